@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/expr/differentiate.hpp"
+
+#include <array>
+
+#include "saltus/base/error.hpp"
+
+namespace saltus::expr {
+
+Derivative::Derivative(Graph& graph, std::span<const std::pair<Expr, Expr>> seeds) : graph_(graph) {
+    zero_ = graph.constant(0.0);
+    rate_.resize(graph.size(), zero_);
+    known_.resize(graph.size(), false);
+    for (const auto& [symbol, rate] : seeds) {
+        SALTUS_EXPECT(graph[symbol].op == Op::symbol);
+        rate_[symbol.id] = rate;
+        known_[symbol.id] = true;
+    }
+}
+
+Derivative::Derivative(Graph& graph, Expr symbol)
+    : Derivative(graph, std::array{std::pair{symbol, graph.constant(1.0)}}) {}
+
+Expr Derivative::operator()(Expr root) {
+    if (root.id >= known_.size()) {
+        rate_.resize(graph_.size(), zero_);
+        known_.resize(graph_.size(), false);
+    }
+    if (known_[root.id]) return rate_[root.id];
+    // Depth first with an explicit stack; nodes already known are not entered again.
+    std::vector<Expr> stack{root};
+    while (!stack.empty()) {
+        const Expr e = stack.back();
+        if (known_[e.id]) {
+            stack.pop_back();
+            continue;
+        }
+        const Node n = graph_[e];
+        const int operands = operand_count(n.op);
+        bool ready = true;
+        const auto need = [&](Expr x) {
+            if (!known_[x.id]) {
+                stack.push_back(x);
+                ready = false;
+            }
+        };
+        if (operands > 0 && n.op != Op::select) need(n.a);
+        if (operands > 1) need(n.b);
+        if (operands > 2) need(n.c);
+        if (!ready) continue;
+        rate_[e.id] = of_node(e);
+        known_[e.id] = true;
+        stack.pop_back();
+    }
+    return rate_[root.id];
+}
+
+Expr Derivative::times(Expr factor, Expr rate) { return rate == zero_ ? zero_ : graph_.mul(factor, rate); }
+
+Expr Derivative::plus(Expr a, Expr b) {
+    if (a == zero_) return b;
+    if (b == zero_) return a;
+    return graph_.add(a, b);
+}
+
+Expr Derivative::of_node(Expr e) {
+    const Node n = graph_[e];
+    Graph& g = graph_;
+    const auto one = [&] { return g.constant(1.0); };
+    const auto square = [&](Expr x) { return g.mul(x, x); };
+    const Expr da = operand_count(n.op) > 0 ? rate_[n.a.id] : zero_;
+    const Expr db = operand_count(n.op) > 1 ? rate_[n.b.id] : zero_;
+    const Expr dc = operand_count(n.op) > 2 ? rate_[n.c.id] : zero_;
+    if (n.op == Op::select) return db == zero_ && dc == zero_ ? zero_ : g.select(n.a, db, dc);
+    if (da == zero_ && db == zero_) return zero_;
+
+    switch (n.op) {
+        case Op::add: return plus(da, db);
+        case Op::sub: return db == zero_ ? da : g.sub(da, db);
+        case Op::mul:
+            if (n.a == n.b) return times(g.mul(g.constant(2.0), n.a), da);
+            return plus(times(n.b, da), times(n.a, db));
+        case Op::div:
+            // (a/b)' = (a' − (a/b) b')/b
+            return db == zero_ ? g.div(da, n.b) : g.div(g.sub(da, times(e, db)), n.b);
+        case Op::neg: return g.neg(da);
+        case Op::powi: return times(g.mul(g.constant(n.exponent), g.powi(n.a, n.exponent - 1)), da);
+        case Op::pow:
+            // ∂/∂a a^b = b a^(b−1) stays finite at a = 0 where b a^b / a would not
+            return plus(times(g.mul(n.b, g.pow(n.a, g.sub(n.b, one()))), da),
+                        times(g.mul(e, g.unary(Op::log, n.a)), db));
+        case Op::sqrt: return g.div(da, g.mul(g.constant(2.0), e));
+        case Op::exp: return times(e, da);
+        case Op::log: return g.div(da, n.a);
+        case Op::sin: return times(g.unary(Op::cos, n.a), da);
+        case Op::cos: return g.neg(times(g.unary(Op::sin, n.a), da));
+        case Op::tan: return times(g.add(one(), square(e)), da);
+        case Op::asin: return g.div(da, g.unary(Op::sqrt, g.sub(one(), square(n.a))));
+        case Op::acos: return g.neg(g.div(da, g.unary(Op::sqrt, g.sub(one(), square(n.a)))));
+        case Op::atan: return g.div(da, g.add(one(), square(n.a)));
+        case Op::sinh: return times(g.unary(Op::cosh, n.a), da);
+        case Op::cosh: return times(g.unary(Op::sinh, n.a), da);
+        case Op::tanh: return times(g.sub(one(), square(e)), da);
+        case Op::abs: return times(g.unary(Op::sign, n.a), da);
+        case Op::atan2: {
+            const Expr numerator = db == zero_ ? times(n.b, da) : g.sub(times(n.b, da), times(n.a, db));
+            return g.div(numerator, g.add(square(n.a), square(n.b)));
+        }
+        case Op::hypot: return g.div(plus(times(n.a, da), times(n.b, db)), e);
+        case Op::min: return g.select(g.binary(Op::less_equal, n.a, n.b), da, db);
+        case Op::max: return g.select(g.binary(Op::less_equal, n.b, n.a), da, db);
+        default: return zero_;  // sign and comparisons are piecewise constant
+    }
+}
+
+}  // namespace saltus::expr

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/build.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/model/builder.hpp"
+#include "saltus/model/joined_system.hpp"
+
+namespace saltus::model {
+
+using expr::Derivative;
+using expr::Expr;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr expr::Kinds of_position = expr::time | expr::position;
+constexpr expr::Kinds of_state = expr::time | expr::position | expr::velocity;
+
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+}  // namespace
+
+Model build(const Description& description, const BuildOptions& options) { return Builder(description, options).build(); }
+
+Builder::Builder(const Description& description, const BuildOptions& options) : d_(description), options_(options) {
+    f_.t = f_.graph.symbol("t", expr::time);
+    f_.T = f_.U = f_.R = f_.graph.constant(0.0);
+}
+
+Model Builder::build() {
+    model_.name = d_.name.empty() ? d_.file : d_.name;
+    if (d_.q.empty() && !d_.points)
+        throw Error("the model has no coordinates", {d_.file, 0, 0}, "give [system] q and T, or [points]");
+    declare_coordinates();
+    has_points_ = d_.points.has_value();
+    declare_parameters();
+    add_points();
+    f_.coordinates = static_cast<int>(model_.coordinates.size());
+    add_energies();
+    add_forces();
+    add_constraints();
+    add_contacts();
+    for (std::size_t k = 0; k < d_.constraints.size(); ++k) {
+        const ConstraintDescription& c = d_.constraints[k];
+        model_.constraints[k].friction = friction("constraint " + quoted(c.name), c.gammaT, c.mu, {"coulomb", {}}, {}, {}, c.place);
+    }
+    add_sliders();
+    add_clutches();
+    for (const ObstacleDescription& o : d_.obstacles) add_obstacle(o);
+    add_penalty();
+    if (!options_.open_loop) add_control();
+    add_perturbation();
+    add_defaults();
+    initial_state(model_);
+
+    const bool expressions = !f_.q.empty();
+    // Expressions may have taken points' coordinates in any order; patterns want them ascending.
+    std::vector<std::size_t> order(f_.q.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return f_.index[a] < f_.index[b]; });
+    const auto sorted = [&](auto& v) {
+        auto copy = v;
+        for (std::size_t i = 0; i < order.size(); ++i) v[i] = copy[order[i]];
+    };
+    sorted(f_.q), sorted(f_.u), sorted(f_.f), sorted(f_.index);
+
+    std::vector<Expr> kinematics = f_.slips;
+    kinematics.insert(kinematics.end(), {f_.T});
+    for (const auto* list : {&f_.constraints, &f_.gaps}) kinematics.insert(kinematics.end(), list->begin(), list->end());
+    std::vector<Expr> forces = f_.f;
+    forces.insert(forces.end(), {f_.U, f_.R});
+    forces.insert(forces.end(), f_.coefficients.begin(), f_.coefficients.end());
+    for (const PointFormulas::Obstacle& o : points_.obstacles) kinematics.push_back(o.offset);
+    for (const PointFormulas::Volume& v : points_.volumes) kinematics.push_back(v.eta);
+    for (const Expr e : kinematics) model_.scleronomic = model_.scleronomic && !depends_on_time(e);
+    model_.autonomous = model_.scleronomic;
+    for (const Expr e : forces) model_.autonomous = model_.autonomous && !depends_on_time(e);
+
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
+
+    model_.p = p_;
+    if (has_points_) {
+        points_.t = f_.t;
+        points_.p = f_.p;
+        points_.first_coordinate = static_cast<int>(d_.q.size());
+        points_.coordinates = f_.coordinates;
+        if (!expressions) {
+            points_.coefficients = f_.coefficients;
+            points_.graph = std::move(f_.graph);
+            model_.system = std::make_shared<PointSystem>(std::move(points_));
+        } else {
+            points_.graph = f_.graph;
+            auto own = std::make_shared<ExpressionSystem>(std::move(f_));
+            model_.system = std::make_shared<JoinedSystem>(std::move(own), std::make_shared<PointSystem>(std::move(points_)));
+        }
+    } else {
+        model_.system = std::make_shared<ExpressionSystem>(std::move(f_));
+    }
+    check_coefficients(model_);
+
+    const Place place = d_.initial.place.line > 0 ? d_.initial.place : Place{d_.file, 0, 0};
+    if (options_.project_initial && !project_initial(model_))
+        throw Error("no admissible state was found near the initial one", place, "give one that is closer");
+    verify_initial(model_, place);
+    return std::move(model_);
+}
+
+// --- energies and forces -------------------------------------------------------------------------------------
+
+void Builder::add_energies() {
+    if (!d_.q.empty() && !d_.T.given)
+        throw Error("the kinetic energy is missing", {d_.file, 0, 0}, "give [system] T");
+    if (d_.T.given) {
+        f_.T = parse(d_.T, "kinetic energy T", of_state);
+        require_quadratic(f_.T);
+        warn_of_kinks(f_.T, "the kinetic energy T");
+    }
+    if (d_.U.given) {
+        f_.U = parse(d_.U, "potential energy U", of_position);
+        warn_of_kinks(f_.U, "the potential energy U");
+    }
+    if (d_.R.given) f_.R = parse(d_.R, "dissipation R", of_state);
+}
+
+/// T = ½uᵀMu + bᵀu + T₀ with M, b, T₀ free of u; otherwise names the term that is not.
+void Builder::require_quadratic(Expr T) {
+    expr::Graph& g = f_.graph;
+    for (const auto& [index, local] : point_coordinate_) {
+        if (!g.is_zero(Derivative(g, f_.u[local])(T)))
+            throw Error("the kinetic energy T contains the velocity of a mass point, " + model_.coordinates[static_cast<std::size_t>(index)] + "'",
+                        d_.T.place(), "points have their mass in [points]");
+    }
+    const auto quadratic = [&](Expr e) {
+        for (const Expr u : f_.u) {
+            const Expr p = Derivative(g, u)(e);
+            if (g.is_zero(p)) continue;
+            for (const Expr v : f_.u)
+                if (g.depends_on(Derivative(g, v)(p), expr::velocity)) return false;
+        }
+        return true;
+    };
+    if (quadratic(T)) return;
+    for (const Expr term : expr::terms(g, T))
+        if (!quadratic(term))
+            throw Error("the kinetic energy T is not quadratic in the velocities: term " + expr::to_string(g, term),
+                        d_.T.place(), "allowed are products of at most two velocities with factors of coordinates and t");
+}
+
+void Builder::add_forces() {
+    for (const Entry& e : d_.f) {
+        const int c = coordinate_of(e.name, "[system] f", e.place);
+        const Expr force = parse(e.value, "force f on " + quoted(e.name), of_state);
+        Expr& f = f_.f[local_coordinate(c)];
+        f = f_.graph.add(f, force);
+    }
+}
+
+bool Builder::depends_on_time(Expr e) {
+    if (!f_.graph.depends_on(e, expr::time)) return false;
+    // With the parameters' values in place, 0*cos(b*t) is no dependence.
+    std::vector<std::pair<Expr, Expr>> values;
+    for (std::size_t i = 0; i < f_.p.size(); ++i) values.emplace_back(f_.p[i], f_.graph.constant(p_[i]));
+    return f_.graph.depends_on(expr::Substitution(f_.graph, values)(e), expr::time);
+}
+
+void Builder::warn_of_kinks(Expr e, const std::string& what) {
+    const std::vector<std::string> names = expr::kinks(f_.graph, e, of_state);
+    if (!names.empty())
+        model_.warnings.push_back(what + " uses " + listing(names) + ": it is differentiated piecewise and has no second derivative at the kink");
+}
+
+// --- rows ----------------------------------------------------------------------------------------------------
+
+void Builder::new_row_name(const std::string& name, const std::string& what, const Place& place) {
+    if (name.empty()) throw Error("the " + what + " has no name", place, "add name = \"...\"");
+    const auto [at, fresh] = row_names_.emplace(name, what);
+    if (!fresh) throw Error("the name '" + name + "' is used twice, by a " + at->second + " and a " + what, place, "choose another name");
+}
+
+void Builder::add_constraints() {
+    for (const ConstraintDescription& c : d_.constraints) {
+        new_row_name(c.name, "constraint", c.place);
+        if (!c.g.given) throw Error("constraint '" + c.name + "' has no g", c.place, "add g = \"...\", which must be 0");
+        const Expr g = parse(c.g, "constraint g of " + quoted(c.name), of_position);
+        if (!f_.graph.depends_on(g, expr::position))
+            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place());
+        warn_of_kinks(g, "constraint '" + c.name + "'");
+        Constraint constraint;
+        constraint.name = c.name;
+        constraint.row = static_cast<int>(f_.constraints.size());
+        f_.constraints.push_back(g);
+        model_.constraints.push_back(std::move(constraint));
+    }
+    for (std::size_t k = 0; k < d_.volumes.size(); ++k) add_volume(d_.volumes[k], k);
+}
+
+void Builder::add_contacts() {
+    for (const ContactDescription& c : d_.contacts) {
+        new_row_name(c.name, "contact", c.place);
+        const std::string owner = "contact " + quoted(c.name);
+        if (!c.gN.given) throw Error(owner + " has no gap", c.place, "add gN = \"...\", >= 0 where open");
+        const Expr gap = parse(c.gN, "gap gN of " + quoted(c.name), of_position);
+        if (!f_.graph.depends_on(gap, expr::position))
+            throw Error("the gap of " + owner + " does not depend on any coordinate", c.gN.place());
+        warn_of_kinks(gap, "the gap of " + owner);
+        Contact contact;
+        contact.name = c.name;
+        contact.row = static_cast<int>(model_.constraints.size() + f_.gaps.size());
+        f_.gaps.push_back(gap);
+        contact.friction = friction(owner, c.gammaT, c.mu, c.friction, c.radius, c.radii, c.place);
+        contact_laws(contact, c.eN, c.eT, c.c, c.impact, owner);
+        model_.contacts.push_back(std::move(contact));
+    }
+}
+
+void Builder::contact_laws(Contact& contact, const Field& eN, const Field& eT, const Field& c, const Choice& impact,
+                           const std::string& owner) {
+    static const std::vector<std::string> laws{"newton", "poisson", "energy"};
+    const auto found = std::find(laws.begin(), laws.end(), impact.word);
+    if (found == laws.end())
+        throw Error("unknown impact law '" + impact.word + "' of " + owner, impact.place,
+                    "allowed are " + listing(laws) + (nearest(impact.word, laws).empty() ? "" : "; did you mean '" + nearest(impact.word, laws) + "'?"));
+    contact.impact = static_cast<ImpactLaw>(found - laws.begin());
+    if (c.given && contact.impact != ImpactLaw::energy)
+        throw Error("c of " + owner + " belongs to impact = \"energy\"", c.place(), "set impact = \"energy\", or give eN instead of c");
+    if (c.given && eN.given) throw Error(owner + " has both eN and c", c.place(), "give eN, or c for e = 1 - c*v");
+    if (eN.given) contact.e_n = restitution(eN, "eN of " + owner, 0.0);
+    if (eT.given) contact.e_t = restitution(eT, "eT of " + owner, -1.0);
+    if (c.given) contact.c = positive(c, "c of " + owner, true);
+}
+
+void Builder::add_sliders() {
+    std::size_t number = 0;
+    for (const SliderDescription& s : d_.sliders) {
+        ++number;
+        Slider slider;
+        slider.name = s.name.empty() ? (d_.sliders.size() == 1 ? "slider" : "slider " + std::to_string(number)) : s.name;
+        new_row_name(slider.name, "slider", s.place);
+        const std::string owner = "slider " + quoted(slider.name);
+        if (s.gammaT.empty()) throw Error(owner + " has no gammaT", s.place, "add its slip velocity gammaT = \"...\"");
+        if (s.mu.empty()) throw Error(owner + " has no mu", s.place, "add mu");
+        if (!s.FN.given) throw Error(owner + " has no normal force FN", s.place, "add FN = \"...\"");
+        slider.friction = friction(owner, s.gammaT, s.mu, {"coulomb", {}}, {}, {}, s.place);
+        slider.normal_force = coefficient(parse(s.FN, "normal force FN of " + quoted(slider.name), of_state), "FN of " + owner, 0.0, infinity,
+                                          "must be >= 0", s.FN.place());
+        if (s.eT.given) slider.e_t = restitution(s.eT, "eT of " + owner, -1.0);
+        model_.sliders.push_back(std::move(slider));
+    }
+}
+
+void Builder::add_clutches() {
+    std::size_t number = 0;
+    for (const ClutchDescription& c : d_.clutches) {
+        ++number;
+        Clutch clutch;
+        clutch.name = c.name.empty() ? (d_.clutches.size() == 1 ? "clutch" : "clutch " + std::to_string(number)) : c.name;
+        new_row_name(clutch.name, "clutch", c.place);
+        if (!c.gamma.given) throw Error("clutch '" + clutch.name + "' has no gamma", c.place, "add gamma = \"...\", which stays >= 0");
+        clutch.row = static_cast<int>(f_.slips.size());   // among the slips; shifted when all rows are known
+        f_.slips.push_back(slip(c.gamma, "velocity gamma of clutch " + quoted(clutch.name)));
+        model_.clutches.push_back(std::move(clutch));
+    }
+}
+
+/// A velocity that must be affine in u.
+Expr Builder::slip(const Field& field, const std::string& what) {
+    expr::Graph& g = f_.graph;
+    const Expr e = parse(field, what, of_state);
+    const auto affine = [&](Expr x) {
+        return std::all_of(f_.u.begin(), f_.u.end(),
+                           [&](Expr u) { return !g.depends_on(Derivative(g, u)(x), expr::velocity); });
+    };
+    if (!affine(e)) {
+        for (const Expr term : expr::terms(g, e))
+            if (!affine(term))
+                throw Error("the " + what + " is not affine in the velocities: term " + expr::to_string(g, term), field.place(),
+                            "velocities may appear to the first power only, not inside functions");
+    }
+    if (!g.depends_on(e, expr::velocity)) throw Error("the " + what + " does not depend on any velocity", field.place());
+    return e;
+}
+
+Friction Builder::friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
+                           const Choice& law, const Field& radius, const std::vector<Field>& radii, const Place& place) {
+    static const std::vector<std::string> laws{"coulomb", "contensou", "rolling"};
+    if (std::find(laws.begin(), laws.end(), law.word) == laws.end())
+        throw Error("unknown friction law '" + law.word + "' of " + owner, law.place,
+                    "allowed are " + listing(laws) + (nearest(law.word, laws).empty() ? "" : "; did you mean '" + nearest(law.word, laws) + "'?"));
+    const bool contensou = law.word == "contensou", rolling = law.word == "rolling";
+    const std::size_t n = gammaT.size();
+    Friction result;
+    if (n == 0) {
+        for (const Field& m : mu) {
+            const Coefficient k = friction_coefficient(m, owner);
+            if (!f_.graph.is_zero(f_.coefficients[static_cast<std::size_t>(k)]))
+                throw Error(owner + " has mu but no slip velocity", m.place(), "add gammaT = \"...\"");
+        }
+        if (contensou || rolling) throw Error(owner + " has friction = \"" + law.word + "\" but no gammaT", place, "add gammaT = [...]");
+        return result;
+    }
+    const std::string components = "gammaT of " + owner + " has " + counted(n, "component");
+    if (contensou && n != 3)
+        throw Error(components, gammaT[0].place(), "friction = \"contensou\" takes 3: two of sliding, then drilling");
+    if (rolling && n != 5)
+        throw Error(components, gammaT[0].place(), "friction = \"rolling\" takes 5: two of sliding, drilling, two of rolling");
+    if (!contensou && !rolling && n > 2)
+        throw Error(components, gammaT[0].place(),
+                    "coulomb friction takes 1 (planar) or 2 (spatial); 3 need friction = \"contensou\", 5 \"rolling\"");
+    if (mu.size() > 2 || (mu.size() == 2 && n < 2))
+        throw Error("mu of " + owner + " has " + counted(mu.size(), "value"), mu[0].place(),
+                    "give one, or two (orthotropic) with two slip directions");
+    if (contensou != radius.given)
+        throw Error(contensou ? owner + " has friction = \"contensou\" but no radius" : "radius of " + owner + " belongs to friction = \"contensou\"",
+                    contensou ? place : radius.place(), contensou ? "add radius = ..., of the contact patch" : "");
+    if (rolling != !radii.empty())
+        throw Error(rolling ? owner + " has friction = \"rolling\" but no radii" : "radii of " + owner + " belong to friction = \"rolling\"",
+                    rolling ? place : radii[0].place(), rolling ? "add radii = [drilling, rolling]" : "");
+    if (rolling && radii.size() != 2)
+        throw Error("radii of " + owner + " has " + counted(radii.size(), "value"), radii[0].place(), "give two, [drilling, rolling]");
+
+    result.law = contensou ? FrictionLaw::contensou : rolling ? FrictionLaw::rolling
+                 : mu.size() == 2 ? FrictionLaw::orthotropic : FrictionLaw::coulomb;
+    result.first_row = static_cast<int>(f_.slips.size());   // among the slips; shifted when all rows are known
+    result.dimension = static_cast<int>(n);
+    for (std::size_t k = 0; k < n; ++k)
+        f_.slips.push_back(slip(gammaT[k], "slip velocity gammaT" + (n > 1 ? "[" + std::to_string(k) + "]" : "") + " of " + owner));
+    for (std::size_t k = 0; k < mu.size(); ++k) result.mu[k] = friction_coefficient(mu[k], owner);
+    if (mu.empty()) result.mu[0] = coefficient(f_.graph.constant(0.0), "mu of " + owner, 0.0, infinity, "must be >= 0", place);
+    if (contensou) result.radius[0] = positive(radius, "radius of " + owner, false);
+    for (std::size_t k = 0; k < radii.size(); ++k) result.radius[k] = positive(radii[k], "radii of " + owner, false);
+    return result;
+}
+
+// --- coefficients --------------------------------------------------------------------------------------------
+
+Coefficient Builder::coefficient(Expr e, const std::string& what, double lowest, double highest, const std::string& range,
+                                 const Place& place) {
+    f_.coefficients.push_back(e);
+    coefficient_checks_.push_back({what, range, lowest, highest, place});
+    return static_cast<Coefficient>(f_.coefficients.size() - 1);
+}
+
+Coefficient Builder::restitution(const Field& field, const std::string& what, double lowest) {
+    return coefficient(parse(field, what, 0), what, lowest, 1.0, lowest < 0.0 ? "must lie in [-1, 1]" : "must lie in [0, 1]", field.place());
+}
+
+Coefficient Builder::friction_coefficient(const Field& field, const std::string& owner) {
+    return coefficient(parse(field, "mu of " + owner, of_state), "mu of " + owner, 0.0, infinity, "must be >= 0", field.place());
+}
+
+Coefficient Builder::positive(const Field& field, const std::string& what, bool zero_allowed) {
+    return coefficient(parse(field, what, 0), what, zero_allowed ? 0.0 : std::numeric_limits<double>::denorm_min(), infinity,
+                       zero_allowed ? "must be >= 0" : "must be > 0", field.place());
+}
+
+void Builder::check_coefficients(const Model& model) {
+    Workspace workspace(model);
+    std::vector<double> values(static_cast<std::size_t>(model.layout().coefficients));
+    model.system->coefficients(at(model, 0.0, model.q0, model.u0), workspace.scratch(), values);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const CoefficientCheck& check = coefficient_checks_[k];
+        if (std::isfinite(values[k]) && values[k] >= check.lowest && values[k] <= check.highest) continue;
+        throw Error(check.what + " is " + number_text(values[k]) + ", it " + check.range, check.place);
+    }
+}
+
+void Builder::add_penalty() {
+    if (!d_.penalty) return;
+    const PenaltyDescription& p = *d_.penalty;
+    std::vector<std::string> names;
+    for (const ContactDescription& c : d_.contacts) names.push_back(c.name);
+    for (const ObstacleDescription& o : d_.obstacles) names.push_back(o.name);
+    // An obstacle's contacts are named obstacle.point.
+    const auto belongs = [](const Contact& c, const std::string& name) {
+        return c.name == name || (c.name.starts_with(name) && c.name.size() > name.size() && c.name[name.size()] == '.');
+    };
+    const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what, bool zero_allowed,
+                            Coefficient Contact::*member) {
+        if (common.given) {
+            const Coefficient k = positive(common, what + " in [penalty]", zero_allowed);
+            for (Contact& c : model_.contacts) c.*member = k;
+        }
+        for (const Entry& e : each) {
+            if (std::find(names.begin(), names.end(), e.name) == names.end())
+                throw Error("unknown contact '" + e.name + "' in [penalty] " + what, e.place, did_you_mean(e.name, names));
+            const Coefficient k = positive(e.value, what + " of contact '" + e.name + "' in [penalty]", zero_allowed);
+            for (Contact& c : model_.contacts)
+                if (belongs(c, e.name)) c.*member = k;
+        }
+    };
+    if (!p.k.given && p.k_of.empty()) throw Error("[penalty] has no stiffness", p.place, "add k");
+    assign(p.k, p.k_of, "k", false, &Contact::penalty_k);
+    assign(p.d, p.d_of, "d", true, &Contact::penalty_d);
+}
+
+void Builder::add_defaults() {
+    const SimulateDescription& s = d_.simulate;
+    static const std::vector<std::string> methods{"event", "moreau", "penalty"};
+    if (std::find(methods.begin(), methods.end(), s.method.word) == methods.end())
+        throw Error("unknown method '" + s.method.word + "' in [simulate]", s.method.place, "allowed are " + listing(methods));
+    model_.simulate.method = s.method.word;
+    const auto take = [&](const Field& field, const std::string& what, std::optional<double>& to) {
+        if (!field.given) return;
+        to = number(field, what + " in [simulate]");
+        if (!(*to > 0.0)) throw Error(what + " in [simulate] is " + number_text(*to) + ", it must be > 0", field.place());
+    };
+    take(s.t_end, "t_end", model_.simulate.t_end);
+    take(s.h, "h", model_.simulate.h);
+    take(s.rtol, "rtol", model_.simulate.rtol);
+    take(s.atol, "atol", model_.simulate.atol);
+
+    // Until here slip rows were counted from the first slip; now all kinds of rows are known.
+    const int first = static_cast<int>(model_.constraints.size() + model_.contacts.size());
+    for (Contact& c : model_.contacts) c.friction.first_row += first;
+    for (Constraint& c : model_.constraints) c.friction.first_row += first;
+    for (Slider& c : model_.sliders) c.friction.first_row += first;
+    for (Clutch& c : model_.clutches) c.row += first;
+}
+
+// --- initial state -------------------------------------------------------------------------------------------
+
+std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, const std::string& which) {
+    const bool q = which == "q";
+    std::vector<Expr> values(model_.coordinates.size(), f_.graph.constant(0.0));
+    if (has_points_)
+        for (std::size_t i = 0; i < points_.position.size(); ++i)
+            values[d_.q.size() + i] = f_.graph.constant((q ? points_.position : points_.velocity)[i]);
+    for (const Entry& e : entries) {
+        const int c = coordinate_of(e.name, "[initial] " + which, e.place);
+        if (c >= static_cast<int>(d_.q.size()))
+            throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place);
+        values[static_cast<std::size_t>(c)] = parse(e.value, "initial " + which + " of " + quoted(e.name), 0);
+    }
+    if (d_.perturbation)
+        for (const Entry& e : q ? d_.perturbation->initial_q : d_.perturbation->initial_u) {
+            Expr& value = values[static_cast<std::size_t>(coordinate_of(e.name, "[perturbation] initial " + which, e.place))];
+            const Expr offset = parse(e.value, "perturbation of the initial " + which + " of " + quoted(e.name), 0);
+            if (options_.perturbed) value = f_.graph.add(value, offset);
+        }
+    return values;
+}
+
+void Builder::initial_state(Model& model) {
+    const auto evaluate = [&](const std::vector<Expr>& values, std::vector<double>& to, Matrix& derivative) {
+        const std::size_t n = values.size(), np = f_.p.size();
+        const expr::Tape tape(f_.graph, values, f_.p, {});
+        std::vector<double> scratch(tape.slot_count());
+        to.resize(n);
+        tape.prepare<double>(p_, scratch);
+        tape.evaluate<double>({}, scratch, to);
+        derivative = Matrix::Zero(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(np));
+        for (std::size_t j = 0; j < np; ++j) {
+            Derivative by(f_.graph, f_.p[j]);
+            for (std::size_t i = 0; i < n; ++i)
+                if (f_.graph.depends_on(values[i], expr::parameter))
+                    derivative(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value_of(by(values[i]));
+        }
+    };
+    evaluate(initial_values(d_.initial.q, "q"), model.q0, model.dq0_dp);
+    evaluate(initial_values(d_.initial.u, "u"), model.u0, model.du0_dp);
+    for (const auto& [entries, values] : {std::pair{&d_.initial.q, &model.q0}, std::pair{&d_.initial.u, &model.u0}})
+        for (const Entry& e : *entries) {
+            const double value = (*values)[static_cast<std::size_t>(*find_coordinate(e.name))];
+            if (!std::isfinite(value)) throw Error("the initial value of '" + e.name + "' is not finite: " + number_text(value), e.place);
+        }
+}
+
+// --- systems written in C++ ----------------------------------------------------------------------------------
+
+Model from_system(std::shared_ptr<const System> system, std::string name, std::vector<std::string> coordinates,
+                  std::vector<double> q0, std::vector<double> u0, std::vector<std::string> constraint_names,
+                  std::vector<std::string> contact_names) {
+    const Layout& layout = system->layout();
+    const auto n = static_cast<std::size_t>(layout.coordinates);
+    SALTUS_EXPECT(coordinates.size() == n && q0.size() == n && u0.size() == n);
+    SALTUS_EXPECT(static_cast<int>(constraint_names.size()) == layout.constraints);
+    SALTUS_EXPECT(static_cast<int>(contact_names.size()) == layout.normals);
+    SALTUS_EXPECT(layout.rows.rows == layout.row_count() && layout.mass.rows == layout.coordinates);
+    Model model;
+    model.name = std::move(name);
+    model.coordinates = std::move(coordinates);
+    model.q0 = std::move(q0);
+    model.u0 = std::move(u0);
+    model.p.assign(static_cast<std::size_t>(layout.parameters), 0.0);
+    model.system = std::move(system);
+    for (int i = 0; i < layout.constraints; ++i) {
+        Constraint c;
+        c.name = std::move(constraint_names[static_cast<std::size_t>(i)]);
+        c.row = i;
+        model.constraints.push_back(std::move(c));
+    }
+    for (int i = 0; i < layout.normals; ++i) {
+        Contact c;
+        c.name = std::move(contact_names[static_cast<std::size_t>(i)]);
+        c.row = layout.constraints + i;
+        model.contacts.push_back(std::move(c));
+    }
+    verify_initial(model, {});
+    return model;
+}
+
+}  // namespace saltus::model

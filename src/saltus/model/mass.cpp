@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/mass.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "saltus/base/error.hpp"
+
+namespace saltus::model {
+
+namespace {
+
+int root_of(std::vector<int>& parent, int i) {
+    while (parent[static_cast<std::size_t>(i)] != i) {
+        parent[static_cast<std::size_t>(i)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(i)])];
+        i = parent[static_cast<std::size_t>(i)];
+    }
+    return i;
+}
+
+}  // namespace
+
+MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
+    const auto n = static_cast<std::size_t>(lower.rows);
+    std::vector<int> parent(n);
+    std::iota(parent.begin(), parent.end(), 0);
+    for (int i = 0; i < lower.rows; ++i)
+        for (int k = lower.start[static_cast<std::size_t>(i)]; k < lower.start[static_cast<std::size_t>(i) + 1]; ++k)
+            parent[static_cast<std::size_t>(root_of(parent, i))] = root_of(parent, lower.column[static_cast<std::size_t>(k)]);
+
+    std::vector<int> block_of(n, -1), place(n, 0);
+    for (int i = 0; i < lower.rows; ++i) {
+        const auto root = static_cast<std::size_t>(root_of(parent, i));
+        if (block_of[root] < 0) {
+            block_of[root] = static_cast<int>(blocks_.size());
+            blocks_.emplace_back();
+        }
+        std::vector<int>& block = blocks_[static_cast<std::size_t>(block_of[root])];
+        place[static_cast<std::size_t>(i)] = static_cast<int>(block.size());
+        block.push_back(i);
+    }
+    std::size_t size = 0;
+    for (const std::vector<int>& block : blocks_) {
+        offset_.push_back(size);
+        size += block.size() * block.size();
+    }
+    factor_.resize(size);
+    for (int i = 0; i < lower.rows; ++i)
+        for (int k = lower.start[static_cast<std::size_t>(i)]; k < lower.start[static_cast<std::size_t>(i) + 1]; ++k) {
+            const int j = lower.column[static_cast<std::size_t>(k)];
+            const auto b = static_cast<std::size_t>(block_of[static_cast<std::size_t>(root_of(parent, i))]);
+            const int width = static_cast<int>(blocks_[b].size());
+            entries_.push_back({k, static_cast<int>(offset_[b]) + place[static_cast<std::size_t>(i)] * width + place[static_cast<std::size_t>(j)]});
+        }
+}
+
+bool MassFactor::factorise(std::span<const double> M) {
+    SALTUS_EXPECT(M.size() == pattern_.size());
+    std::fill(factor_.begin(), factor_.end(), 0.0);
+    for (const Entry& e : entries_) factor_[static_cast<std::size_t>(e.to)] = M[static_cast<std::size_t>(e.from)];
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const std::size_t n = blocks_[b].size();
+        double* L = factor_.data() + offset_[b];
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j <= i; ++j) {
+                double sum = L[i * n + j];
+                for (std::size_t k = 0; k < j; ++k) sum -= L[i * n + k] * L[j * n + k];
+                if (i != j) {
+                    L[i * n + j] = sum / L[j * n + j];
+                } else {
+                    if (!(sum > 0.0)) return false;
+                    L[i * n + i] = std::sqrt(sum);
+                }
+            }
+        }
+    }
+    return true;
+}
+
+void MassFactor::solve(std::span<double> x) const {
+    solve_half(x);
+    solve_half_transposed(x);
+}
+
+void MassFactor::solve_half(std::span<double> x) const {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const std::vector<int>& c = blocks_[b];
+        const std::size_t n = c.size();
+        const double* L = factor_.data() + offset_[b];
+        for (std::size_t i = 0; i < n; ++i) {
+            double sum = x[static_cast<std::size_t>(c[i])];
+            for (std::size_t k = 0; k < i; ++k) sum -= L[i * n + k] * x[static_cast<std::size_t>(c[k])];
+            x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
+        }
+    }
+}
+
+void MassFactor::solve_half_transposed(std::span<double> x) const {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const std::vector<int>& c = blocks_[b];
+        const std::size_t n = c.size();
+        const double* L = factor_.data() + offset_[b];
+        for (std::size_t i = n; i-- > 0;) {
+            double sum = x[static_cast<std::size_t>(c[i])];
+            for (std::size_t k = i + 1; k < n; ++k) sum -= L[k * n + i] * x[static_cast<std::size_t>(c[k])];
+            x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
+        }
+    }
+}
+
+Spectrum MassFactor::spectrum(std::span<const double> M) const {
+    Spectrum all;
+    all.smallest = std::numeric_limits<double>::infinity();
+    all.largest = -std::numeric_limits<double>::infinity();
+    std::vector<double> square(factor_.size(), 0.0);
+    for (const Entry& e : entries_) square[static_cast<std::size_t>(e.to)] = M[static_cast<std::size_t>(e.from)];
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const auto n = static_cast<Eigen::Index>(blocks_[b].size());
+        if (n == 1) {
+            all.largest = std::max(all.largest, square[offset_[b]]);
+            if (square[offset_[b]] >= all.smallest) continue;
+        }
+        using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+        const Spectrum s = symmetric_spectrum(Eigen::Map<const RowMajor>(square.data() + offset_[b], n, n));
+        all.largest = std::max(all.largest, s.largest);
+        if (s.smallest < all.smallest) {
+            all.smallest = s.smallest;
+            all.smallest_direction = Vector::Zero(pattern_.rows);
+            for (Eigen::Index i = 0; i < n; ++i)
+                all.smallest_direction(blocks_[b][static_cast<std::size_t>(i)]) = s.smallest_direction(i);
+        }
+    }
+    return all;
+}
+
+}  // namespace saltus::model

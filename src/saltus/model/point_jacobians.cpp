@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/point_jacobians.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/error.hpp"
+#include "saltus/expr/differentiate.hpp"
+
+namespace saltus::model {
+
+using expr::Derivative;
+using expr::Expr;
+using Face = PointFormulas::Face;
+
+int PointJacobians::output(Expr e) {
+    if (f_.graph.is_zero(e)) return -1;
+    expressions_.push_back(e);
+    return static_cast<int>(expressions_.size()) - 1;
+}
+
+PointJacobians::Derived PointJacobians::derived(Expr e) {
+    Derived d;
+    for (const Expr p : f_.p) d.by_parameter.push_back(output(Derivative(f_.graph, p)(e)));
+    return d;
+}
+
+PointJacobians::Signal PointJacobians::signal(Expr e) {
+    Derivative by_time(f_.graph, f_.t);
+    Signal s{};
+    for (std::size_t k = 0; k < 4; ++k) {
+        s.value[k] = output(e);
+        if (k < 3) s.derived[k] = derived(e);
+        e = by_time(e);
+    }
+    return s;
+}
+
+PointJacobians::PointJacobians(const PointFormulas& formulas, const Layout& layout, const std::vector<std::vector<int>>& volume_points)
+    : f_(formulas), layout_(layout), volume_points_(volume_points) {
+    mass_ = output(f_.mass_scale);
+    mass_derived_ = derived(f_.mass_scale);
+    for (const PointFormulas::SpringGroup& g : f_.groups) {
+        groups_.push_back({output(g.k), output(g.c), output(g.rest)});
+        group_derived_.push_back({derived(g.k), derived(g.c), derived(g.rest)});
+    }
+    for (const PointFormulas::Obstacle& o : f_.obstacles) offsets_.push_back(signal(o.offset));
+    for (const PointFormulas::Volume& v : f_.volumes) etas_.push_back(signal(v.eta));
+    Derivative by_time(f_.graph, f_.t);
+    for (const Expr e : f_.coefficients) {
+        coefficient_rate_.push_back(output(by_time(e)));
+        coefficient_derived_.push_back(derived(e));
+    }
+    tape_ = expr::Tape(f_.graph, expressions_, f_.p, std::array{f_.t});
+    scratch_.resize(tape_.slot_count());
+    outputs_.resize(tape_.output_count());
+    form1_.resize(3 * f_.weight.size());
+    form2_.resize(3 * f_.weight.size());
+
+    build_residual_pattern();
+    const std::vector<double> zero(static_cast<std::size_t>(f_.coordinates), 0.0);
+    for (const Function function : {Function::position, Function::velocity, Function::acceleration, Function::coefficient}) {
+        Pattern& pattern = patterns_[static_cast<std::size_t>(function)];
+        pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(f_.p.size());
+        std::vector<int> columns;
+        write_rows(function, At{0.0, zero, zero, {}}, zero, [&](int column, double) {
+            if (column >= 0) {
+                columns.push_back(column);
+            } else {
+                pattern.add_row(columns);
+                columns.clear();
+            }
+        });
+    }
+}
+
+void PointJacobians::build_residual_pattern() {
+    const auto n = f_.weight.size();
+    near_q_.resize(n);
+    near_u_.resize(n);
+    const auto join = [](std::vector<std::vector<int>>& near, int i, int j) { near[static_cast<std::size_t>(i)].push_back(j); };
+    for (const PointFormulas::Spring& s : f_.springs)
+        for (const auto& [i, j] : {std::pair{s.i, s.j}, std::pair{s.j, s.i}, std::pair{s.i, s.i}, std::pair{s.j, s.j}}) {
+            join(near_q_, i, j);
+            join(near_u_, i, j);
+        }
+    for (const PointFormulas::Volume& v : f_.volumes)
+        for (const Face& f : v.faces)
+            for (const int i : f)
+                for (const int j : f)
+                    if (i != j) join(near_q_, i, j);
+    for (auto* near : {&near_q_, &near_u_})
+        for (std::vector<int>& list : *near) {
+            std::sort(list.begin(), list.end());
+            list.erase(std::unique(list.begin(), list.end()), list.end());
+        }
+    for (std::size_t j = 0; j < f_.p.size(); ++j) {
+        bool any = mass_derived_.by_parameter[j] >= 0;
+        for (const auto& g : group_derived_)
+            for (const Derived& d : g) any = any || d.by_parameter[j] >= 0;
+        if (any) residual_parameters_.push_back(static_cast<int>(j));
+    }
+    Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
+    pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(f_.p.size());
+    for (int i = 0; i < f_.first_coordinate; ++i) pattern.add_row({});
+    std::vector<int> columns;
+    for (std::size_t i = 0; i < n; ++i)
+        for (int a = 0; a < 3; ++a) {
+            columns.clear();
+            for (const int j : near_q_[i])
+                for (int b = 0; b < 3; ++b) columns.push_back(1 + f_.first_coordinate + 3 * j + b);
+            for (const int j : near_u_[i])
+                for (int b = 0; b < 3; ++b) columns.push_back(1 + f_.coordinates + f_.first_coordinate + 3 * j + b);
+            for (const int j : residual_parameters_) columns.push_back(1 + 2 * f_.coordinates + j);
+            pattern.add_row(columns);
+        }
+}
+
+void PointJacobians::evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
+                              std::span<double> values) {
+    if (!prepared_ || !std::equal(at.p.begin(), at.p.end(), parameters_.begin(), parameters_.end())) {
+        parameters_.assign(at.p.begin(), at.p.end());
+        tape_.prepare<double>(at.p, scratch_);
+        prepared_ = true;
+    }
+    tape_.evaluate<double>({&at.t, 1}, scratch_, outputs_);
+    SALTUS_EXPECT(f != Function::acceleration || !a.empty());
+    if (f == Function::residual) return evaluate_residual(at, a, lambda, values);
+    double* to = values.data();
+    write_rows(f, at, a, [&](int column, double v) {
+        if (column >= 0) *to++ = v;
+    });
+}
+
+template <class Sink>
+void PointJacobians::write_parameters(const Derived& d, double factor, Sink&& sink) const {
+    for (std::size_t j = 0; j < d.by_parameter.size(); ++j)
+        if (d.by_parameter[j] >= 0) sink(1 + 2 * f_.coordinates + static_cast<int>(j), factor * value(d.by_parameter[j]));
+}
+
+/// Entries row by row, columns ascending; column −1 ends a row. With V = D(q,q,q), D symmetric and trilinear, and
+/// B(x,y) = 3 D(x,y,·):
+///     position     −V − η:                  ∂q −B(q,q)
+///     velocity     −B(q,q)·u − η̇:           ∂q −2B(q,u),           ∂u −B(q,q)
+///     acceleration −B(q,q)·a − 2B(q,u)·u − η̈: ∂q −2B(q,a) − 2B(u,u), ∂u −4B(q,u)
+template <class Sink>
+void PointJacobians::write_rows(Function f, const At& at, std::span<const double> a, Sink&& sink) {
+    const int first_q = 1 + f_.first_coordinate, first_u = first_q + f_.coordinates;
+    if (f == Function::coefficient) {
+        for (std::size_t k = 0; k < coefficient_rate_.size(); ++k) {
+            if (coefficient_rate_[k] >= 0) sink(0, value(coefficient_rate_[k]));
+            write_parameters(coefficient_derived_[k], 1.0, sink);
+            sink(-1, 0.0);
+        }
+        return;
+    }
+    const std::size_t level = f == Function::position ? 0 : f == Function::velocity ? 1 : 2;
+    const auto own = [&](std::span<const double> x) {
+        return x.subspan(static_cast<std::size_t>(f_.first_coordinate), 3 * f_.weight.size());
+    };
+    const std::span<const double> q = own(at.q), u = own(at.u);
+    const auto write_signal_rate = [&](const Signal& s) {
+        if (s.value[level + 1] >= 0) sink(0, -value(s.value[level + 1]));
+    };
+    for (std::size_t k = 0; k < f_.volumes.size(); ++k) {
+        const std::vector<Face>& faces = f_.volumes[k].faces;
+        const auto form = [&](std::vector<double>& to, std::span<const double> x, std::span<const double> y, double factor, bool fresh) {
+            if (fresh) std::fill(to.begin(), to.end(), 0.0);
+            if (factor == 1.0) return volume_form(faces, x, y, to);
+            std::vector<double> part(to.size(), 0.0);
+            volume_form(faces, x, y, part);
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * part[i];
+        };
+        if (level == 0) form(form1_, q, q, 1.0, true);
+        if (level == 1) form(form1_, q, u, 2.0, true), form(form2_, q, q, 1.0, true);
+        if (level == 2) form(form1_, q, own(a), 2.0, true), form(form1_, u, u, 2.0, false), form(form2_, q, u, 4.0, true);
+        write_signal_rate(etas_[k]);
+        for (const int i : volume_points_[k])
+            for (int b = 0; b < 3; ++b) sink(first_q + 3 * i + b, -form1_[static_cast<std::size_t>(3 * i + b)]);
+        if (level > 0)
+            for (const int i : volume_points_[k])
+                for (int b = 0; b < 3; ++b) sink(first_u + 3 * i + b, -form2_[static_cast<std::size_t>(3 * i + b)]);
+        write_parameters(etas_[k].derived[level], -1.0, sink);
+        sink(-1, 0.0);
+    }
+    const auto write_direction = [&](const PointFormulas::Triple& d, int i) {
+        if (level == 2) return;   // W is constant: W a has no derivative
+        for (int b = 0; b < 3; ++b)
+            if (d[static_cast<std::size_t>(b)] != 0.0) sink((level == 0 ? first_q : first_u) + 3 * i + b, d[static_cast<std::size_t>(b)]);
+    };
+    const int n = f_.points();
+    for (std::size_t k = 0; k < f_.obstacles.size(); ++k)
+        for (int i = 0; i < n; ++i) {
+            write_signal_rate(offsets_[k]);
+            write_direction(f_.obstacles[k].normal, i);
+            write_parameters(offsets_[k].derived[level], -1.0, sink);
+            sink(-1, 0.0);
+        }
+    if (level == 0) return;
+    for (const PointFormulas::Obstacle& o : f_.obstacles)
+        for (int i = 0; o.friction && i < n; ++i)
+            for (const PointFormulas::Triple* d : {&o.tangent1, &o.tangent2}) {
+                write_direction(*d, i);
+                sink(-1, 0.0);
+            }
+}
+
+/// r = h + Gᵀν + Wλ − M a. A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and j with −F:
+///     ∂F/∂d = e (k eᵀ + c (w − l̇ e)ᵀ/l) + s (I − e eᵀ)/l,   ∂F/∂w = c e eᵀ,   d = x_j − x_i, w = u_j − u_i.
+void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
+                                       std::span<double> values) {
+    const Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
+    std::fill(values.begin(), values.end(), 0.0);
+    const auto first = static_cast<std::size_t>(f_.first_coordinate);
+    const double* const q = at.q.data() + first;
+    const double* const u = at.u.data() + first;
+    const auto entry = [&](int i, std::size_t row, int j, bool velocity) -> double* {
+        const auto point = static_cast<std::size_t>(i);
+        const std::vector<int>& near = velocity ? near_u_[point] : near_q_[point];
+        const auto place = static_cast<std::size_t>(std::lower_bound(near.begin(), near.end(), j) - near.begin());
+        const std::size_t skip = velocity ? 3 * near_q_[point].size() : 0;
+        return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) + skip + 3 * place;
+    };
+    const auto parameter_entry = [&](int i, std::size_t row) {
+        const auto point = static_cast<std::size_t>(i);
+        return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) +
+               3 * (near_q_[point].size() + near_u_[point].size());
+    };
+    for (const PointFormulas::Spring& spring : f_.springs) {
+        const auto group = static_cast<std::size_t>(spring.group);
+        const double k = value(groups_[group][0]), c = value(groups_[group][1]);
+        const double rest = f_.groups[group].rest_initial ? spring.length : value(groups_[group][2]);
+        const auto i = 3 * static_cast<std::size_t>(spring.i), j = 3 * static_cast<std::size_t>(spring.j);
+        std::array<double, 3> e{}, w{};
+        double length = 0.0;
+        for (std::size_t b = 0; b < 3; ++b) {
+            e[b] = q[j + b] - q[i + b];
+            w[b] = u[j + b] - u[i + b];
+            length += e[b] * e[b];
+        }
+        length = std::sqrt(length);
+        double rate = 0.0;
+        for (std::size_t b = 0; b < 3; ++b) {
+            e[b] /= length;
+            rate += e[b] * w[b];
+        }
+        const double tension = k * (length - rest) + c * rate;
+        for (std::size_t r = 0; r < 3; ++r)
+            for (std::size_t b = 0; b < 3; ++b) {
+                const double by_d = e[r] * (k * e[b] + c * (w[b] - rate * e[b]) / length) +
+                                    tension * ((r == b ? 1.0 : 0.0) - e[r] * e[b]) / length;
+                const double by_w = c * e[r] * e[b];
+                for (const auto& [point, sign] : {std::pair{spring.i, 1.0}, std::pair{spring.j, -1.0}}) {
+                    entry(point, r, spring.j, false)[b] += sign * by_d;
+                    entry(point, r, spring.i, false)[b] -= sign * by_d;
+                    entry(point, r, spring.j, true)[b] += sign * by_w;
+                    entry(point, r, spring.i, true)[b] -= sign * by_w;
+                }
+            }
+        for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
+            const auto column = static_cast<std::size_t>(residual_parameters_[m]);
+            const auto rate_of = [&](std::size_t which) { return value(group_derived_[group][which].by_parameter[column]); };
+            const double by_rest = f_.groups[group].rest_initial ? 0.0 : -k * rate_of(2);
+            const double by_p = (length - rest) * rate_of(0) + rate * rate_of(1) + by_rest;
+            for (std::size_t r = 0; r < 3; ++r) {
+                parameter_entry(spring.i, r)[m] += by_p * e[r];
+                parameter_entry(spring.j, r)[m] -= by_p * e[r];
+            }
+        }
+    }
+    // ν · ∂²(−V)/∂q²: det(x_i, x_j, x_k) has the mixed derivative ∂²/∂x_i∂x_j = −[x_k]× for cyclic (i, j, k).
+    for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v) {
+        const double factor = -lambda[v] / 12.0;
+        for (const Face& f : f_.volumes[v].faces)
+            for (const auto& corner : {std::array{0, 1, 2}, std::array{0, 2, 3}, std::array{0, 1, 3}, std::array{1, 2, 3}})
+                for (std::size_t s = 0; s < 3; ++s) {
+                    const int i = f[static_cast<std::size_t>(corner[s])];
+                    const int j = f[static_cast<std::size_t>(corner[(s + 1) % 3])];
+                    const double* x = q + 3 * static_cast<std::size_t>(f[static_cast<std::size_t>(corner[(s + 2) % 3])]);
+                    const std::array<std::array<double, 3>, 3> minus_cross{{{0, x[2], -x[1]}, {-x[2], 0, x[0]}, {x[1], -x[0], 0}}};
+                    for (std::size_t r = 0; r < 3; ++r)
+                        for (std::size_t b = 0; b < 3; ++b) {
+                            entry(i, r, j, false)[b] += factor * minus_cross[r][b];
+                            entry(j, r, i, false)[b] += factor * minus_cross[b][r];
+                        }
+                }
+    }
+    for (int i = 0; i < f_.points(); ++i)
+        for (std::size_t r = 0; r < 3; ++r)
+            for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
+                const double scale_rate = value(mass_derived_.by_parameter[static_cast<std::size_t>(residual_parameters_[m])]);
+                const auto point = static_cast<std::size_t>(i);
+                const double acceleration = (a.empty() ? 0.0 : a[first + 3 * point + r]) - f_.gravity[r];
+                parameter_entry(i, r)[m] -= f_.weight[point] * scale_rate * acceleration;
+            }
+}
+
+}  // namespace saltus::model

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "saltus/base/error.hpp"
+#include "saltus/io/check_report.hpp"
+#include "saltus/io/files.hpp"
+#include "saltus/io/read_model.hpp"
+#include "saltus/model/build.hpp"
+
+namespace {
+
+using namespace saltus;
+
+enum Exit { done = 0, bad_input = 2, failed = 3 };
+
+/// Options that every command takes.
+struct Common {
+    std::string model;
+    std::vector<std::string> set;
+    std::string out;
+    bool json = false;
+    bool quiet = false;
+    bool project_initial = false;
+};
+
+void add_common(CLI::App& command, Common& options) {
+    command.add_option("model", options.model, "Model file (TOML)")->required();
+    command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")->allow_extra_args(false);
+    command.add_option("--out", options.out, "Folder for result files; without it no file is written");
+    command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
+    command.add_flag("--quiet", options.quiet, "Print nothing but errors");
+    command.add_flag("--project-initial", options.project_initial, "Repair an initial state that penetrates or violates a constraint");
+}
+
+model::Model load(const Common& options) {
+    model::BuildOptions build;
+    build.project_initial = options.project_initial;
+    for (const std::string& assignment : options.set) {
+        const std::size_t equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw Error("'" + assignment + "' is not an assignment", {"--set", 0, 0}, "write --set name=value");
+        build.set.emplace_back(assignment.substr(0, equals), assignment.substr(equals + 1));
+    }
+    return model::build(io::read_model(options.model), build);
+}
+
+void check(const Common& options) {
+    const model::Model m = load(options);
+    const model::Inspection inspection = model::inspect(m);
+    const std::string json = options.json || !options.out.empty() ? io::check_json(m, inspection, options.model) : "";
+    if (!options.out.empty()) io::write_file(options.out, "check.json", json);
+    if (options.json) std::fputs(json.c_str(), stdout);
+    else if (!options.quiet) std::fputs(io::check_text(m, inspection, options.model).c_str(), stdout);
+}
+
+/// The line of the file with a mark under the column.
+void show_line(const Place& place) {
+    if (place.line <= 0 || place.column <= 0) return;
+    std::ifstream in(place.file);
+    std::string line;
+    for (int k = 0; k < place.line; ++k)
+        if (!std::getline(in, line)) return;
+    constexpr std::size_t widest = 160;
+    if (line.size() > widest) return;
+    while (!line.empty() && line.back() == '\r') line.pop_back();
+    std::string mark;
+    int column = 1;
+    for (std::size_t k = 0; k < line.size() && column < place.column; ++k) {
+        if ((static_cast<unsigned char>(line[k]) & 0xC0) == 0x80) continue;   // inside a character
+        mark += line[k] == '\t' ? '\t' : ' ';
+        ++column;
+    }
+    std::fprintf(stderr, "  %s\n  %s^\n", line.c_str(), mark.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
+    app.set_version_flag("--version", "saltus " SALTUS_VERSION);
+    app.require_subcommand(1);
+    app.footer("Example:  saltus check models/rocking-bar.toml --set mu=0.5");
+
+    Common check_options;
+    CLI::App* check_command = app.add_subcommand("check", "Parse and validate a model, and say what was understood");
+    add_common(*check_command, check_options);
+    check_command->footer("Example:  saltus check models/rocking-bar.toml --json");
+
+    try {
+        app.parse(argc, argv);
+        if (check_command->parsed()) check(check_options);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? done : bad_input;
+    } catch (const Error& e) {
+        std::fprintf(stderr, "saltus: error: %s\n", e.what());
+        show_line(e.place());
+        return bad_input;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "saltus: failure: %s\n", e.what());
+        return failed;
+    }
+    return done;
+}

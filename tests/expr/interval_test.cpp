@@ -575,6 +575,12 @@ TEST(Interval, PiecesAreExact) {
     EXPECT_TRUE(is(max(Interval(0.0, 5.0), Interval(1.0, 2.0)), 1.0, 5.0));
 }
 
+// What the standard library has no name for, so that generic code finds it for numbers as well.
+double sqr(double x) { return x * x; }
+double powi(double x, int n) { return std::pow(x, n); }
+double less(double a, double b) { return a < b ? 1.0 : 0.0; }
+double select(double condition, double a, double b) { return condition != 0.0 ? a : b; }
+
 template <class V>
 V generic(V x) {
     using std::abs, std::atan2, std::cos, std::exp, std::hypot;

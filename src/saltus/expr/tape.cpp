@@ -303,11 +303,19 @@ void Tape::prepare(std::span<const V> parameters, std::span<V> scratch) const {
 }
 
 template <class V>
-void Tape::evaluate(std::span<const V> variables, std::span<V> scratch, std::span<V> out) const {
-    SALTUS_EXPECT(variables.size() == variables_ && scratch.size() >= slots_ && out.size() >= outputs_.size());
-    std::copy(variables.begin(), variables.end(), scratch.data() + first_variable_);
-    run(std::span<const Instruction>(main_), scratch.data());
-    for (std::size_t k = 0; k < outputs_.size(); ++k) out[k] = scratch[outputs_[k]];
+void Tape::evaluate(std::span<const V> values, std::span<V> scratch, std::span<V> out) const {
+    SALTUS_EXPECT(values.size() == variables_ && scratch.size() >= slots_);
+    std::copy(values.begin(), values.end(), scratch.data() + first_variable_);
+    evaluate_in_place(scratch, out);
+}
+
+template <class V>
+void Tape::evaluate_in_place(std::span<V> scratch, std::span<V> out) const {
+    SALTUS_EXPECT(scratch.size() >= slots_ && out.size() >= outputs_.size());
+    V* const slot = scratch.data();
+    run(std::span<const Instruction>(main_), slot);
+    V* to = out.data();
+    for (const std::uint32_t k : outputs_) *to++ = slot[k];
 }
 
 template void Tape::prepare(std::span<const double>, std::span<double>) const;
@@ -316,5 +324,9 @@ template void Tape::prepare(std::span<const Interval>, std::span<Interval>) cons
 template void Tape::evaluate(std::span<const double>, std::span<double>, std::span<double>) const;
 template void Tape::evaluate(std::span<const Lanes>, std::span<Lanes>, std::span<Lanes>) const;
 template void Tape::evaluate(std::span<const Interval>, std::span<Interval>, std::span<Interval>) const;
+
+template void Tape::evaluate_in_place(std::span<double>, std::span<double>) const;
+template void Tape::evaluate_in_place(std::span<Lanes>, std::span<Lanes>) const;
+template void Tape::evaluate_in_place(std::span<Interval>, std::span<Interval>) const;
 
 }  // namespace saltus::expr

@@ -37,6 +37,15 @@ public:
     template <class V>
     void evaluate(std::span<const V> variables, std::span<V> scratch, std::span<V> out) const;
 
+    /// The place of the variables in the scratch, for those who write them there themselves, and the evaluation of
+    /// what was written.
+    template <class V>
+    std::span<V> variables(std::span<V> scratch) const {
+        return scratch.subspan(first_variable_, variables_);
+    }
+    template <class V>
+    void evaluate_in_place(std::span<V> scratch, std::span<V> out) const;
+
     /// The whole tape as the source of one C++ function without dependencies beyond <math.h>:
     ///     void name(const double* parameters, const double* variables, double* out)
     /// which rounds as `evaluate` does. It compiles for host and device.

@@ -132,7 +132,7 @@ ExpressionSystem::ExpressionSystem(Formulas formulas) : formulas_(std::move(form
     for (const Term term : {mass_term, force_term, position_term, row_term, curvature_term})
         outputs[all_terms].insert(outputs[all_terms].end(), outputs[term].begin(), outputs[term].end());
 
-    std::size_t next = 1 + 2 * n;
+    std::size_t next = 0;
     for (std::size_t k = 0; k < term_count; ++k) {
         tapes_[k] = Tape(f.graph, outputs[k], f.p, variables);
         tape_start_[k] = next;
@@ -147,26 +147,23 @@ void ExpressionSystem::prepare(std::span<const double> p, std::span<double> scra
         tapes_[k].prepare<double>(p, scratch.subspan(tape_start_[k], tapes_[k].slot_count()));
 }
 
-std::span<const double> ExpressionSystem::gather(const At& at, std::span<double> scratch) const {
-    const std::size_t n = formulas_.q.size();
-    scratch[0] = at.t;
-    if (static_cast<int>(n) == formulas_.coordinates) {
-        std::copy_n(at.q.begin(), n, scratch.begin() + 1);
-        std::copy_n(at.u.begin(), n, scratch.begin() + 1 + static_cast<std::ptrdiff_t>(n));
-    } else {
-        for (std::size_t i = 0; i < n; ++i) {
-            scratch[1 + i] = at.q[static_cast<std::size_t>(formulas_.index[i])];
-            scratch[1 + n + i] = at.u[static_cast<std::size_t>(formulas_.index[i])];
-        }
-    }
-    return scratch.first(1 + 2 * n);
-}
-
 void ExpressionSystem::evaluate(Term term, const At& at, std::span<double> scratch, std::span<double> out) const {
     const Tape& tape = tapes_[static_cast<std::size_t>(term)];
     if (tape.output_count() == 0) return;
-    const std::span<const double> variables = gather(at, scratch);
-    tape.evaluate<double>(variables, scratch.subspan(tape_start_[static_cast<std::size_t>(term)], tape.slot_count()), out);
+    const std::span<double> slots = scratch.subspan(tape_start_[static_cast<std::size_t>(term)], tape.slot_count());
+    double* const x = tape.variables(slots).data();
+    const std::size_t n = formulas_.q.size();
+    x[0] = at.t;
+    if (static_cast<int>(n) == formulas_.coordinates) {
+        std::copy_n(at.q.data(), n, x + 1);
+        std::copy_n(at.u.data(), n, x + 1 + n);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) {
+            x[1 + i] = at.q[static_cast<std::size_t>(formulas_.index[i])];
+            x[1 + n + i] = at.u[static_cast<std::size_t>(formulas_.index[i])];
+        }
+    }
+    tape.evaluate_in_place(slots, out);
 }
 
 void ExpressionSystem::mass(const At& at, std::span<double> scratch, std::span<double> M) const {
@@ -200,6 +197,11 @@ void ExpressionSystem::curvature(const At& at, std::span<double> scratch, std::s
 
 void ExpressionSystem::coefficients(const At& at, std::span<double> scratch, std::span<double> values) const {
     evaluate(coefficient_term, at, scratch, values);
+}
+
+void ExpressionSystem::terms(const At& at, std::span<double> scratch, Terms& out) const {
+    if (static_cast<int>(formulas_.q.size()) == formulas_.coordinates) evaluate(all_terms, at, scratch, out.all());
+    else System::terms(at, scratch, out);   // h needs spreading over the model's coordinates
 }
 
 Energy ExpressionSystem::energy(const At& at, std::span<double> scratch) const {

@@ -62,6 +62,7 @@ public:
     void rows(const At& at, std::span<double> scratch, std::span<double> W, std::span<double> chi) const override;
     void curvature(const At& at, std::span<double> scratch, std::span<double> zeta) const override;
     void coefficients(const At& at, std::span<double> scratch, std::span<double> values) const override;
+    void terms(const At& at, std::span<double> scratch, Terms& out) const override;
     Energy energy(const At& at, std::span<double> scratch) const override;
     std::unique_ptr<Jacobians> jacobians() const override;
 
@@ -72,7 +73,6 @@ public:
     const Derived& derived() const { return derived_; }
 
 private:
-    std::span<const double> gather(const At& at, std::span<double> scratch) const;
     void evaluate(Term term, const At& at, std::span<double> scratch, std::span<double> out) const;
 
     Formulas formulas_;

@@ -21,7 +21,7 @@ double row_scale(const Pattern& rows, std::span<const double> W, int row, std::s
 }
 
 void verify_finite(const Model& model, const Terms& terms, const Place& place) {
-    const auto check = [&](const std::vector<double>& values, const std::string& what) {
+    const auto check = [&](std::span<const double> values, const std::string& what) {
         for (const double v : values)
             if (!std::isfinite(v))
                 throw Error(what + " of model '" + model.name + "' is not finite at the initial state", place,

@@ -100,11 +100,6 @@ private:
     std::vector<double> scratch_;
 };
 
-/// All that the equations of motion need at one state, in the patterns of the layout.
-struct Terms {
-    explicit Terms(const Layout& layout);
-    std::vector<double> M, h, positions, W, chi, zeta;
-};
 void evaluate(const Model& model, Workspace& workspace, double t, std::span<const double> q, std::span<const double> u,
               Terms& terms);
 

@@ -36,8 +36,8 @@ PointJacobians::Signal PointJacobians::signal(Expr e) {
     return s;
 }
 
-PointJacobians::PointJacobians(const PointFormulas& formulas, const Layout& layout, const std::vector<std::vector<int>>& volume_points)
-    : f_(formulas), layout_(layout), volume_points_(volume_points) {
+PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<std::vector<int>>& volume_points)
+    : f_(formulas), volume_points_(volume_points) {
     mass_ = output(f_.mass_scale);
     mass_derived_ = derived(f_.mass_scale);
     for (const PointFormulas::SpringGroup& g : f_.groups) {

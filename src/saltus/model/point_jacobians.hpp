@@ -8,7 +8,7 @@ namespace saltus::model {
 /// Exact derivatives of a PointSystem's equations, sparse: each point sees its neighbours along springs and faces.
 class PointJacobians final : public Jacobians {
 public:
-    PointJacobians(const PointFormulas& formulas, const Layout& layout, const std::vector<std::vector<int>>& volume_points);
+    PointJacobians(const PointFormulas& formulas, const std::vector<std::vector<int>>& volume_points);
 
     const Pattern& pattern(Function f) const override { return patterns_[static_cast<std::size_t>(f)]; }
     void evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
@@ -36,7 +36,6 @@ private:
     double value(int slot) const { return slot < 0 ? 0.0 : outputs_[static_cast<std::size_t>(slot)]; }
 
     PointFormulas f_;
-    const Layout& layout_;
     const std::vector<std::vector<int>>& volume_points_;
     std::array<Pattern, 5> patterns_;
     expr::Tape tape_;

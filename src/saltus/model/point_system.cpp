@@ -250,6 +250,6 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
     return e;
 }
 
-std::unique_ptr<Jacobians> PointSystem::jacobians() const { return std::make_unique<PointJacobians>(f_, layout_, volume_points_); }
+std::unique_ptr<Jacobians> PointSystem::jacobians() const { return std::make_unique<PointJacobians>(f_, volume_points_); }
 
 }  // namespace saltus::model

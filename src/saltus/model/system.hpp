@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "saltus/model/pattern.hpp"
 
@@ -30,6 +31,20 @@ struct Layout {
 
     int positions() const { return constraints + normals; }
     int row_count() const { return constraints + normals + slips; }
+};
+
+/// All that the equations of motion need at one state, in the patterns of the layout, one after the other in memory.
+struct Terms {
+    explicit Terms(const Layout& layout);
+    Terms(const Terms& other);
+    Terms& operator=(const Terms&) = delete;
+
+    std::span<double> M, h, positions, W, chi, zeta;
+    std::span<double> all() { return data_; }      ///< M h positions W χ ζ
+
+private:
+    void lay_out(const std::vector<std::size_t>& sizes);
+    std::vector<double> data_;
 };
 
 struct Energy {
@@ -81,6 +96,9 @@ public:
     /// ζ of γ̇ = Wᵀu̇ + ζ; for a constraint uᵀ g_qq u + 2 g_tq u + g_tt. [Alscher] (17)
     virtual void curvature(const At&, std::span<double> /*scratch*/, std::span<double> /*zeta*/) const {}
     virtual void coefficients(const At&, std::span<double> /*scratch*/, std::span<double> /*values*/) const {}
+
+    /// Everything above but the coefficients at once; systems that can share work between the parts do.
+    virtual void terms(const At& at, std::span<double> scratch, Terms& out) const;
 
     /// Energies, where the system knows them; the kinetic energy defaults to ½ uᵀMu.
     virtual Energy energy(const At& at, std::span<double> scratch) const;

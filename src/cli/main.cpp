@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/io/check_report.hpp"
 #include "saltus/io/files.hpp"
 #include "saltus/io/read_model.hpp"
@@ -26,12 +29,14 @@ struct Common {
     bool json = false;
     bool quiet = false;
     bool project_initial = false;
+    int threads = 0;
 };
 
 void add_common(CLI::App& command, Common& options) {
     command.add_option("model", options.model, "Model file (TOML)")->required();
     command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")->allow_extra_args(false);
     command.add_option("--out", options.out, "Folder for result files; without it no file is written");
+    command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")->check(CLI::NonNegativeNumber);
     command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
     command.add_flag("--project-initial", options.project_initial, "Repair an initial state that penetrates or violates a constraint");
@@ -49,13 +54,18 @@ model::Model load(const Common& options) {
     return model::build(io::read_model(options.model), build);
 }
 
+/// Standard output may be a full disk or a closed pipe; nothing is done before it has arrived.
+void print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) throw std::runtime_error("standard output cannot be written");
+}
+
 void check(const Common& options) {
     const model::Model m = load(options);
     const model::Inspection inspection = model::inspect(m);
     const std::string json = options.json || !options.out.empty() ? io::check_json(m, inspection, options.model) : "";
     if (!options.out.empty()) io::write_file(options.out, "check.json", json);
-    if (options.json) std::fputs(json.c_str(), stdout);
-    else if (!options.quiet) std::fputs(io::check_text(m, inspection, options.model).c_str(), stdout);
+    if (options.json) print(json);
+    else if (!options.quiet) print(io::check_text(m, inspection, options.model));
 }
 
 /// The line of the file with a mark under the column.
@@ -78,6 +88,14 @@ void show_line(const Place& place) {
     std::fprintf(stderr, "  %s\n  %s^\n", line.c_str(), mark.c_str());
 }
 
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+    if (argc < 2 || argv[1][0] == '-') return;
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+    if (std::find(names.begin(), names.end(), argv[1]) == names.end())
+        throw Error("unknown command '" + std::string(argv[1]) + "'", {}, did_you_mean(argv[1], names));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -92,6 +110,7 @@ int main(int argc, char** argv) {
     check_command->footer("Example:  saltus check models/rocking-bar.toml --json");
 
     try {
+        refuse_unknown_command(app, argc, argv);
         app.parse(argc, argv);
         if (check_command->parsed()) check(check_options);
     } catch (const CLI::ParseError& e) {

@@ -11,7 +11,8 @@ TEST(Place, IsToldAsFarAsItIsKnown) {
     EXPECT_EQ(to_string({"bar.toml", 12, 0}), "bar.toml:12");
     EXPECT_EQ(to_string({"bar.toml", 12, 8}), "bar.toml:12:8");
     EXPECT_EQ(to_string({"", 12, 8}), "line 12:8");
-    EXPECT_EQ(to_string({"", 0, 8}), "");   // a column alone says nothing
+    EXPECT_EQ(to_string({"--set mu", 0, 8}), "--set mu, column 8");
+    EXPECT_EQ(to_string({"", 0, 8}), "column 8");
 }
 
 TEST(Error, SaysWhereWhatAndWhatToDo) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -243,9 +244,9 @@ TEST(ParserErrors, TheScopeNamesTheExpressionAndMayRefuseANameThatExists) {
         }
         return "accepted";
     };
-    EXPECT_EQ(message("x + u"), "m.toml:3:10: 'u' may not stand in the gN of contact 'left'; a gap depends on positions and time only");
-    EXPECT_EQ(message("x + mas"), "m.toml:3:10: undefined name 'mas' in the gN of contact 'left'; did you mean 'mass'?");
-    EXPECT_EQ(message(""), "m.toml:3:6: the gN of contact 'left' is empty; write a number or an expression");
+    EXPECT_EQ(message("x + u"), "m.toml:3:10: 'u' may not stand in gN of contact 'left'; a gap depends on positions and time only");
+    EXPECT_EQ(message("x + mas"), "m.toml:3:10: undefined name 'mas' in gN of contact 'left'; did you mean 'mass'?");
+    EXPECT_EQ(message(""), "m.toml:3:6: gN of contact 'left' is empty; write a number or an expression");
 }
 
 TEST(ParserErrors, UnknownFunctionsGetTheNearestKnownOne) {
@@ -311,8 +312,7 @@ TEST(ParserErrors, ComparisonsDoNotChain) {
                      {"if(!x, 2, 3)", "unexpected '!'", combine, 4}});
 }
 
-// Disabled: what the parser should say and does not yet.
-TEST(ParserErrors, DISABLED_MistakenComparisonsAreExplainedWhereTheyStand) {
+TEST(ParserErrors, MistakenComparisonsAreExplainedWhereTheyStand) {
     const std::string message = "a comparison is a condition, not a number";
     const std::string remedy = "use if(condition, a, b)";
     expect_refusals({{"if(x == y == 1, 2, 3)", "comparisons cannot be chained", combine, 11},
@@ -324,8 +324,7 @@ TEST(ParserErrors, DISABLED_MistakenComparisonsAreExplainedWhereTheyStand) {
                      {"2 < (x < 1)", message, remedy, 5}});
 }
 
-// Disabled: `(` is looked for behind blanks only, not behind line breaks and tabs.
-TEST(Parser, DISABLED_AFunctionAndItsParenthesisMayStandOnTwoLines) {
+TEST(Parser, AFunctionAndItsParenthesisMayStandOnTwoLines) {
     Names n;
     EXPECT_EQ(n.parse("sin\n(x)"), n.parse("sin(x)"));
 }
@@ -425,6 +424,11 @@ TEST(ParserErrors, ATextWithoutAPlaceCountsFromLineOneColumnOne) {
     }
 }
 
+TEST(ParserErrors, ATextAtAnUnknownLineHasAColumnOnly) {
+    const Place place = Source{"x + q9", {"m.toml", 0, 0}, {}}.place_of(4);
+    EXPECT_EQ(to_string(place), "m.toml, column 5");
+}
+
 // --- hostile texts ---------------------------------------------------------------------------------------------
 
 std::string repeated(std::size_t n, const std::string& text) {
@@ -511,7 +515,8 @@ TEST(Parser, ReadsWhatToStringWrites) {
                 const Interval r = testing::apply_interval(op, a, b, c, k);
                 return op <= Op::pow ? testing::widened(r, 64 * eps, 64 * eps) : r;
             });
-        if (!range[e.id].defined) continue;
+        // An overflow inside (cosh(1e6) is infinite) has no real number to compare with.
+        if (!range[e.id].defined || !std::isfinite(testing::evaluate(n.graph, e, values))) continue;
         ++compared;
         const double value = testing::evaluate(n.graph, again, values);
         ASSERT_TRUE(testing::encloses(range[e.id], value)) << "seed " << seed << ": " << text << " = " << value << " instead of ["

@@ -12,6 +12,8 @@ std::string to_string(const Place& place) {
     if (place.line > 0) {
         text += (text.empty() ? "line " : ":") + std::to_string(place.line);
         if (place.column > 0) text += ":" + std::to_string(place.column);
+    } else if (place.column > 0) {
+        text += (text.empty() ? "column " : ", column ") + std::to_string(place.column);
     }
     return text;
 }

@@ -14,6 +14,9 @@ Spectrum symmetric_spectrum(const Matrix& A) {
     s.smallest = solver.eigenvalues()(0);
     s.largest = solver.eigenvalues()(A.rows() - 1);
     s.smallest_direction = solver.eigenvectors().col(0);
+    Eigen::Index largest = 0;
+    s.smallest_direction.cwiseAbs().maxCoeff(&largest);
+    if (s.smallest_direction(largest) < 0.0) s.smallest_direction = -s.smallest_direction;
     return s;
 }
 

@@ -14,7 +14,7 @@ using Matrix = Eigen::MatrixXd;
 
 struct Spectrum {
     double smallest = 0.0, largest = 0.0;
-    Vector smallest_direction;     ///< unit eigenvector of the smallest eigenvalue
+    Vector smallest_direction;     ///< unit eigenvector of the smallest eigenvalue, its largest component positive
 };
 
 /// Extreme eigenvalues of a symmetric matrix (its lower triangle is read).

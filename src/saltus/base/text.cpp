@@ -5,10 +5,12 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 namespace saltus {
 
 std::string number_text(double value) {
+    if (std::isnan(value)) return "nan";   // its sign means nothing and differs between machines
     std::array<char, 32> buffer{};
     const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
     return {buffer.data(), result.ptr};
@@ -69,7 +71,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> can
     const std::string guess = nearest(name, candidates);
     if (!guess.empty()) return "did you mean '" + guess + "'?";
     if (candidates.empty()) return {};
-    return "known are " + listing(candidates);
+    return (candidates.size() == 1 ? "known is " : "known are ") + listing(candidates);
 }
 
 std::string counted(std::size_t n, std::string_view noun) {

@@ -21,9 +21,9 @@ Place Source::place_of(std::size_t offset) const {
         p.column = map.back().second + static_cast<int>(offset - (map.size() - 1));
     } else if (p.line > 0) {
         p.column += static_cast<int>(offset);
-    } else {
+    } else {   // a text that is not in a file has one line
         p.column = static_cast<int>(offset) + 1;
-        p.line = 1;
+        p.line = p.file.empty() ? 1 : 0;
     }
     return p;
 }
@@ -60,7 +60,7 @@ public:
     Parser(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits)
         : graph_(graph), source_(source), text_(source.text), scope_(scope), limits_(limits) {
         if (text_.size() > limits_.characters)
-            fail(0, "the " + scope_.what + " has " + std::to_string(text_.size()) + " characters",
+            fail(0, scope_.what + " has " + std::to_string(text_.size()) + " characters",
                  "at most " + std::to_string(limits_.characters) + " are allowed");
     }
 
@@ -69,7 +69,7 @@ public:
         skip_space();
         if (at_ < text_.size()) fail_at_unexpected();
         if (condition && !graph_.is_truth(e))
-            fail(0, "the " + scope_.what + " is not a condition", "compare two expressions, for example abs(x) < 1");
+            fail(0, scope_.what + " is not a condition", "compare two expressions, for example abs(x) < 1");
         if (!condition) demand_number(e, 0);
         return e;
     }
@@ -82,8 +82,8 @@ private:
     [[noreturn]] void fail_at_unexpected() const {
         if (at_ >= text_.size()) {
             if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos)
-                fail(0, "the " + scope_.what + " is empty", "write a number or an expression");
-            fail(at_, "the " + scope_.what + " ends too early", "an operand is missing");
+                fail(0, scope_.what + " is empty", "write a number or an expression");
+            fail(at_, scope_.what + " ends too early", "an operand is missing");
         }
         const char c = text_[at_];
         if (static_cast<unsigned char>(c) >= 0x80) fail_at_foreign();
@@ -117,9 +117,14 @@ private:
         return text_.substr(from, std::max<std::size_t>(end - from, 1));
     }
 
+    static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
     void skip_space() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
-            ++at_;
+        while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    }
+    /// Where the next operand begins.
+    std::size_t start_here() {
+        skip_space();
+        return at_;
     }
 
     bool take(std::string_view token) {
@@ -135,7 +140,7 @@ private:
     }
 
     Expr comparison() {
-        const std::size_t start = at_;
+        const std::size_t start = start_here();
         const Expr a = sum();
         skip_space();
         struct Sign {
@@ -149,11 +154,12 @@ private:
         for (const Sign& sign : signs) {
             if (!take(sign.text)) continue;
             demand_number(a, start);
-            const std::size_t right = at_;
+            const std::size_t right = start_here();
             const Expr b = sum();
             demand_number(b, right);
             skip_space();
-            if (at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>'))
+            const std::string_view rest = text_.substr(at_);
+            if (rest.starts_with('<') || rest.starts_with('>') || rest.starts_with("==") || rest.starts_with("!="))
                 fail(at_, "comparisons cannot be chained", "nest if(c, a, b) to combine conditions");
             return sign.swapped ? graph_.binary(sign.op, b, a) : graph_.binary(sign.op, a, b);
         }
@@ -161,13 +167,13 @@ private:
     }
 
     Expr sum() {
-        std::size_t start = at_;
+        std::size_t start = start_here();
         Expr left = product();
         for (;;) {
             const bool plus = take("+");
             if (!plus && !take("-")) return left;
             demand_number(left, start);
-            start = at_;
+            start = start_here();
             const Expr right = product();
             demand_number(right, start);
             left = plus ? graph_.add(left, right) : graph_.sub(left, right);
@@ -175,7 +181,7 @@ private:
     }
 
     Expr product() {
-        std::size_t start = at_;
+        std::size_t start = start_here();
         Expr left = signed_power();
         for (;;) {
             const bool times = take("*");
@@ -183,7 +189,7 @@ private:
             skip_space();
             if (times && at_ < text_.size() && text_[at_] == '*') fail_at_unexpected();
             demand_number(left, start);
-            start = at_;
+            start = start_here();
             const Expr right = signed_power();
             demand_number(right, start);
             left = times ? graph_.mul(left, right) : graph_.div(left, right);
@@ -192,8 +198,7 @@ private:
 
     Expr signed_power() {
         const Depth depth(*this);
-        skip_space();
-        const std::size_t start = at_;
+        const std::size_t start = start_here();
         if (take("-")) {
             const Expr e = signed_power();
             demand_number(e, start);
@@ -207,7 +212,7 @@ private:
         const Expr base = primary();
         if (!take("^")) return base;
         demand_number(base, start);
-        const std::size_t right = at_;
+        const std::size_t right = start_here();
         const Expr exponent = signed_power();
         demand_number(exponent, right);
         return graph_.pow(base, exponent);
@@ -257,7 +262,7 @@ private:
         const std::string_view name = text_.substr(start, at_ - start);
 
         std::size_t next = at_;
-        while (next < text_.size() && text_[next] == ' ') ++next;
+        while (next < text_.size() && is_space(text_[next])) ++next;
         const bool called = next < text_.size() && text_[next] == '(';
         if (const Function* function = find_function(name)) {
             if (!called) fail(start, quoted(name) + " is a function", "write " + std::string(name) + "(...)");
@@ -274,11 +279,11 @@ private:
 
     [[noreturn]] void unknown(std::string_view name, std::size_t start) const {
         if (const std::string why = scope_.refusal ? scope_.refusal(name) : std::string{}; !why.empty())
-            fail(start, quoted(name) + " may not stand in the " + scope_.what, why);
+            fail(start, quoted(name) + " may not stand in " + scope_.what, why);
         std::vector<std::string> known = scope_.names();
         known.emplace_back("pi");
         const std::string guess = nearest(name, known);
-        fail(start, "undefined name " + quoted(name) + " in the " + scope_.what,
+        fail(start, "undefined name " + quoted(name) + " in " + scope_.what,
              guess.empty() ? "known here are " + listing(known) : "did you mean '" + guess + "'?");
     }
 
@@ -323,7 +328,7 @@ private:
     struct Depth {
         explicit Depth(Parser& p) : parser(p) {
             if (++parser.depth_ > parser.limits_.depth)
-                parser.fail(parser.at_, "the " + parser.scope_.what + " is nested too deeply",
+                parser.fail(parser.at_, parser.scope_.what + " is nested too deeply",
                             "at most " + std::to_string(parser.limits_.depth) + " levels are allowed");
         }
         ~Depth() { --parser.depth_; }

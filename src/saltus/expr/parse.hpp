@@ -26,7 +26,7 @@ struct Scope {
     std::function<std::optional<Expr>(std::string_view)> find;   ///< `x`, `x'`, `t`, a parameter; nothing if unknown
     std::function<std::vector<std::string>()> names;             ///< for "did you mean"
     std::function<std::string(std::string_view)> refusal;        ///< why a name that exists may not stand here, or ""
-    std::string what = "expression";                             ///< named in messages: "gN of contact 'left'"
+    std::string what = "the expression";                             ///< named in messages: "the gap gN of 'left'"
 };
 
 /// Hostile input ends with an error before it ends the stack or the memory.

@@ -38,7 +38,8 @@ private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     enum class Role : std::uint8_t { constant, parameter, variable, computed };
 
-    bool is_prepared(Expr e) const { return (graph_.kinds(e) & ~Kind::parameter) == 0; }
+    /// Depends on no variable: computed once for each set of parameters.
+    bool is_prepared(Expr e) const { return !varies_[e.id]; }
     bool is_computed(Expr e) const { return role_[e.id] == Role::computed; }
 
     void count_uses(std::span<const Expr> outputs) {
@@ -66,8 +67,18 @@ private:
             role_[e.id] = Role::parameter;
             slot_[e.id] = next_++;
         }
-        for (const Expr e : variables) role_[e.id] = Role::variable;
-        for (const Expr e : nodes_) SALTUS_EXPECT(graph_[e].op != Op::symbol || role_[e.id] != Role::computed);
+        varies_.assign(graph_.size(), false);
+        for (const Expr e : variables) {
+            role_[e.id] = Role::variable;
+            varies_[e.id] = true;
+        }
+        for (const Expr e : nodes_) {
+            const Node& n = graph_[e];
+            SALTUS_EXPECT(n.op != Op::symbol || role_[e.id] != Role::computed);
+            const int operands = operand_count(n.op);
+            varies_[e.id] = varies_[e.id] || (operands > 0 && varies_[n.a.id]) || (operands > 1 && varies_[n.b.id]) ||
+                            (operands > 2 && varies_[n.c.id]);
+        }
     }
 
     void select_instructions(std::vector<Instruction>& prepared, std::vector<Instruction>& main) {
@@ -186,7 +197,7 @@ private:
     std::vector<Expr> nodes_;
     std::vector<std::uint32_t> uses_, slot_;
     std::vector<Role> role_;
-    std::vector<bool> temporary_;
+    std::vector<bool> varies_, temporary_;
     std::uint32_t next_ = 0;
 };
 

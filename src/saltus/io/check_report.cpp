@@ -208,7 +208,7 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     }
     j["active"] = {{"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", std::move(redundant)}};
     j["warnings"] = i.warnings;
-    return j.dump(2) + "\n";
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace saltus::io

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "saltus/base/text.hpp"
 
@@ -17,6 +18,18 @@ using namespace saltus::model;
 namespace {
 
 constexpr std::size_t largest_file = 256U << 20U;
+
+/// Dotted keys nest tables, and the TOML library follows them by recursion: a limit before it reads.
+void limit_dotted_keys(std::string_view text, const std::string& file) {
+    constexpr int deepest = 100;
+    int dots = 0, line = 1;
+    for (const char c : text) {
+        const bool key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ' ' || c == '\t' || c == '"' || c == '\'';
+        dots = key ? dots + (c == '.' ? 1 : 0) : 0;
+        if (c == '\n') ++line;
+        if (dots > deepest) throw Error("a key with more than 100 dots", {file, line, 0}, "tables may be nested 100 deep");
+    }
+}
 
 /// Line and column of every character of a TOML string, found by reading the raw text again from its first quote:
 /// escapes and line continuations make them differ from a plain count.
@@ -40,6 +53,10 @@ public:
         while (places.size() < length && at_ < raw_.size()) {
             if (quote == '"' && peek() == '\\') {
                 escape(places, block);
+                continue;
+            }
+            if (peek() == '\r' && at_ + 1 < raw_.size() && raw_[at_ + 1] == '\n') {   // a line break is one character
+                step();
                 continue;
             }
             for (std::size_t k = glyph_length(); k > 0; --k) places.emplace_back(line_, column_);   // one place for all its bytes
@@ -219,7 +236,7 @@ private:
     std::vector<Field> fields_of(const toml::node& node, const std::string& what) const {
         std::vector<Field> list;
         if (const toml::array* a = node.as_array()) {
-            if (a->empty()) throw Error(what + " is an empty list", place_of(node));
+            if (a->empty()) throw Error(what + " is an empty list", place_of(node), "give at least one value, or remove it");
             for (const toml::node& item : *a) list.push_back(field(item, what));
         } else {
             list.push_back(field(node, what));
@@ -288,7 +305,7 @@ private:
         IndexList list;
         list.place = place_of(node);
         const auto integer = [&](const toml::node& n) {
-            if (!n.is_integer()) wrong_type(n, "a number of " + what, "a whole number");
+            if (!n.is_integer()) throw Error(what + " holds " + (n.is_number() ? "a number that is not whole" : type_name(n)), place_of(n), "give whole point numbers");
             return static_cast<long long>(n.as_integer()->get());
         };
         if (!node.is_array()) wrong_type(node, what, "a list");
@@ -299,6 +316,7 @@ private:
             else
                 row.push_back(integer(item));
             list.rows.push_back(std::move(row));
+            list.places.push_back(place_of(item));
         }
         return list;
     }
@@ -445,11 +463,12 @@ private:
             check_keys(*g, inner, {"kind", "segments", "length", "width", "origin"});
             Choice kind{"", place_of(*node)};
             choice(*g, "kind", inner, kind);
+            if (kind.word.empty()) throw Error(inner + " has no kind", kind.place, "add kind = \"hexahedra-row\"");
             if (kind.word != "hexahedra-row")
                 throw Error("unknown kind '" + kind.word + "' in " + inner, kind.place, "allowed is hexahedra-row");
             HexahedraRow row{optional_field(*g, "segments", inner), optional_field(*g, "length", inner), fields(*g, "width", inner),
                              fields(*g, "origin", inner), place_of(*node)};
-            if (!row.segments.given || !row.length.given) throw Error(inner + " needs segments and length", row.place);
+            if (!row.segments.given || !row.length.given) throw Error(inner + " needs segments and length", row.place, "add " + std::string(row.segments.given ? "length" : "segments"));
             p.generate = std::move(row);
         }
         p.positions = rows_of(t, "positions", where);
@@ -457,7 +476,7 @@ private:
             if (const toml::table* m = node->as_table()) {
                 check_keys(*m, "mass of " + where, {"total", "distribution"});
                 p.total_mass = optional_field(*m, "total", "mass of " + where);
-                if (!p.total_mass.given) throw Error("mass of " + where + " has no total", place_of(*node));
+                if (!p.total_mass.given) throw Error("mass of " + where + " has no total", place_of(*node), "add total = ...");
                 choice(*m, "distribution", "mass of " + where, p.distribution);
             } else {
                 p.masses = fields(t, "mass", where);
@@ -522,17 +541,18 @@ private:
 }  // namespace
 
 model::Description parse_model(std::string_view text, const std::string& file) {
-    if (text.size() > largest_file) throw Error("the file is larger than 256 MiB", {file, 0, 0});
+    if (text.size() > largest_file) throw Error("the file is larger than 256 MiB", {file, 0, 0}, "write the model in C++");
+    limit_dotted_keys(text, file);
     return Reader(text, file).read();
 }
 
 model::Description read_model(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
-    std::ostringstream content;
-    content << in.rdbuf();
-    if (in.bad() || content.fail()) throw Error("cannot be read", {path, 0, 0}, "is it a file?");
-    return parse_model(content.view(), path);
+    if (std::filesystem::is_directory(path)) throw Error("cannot be read: it is a folder", {path, 0, 0}, "give a model file");
+    const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (in.bad()) throw Error("cannot be read", {path, 0, 0}, "is it a file?");
+    return parse_model(content, path);
 }
 
 }  // namespace saltus::io

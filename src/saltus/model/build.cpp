@@ -104,10 +104,18 @@ Model Builder::build() {
     }
     check_coefficients(model_);
 
-    const Place place = d_.initial.place.line > 0 ? d_.initial.place : Place{d_.file, 0, 0};
-    if (options_.project_initial && !project_initial(model_))
-        throw Error("no admissible state was found near the initial one", place, "give one that is closer");
-    verify_initial(model_, place);
+    InitialPlaces places;
+    const Place file{d_.file, 0, 0};
+    const Place points = has_points_ ? d_.points->place : file;
+    places.initial = d_.initial.place.line > 0 ? d_.initial.place : points;
+    places.mass = d_.T.given ? d_.T.place() : points;
+    places.remedy = d_.q.empty() ? "change [points] or the obstacle's offset, or let --project-initial repair it"
+                                 : "change [initial], or let --project-initial repair it";
+    if (options_.project_initial) {
+        model_.start_projected = project_initial(model_);
+        places.remedy = "no admissible state was found near it: give one that is closer, or check whether the constraints agree";
+    }
+    verify_initial(model_, places);
     return std::move(model_);
 }
 
@@ -117,15 +125,15 @@ void Builder::add_energies() {
     if (!d_.q.empty() && !d_.T.given)
         throw Error("the kinetic energy is missing", {d_.file, 0, 0}, "give [system] T");
     if (d_.T.given) {
-        f_.T = parse(d_.T, "kinetic energy T", of_state);
+        f_.T = parse(d_.T, "the kinetic energy T", of_state);
         require_quadratic(f_.T);
         warn_of_kinks(f_.T, "the kinetic energy T");
     }
     if (d_.U.given) {
-        f_.U = parse(d_.U, "potential energy U", of_position);
+        f_.U = parse(d_.U, "the potential energy U", of_position);
         warn_of_kinks(f_.U, "the potential energy U");
     }
-    if (d_.R.given) f_.R = parse(d_.R, "dissipation R", of_state);
+    if (d_.R.given) f_.R = parse(d_.R, "the dissipation R", of_state);
 }
 
 /// T = ½uᵀMu + bᵀu + T₀ with M, b, T₀ free of u; otherwise names the term that is not.
@@ -155,7 +163,7 @@ void Builder::require_quadratic(Expr T) {
 void Builder::add_forces() {
     for (const Entry& e : d_.f) {
         const int c = coordinate_of(e.name, "[system] f", e.place);
-        const Expr force = parse(e.value, "force f on " + quoted(e.name), of_state);
+        const Expr force = parse(e.value, "the force f on " + quoted(e.name), of_state);
         Expr& f = f_.f[local_coordinate(c)];
         f = f_.graph.add(f, force);
     }
@@ -180,16 +188,17 @@ void Builder::warn_of_kinks(Expr e, const std::string& what) {
 void Builder::new_row_name(const std::string& name, const std::string& what, const Place& place) {
     if (name.empty()) throw Error("the " + what + " has no name", place, "add name = \"...\"");
     const auto [at, fresh] = row_names_.emplace(name, what);
-    if (!fresh) throw Error("the name '" + name + "' is used twice, by a " + at->second + " and a " + what, place, "choose another name");
+    if (!fresh)
+        throw Error("the name '" + name + "' is used twice (" + at->second + (at->second == what ? ")" : ", " + what + ")"), place, "choose another name");
 }
 
 void Builder::add_constraints() {
     for (const ConstraintDescription& c : d_.constraints) {
         new_row_name(c.name, "constraint", c.place);
         if (!c.g.given) throw Error("constraint '" + c.name + "' has no g", c.place, "add g = \"...\", which must be 0");
-        const Expr g = parse(c.g, "constraint g of " + quoted(c.name), of_position);
+        const Expr g = parse(c.g, "g of constraint " + quoted(c.name), of_position);
         if (!f_.graph.depends_on(g, expr::position))
-            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place());
+            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place(), "g must be a function of the coordinates that stays 0");
         warn_of_kinks(g, "constraint '" + c.name + "'");
         Constraint constraint;
         constraint.name = c.name;
@@ -205,9 +214,9 @@ void Builder::add_contacts() {
         new_row_name(c.name, "contact", c.place);
         const std::string owner = "contact " + quoted(c.name);
         if (!c.gN.given) throw Error(owner + " has no gap", c.place, "add gN = \"...\", >= 0 where open");
-        const Expr gap = parse(c.gN, "gap gN of " + quoted(c.name), of_position);
+        const Expr gap = parse(c.gN, "the gap gN of " + quoted(c.name), of_position);
         if (!f_.graph.depends_on(gap, expr::position))
-            throw Error("the gap of " + owner + " does not depend on any coordinate", c.gN.place());
+            throw Error("the gap of " + owner + " does not depend on any coordinate", c.gN.place(), "gN must be a distance that the coordinates change");
         warn_of_kinks(gap, "the gap of " + owner);
         Contact contact;
         contact.name = c.name;
@@ -247,7 +256,7 @@ void Builder::add_sliders() {
         if (s.mu.empty()) throw Error(owner + " has no mu", s.place, "add mu");
         if (!s.FN.given) throw Error(owner + " has no normal force FN", s.place, "add FN = \"...\"");
         slider.friction = friction(owner, s.gammaT, s.mu, {"coulomb", {}}, {}, {}, s.place);
-        slider.normal_force = coefficient(parse(s.FN, "normal force FN of " + quoted(slider.name), of_state), "FN of " + owner, 0.0, infinity,
+        slider.normal_force = coefficient(parse(s.FN, "the normal force FN of " + quoted(slider.name), of_state), "FN of " + owner, 0.0, infinity,
                                           "must be >= 0", s.FN.place());
         if (s.eT.given) slider.e_t = restitution(s.eT, "eT of " + owner, -1.0);
         model_.sliders.push_back(std::move(slider));
@@ -263,7 +272,7 @@ void Builder::add_clutches() {
         new_row_name(clutch.name, "clutch", c.place);
         if (!c.gamma.given) throw Error("clutch '" + clutch.name + "' has no gamma", c.place, "add gamma = \"...\", which stays >= 0");
         clutch.row = static_cast<int>(f_.slips.size());   // among the slips; shifted when all rows are known
-        f_.slips.push_back(slip(c.gamma, "velocity gamma of clutch " + quoted(clutch.name)));
+        f_.slips.push_back(slip(c.gamma, "gamma of clutch " + quoted(clutch.name)));
         model_.clutches.push_back(std::move(clutch));
     }
 }
@@ -279,10 +288,10 @@ Expr Builder::slip(const Field& field, const std::string& what) {
     if (!affine(e)) {
         for (const Expr term : expr::terms(g, e))
             if (!affine(term))
-                throw Error("the " + what + " is not affine in the velocities: term " + expr::to_string(g, term), field.place(),
+                throw Error(what + " is not affine in the velocities: term " + expr::to_string(g, term), field.place(),
                             "velocities may appear to the first power only, not inside functions");
     }
-    if (!g.depends_on(e, expr::velocity)) throw Error("the " + what + " does not depend on any velocity", field.place());
+    if (!g.depends_on(e, expr::velocity)) throw Error(what + " does not depend on any velocity", field.place(), "a velocity is written x' for coordinate x");
     return e;
 }
 
@@ -302,6 +311,8 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
                 throw Error(owner + " has mu but no slip velocity", m.place(), "add gammaT = \"...\"");
         }
         if (contensou || rolling) throw Error(owner + " has friction = \"" + law.word + "\" but no gammaT", place, "add gammaT = [...]");
+        if (radius.given) throw Error("radius of " + owner + " belongs to friction = \"contensou\"", radius.place(), "add gammaT and friction, or remove it");
+        if (!radii.empty()) throw Error("radii of " + owner + " belong to friction = \"rolling\"", radii[0].place(), "add gammaT and friction, or remove them");
         return result;
     }
     const std::string components = "gammaT of " + owner + " has " + counted(n, "component");
@@ -317,10 +328,10 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
                     "give one, or two (orthotropic) with two slip directions");
     if (contensou != radius.given)
         throw Error(contensou ? owner + " has friction = \"contensou\" but no radius" : "radius of " + owner + " belongs to friction = \"contensou\"",
-                    contensou ? place : radius.place(), contensou ? "add radius = ..., of the contact patch" : "");
+                    contensou ? place : radius.place(), contensou ? "add radius = ..., of the contact patch" : "set friction = \"contensou\", or remove it");
     if (rolling != !radii.empty())
         throw Error(rolling ? owner + " has friction = \"rolling\" but no radii" : "radii of " + owner + " belong to friction = \"rolling\"",
-                    rolling ? place : radii[0].place(), rolling ? "add radii = [drilling, rolling]" : "");
+                    rolling ? place : radii[0].place(), rolling ? "add radii = [drilling, rolling]" : "set friction = \"rolling\", or remove them");
     if (rolling && radii.size() != 2)
         throw Error("radii of " + owner + " has " + counted(radii.size(), "value"), radii[0].place(), "give two, [drilling, rolling]");
 
@@ -329,7 +340,7 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
     result.first_row = static_cast<int>(f_.slips.size());   // among the slips; shifted when all rows are known
     result.dimension = static_cast<int>(n);
     for (std::size_t k = 0; k < n; ++k)
-        f_.slips.push_back(slip(gammaT[k], "slip velocity gammaT" + (n > 1 ? "[" + std::to_string(k) + "]" : "") + " of " + owner));
+        f_.slips.push_back(slip(gammaT[k], "the slip velocity gammaT" + (n > 1 ? "[" + std::to_string(k) + "]" : "") + " of " + owner));
     for (std::size_t k = 0; k < mu.size(); ++k) result.mu[k] = friction_coefficient(mu[k], owner);
     if (mu.empty()) result.mu[0] = coefficient(f_.graph.constant(0.0), "mu of " + owner, 0.0, infinity, "must be >= 0", place);
     if (contensou) result.radius[0] = positive(radius, "radius of " + owner, false);
@@ -366,7 +377,8 @@ void Builder::check_coefficients(const Model& model) {
     for (std::size_t k = 0; k < values.size(); ++k) {
         const CoefficientCheck& check = coefficient_checks_[k];
         if (std::isfinite(values[k]) && values[k] >= check.lowest && values[k] <= check.highest) continue;
-        throw Error(check.what + " is " + number_text(values[k]) + ", it " + check.range, check.place);
+        throw Error(check.what + " is " + number_text(values[k]) + ", it " + (std::isfinite(values[k]) ? check.range : "must be finite"), check.place,
+                    "change it, or the parameters in it");
     }
 }
 
@@ -376,9 +388,11 @@ void Builder::add_penalty() {
     std::vector<std::string> names;
     for (const ContactDescription& c : d_.contacts) names.push_back(c.name);
     for (const ObstacleDescription& o : d_.obstacles) names.push_back(o.name);
-    // An obstacle's contacts are named obstacle.point.
-    const auto belongs = [](const Contact& c, const std::string& name) {
-        return c.name == name || (c.name.starts_with(name) && c.name.size() > name.size() && c.name[name.size()] == '.');
+    // An obstacle's name stands for all of its contacts, which come after the others, a block for each obstacle.
+    const auto contacts_of = [&](const std::string& name) {
+        const auto k = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+        const std::size_t own = d_.contacts.size(), n = static_cast<std::size_t>(point_count_);
+        return k < own ? std::pair(k, k + 1) : std::pair(own + (k - own) * n, own + (k - own + 1) * n);
     };
     const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what, bool zero_allowed,
                             Coefficient Contact::*member) {
@@ -390,8 +404,8 @@ void Builder::add_penalty() {
             if (std::find(names.begin(), names.end(), e.name) == names.end())
                 throw Error("unknown contact '" + e.name + "' in [penalty] " + what, e.place, did_you_mean(e.name, names));
             const Coefficient k = positive(e.value, what + " of contact '" + e.name + "' in [penalty]", zero_allowed);
-            for (Contact& c : model_.contacts)
-                if (belongs(c, e.name)) c.*member = k;
+            const auto [first, last] = contacts_of(e.name);
+            for (std::size_t i = first; i < last; ++i) model_.contacts[i].*member = k;
         }
     };
     if (!p.k.given && p.k_of.empty()) throw Error("[penalty] has no stiffness", p.place, "add k");
@@ -434,13 +448,15 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
     for (const Entry& e : entries) {
         const int c = coordinate_of(e.name, "[initial] " + which, e.place);
         if (c >= static_cast<int>(d_.q.size()))
-            throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place);
-        values[static_cast<std::size_t>(c)] = parse(e.value, "initial " + which + " of " + quoted(e.name), 0);
+            throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place, "use positions, shear and velocity there");
+        values[static_cast<std::size_t>(c)] = parse(e.value, "the initial " + which + " of " + quoted(e.name), 0);
     }
     if (d_.perturbation)
         for (const Entry& e : q ? d_.perturbation->initial_q : d_.perturbation->initial_u) {
             Expr& value = values[static_cast<std::size_t>(coordinate_of(e.name, "[perturbation] initial " + which, e.place))];
-            const Expr offset = parse(e.value, "perturbation of the initial " + which + " of " + quoted(e.name), 0);
+            const Expr offset = parse(e.value, "the perturbation of the initial " + which + " of " + quoted(e.name), 0);
+            if (!std::isfinite(value_of(offset)))
+                throw Error("the perturbation of the initial " + which + " of " + quoted(e.name) + " is not finite", e.place, "look for a division by zero");
             if (options_.perturbed) value = f_.graph.add(value, offset);
         }
     return values;
@@ -467,7 +483,7 @@ void Builder::initial_state(Model& model) {
     for (const auto& [entries, values] : {std::pair{&d_.initial.q, &model.q0}, std::pair{&d_.initial.u, &model.u0}})
         for (const Entry& e : *entries) {
             const double value = (*values)[static_cast<std::size_t>(*find_coordinate(e.name))];
-            if (!std::isfinite(value)) throw Error("the initial value of '" + e.name + "' is not finite: " + number_text(value), e.place);
+            if (!std::isfinite(value)) throw Error("the initial value of '" + e.name + "' is not finite: " + number_text(value), e.place, "look for a division by zero");
         }
 }
 
@@ -501,7 +517,7 @@ Model from_system(std::shared_ptr<const System> system, std::string name, std::v
         c.row = layout.constraints + i;
         model.contacts.push_back(std::move(c));
     }
-    verify_initial(model, {});
+    verify_initial(model, {{}, {}, "change the initial state"});
     return model;
 }
 

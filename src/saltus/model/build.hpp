@@ -30,12 +30,19 @@ Model from_system(std::shared_ptr<const System> system, std::string name, std::v
 /// How far the initial state may be off and still count as exact: relative to the row's own size.
 inline constexpr double initial_tolerance = 1e-9;
 
+/// Where to point when the initial state is refused, and what to advise.
+struct InitialPlaces {
+    Place initial, mass;
+    std::string remedy;
+};
+
 /// Throws Error where the mass matrix is not positive definite at the initial state, a gap is negative or a
 /// constraint not fulfilled (position and velocity).
-void verify_initial(const Model& model, const Place& place);
+void verify_initial(const Model& model, const InitialPlaces& places);
 
-/// Moves q0 by the least amount (in the metric of M) onto all constraints and out of all obstacles, and u0 onto the
-/// constraints' velocities. Returns false when no such state was found.
+/// Moves q0 by the least amount (in the metric of M there) onto all constraints and out of all obstacles, and u0 onto
+/// the constraints' velocities. Returns false, and changes nothing, when that cannot be done; what it found still has
+/// to pass verify_initial.
 bool project_initial(Model& model);
 
 }  // namespace saltus::model

@@ -27,7 +27,7 @@ std::vector<std::vector<Expr>> Builder::gain(const std::vector<std::vector<Field
             if (scalar && i == j) K[i][j] = parse(rows[0][0], what, 0);
             else if (matrix) K[i][j] = parse(rows[i][j], what, 0);
             else if (list && i == j) K[i][j] = parse(rows[0][i], what, 0);
-            if (!std::isfinite(value_of(K[i][j]))) throw Error(what + " is not finite", place);
+            if (!std::isfinite(value_of(K[i][j]))) throw Error(what + " is not finite", place, "look for a division by zero");
         }
     return K;
 }
@@ -44,7 +44,7 @@ void Builder::add_control() {
     std::vector<std::size_t> y;
     for (const Coordinate& a : c.actuated) {
         const std::size_t local = local_coordinate(coordinate_of(a.name, "[control] actuated", a.place));
-        if (std::find(y.begin(), y.end(), local) != y.end()) throw Error("coordinate '" + a.name + "' is actuated twice", a.place);
+        if (std::find(y.begin(), y.end(), local) != y.end()) throw Error("coordinate '" + a.name + "' is actuated twice", a.place, "remove one of them");
         y.push_back(local);
     }
     std::vector<Expr> reference(n, g.constant(0.0));
@@ -55,7 +55,7 @@ void Builder::add_control() {
             for (const Coordinate& a : c.actuated) names.push_back(a.name);
             throw Error("the reference of '" + e.name + "' has no actuated coordinate", e.place, did_you_mean(e.name, names));
         }
-        reference[static_cast<std::size_t>(found - c.actuated.begin())] = parse(e.value, "reference of '" + e.name + "'", 0);
+        reference[static_cast<std::size_t>(found - c.actuated.begin())] = parse(e.value, "the reference of '" + e.name + "'", 0);
     }
     const std::vector<std::vector<Expr>> Kp = gain(c.Kp, "Kp", n), Kv = gain(c.Kv, "Kv", n);
     const Expr half = g.constant(0.5);

@@ -138,7 +138,10 @@ struct PointsDescription {
 /// Integers with the place of their list, for messages.
 struct IndexList {
     std::vector<std::vector<long long>> rows;
+    std::vector<Place> places;      ///< of each row, where known
     Place place;
+
+    const Place& place_of(std::size_t row) const { return row < places.size() ? places[row] : place; }
 };
 
 struct SpringsDescription {

@@ -56,15 +56,16 @@ void verify_mass(const Model& model, const Terms& terms, const Place& place) {
 
 }  // namespace
 
-void verify_initial(const Model& model, const Place& place) {
+void verify_initial(const Model& model, const InitialPlaces& places) {
     const Layout& layout = model.layout();
     Workspace workspace(model);
     Terms terms(layout);
     evaluate(model, workspace, 0.0, model.q0, model.u0, terms);
-    verify_finite(model, terms, place);
-    verify_mass(model, terms, place);
+    verify_finite(model, terms, places.initial);
+    verify_mass(model, terms, places.mass);
 
-    const std::string remedy = "change [initial], or let --project-initial repair it";
+    const Place& place = places.initial;
+    const std::string& remedy = places.remedy;
     for (const Constraint& c : model.constraints) {
         const double g = terms.positions[static_cast<std::size_t>(c.row)];
         if (std::abs(g) > initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.q0))
@@ -82,70 +83,132 @@ void verify_initial(const Model& model, const Place& place) {
 
 namespace {
 
-/// The step of least kinetic metric, dx = M⁻¹Jᵀy with J dx = −r in the sense of least squares. With M = LLᵀ and
-/// B = J L⁻ᵀ that is dx = L⁻ᵀz, z the least-norm solution of B z = −r; redundant rows are harmless.
-bool metric_step(MassFactor& factor, std::span<const double> M, Matrix J, const Vector& r, Eigen::Map<Vector>& x) {
-    if (!r.allFinite() || !J.allFinite() || !factor.factorise(M)) return false;
-    Matrix Bt = J.transpose();
-    for (Eigen::Index i = 0; i < Bt.cols(); ++i)
-        factor.solve_half({Bt.col(i).data(), static_cast<std::size_t>(Bt.rows())});
-    Vector z = least_squares(Bt.transpose(), -r);
-    factor.solve_half_transposed({z.data(), static_cast<std::size_t>(z.size())});
-    x += z;
-    return x.allFinite();
+/// Moves a state onto rows in the metric of M at the start: x = x⁰ + M⁻¹Jᵀy.
+class Projection {
+public:
+    explicit Projection(const Model& model)
+        : model_(model), layout_(model.layout()), workspace_(model), terms_(layout_), factor_(layout_.mass) {}
+
+    bool positions(std::vector<double>& q0);
+    bool velocities(std::span<const double> q, std::vector<double>& u0);
+
+private:
+    void evaluate_at(std::span<const double> q, std::span<const double> u) { evaluate(model_, workspace_, 0.0, q, u, terms_); }
+
+    /// With M = LLᵀ and B = J L⁻ᵀ: the step L⁻ᵀz, z the least-norm solution of B z = b, and the multipliers y with
+    /// z = Bᵀy. Redundant rows are harmless.
+    Vector step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const;
+    bool solve_linearised(const Vector& q, const Vector& start, Vector& next);
+    double dot(int row, const Vector& x) const {
+        return row_dot(layout_.rows, terms_.W, row, {x.data(), static_cast<std::size_t>(x.size())});
+    }
+
+    const Model& model_;
+    const Layout& layout_;
+    Workspace workspace_;
+    Terms terms_;
+    MassFactor factor_;
+    std::vector<int> held_;   // constraints, then the contacts that are pushed against
+};
+
+Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const {
+    Matrix Bt = Matrix::Zero(model_.size(), static_cast<Eigen::Index>(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto row = static_cast<std::size_t>(rows[i]);
+        const auto column = static_cast<Eigen::Index>(i);
+        for (int k = layout_.rows.start[row]; k < layout_.rows.start[row + 1]; ++k)
+            Bt(layout_.rows.column[static_cast<std::size_t>(k)], column) = terms_.W[static_cast<std::size_t>(k)];
+        factor_.solve_half({Bt.col(column).data(), static_cast<std::size_t>(Bt.rows())});
+    }
+    Vector z = least_squares(Bt.transpose(), b);
+    multipliers = least_squares(Bt, z);
+    factor_.solve_half_transposed({z.data(), static_cast<std::size_t>(z.size())});
+    return z;
+}
+
+/// The point nearest to `start` that fulfils the rows linearised at q: constraints as equations, gaps as inequalities.
+/// Active set: contacts that would pull are let go, the contact that would penetrate most is taken in.
+bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& next) {
+    constexpr double most_entries = 5e7;   // of the dense Jacobian; beyond it this is not the tool
+    const std::size_t constraints = model_.constraints.size();
+    for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + 20; ++trial) {
+        if (static_cast<double>(held_.size()) * model_.size() > most_entries) return false;
+        Vector b(static_cast<Eigen::Index>(held_.size())), y;
+        for (std::size_t i = 0; i < held_.size(); ++i)
+            b(static_cast<Eigen::Index>(i)) = dot(held_[i], q - start) - terms_.positions[static_cast<std::size_t>(held_[i])];
+        next = held_.empty() ? start : Vector(start + step(held_, b, y));
+        if (!next.allFinite()) return false;
+
+        std::size_t pulling = held_.size();
+        double most = 1e-12 * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
+        for (std::size_t i = constraints; i < held_.size(); ++i)
+            if (-y(static_cast<Eigen::Index>(i)) > most) most = -y(static_cast<Eigen::Index>(pulling = i));
+        if (pulling < held_.size()) {
+            held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(pulling));
+            continue;
+        }
+        int penetrating = -1;
+        double deepest = -1e-14;
+        for (const Contact& c : model_.contacts) {
+            const double gap = (terms_.positions[static_cast<std::size_t>(c.row)] + dot(c.row, next - q)) /
+                               row_scale(layout_.rows, terms_.W, c.row, {next.data(), static_cast<std::size_t>(next.size())});
+            if (gap < deepest && std::find(held_.begin(), held_.end(), c.row) == held_.end()) deepest = gap, penetrating = c.row;
+        }
+        if (penetrating < 0) return true;
+        held_.push_back(penetrating);
+    }
+    return false;
+}
+
+bool Projection::positions(std::vector<double>& q0) {
+    Eigen::Map<Vector> result(q0.data(), model_.size());
+    const Vector start = result;
+    evaluate_at(q0, model_.u0);
+    if (!factor_.factorise(terms_.M)) return false;
+    held_.clear();
+    for (const Constraint& c : model_.constraints) held_.push_back(c.row);
+
+    // Linearise and project until nothing moves. Where the rows curve so much that this does not settle, the last
+    // steps go from the point itself, which settles quadratically.
+    constexpr int patient = 40, most = 60;
+    for (int iteration = 0; iteration < most; ++iteration) {
+        evaluate_at(q0, model_.u0);
+        for (const double g : terms_.positions)
+            if (!std::isfinite(g)) return false;
+        const Vector q = result;
+        Vector next;
+        if (!solve_linearised(q, iteration < patient ? start : q, next)) return false;
+        result = next;
+        if ((next - q).norm() <= 4 * std::numeric_limits<double>::epsilon() * (1.0 + next.norm())) break;
+    }
+    return true;
+}
+
+bool Projection::velocities(std::span<const double> q, std::vector<double>& u0) {
+    if (model_.constraints.empty()) return true;
+    evaluate_at(q, u0);
+    if (!factor_.factorise(terms_.M)) return false;
+    held_.clear();
+    Vector b(static_cast<Eigen::Index>(model_.constraints.size())), y;
+    for (std::size_t i = 0; i < model_.constraints.size(); ++i) {
+        held_.push_back(model_.constraints[i].row);
+        b(static_cast<Eigen::Index>(i)) = -row_velocity(layout_, terms_, held_.back(), u0);
+    }
+    if (!b.allFinite()) return false;
+    Eigen::Map<Vector> u(u0.data(), model_.size());
+    u += step(held_, b, y);
+    return u.allFinite();
 }
 
 }  // namespace
 
 bool project_initial(Model& model) {
-    const Layout& layout = model.layout();
-    Workspace workspace(model);
-    Terms terms(layout);
-    Eigen::Map<Vector> q(model.q0.data(), model.size()), u(model.u0.data(), model.size());
-
-    std::vector<int> held;   // rows to fulfil: all constraints, and every gap that was found negative
-    for (const Constraint& c : model.constraints) held.push_back(c.row);
-    const auto collect = [&](auto value_of, Matrix& J, Vector& r) {
-        J = Matrix::Zero(static_cast<Eigen::Index>(held.size()), model.size());
-        r.resize(static_cast<Eigen::Index>(held.size()));
-        for (std::size_t i = 0; i < held.size(); ++i) {
-            const int row = held[i];
-            for (int k = layout.rows.start[static_cast<std::size_t>(row)]; k < layout.rows.start[static_cast<std::size_t>(row) + 1]; ++k)
-                J(static_cast<Eigen::Index>(i), layout.rows.column[static_cast<std::size_t>(k)]) = terms.W[static_cast<std::size_t>(k)];
-            r(static_cast<Eigen::Index>(i)) = value_of(row);
-        }
-    };
-
-    constexpr int most_iterations = 50;
-    constexpr double most_entries = 5e7;   // of the dense Jacobian; beyond it this is not the tool
-    MassFactor factor(layout.mass);
-    Matrix J;
-    Vector r;
-    for (int iteration = 0; iteration < most_iterations; ++iteration) {
-        evaluate(model, workspace, 0.0, model.q0, model.u0, terms);
-        bool added = false;
-        for (const Contact& c : model.contacts) {
-            const bool negative = terms.positions[static_cast<std::size_t>(c.row)] < 0.0;
-            if (negative && std::find(held.begin(), held.end(), c.row) == held.end()) {
-                held.push_back(c.row);
-                added = true;
-            }
-        }
-        if (held.empty()) break;
-        if (static_cast<double>(held.size()) * model.size() > most_entries) return false;
-        collect([&](int row) { return terms.positions[static_cast<std::size_t>(row)]; }, J, r);
-        const Vector before = q;
-        if (!metric_step(factor, terms.M, J, r, q)) return false;
-        // Newton: once a step is at rounding level nothing more can be gained.
-        if (!added && (q - before).norm() <= 1e-15 * (1.0 + q.norm())) break;
-    }
-
-    evaluate(model, workspace, 0.0, model.q0, model.u0, terms);
-    held.clear();
-    for (const Constraint& c : model.constraints) held.push_back(c.row);
-    if (held.empty()) return true;
-    collect([&](int row) { return row_velocity(layout, terms, row, model.u0); }, J, r);
-    return metric_step(factor, terms.M, J, r, u);
+    Projection projection(model);
+    std::vector<double> q = model.q0, u = model.u0;
+    if (!projection.positions(q) || !projection.velocities(q, u)) return false;
+    model.q0 = std::move(q);
+    model.u0 = std::move(u);
+    return true;
 }
 
 }  // namespace saltus::model

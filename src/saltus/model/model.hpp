@@ -80,6 +80,7 @@ struct Model {
     std::vector<Clutch> clutches;
     std::vector<double> q0, u0;                   ///< initial state, at t = 0
     Matrix dq0_dp, du0_dp;                        ///< its derivatives with respect to the independent parameters
+    bool start_projected = false;                 ///< the state was repaired; the derivatives are those before that
     SimulationDefaults simulate;
     bool scleronomic = true;                      ///< neither T nor any row depends on the time explicitly
     bool autonomous = true;                       ///< the forces do not either

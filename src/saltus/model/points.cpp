@@ -66,13 +66,14 @@ Expr Builder::structural(const Field& field, const std::string& what) {
 
 double Builder::structural_number(const Field& field, const std::string& what) {
     const double value = field.number ? *field.number : value_of(structural(field, what));
-    if (!std::isfinite(value)) throw Error("the " + what + " is not finite: " + number_text(value), field.place());
+    if (!std::isfinite(value)) throw Error(what + " is not finite: " + number_text(value), field.place(), "look for a division by zero");
     return value;
 }
 
 Triple Builder::triple(const std::vector<Field>& fields, const std::string& what, const Place& place) {
     if (fields.size() != 3)
-        throw Error("the " + what + " has " + counted(fields.size(), "component"), fields.empty() ? place : fields[0].place(), "give three, [x, y, z]");
+        throw Error(what + (fields.empty() ? " is missing" : " has " + counted(fields.size(), "component")), fields.empty() ? place : fields[0].place(),
+                    "give three, [x, y, z]");
     Triple t{};
     for (std::size_t a = 0; a < 3; ++a) t[a] = structural_number(fields[a], what);
     return t;
@@ -107,7 +108,7 @@ void Builder::place_points() {
         generate_row(*p.generate);
     } else {
         for (const std::vector<Field>& row : p.positions) {
-            const Triple x = triple(row, "position of point " + std::to_string(points_.position.size() / 3), p.place);
+            const Triple x = triple(row, "the position of point " + std::to_string(points_.position.size() / 3), p.place);
             points_.position.insert(points_.position.end(), x.begin(), x.end());
         }
     }
@@ -120,16 +121,18 @@ void Builder::place_points() {
 }
 
 void Builder::generate_row(const HexahedraRow& row) {
-    const double segments = structural_number(row.segments, "number of segments");
+    const double segments = structural_number(row.segments, "the number of segments");
     if (segments < 1 || segments != std::floor(segments) || 4 * (segments + 1) > static_cast<double>(most_points))
         throw Error("the number of segments is " + number_text(segments), row.segments.place(),
                     "give a whole number from 1 to " + std::to_string(most_points / 4 - 1));
-    const double size = structural_number(row.length, "length of a segment");
+    const double size = structural_number(row.length, "the length of a segment");
     if (!(size > 0.0)) throw Error("the length of a segment is " + number_text(size) + ", it must be > 0", row.length.place());
-    if (row.width.size() != 2) throw Error("width in [points] has " + counted(row.width.size(), "value"), row.place, "give two, [y, z]");
+    if (row.width.size() != 2)
+        throw Error("width in [points] " + (row.width.empty() ? "is missing" : "has " + counted(row.width.size(), "value")),
+                    row.width.empty() ? row.place : row.width[0].place(), "give two, [y, z]");
     std::array<double, 2> half{};
     for (std::size_t k = 0; k < 2; ++k) {
-        const double width = structural_number(row.width[k], "width of a segment");
+        const double width = structural_number(row.width[k], "the width of a segment");
         if (!(width > 0.0)) throw Error("the width of a segment is " + number_text(width) + ", it must be > 0", row.width[k].place());
         half[k] = width / 2;
     }
@@ -148,7 +151,7 @@ void Builder::set_masses() {
     const auto n = static_cast<std::size_t>(point_count_);
     points_.mass_scale = f_.graph.constant(1.0);
     if (p.total_mass.given) {
-        points_.mass_scale = parse(p.total_mass, "total mass in [points]", 0);
+        points_.mass_scale = parse(p.total_mass, "the total mass in [points]", 0);
         const double total = value_of(points_.mass_scale);
         if (!(total > 0.0) || !std::isfinite(total))
             throw Error("the total mass in [points] is " + number_text(total) + ", it must be > 0", p.total_mass.place());
@@ -167,9 +170,10 @@ void Builder::set_masses() {
     }
     if (p.masses.empty()) throw Error("[points] has no mass", p.place, "add mass = { total = ..., distribution = \"equal\" }, or a list");
     if (p.masses.size() != n)
-        throw Error("[points] has " + std::to_string(n) + " points but " + std::to_string(p.masses.size()) + " masses", p.masses[0].place());
+        throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.masses.size()) + (p.masses.size() == 1 ? " mass" : " masses"),
+                    p.masses[0].place(), "give one a point, or { total = ..., distribution = \"equal\" }");
     for (std::size_t i = 0; i < n; ++i) {
-        const double m = structural_number(p.masses[i], "mass of point " + std::to_string(i));
+        const double m = structural_number(p.masses[i], "the mass of point " + std::to_string(i));
         if (!(m > 0.0)) throw Error("the mass of point " + std::to_string(i) + " is " + number_text(m) + ", it must be > 0", p.masses[i].place());
         points_.weight.push_back(m);
     }
@@ -181,7 +185,7 @@ void Builder::set_velocities() {
     points_.velocity.assign(3 * n, 0.0);
     if (p.velocity.empty()) return;
     if (p.velocity.size() != 1 && p.velocity.size() != n)
-        throw Error("[points] has " + std::to_string(n) + " points but " + std::to_string(p.velocity.size()) + " velocities", p.place,
+        throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.velocity.size()) + " velocities", p.velocity[0][0].place(),
                     "give one for all, or one a point");
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && p.velocity.size() == 1) {
@@ -201,7 +205,8 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
         const Expr e = parse(field, name + " of " + owner, 0);
         const double value = value_of(e);
         if (!(value >= 0.0) || !std::isfinite(value))
-            throw Error(name + " of " + owner + " is " + number_text(value) + ", it must be >= 0", field.place());
+            throw Error(name + " of " + owner + " is " + number_text(value) + ", it must be " + (std::isfinite(value) ? ">= 0" : "finite"), field.place(),
+                        "change it, or the parameters in it");
         return e;
     };
     group.k = coefficient_of(s.k, "k");
@@ -230,11 +235,12 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
             }
     } else {
         if (s.pairs.rows.empty()) throw Error(owner + " joins no points", s.place, "add over = \"...\" or pairs = [[i, j], ...]");
-        for (const auto& row : s.pairs.rows) {
-            if (row.size() != 2) throw Error("a pair of " + owner + " has " + counted(row.size(), "number"), s.pairs.place, "give two point numbers");
+        for (std::size_t k = 0; k < s.pairs.rows.size(); ++k) {
+            const std::vector<long long>& row = s.pairs.rows[k];
+            if (row.size() != 2) throw Error("a pair of " + owner + " has " + counted(row.size(), "number"), s.pairs.place_of(k), "give two point numbers");
             for (const long long i : row)
                 if (i < 0 || i >= point_count_)
-                    throw Error(owner + " names point " + std::to_string(i), s.pairs.place, "points are numbered 0 to " + std::to_string(point_count_ - 1));
+                    throw Error(owner + " names point " + std::to_string(i), s.pairs.place_of(k), "points are numbered 0 to " + std::to_string(point_count_ - 1));
             pairs.emplace_back(static_cast<int>(row[0]), static_cast<int>(row[1]));
         }
     }
@@ -264,18 +270,20 @@ void Builder::add_volume(const VolumeDescription& v, std::size_t number) {
         if (cells == 0) throw Error("cells = \"all\" needs a generated row", v.place, "give cells = [[eight point numbers], ...]");
         for (int k = 0; k < cells; ++k) list.push_back(generated(k));
     }
-    for (const auto& row : v.cells.rows) {
+    for (std::size_t k = 0; k < v.cells.rows.size(); ++k) {
+        const std::vector<long long>& row = v.cells.rows[k];
+        const Place& place = v.cells.place_of(k);
         if (row.size() == 1 && cells > 0) {
             if (row[0] < 0 || row[0] >= cells)
-                throw Error("volume '" + constraint.name + "' names cell " + std::to_string(row[0]), v.cells.place, "cells are numbered 0 to " + std::to_string(cells - 1));
+                throw Error("volume '" + constraint.name + "' names cell " + std::to_string(row[0]), place, "cells are numbered 0 to " + std::to_string(cells - 1));
             list.push_back(generated(static_cast<int>(row[0])));
             continue;
         }
-        if (row.size() != 8) throw Error("a cell of volume '" + constraint.name + "' has " + counted(row.size(), "corner"), v.cells.place, "give eight point numbers");
+        if (row.size() != 8) throw Error("a cell of volume '" + constraint.name + "' has " + counted(row.size(), "corner"), place, "give eight point numbers");
         std::array<int, 8> cell{};
         for (std::size_t c = 0; c < 8; ++c) {
             if (row[c] < 0 || row[c] >= point_count_)
-                throw Error("volume '" + constraint.name + "' names point " + std::to_string(row[c]), v.cells.place, "points are numbered 0 to " + std::to_string(point_count_ - 1));
+                throw Error("volume '" + constraint.name + "' names point " + std::to_string(row[c]), place, "points are numbered 0 to " + std::to_string(point_count_ - 1));
             cell[c] = static_cast<int>(row[c]);
         }
         list.push_back(cell);
@@ -296,9 +304,9 @@ void Builder::add_obstacle(const ObstacleDescription& o) {
     new_row_name(o.name, "obstacle", o.place);
     const std::string owner = "obstacle '" + o.name + "'";
     PointFormulas::Obstacle obstacle;
-    obstacle.normal = triple(o.normal, "normal of " + owner, o.place);
+    obstacle.normal = triple(o.normal, "the normal of " + owner, o.place);
     const double size = length(obstacle.normal);
-    if (!(size > 0.0)) throw Error("the normal of " + owner + " is zero", o.place);
+    if (!(size > 0.0)) throw Error("the normal of " + owner + " is zero", o.normal[0].place(), "give the direction from the obstacle to the free side");
     for (double& x : obstacle.normal) x /= size;
     // Tangents: the axis least along the normal, made orthogonal.
     std::size_t least = 0;
@@ -311,7 +319,7 @@ void Builder::add_obstacle(const ObstacleDescription& o) {
     for (double& x : obstacle.tangent2) x /= norm;
     obstacle.tangent1 = cross(obstacle.tangent2, obstacle.normal);
     if (!o.offset.given) throw Error(owner + " has no offset", o.place, "add offset = \"...\", so that normal.x >= offset");
-    obstacle.offset = parse(o.offset, "offset of " + owner, expr::time);
+    obstacle.offset = parse(o.offset, "the offset of " + owner, expr::time);
     obstacle.friction = !o.mu.empty();
     if (o.mu.size() > 2) throw Error("mu of " + owner + " has " + counted(o.mu.size(), "value"), o.mu[0].place(), "give one or two");
 
@@ -327,6 +335,7 @@ void Builder::add_obstacle(const ObstacleDescription& o) {
     for (int i = 0; i < point_count_; ++i) {
         Contact contact = laws;
         contact.name = o.name + ".p" + std::to_string(i);
+        new_row_name(contact.name, "contact of an obstacle", o.place);
         contact.row = static_cast<int>(model_.constraints.size() + model_.contacts.size());
         if (obstacle.friction) contact.friction.first_row = slips + 2 * i;
         model_.contacts.push_back(std::move(contact));

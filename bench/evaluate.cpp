@@ -35,7 +35,7 @@ double nanoseconds(const std::function<void(int)>& run) {
     return best;
 }
 
-constexpr std::size_t states = 64;   // different arguments, so that nothing is hoisted out of the loop
+constexpr std::size_t states = 64;  // different arguments, so that nothing is hoisted out of the loop
 
 struct Bench {
     std::string name;
@@ -67,7 +67,8 @@ void run(const Bench& b) {
 
     std::vector<double> scratch(tape.slot_count()), out(64), expected(64), x(states * (1 + 2 * n), 0.0);
     for (std::size_t k = 0; k < states; ++k)
-        for (std::size_t i = 0; i < n; ++i) x[k * (1 + 2 * n) + 1 + i] = q[k * n + i], x[k * (1 + 2 * n) + 1 + n + i] = u[k * n + i];
+        for (std::size_t i = 0; i < n; ++i)
+            x[k * (1 + 2 * n) + 1 + i] = q[k * n + i], x[k * (1 + 2 * n) + 1 + n + i] = u[k * n + i];
     tape.prepare<double>(b.model.p, scratch);
 
     double worst = 0.0;
@@ -91,18 +92,23 @@ void run(const Bench& b) {
             checksum += out[3];
         }
     });
-    std::vector<Lanes> lane_scratch(tape.slot_count()), lane_out(tape.output_count()), lane_p, lane_x(states / Lanes::width * (1 + 2 * n));
+    std::vector<Lanes> lane_scratch(tape.slot_count()), lane_out(tape.output_count()), lane_p,
+        lane_x(states / Lanes::width * (1 + 2 * n));
     for (const double p : b.model.p) lane_p.emplace_back(p);
     for (std::size_t k = 0; k < states; ++k)
-        for (std::size_t i = 0; i < 1 + 2 * n; ++i) lane_x[k / Lanes::width * (1 + 2 * n) + i].v[k % Lanes::width] = x[k * (1 + 2 * n) + i];
+        for (std::size_t i = 0; i < 1 + 2 * n; ++i)
+            lane_x[k / Lanes::width * (1 + 2 * n) + i].v[k % Lanes::width] = x[k * (1 + 2 * n) + i];
     tape.prepare<Lanes>(lane_p, lane_scratch);
-    const double lanes = nanoseconds([&](int calls) {
-        for (int k = 0; k < calls; ++k) {
-            const std::size_t s = static_cast<std::size_t>(k) % (states / Lanes::width);
-            tape.evaluate<Lanes>(std::span<const Lanes>(lane_x).subspan(s * (1 + 2 * n), 1 + 2 * n), lane_scratch, lane_out);
-            checksum += lane_out[3].v[0];
-        }
-    }) / Lanes::width;
+    const double lanes =
+        nanoseconds([&](int calls) {
+            for (int k = 0; k < calls; ++k) {
+                const std::size_t s = static_cast<std::size_t>(k) % (states / Lanes::width);
+                tape.evaluate<Lanes>(std::span<const Lanes>(lane_x).subspan(s * (1 + 2 * n), 1 + 2 * n), lane_scratch,
+                                     lane_out);
+                checksum += lane_out[3].v[0];
+            }
+        }) /
+        Lanes::width;
 
     // The whole of it through the model, as an integrator calls it: also gaps and ζ.
     Workspace workspace(b.model);
@@ -121,9 +127,12 @@ void run(const Bench& b) {
             checksum += terms.h[0];
         }
     });
-    std::printf("%-16s M h W chi: by hand %6.1f ns, tape %6.1f ns (%.2f x), tape per lane %6.1f ns (%.2f x); largest difference %.1e, %zu instructions\n",
-                b.name.c_str(), hand, scalar, scalar / hand, lanes, lanes / hand, worst, tape.instruction_count());
-    std::printf("%-16s all terms: by hand %6.1f ns, model %6.1f ns (%.2f x)\n", "", all_hand, through_model, through_model / all_hand);
+    std::printf(
+        "%-16s M h W chi: by hand %6.1f ns, tape %6.1f ns (%.2f x), tape per lane %6.1f ns (%.2f x); largest "
+        "difference %.1e, %zu instructions\n",
+        b.name.c_str(), hand, scalar, scalar / hand, lanes, lanes / hand, worst, tape.instruction_count());
+    std::printf("%-16s all terms: by hand %6.1f ns, model %6.1f ns (%.2f x)\n", "", all_hand, through_model,
+                through_model / all_hand);
 }
 
 Model double_pendulum() {
@@ -146,7 +155,8 @@ void loading() {
     using Clock = std::chrono::steady_clock;
     std::printf("\nloading (read, differentiate, compile) and checking, best of 20:\n");
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(SALTUS_SOURCE_DIR "/models")) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(SALTUS_SOURCE_DIR "/models"))
+        files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
         double load = 1e300, check = 1e300, derivatives = 1e300;
@@ -162,7 +172,8 @@ void loading() {
             check = std::min(check, std::chrono::duration<double, std::milli>(inspected - built).count());
             derivatives = std::min(derivatives, std::chrono::duration<double, std::milli>(end - inspected).count());
         }
-        std::printf("  %-32s load %6.3f ms, inspect %6.3f ms, Jacobians %6.3f ms\n", file.filename().c_str(), load, check, derivatives);
+        std::printf("  %-32s load %6.3f ms, inspect %6.3f ms, Jacobians %6.3f ms\n", file.filename().c_str(), load,
+                    check, derivatives);
     }
 }
 
@@ -187,9 +198,12 @@ void points() {
         for (int round = 0; round < 5; ++round) {
             const auto begin = std::chrono::steady_clock::now();
             for (int k = 0; k < calls / 5 + 1; ++k) evaluate(m, ws, 0.0, m.q0, m.u0, terms);
-            best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / (calls / 5 + 1));
+            best = std::min(
+                best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() /
+                          (calls / 5 + 1));
         }
-        std::printf("  %7zu points: %9.1f us, %.3f us a point\n", m.contacts.size(), best, best / static_cast<double>(m.contacts.size()));
+        std::printf("  %7zu points: %9.1f us, %.3f us a point\n", m.contacts.size(), best,
+                    best / static_cast<double>(m.contacts.size()));
     }
 }
 
@@ -198,10 +212,12 @@ void points() {
 int main() {
     const Model bar = build(io::read_model(SALTUS_SOURCE_DIR "/models/rocking-bar.toml"));
     const hand_written::Bar bp{1.0, 10.0, 9.81, 0.5, 0.25 / 3};
-    run({"rocking bar", bar, [bp](const double* q, const double* u, double* out) { hand_written::rocking_bar(bp, q, u, out); },
+    run({"rocking bar", bar,
+         [bp](const double* q, const double* u, double* out) { hand_written::rocking_bar(bp, q, u, out); },
          [bp](const double* q, const double* u, double* out) { hand_written::rocking_bar_all(bp, q, u, out); }});
     const hand_written::Pendulum pp{1.0, 0.7, 1.1, 0.6, 9.81};
-    run({"double pendulum", double_pendulum(), [pp](const double* q, const double* u, double* out) { hand_written::double_pendulum(pp, q, u, out); },
+    run({"double pendulum", double_pendulum(),
+         [pp](const double* q, const double* u, double* out) { hand_written::double_pendulum(pp, q, u, out); },
          [pp](const double* q, const double* u, double* out) { hand_written::double_pendulum_all(pp, q, u, out); }});
     loading();
     points();

@@ -15,8 +15,8 @@ public:
         layout_.normals = 1;
         layout_.mass.cols = layout_.rows.cols = 1;
         const int column[] = {0};
-        layout_.mass.add_row(column);   // M has one entry
-        layout_.rows.add_row(column);   // so has the wall's row
+        layout_.mass.add_row(column);  // M has one entry
+        layout_.rows.add_row(column);  // so has the wall's row
     }
     const Layout& layout() const override { return layout_; }
 
@@ -29,7 +29,7 @@ public:
     }
     void rows(const At& at, std::span<double>, std::span<double> W, std::span<double> chi) const override {
         W[0] = -l_ * std::cos(at.q[0]);
-        chi[0] = 0.0;   // the wall stands still
+        chi[0] = 0.0;  // the wall stands still
     }
     void curvature(const At& at, std::span<double>, std::span<double> zeta) const override {
         zeta[0] = l_ * std::sin(at.q[0]) * at.u[0] * at.u[0];
@@ -41,7 +41,8 @@ private:
 };
 
 int main() {
-    const Model model = from_system(std::make_shared<Pendulum>(2.0, 0.5), "pendulum", {"phi"}, {0.2}, {1.0}, {}, {"wall"});
+    const Model model =
+        from_system(std::make_shared<Pendulum>(2.0, 0.5), "pendulum", {"phi"}, {0.2}, {1.0}, {}, {"wall"});
     Workspace workspace(model);
     Terms terms(model.layout());
     evaluate(model, workspace, 0.0, model.q0, model.u0, terms);

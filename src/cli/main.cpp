@@ -36,10 +36,12 @@ void add_common(CLI::App& command, Common& options) {
     command.add_option("model", options.model, "Model file (TOML)")->required();
     command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")->allow_extra_args(false);
     command.add_option("--out", options.out, "Folder for result files; without it no file is written");
-    command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")->check(CLI::NonNegativeNumber);
+    command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
+        ->check(CLI::NonNegativeNumber);
     command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
-    command.add_flag("--project-initial", options.project_initial, "Repair an initial state that penetrates or violates a constraint");
+    command.add_flag("--project-initial", options.project_initial,
+                     "Repair an initial state that penetrates or violates a constraint");
 }
 
 model::Model load(const Common& options) {
@@ -56,7 +58,8 @@ model::Model load(const Common& options) {
 
 /// Standard output may be a full disk or a closed pipe; nothing is done before it has arrived.
 void print(const std::string& text) {
-    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) throw std::runtime_error("standard output cannot be written");
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw std::runtime_error("standard output cannot be written");
 }
 
 void check(const Common& options) {
@@ -64,8 +67,10 @@ void check(const Common& options) {
     const model::Inspection inspection = model::inspect(m);
     const std::string json = options.json || !options.out.empty() ? io::check_json(m, inspection, options.model) : "";
     if (!options.out.empty()) io::write_file(options.out, "check.json", json);
-    if (options.json) print(json);
-    else if (!options.quiet) print(io::check_text(m, inspection, options.model));
+    if (options.json)
+        print(json);
+    else if (!options.quiet)
+        print(io::check_text(m, inspection, options.model));
 }
 
 /// The line of the file with a mark under the column.
@@ -81,7 +86,7 @@ void show_line(const Place& place) {
     std::string mark;
     int column = 1;
     for (std::size_t k = 0; k < line.size() && column < place.column; ++k) {
-        if ((static_cast<unsigned char>(line[k]) & 0xC0) == 0x80) continue;   // inside a character
+        if ((static_cast<unsigned char>(line[k]) & 0xC0) == 0x80) continue;  // inside a character
         mark += line[k] == '\t' ? '\t' : ' ';
         ++column;
     }

@@ -16,7 +16,8 @@ TEST(Place, IsToldAsFarAsItIsKnown) {
 }
 
 TEST(Error, SaysWhereWhatAndWhatToDo) {
-    EXPECT_STREQ(Error("mu is negative", {"bar.toml", 3, 6}, "give one >= 0").what(), "bar.toml:3:6: mu is negative; give one >= 0");
+    EXPECT_STREQ(Error("mu is negative", {"bar.toml", 3, 6}, "give one >= 0").what(),
+                 "bar.toml:3:6: mu is negative; give one >= 0");
     EXPECT_STREQ(Error("mu is negative", {"bar.toml", 3, 6}).what(), "bar.toml:3:6: mu is negative");
     EXPECT_STREQ(Error("mu is negative", {}, "give one >= 0").what(), "mu is negative; give one >= 0");
     EXPECT_STREQ(Error("mu is negative").what(), "mu is negative");
@@ -31,9 +32,7 @@ TEST(Error, KeepsItsParts) {
     EXPECT_EQ(e.place().column, 6);
 }
 
-TEST(Error, CanBeCaughtAsAStandardException) {
-    EXPECT_THROW(throw Error("x"), std::runtime_error);
-}
+TEST(Error, CanBeCaughtAsAStandardException) { EXPECT_THROW(throw Error("x"), std::runtime_error); }
 
 TEST(Expectation, ThatHoldsDoesNothing) {
     int evaluated = 0;

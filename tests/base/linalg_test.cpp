@@ -27,7 +27,7 @@ double combination_error(const Matrix& rows, const RowRank::Dependent& d) {
 }  // namespace
 
 TEST(SymmetricSpectrum, GivesTheExtremesAndTheDirectionOfTheSmallest) {
-    const Matrix A{{2.0, 1.0, 0.0}, {1.0, 2.0, 0.0}, {0.0, 0.0, 2.5}};   // 1 along (1, −1, 0), 3, 2.5
+    const Matrix A{{2.0, 1.0, 0.0}, {1.0, 2.0, 0.0}, {0.0, 0.0, 2.5}};  // 1 along (1, −1, 0), 3, 2.5
     const Spectrum s = symmetric_spectrum(A);
     EXPECT_NEAR(s.smallest, 1.0, 16 * eps);
     EXPECT_NEAR(s.largest, 3.0, 16 * eps);
@@ -68,7 +68,7 @@ TEST(RowRank, KeepsTheEarlierOfTwoEqualRows) {
 }
 
 TEST(RowRank, NamesTheCombinationOfADependentRow) {
-    const Matrix rows{{1.0, -0.8}, {1.0, 0.0}, {1.0, 0.8}};   // the forklift: right = −left + 2·fork
+    const Matrix rows{{1.0, -0.8}, {1.0, 0.0}, {1.0, 0.8}};  // the forklift: right = −left + 2·fork
     const RowRank r = row_rank(rows);
     ASSERT_EQ(r.dependent.size(), 1U);
     EXPECT_EQ(r.dependent[0].row, 2);
@@ -158,9 +158,10 @@ TEST(LeastSquares, MeetsTheOptimalityConditionsAtAnyRank) {
         const Matrix A = random_matrix(6, rank, random) * random_matrix(rank, 5, random);
         const Vector b = random_matrix(6, 1, random);
         const Vector x = least_squares(A, b);
-        EXPECT_LT((A.transpose() * (A * x - b)).norm(), 1e-10 * A.squaredNorm());   // the residual is normal to the range
+        EXPECT_LT((A.transpose() * (A * x - b)).norm(),
+                  1e-10 * A.squaredNorm());  // the residual is normal to the range
         const Vector y = least_squares(A.transpose(), x);
-        EXPECT_LT((A.transpose() * y - x).norm(), 1e-10 * (1.0 + x.norm()));         // x lies in the row space
+        EXPECT_LT((A.transpose() * y - x).norm(), 1e-10 * (1.0 + x.norm()));  // x lies in the row space
     }
 }
 

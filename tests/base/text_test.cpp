@@ -19,7 +19,7 @@ TEST(NumberText, IsTheShortestThatReadsBackAsTheSameDouble) {
     EXPECT_EQ(number_text(1e12), "1e+12");
     EXPECT_EQ(number_text(0.1 + 0.2), "0.30000000000000004");
     EXPECT_EQ(number_text(5e-324), "5e-324");
-    EXPECT_EQ(number_text(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");   // the longest there is
+    EXPECT_EQ(number_text(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");  // the longest there is
     EXPECT_EQ(number_text(std::numeric_limits<double>::infinity()), "inf");
 }
 
@@ -44,10 +44,10 @@ TEST(EditDistance, CountsEveryKindOfEditAsTwoHalves) {
     EXPECT_EQ(edit_distance("phi", "phi"), 0);
     EXPECT_EQ(edit_distance("", "phi"), 6);
     EXPECT_EQ(edit_distance("phi", ""), 6);
-    EXPECT_EQ(edit_distance("ph", "phi"), 2);      // insert
-    EXPECT_EQ(edit_distance("phii", "phi"), 2);    // delete
-    EXPECT_EQ(edit_distance("psi", "phi"), 2);     // replace
-    EXPECT_EQ(edit_distance("hpi", "phi"), 2);     // swap of neighbours
+    EXPECT_EQ(edit_distance("ph", "phi"), 2);    // insert
+    EXPECT_EQ(edit_distance("phii", "phi"), 2);  // delete
+    EXPECT_EQ(edit_distance("psi", "phi"), 2);   // replace
+    EXPECT_EQ(edit_distance("hpi", "phi"), 2);   // swap of neighbours
     EXPECT_EQ(edit_distance("kitten", "sitting"), 6);
 }
 
@@ -77,7 +77,7 @@ TEST(Nearest, TakesTheFirstOfEquallyNearNames) {
 TEST(Nearest, FindsNothingWhereEverythingIsFarOff) {
     const std::vector<std::string> names{"gammaT", "mu", "eN"};
     EXPECT_EQ(nearest("colour", names), "");
-    EXPECT_EQ(nearest("z", names), "");     // all of a short name would have to change
+    EXPECT_EQ(nearest("z", names), "");  // all of a short name would have to change
     EXPECT_EQ(nearest("", names), "");
     EXPECT_EQ(nearest("mu", std::vector<std::string>{}), "");
 }

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 struct Outcome {
-    int code = -1;        ///< exit code, or −signal
+    int code = -1;  ///< exit code, or −signal
     std::string out, err;
     double seconds = 0.0;
 };
@@ -44,7 +44,8 @@ Outcome saltus_in(const fs::path& folder, std::vector<std::string> arguments) {
     if (child == 0) {
         const int flags = O_WRONLY | O_CREAT | O_TRUNC;
         const bool ready = ::chdir(folder.c_str()) == 0 && ::dup2(::open("/dev/null", O_RDONLY), 0) >= 0 &&
-                           ::dup2(::open(out.c_str(), flags, 0600), 1) >= 0 && ::dup2(::open(err.c_str(), flags, 0600), 2) >= 0;
+                           ::dup2(::open(out.c_str(), flags, 0600), 1) >= 0 &&
+                           ::dup2(::open(err.c_str(), flags, 0600), 2) >= 0;
         if (ready) ::execv(argv[0], argv.data());
         ::_exit(99);
     }
@@ -131,7 +132,8 @@ TEST(Check, AcceptsEveryShippedModel) {
         EXPECT_EQ(j["initial"]["q"].size(), j["coordinates"].size());
         EXPECT_TRUE(j["mass"]["positive_definite"].get<bool>());
         EXPECT_GE(j["mass"]["condition"].get<double>(), 1.0);
-        EXPECT_GT(j["contacts"].size() + j["constraints"].size() + j["sliders"].size() + j["clutches"].size(), 0U) << "nothing nonsmooth";
+        EXPECT_GT(j["contacts"].size() + j["constraints"].size() + j["sliders"].size() + j["clutches"].size(), 0U)
+            << "nothing nonsmooth";
         std::size_t closed = 0;
         for (const Json& c : j["contacts"]) {
             EXPECT_GE(c["gN"].get<double>(), -1e-9) << c["name"];
@@ -140,7 +142,8 @@ TEST(Check, AcceptsEveryShippedModel) {
         EXPECT_EQ(j["closed"], closed);
         EXPECT_EQ(j["active"]["rows"], closed + j["constraints"].size());
         EXPECT_LE(j["active"]["rank"], j["active"]["rows"]);
-        EXPECT_EQ(j["active"]["rank"].get<std::size_t>() + j["active"]["redundant"].size(), j["active"]["rows"].get<std::size_t>());
+        EXPECT_EQ(j["active"]["rank"].get<std::size_t>() + j["active"]["redundant"].size(),
+                  j["active"]["rows"].get<std::size_t>());
         for (const Json& c : j["constraints"]) {
             EXPECT_LE(std::abs(c["g"].get<double>()), 1e-9) << c["name"];
             EXPECT_LE(std::abs(c["rate"].get<double>()), 1e-9) << c["name"];
@@ -188,8 +191,10 @@ TEST(Check, NamesTheRedundantContactOfTheForklift) {
     EXPECT_NEAR(redundant["combination"]["left"].get<double>(), -1.0, 1e-14);
     EXPECT_NEAR(redundant["combination"]["fork"].get<double>(), 2.0, 1e-14);
     EXPECT_EQ(j["contacts"][1]["gammaN"], -1.3);
-    EXPECT_EQ(j["warnings"], Json::array({"closed and approaching at the start: 'fork'; the motion begins with an impact"}));
-    EXPECT_NE(saltus({"check", model("forklift")}).out.find("    redundant: 'right' = -'left' + 2 'fork'\n"), std::string::npos);
+    EXPECT_EQ(j["warnings"],
+              Json::array({"closed and approaching at the start: 'fork'; the motion begins with an impact"}));
+    EXPECT_NE(saltus({"check", model("forklift")}).out.find("    redundant: 'right' = -'left' + 2 'fork'\n"),
+              std::string::npos);
 }
 
 TEST(Check, CountsTheFreedomOfTheConstrainedBeam) {
@@ -204,14 +209,15 @@ TEST(Check, CountsTheFreedomOfTheConstrainedBeam) {
     EXPECT_EQ(j["active"]["rank"], 2);
     EXPECT_EQ(j["active"]["redundant"], Json::array());
     EXPECT_NEAR(j["initial"]["q"]["x"].get<double>(), -std::sin(1.5), 1e-15);
-    EXPECT_NEAR(checked("constrained-beam", {"--set", "omega0=2"})["constraints"][0]["gammaT"][0].get<double>(), 4 * std::sin(1.5), 1e-14);
+    EXPECT_NEAR(checked("constrained-beam", {"--set", "omega0=2"})["constraints"][0]["gammaT"][0].get<double>(),
+                4 * std::sin(1.5), 1e-14);
 }
 
 TEST(Check, CountsThePointsOfTheSkeleton) {
     const Json j = checked("hydrostatic-skeleton");
     EXPECT_EQ(j["coordinates"].size(), 264U);
     EXPECT_EQ(j["coordinates"][263], "p87.z");
-    EXPECT_EQ(j["degrees_of_freedom"], 263);   // less one for the volume
+    EXPECT_EQ(j["degrees_of_freedom"], 263);  // less one for the volume
     EXPECT_EQ(j["contacts"].size(), 88U);
     EXPECT_EQ(j["contacts"][0]["name"], "wall.p0");
     EXPECT_NEAR(j["contacts"][0]["gN"].get<double>(), 2.3, 1e-14);
@@ -220,7 +226,7 @@ TEST(Check, CountsThePointsOfTheSkeleton) {
     EXPECT_EQ(j["constraints"][0]["name"], "volume");
     EXPECT_DOUBLE_EQ(j["energy"]["kinetic"].get<double>(), 0.5 * 88 * 100);
     EXPECT_EQ(j["mass"]["condition"], 1.0);
-    EXPECT_EQ(j["scleronomic"], true);   // a = b = 0
+    EXPECT_EQ(j["scleronomic"], true);  // a = b = 0
     EXPECT_EQ(checked("hydrostatic-skeleton", {"--set", "a=0.01", "--set", "b=120"})["scleronomic"], false);
 }
 
@@ -266,10 +272,12 @@ TEST(Check, OutWritesTheJsonAndNothingElse) {
     const test::Folder folder;
     const Outcome run = saltus_in(folder.path(), {"check", model("rocking-bar"), "--out", "results/here"});
     EXPECT_EQ(run.code, 0);
-    EXPECT_TRUE(run.out.starts_with("rocking bar  ("));   // still told to the person
+    EXPECT_TRUE(run.out.starts_with("rocking bar  ("));  // still told to the person
     EXPECT_EQ(folder.names(), (Names{"results", "results/here", "results/here/check.json"}));
-    EXPECT_EQ(test::content_of(folder.path() / "results/here/check.json"), saltus({"check", model("rocking-bar"), "--json"}).out);
-    saltus_in(folder.path(), {"check", model("forklift"), "--out", "results/here", "--quiet"});   // replaced, not added to
+    EXPECT_EQ(test::content_of(folder.path() / "results/here/check.json"),
+              saltus({"check", model("rocking-bar"), "--json"}).out);
+    saltus_in(folder.path(),
+              {"check", model("forklift"), "--out", "results/here", "--quiet"});  // replaced, not added to
     EXPECT_EQ(folder.names(), (Names{"results", "results/here", "results/here/check.json"}));
     EXPECT_EQ(Json::parse(test::content_of(folder.path() / "results/here/check.json"))["model"], "forklift");
 }
@@ -286,9 +294,10 @@ TEST(Check, RefusesAnOutputFolderThatIsAFile) {
 TEST(Check, ProjectInitialRepairsWhatIsRefusedWithoutIt) {
     const test::Folder folder;
     const std::string file = folder.write("ball.toml", test::replaced(ball, "y = 1.0", "y = -1.0"));
-    EXPECT_EQ(complaint(saltus({"check", file})),
-              "saltus: error: " + file + ":16:1: the initial state penetrates contact 'floor': gN = -1; change [initial], or let --project-initial repair it\n"
-              "  [initial]\n  ^\n");
+    EXPECT_EQ(complaint(saltus({"check", file})), "saltus: error: " + file +
+                                                      ":16:1: the initial state penetrates contact 'floor': gN = -1; "
+                                                      "change [initial], or let --project-initial repair it\n"
+                                                      "  [initial]\n  ^\n");
     const Outcome run = saltus({"check", file, "--project-initial", "--json"});
     EXPECT_EQ(run.code, 0) << run.err;
     const Json j = Json::parse(run.out);
@@ -325,40 +334,56 @@ TEST(Check, LeavesNoFileForBadInput) {
     const test::Folder folder;
     folder.write("ball.toml", test::replaced(ball, "eN = 0.5", "eN = 2"));
     const Outcome run = saltus_in(folder.path(), {"check", "ball.toml", "--json", "--out", "results"});
-    EXPECT_EQ(complaint(run), "saltus: error: ball.toml:14:6: eN of contact 'floor' is 2, it must lie in [0, 1]; change it, or the parameters in it\n  eN = 2\n       ^\n");
+    EXPECT_EQ(complaint(run),
+              "saltus: error: ball.toml:14:6: eN of contact 'floor' is 2, it must lie in [0, 1]; change it, or the "
+              "parameters in it\n  eN = 2\n       ^\n");
     EXPECT_EQ(folder.names(), Names{"ball.toml"});
 }
 
 TEST(Check, RefusesSetsThatItCannotFollow) {
     const std::string bar = model("rocking-bar");
-    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mue=1"})), "saltus: error: --set mue: the model has no parameter 'mue'; did you mean 'mu'?\n");
-    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu"})), "saltus: error: --set: 'mu' is not an assignment; write --set name=value\n");
-    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "=1"})), "saltus: error: --set: '=1' is not an assignment; write --set name=value\n");
-    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu="})), "saltus: error: --set mu, column 1: parameter 'mu' is empty; write a number or an expression\n");
-    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu=1/0"})), "saltus: error: --set mu: parameter 'mu' is not finite: inf; look for a division by zero, or a root or logarithm of a negative number\n");
-    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu=0.1*"})), "saltus: error: --set mu, column 5: parameter 'mu' ends too early; an operand is missing\n");
-    EXPECT_NE(complaint(saltus({"check", bar, "--set", "mu=-1"})).find(": mu of contact 'left' is -1, it must be >= 0; change it, or the parameters in it\n"), std::string::npos);
+    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mue=1"})),
+              "saltus: error: --set mue: the model has no parameter 'mue'; did you mean 'mu'?\n");
+    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu"})),
+              "saltus: error: --set: 'mu' is not an assignment; write --set name=value\n");
+    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "=1"})),
+              "saltus: error: --set: '=1' is not an assignment; write --set name=value\n");
+    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu="})),
+              "saltus: error: --set mu, column 1: parameter 'mu' is empty; write a number or an expression\n");
+    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu=1/0"})),
+              "saltus: error: --set mu: parameter 'mu' is not finite: inf; look for a division by zero, or a root or "
+              "logarithm of a negative number\n");
+    EXPECT_EQ(complaint(saltus({"check", bar, "--set", "mu=0.1*"})),
+              "saltus: error: --set mu, column 5: parameter 'mu' ends too early; an operand is missing\n");
+    EXPECT_NE(complaint(saltus({"check", bar, "--set", "mu=-1"}))
+                  .find(": mu of contact 'left' is -1, it must be >= 0; change it, or the parameters in it\n"),
+              std::string::npos);
 }
 
 TEST(Check, RefusesWhatIsNoModelFile) {
     const test::Folder folder;
     const std::string nowhere = folder.file("nowhere.toml"), itself = folder.path().string();
-    EXPECT_EQ(complaint(saltus({"check", nowhere})), "saltus: error: " + nowhere + ": cannot be opened; check the path\n");
-    EXPECT_EQ(complaint(saltus({"check", itself})), "saltus: error: " + itself + ": cannot be read: it is a folder; give a model file\n");
+    EXPECT_EQ(complaint(saltus({"check", nowhere})),
+              "saltus: error: " + nowhere + ": cannot be opened; check the path\n");
+    EXPECT_EQ(complaint(saltus({"check", itself})),
+              "saltus: error: " + itself + ": cannot be read: it is a folder; give a model file\n");
     const std::string empty = folder.write("empty.toml", "");
     EXPECT_TRUE(complaint(saltus({"check", empty})).starts_with("saltus: error: " + empty + ": "));
     const std::string blank = folder.write("blank.toml", "# nothing yet\n");
-    EXPECT_EQ(complaint(saltus({"check", blank})), "saltus: error: " + blank + ": the model has no coordinates; give [system] q and T, or [points]\n");
+    EXPECT_EQ(complaint(saltus({"check", blank})),
+              "saltus: error: " + blank + ": the model has no coordinates; give [system] q and T, or [points]\n");
     std::string garbage;
     for (unsigned k = 0; k < 4096; ++k) garbage += static_cast<char>((k * 2654435761U) >> 13U);
     const std::string binary = folder.write("binary.toml", garbage);
-    EXPECT_TRUE(complaint(saltus({"check", binary})).starts_with("saltus: error: " + binary + ":1:")) << complaint(saltus({"check", binary}));
+    EXPECT_TRUE(complaint(saltus({"check", binary})).starts_with("saltus: error: " + binary + ":1:"))
+        << complaint(saltus({"check", binary}));
 }
 
 TEST(Check, SaysThatAnEmptyFileHasNoCoordinates) {
     const test::Folder folder;
     const std::string empty = folder.write("empty.toml", "");
-    EXPECT_EQ(complaint(saltus({"check", empty})), "saltus: error: " + empty + ": the model has no coordinates; give [system] q and T, or [points]\n");
+    EXPECT_EQ(complaint(saltus({"check", empty})),
+              "saltus: error: " + empty + ": the model has no coordinates; give [system] q and T, or [points]\n");
 }
 
 TEST(Check, RefusesHostileSizesQuickly) {
@@ -369,28 +394,39 @@ TEST(Check, RefusesHostileSizesQuickly) {
         return complaint(run).substr(0, 400);
     };
     const std::string at = "saltus: error: " + folder.file("hostile.toml");
-    const auto potential = [&](const std::string& value) { return refuse(test::replaced(ball, "U = \"m*g*y\"", "U = " + value)); };
+    const auto potential = [&](const std::string& value) {
+        return refuse(test::replaced(ball, "U = \"m*g*y\"", "U = " + value));
+    };
 
-    const std::string points = "[points]\nmass = { total = 1 }\ngenerate = { kind = \"hexahedra-row\", length = 1, width = [1, 1], origin = [0, 0, 0], segments = ";
-    EXPECT_EQ(refuse(points + "1e12 }\n").find(at + ":3:97: the number of segments is 1e+12; give a whole number from 1 to 499999\n"), 0U);
-    EXPECT_EQ(refuse(points + "1000000000000 }\n").find(at + ":3:97: the number of segments is 1e+12; give a whole number from 1 to 499999\n"), 0U);
+    const std::string points =
+        "[points]\nmass = { total = 1 }\ngenerate = { kind = \"hexahedra-row\", length = 1, width = [1, 1], origin = "
+        "[0, 0, 0], segments = ";
+    EXPECT_EQ(refuse(points + "1e12 }\n")
+                  .find(at + ":3:97: the number of segments is 1e+12; give a whole number from 1 to 499999\n"),
+              0U);
+    EXPECT_EQ(refuse(points + "1000000000000 }\n")
+                  .find(at + ":3:97: the number of segments is 1e+12; give a whole number from 1 to 499999\n"),
+              0U);
 
     EXPECT_EQ(potential(std::string(300, '[') + std::string(300, ']')).find(at + ":5:261: not valid TOML: "), 0U);
     EXPECT_EQ(potential(std::string(100'000, '[')).find(at + ":5:261: not valid TOML: "), 0U);
 
     std::string long_sum = "\"y";
     while (long_sum.size() < 200'000) long_sum += "+y";
-    EXPECT_EQ(potential(long_sum + "\""), at + ":5:6: the potential energy U has 199999 characters; at most 100000 are allowed\n");
+    EXPECT_EQ(potential(long_sum + "\""),
+              at + ":5:6: the potential energy U has 199999 characters; at most 100000 are allowed\n");
     EXPECT_EQ(potential("\"" + std::string(40'000, '(') + "y" + std::string(40'000, ')') + "\""),
               at + ":5:206: the potential energy U is nested too deeply; at most 200 levels are allowed\n");
-    EXPECT_EQ(potential("\"" + std::string(90'000, '-') + "y\"").find(": the potential energy U is nested too deeply"), at.size() + 6);
+    EXPECT_EQ(potential("\"" + std::string(90'000, '-') + "y\"").find(": the potential energy U is nested too deeply"),
+              at.size() + 6);
 }
 
 TEST(Check, TakesALongExpressionThatIsWithinTheLimits) {
     const test::Folder folder;
     std::string sum = "0";
     for (int k = 1; k <= 5000; ++k) sum += "+sin(" + std::to_string(k) + "*y)";
-    const Outcome run = saltus({"check", folder.write("long.toml", test::replaced(ball, "m*g*y", "m*g*y+" + sum)), "--json"});
+    const Outcome run =
+        saltus({"check", folder.write("long.toml", test::replaced(ball, "m*g*y", "m*g*y+" + sum)), "--json"});
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_LT(run.seconds, 5.0);
     double expected = 9.81;
@@ -414,7 +450,8 @@ TEST(Check, TakesAPathThatIsNotUtf8) {
 // --- the command line itself
 
 TEST(CommandLine, HelpAndVersionAreNoErrors) {
-    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"check", "--help"}}) {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"--help"}, {"-h"}, {"check", "--help"}}) {
         const Outcome run = saltus(arguments);
         EXPECT_EQ(run.code, 0);
         EXPECT_EQ(run.err, "");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "expr/random_expression.hpp"
+#include "saltus/expr/tape.hpp"
 
 namespace saltus::expr {
 namespace {
@@ -92,7 +93,8 @@ Jet apply_jet(Op op, const Jet& a, const Jet& b, const Jet& /*c*/, int n) {
         case Op::tanh: return chain(a, tanh(x), 1.0 / sqr(ch), -2.0 * sh / powi(ch, 3));
         case Op::atan2: {
             // Away from the axes one of the two quotients is bounded; a constant turn does not change derivatives.
-            Jet angle = std::fabs(b.v.lo) > std::fabs(a.v.lo) ? arc_tangent(a * inverse(b)) : -arc_tangent(b * inverse(a));
+            Jet angle =
+                std::fabs(b.v.lo) > std::fabs(a.v.lo) ? arc_tangent(a * inverse(b)) : -arc_tangent(b * inverse(a));
             angle.v = atan2(a.v, b.v);
             return angle;
         }
@@ -107,7 +109,8 @@ Jet jet_of(const Graph& g, Expr e, const std::vector<double>& at, Expr first, Ex
         [&](const Node& n) {
             if (n.op == Op::constant) return Jet{n.value, 0.0, 0.0, 0.0};
             const Expr self = g.symbols()[static_cast<std::size_t>(n.exponent)].node;
-            return Jet{at[static_cast<std::size_t>(n.exponent)], self == first ? 1.0 : 0.0, self == second ? 1.0 : 0.0, 0.0};
+            return Jet{at[static_cast<std::size_t>(n.exponent)], self == first ? 1.0 : 0.0, self == second ? 1.0 : 0.0,
+                       0.0};
         },
         apply_jet)[e.id];
 }
@@ -158,9 +161,9 @@ Tally compare_with_jets(Graph::Simplify simplify, int programs) {
                 if (size > 0.0) ++tally.nonzero;
                 if (width(range) + width(expected) <= 1e-6 * size || size == 0.0) ++tally.tight;
                 EXPECT_TRUE(intersect(range, expected))
-                    << "seed " << seed << ": " << to_string(f.g, e, 1000) << " at " << at[0] << ", " << at[1] << ", " << at[2]
-                    << ": the derivative " << to_string(f.g, derivative, 1000) << " is in [" << range.lo << ", " << range.hi
-                    << "], that of the jet in [" << expected.lo << ", " << expected.hi << "]";
+                    << "seed " << seed << ": " << to_string(f.g, e, 1000) << " at " << at[0] << ", " << at[1] << ", "
+                    << at[2] << ": the derivative " << to_string(f.g, derivative, 1000) << " is in [" << range.lo
+                    << ", " << range.hi << "], that of the jet in [" << expected.lo << ", " << expected.hi << "]";
                 if (::testing::Test::HasFailure()) return tally;
             }
         }
@@ -182,7 +185,7 @@ TEST(Derivatives, FirstAndSecondAgreeWithJetsOnRandomExpressions) {
 TEST(Derivatives, EveryRuleAgreesWithCentralDifferences) {
     // Long double differences: f''' h²/6 of truncation, and 2^-64/h of rounding, which is less.
     constexpr long double h = 0x1p-18L;
-    constexpr double tolerance = 64 * static_cast<double>(h * h);   // |f'''|/6 < 57 at this point, for x^-3
+    constexpr double tolerance = 64 * static_cast<double>(h * h);  // |f'''|/6 < 57 at this point, for x^-3
     const double x = 0.75, y = 0.6;
     const auto check = [&](Op op, int exponent, const Fixture& f, Expr e, Expr dx, Expr dy) {
         const auto at = [&](long double a, long double b) { return testing::apply_long(op, a, b, 0.0L, exponent); };
@@ -326,10 +329,12 @@ TEST(PiecewiseDerivatives, AgreeWithCentralDifferencesAwayFromKinks) {
         // The difference quotient at two steps: where they agree the function is smooth around the point, and the
         // truncation error of the smaller step is about a quarter of their distance.
         constexpr long double h = 0x1p-20L;
-        const auto quotient = [&](long double step) { return (value(at[0] + step) - value(at[0] - step)) / (2 * step); };
+        const auto quotient = [&](long double step) {
+            return (value(at[0] + step) - value(at[0] - step)) / (2 * step);
+        };
         const long double coarse = quotient(2 * h), fine = quotient(h);
         const long double scale = 1 + std::fabs(fine) + std::fabs(value(at[0]));
-        constexpr long double no_overflow_below = 1e30L;   // in the derivative, which has no more range than a double
+        constexpr long double no_overflow_below = 1e30L;  // in the derivative, which has no more range than a double
         if (!(scale < no_overflow_below) || !(std::fabs(coarse - fine) < 1e-8L * scale)) continue;
         ++compared;
         EXPECT_NEAR(f.value(d, at[0], at[1], at[2]), static_cast<double>(fine), 2e-8 * static_cast<double>(scale))
@@ -347,7 +352,8 @@ TEST(Kinks, AreReportedByNameAndByWhatTheyDependOn) {
     EXPECT_EQ(kinks(g, abs_x, Kind::velocity), Strings{});
     EXPECT_EQ(kinks(g, g.unary(Op::sin, f.x), Kind::position), Strings{});
     EXPECT_EQ(kinks(g, g.unary(Op::sign, f.y), Kind::velocity), Strings{"sign"});
-    EXPECT_EQ(kinks(g, g.add(abs_x, g.unary(Op::abs, g.mul(f.x, f.y))), Kind::position), Strings{"abs"}) << "each name once";
+    EXPECT_EQ(kinks(g, g.add(abs_x, g.unary(Op::abs, g.mul(f.x, f.y))), Kind::position), Strings{"abs"})
+        << "each name once";
     const Expr both = g.binary(Op::max, g.binary(Op::min, f.x, f.z), f.y);
     EXPECT_EQ(kinks(g, both, Kind::position | Kind::velocity), (Strings{"min", "max"}));
     EXPECT_EQ(kinks(g, both, Kind::parameter), (Strings{"min", "max"}));
@@ -365,6 +371,32 @@ TEST(Kinks, OfAChoiceComeFromItsCondition) {
     EXPECT_EQ(kinks(g, g.select(g.binary(Op::less, f.x, f.c(0.0)), f.y, f.z), Kind::position), Strings{"if"});
     EXPECT_TRUE(g[by_parameter].kinked);
     EXPECT_FALSE(g[g.unary(Op::sin, f.x)].kinked);
+}
+
+double value_at(const Graph& g, Expr e, Expr x, double at_x, Expr y, double at_y) {
+    const Tape tape(g, std::array{e}, {}, std::array{x, y});
+    std::vector<double> scratch(tape.slot_count()), out(1);
+    tape.prepare<double>({}, scratch);
+    tape.evaluate<double>(std::vector{at_x, at_y}, scratch, out);
+    return out[0];
+}
+
+TEST(Derivative, OfAMinimumTakesTheBranchThatTheValueTakesEvenBesideANaN) {
+    Graph g;
+    const Expr x = g.symbol("x", position), y = g.symbol("y", position);
+    for (const Op op : {Op::min, Op::max}) {
+        const Expr e = g.binary(op, x, g.unary(Op::sqrt, y));  // at y = -1 the second argument is NaN, the value x
+        EXPECT_EQ(value_at(g, e, x, 3.0, y, -1.0), 3.0);
+        EXPECT_EQ(value_at(g, Derivative(g, x)(e), x, 3.0, y, -1.0), 1.0);
+    }
+}
+
+TEST(Derivative, OfAPowerByItsExponentVanishesAtTheBaseZero) {
+    Graph g;
+    const Expr x = g.symbol("x", position), y = g.symbol("y", position);
+    const Expr e = Derivative(g, y)(g.pow(x, y));
+    EXPECT_EQ(value_at(g, e, x, 0.0, y, 2.0), 0.0);
+    EXPECT_NEAR(value_at(g, e, x, 3.0, y, 2.0), 9.0 * std::log(3.0), 1e-14);
 }
 
 }  // namespace

@@ -68,12 +68,13 @@ Tape all_operations() {
     for (int k = static_cast<int>(Op::add); k < static_cast<int>(Op::select); ++k) {
         const Op op = static_cast<Op>(k);
         if (op == Op::powi) {
-            for (const int n : {-64, -5, -1, 3, 4, 7, 13, 64}) outputs.insert(outputs.end(), {g.powi(f.x, n), g.powi(q, n)});
+            for (const int n : {-64, -5, -1, 3, 4, 7, 13, 64})
+                outputs.insert(outputs.end(), {g.powi(f.x, n), g.powi(q, n)});
         } else if (operand_count(op) == 1) {
             outputs.insert(outputs.end(), {g.unary(op, f.x), g.unary(op, p), g.unary(op, q)});
         } else {
-            outputs.insert(outputs.end(), {g.binary(op, f.x, f.y), g.binary(op, p, q), g.binary(op, q, f.a), g.binary(op, g.constant(2.0), p),
-                                           g.binary(op, p, g.constant(1.7))});
+            outputs.insert(outputs.end(), {g.binary(op, f.x, f.y), g.binary(op, p, q), g.binary(op, q, f.a),
+                                           g.binary(op, g.constant(2.0), p), g.binary(op, p, g.constant(1.7))});
         }
     }
     outputs.push_back(g.select(g.binary(Op::less, f.x, f.y), p, q));
@@ -85,9 +86,10 @@ std::vector<Tape> tapes() {
     std::vector<Tape> all{all_operations()};
     Fixture leaves;
     const double inf = testing::infinity;
-    all.push_back(leaves.tape({leaves.x, leaves.a, leaves.g.constant(0.1), leaves.g.constant(-0.0), leaves.g.constant(5e-324),
-                               leaves.g.constant(1.7976931348623157e308), leaves.g.constant(inf), leaves.g.constant(-inf),
-                               leaves.g.constant(testing::nan), leaves.x}));
+    all.push_back(
+        leaves.tape({leaves.x, leaves.a, leaves.g.constant(0.1), leaves.g.constant(-0.0), leaves.g.constant(5e-324),
+                     leaves.g.constant(1.7976931348623157e308), leaves.g.constant(inf), leaves.g.constant(-inf),
+                     leaves.g.constant(testing::nan), leaves.x}));
     all.push_back(leaves.tape({}));
     all.push_back(Tape());
     for (std::uint64_t seed = 0; seed < 44; ++seed) {
@@ -112,15 +114,17 @@ TEST(EmittedSource, CompilesWithoutWarningsAndHasTheBitsOfTheTape) {
         source += all[k].emit_cpp(name);
         table += "        case " + std::to_string(k) + ": return " + name + "(parameters, variables, out);\n";
     }
-    source += "extern \"C\" void call(int k, const double* parameters, const double* variables, double* out) {\n    switch (k) {\n" + table +
-              "    }\n}\n";
+    source +=
+        "extern \"C\" void call(int k, const double* parameters, const double* variables, double* out) {\n    switch "
+        "(k) {\n" +
+        table + "    }\n}\n";
     const TemporaryFolder folder;
     ASSERT_FALSE(folder.path.empty());
     const auto file = [&](const char* name) { return (folder.path / name).string(); };
     std::ofstream(file("emitted.cpp")) << source;
     std::ostringstream command;
-    command << SALTUS_CXX << " -std=c++17 -O2 -ffp-contract=off -fno-builtin -Wall -Wextra -Werror -shared -fPIC -o '" << file("emitted.so") << "' '"
-            << file("emitted.cpp") << "' > '" << file("log") << "' 2>&1";
+    command << SALTUS_CXX << " -std=c++17 -O2 -ffp-contract=off -fno-builtin -Wall -Wextra -Werror -shared -fPIC -o '"
+            << file("emitted.so") << "' '" << file("emitted.cpp") << "' > '" << file("log") << "' 2>&1";
     ASSERT_EQ(std::system(command.str().c_str()), 0) << read(file("log")).substr(0, 4000);
 
     void* library = dlopen(file("emitted.so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -139,7 +143,8 @@ TEST(EmittedSource, CompilesWithoutWarningsAndHasTheBitsOfTheTape) {
             const auto value = [&] { return random.once_in(6) ? random.extreme() : random.moderate(); };
             for (double& v : parameters) v = value();
             for (double& v : variables) v = value();
-            if (i == 0) for (double& v : variables) v = testing::nan;
+            if (i == 0)
+                for (double& v : variables) v = testing::nan;
             tape.prepare<double>(parameters, scratch);
             tape.evaluate<double>(variables, scratch, expected);
             call(static_cast<int>(k), parameters.data(), variables.data(), out.data());
@@ -157,7 +162,8 @@ TEST(EmittedSource, CompilesWithoutWarningsAndHasTheBitsOfTheTape) {
 TEST(EmittedSource, IsOneFunctionThatIncludesNothingButMath) {
     Fixture f;
     const std::string source = f.tape({f.g.mul(f.a, f.g.unary(Op::sin, f.x))}).emit_cpp("force");
-    EXPECT_NE(source.find("void force(const double* parameters, const double* variables, double* out) {"), std::string::npos);
+    EXPECT_NE(source.find("void force(const double* parameters, const double* variables, double* out) {"),
+              std::string::npos);
     EXPECT_EQ(source.find("#include"), source.rfind("#include"));
     EXPECT_NE(source.find("#include <math.h>"), std::string::npos);
     EXPECT_EQ(source.find("std::"), std::string::npos);

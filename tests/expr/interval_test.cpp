@@ -23,9 +23,8 @@ constexpr double pi = std::numbers::pi;  // the double, which lies below the num
 
 ::testing::AssertionResult is(const Interval& x, double lo, double hi, bool defined = true) {
     if (x.lo == lo && x.hi == hi && x.defined == defined) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure()
-           << "[" << x.lo << ", " << x.hi << "]" << (x.defined ? "" : " undefined") << " instead of [" << lo
-           << ", " << hi << "]" << (defined ? "" : " undefined");
+    return ::testing::AssertionFailure() << "[" << x.lo << ", " << x.hi << "]" << (x.defined ? "" : " undefined")
+                                         << " instead of [" << lo << ", " << hi << "]" << (defined ? "" : " undefined");
 }
 
 // How many doubles further out than [lo, hi] the bounds are: the natural unit of tightness here.
@@ -139,10 +138,8 @@ const std::vector<Unary>& unary_functions() {
         {"sin", [](const Interval& x) { return sin(x); }, [](long double x) { return std::sin(x); }},
         {"cos", [](const Interval& x) { return cos(x); }, [](long double x) { return std::cos(x); }},
         {"tan", [](const Interval& x) { return tan(x); }, [](long double x) { return std::tan(x); }},
-        {"asin", [](const Interval& x) { return asin(x); }, [](long double x) { return std::asin(x); },
-         in_unit},
-        {"acos", [](const Interval& x) { return acos(x); }, [](long double x) { return std::acos(x); },
-         in_unit},
+        {"asin", [](const Interval& x) { return asin(x); }, [](long double x) { return std::asin(x); }, in_unit},
+        {"acos", [](const Interval& x) { return acos(x); }, [](long double x) { return std::acos(x); }, in_unit},
         {"atan", [](const Interval& x) { return atan(x); }, [](long double x) { return std::atan(x); }},
         {"sinh", [](const Interval& x) { return sinh(x); }, [](long double x) { return std::sinh(x); }},
         {"cosh", [](const Interval& x) { return cosh(x); }, [](long double x) { return std::cosh(x); }},
@@ -236,8 +233,8 @@ TEST(Interval, EveryBinaryFunctionEnclosesItsValuesOnRandomBoxes) {
                 ++values;
                 if (holds(range, f.on_point(at_a, at_b))) continue;
                 ++violations;
-                ADD_FAILURE() << f.name << " at " << at_a << ", " << at_b << " in [" << a.lo << ", " << a.hi
-                              << "] x [" << b.lo << ", " << b.hi << "]";
+                ADD_FAILURE() << f.name << " at " << at_a << ", " << at_b << " in [" << a.lo << ", " << a.hi << "] x ["
+                              << b.lo << ", " << b.hi << "]";
                 if (violations > 3) return;
             }
         }
@@ -474,8 +471,7 @@ TEST(Interval, SineAndCosineFindTheirExtremaInside) {
         const double peak = m * (pi / 2);
         const double top = (m % 4 + 4) % 4 == 1 ? 1.0 : -1.0;
         const Interval range = sin(Interval(peak - 1e-3, peak + 1e-3));
-        EXPECT_TRUE(top > 0.0 ? range.hi == 1.0 && range.lo > 0.999 : range.lo == -1.0 && range.hi < -0.999)
-            << m;
+        EXPECT_TRUE(top > 0.0 ? range.hi == 1.0 && range.lo > 0.999 : range.lo == -1.0 && range.hi < -0.999) << m;
     }
 }
 
@@ -502,10 +498,10 @@ TEST(Interval, AngleJumpsAcrossItsCutAndIsUndefinedAtTheOriginOnly) {
     EXPECT_TRUE(is(atan2(Interval(0.0), Interval(0.0)), -inf, inf, false));
     EXPECT_TRUE(is_within(4, atan2(Interval(0.0), Interval(-1.0)), pi, above_pi));
     EXPECT_TRUE(is_within(4, atan2(Interval(-0.0), Interval(-1.0)), pi, above_pi));
-    EXPECT_TRUE(is_within(4, atan2(Interval(1.0, 2.0), Interval(-1.0, 3.0)), std::atan2(1.0, 3.0),
-                          std::atan2(1.0, -1.0)));
-    EXPECT_TRUE(is_within(4, atan2(Interval(-2.0, 1.0), Interval(1.0, 3.0)), std::atan2(-2.0, 1.0),
-                          std::atan2(1.0, 1.0)));
+    EXPECT_TRUE(
+        is_within(4, atan2(Interval(1.0, 2.0), Interval(-1.0, 3.0)), std::atan2(1.0, 3.0), std::atan2(1.0, -1.0)));
+    EXPECT_TRUE(
+        is_within(4, atan2(Interval(-2.0, 1.0), Interval(1.0, 3.0)), std::atan2(-2.0, 1.0), std::atan2(1.0, 1.0)));
     EXPECT_TRUE(is_within(4, atan2(Interval(-2.0, -1.0), Interval(-3.0, -1.0)), std::atan2(-1.0, -3.0),
                           std::atan2(-2.0, -1.0)));
 }

@@ -107,11 +107,20 @@ TEST(Parser, APrimeMakesAVelocityBeforeAnythingElse) {
 
 TEST(Parser, NumbersReadAsTheNearestDouble) {
     Names n;
-    const std::vector<std::pair<std::string, double>> cases{
-        {"0", 0.0}, {"42", 42.0}, {"0.1", 0.1}, {".5", 0.5}, {"5.", 5.0}, {"1e3", 1e3}, {"1E3", 1e3},
-        {"1.5e-3", 1.5e-3}, {"2e+2", 200.0}, {"007", 7.0}, {"1.7976931348623157e308", 1.7976931348623157e308},
-        {"4.9e-324", 5e-324}, {"9007199254740993", 9007199254740992.0},
-        {"0.30000000000000004441", 0.30000000000000004}};
+    const std::vector<std::pair<std::string, double>> cases{{"0", 0.0},
+                                                            {"42", 42.0},
+                                                            {"0.1", 0.1},
+                                                            {".5", 0.5},
+                                                            {"5.", 5.0},
+                                                            {"1e3", 1e3},
+                                                            {"1E3", 1e3},
+                                                            {"1.5e-3", 1.5e-3},
+                                                            {"2e+2", 200.0},
+                                                            {"007", 7.0},
+                                                            {"1.7976931348623157e308", 1.7976931348623157e308},
+                                                            {"4.9e-324", 5e-324},
+                                                            {"9007199254740993", 9007199254740992.0},
+                                                            {"0.30000000000000004441", 0.30000000000000004}};
     for (const auto& [text, value] : cases) EXPECT_EQ(n.value(text), value) << text;
 }
 
@@ -133,14 +142,29 @@ TEST(Parser, NamesTimeAndPiAreFound) {
 TEST(Parser, EveryFunctionMeansItsNamesake) {
     Names n;
     const double x = 0.3, y = -0.7;
-    const std::vector<std::pair<std::string, double>> cases{
-        {"abs(y)", 0.7}, {"min(x, y)", y}, {"max(x, y)", x}, {"sqrt(x)", std::sqrt(x)}, {"exp(x)", std::exp(x)},
-        {"log(x)", std::log(x)}, {"sin(x)", std::sin(x)}, {"cos(x)", std::cos(x)}, {"tan(x)", std::tan(x)},
-        {"asin(x)", std::asin(x)}, {"acos(x)", std::acos(x)}, {"atan(x)", std::atan(x)},
-        {"atan2(x, y)", std::atan2(x, y)}, {"sinh(x)", std::sinh(x)}, {"cosh(x)", std::cosh(x)},
-        {"tanh(x)", std::tanh(x)}, {"sign(y)", -1.0}, {"sign(x)", 1.0}, {"sign(0*x)", 0.0},
-        {"hypot(x, y)", std::hypot(x, y)}, {"pow(x, y)", std::pow(x, y)}, {"x^y", std::pow(x, y)},
-        {"if(x < y, 1, 2)", 2.0}};
+    const std::vector<std::pair<std::string, double>> cases{{"abs(y)", 0.7},
+                                                            {"min(x, y)", y},
+                                                            {"max(x, y)", x},
+                                                            {"sqrt(x)", std::sqrt(x)},
+                                                            {"exp(x)", std::exp(x)},
+                                                            {"log(x)", std::log(x)},
+                                                            {"sin(x)", std::sin(x)},
+                                                            {"cos(x)", std::cos(x)},
+                                                            {"tan(x)", std::tan(x)},
+                                                            {"asin(x)", std::asin(x)},
+                                                            {"acos(x)", std::acos(x)},
+                                                            {"atan(x)", std::atan(x)},
+                                                            {"atan2(x, y)", std::atan2(x, y)},
+                                                            {"sinh(x)", std::sinh(x)},
+                                                            {"cosh(x)", std::cosh(x)},
+                                                            {"tanh(x)", std::tanh(x)},
+                                                            {"sign(y)", -1.0},
+                                                            {"sign(x)", 1.0},
+                                                            {"sign(0*x)", 0.0},
+                                                            {"hypot(x, y)", std::hypot(x, y)},
+                                                            {"pow(x, y)", std::pow(x, y)},
+                                                            {"x^y", std::pow(x, y)},
+                                                            {"if(x < y, 1, 2)", 2.0}};
     for (const auto& [text, value] : cases) EXPECT_EQ(n.value(text, {{"x", x}, {"y", y}}), value) << text;
 }
 
@@ -171,8 +195,8 @@ TEST(Parser, AConditionMayStandWhereOneIsAskedFor) {
 }
 
 TEST(Parser, KnowsWhatIsReserved) {
-    for (const char* name : {"abs", "min", "max", "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan",
-                             "atan2", "sinh", "cosh", "tanh", "sign", "hypot", "pow", "if"}) {
+    for (const char* name : {"abs",  "min",  "max",   "sqrt", "exp",  "log",  "sin",  "cos",   "tan", "asin",
+                             "acos", "atan", "atan2", "sinh", "cosh", "tanh", "sign", "hypot", "pow", "if"}) {
         EXPECT_TRUE(is_function(name)) << name;
         EXPECT_TRUE(is_reserved(name)) << name;
     }
@@ -206,7 +230,7 @@ void expect_refusal(const Refusal& expected, bool condition = false) {
         EXPECT_EQ(error.remedy(), expected.remedy) << expected.text;
         EXPECT_EQ(error.place().file, "model.toml") << expected.text;
         EXPECT_EQ(error.place().line, 12) << expected.text;
-        EXPECT_EQ(error.place().column, expected.column + 6) << expected.text;   // text begins in column 7
+        EXPECT_EQ(error.place().column, expected.column + 6) << expected.text;  // text begins in column 7
     }
 }
 
@@ -244,7 +268,8 @@ TEST(ParserErrors, TheScopeNamesTheExpressionAndMayRefuseANameThatExists) {
         }
         return "accepted";
     };
-    EXPECT_EQ(message("x + u"), "m.toml:3:10: 'u' may not stand in gN of contact 'left'; a gap depends on positions and time only");
+    EXPECT_EQ(message("x + u"),
+              "m.toml:3:10: 'u' may not stand in gN of contact 'left'; a gap depends on positions and time only");
     EXPECT_EQ(message("x + mas"), "m.toml:3:10: undefined name 'mas' in gN of contact 'left'; did you mean 'mass'?");
     EXPECT_EQ(message(""), "m.toml:3:6: gN of contact 'left' is empty; write a number or an expression");
 }
@@ -401,7 +426,7 @@ TEST(ParserErrors, PlacesFollowTheMapOfAMultiLineString) {
     EXPECT_EQ(place(4), std::pair(6, 1));
     EXPECT_EQ(place(5), std::pair(6, 7));
     EXPECT_EQ(place(7), std::pair(6, 9));
-    EXPECT_EQ(place(8), std::pair(6, 10));    // beyond the map: the next columns
+    EXPECT_EQ(place(8), std::pair(6, 10));  // beyond the map: the next columns
     EXPECT_EQ(place(12), std::pair(6, 14));
     EXPECT_EQ(source.place_of(3).file, "m.toml");
     try {
@@ -438,7 +463,8 @@ std::string repeated(std::size_t n, const std::string& text) {
 }
 
 TEST(ParserLimits, TextsThatAreTooLongAreRefusedUnread) {
-    expect_refusal({std::string(100'001, '('), "the expression has 100001 characters", "at most 100000 are allowed", 1});
+    expect_refusal(
+        {std::string(100'001, '('), "the expression has 100001 characters", "at most 100000 are allowed", 1});
 }
 
 TEST(ParserLimits, NestingStopsBeforeTheStackDoes) {
@@ -477,8 +503,9 @@ TEST(ParserLimits, AHundredThousandHostileCharactersEndInAnError) {
 RC_GTEST_PROP(ParserLimits, ArbitraryTextIsParsedOrRefusedWithAPlaceInside, (const std::string& bytes)) {
     Names n;
     // Every byte becomes a token, so that most texts get far into the grammar.
-    static const std::vector<std::string> tokens{"x", "phi'", "t", "2", "1e3", "(", ")", "+", "-", "*", "/", "^", ",", "<",
-                                                 ">=", "==", "if(", "sin(", "min(", "pow(", " ", "'", "=", "."};
+    static const std::vector<std::string> tokens{
+        "x", "phi'", "t",  "2",  "1e3", "(",    ")",    "+",    "-", "*", "/", "^",
+        ",", "<",    ">=", "==", "if(", "sin(", "min(", "pow(", " ", "'", "=", "."};
     std::string text;
     for (const char c : bytes) text += tokens[static_cast<unsigned char>(c) % tokens.size()];
     try {
@@ -504,13 +531,16 @@ TEST(Parser, ReadsWhatToStringWrites) {
         const std::vector<Expr> symbols{n["x"], n["y"], n["a"]};
         const Expr e = program.root(n.graph, symbols);
         const std::string text = to_string(n.graph, e, 100'000);
-        if (text.find("...") != std::string::npos || text.find("inf") != std::string::npos || n.graph.is_truth(e)) continue;
+        if (text.find("...") != std::string::npos || text.find("inf") != std::string::npos || n.graph.is_truth(e))
+            continue;
         const Expr again = n.parse(text);
         std::vector<double> values(n.graph.symbols().size());
         for (double& v : values) v = random.between(0.1, 2.0);
         const auto range = testing::evaluate_nodes<Interval>(
             n.graph, std::span(&e, 1),
-            [&](const Node& node) { return Interval(node.op == Op::constant ? node.value : values[static_cast<std::size_t>(node.exponent)]); },
+            [&](const Node& node) {
+                return Interval(node.op == Op::constant ? node.value : values[static_cast<std::size_t>(node.exponent)]);
+            },
             [](Op op, const Interval& a, const Interval& b, const Interval& c, int k) {
                 const Interval r = testing::apply_interval(op, a, b, c, k);
                 return op <= Op::pow ? testing::widened(r, 64 * eps, 64 * eps) : r;
@@ -519,8 +549,9 @@ TEST(Parser, ReadsWhatToStringWrites) {
         if (!range[e.id].defined || !std::isfinite(testing::evaluate(n.graph, e, values))) continue;
         ++compared;
         const double value = testing::evaluate(n.graph, again, values);
-        ASSERT_TRUE(testing::encloses(range[e.id], value)) << "seed " << seed << ": " << text << " = " << value << " instead of ["
-                                                           << range[e.id].lo << ", " << range[e.id].hi << "]";
+        ASSERT_TRUE(testing::encloses(range[e.id], value))
+            << "seed " << seed << ": " << text << " = " << value << " instead of [" << range[e.id].lo << ", "
+            << range[e.id].hi << "]";
     }
     EXPECT_GT(compared, 500);
 }

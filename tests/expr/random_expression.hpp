@@ -38,7 +38,9 @@ public:
     double unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
     double between(double lo, double hi) { return lo + (hi - lo) * unit(); }
     template <class T, std::size_t n>
-    T pick(const std::array<T, n>& from) { return from[static_cast<std::size_t>(below(static_cast<int>(n)))]; }
+    T pick(const std::array<T, n>& from) {
+        return from[static_cast<std::size_t>(below(static_cast<int>(n)))];
+    }
 
     /// Where expressions go wrong most often: zeros, units, numbers of both signs, plain fractions.
     double moderate() {
@@ -61,8 +63,8 @@ private:
 struct Step {
     Op op = Op::constant;
     std::array<int, 3> from{};
-    double value = 0.0;   ///< of a constant
-    int number = 0;       ///< which symbol, or the exponent of powi
+    double value = 0.0;  ///< of a constant
+    int number = 0;      ///< which symbol, or the exponent of powi
 };
 
 /// An expression as the list of calls that build it, so that several graphs can build the same one.
@@ -73,12 +75,18 @@ struct Program {
         std::vector<Expr> made;
         const auto operand = [&](const Step& s, std::size_t k) { return made[static_cast<std::size_t>(s.from[k])]; };
         for (const Step& s : steps) {
-            if (s.op == Op::constant) made.push_back(graph.constant(s.value));
-            else if (s.op == Op::symbol) made.push_back(symbols[static_cast<std::size_t>(s.number)]);
-            else if (s.op == Op::powi) made.push_back(graph.powi(operand(s, 0), s.number));
-            else if (s.op == Op::select) made.push_back(graph.select(operand(s, 0), operand(s, 1), operand(s, 2)));
-            else if (operand_count(s.op) == 1) made.push_back(graph.unary(s.op, operand(s, 0)));
-            else made.push_back(graph.binary(s.op, operand(s, 0), operand(s, 1)));
+            if (s.op == Op::constant)
+                made.push_back(graph.constant(s.value));
+            else if (s.op == Op::symbol)
+                made.push_back(symbols[static_cast<std::size_t>(s.number)]);
+            else if (s.op == Op::powi)
+                made.push_back(graph.powi(operand(s, 0), s.number));
+            else if (s.op == Op::select)
+                made.push_back(graph.select(operand(s, 0), operand(s, 1), operand(s, 2)));
+            else if (operand_count(s.op) == 1)
+                made.push_back(graph.unary(s.op, operand(s, 0)));
+            else
+                made.push_back(graph.binary(s.op, operand(s, 0), operand(s, 1)));
         }
         return made;
     }
@@ -86,8 +94,8 @@ struct Program {
 };
 
 inline constexpr std::array arithmetic{Op::add, Op::sub, Op::mul, Op::div, Op::neg, Op::powi};
-inline constexpr std::array smooth{Op::sqrt, Op::exp, Op::log, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan,
-                                   Op::sinh, Op::cosh, Op::tanh, Op::atan2, Op::hypot, Op::pow};
+inline constexpr std::array smooth{Op::sqrt, Op::exp,  Op::log,  Op::sin,  Op::cos,   Op::tan,   Op::asin, Op::acos,
+                                   Op::atan, Op::sinh, Op::cosh, Op::tanh, Op::atan2, Op::hypot, Op::pow};
 inline constexpr std::array pieces{Op::abs, Op::sign, Op::min, Op::max, Op::select};
 inline constexpr std::array comparisons{Op::less, Op::less_equal, Op::equal, Op::not_equal};
 
@@ -95,9 +103,10 @@ enum class Pieces { yes, no };
 
 /// `operations` random steps over `symbols` symbols. Constants favour what the simplification looks for.
 inline Program random_program(Random& random, int symbols, int operations, Pieces with = Pieces::yes) {
-    static constexpr std::array constants{0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.25, 3.0, 7.0, 0.1, -0.3, 1e-3, 3.141592653589793};
+    static constexpr std::array constants{
+        0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.25, 3.0, 7.0, 0.1, -0.3, 1e-3, 3.141592653589793};
     Program program;
-    std::vector<int> numbers;   // steps that are numbers, not conditions
+    std::vector<int> numbers;  // steps that are numbers, not conditions
     const auto push = [&](Step s, bool is_number = true) {
         const int at = static_cast<int>(program.steps.size());
         program.steps.push_back(s);
@@ -136,8 +145,9 @@ std::vector<V> evaluate_nodes(const Graph& graph, std::span<const Expr> roots, L
     std::vector<V> value(graph.size());
     for (const Expr e : reachable(graph, roots)) {
         const Node& n = graph[e];
-        value[e.id] = operand_count(n.op) == 0 ? leaf(n)
-                                               : apply_op(n.op, value[n.a.id], value[n.b.id], value[n.c.id], n.exponent);
+        value[e.id] = operand_count(n.op) == 0
+                          ? leaf(n)
+                          : apply_op(n.op, value[n.a.id], value[n.b.id], value[n.c.id], n.exponent);
     }
     return value;
 }
@@ -162,7 +172,8 @@ inline long double apply_long(Op op, long double a, long double b, long double c
         case Op::div: return a / b;
         case Op::neg: return -a;
         case Op::powi: return power(a, exponent);
-        case Op::pow: return b == std::trunc(b) && std::fabs(b) <= 64.0L ? power(a, static_cast<int>(b)) : std::pow(a, b);
+        case Op::pow:
+            return b == std::trunc(b) && std::fabs(b) <= 64.0L ? power(a, static_cast<int>(b)) : std::pow(a, b);
         case Op::sqrt: return std::sqrt(a);
         case Op::exp: return std::exp(a);
         case Op::log: return std::log(a);
@@ -186,7 +197,8 @@ inline long double apply_long(Op op, long double a, long double b, long double c
         case Op::equal: return a == b ? 1.0L : 0.0L;
         case Op::not_equal: return a != b ? 1.0L : 0.0L;
         case Op::select: return a != 0.0L ? b : c;
-        case Op::constant: case Op::symbol: break;
+        case Op::constant:
+        case Op::symbol: break;
     }
     return std::numeric_limits<long double>::quiet_NaN();
 }
@@ -223,7 +235,8 @@ inline Interval apply_interval(Op op, const Interval& a, const Interval& b, cons
         case Op::equal: return equal(a, b);
         case Op::not_equal: return not_equal(a, b);
         case Op::select: return select(a, b, c);
-        case Op::constant: case Op::symbol: break;
+        case Op::constant:
+        case Op::symbol: break;
     }
     return entire(false);
 }

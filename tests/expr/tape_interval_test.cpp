@@ -48,21 +48,25 @@ Sample apply_sample(Op op, const Sample& a, const Sample& b, const Sample& c, in
     const int operands = operand_count(op);
     Sample r{testing::apply_long(op, a.value, b.value, c.value, exponent), false};
     r.proper = a.proper && std::isfinite(r.value);
-    if (op == Op::select) r.proper = r.proper && (a.value != 0.0L ? b.proper : c.proper);
-    else if (operands > 1) r.proper = r.proper && b.proper;
+    if (op == Op::select)
+        r.proper = r.proper && (a.value != 0.0L ? b.proper : c.proper);
+    else if (operands > 1)
+        r.proper = r.proper && b.proper;
     if (op == Op::atan2 && a.value == 0.0L && b.value == 0.0L) r.proper = false;
     return r;
 }
 
 struct Walk {
     Sample result;
-    bool overflow = false;   ///< an infinity somewhere, even in long double
+    bool overflow = false;  ///< an infinity somewhere, even in long double
 };
 
 Walk sample(const Graph& g, Expr e, const std::vector<double>& at) {
     const auto values = testing::evaluate_nodes<Sample>(
         g, std::span(&e, 1),
-        [&](const Node& n) { return Sample{n.op == Op::constant ? n.value : at[static_cast<std::size_t>(n.exponent)], true}; },
+        [&](const Node& n) {
+            return Sample{n.op == Op::constant ? n.value : at[static_cast<std::size_t>(n.exponent)], true};
+        },
         apply_sample);
     Walk walk{values[e.id], false};
     for (const Expr n : reachable(g, std::span(&e, 1))) walk.overflow = walk.overflow || std::isinf(values[n.id].value);
@@ -105,8 +109,8 @@ Tally sample_boxes(int programs, bool gradients) {
             const Interval range = f.range(e, box);
             const auto describe = [&](const std::vector<double>& at, long double value) {
                 char text[200];
-                std::snprintf(text, sizeof text, " at %a, %a, %a: %.21Lg, enclosed in [%.17g, %.17g]%s", at[0], at[1], at[2], value,
-                              range.lo, range.hi, range.defined ? "" : " undefined");
+                std::snprintf(text, sizeof text, " at %a, %a, %a: %.21Lg, enclosed in [%.17g, %.17g]%s", at[0], at[1],
+                              at[2], value, range.lo, range.hi, range.defined ? "" : " undefined");
                 return "seed " + std::to_string(seed) + ": " + to_string(f.g, e, 1000) + text;
             };
             EXPECT_TRUE(range.lo <= range.hi) << describe({0, 0, 0}, 0);
@@ -187,10 +191,10 @@ TEST(TapeOnIntervals, SquaresAreNeverNegativeEvenInsideASum) {
     const Interval across(-1.0, 2.0);
     const Expr square = f.g.mul(f.x, f.x);
     EXPECT_EQ(f.range(square, {across, 0.0, 0.0}).lo, 0.0);
-    EXPECT_EQ(f.range(f.g.add(square, f.y), {across, 1.0, 0.0}).lo, 1.0);     // taken into the sum
+    EXPECT_EQ(f.range(f.g.add(square, f.y), {across, 1.0, 0.0}).lo, 1.0);  // taken into the sum
     EXPECT_EQ(f.range(f.g.sub(square, f.y), {across, 1.0, 0.0}).lo, -1.0);
     EXPECT_EQ(f.range(f.g.sub(f.y, square), {across, 1.0, 0.0}).hi, 1.0);
-    EXPECT_EQ(f.range(f.g.mul(f.x, f.y), {across, across, 0.0}).lo, -2.0);    // a stranger's product is not
+    EXPECT_EQ(f.range(f.g.mul(f.x, f.y), {across, across, 0.0}).lo, -2.0);  // a stranger's product is not
     EXPECT_EQ(f.range(f.g.powi(f.x, 4), {across, 0.0, 0.0}).lo, 0.0);
 }
 
@@ -204,6 +208,39 @@ TEST(TapeOnIntervals, TheDomainIsReported) {
     EXPECT_TRUE(f.range(guarded, {Interval(0.0, 1.0), 0.0, 0.0}).defined);
     EXPECT_FALSE(f.range(f.g.div(f.y, f.x), {Interval(-1.0, 1.0), 1.0, 0.0}).defined);
     EXPECT_FALSE(f.range(f.g.constant(testing::nan), {0.0, 0.0, 0.0}).defined);
+}
+
+TEST(TapeInterval, FoldedConstantsKeepWhatTheyWereFoldedFrom) {
+    Graph g;
+    const Expr x = g.symbol("x", position);
+    const Expr third = g.div(g.constant(1.0), g.constant(3.0));
+    const Expr seventh = g.div(g.mul(g.constant(3.0), x), g.constant(7.0));
+    const Expr sine = g.unary(Op::sin, g.constant(1.0));
+    const std::array outputs{g.sub(g.mul(g.constant(10.0), x), third), seventh, g.add(x, sine)};
+    const Tape tape(g, outputs, {}, std::array{x});
+    std::vector<Interval> scratch(tape.slot_count()), out(3);
+    tape.prepare<Interval>({}, scratch);
+    const auto contains = [](const Interval& box, long double value) { return box.lo <= value && value <= box.hi; };
+    tape.evaluate<Interval>(std::vector{Interval(0.0)}, scratch, out);
+    EXPECT_TRUE(contains(out[0], -1.0L / 3.0L));
+    EXPECT_TRUE(contains(out[2], std::sin(1.0L)));
+    tape.evaluate<Interval>(std::vector{Interval(1.0)}, scratch, out);
+    EXPECT_TRUE(contains(out[1], 3.0L / 7.0L));
+}
+
+TEST(TapeInterval, TheAngleOnTheCutIsTheOneThatNumbersHave) {
+    Graph g;
+    const Expr x = g.symbol("x", position);
+    const Tape tape(g, std::array{g.binary(Op::atan2, x, g.constant(-1.0))}, {}, std::array{x});
+    std::vector<double> scratch(tape.slot_count()), out(1);
+    std::vector<Interval> box_scratch(tape.slot_count()), box(1);
+    tape.prepare<double>({}, scratch);
+    tape.prepare<Interval>({}, box_scratch);
+    for (const double zero : {0.0, -0.0}) {
+        tape.evaluate<double>(std::vector{zero}, scratch, out);
+        tape.evaluate<Interval>(std::vector{Interval(zero)}, box_scratch, box);
+        EXPECT_TRUE(box[0].lo <= out[0] && out[0] <= box[0].hi) << out[0];
+    }
 }
 
 }  // namespace

@@ -91,11 +91,13 @@ struct Point {
 /// Several outputs of one random program, duplicates and leaves among them.
 std::vector<Expr> random_outputs(Random& random, const std::vector<Expr>& made) {
     std::vector<Expr> outputs{made.back()};
-    for (int k = random.below(4); k > 0; --k) outputs.push_back(made[static_cast<std::size_t>(random.below(static_cast<int>(made.size())))]);
+    for (int k = random.below(4); k > 0; --k)
+        outputs.push_back(made[static_cast<std::size_t>(random.below(static_cast<int>(made.size())))]);
     return outputs;
 }
 
-void expect_tape_is_direct(const Fixture& f, const std::vector<Expr>& outputs, Random& random, const std::string& what) {
+void expect_tape_is_direct(const Fixture& f, const std::vector<Expr>& outputs, Random& random,
+                           const std::string& what) {
     const Tape tape = f.tape(outputs);
     ASSERT_EQ(tape.output_count(), outputs.size());
     for (int k = 0; k < 3; ++k) {
@@ -104,7 +106,8 @@ void expect_tape_is_direct(const Fixture& f, const std::vector<Expr>& outputs, R
         const std::vector<double> out = run(tape, at.parameters, at.variables);
         for (std::size_t i = 0; i < out.size(); ++i)
             ASSERT_TRUE(same_bits(out[i], direct[outputs[i].id]))
-                << what << ": " << to_string(f.g, outputs[i], 1000) << " is " << out[i] << " instead of " << direct[outputs[i].id];
+                << what << ": " << to_string(f.g, outputs[i], 1000) << " is " << out[i] << " instead of "
+                << direct[outputs[i].id];
     }
 }
 
@@ -156,7 +159,8 @@ TEST(Tape, KnowsEveryOperation) {
         const std::vector<double> at{x, 1.0, nan, x, 2.0};
         const auto direct = testing::evaluate(f.g, outputs, at);
         const auto out = run<double>(f.tape(outputs), {x, 2.0}, {x, 1.0, nan});
-        for (std::size_t i = 0; i < out.size(); ++i) EXPECT_TRUE(same_bits(out[i], direct[outputs[i].id])) << to_string(f.g, outputs[i]);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            EXPECT_TRUE(same_bits(out[i], direct[outputs[i].id])) << to_string(f.g, outputs[i]);
     }
 }
 
@@ -314,8 +318,11 @@ TEST(Tape, TakesSineAndCosineOfOneAngleTogether) {
     EXPECT_EQ(f.tape({g.unary(Op::sin, f.a), g.unary(Op::cos, f.a)}).instruction_count(), 0u);
     // The angle may end with them, or go on.
     Random random(3);
-    for (const auto& outputs : std::vector<std::vector<Expr>>{{g.mul(s, c)}, {c, s, angle}, {g.unary(Op::sin, g.unary(Op::cos, angle)), s},
-                                                             {g.div(s, c), g.unary(Op::exp, angle)}, {g.add(s, c), g.mul(c, f.a)}})
+    for (const auto& outputs : std::vector<std::vector<Expr>>{{g.mul(s, c)},
+                                                              {c, s, angle},
+                                                              {g.unary(Op::sin, g.unary(Op::cos, angle)), s},
+                                                              {g.div(s, c), g.unary(Op::exp, angle)},
+                                                              {g.add(s, c), g.mul(c, f.a)}})
         for (int k = 0; k < 50; ++k) expect_tape_is_direct(f, outputs, random, "sincos");
 }
 
@@ -326,14 +333,16 @@ TEST(Tape, SineWithCosineHasTheBitsOfEachAlone) {
     for (int k = 0; k < 100'000; ++k) {
         const double x = k % 2 == 0 ? random.between(-10.0, 10.0) : random.extreme();
         const auto out = run<double>(both, {0.0, 0.0}, {x, 0.0, 0.0});
-        ASSERT_TRUE(same_bits(out[0], apply(Op::sin, x, 0, 0, 0)) && same_bits(out[1], apply(Op::cos, x, 0, 0, 0))) << x;
+        ASSERT_TRUE(same_bits(out[0], apply(Op::sin, x, 0, 0, 0)) && same_bits(out[1], apply(Op::cos, x, 0, 0, 0)))
+            << x;
     }
 }
 
 TEST(Tape, FoldsAProductIntoTheSumThatAloneReadsIt) {
     Fixture f(Graph::Simplify::no);
     Graph& g = f.g;
-    const Expr xy = g.mul(f.x, f.y), xx = g.mul(f.x, f.x), xt = g.mul(f.x, f.t), ab = g.mul(f.a, f.b), ax = g.mul(f.a, f.x);
+    const Expr xy = g.mul(f.x, f.y), xx = g.mul(f.x, f.x), xt = g.mul(f.x, f.t), ab = g.mul(f.a, f.b),
+               ax = g.mul(f.a, f.x);
     struct Case {
         std::string what;
         std::vector<Expr> outputs;

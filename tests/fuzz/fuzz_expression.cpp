@@ -45,7 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         tape.prepare<Lanes>(std::vector{Lanes(2.5)}, lane_scratch);
         tape.evaluate<Lanes>(std::vector{Lanes(0.7), Lanes(-1.3)}, lane_scratch, lane_out);
         for (std::size_t k = 0; k < 3; ++k)
-            if (std::memcmp(&lane_out[k].v[5], &out[k], sizeof(double)) != 0 && !(std::isnan(out[k]) && std::isnan(lane_out[k].v[5])))
+            if (std::memcmp(&lane_out[k].v[5], &out[k], sizeof(double)) != 0 &&
+                !(std::isnan(out[k]) && std::isnan(lane_out[k].v[5])))
                 std::abort();
 
         std::vector<Interval> box_scratch(tape.slot_count()), box_out(3);

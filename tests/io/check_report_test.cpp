@@ -127,8 +127,11 @@ TEST(CheckText, SaysWhatDependsOnTime) {
 }
 
 TEST(CheckText, SaysWhenTheMassDependsOnTheState) {
-    EXPECT_NE(text_of(test::replaced(everything, "m*y'^2", "m*y'^2*(1 + x^2)")).find("  mass matrix depends on the state, coupled, "), std::string::npos);
-    EXPECT_NE(text_of(test::replaced(everything, " + m*x'*y'/2", "")).find("  mass matrix constant, diagonal, condition 2, smallest eigenvalue 2\n"),
+    EXPECT_NE(text_of(test::replaced(everything, "m*y'^2", "m*y'^2*(1 + x^2)"))
+                  .find("  mass matrix depends on the state, coupled, "),
+              std::string::npos);
+    EXPECT_NE(text_of(test::replaced(everything, " + m*x'*y'/2", ""))
+                  .find("  mass matrix constant, diagonal, condition 2, smallest eigenvalue 2\n"),
               std::string::npos);
 }
 
@@ -142,10 +145,14 @@ normal = [1, 0, 0]
 offset = 1
 )";
     const std::string text = text_of(row);
-    EXPECT_NE(text.find("    wall               16 contacts, 4 closed, nearest:\n      wall.p0            gap 0 "), std::string::npos) << text;
+    EXPECT_NE(text.find("    wall               16 contacts, 4 closed, nearest:\n      wall.p0            gap 0 "),
+              std::string::npos)
+        << text;
     EXPECT_EQ(text.find("wall.p5"), std::string::npos);
-    EXPECT_NE(text.find("48 coordinates (p0.x, p0.y, p0.z, p1.x, p1.y, p1.z, p2.x, p2.y, p2.z, p3.x, p3.y, p3.z, ... p15.z), 48 degrees of freedom"),
-              std::string::npos) << text;
+    EXPECT_NE(text.find("48 coordinates (p0.x, p0.y, p0.z, p1.x, p1.y, p1.z, p2.x, p2.y, p2.z, p3.x, p3.y, p3.z, ... "
+                        "p15.z), 48 degrees of freedom"),
+              std::string::npos)
+        << text;
 }
 
 TEST(CheckText, WrapsLongListsOfParameters) {
@@ -162,12 +169,16 @@ TEST(CheckText, WrapsLongListsOfParameters) {
 
 TEST(CheckJson, HasItsKeysInOrder) {
     const Json j = json_of(everything);
-    EXPECT_EQ(keys(j), (Keys{"model", "file", "coordinates", "degrees_of_freedom", "parameters", "derived_parameters", "initial", "scleronomic",
-                             "autonomous", "mass", "energy", "contacts", "closed", "constraints", "sliders", "clutches", "active", "warnings"}));
+    EXPECT_EQ(keys(j), (Keys{"model", "file", "coordinates", "degrees_of_freedom", "parameters", "derived_parameters",
+                             "initial", "scleronomic", "autonomous", "mass", "energy", "contacts", "closed",
+                             "constraints", "sliders", "clutches", "active", "warnings"}));
     EXPECT_EQ(keys(j["initial"]), (Keys{"t", "q", "u"}));
-    EXPECT_EQ(keys(j["mass"]), (Keys{"constant", "diagonal", "positive_definite", "smallest_eigenvalue", "largest_eigenvalue", "condition"}));
-    EXPECT_EQ(keys(j["contacts"][0]), (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "eN", "eT"}));
-    EXPECT_EQ(keys(j["contacts"][1]), (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "eT"}));   // c instead of eN
+    EXPECT_EQ(keys(j["mass"]), (Keys{"constant", "diagonal", "positive_definite", "smallest_eigenvalue",
+                                     "largest_eigenvalue", "condition"}));
+    EXPECT_EQ(keys(j["contacts"][0]),
+              (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "eN", "eT"}));
+    EXPECT_EQ(keys(j["contacts"][1]),
+              (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "eT"}));  // c instead of eN
     EXPECT_EQ(keys(j["constraints"][0]), (Keys{"name", "g", "rate", "gammaT", "mu"}));
     EXPECT_EQ(keys(j["sliders"][0]), (Keys{"name", "gammaT", "mu", "FN"}));
     EXPECT_EQ(keys(j["clutches"][0]), (Keys{"name", "gamma"}));
@@ -193,10 +204,12 @@ TEST(CheckJson, HasTheRightValues) {
     EXPECT_DOUBLE_EQ(j["mass"]["largest_eigenvalue"].get<double>(), 3 + std::sqrt(2.0));
     EXPECT_DOUBLE_EQ(j["mass"]["condition"].get<double>(), (3 + std::sqrt(2.0)) / (3 - std::sqrt(2.0)));
     EXPECT_EQ(j["energy"].dump(), R"({"kinetic":2.0,"potential":20.0})");
-    EXPECT_EQ(j["contacts"][0].dump(),
-              R"({"name":"floor","gN":0.0,"closed":true,"gammaN":-1.0,"gammaT":[0.0,-1.0],"mu":[0.1,0.2],"friction":"orthotropic","impact":"newton","eN":0.5,"eT":0.0})");
-    EXPECT_EQ(j["contacts"][1].dump(),
-              R"({"name":"ceiling","gN":8.0,"closed":false,"gammaN":1.0,"gammaT":[],"mu":[],"friction":"none","impact":"energy","eT":0.0})");
+    EXPECT_EQ(
+        j["contacts"][0].dump(),
+        R"({"name":"floor","gN":0.0,"closed":true,"gammaN":-1.0,"gammaT":[0.0,-1.0],"mu":[0.1,0.2],"friction":"orthotropic","impact":"newton","eN":0.5,"eT":0.0})");
+    EXPECT_EQ(
+        j["contacts"][1].dump(),
+        R"({"name":"ceiling","gN":8.0,"closed":false,"gammaN":1.0,"gammaT":[],"mu":[],"friction":"none","impact":"energy","eT":0.0})");
     EXPECT_EQ(j["closed"], 1);
     EXPECT_EQ(j["constraints"][0].dump(), R"({"name":"rail","g":0.0,"rate":0.0,"gammaT":[-1.0],"mu":[0.3]})");
     EXPECT_EQ(j["sliders"][0].dump(), R"({"name":"slider","gammaT":[-1.0],"mu":[0.4],"FN":20.0})");
@@ -218,7 +231,9 @@ TEST(CheckJson, EndsWithOneNewline) {
 }
 
 TEST(CheckJson, EscapesWhatAPersonNamed) {
-    EXPECT_EQ(json_of(test::replaced(everything, "name = \"everything\"", "name = 'a \"quoted\" \\ name \u00fc'"))["model"], "a \"quoted\" \\ name \u00fc");
+    EXPECT_EQ(
+        json_of(test::replaced(everything, "name = \"everything\"", "name = 'a \"quoted\" \\ name \u00fc'"))["model"],
+        "a \"quoted\" \\ name \u00fc");
 }
 
 }  // namespace saltus

@@ -26,7 +26,8 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
 
 /// The refusal of a model of one coordinate whose potential is written in the given way.
 std::string refusal_of_potential(const std::string& line) {
-    return test::refusal_of([&] { model::build(io::parse_model("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n" + line + "\n", "m.toml")); });
+    return test::refusal_of(
+        [&] { model::build(io::parse_model("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n" + line + "\n", "m.toml")); });
 }
 
 }  // namespace
@@ -84,7 +85,8 @@ cells = [[0, 1, 2, 3, 4, 5, 6, 7]]
 [[obstacle]]
 name = "wall"
 offset = 9
-)", "all.toml");
+)",
+                                          "all.toml");
     EXPECT_EQ(d.file, "all.toml");
     EXPECT_EQ(d.name, "all");
     ASSERT_EQ(d.q.size(), 2U);
@@ -142,7 +144,8 @@ TEST(ReadModel, GivesAnEmptyDescriptionForAnEmptyText) {
 }
 
 TEST(ReadModel, KeepsEntriesInTheOrderOfTheFile) {
-    const Description d = io::parse_model("[parameters]\nzeta = 1\nalpha = 2\nmu = 3\n[initial]\nq = { y = 1, x = 2, a = 3 }\n", "m.toml");
+    const Description d = io::parse_model(
+        "[parameters]\nzeta = 1\nalpha = 2\nmu = 3\n[initial]\nq = { y = 1, x = 2, a = 3 }\n", "m.toml");
     EXPECT_EQ(names_of(d.parameters), (std::vector<std::string>{"zeta", "alpha", "mu"}));
     EXPECT_EQ(names_of(d.initial.q), (std::vector<std::string>{"y", "x", "a"}));
 }
@@ -160,11 +163,12 @@ U = 3.5
 [[contact]]
 name = "c"
 impact = "energy"
-)", "m.toml");
+)",
+                                          "m.toml");
     EXPECT_EQ(where(d.q.at(0).place), "m.toml:2:6");
     EXPECT_EQ(where(d.q.at(1).place), "m.toml:3:6");
-    EXPECT_EQ(where(d.T.place()), "m.toml:4:6");        // of the text, behind the quote
-    EXPECT_EQ(where(d.U.place()), "m.toml:5:5");        // of the number
+    EXPECT_EQ(where(d.T.place()), "m.toml:4:6");  // of the text, behind the quote
+    EXPECT_EQ(where(d.U.place()), "m.toml:5:5");  // of the number
     EXPECT_EQ(where(d.parameters.at(0).place), "m.toml:7:3");
     EXPECT_EQ(where(d.parameters.at(0).value.place()), "m.toml:7:12");
     EXPECT_EQ(where(d.parameters.at(1).value.place()), "m.toml:8:11");
@@ -213,7 +217,8 @@ TEST(ReadModel, PassesOverAByteOrderMark) {
 }
 
 TEST(ReadModel, TakesDottedKeysAndInlineTablesLikeBlocks) {
-    const Description d = io::parse_model("system.q = [\"x\"]\ninitial.q.x = 2\ncontact = [{ name = \"c\", gN = \"x\" }]\n", "m.toml");
+    const Description d =
+        io::parse_model("system.q = [\"x\"]\ninitial.q.x = 2\ncontact = [{ name = \"c\", gN = \"x\" }]\n", "m.toml");
     EXPECT_EQ(d.q.at(0).name, "x");
     EXPECT_EQ(d.initial.q.at(0).name, "x");
     EXPECT_EQ(where(d.initial.q.at(0).place), "m.toml:2:11");
@@ -247,7 +252,8 @@ TEST(ReadModel, ReadsAFileAndNamesItInMessages) {
     EXPECT_EQ(io::read_model(good).name, "from a file");
     EXPECT_EQ(io::read_model(good).file, good);
     const std::string bad = folder.write("bad.toml", "[system]\nnme = \"x\"\n");
-    EXPECT_EQ(test::refusal_of([&] { io::read_model(bad); }), bad + ":2:1: unknown key 'nme' in [system]; did you mean 'name'?");
+    EXPECT_EQ(test::refusal_of([&] { io::read_model(bad); }),
+              bad + ":2:1: unknown key 'nme' in [system]; did you mean 'name'?");
 }
 
 TEST(ReadModel, RefusesWhatIsNoFile) {
@@ -255,7 +261,8 @@ TEST(ReadModel, RefusesWhatIsNoFile) {
     const std::string nowhere = folder.file("nowhere.toml");
     EXPECT_EQ(test::refusal_of([&] { io::read_model(nowhere); }), nowhere + ": cannot be opened; check the path");
     const std::string itself = folder.path().string();
-    EXPECT_EQ(test::refusal_of([&] { io::read_model(itself); }), itself + ": cannot be read: it is a folder; give a model file");
+    EXPECT_EQ(test::refusal_of([&] { io::read_model(itself); }),
+              itself + ": cannot be read: it is a folder; give a model file");
 }
 
 TEST(ReadModel, ReadsAnEmptyFileAsAnEmptyText) {
@@ -266,7 +273,8 @@ TEST(ReadModel, ReadsAnEmptyFileAsAnEmptyText) {
 TEST(ReadModel, RefusesNestingThatWouldEndTheStack) {
     const std::string deep = "U = " + std::string(300, '[') + std::string(300, ']');
     EXPECT_EQ(refusal_of_potential(deep),
-              "m.toml:4:261: not valid TOML: Error while parsing value: exceeded maximum nested value depth of 256 (TOML_MAX_NESTED_VALUES)");
+              "m.toml:4:261: not valid TOML: Error while parsing value: exceeded maximum nested value depth of 256 "
+              "(TOML_MAX_NESTED_VALUES)");
 }
 
 TEST(ReadModel, RefusesBytesThatAreNoText) {
@@ -274,7 +282,9 @@ TEST(ReadModel, RefusesBytesThatAreNoText) {
     for (int k = 0; k < 256; ++k) all += static_cast<char>(k);
     EXPECT_EQ(test::refusal_of([&] { io::parse_model(all, "m.toml"); }).substr(0, 28), "m.toml:1:1: not valid TOML: ");
     const std::string foreign = test::refusal_of([&] { io::parse_model("[system]\nname = \"\xff\xfe\"\n", "m.toml"); });
-    EXPECT_TRUE(foreign.starts_with("m.toml:2:") && foreign.ends_with(": not valid TOML: Encountered invalid utf-8 sequence")) << foreign;
+    EXPECT_TRUE(foreign.starts_with("m.toml:2:") &&
+                foreign.ends_with(": not valid TOML: Encountered invalid utf-8 sequence"))
+        << foreign;
 }
 
 }  // namespace saltus

@@ -30,7 +30,9 @@ protected:
                 EXPECT_NEAR(got(i, j), row_major[static_cast<std::size_t>(i * got.cols() + j)], 256 * 2.2e-16 * scale)
                     << what << " (" << i << ", " << j << ")";
     }
-    static Matrix column(std::span<const double> v) { return Eigen::Map<const Vector>(v.data(), static_cast<Eigen::Index>(v.size())); }
+    static Matrix column(std::span<const double> v) {
+        return Eigen::Map<const Vector>(v.data(), static_cast<Eigen::Index>(v.size()));
+    }
 
     Matrix jacobian(Function f) {
         const auto jacobians = m.system->jacobians();

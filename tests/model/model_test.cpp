@@ -13,7 +13,9 @@ namespace {
 
 using namespace saltus::model;
 
-Model model_of(const char* text, const BuildOptions& options = {}) { return build(io::parse_model(text, "test.toml"), options); }
+Model model_of(const char* text, const BuildOptions& options = {}) {
+    return build(io::parse_model(text, "test.toml"), options);
+}
 
 struct Evaluated {
     Evaluated(const Model& m, double t, std::vector<double> q, std::vector<double> u) : terms(m.layout()) {
@@ -44,7 +46,8 @@ actuated = ["y"]
 Kp = 7.0
 Kv = 0.5
 reference = { y = 2.0 }
-)toml"), "loop"));
+)toml"),
+                                          "loop"));
     const Evaluated e(m, 0.0, {0.3, 0.4}, {1.1, -0.7});
     EXPECT_NEAR(e.terms.h[0], -5 * (0.3 - 0.4), 1e-15);
     EXPECT_NEAR(e.terms.h[1], 5 * (0.3 - 0.4) - 0.2 * -0.7 - 7 * (0.4 - 2.0) - 0.5 * -0.7, 1e-14);
@@ -59,11 +62,13 @@ TEST(Control, MatrixGainsCoupleAndTheirSkewPartIsAForce) {
 actuated = ["y", "x"]
 Kp = [[4.0, 1.0], [3.0, 6.0]]
 Kv = [2.0, 9.0]
-)toml"), "loop"));
+)toml"),
+                                          "loop"));
     const Evaluated e(m, 0.0, {0.3, 0.4}, {1.1, -0.7});
     EXPECT_NEAR(e.terms.h[0], -5 * (0.3 - 0.4) - (3 * 0.4 + 6 * 0.3) - 9 * 1.1, 1e-14);
     EXPECT_NEAR(e.terms.h[1], 5 * (0.3 - 0.4) - 0.2 * -0.7 - (4 * 0.4 + 1 * 0.3) - 2 * -0.7, 1e-14);
-    EXPECT_NEAR(e.energy.potential, 2.5 * 0.01 + 0.5 * (4 * 0.16 + 6 * 0.09 + 2 * 2 * 0.12), 1e-14);   // symmetric part only
+    EXPECT_NEAR(e.energy.potential, 2.5 * 0.01 + 0.5 * (4 * 0.16 + 6 * 0.09 + 2 * 2 * 0.12),
+                1e-14);  // symmetric part only
 }
 
 TEST(Control, ShapingReplacesThePotential) {
@@ -73,7 +78,8 @@ actuated = ["x", "y"]
 Kp = 10.0
 Kv = 1.0
 shaping = "Kp/2*x^2 + y^4"
-)toml"), "loop"));
+)toml"),
+                                          "loop"));
     const Evaluated e(m, 0.0, {0.3, 0.4}, {1.1, -0.7});
     EXPECT_NEAR(e.terms.h[0], -10 * 0.3 - 1.1, 1e-14);
     EXPECT_NEAR(e.terms.h[1], -4 * 0.064 - 0.2 * -0.7 + 0.7, 1e-14);
@@ -83,7 +89,8 @@ shaping = "Kp/2*x^2 + y^4"
 TEST(Control, OpenLoopLeavesItOut) {
     BuildOptions options;
     options.open_loop = true;
-    const Model m = build(io::parse_model(with(two_masses, "[control]\nactuated = [\"x\"]\nKp = 7.0\n"), "loop"), options);
+    const Model m =
+        build(io::parse_model(with(two_masses, "[control]\nactuated = [\"x\"]\nKp = 7.0\n"), "loop"), options);
     EXPECT_NEAR(Evaluated(m, 0.0, {0.3, 0.4}, {0, 0}).terms.h[0], 0.5, 1e-15);
 }
 
@@ -156,7 +163,7 @@ u = { x = "a" }
     EXPECT_EQ(m.parameters[0].column, -1);
     EXPECT_EQ(m.parameters[1].column, 0);
     EXPECT_EQ(m.q0[0], 36.0);
-    EXPECT_EQ(m.dq0_dp(0, 0), 24.0);   // d(4a²)/da = 8a
+    EXPECT_EQ(m.dq0_dp(0, 0), 24.0);  // d(4a²)/da = 8a
     EXPECT_EQ(m.du0_dp(0, 0), 1.0);
 }
 
@@ -244,7 +251,7 @@ gamma = "a' - b'"
     EXPECT_EQ(m.contacts[0].friction.law, FrictionLaw::none);
     EXPECT_EQ(m.contacts[1].friction.law, FrictionLaw::coulomb);
     EXPECT_EQ(m.contacts[1].impact, ImpactLaw::poisson);
-    EXPECT_DOUBLE_EQ(value(m.contacts[1].friction.mu[0]), 0.3 * 5);   // may depend on the state
+    EXPECT_DOUBLE_EQ(value(m.contacts[1].friction.mu[0]), 0.3 * 5);  // may depend on the state
     EXPECT_EQ(value(m.contacts[1].e_t), -0.25);
     EXPECT_EQ(m.contacts[2].friction.law, FrictionLaw::orthotropic);
     EXPECT_EQ(value(m.contacts[2].friction.mu[1]), 0.2);
@@ -332,7 +339,7 @@ TEST(MassFactor, SolvesBlocksApartAndTogether) {
     EXPECT_NEAR(s.smallest, whole.smallest, 1e-14);
     EXPECT_NEAR(s.largest, whole.largest, 1e-14);
     EXPECT_LT((A * s.smallest_direction - s.smallest * s.smallest_direction).norm(), 1e-14);
-    values[2] = -1.0;   // the diagonal of coordinate 2
+    values[2] = -1.0;  // the diagonal of coordinate 2
     EXPECT_FALSE(factor.factorise(values));
 }
 
@@ -355,7 +362,8 @@ TEST(Systems, ASystemInCppHasTheKineticEnergyOfItsMassMatrix) {
     };
     const Model m = from_system(std::make_shared<Coupled>(), "coupled", {"x", "y"}, {0, 0}, {1, 2});
     Workspace ws(m);
-    EXPECT_NEAR(m.system->energy(at(m, 0, m.q0, m.u0), ws.scratch()).kinetic, 0.5 * (2 * 1 + 2 * 0.5 * 2 + 3 * 4), 1e-15);
+    EXPECT_NEAR(m.system->energy(at(m, 0, m.q0, m.u0), ws.scratch()).kinetic, 0.5 * (2 * 1 + 2 * 0.5 * 2 + 3 * 4),
+                1e-15);
     EXPECT_EQ(m.system->jacobians(), nullptr);
 }
 

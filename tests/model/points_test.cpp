@@ -73,15 +73,18 @@ State random_state(const Model& m, unsigned seed) {
 }
 
 /// The values of a Function, from the plain evaluations.
-Vector value_of(const Model& m, Workspace& ws, Function f, double t, const std::vector<double>& q, const std::vector<double>& u,
-                const State& frozen) {
+Vector value_of(const Model& m, Workspace& ws, Function f, double t, const std::vector<double>& q,
+                const std::vector<double>& u, const State& frozen) {
     Terms terms(m.layout());
     evaluate(m, ws, t, q, u, terms);
     const Matrix W = dense(m.layout().rows, terms.W);
-    const auto vec = [](std::span<const double> v) { return Vector(Eigen::Map<const Vector>(v.data(), static_cast<Eigen::Index>(v.size()))); };
+    const auto vec = [](std::span<const double> v) {
+        return Vector(Eigen::Map<const Vector>(v.data(), static_cast<Eigen::Index>(v.size())));
+    };
     switch (f) {
         case Function::residual:
-            return vec(terms.h) + W.transpose() * vec(frozen.lambda) - dense_symmetric(m.layout().mass, terms.M) * vec(frozen.a);
+            return vec(terms.h) + W.transpose() * vec(frozen.lambda) -
+                   dense_symmetric(m.layout().mass, terms.M) * vec(frozen.a);
         case Function::position: return vec(terms.positions);
         case Function::velocity: return W * vec(u) + vec(terms.chi);
         case Function::acceleration: return W * vec(frozen.a) + vec(terms.zeta);
@@ -100,7 +103,8 @@ void expect_exact_jacobians(const Model& model, unsigned seed) {
     ASSERT_NE(jacobians, nullptr);
     const std::size_t n = model.q0.size();
     constexpr double step = 1e-5;
-    for (const Function f : {Function::residual, Function::position, Function::velocity, Function::acceleration, Function::coefficient}) {
+    for (const Function f :
+         {Function::residual, Function::position, Function::velocity, Function::acceleration, Function::coefficient}) {
         std::vector<double> values(jacobians->pattern(f).size());
         jacobians->evaluate(f, at(model, s.t, s.q, s.u), s.a, s.lambda, values);
         const Matrix J = dense(jacobians->pattern(f), values);
@@ -110,17 +114,22 @@ void expect_exact_jacobians(const Model& model, unsigned seed) {
                 Model m = model;
                 State x = s;
                 const auto k = static_cast<std::size_t>(column);
-                if (k == 0) x.t += by;
-                else if (k <= n) x.q[k - 1] += by;
-                else if (k <= 2 * n) x.u[k - 1 - n] += by;
-                else m.p[k - 1 - 2 * n] += by;
+                if (k == 0)
+                    x.t += by;
+                else if (k <= n)
+                    x.q[k - 1] += by;
+                else if (k <= 2 * n)
+                    x.u[k - 1 - n] += by;
+                else
+                    m.p[k - 1 - 2 * n] += by;
                 Workspace ws(m);
                 return value_of(m, ws, f, x.t, x.q, x.u, s);
             };
             const Vector difference = (shifted(step) - shifted(-step)) / (2 * step);
             // Truncation step²·f''' and rounding eps·f/step, with f up to 1e3 here.
             const double tolerance = 2e-6 * (1.0 + difference.cwiseAbs().maxCoeff());
-            EXPECT_LT((J.col(column) - difference).cwiseAbs().maxCoeff(), tolerance) << "function " << static_cast<int>(f) << " column " << column;
+            EXPECT_LT((J.col(column) - difference).cwiseAbs().maxCoeff(), tolerance)
+                << "function " << static_cast<int>(f) << " column " << column;
         }
     }
 }
@@ -154,7 +163,7 @@ TEST(Points, VolumeOfTheUndeformedRowIsTheBoxes) {
     Workspace ws(m);
     Terms terms(m.layout());
     std::vector<double> q = m.q0;
-    for (std::size_t i = 0; i < q.size(); i += 3) q[i] = 10.3 + 2 * (q[i] - 10.3);   // twice as long: V0 − V = −V0
+    for (std::size_t i = 0; i < q.size(); i += 3) q[i] = 10.3 + 2 * (q[i] - 10.3);  // twice as long: V0 − V = −V0
     evaluate(m, ws, 0.0, q, m.u0, terms);
     EXPECT_NEAR(terms.positions[0], -21 * 0.25, 1e-12);
 }
@@ -175,14 +184,18 @@ TEST(Points, VolumeOfTwistedCellsIsThatOfTheTrilinearMap) {
                     Eigen::Matrix3d J = Eigen::Matrix3d::Zero();
                     for (int section = 0; section < 2; ++section)
                         for (int corner = 0; corner < 4; ++corner) {
-                            const double sx = section == 0 ? -1 : 1, sy = corner == 1 || corner == 2 ? 1 : -1, sz = corner > 1 ? 1 : -1;
-                            const Eigen::Vector3d gradient(sx * (0.5 + sy * y) * (0.5 + sz * z), sy * (0.5 + sx * x) * (0.5 + sz * z),
+                            const double sx = section == 0 ? -1 : 1, sy = corner == 1 || corner == 2 ? 1 : -1,
+                                         sz = corner > 1 ? 1 : -1;
+                            const Eigen::Vector3d gradient(sx * (0.5 + sy * y) * (0.5 + sz * z),
+                                                           sy * (0.5 + sx * x) * (0.5 + sz * z),
                                                            sz * (0.5 + sx * x) * (0.5 + sy * y));
                             const int node = 4 * (cell + section) + corner;
                             J += Eigen::Map<const Eigen::Vector3d>(s.q.data() + 3 * node) * gradient.transpose();
                         }
-                    volume += (J(0, 0) * (J(1, 1) * J(2, 2) - J(1, 2) * J(2, 1)) - J(0, 1) * (J(1, 0) * J(2, 2) - J(1, 2) * J(2, 0)) +
-                               J(0, 2) * (J(1, 0) * J(2, 1) - J(1, 1) * J(2, 0))) / 8;
+                    volume += (J(0, 0) * (J(1, 1) * J(2, 2) - J(1, 2) * J(2, 1)) -
+                               J(0, 1) * (J(1, 0) * J(2, 2) - J(1, 2) * J(2, 0)) +
+                               J(0, 2) * (J(1, 0) * J(2, 1) - J(1, 1) * J(2, 0))) /
+                              8;
                 }
         return volume;
     };
@@ -201,7 +214,7 @@ TEST(Points, FirstImpactOfTheUndeformedBodyHasTheClosedForm) {
     rows.row(0) = W.row(m.constraints[0].row);
     for (int i = 0; i < 4; ++i) rows.row(1 + i) = W.row(m.contacts[static_cast<std::size_t>(i)].row);
     const Vector u = Eigen::Map<const Vector>(m.u0.data(), m.size());
-    const Matrix D = rows * rows.transpose();   // every mass is 1
+    const Matrix D = rows * rows.transpose();  // every mass is 1
     const Vector impulse = least_squares(D, -rows * u);
     EXPECT_NEAR(impulse(0), -32.0 / 9, 1e-12);
     for (int i = 0; i < 4; ++i) EXPECT_NEAR(impulse(1 + i), 98.0 / 9, 1e-12);
@@ -212,12 +225,12 @@ TEST(Points, RigidMotionFeelsNoSpringAndNoVolumeChange) {
     Workspace ws(m);
     Terms terms(m.layout());
     std::vector<double> q = m.q0, u(q.size());
-    for (std::size_t i = 0; i < q.size(); i += 3) {   // rotation about z with angular velocity 2
+    for (std::size_t i = 0; i < q.size(); i += 3) {  // rotation about z with angular velocity 2
         u[i] = -2 * q[i + 1];
         u[i + 1] = 2 * q[i];
     }
     evaluate(m, ws, 0.0, q, u, terms);
-    for (const double h : terms.h) EXPECT_NEAR(h, 0.0, 1e-9);   // damping 2800 on a rounding-level stretch
+    for (const double h : terms.h) EXPECT_NEAR(h, 0.0, 1e-9);  // damping 2800 on a rounding-level stretch
     EXPECT_NEAR(row_velocity(m.layout(), terms, 0, u), 0.0, 1e-12);
 }
 
@@ -227,7 +240,8 @@ TEST(Points, JacobiansOfAPerturbedBodyAgreeWithDifferences) {
     BuildOptions options;
     options.perturbed = true;
     const std::string text = std::string(small_body) +
-                             "[perturbation]\ndelta = { \"p3.y\" = \"a*sin(b*t)\" }\neta = { front = \"a*t^2\" }\ntheta = { wall = \"a*sin(t)\" }\n";
+                             "[perturbation]\ndelta = { \"p3.y\" = \"a*sin(b*t)\" }\neta = { front = \"a*t^2\" "
+                             "}\ntheta = { wall = \"a*sin(t)\" }\n";
     expect_exact_jacobians(build(io::parse_model(text, "body"), options), 4);
 }
 
@@ -279,7 +293,8 @@ mu = 0.4
     EXPECT_NEAR(terms.positions[static_cast<std::size_t>(m.constraints[0].row)], s.q[2] + s.q[8] - 1, 1e-15);
     EXPECT_NEAR(terms.positions[static_cast<std::size_t>(m.contacts[0].row)], s.q[4] - s.q[0] + 4, 1e-15);
     EXPECT_NEAR(terms.positions[static_cast<std::size_t>(m.contacts[3].row)], s.q[9], 1e-15);
-    EXPECT_NEAR(row_velocity(m.layout(), terms, m.contacts[0].friction.first_row, s.u), s.u[5] - s.u[0] * s.q[3], 1e-14);
+    EXPECT_NEAR(row_velocity(m.layout(), terms, m.contacts[0].friction.first_row, s.u), s.u[5] - s.u[0] * s.q[3],
+                1e-14);
     // The two slip directions of a floor contact span the horizontal plane.
     const int slip = m.contacts[2].friction.first_row;
     const double a = row_velocity(m.layout(), terms, slip, s.u), b = row_velocity(m.layout(), terms, slip + 1, s.u);
@@ -298,10 +313,12 @@ TEST(Points, CostGrowsLinearly) {
         std::string text = small_body;
         const std::string from = "segments = 2";
         text.replace(text.find(from), from.size(), "segments = " + std::to_string(segments));
-        const Model m = build(io::parse_model(text.substr(0, text.find("[[volume]]\nname")) + text.substr(text.find("[[obstacle]]")), "row"));
+        const Model m = build(io::parse_model(
+            text.substr(0, text.find("[[volume]]\nname")) + text.substr(text.find("[[obstacle]]")), "row"));
         const auto jacobians = m.system->jacobians();
         std::size_t entries = m.layout().mass.size() + m.layout().rows.size();
-        for (const Function f : {Function::residual, Function::velocity, Function::acceleration}) entries += jacobians->pattern(f).size();
+        for (const Function f : {Function::residual, Function::velocity, Function::acceleration})
+            entries += jacobians->pattern(f).size();
         return static_cast<double>(entries) / m.size();
     };
     EXPECT_NEAR(entries_per_point(10000), entries_per_point(100), 0.05 * entries_per_point(100));

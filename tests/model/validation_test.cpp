@@ -91,7 +91,9 @@ eN = 0.2
 )";
 
 Text block() { return {"block.toml", block_text}; }
-Text block(const std::string& old, const std::string& by) { return {"block.toml", test::replaced(block_text, old, by)}; }
+Text block(const std::string& old, const std::string& by) {
+    return {"block.toml", test::replaced(block_text, old, by)};
+}
 /// More blocks, before [initial], which stands in line 30.
 Text block_with(const std::string& more) { return block("[initial]", more + "\n[initial]"); }
 Text row() { return {"row.toml", row_text}; }
@@ -135,13 +137,18 @@ TEST(Validation, TheModelsThatTheseTestsChangeAreAccepted) {
 // --- The list at the end of design section 2.
 
 TEST(Validation, UnknownKeyWithANearNameIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", "eN = 0.5\n" R"(fricton = "coulomb")")),
+    EXPECT_EQ(refusal(block("eN = 0.5",
+                            "eN = 0.5\n"
+                            R"(fricton = "coulomb")")),
               "block.toml:24:1: unknown key 'fricton' in contact 'floor'; did you mean 'friction'?");
 }
 
 TEST(Validation, UnknownKeyWithoutANearNameIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", "eN = 0.5\n" R"(colour = "red")")),
-              "block.toml:24:1: unknown key 'colour' in contact 'floor'; allowed are name, gN, gammaT, mu, eN, eT, c, impact, friction, radius and radii");
+    EXPECT_EQ(refusal(block("eN = 0.5",
+                            "eN = 0.5\n"
+                            R"(colour = "red")")),
+              "block.toml:24:1: unknown key 'colour' in contact 'floor'; allowed are name, gN, gammaT, mu, eN, eT, c, "
+              "impact, friction, radius and radii");
 }
 
 TEST(Validation, UnknownTableIsRefused) {
@@ -156,7 +163,8 @@ TEST(Validation, UndefinedNameWithANearNameIsRefused) {
 
 TEST(Validation, UndefinedNameWithoutANearNameIsRefused) {
     EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = "m*g*y + zeta")")),
-              "block.toml:5:14: undefined name 'zeta' in the potential energy U; known here are x, y, phi, t, m, J, r, g, d, F0, mu and pi");
+              "block.toml:5:14: undefined name 'zeta' in the potential energy U; known here are x, y, phi, t, m, J, r, "
+              "g, d, F0, mu and pi");
 }
 
 TEST(Validation, WrongTypeForAnExpressionIsRefused) {
@@ -180,8 +188,11 @@ TEST(Validation, CoordinateNamedLikeAFunctionIsRefused) {
 }
 
 TEST(Validation, CyclicParameterIsRefused) {
-    EXPECT_EQ(refusal(block("r = 0.5", R"(r = "2*d0")" "\n" R"(d0 = "J/m")")),
-              "block.toml:11:1: parameters define each other in a circle: J -> r -> d0 -> J; give one of them a number");
+    EXPECT_EQ(
+        refusal(block("r = 0.5", R"(r = "2*d0")"
+                                 "\n"
+                                 R"(d0 = "J/m")")),
+        "block.toml:11:1: parameters define each other in a circle: J -> r -> d0 -> J; give one of them a number");
 }
 
 TEST(Validation, ParameterOfItselfIsRefused) {
@@ -201,12 +212,14 @@ TEST(Validation, NotANumberIsRefused) {
 
 TEST(Validation, NonFiniteParameterExpressionIsRefused) {
     EXPECT_EQ(refusal(block("g = 9.81", R"#(g = "1/(1 - 1)")#")),
-              "block.toml:13:1: parameter 'g' is not finite: inf; look for a division by zero, or a root or logarithm of a negative number");
+              "block.toml:13:1: parameter 'g' is not finite: inf; look for a division by zero, or a root or logarithm "
+              "of a negative number");
 }
 
 TEST(Validation, NonFiniteDerivedParameterIsRefused) {
     EXPECT_EQ(refusal(block("g = 9.81", R"(g = "m/0")")),
-              "block.toml:13:1: parameter 'g' is not finite: inf; look for a division by zero, or a root or logarithm of a negative number");
+              "block.toml:13:1: parameter 'g' is not finite: inf; look for a division by zero, or a root or logarithm "
+              "of a negative number");
 }
 
 TEST(Validation, NonFiniteInitialValueIsRefused) {
@@ -216,17 +229,20 @@ TEST(Validation, NonFiniteInitialValueIsRefused) {
 
 TEST(Validation, IndefiniteMassIsRefused) {
     EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"(T = "m/2*(x'^2 - y'^2) + J/2*phi'^2")")),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue -2 along (y' = 1); every coordinate needs inertia in T");
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue -2 along (y' "
+              "= 1); every coordinate needs inertia in T");
 }
 
 TEST(Validation, SingularMassIsRefused) {
     EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"#(T = "m/2*(x'^2 + y'^2)")#")),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (phi' = 1); every coordinate needs inertia in T");
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (phi' "
+              "= 1); every coordinate needs inertia in T");
 }
 
 TEST(Validation, CoupledSingularMassIsRefused) {
     EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"(T = "m/2*(x' + y')^2 + J/2*phi'^2")")),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (x' = 0.707, y' = -0.707); every coordinate needs inertia in T");
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (x' = "
+              "0.707, y' = -0.707); every coordinate needs inertia in T");
 }
 
 TEST(Validation, NegativeMuIsRefused) {
@@ -240,33 +256,39 @@ TEST(Validation, NegativeMuThroughSetIsRefused) {
 }
 
 TEST(Validation, RestitutionAboveOneIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", "eN = 1.5")),
-              "block.toml:23:6: eN of contact 'floor' is 1.5, it must lie in [0, 1]; change it, or the parameters in it");
+    EXPECT_EQ(
+        refusal(block("eN = 0.5", "eN = 1.5")),
+        "block.toml:23:6: eN of contact 'floor' is 1.5, it must lie in [0, 1]; change it, or the parameters in it");
 }
 
 TEST(Validation, RestitutionBelowZeroIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", R"(eN = "-mu")")),
-              "block.toml:23:7: eN of contact 'floor' is -0.3, it must lie in [0, 1]; change it, or the parameters in it");
+    EXPECT_EQ(
+        refusal(block("eN = 0.5", R"(eN = "-mu")")),
+        "block.toml:23:7: eN of contact 'floor' is -0.3, it must lie in [0, 1]; change it, or the parameters in it");
 }
 
 TEST(Validation, TangentialRestitutionBelowMinusOneIsRefused) {
-    EXPECT_EQ(refusal(block("eT = 0.0", "eT = -1.25")),
-              "block.toml:24:6: eT of contact 'floor' is -1.25, it must lie in [-1, 1]; change it, or the parameters in it");
+    EXPECT_EQ(
+        refusal(block("eT = 0.0", "eT = -1.25")),
+        "block.toml:24:6: eT of contact 'floor' is -1.25, it must lie in [-1, 1]; change it, or the parameters in it");
 }
 
 TEST(Validation, PenetrationIsRefused) {
     EXPECT_EQ(refusal(block("y = 0.6", "y = 0.25")),
-              "block.toml:30:1: the initial state penetrates contact 'floor': gN = -0.25; change [initial], or let --project-initial repair it");
+              "block.toml:30:1: the initial state penetrates contact 'floor': gN = -0.25; change [initial], or let "
+              "--project-initial repair it");
 }
 
 TEST(Validation, ConstraintViolatedIsRefused) {
     EXPECT_EQ(refusal(block("phi = 0.1 }", "phi = 0.35 }")),
-              "block.toml:30:1: the initial state violates constraint 'rail': g = -0.24999999999999997; change [initial], or let --project-initial repair it");
+              "block.toml:30:1: the initial state violates constraint 'rail': g = -0.24999999999999997; change "
+              "[initial], or let --project-initial repair it");
 }
 
 TEST(Validation, ConstraintVelocityViolatedIsRefused) {
     EXPECT_EQ(refusal(block("u = { x = 1.0, phi = 1.0 }", "u = { x = 1.0, phi = 0.5 }")),
-              "block.toml:30:1: the initial velocity violates constraint 'rail': dg/dt = 0.5; change [initial], or let --project-initial repair it");
+              "block.toml:30:1: the initial velocity violates constraint 'rail': dg/dt = 0.5; change [initial], or let "
+              "--project-initial repair it");
 }
 
 // --- Keys and types.
@@ -278,12 +300,14 @@ TEST(ValidationOfTheFile, TextThatIsNotTomlIsRefused) {
 
 TEST(ValidationOfTheFile, DuplicateKeyIsRefused) {
     EXPECT_EQ(refusal(block("r = 0.5", "m = 0.5")),
-              "block.toml:12:5: not valid TOML: Error while parsing key-value pair: cannot redefine existing floating-point 'm'");
+              "block.toml:12:5: not valid TOML: Error while parsing key-value pair: cannot redefine existing "
+              "floating-point 'm'");
 }
 
 TEST(ValidationOfTheFile, TableTwiceIsRefused) {
-    EXPECT_EQ(refusal(block("[initial]", "[system]")),
-              "block.toml:30:1: not valid TOML: Error while parsing table header: cannot redefine existing table 'system'");
+    EXPECT_EQ(
+        refusal(block("[initial]", "[system]")),
+        "block.toml:30:1: not valid TOML: Error while parsing table header: cannot redefine existing table 'system'");
 }
 
 TEST(ValidationOfTheFile, SingleBracketContactIsRefused) {
@@ -307,8 +331,7 @@ TEST(ValidationOfTheFile, DoubleBracketInitialIsRefused) {
 }
 
 TEST(ValidationOfTheFile, SystemIsANumberIsRefused) {
-    EXPECT_EQ(refusal({"model.toml", "system = 3\n"}),
-              "model.toml:1:10: 'system' is a number, not a table [system]");
+    EXPECT_EQ(refusal({"model.toml", "system = 3\n"}), "model.toml:1:10: 'system' is a number, not a table [system]");
 }
 
 TEST(ValidationOfTheFile, ContactIsANumberIsRefused) {
@@ -327,7 +350,9 @@ TEST(ValidationOfTheFile, UnknownKeyInSystemIsRefused) {
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInConstraintIsRefused) {
-    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")" "\n" "eN = 0.5")),
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")"
+                                                "\n"
+                                                "eN = 0.5")),
               "block.toml:29:1: unknown key 'eN' in constraint 'rail'; allowed are name, g, gammaT and mu");
 }
 
@@ -382,47 +407,58 @@ TEST(ValidationOfTheFile, UnknownKeyInInitialIsRefused) {
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInSimulateIsRefused) {
-    EXPECT_EQ(refusal(block_with("[simulate]\n" "tend = 1")),
+    EXPECT_EQ(refusal(block_with("[simulate]\n"
+                                 "tend = 1")),
               "block.toml:31:1: unknown key 'tend' in [simulate]; did you mean 't_end'?");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInClutchIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[clutch]]\n" R"(gama = "x'")")),
+    EXPECT_EQ(refusal(block_with("[[clutch]]\n"
+                                 R"(gama = "x'")")),
               "block.toml:31:1: unknown key 'gama' in clutch; did you mean 'gamma'?");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInSliderIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" "Fn = 1")),
+    EXPECT_EQ(refusal(block_with("[[slider]]\n"
+                                 "Fn = 1")),
               "block.toml:31:1: unknown key 'Fn' in slider; did you mean 'FN'?");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInControlIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" "Kd = 1")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 "Kd = 1")),
               "block.toml:31:1: unknown key 'Kd' in [control]; did you mean 'Kp'?");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInPenaltyIsRefused) {
-    EXPECT_EQ(refusal(block_with("[penalty]\n" "stiffness = 1")),
+    EXPECT_EQ(refusal(block_with("[penalty]\n"
+                                 "stiffness = 1")),
               "block.toml:31:1: unknown key 'stiffness' in [penalty]; allowed are k and d");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInPerturbationIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "epsilon = 1")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "epsilon = 1")),
               "block.toml:31:1: unknown key 'epsilon' in [perturbation]; allowed are delta, eta, theta and initial");
 }
 
 TEST(ValidationOfTheFile, PerturbationInitialIsANumberIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "initial = 1")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "initial = 1")),
               "block.toml:31:11: initial of [perturbation] is a number, not a table { q = {...}, u = {...} }");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInPerturbationInitialIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "initial = { x = 1 }")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "initial = { x = 1 }")),
               "block.toml:31:13: unknown key 'x' in initial of [perturbation]; allowed are q and u");
 }
 
 TEST(ValidationOfTheFile, GainRowIsANumberIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x", "y"])" "\n" "Kp = [[1, 2], 3]")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x", "y"])"
+                                 "\n"
+                                 "Kp = [[1, 2], 3]")),
               "block.toml:32:15: a row of Kp of [control] is a number, not a list");
 }
 
@@ -447,8 +483,7 @@ TEST(ValidationOfTheFile, GenerateWithoutKindIsRefused) {
 }
 
 TEST(ValidationOfTheFile, GenerateIsAStringIsRefused) {
-    EXPECT_EQ(refusal(row(generated,
-                          R"(generate = "hexahedra-row")")),
+    EXPECT_EQ(refusal(row(generated, R"(generate = "hexahedra-row")")),
               R"(row.toml:7:12: generate of [points] is a string, not a table { kind = "hexahedra-row", ... })");
 }
 
@@ -463,8 +498,7 @@ TEST(ValidationOfTheFile, UnknownKeyInMassIsRefused) {
 }
 
 TEST(ValidationOfTheFile, MassWithoutTotalIsRefused) {
-    EXPECT_EQ(refusal(row(R"(total = "M", )", "")),
-              "row.toml:8:8: mass of [points] has no total; add total = ...");
+    EXPECT_EQ(refusal(row(R"(total = "M", )", "")), "row.toml:8:8: mass of [points] has no total; add total = ...");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInSpringsIsRefused) {
@@ -488,8 +522,7 @@ TEST(ValidationOfTheFile, CellsIsAnotherWordIsRefused) {
 }
 
 TEST(ValidationOfTheFile, CellsIsANumberIsRefused) {
-    EXPECT_EQ(refusal(row(R"(cells = "all")", "cells = 3")),
-              "row.toml:17:9: cells of volume is a number, not a list");
+    EXPECT_EQ(refusal(row(R"(cells = "all")", "cells = 3")), "row.toml:17:9: cells of volume is a number, not a list");
 }
 
 TEST(ValidationOfTheFile, PairsIsAStringIsRefused) {
@@ -520,8 +553,9 @@ TEST(ValidationOfNames, CoordinateNamedTIsRefused) {
 }
 
 TEST(ValidationOfNames, CoordinateNamedPiIsRefused) {
-    EXPECT_EQ(refusal(block(R"(q = ["x", "y", "phi"])", R"(q = ["x", "pi", "phi"])")),
-              "block.toml:3:11: coordinate 'pi' has a name that is taken: pi is the number 3.14159...; choose another name");
+    EXPECT_EQ(
+        refusal(block(R"(q = ["x", "y", "phi"])", R"(q = ["x", "pi", "phi"])")),
+        "block.toml:3:11: coordinate 'pi' has a name that is taken: pi is the number 3.14159...; choose another name");
 }
 
 TEST(ValidationOfNames, CoordinateTwiceIsRefused) {
@@ -530,22 +564,30 @@ TEST(ValidationOfNames, CoordinateTwiceIsRefused) {
 }
 
 TEST(ValidationOfNames, ParameterNamedLikeACoordinateIsRefused) {
-    EXPECT_EQ(refusal(block("g = 9.81", "g = 9.81\n" "phi = 1")),
+    EXPECT_EQ(refusal(block("g = 9.81",
+                            "g = 9.81\n"
+                            "phi = 1")),
               "block.toml:14:1: parameter 'phi' is named like a coordinate; choose another name");
 }
 
 TEST(ValidationOfNames, ParameterNamedLikeAFunctionIsRefused) {
-    EXPECT_EQ(refusal(block("g = 9.81", "g = 9.81\n" "exp = 1")),
+    EXPECT_EQ(refusal(block("g = 9.81",
+                            "g = 9.81\n"
+                            "exp = 1")),
               "block.toml:14:1: parameter 'exp' is named like a function; choose another name");
 }
 
 TEST(ValidationOfNames, ParameterIsNotANameIsRefused) {
-    EXPECT_EQ(refusal(block("g = 9.81", "g = 9.81\n" R"("two words" = 1)")),
+    EXPECT_EQ(refusal(block("g = 9.81",
+                            "g = 9.81\n"
+                            R"("two words" = 1)")),
               "block.toml:14:1: parameter 'two words' is not a name; use letters, digits and _, a letter first");
 }
 
 TEST(ValidationOfNames, ParameterNamedTIsRefused) {
-    EXPECT_EQ(refusal(block("g = 9.81", "g = 9.81\n" "t = 1")),
+    EXPECT_EQ(refusal(block("g = 9.81",
+                            "g = 9.81\n"
+                            "t = 1")),
               "block.toml:14:1: parameter 't' has a name that is taken: t is the time; choose another name");
 }
 
@@ -586,7 +628,8 @@ TEST(ValidationOfNames, EmptyValueInSetIsRefused) {
 
 TEST(ValidationOfNames, NonFiniteSetIsRefused) {
     EXPECT_EQ(refusal(block(), set({{"mu", "1/0"}})),
-              "--set mu: parameter 'mu' is not finite: inf; look for a division by zero, or a root or logarithm of a negative number");
+              "--set mu: parameter 'mu' is not finite: inf; look for a division by zero, or a root or logarithm of a "
+              "negative number");
 }
 
 TEST(ValidationOfNames, CycleThroughSetIsRefused) {
@@ -601,7 +644,8 @@ TEST(ValidationOfNames, VelocityOfAParameterIsRefused) {
 
 TEST(ValidationOfNames, VelocityInThePotentialIsRefused) {
     EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = "m*g*y + x'")")),
-              "block.toml:5:14: 'x'' may not stand in the potential energy U; it may depend on t, coordinates and parameters");
+              "block.toml:5:14: 'x'' may not stand in the potential energy U; it may depend on t, coordinates and "
+              "parameters");
 }
 
 TEST(ValidationOfNames, RestitutionOfTheTimeIsRefused) {
@@ -610,17 +654,23 @@ TEST(ValidationOfNames, RestitutionOfTheTimeIsRefused) {
 }
 
 TEST(ValidationOfNames, SyntaxErrorIsRefused) {
-    EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = "m*g*(y")")),
-              "block.toml:5:10: '(' is not closed; add ')'");
+    EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = "m*g*(y")")), "block.toml:5:10: '(' is not closed; add ')'");
 }
 
 TEST(ValidationOfNames, SyntaxErrorInABlockStringIsRefused) {
-    EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = """)" "\n" "  m*g*y +\n" R"(  k*x^2""")")),
-              "block.toml:7:3: undefined name 'k' in the potential energy U; known here are x, y, phi, t, m, J, r, g, d, F0, mu and pi");
+    EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = """)"
+                                              "\n"
+                                              "  m*g*y +\n"
+                                              R"(  k*x^2""")")),
+              "block.toml:7:3: undefined name 'k' in the potential energy U; known here are x, y, phi, t, m, J, r, g, "
+              "d, F0, mu and pi");
 }
 
 TEST(ValidationOfNames, NoCoordinatesIsRefused) {
-    EXPECT_EQ(refusal({"model.toml", "[system]\n" R"(name = "nothing")" "\n"}),
+    EXPECT_EQ(refusal({"model.toml",
+                       "[system]\n"
+                       R"(name = "nothing")"
+                       "\n"}),
               "model.toml: the model has no coordinates; give [system] q and T, or [points]");
 }
 
@@ -645,8 +695,11 @@ TEST(ValidationOfNames, InitialDependsOnACoordinateIsRefused) {
 }
 
 TEST(ValidationOfNames, ParameterNamedPiIsRefused) {
-    EXPECT_EQ(refusal(block("g = 9.81", "g = 9.81\n" "pi = 3")),
-              "block.toml:14:1: parameter 'pi' has a name that is taken: pi is the number 3.14159...; choose another name");
+    EXPECT_EQ(
+        refusal(block("g = 9.81",
+                      "g = 9.81\n"
+                      "pi = 3")),
+        "block.toml:14:1: parameter 'pi' has a name that is taken: pi is the number 3.14159...; choose another name");
 }
 
 TEST(ValidationOfNames, EmptyExpressionIsRefused) {
@@ -667,65 +720,82 @@ TEST(ValidationOfNames, TypographicMinusIsRefused) {
 // --- T, U, R.
 
 TEST(ValidationOfEnergies, MissingKineticEnergyIsRefused) {
-    EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")" "\n", "")),
+    EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")"
+                            "\n",
+                            "")),
               "block.toml: the kinetic energy is missing; give [system] T");
 }
 
 TEST(ValidationOfEnergies, CubicTermInTheKineticEnergyIsRefused) {
     EXPECT_EQ(refusal(block("J/2*phi'^2", "J/2*phi'^2 + m*x'^3")),
-              "block.toml:4:6: the kinetic energy T is not quadratic in the velocities: term m*x'^3; allowed are products of at most two velocities with factors of coordinates and t");
+              "block.toml:4:6: the kinetic energy T is not quadratic in the velocities: term m*x'^3; allowed are "
+              "products of at most two velocities with factors of coordinates and t");
 }
 
 TEST(ValidationOfEnergies, RootOfAVelocityInTheKineticEnergyIsRefused) {
     EXPECT_EQ(refusal(block("J/2*phi'^2", "J*phi'^2/2 + sqrt(y' + 2)")),
-              "block.toml:4:6: the kinetic energy T is not quadratic in the velocities: term sqrt(2 + y'); allowed are products of at most two velocities with factors of coordinates and t");
+              "block.toml:4:6: the kinetic energy T is not quadratic in the velocities: term sqrt(2 + y'); allowed are "
+              "products of at most two velocities with factors of coordinates and t");
 }
 
 TEST(ValidationOfEnergies, ProductOfThreeVelocitiesInTheKineticEnergyIsRefused) {
     EXPECT_EQ(refusal(block("J/2*phi'^2", "J/2*phi'^2 + x'*y'*phi'")),
-              "block.toml:4:6: the kinetic energy T is not quadratic in the velocities: term phi'*x'*y'; allowed are products of at most two velocities with factors of coordinates and t");
+              "block.toml:4:6: the kinetic energy T is not quadratic in the velocities: term phi'*x'*y'; allowed are "
+              "products of at most two velocities with factors of coordinates and t");
 }
 
 // --- Contacts, constraints, sliders, clutches.
 
 TEST(ValidationOfRows, ContactWithoutNameIsRefused) {
-    EXPECT_EQ(refusal(block(R"(name = "floor")" "\n", "")),
+    EXPECT_EQ(refusal(block(R"(name = "floor")"
+                            "\n",
+                            "")),
               R"(block.toml:18:1: the contact has no name; add name = "...")");
 }
 
 TEST(ValidationOfRows, ContactWithoutGapIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gN = "y - r")" "\n", "")),
+    EXPECT_EQ(refusal(block(R"(gN = "y - r")"
+                            "\n",
+                            "")),
               R"(block.toml:18:1: contact 'floor' has no gap; add gN = "...", >= 0 where open)");
 }
 
 TEST(ValidationOfRows, VelocityInAGapIsRefused) {
     EXPECT_EQ(refusal(block(R"(gN = "y - r")", R"(gN = "y - r + 0*x'")")),
-              "block.toml:20:17: 'x'' may not stand in the gap gN of 'floor'; it may depend on t, coordinates and parameters");
+              "block.toml:20:17: 'x'' may not stand in the gap gN of 'floor'; it may depend on t, coordinates and "
+              "parameters");
 }
 
 TEST(ValidationOfRows, ConstantGapIsRefused) {
     EXPECT_EQ(refusal(block(R"(gN = "y - r")", R"(gN = "r")")),
-              "block.toml:20:7: the gap of contact 'floor' does not depend on any coordinate; gN must be a distance that the coordinates change");
+              "block.toml:20:7: the gap of contact 'floor' does not depend on any coordinate; gN must be a distance "
+              "that the coordinates change");
 }
 
 TEST(ValidationOfRows, ConstraintWithoutNameIsRefused) {
-    EXPECT_EQ(refusal(block(R"(name = "rail")" "\n", "")),
+    EXPECT_EQ(refusal(block(R"(name = "rail")"
+                            "\n",
+                            "")),
               R"(block.toml:26:1: the constraint has no name; add name = "...")");
 }
 
 TEST(ValidationOfRows, ConstraintWithoutGIsRefused) {
-    EXPECT_EQ(refusal(block(R"(g = "x - phi")" "\n", "")),
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")"
+                            "\n",
+                            "")),
               R"(block.toml:26:1: constraint 'rail' has no g; add g = "...", which must be 0)");
 }
 
 TEST(ValidationOfRows, ConstraintOfAVelocityIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x' - phi")")),
-              "block.toml:28:6: 'x'' may not stand in g of constraint 'rail'; it may depend on t, coordinates and parameters");
+              "block.toml:28:6: 'x'' may not stand in g of constraint 'rail'; it may depend on t, coordinates and "
+              "parameters");
 }
 
 TEST(ValidationOfRows, ConstantConstraintIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "r - t")")),
-              "block.toml:28:6: constraint 'rail' does not depend on any coordinate; g must be a function of the coordinates that stays 0");
+              "block.toml:28:6: constraint 'rail' does not depend on any coordinate; g must be a function of the "
+              "coordinates that stays 0");
 }
 
 TEST(ValidationOfRows, SameNameTwiceIsRefused) {
@@ -734,48 +804,60 @@ TEST(ValidationOfRows, SameNameTwiceIsRefused) {
 }
 
 TEST(ValidationOfRows, SameContactNameTwiceIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[contact]]\n" R"(name = "floor")" "\n" R"(gN = "x + 1")")),
+    EXPECT_EQ(refusal(block_with("[[contact]]\n"
+                                 R"(name = "floor")"
+                                 "\n"
+                                 R"(gN = "x + 1")")),
               "block.toml:30:1: the name 'floor' is used twice (contact); choose another name");
 }
 
 TEST(ValidationOfRows, MuWithoutGammaTIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")" "\n", "")),
+    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")"
+                            "\n",
+                            "")),
               R"(block.toml:21:7: contact 'floor' has mu but no slip velocity; add gammaT = "...")");
 }
 
 TEST(ValidationOfRows, GammaTNotAffineIsRefused) {
     EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"#(gammaT = "x' + r*abs(phi')")#")),
-              "block.toml:21:11: the slip velocity gammaT of contact 'floor' is not affine in the velocities: term r*abs(phi'); velocities may appear to the first power only, not inside functions");
+              "block.toml:21:11: the slip velocity gammaT of contact 'floor' is not affine in the velocities: term "
+              "r*abs(phi'); velocities may appear to the first power only, not inside functions");
 }
 
 TEST(ValidationOfRows, GammaTOfProductsIsRefused) {
     EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = "x'*phi' + r*phi'")")),
-              "block.toml:21:11: the slip velocity gammaT of contact 'floor' is not affine in the velocities: term x'*phi'; velocities may appear to the first power only, not inside functions");
+              "block.toml:21:11: the slip velocity gammaT of contact 'floor' is not affine in the velocities: term "
+              "x'*phi'; velocities may appear to the first power only, not inside functions");
 }
 
 TEST(ValidationOfRows, GammaTWithoutVelocityIsRefused) {
     EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = "x + r")")),
-              "block.toml:21:11: the slip velocity gammaT of contact 'floor' does not depend on any velocity; a velocity is written x' for coordinate x");
+              "block.toml:21:11: the slip velocity gammaT of contact 'floor' does not depend on any velocity; a "
+              "velocity is written x' for coordinate x");
 }
 
 TEST(ValidationOfRows, SecondGammaTNotAffineIsRefused) {
     EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x' + r*phi'", "y'^2"])")),
-              "block.toml:21:27: the slip velocity gammaT[1] of contact 'floor' is not affine in the velocities: term y'*y'; velocities may appear to the first power only, not inside functions");
+              "block.toml:21:27: the slip velocity gammaT[1] of contact 'floor' is not affine in the velocities: term "
+              "y'*y'; velocities may appear to the first power only, not inside functions");
 }
 
 TEST(ValidationOfRows, UnknownFrictionLawIsRefused) {
     EXPECT_EQ(refusal(block("eT = 0.0", R"(friction = "columb")")),
-              "block.toml:24:12: unknown friction law 'columb' of contact 'floor'; allowed are coulomb, contensou and rolling; did you mean 'coulomb'?");
+              "block.toml:24:12: unknown friction law 'columb' of contact 'floor'; allowed are coulomb, contensou and "
+              "rolling; did you mean 'coulomb'?");
 }
 
 TEST(ValidationOfRows, UnknownFrictionLawFarOffIsRefused) {
-    EXPECT_EQ(refusal(block("eT = 0.0", R"(friction = "none")")),
-              "block.toml:24:12: unknown friction law 'none' of contact 'floor'; allowed are coulomb, contensou and rolling");
+    EXPECT_EQ(
+        refusal(block("eT = 0.0", R"(friction = "none")")),
+        "block.toml:24:12: unknown friction law 'none' of contact 'floor'; allowed are coulomb, contensou and rolling");
 }
 
 TEST(ValidationOfRows, UnknownImpactLawIsRefused) {
     EXPECT_EQ(refusal(block("eT = 0.0", R"(impact = "newtonian")")),
-              "block.toml:24:10: unknown impact law 'newtonian' of contact 'floor'; allowed are newton, poisson and energy; did you mean 'newton'?");
+              "block.toml:24:10: unknown impact law 'newtonian' of contact 'floor'; allowed are newton, poisson and "
+              "energy; did you mean 'newton'?");
 }
 
 TEST(ValidationOfRows, UnknownImpactLawFarOffIsRefused) {
@@ -784,142 +866,224 @@ TEST(ValidationOfRows, UnknownImpactLawFarOffIsRefused) {
 }
 
 TEST(ValidationOfRows, ThreeComponentsForCoulombIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'"])")),
-              R"(block.toml:21:12: gammaT of contact 'floor' has 3 components; coulomb friction takes 1 (planar) or 2 (spatial); 3 need friction = "contensou", 5 "rolling")");
+    EXPECT_EQ(
+        refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'"])")),
+        R"(block.toml:21:12: gammaT of contact 'floor' has 3 components; coulomb friction takes 1 (planar) or 2 (spatial); 3 need friction = "contensou", 5 "rolling")");
 }
 
 TEST(ValidationOfRows, TwoComponentsForContensouIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'"])" "\n" R"(friction = "contensou")" "\n" "radius = 0.1")),
-              R"(block.toml:21:12: gammaT of contact 'floor' has 2 components; friction = "contensou" takes 3: two of sliding, then drilling)");
+    EXPECT_EQ(
+        refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'"])"
+                                                   "\n"
+                                                   R"(friction = "contensou")"
+                                                   "\n"
+                                                   "radius = 0.1")),
+        R"(block.toml:21:12: gammaT of contact 'floor' has 2 components; friction = "contensou" takes 3: two of sliding, then drilling)");
 }
 
 TEST(ValidationOfRows, ThreeComponentsForRollingIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'"])" "\n" R"(friction = "rolling")" "\n" "radii = [0.1, 0.2]")),
-              R"(block.toml:21:12: gammaT of contact 'floor' has 3 components; friction = "rolling" takes 5: two of sliding, drilling, two of rolling)");
+    EXPECT_EQ(
+        refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'"])"
+                                                   "\n"
+                                                   R"(friction = "rolling")"
+                                                   "\n"
+                                                   "radii = [0.1, 0.2]")),
+        R"(block.toml:21:12: gammaT of contact 'floor' has 3 components; friction = "rolling" takes 5: two of sliding, drilling, two of rolling)");
 }
 
 TEST(ValidationOfRows, ContensouWithoutRadiusIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'"])" "\n" R"(friction = "contensou")")),
-              R"(block.toml:18:1: contact 'floor' has friction = "contensou" but no radius; add radius = ..., of the contact patch)");
+    EXPECT_EQ(
+        refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'"])"
+                                                   "\n"
+                                                   R"(friction = "contensou")")),
+        R"(block.toml:18:1: contact 'floor' has friction = "contensou" but no radius; add radius = ..., of the contact patch)");
 }
 
 TEST(ValidationOfRows, RadiusWithoutContensouIsRefused) {
-    EXPECT_EQ(refusal(block("eT = 0.0", "radius = 0.1")),
-              R"(block.toml:24:10: radius of contact 'floor' belongs to friction = "contensou"; set friction = "contensou", or remove it)");
+    EXPECT_EQ(
+        refusal(block("eT = 0.0", "radius = 0.1")),
+        R"(block.toml:24:10: radius of contact 'floor' belongs to friction = "contensou"; set friction = "contensou", or remove it)");
 }
 
 TEST(ValidationOfRows, RollingWithoutRadiiIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'", "x'", "y'"])" "\n" R"(friction = "rolling")")),
-              R"(block.toml:18:1: contact 'floor' has friction = "rolling" but no radii; add radii = [drilling, rolling])");
+    EXPECT_EQ(
+        refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'", "x'", "y'"])"
+                                                   "\n"
+                                                   R"(friction = "rolling")")),
+        R"(block.toml:18:1: contact 'floor' has friction = "rolling" but no radii; add radii = [drilling, rolling])");
 }
 
 TEST(ValidationOfRows, RadiiWithoutRollingIsRefused) {
-    EXPECT_EQ(refusal(block("eT = 0.0", "radii = [0.1, 0.2]")),
-              R"(block.toml:24:10: radii of contact 'floor' belong to friction = "rolling"; set friction = "rolling", or remove them)");
+    EXPECT_EQ(
+        refusal(block("eT = 0.0", "radii = [0.1, 0.2]")),
+        R"(block.toml:24:10: radii of contact 'floor' belong to friction = "rolling"; set friction = "rolling", or remove them)");
 }
 
 TEST(ValidationOfRows, OneRadiusForRollingIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'", "x'", "y'"])" "\n" R"(friction = "rolling")" "\n" "radii = 0.1")),
+    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'", "x'", "y'"])"
+                                                         "\n"
+                                                         R"(friction = "rolling")"
+                                                         "\n"
+                                                         "radii = 0.1")),
               "block.toml:23:9: radii of contact 'floor' has 1 value; give two, [drilling, rolling]");
 }
 
 TEST(ValidationOfRows, RadiusZeroIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'"])" "\n" R"(friction = "contensou")" "\n" "radius = 0")),
+    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'"])"
+                                                         "\n"
+                                                         R"(friction = "contensou")"
+                                                         "\n"
+                                                         "radius = 0")),
               "block.toml:23:10: radius of contact 'floor' is 0, it must be > 0; change it, or the parameters in it");
 }
 
 TEST(ValidationOfRows, RadiiNegativeIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'", "x'", "y'"])" "\n" R"(friction = "rolling")" "\n" "radii = [0.1, -0.2]")),
+    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'", "x'", "y'"])"
+                                                         "\n"
+                                                         R"(friction = "rolling")"
+                                                         "\n"
+                                                         "radii = [0.1, -0.2]")),
               "block.toml:23:15: radii of contact 'floor' is -0.2, it must be > 0; change it, or the parameters in it");
 }
 
 TEST(ValidationOfRows, ContensouWithoutGammaTIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")" "\n" R"(mu = "mu")",
-                            R"(friction = "contensou")" "\n" "radius = 0.1")),
+    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")"
+                            "\n"
+                            R"(mu = "mu")",
+                            R"(friction = "contensou")"
+                            "\n"
+                            "radius = 0.1")),
               R"(block.toml:18:1: contact 'floor' has friction = "contensou" but no gammaT; add gammaT = [...])");
 }
 
 TEST(ValidationOfRows, TwoMuWithOneDirectionIsRefused) {
-    EXPECT_EQ(refusal(block(R"(mu = "mu")", "mu = [0.1, 0.2]")),
-              "block.toml:22:7: mu of contact 'floor' has 2 values; give one, or two (orthotropic) with two slip directions");
+    EXPECT_EQ(
+        refusal(block(R"(mu = "mu")", "mu = [0.1, 0.2]")),
+        "block.toml:22:7: mu of contact 'floor' has 2 values; give one, or two (orthotropic) with two slip directions");
 }
 
 TEST(ValidationOfRows, ThreeMuIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")" "\n" R"(mu = "mu")",
-                            R"(gammaT = ["x'", "y'"])" "\n" "mu = [0.1, 0.2, 0.3]")),
-              "block.toml:22:7: mu of contact 'floor' has 3 values; give one, or two (orthotropic) with two slip directions");
+    EXPECT_EQ(
+        refusal(block(R"(gammaT = "x' + r*phi'")"
+                      "\n"
+                      R"(mu = "mu")",
+                      R"(gammaT = ["x'", "y'"])"
+                      "\n"
+                      "mu = [0.1, 0.2, 0.3]")),
+        "block.toml:22:7: mu of contact 'floor' has 3 values; give one, or two (orthotropic) with two slip directions");
 }
 
 TEST(ValidationOfRows, CWithoutTheEnergyLawIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", "c = 0.1")),
-              R"(block.toml:23:5: c of contact 'floor' belongs to impact = "energy"; set impact = "energy", or give eN instead of c)");
+    EXPECT_EQ(
+        refusal(block("eN = 0.5", "c = 0.1")),
+        R"(block.toml:23:5: c of contact 'floor' belongs to impact = "energy"; set impact = "energy", or give eN instead of c)");
 }
 
 TEST(ValidationOfRows, CAndRestitutionIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", "eN = 0.5\n" "c = 0.1\n" R"(impact = "energy")")),
+    EXPECT_EQ(refusal(block("eN = 0.5",
+                            "eN = 0.5\n"
+                            "c = 0.1\n"
+                            R"(impact = "energy")")),
               "block.toml:24:5: contact 'floor' has both eN and c; give eN, or c for e = 1 - c*v");
 }
 
 TEST(ValidationOfRows, NegativeCIsRefused) {
-    EXPECT_EQ(refusal(block("eN = 0.5", "c = -0.1\n" R"(impact = "energy")")),
+    EXPECT_EQ(refusal(block("eN = 0.5",
+                            "c = -0.1\n"
+                            R"(impact = "energy")")),
               "block.toml:23:5: c of contact 'floor' is -0.1, it must be >= 0; change it, or the parameters in it");
 }
 
 TEST(ValidationOfRows, MuOnAConstraintWithoutGammaTIsRefused) {
-    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")" "\n" "mu = 0.3")),
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")"
+                                                "\n"
+                                                "mu = 0.3")),
               R"(block.toml:29:6: constraint 'rail' has mu but no slip velocity; add gammaT = "...")");
 }
 
 TEST(ValidationOfRows, NegativeMuOnAConstraintIsRefused) {
-    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")" "\n" R"(gammaT = "y'")" "\n" "mu = -0.3")),
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")"
+                                                "\n"
+                                                R"(gammaT = "y'")"
+                                                "\n"
+                                                "mu = -0.3")),
               "block.toml:30:6: mu of constraint 'rail' is -0.3, it must be >= 0; change it, or the parameters in it");
 }
 
 TEST(ValidationOfRows, SliderWithoutGammaTIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" "mu = 0.3\n" R"(FN = "m*g")")),
+    EXPECT_EQ(refusal(block_with("[[slider]]\n"
+                                 "mu = 0.3\n"
+                                 R"(FN = "m*g")")),
               R"(block.toml:30:1: slider 'slider' has no gammaT; add its slip velocity gammaT = "...")");
 }
 
 TEST(ValidationOfRows, SliderWithoutMuIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" R"(gammaT = "x'")" "\n" R"(FN = "m*g")")),
+    EXPECT_EQ(refusal(block_with("[[slider]]\n"
+                                 R"(gammaT = "x'")"
+                                 "\n"
+                                 R"(FN = "m*g")")),
               "block.toml:30:1: slider 'slider' has no mu; add mu");
 }
 
 TEST(ValidationOfRows, SliderWithoutFNIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" R"(gammaT = "x'")" "\n" "mu = 0.3")),
+    EXPECT_EQ(refusal(block_with("[[slider]]\n"
+                                 R"(gammaT = "x'")"
+                                 "\n"
+                                 "mu = 0.3")),
               R"(block.toml:30:1: slider 'slider' has no normal force FN; add FN = "...")");
 }
 
 TEST(ValidationOfRows, SliderWithNegativeFNIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" R"(gammaT = "x'")" "\n" "mu = 0.3\n" R"(FN = "-m*g")")),
+    EXPECT_EQ(refusal(block_with("[[slider]]\n"
+                                 R"(gammaT = "x'")"
+                                 "\n"
+                                 "mu = 0.3\n"
+                                 R"(FN = "-m*g")")),
               "block.toml:33:7: FN of slider 'slider' is -19.62, it must be >= 0; change it, or the parameters in it");
 }
 
 TEST(ValidationOfRows, SliderEtOutsideIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" R"(gammaT = "x'")" "\n" "mu = 0.3\n" R"(FN = "m*g")" "\n" "eT = 2")),
-              "block.toml:34:6: eT of slider 'slider' is 2, it must lie in [-1, 1]; change it, or the parameters in it");
+    EXPECT_EQ(
+        refusal(block_with("[[slider]]\n"
+                           R"(gammaT = "x'")"
+                           "\n"
+                           "mu = 0.3\n"
+                           R"(FN = "m*g")"
+                           "\n"
+                           "eT = 2")),
+        "block.toml:34:6: eT of slider 'slider' is 2, it must lie in [-1, 1]; change it, or the parameters in it");
 }
 
 TEST(ValidationOfRows, SlidersShareANameIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[slider]]\n" R"(name = "brake")" "\n" R"(gammaT = "x'")" "\n" "mu = 0.3\n" R"(FN = "m*g")" "\n" "[[slider]]\n" R"(name = "brake")" "\n" R"(gammaT = "x'")" "\n" "mu = 0.3\n" R"(FN = "m*g")")),
+    EXPECT_EQ(refusal(block_with("[[slider]]\n"
+                                 R"(name = "brake")"
+                                 "\n"
+                                 R"(gammaT = "x'")"
+                                 "\n"
+                                 "mu = 0.3\n"
+                                 R"(FN = "m*g")"
+                                 "\n"
+                                 "[[slider]]\n"
+                                 R"(name = "brake")"
+                                 "\n"
+                                 R"(gammaT = "x'")"
+                                 "\n"
+                                 "mu = 0.3\n"
+                                 R"(FN = "m*g")")),
               "block.toml:35:1: the name 'brake' is used twice (slider); choose another name");
 }
 
 TEST(ValidationOfRows, ClutchWithoutGammaIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[clutch]]\n" R"(name = "freewheel")")),
+    EXPECT_EQ(refusal(block_with("[[clutch]]\n"
+                                 R"(name = "freewheel")")),
               R"(block.toml:30:1: clutch 'freewheel' has no gamma; add gamma = "...", which stays >= 0)");
 }
 
 TEST(ValidationOfRows, ClutchNotAffineIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[clutch]]\n" R"(gamma = "x'*x'")")),
-              "block.toml:31:10: gamma of clutch 'clutch' is not affine in the velocities: term x'*x'; velocities may appear to the first power only, not inside functions");
+    EXPECT_EQ(refusal(block_with("[[clutch]]\n"
+                                 R"(gamma = "x'*x'")")),
+              "block.toml:31:10: gamma of clutch 'clutch' is not affine in the velocities: term x'*x'; velocities may "
+              "appear to the first power only, not inside functions");
 }
 
 TEST(ValidationOfRows, NonFiniteMuIsRefused) {
@@ -928,198 +1092,251 @@ TEST(ValidationOfRows, NonFiniteMuIsRefused) {
 }
 
 TEST(ValidationOfRows, RadiusExpressionThatIsZeroIsRefused) {
-    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")",
-                            R"(gammaT = ["x'", "y'", "phi'"])" "\n" R"(friction = "contensou")" "\n" R"(radius = "r - 0.5")")),
+    EXPECT_EQ(refusal(block(R"(gammaT = "x' + r*phi'")", R"(gammaT = ["x'", "y'", "phi'"])"
+                                                         "\n"
+                                                         R"(friction = "contensou")"
+                                                         "\n"
+                                                         R"(radius = "r - 0.5")")),
               "block.toml:23:11: radius of contact 'floor' is 0, it must be > 0; change it, or the parameters in it");
 }
 
 // --- [penalty]
 
 TEST(ValidationOfPenalty, PenaltyWithoutStiffnessIsRefused) {
-    EXPECT_EQ(refusal(block_with("[penalty]\n" "d = 1.0")),
+    EXPECT_EQ(refusal(block_with("[penalty]\n"
+                                 "d = 1.0")),
               "block.toml:30:1: [penalty] has no stiffness; add k");
 }
 
 TEST(ValidationOfPenalty, PenaltyUnknownContactIsRefused) {
-    EXPECT_EQ(refusal(block_with("[penalty]\n" "k = { flor = 1e6 }")),
+    EXPECT_EQ(refusal(block_with("[penalty]\n"
+                                 "k = { flor = 1e6 }")),
               "block.toml:31:7: unknown contact 'flor' in [penalty] k; did you mean 'floor'?");
 }
 
 TEST(ValidationOfPenalty, PenaltyStiffnessZeroIsRefused) {
-    EXPECT_EQ(refusal(block_with("[penalty]\n" "k = 0")),
+    EXPECT_EQ(refusal(block_with("[penalty]\n"
+                                 "k = 0")),
               "block.toml:31:5: k in [penalty] is 0, it must be > 0; change it, or the parameters in it");
 }
 
 TEST(ValidationOfPenalty, PenaltyNegativeDampingIsRefused) {
-    EXPECT_EQ(refusal(block_with("[penalty]\n" "k = 1e6\n" "d = { floor = -1 }")),
-              "block.toml:32:15: d of contact 'floor' in [penalty] is -1, it must be >= 0; change it, or the parameters in it");
+    EXPECT_EQ(refusal(block_with("[penalty]\n"
+                                 "k = 1e6\n"
+                                 "d = { floor = -1 }")),
+              "block.toml:32:15: d of contact 'floor' in [penalty] is -1, it must be >= 0; change it, or the "
+              "parameters in it");
 }
 
 // --- [simulate]
 
 TEST(ValidationOfDefaults, SimulateUnknownMethodIsRefused) {
-    EXPECT_EQ(refusal(block_with("[simulate]\n" R"(method = "euler")")),
+    EXPECT_EQ(refusal(block_with("[simulate]\n"
+                                 R"(method = "euler")")),
               "block.toml:31:10: unknown method 'euler' in [simulate]; allowed are event, moreau and penalty");
 }
 
 TEST(ValidationOfDefaults, SimulateNegativeEndIsRefused) {
-    EXPECT_EQ(refusal(block_with("[simulate]\n" "t_end = -1")),
+    EXPECT_EQ(refusal(block_with("[simulate]\n"
+                                 "t_end = -1")),
               "block.toml:31:9: t_end in [simulate] is -1, it must be > 0");
 }
 
 TEST(ValidationOfDefaults, SimulateNonFiniteStepIsRefused) {
-    EXPECT_EQ(refusal(block_with("[simulate]\n" R"(h = "1/0")")),
-              "block.toml:31:6: h in [simulate] is not finite: inf; look for a division by zero, or a root or logarithm of a negative number");
+    EXPECT_EQ(refusal(block_with("[simulate]\n"
+                                 R"(h = "1/0")")),
+              "block.toml:31:6: h in [simulate] is not finite: inf; look for a division by zero, or a root or "
+              "logarithm of a negative number");
 }
 
 TEST(ValidationOfDefaults, SimulateCoordinateInStepIsRefused) {
-    EXPECT_EQ(refusal(block_with("[simulate]\n" R"(h = "x")")),
+    EXPECT_EQ(refusal(block_with("[simulate]\n"
+                                 R"(h = "x")")),
               "block.toml:31:6: 'x' may not stand in h in [simulate]; it may depend on parameters only");
 }
 
 // --- [control]
 
 TEST(ValidationOfControl, ControlDrivesNothingIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" "Kp = 1.0")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 "Kp = 1.0")),
               R"(block.toml:30:1: [control] drives no coordinate; add actuated = ["..."])");
 }
 
 TEST(ValidationOfControl, ControlUnknownActuatedIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["z"])")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["z"])")),
               "block.toml:31:13: unknown coordinate 'z' in [control] actuated; known are x, y and phi");
 }
 
 TEST(ValidationOfControl, ControlActuatedTwiceIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x", "x"])")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x", "x"])")),
               "block.toml:31:18: coordinate 'x' is actuated twice; remove one of them");
 }
 
 TEST(ValidationOfControl, ControlReferenceNotActuatedIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x"])" "\n" "reference = { y = 1.0 }")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x"])"
+                                 "\n"
+                                 "reference = { y = 1.0 }")),
               "block.toml:32:15: the reference of 'y' has no actuated coordinate; known is x");
 }
 
 TEST(ValidationOfControl, ControlGainListTooLongIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x", "y"])" "\n" "Kp = [1.0, 2.0, 3.0]")),
-              "block.toml:32:7: Kp in [control] does not fit 2 actuated coordinates; give one number, a list of 2 or a 2 x 2 matrix");
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x", "y"])"
+                                 "\n"
+                                 "Kp = [1.0, 2.0, 3.0]")),
+              "block.toml:32:7: Kp in [control] does not fit 2 actuated coordinates; give one number, a list of 2 or a "
+              "2 x 2 matrix");
 }
 
 TEST(ValidationOfControl, ControlGainMatrixNotSquareIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x", "y"])" "\n" "Kv = [[1.0, 2.0], [3.0]]")),
-              "block.toml:32:8: Kv in [control] does not fit 2 actuated coordinates; give one number, a list of 2 or a 2 x 2 matrix");
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x", "y"])"
+                                 "\n"
+                                 "Kv = [[1.0, 2.0], [3.0]]")),
+              "block.toml:32:8: Kv in [control] does not fit 2 actuated coordinates; give one number, a list of 2 or a "
+              "2 x 2 matrix");
 }
 
 TEST(ValidationOfControl, ControlGainNotFiniteIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x"])" "\n" R"#(Kv = "1/(m - 2)")#")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x"])"
+                                 "\n"
+                                 R"#(Kv = "1/(m - 2)")#")),
               "block.toml:32:7: Kv in [control] is not finite; look for a division by zero");
 }
 
 TEST(ValidationOfControl, ControlGainOfTimeIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x"])" "\n" R"(Kv = "t")")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x"])"
+                                 "\n"
+                                 R"(Kv = "t")")),
               "block.toml:32:7: 't' may not stand in Kv in [control]; it may depend on parameters only");
 }
 
 TEST(ValidationOfControl, ControlShapingUnderactuatedIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x", "y"])" "\n" R"(shaping = "x^2")")),
-              "block.toml:32:12: shaping needs every coordinate actuated, but [control] drives 2 of 3; use Kp for an under-actuated system");
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x", "y"])"
+                                 "\n"
+                                 R"(shaping = "x^2")")),
+              "block.toml:32:12: shaping needs every coordinate actuated, but [control] drives 2 of 3; use Kp for an "
+              "under-actuated system");
 }
 
 TEST(ValidationOfControl, ControlShapingOfTimeIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x", "y", "phi"])" "\n" R"(shaping = "x^2*t")")),
-              "block.toml:32:16: 't' may not stand in shaping in [control]; it may depend on coordinates and parameters");
+    EXPECT_EQ(
+        refusal(block_with("[control]\n"
+                           R"(actuated = ["x", "y", "phi"])"
+                           "\n"
+                           R"(shaping = "x^2*t")")),
+        "block.toml:32:16: 't' may not stand in shaping in [control]; it may depend on coordinates and parameters");
 }
 
 TEST(ValidationOfControl, ControlEmptyGainIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x"])" "\n" "Kp = []")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x"])"
+                                 "\n"
+                                 "Kp = []")),
               "block.toml:32:6: Kp of [control] is an empty list; give at least one value, or remove it");
 }
 
 TEST(ValidationOfControl, ControlReferenceOfTimeIsRefused) {
-    EXPECT_EQ(refusal(block_with("[control]\n" R"(actuated = ["x"])" "\n" R"#(reference = { x = "sin(t)" })#")),
+    EXPECT_EQ(refusal(block_with("[control]\n"
+                                 R"(actuated = ["x"])"
+                                 "\n"
+                                 R"#(reference = { x = "sin(t)" })#")),
               "block.toml:32:24: 't' may not stand in the reference of 'x'; it may depend on parameters only");
 }
 
 // --- [perturbation]
 
 TEST(ValidationOfPerturbation, PerturbationUnknownCoordinateIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "delta = { z = 1.0 }")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "delta = { z = 1.0 }")),
               "block.toml:31:11: unknown coordinate 'z' in [perturbation] delta; known are x, y and phi");
 }
 
 TEST(ValidationOfPerturbation, PerturbationUnknownConstraintIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "eta = { rial = 1.0 }")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "eta = { rial = 1.0 }")),
               "block.toml:31:9: unknown constraint 'rial' in [perturbation] eta; did you mean 'rail'?");
 }
 
 TEST(ValidationOfPerturbation, PerturbationUnknownContactIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "theta = { rail = 1.0 }")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "theta = { rail = 1.0 }")),
               "block.toml:31:11: unknown contact 'rail' in [perturbation] theta; known is floor");
 }
 
 TEST(ValidationOfPerturbation, PerturbationOfTheStateIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" R"(delta = { x = "0.1*y" })")),
-              "block.toml:31:20: 'y' may not stand in delta of 'x' in [perturbation]; it may depend on t and parameters");
+    EXPECT_EQ(
+        refusal(block_with("[perturbation]\n"
+                           R"(delta = { x = "0.1*y" })")),
+        "block.toml:31:20: 'y' may not stand in delta of 'x' in [perturbation]; it may depend on t and parameters");
 }
 
 TEST(ValidationOfPerturbation, PerturbationUnknownInitialCoordinateIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "initial = { q = { z = 0.1 } }")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "initial = { q = { z = 0.1 } }")),
               "block.toml:31:19: unknown coordinate 'z' in [perturbation] initial q; known are x, y and phi");
 }
 
 TEST(ValidationOfPerturbation, PerturbationUnknownInitialVelocityIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" "initial = { u = { z = 0.1 } }")),
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 "initial = { u = { z = 0.1 } }")),
               "block.toml:31:19: unknown coordinate 'z' in [perturbation] initial u; known are x, y and phi");
 }
 
 TEST(ValidationOfPerturbation, PerturbationInitialOfTimeIsRefused) {
-    EXPECT_EQ(refusal(block_with("[perturbation]\n" R"(initial = { u = { x = "t" } })")),
-              "block.toml:31:24: 't' may not stand in the perturbation of the initial u of 'x'; it may depend on parameters only");
+    EXPECT_EQ(refusal(block_with("[perturbation]\n"
+                                 R"(initial = { u = { x = "t" } })")),
+              "block.toml:31:24: 't' may not stand in the perturbation of the initial u of 'x'; it may depend on "
+              "parameters only");
 }
 
 // --- [points], [[springs]], [[volume]], [[obstacle]].
 
 TEST(ValidationOfPoints, SpringsWithoutPointsIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[springs]]\n" "k = 1")),
+    EXPECT_EQ(refusal(block_with("[[springs]]\n"
+                                 "k = 1")),
               "block.toml:30:1: [[springs]] needs mass points; add [points]");
 }
 
 TEST(ValidationOfPoints, VolumeWithoutPointsIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[volume]]")),
-              "block.toml:30:1: [[volume]] needs mass points; add [points]");
+    EXPECT_EQ(refusal(block_with("[[volume]]")), "block.toml:30:1: [[volume]] needs mass points; add [points]");
 }
 
 TEST(ValidationOfPoints, ObstacleWithoutPointsIsRefused) {
-    EXPECT_EQ(refusal(block_with("[[obstacle]]")),
-              "block.toml:30:1: [[obstacle]] needs mass points; add [points]");
+    EXPECT_EQ(refusal(block_with("[[obstacle]]")), "block.toml:30:1: [[obstacle]] needs mass points; add [points]");
 }
 
 TEST(ValidationOfPoints, PointsWithNeitherGenerateNorPositionsIsRefused) {
-    EXPECT_EQ(refusal(row(generated + "\n",
-                          "")),
+    EXPECT_EQ(refusal(row(generated + "\n", "")),
               "row.toml:6:1: [points] needs either generate or positions; add one of them");
 }
 
 TEST(ValidationOfPoints, PointsWithBothGenerateAndPositionsIsRefused) {
-    EXPECT_EQ(refusal(row(generated,
-                          generated + "\n" "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]")),
+    EXPECT_EQ(refusal(row(generated, generated + "\n"
+                                                 "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]")),
               "row.toml:6:1: [points] needs either generate or positions; remove one of them");
 }
 
 TEST(ValidationOfPoints, PositionWithTwoComponentsIsRefused) {
-    EXPECT_EQ(refusal(row(generated,
-                          "positions = [[0, 0, 0], [1, 0]]")),
+    EXPECT_EQ(refusal(row(generated, "positions = [[0, 0, 0], [1, 0]]")),
               "row.toml:7:26: the position of point 1 has 2 components; give three, [x, y, z]");
 }
 
 TEST(ValidationOfPoints, NonFinitePositionIsRefused) {
-    EXPECT_EQ(refusal(row(generated,
-                          R"(positions = [[0, 0, "1/0"]])")),
+    EXPECT_EQ(refusal(row(generated, R"(positions = [[0, 0, "1/0"]])")),
               "row.toml:7:22: the position of point 0 is not finite: inf; look for a division by zero");
 }
 
 TEST(ValidationOfPoints, ShearWithOneValueIsRefused) {
-    EXPECT_EQ(refusal(row(generated,
-                          generated + "\n" "shear = 0.1")),
+    EXPECT_EQ(refusal(row(generated, generated + "\n"
+                                                 "shear = 0.1")),
               "row.toml:8:9: shear in [points] has 1 value; give two");
 }
 
@@ -1164,7 +1381,9 @@ TEST(ValidationOfPoints, OriginMissingIsRefused) {
 }
 
 TEST(ValidationOfPoints, NoMassIsRefused) {
-    EXPECT_EQ(refusal(row(R"(mass = { total = "M", distribution = "equal" })" "\n", "")),
+    EXPECT_EQ(refusal(row(R"(mass = { total = "M", distribution = "equal" })"
+                          "\n",
+                          "")),
               R"(row.toml:6:1: [points] has no mass; add mass = { total = ..., distribution = "equal" }, or a list)");
 }
 
@@ -1179,19 +1398,24 @@ TEST(ValidationOfPoints, UnknownDistributionIsRefused) {
 }
 
 TEST(ValidationOfPoints, LumpedPositionsIsRefused) {
-    EXPECT_EQ(refusal(row(generated + "\n" R"(mass = { total = "M", distribution = "equal" })",
-                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\n" R"(mass = { total = "M", distribution = "lumped" })")),
+    EXPECT_EQ(refusal(row(generated + "\n"
+                                      R"(mass = { total = "M", distribution = "equal" })",
+                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\n"
+                          R"(mass = { total = "M", distribution = "lumped" })")),
               R"(row.toml:8:38: distribution = "lumped" needs a generated row; use "equal" or a list)");
 }
 
 TEST(ValidationOfPoints, WrongNumberOfMassesIsRefused) {
     EXPECT_EQ(refusal(row(R"(mass = { total = "M", distribution = "equal" })", "mass = [1, 2, 3]")),
-              "row.toml:8:9: [points] has 12 points but 3 masses; give one a point, or { total = ..., distribution = \"equal\" }");
+              "row.toml:8:9: [points] has 12 points but 3 masses; give one a point, or { total = ..., distribution = "
+              "\"equal\" }");
 }
 
 TEST(ValidationOfPoints, MassZeroIsRefused) {
-    EXPECT_EQ(refusal(row(generated + "\n" R"(mass = { total = "M", distribution = "equal" })",
-                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\n" "mass = [1, 0, 3]")),
+    EXPECT_EQ(refusal(row(generated + "\n"
+                                      R"(mass = { total = "M", distribution = "equal" })",
+                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\n"
+                          "mass = [1, 0, 3]")),
               "row.toml:8:12: the mass of point 1 is 0, it must be > 0");
 }
 
@@ -1227,22 +1451,27 @@ TEST(ValidationOfPoints, NegativeRestIsRefused) {
 
 TEST(ValidationOfPoints, UnknownSpringsIsRefused) {
     EXPECT_EQ(refusal(row(R"(over = "longitudinal")", R"(over = "diagonal")")),
-              "row.toml:12:8: unknown springs over 'diagonal'; allowed are longitudinal, transverse and side-diagonals, or pairs = [[i, j], ...]");
+              "row.toml:12:8: unknown springs over 'diagonal'; allowed are longitudinal, transverse and "
+              "side-diagonals, or pairs = [[i, j], ...]");
 }
 
 TEST(ValidationOfPoints, OverAndPairsIsRefused) {
-    EXPECT_EQ(refusal(row(R"(over = "longitudinal")", R"(over = "longitudinal")" "\n" "pairs = [[0, 1]]")),
+    EXPECT_EQ(refusal(row(R"(over = "longitudinal")", R"(over = "longitudinal")"
+                                                      "\n"
+                                                      "pairs = [[0, 1]]")),
               "row.toml:11:1: [[springs]] number 1 has both over and pairs; give one of them");
 }
 
 TEST(ValidationOfPoints, SpringsOverPositionsIsRefused) {
-    EXPECT_EQ(refusal(row(generated,
-                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]")),
-              R"(row.toml:12:8: [[springs]] number 1: over = "longitudinal" needs a generated row; give pairs = [[i, j], ...])");
+    EXPECT_EQ(
+        refusal(row(generated, "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]")),
+        R"(row.toml:12:8: [[springs]] number 1: over = "longitudinal" needs a generated row; give pairs = [[i, j], ...])");
 }
 
 TEST(ValidationOfPoints, SpringsJoinNothingIsRefused) {
-    EXPECT_EQ(refusal(row(R"(over = "longitudinal")" "\n", "")),
+    EXPECT_EQ(refusal(row(R"(over = "longitudinal")"
+                          "\n",
+                          "")),
               R"(row.toml:11:1: [[springs]] number 1 joins no points; add over = "..." or pairs = [[i, j], ...])");
 }
 
@@ -1262,13 +1491,25 @@ TEST(ValidationOfPoints, PairNegativeIsRefused) {
 }
 
 TEST(ValidationOfPoints, PairOfOnePointIsRefused) {
-    EXPECT_EQ(refusal(row(R"(over = "longitudinal")", "pairs = [[3, 3]]")),
-              "row.toml:11:1: [[springs]] number 1 joins the points 3 and 3 at the same place; a spring needs a direction");
+    EXPECT_EQ(
+        refusal(row(R"(over = "longitudinal")", "pairs = [[3, 3]]")),
+        "row.toml:11:1: [[springs]] number 1 joins the points 3 and 3 at the same place; a spring needs a direction");
 }
 
 TEST(ValidationOfPoints, AllCellsOfPositionsIsRefused) {
-    EXPECT_EQ(refusal(row(generated + "\n" R"(mass = { total = "M", distribution = "equal" })" "\n" "velocity = [-1.0, 0.0, 0.0]\n" "\n" "[[springs]]\n" R"(over = "longitudinal")",
-                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\n" "mass = [1, 1, 1]\n" "velocity = [-1.0, 0.0, 0.0]\n" "\n" "[[springs]]\n" "pairs = [[0, 1]]")),
+    EXPECT_EQ(refusal(row(generated + "\n"
+                                      R"(mass = { total = "M", distribution = "equal" })"
+                                      "\n"
+                                      "velocity = [-1.0, 0.0, 0.0]\n"
+                                      "\n"
+                                      "[[springs]]\n"
+                                      R"(over = "longitudinal")",
+                          "positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\n"
+                          "mass = [1, 1, 1]\n"
+                          "velocity = [-1.0, 0.0, 0.0]\n"
+                          "\n"
+                          "[[springs]]\n"
+                          "pairs = [[0, 1]]")),
               R"(row.toml:16:1: cells = "all" needs a generated row; give cells = [[eight point numbers], ...])");
 }
 
@@ -1289,11 +1530,14 @@ TEST(ValidationOfPoints, CornerOutOfRangeIsRefused) {
 
 TEST(ValidationOfPoints, VolumeInsideOutIsRefused) {
     EXPECT_EQ(refusal(row(R"(cells = "all")", "cells = [[4, 5, 6, 7, 0, 1, 2, 3]]")),
-              "row.toml:16:1: volume 'volume' is -0.5 at the start, it must be > 0; list the corners of a cell as four of one face, going round, then the four opposite");
+              "row.toml:16:1: volume 'volume' is -0.5 at the start, it must be > 0; list the corners of a cell as four "
+              "of one face, going round, then the four opposite");
 }
 
 TEST(ValidationOfPoints, ObstacleWithoutNameIsRefused) {
-    EXPECT_EQ(refusal(row(R"(name = "wall")" "\n", "")),
+    EXPECT_EQ(refusal(row(R"(name = "wall")"
+                          "\n",
+                          "")),
               R"(row.toml:19:1: the obstacle has no name; add name = "...")");
 }
 
@@ -1303,18 +1547,22 @@ TEST(ValidationOfPoints, ObstacleWithoutNormalIsRefused) {
 }
 
 TEST(ValidationOfPoints, ObstacleWithZeroNormalIsRefused) {
-    EXPECT_EQ(refusal(row("normal = [1.0, 0.0, 0.0]", "normal = [0, 0, 0]")),
-              "row.toml:21:11: the normal of obstacle 'wall' is zero; give the direction from the obstacle to the free side");
+    EXPECT_EQ(
+        refusal(row("normal = [1.0, 0.0, 0.0]", "normal = [0, 0, 0]")),
+        "row.toml:21:11: the normal of obstacle 'wall' is zero; give the direction from the obstacle to the free side");
 }
 
 TEST(ValidationOfPoints, ObstacleWithoutOffsetIsRefused) {
-    EXPECT_EQ(refusal(row(R"(offset = "K")" "\n", "")),
+    EXPECT_EQ(refusal(row(R"(offset = "K")"
+                          "\n",
+                          "")),
               R"(row.toml:19:1: obstacle 'wall' has no offset; add offset = "...", so that normal.x >= offset)");
 }
 
 TEST(ValidationOfPoints, ObstacleOffsetOfACoordinateIsRefused) {
-    EXPECT_EQ(refusal(row(R"(offset = "K")", R"(offset = "p0.x")")),
-              "row.toml:22:11: 'p0.x' may not stand in the offset of obstacle 'wall'; it may depend on t and parameters");
+    EXPECT_EQ(
+        refusal(row(R"(offset = "K")", R"(offset = "p0.x")")),
+        "row.toml:22:11: 'p0.x' may not stand in the offset of obstacle 'wall'; it may depend on t and parameters");
 }
 
 TEST(ValidationOfPoints, ObstacleWithThreeMuIsRefused) {
@@ -1334,29 +1582,50 @@ TEST(ValidationOfPoints, ObstacleLawIsRefused) {
 
 TEST(ValidationOfPoints, ObstaclePenetratedIsRefused) {
     EXPECT_EQ(refusal(row("K = -1.0", "K = 0.25")),
-              "row.toml:6:1: the initial state penetrates contact 'wall.p0': gN = -0.25; change [points] or the obstacle's offset, or let --project-initial repair it");
+              "row.toml:6:1: the initial state penetrates contact 'wall.p0': gN = -0.25; change [points] or the "
+              "obstacle's offset, or let --project-initial repair it");
 }
 
 TEST(ValidationOfPoints, VolumeVelocityIsRefused) {
-    EXPECT_EQ(refusal(row("velocity = [-1.0, 0.0, 0.0]",
-                          "velocity = [[1,0,0],[1,0,0],[1,0,0],[1,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0]]")),
-              "row.toml:6:1: the initial velocity violates constraint 'volume': dg/dt = 1; change [points] or the obstacle's offset, or let --project-initial repair it");
+    EXPECT_EQ(refusal(row(
+                  "velocity = [-1.0, 0.0, 0.0]",
+                  "velocity = "
+                  "[[1,0,0],[1,0,0],[1,0,0],[1,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0]]")),
+              "row.toml:6:1: the initial velocity violates constraint 'volume': dg/dt = 1; change [points] or the "
+              "obstacle's offset, or let --project-initial repair it");
 }
 
 TEST(ValidationOfPoints, InitialOfAPointIsRefused) {
-    EXPECT_EQ(refusal(row("[[springs]]", "[initial]\n" R"(q = { "p0.x" = 1.0 })" "\n" "\n" "[[springs]]")),
-              "row.toml:12:7: the initial state of mass point coordinate 'p0.x' belongs in [points]; use positions, shear and velocity there");
+    EXPECT_EQ(refusal(row("[[springs]]",
+                          "[initial]\n"
+                          R"(q = { "p0.x" = 1.0 })"
+                          "\n"
+                          "\n"
+                          "[[springs]]")),
+              "row.toml:12:7: the initial state of mass point coordinate 'p0.x' belongs in [points]; use positions, "
+              "shear and velocity there");
 }
 
 TEST(ValidationOfPoints, InitialOfAPointThatIsNotIsRefused) {
-    EXPECT_EQ(refusal(row("[[springs]]", "[initial]\n" R"(q = { "p12.x" = 1.0 })" "\n" "\n" "[[springs]]")),
+    EXPECT_EQ(refusal(row("[[springs]]",
+                          "[initial]\n"
+                          R"(q = { "p12.x" = 1.0 })"
+                          "\n"
+                          "\n"
+                          "[[springs]]")),
               "row.toml:12:7: unknown coordinate 'p12.x' in [initial] q; points are numbered 0 to 11");
 }
 
 TEST(ValidationOfPoints, KineticEnergyOfAPointIsRefused) {
     EXPECT_EQ(refusal(row("[parameters]",
-                          "[system]\n" R"(q = ["s"])" "\n" R"(T = "s'^2/2 + p1.x'^2/2")" "\n" "[parameters]")),
-              "row.toml:3:6: the kinetic energy T contains the velocity of a mass point, p1.x'; points have their mass in [points]");
+                          "[system]\n"
+                          R"(q = ["s"])"
+                          "\n"
+                          R"(T = "s'^2/2 + p1.x'^2/2")"
+                          "\n"
+                          "[parameters]")),
+              "row.toml:3:6: the kinetic energy T contains the velocity of a mass point, p1.x'; points have their mass "
+              "in [points]");
 }
 
 TEST(ValidationOfPoints, ParameterOfAPointIsRefused) {
@@ -1366,12 +1635,22 @@ TEST(ValidationOfPoints, ParameterOfAPointIsRefused) {
 
 TEST(ValidationOfPoints, DuplicateObstacleNameIsRefused) {
     EXPECT_EQ(refusal(row("[[obstacle]]",
-                          "[[contact]]\n" R"(name = "wall")" "\n" R"(gN = "p0.x + 5")" "\n" "\n" "[[obstacle]]")),
+                          "[[contact]]\n"
+                          R"(name = "wall")"
+                          "\n"
+                          R"(gN = "p0.x + 5")"
+                          "\n"
+                          "\n"
+                          "[[obstacle]]")),
               "row.toml:23:1: the name 'wall' is used twice (contact, obstacle); choose another name");
 }
 
 TEST(ValidationOfPoints, UnknownObstacleInPenaltyIsRefused) {
-    EXPECT_EQ(refusal(row("[[obstacle]]", "[penalty]\n" "k = { well = 1.0 }\n" "\n" "[[obstacle]]")),
+    EXPECT_EQ(refusal(row("[[obstacle]]",
+                          "[penalty]\n"
+                          "k = { well = 1.0 }\n"
+                          "\n"
+                          "[[obstacle]]")),
               "row.toml:20:7: unknown contact 'well' in [penalty] k; did you mean 'wall'?");
 }
 
@@ -1381,31 +1660,49 @@ TEST(ValidationOfPoints, NegativeMuOfAnObstacleIsRefused) {
 }
 
 TEST(ValidationOfPoints, CAndRestitutionOfAnObstacleIsRefused) {
-    EXPECT_EQ(refusal(row("eN = 0.2", "eN = 0.2\n" "c = 0.1\n" R"(impact = "energy")")),
+    EXPECT_EQ(refusal(row("eN = 0.2",
+                          "eN = 0.2\n"
+                          "c = 0.1\n"
+                          R"(impact = "energy")")),
               "row.toml:24:5: obstacle 'wall' has both eN and c; give eN, or c for e = 1 - c*v");
 }
 
 TEST(ValidationOfPoints, ControlOfAPointThatIsNotIsRefused) {
-    EXPECT_EQ(refusal(row("[[obstacle]]", "[control]\n" R"(actuated = ["p12.y"])" "\n" "\n" "[[obstacle]]")),
+    EXPECT_EQ(refusal(row("[[obstacle]]",
+                          "[control]\n"
+                          R"(actuated = ["p12.y"])"
+                          "\n"
+                          "\n"
+                          "[[obstacle]]")),
               "row.toml:20:13: unknown coordinate 'p12.y' in [control] actuated; points are numbered 0 to 11");
 }
 
 TEST(ValidationOfPoints, PerturbationOfAnUnknownObstacleIsRefused) {
     EXPECT_EQ(refusal(row("[[obstacle]]",
-                          "[perturbation]\n" R"(theta = { "wall.p0" = 0.1 })" "\n" "\n" "[[obstacle]]")),
+                          "[perturbation]\n"
+                          R"(theta = { "wall.p0" = 0.1 })"
+                          "\n"
+                          "\n"
+                          "[[obstacle]]")),
               "row.toml:20:11: unknown contact 'wall.p0' in [perturbation] theta; known is wall");
 }
 
 TEST(ValidationOfPoints, PerturbationOfAnUnknownVolumeIsRefused) {
-    EXPECT_EQ(refusal(row("[[obstacle]]", "[perturbation]\n" "eta = { volum = 0.1 }\n" "\n" "[[obstacle]]")),
+    EXPECT_EQ(refusal(row("[[obstacle]]",
+                          "[perturbation]\n"
+                          "eta = { volum = 0.1 }\n"
+                          "\n"
+                          "[[obstacle]]")),
               "row.toml:20:9: unknown constraint 'volum' in [perturbation] eta; did you mean 'volume'?");
 }
 
 TEST(ValidationOfRows, RadiusWithoutASlipVelocityIsRefused) {
-    EXPECT_EQ(refusal(block("gammaT = \"x' + r*phi'\"\nmu = \"mu\"", "radius = 0.1")),
-              R"(block.toml:21:10: radius of contact 'floor' belongs to friction = "contensou"; add gammaT and friction, or remove it)");
-    EXPECT_EQ(refusal(block("gammaT = \"x' + r*phi'\"\nmu = \"mu\"", "radii = [0.1, 0.2]")),
-              R"(block.toml:21:10: radii of contact 'floor' belong to friction = "rolling"; add gammaT and friction, or remove them)");
+    EXPECT_EQ(
+        refusal(block("gammaT = \"x' + r*phi'\"\nmu = \"mu\"", "radius = 0.1")),
+        R"(block.toml:21:10: radius of contact 'floor' belongs to friction = "contensou"; add gammaT and friction, or remove it)");
+    EXPECT_EQ(
+        refusal(block("gammaT = \"x' + r*phi'\"\nmu = \"mu\"", "radii = [0.1, 0.2]")),
+        R"(block.toml:21:10: radii of contact 'floor' belong to friction = "rolling"; add gammaT and friction, or remove them)");
 }
 
 TEST(ValidationOfPoints, ContactNamedLikeOneOfAnObstacleIsRefused) {
@@ -1417,38 +1714,45 @@ TEST(ValidationOfPoints, ContactNamedLikeOneOfAnObstacleIsRefused) {
 
 TEST(Validation, MassThatASetParameterMakesNegativeIsRefused) {
     EXPECT_EQ(refusal(block(), set({{"m", "-1"}, {"J", "1"}})),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue -1 along (x' = 1); every coordinate needs inertia in T");
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue -1 along (x' "
+              "= 1); every coordinate needs inertia in T");
 }
 
 TEST(Validation, ForceThatIsNotFiniteAtTheStartIsRefused) {
     EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"#(U = "log(x - 0.1)")#")),
-              "block.toml:30:1: the force vector of model 'block' is not finite at the initial state; look for a division by zero, or a root or logarithm of a negative number");
+              "block.toml:30:1: the force vector of model 'block' is not finite at the initial state; look for a "
+              "division by zero, or a root or logarithm of a negative number");
 }
 
 TEST(Validation, GapThatIsNotFiniteAtTheStartIsRefused) {
     EXPECT_EQ(refusal(block(R"(gN = "y - r")", R"(gN = "1/(x - 0.1) + y")")),
-              "block.toml:30:1: a gap or constraint of model 'block' is not finite at the initial state; look for a division by zero, or a root or logarithm of a negative number");
+              "block.toml:30:1: a gap or constraint of model 'block' is not finite at the initial state; look for a "
+              "division by zero, or a root or logarithm of a negative number");
 }
 
 TEST(Validation, MassThatIsNotFiniteAtTheStartIsRefused) {
     EXPECT_EQ(refusal(block("J/2*phi'^2", "J/(x - 0.1)*phi'^2")),
-              "block.toml:30:1: the mass matrix of model 'block' is not finite at the initial state; look for a division by zero, or a root or logarithm of a negative number");
+              "block.toml:30:1: the mass matrix of model 'block' is not finite at the initial state; look for a "
+              "division by zero, or a root or logarithm of a negative number");
 }
 
 TEST(Validation, StartWithoutAnInitialBlockIsRefusedByTheNameOfTheFile) {
     EXPECT_EQ(refusal(block("[initial]\nq = { x = 0.1, y = 0.6, phi = 0.1 }\nu = { x = 1.0, phi = 1.0 }\n", "")),
-              "block.toml: the initial state penetrates contact 'floor': gN = -0.5; change [initial], or let --project-initial repair it");
+              "block.toml: the initial state penetrates contact 'floor': gN = -0.5; change [initial], or let "
+              "--project-initial repair it");
 }
 
 TEST(Validation, SmallPenetrationIsRefusedAndRoundingAccepted) {
     EXPECT_EQ(refusal(block("y = 0.6", "y = \"0.5 - 2^-24\"")),
-              "block.toml:30:1: the initial state penetrates contact 'floor': gN = -5.960464477539063e-08; change [initial], or let --project-initial repair it");
+              "block.toml:30:1: the initial state penetrates contact 'floor': gN = -5.960464477539063e-08; change "
+              "[initial], or let --project-initial repair it");
     EXPECT_EQ(refusal(block("y = 0.6", "y = 0.49999999999999")), "accepted");
 }
 
 TEST(Validation, ConstraintMayBeOffByRoundingOnly) {
     EXPECT_EQ(refusal(block("phi = 0.1 }", "phi = 0.10000000000001 }")), "accepted");
-    EXPECT_EQ(refusal(block("phi = 0.1 }", "phi = 0.1000001 }")).substr(0, 62), "block.toml:30:1: the initial state violates constraint 'rail':");
+    EXPECT_EQ(refusal(block("phi = 0.1 }", "phi = 0.1000001 }")).substr(0, 62),
+              "block.toml:30:1: the initial state violates constraint 'rail':");
     EXPECT_EQ(refusal(block("u = { x = 1.0, phi = 1.0 }", "u = { x = 1.0, phi = 1.00000000000001 }")), "accepted");
     EXPECT_EQ(refusal(block("u = { x = 1.0, phi = 1.0 }", "u = { x = 1.0, phi = 1.0000001 }")).substr(0, 65),
               "block.toml:30:1: the initial velocity violates constraint 'rail':");
@@ -1459,19 +1763,22 @@ TEST(Validation, RangesOfCoefficientsIncludeTheirEnds) {
     for (const char* eT : {"eT = -1", "eT = 1"}) EXPECT_EQ(refusal(block("eT = 0.0", eT)), "accepted") << eT;
     EXPECT_EQ(refusal(block(R"(mu = "mu")", "mu = 0")), "accepted");
     EXPECT_EQ(refusal(block("eN = 0.5", "eN = 1.0000000000000002")),
-              "block.toml:23:6: eN of contact 'floor' is 1.0000000000000002, it must lie in [0, 1]; change it, or the parameters in it");
+              "block.toml:23:6: eN of contact 'floor' is 1.0000000000000002, it must lie in [0, 1]; change it, or the "
+              "parameters in it");
 }
 
 TEST(ValidationOfNames, LongChainOfParametersIsRefused) {
     std::string chain = "g = 9.81\n";
     for (int i = 0; i < 600; ++i) chain += "a" + std::to_string(i) + " = \"a" + std::to_string(i + 1) + "\"\n";
-    EXPECT_EQ(refusal(block("g = 9.81", chain + "a600 = 1")), "block.toml:515:1: parameters are chained more than 500 deep; give some of them numbers");
+    EXPECT_EQ(refusal(block("g = 9.81", chain + "a600 = 1")),
+              "block.toml:515:1: parameters are chained more than 500 deep; give some of them numbers");
 }
 
 TEST(ValidationOfNames, ParameterThatCodeGivesTwiceIsRefused) {
     model::Description d = io::parse_model(block_text, "block.toml");
     d.parameters.push_back({"m", 3.0, {"block.toml", 17, 1}});
-    EXPECT_EQ(test::refusal_of([&] { model::build(d); }), "block.toml:17:1: parameter 'm' is given twice; remove one of them");
+    EXPECT_EQ(test::refusal_of([&] { model::build(d); }),
+              "block.toml:17:1: parameter 'm' is given twice; remove one of them");
 }
 
 TEST(ValidationOfNames, DescriptionWithoutPlacesStillSaysWhatIsWrong) {
@@ -1499,18 +1806,23 @@ g = "x + 1"
 q = { x = 5.0 }
 )"};
     const std::string refused = refusal(text, projecting());
-    EXPECT_EQ(refused.substr(0, refused.find("g = ")), "two-rails.toml:13:1: the initial state violates constraint 'here': ");
-    EXPECT_TRUE(refused.ends_with("; no admissible state was found near it: give one that is closer, or check whether the constraints agree")) << refused;
+    EXPECT_EQ(refused.substr(0, refused.find("g = ")),
+              "two-rails.toml:13:1: the initial state violates constraint 'here': ");
+    EXPECT_TRUE(refused.ends_with(
+        "; no admissible state was found near it: give one that is closer, or check whether the constraints agree"))
+        << refused;
 }
 
 TEST(ValidationOfInitial, StateFromWhichNoStepCanBeMadeIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"#(g = "sqrt(x - 1) - phi")#"), projecting()),
-              "block.toml:30:1: a gap or constraint of model 'block' is not finite at the initial state; look for a division by zero, or a root or logarithm of a negative number");
+              "block.toml:30:1: a gap or constraint of model 'block' is not finite at the initial state; look for a "
+              "division by zero, or a root or logarithm of a negative number");
 }
 
 TEST(ValidationOfInitial, MassMatrixIsBlamedForAStateThatCannotBeRepairedBecauseOfIt) {
     EXPECT_EQ(refusal(block(" + J/2*phi'^2", ""), projecting()),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (phi' = 1); every coordinate needs inertia in T");
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (phi' "
+              "= 1); every coordinate needs inertia in T");
 }
 
 // --- accepted: the ways of writing
@@ -1570,7 +1882,7 @@ h = 1e-3
     EXPECT_EQ(i.contacts.at(0).mu, std::vector<double>{1.0});
     EXPECT_EQ(i.contacts.at(0).e_t, 1.0);
     EXPECT_EQ(i.sliders.at(0).normal_force, 5.0);
-    EXPECT_DOUBLE_EQ(i.energy.potential, 2.0);   // Kp/2·x²
+    EXPECT_DOUBLE_EQ(i.energy.potential, 2.0);  // Kp/2·x²
 
     // h = f − U' − Kp·x − Kv·x'
     model::Workspace workspace(m);
@@ -1585,20 +1897,22 @@ TEST(Acceptance, ParametersReferToEachOtherInAnyOrder) {
     EXPECT_EQ(value_of(m, "s"), 2.0);
     EXPECT_EQ(value_of(m, "J"), 0.25);
     ASSERT_GE(m.parameters.size(), 5U);
-    EXPECT_EQ(m.parameters[1].name, "J");   // the order of the file
+    EXPECT_EQ(m.parameters[1].name, "J");  // the order of the file
     EXPECT_EQ(m.parameters[1].column, -1);
     EXPECT_EQ(m.parameters[4].name, "w");
     EXPECT_EQ(m.p.at(static_cast<std::size_t>(m.parameters[4].column)), 1.0);
 }
 
 TEST(Acceptance, ExpressionsMayRunOverSeveralLines) {
-    const Model m = built(block("T = \"m/2*(x'^2 + y'^2) + J/2*phi'^2\"", "T = \"\"\"\n  m/2*(x'^2 + y'^2)\n  + J/2*phi'^2\"\"\""));
+    const Model m =
+        built(block("T = \"m/2*(x'^2 + y'^2) + J/2*phi'^2\"", "T = \"\"\"\n  m/2*(x'^2 + y'^2)\n  + J/2*phi'^2\"\"\""));
     EXPECT_EQ(model::inspect(m).mass_smallest, 0.25);
     EXPECT_EQ(model::inspect(m).mass_largest, 2.0);
 }
 
 TEST(Acceptance, ListOfTwoMuIsOrthotropicFriction) {
-    const Model m = built(block("gammaT = \"x' + r*phi'\"\nmu = \"mu\"", "gammaT = [\"x' + r*phi'\", \"y'\"]\nmu = [\"mu\", 0.2]"));
+    const Model m =
+        built(block("gammaT = \"x' + r*phi'\"\nmu = \"mu\"", "gammaT = [\"x' + r*phi'\", \"y'\"]\nmu = [\"mu\", 0.2]"));
     EXPECT_EQ(m.contacts.at(0).friction.law, FrictionLaw::orthotropic);
     EXPECT_EQ(m.contacts.at(0).friction.dimension, 2);
     const Inspection i = model::inspect(m);
@@ -1607,15 +1921,19 @@ TEST(Acceptance, ListOfTwoMuIsOrthotropicFriction) {
 }
 
 TEST(Acceptance, SpatialFrictionLawsTakeTwoThreeAndFiveComponents) {
-    const auto with = [](const std::string& lines) { return built(block("gammaT = \"x' + r*phi'\"", lines)).contacts.at(0).friction; };
+    const auto with = [](const std::string& lines) {
+        return built(block("gammaT = \"x' + r*phi'\"", lines)).contacts.at(0).friction;
+    };
     const model::Friction two = with(R"(gammaT = ["x'", "phi'"])");
     EXPECT_EQ(two.law, FrictionLaw::coulomb);
     EXPECT_EQ(two.dimension, 2);
-    const model::Friction three = with("gammaT = [\"x'\", \"y'\", \"phi'\"]\nfriction = \"contensou\"\nradius = \"r/2\"");
+    const model::Friction three =
+        with("gammaT = [\"x'\", \"y'\", \"phi'\"]\nfriction = \"contensou\"\nradius = \"r/2\"");
     EXPECT_EQ(three.law, FrictionLaw::contensou);
     EXPECT_EQ(three.dimension, 3);
     EXPECT_NE(three.radius[0], model::no_coefficient);
-    const model::Friction five = with("gammaT = [\"x'\", \"y'\", \"phi'\", \"x' - y'\", \"t + x'\"]\nfriction = \"rolling\"\nradii = [0.1, \"r\"]");
+    const model::Friction five = with(
+        "gammaT = [\"x'\", \"y'\", \"phi'\", \"x' - y'\", \"t + x'\"]\nfriction = \"rolling\"\nradii = [0.1, \"r\"]");
     EXPECT_EQ(five.law, FrictionLaw::rolling);
     EXPECT_EQ(five.dimension, 5);
     EXPECT_NE(five.radius[0], model::no_coefficient);
@@ -1668,7 +1986,8 @@ TEST(Acceptance, LastOfTwoSetsOfOneParameterCounts) {
 
 TEST(Acceptance, UnusedParameterIsAWarning) {
     EXPECT_TRUE(built(block()).warnings.empty());
-    EXPECT_EQ(built(block("g = 9.81", "g = 9.81\nspare = 1")).warnings, std::vector<std::string>{"parameter 'spare' is not used"});
+    EXPECT_EQ(built(block("g = 9.81", "g = 9.81\nspare = 1")).warnings,
+              std::vector<std::string>{"parameter 'spare' is not used"});
 }
 
 TEST(Acceptance, RedundantConsistentConstraintsAreNamedWithTheirCombination) {
@@ -1701,7 +2020,8 @@ TEST(Acceptance, PenaltyMayBeGivenPerContact) {
 }
 
 TEST(Acceptance, ShapingReplacesThePotentialAndMayNameTheGain) {
-    const Model m = built(block_with("[control]\nactuated = [\"x\", \"y\", \"phi\"]\nKp = 10\nshaping = \"Kp/2*(y - 1)^2\""));
+    const Model m =
+        built(block_with("[control]\nactuated = [\"x\", \"y\", \"phi\"]\nKp = 10\nshaping = \"Kp/2*(y - 1)^2\""));
     EXPECT_DOUBLE_EQ(model::inspect(m).energy.potential, 5.0 * 0.4 * 0.4);
 }
 
@@ -1744,8 +2064,8 @@ mu = [0.1, 0.2]
     EXPECT_DOUBLE_EQ(i.energy.kinetic, 0.5 * (1 * 1 + 2 * 4 + 3 * 9));
     ASSERT_EQ(m.contacts.size(), 3U);
     EXPECT_EQ(m.contacts[1].name, "floor.p1");
-    EXPECT_DOUBLE_EQ(i.contacts[1].gap, 1.0);             // the normal is made a unit vector, the offset stays
-    EXPECT_DOUBLE_EQ(i.contacts[1].gamma_n, 2.0 + 1.0);   // the floor sinks
+    EXPECT_DOUBLE_EQ(i.contacts[1].gap, 1.0);            // the normal is made a unit vector, the offset stays
+    EXPECT_DOUBLE_EQ(i.contacts[1].gamma_n, 2.0 + 1.0);  // the floor sinks
     EXPECT_EQ(m.contacts[1].friction.law, FrictionLaw::orthotropic);
 }
 
@@ -1781,7 +2101,8 @@ TEST(ProjectInitial, PenetrationIsRepairedByTheLeastCorrectionInTheMassMetric) {
 }
 
 TEST(ProjectInitial, AdmissibleStateStaysAsItIs) {
-    const Model m = built({"plane.toml", plane + "[initial]\nq = { x = 3.0, y = 0.1 }\nu = { x = 0.3 }\n"}, projecting());
+    const Model m =
+        built({"plane.toml", plane + "[initial]\nq = { x = 3.0, y = 0.1 }\nu = { x = 0.3 }\n"}, projecting());
     EXPECT_EQ(m.q0, (std::vector<double>{3.0, 0.1}));
     EXPECT_EQ(m.u0, (std::vector<double>{0.3, 0.0}));
 }
@@ -1801,7 +2122,9 @@ g = "x^2 + y^2 - 1"
 q = { x = 1.2, y = 1.6 }
 u = { x = 1.0 }
 )"};
-    EXPECT_EQ(refusal(circle), "circle.toml:10:1: the initial state violates constraint 'circle': g = 3; change [initial], or let --project-initial repair it");
+    EXPECT_EQ(refusal(circle),
+              "circle.toml:10:1: the initial state violates constraint 'circle': g = 3; change [initial], or let "
+              "--project-initial repair it");
     const Model m = built(circle, projecting());
     EXPECT_NEAR(m.q0.at(0), 0.6, 64 * eps);
     EXPECT_NEAR(m.q0.at(1), 0.8, 64 * eps);
@@ -1813,7 +2136,8 @@ u = { x = 1.0 }
 }
 
 TEST(ProjectInitial, PenetrationAndViolationAreRepairedTogether) {
-    const Model m = built(block("q = { x = 0.1, y = 0.6, phi = 0.1 }", "q = { x = 0.1, y = 0.25, phi = 0.35 }"), projecting());
+    const Model m =
+        built(block("q = { x = 0.1, y = 0.6, phi = 0.1 }", "q = { x = 0.1, y = 0.25, phi = 0.35 }"), projecting());
     const Inspection i = model::inspect(m);
     EXPECT_GE(i.contacts.at(0).gap, -1e-12);
     EXPECT_NEAR(i.constraints.at(0).g, 0.0, 1e-12);
@@ -1830,7 +2154,7 @@ TEST(ProjectInitial, RedundantConstraintsAreHarmless) {
                           projecting());
     EXPECT_NEAR(m.q0.at(0), 0.1 + 0.9 / 9, 64 * eps);
     EXPECT_NEAR(m.q0.at(2), 1.0 - 0.9 * 8 / 9, 64 * eps);
-    EXPECT_NEAR(m.u0.at(0), 8.0, 64 * 9 * eps);   // momentum 2·9 shared by 2 + 1/4
+    EXPECT_NEAR(m.u0.at(0), 8.0, 64 * 9 * eps);  // momentum 2·9 shared by 2 + 1/4
     EXPECT_NEAR(m.u0.at(2), 8.0, 64 * 9 * eps);
 }
 
@@ -1866,7 +2190,8 @@ gN = "x + y - 4"
 
 [initial]
 q = { x = -1.0, y = 0.0 }
-)"}, projecting());
+)"},
+                          projecting());
     EXPECT_NEAR(m.q0.at(0), 1.5, 64 * eps);
     EXPECT_NEAR(m.q0.at(1), 2.5, 64 * eps);
     EXPECT_FALSE(model::inspect(m).contacts.at(0).closed);
@@ -1886,7 +2211,8 @@ g = "y - x^2"
 
 [initial]
 q = { x = 0.6, y = 1.1 }
-)"}, projecting());
+)"},
+                          projecting());
     EXPECT_NEAR(m.q0.at(0), 1.0, 1e-12);
     EXPECT_NEAR(m.q0.at(1), 1.0, 1e-12);
 }

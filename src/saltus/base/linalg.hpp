@@ -14,7 +14,7 @@ using Matrix = Eigen::MatrixXd;
 
 struct Spectrum {
     double smallest = 0.0, largest = 0.0;
-    Vector smallest_direction;     ///< unit eigenvector of the smallest eigenvalue, its largest component positive
+    Vector smallest_direction;  ///< unit eigenvector of the smallest eigenvalue, its largest component positive
 };
 
 /// Extreme eigenvalues of a symmetric matrix (its lower triangle is read).
@@ -22,10 +22,10 @@ Spectrum symmetric_spectrum(const Matrix& A);
 
 struct RowRank {
     int rank = 0;
-    std::vector<int> independent;                                    ///< rows that span, in their order
+    std::vector<int> independent;  ///< rows that span, in their order
     struct Dependent {
         int row;
-        std::vector<std::pair<int, double>> combination;             ///< row = Σ factor · independent row
+        std::vector<std::pair<int, double>> combination;  ///< row = Σ factor · independent row
     };
     std::vector<Dependent> dependent;
 };

@@ -10,7 +10,7 @@
 namespace saltus {
 
 std::string number_text(double value) {
-    if (std::isnan(value)) return "nan";   // its sign means nothing and differs between machines
+    if (std::isnan(value)) return "nan";  // its sign means nothing and differs between machines
     std::array<char, 32> buffer{};
     const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
     return {buffer.data(), result.ptr};
@@ -41,7 +41,8 @@ std::string nearest(std::string_view name, std::span<const std::string> candidat
     constexpr std::size_t longest = 64;  // beyond this it is no misspelt name, and the distance is quadratic
     if (name.size() > longest) return {};
     // Near enough: a third of the letters changed, but not all of a short name.
-    const int limit = std::min(static_cast<int>(name.size()) * 2 - 1, std::max(2, static_cast<int>(name.size()) * 2 / 3));
+    const int limit =
+        std::min(static_cast<int>(name.size()) * 2 - 1, std::max(2, static_cast<int>(name.size()) * 2 / 3));
     const std::string* best = nullptr;
     int best_distance = limit + 1;
     for (const std::string& candidate : candidates) {

@@ -86,9 +86,12 @@ Expr Derivative::of_node(Expr e) {
         case Op::neg: return g.neg(da);
         case Op::powi: return times(g.mul(g.constant(n.exponent), g.powi(n.a, n.exponent - 1)), da);
         case Op::pow:
-            // ∂/∂a a^b = b a^(b−1) stays finite at a = 0 where b a^b / a would not
-            return plus(times(g.mul(n.b, g.pow(n.a, g.sub(n.b, one()))), da),
-                        times(g.mul(e, g.unary(Op::log, n.a)), db));
+            // ∂/∂a a^b = b a^(b−1) stays finite at a = 0 where b a^b / a would not; a^b log a tends to 0 there
+            return plus(
+                times(g.mul(n.b, g.pow(n.a, g.sub(n.b, one()))), da),
+                db == zero_
+                    ? zero_
+                    : times(g.select(g.binary(Op::equal, n.a, zero_), zero_, g.mul(e, g.unary(Op::log, n.a))), db));
         case Op::sqrt: return g.div(da, g.mul(g.constant(2.0), e));
         case Op::exp: return times(e, da);
         case Op::log: return g.div(da, n.a);
@@ -107,8 +110,8 @@ Expr Derivative::of_node(Expr e) {
             return g.div(numerator, g.add(square(n.a), square(n.b)));
         }
         case Op::hypot: return g.div(plus(times(n.a, da), times(n.b, db)), e);
-        case Op::min: return g.select(g.binary(Op::less_equal, n.a, n.b), da, db);
-        case Op::max: return g.select(g.binary(Op::less_equal, n.b, n.a), da, db);
+        case Op::min: return g.select(g.binary(Op::less, n.b, n.a), db, da);  // the branch that the value takes
+        case Op::max: return g.select(g.binary(Op::less, n.a, n.b), db, da);
         default: return zero_;  // sign and comparisons are piecewise constant
     }
 }

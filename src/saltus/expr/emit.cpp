@@ -57,6 +57,7 @@ std::string Tape::emit_instruction(const Instruction& i) {
         case Op::div: return infix("/");
         case Op::neg: return to + " = -" + a + ";";
         case Op::powi: return power_text(to, a, static_cast<int>(i.b));
+        case Op::atan2: return to + " = atan2(" + a + " + 0.0, " + b + " + 0.0);";
         case Op::abs: return to + " = fabs(" + a + ");";
         case Op::sign: return to + " = " + a + " > 0.0 ? 1.0 : (" + a + " < 0.0 ? -1.0 : " + a + ");";
         case Op::min: return to + " = " + b + " < " + a + " ? " + b + " : " + a + ";";
@@ -73,14 +74,17 @@ std::string Tape::emit_instruction(const Instruction& i) {
 }
 
 std::string Tape::emit_cpp(std::string_view name) const {
-    std::string text = "// Generated from a Saltus model. Do not contract a*b + c into one rounding (-ffp-contract=off).\n"
-                       "#include <math.h>\n\n"
-                       "#ifdef __CUDACC__\n__host__ __device__\n#endif\n"
-                       "void " + std::string(name) +
-                       "(const double* parameters, const double* variables, double* out) {\n"
-                       "    (void)parameters; (void)variables; (void)out;\n";
+    std::string text =
+        "// Generated from a Saltus model. For the tape's own bits compile with -ffp-contract=off -fno-builtin.\n"
+        "#include <math.h>\n\n"
+        "#ifdef __CUDACC__\n__host__ __device__\n#endif\n"
+        "void " +
+        std::string(name) +
+        "(const double* parameters, const double* variables, double* out) {\n"
+        "    (void)parameters; (void)variables; (void)out;\n";
     std::size_t slot = 0;
-    for (const double x : constants_) text += "    const double " + slot_name(slot++) + " = " + literal(x) + ";\n";
+    for (const Constant& c : constants_)
+        text += "    const double " + slot_name(slot++) + " = " + literal(c.value) + ";\n";
     for (std::size_t k = 0; k < parameters_; ++k)
         text += "    const double " + slot_name(slot++) + " = parameters[" + std::to_string(k) + "];\n";
     for (; slot < first_variable_; ++slot) text += "    double " + slot_name(slot) + ";\n";

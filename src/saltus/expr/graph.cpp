@@ -22,17 +22,14 @@ struct OpInfo {
 };
 
 constexpr std::array<OpInfo, 32> op_table{{
-    {"constant", 0, true, false}, {"symbol", 0, true, false},
-    {"+", 2, true, false}, {"-", 2, true, false}, {"*", 2, true, false}, {"/", 2, false, false},
-    {"-", 1, true, false}, {"^", 1, true, false}, {"^", 2, false, false},
-    {"sqrt", 1, false, false}, {"exp", 1, false, false}, {"log", 1, false, false},
-    {"sin", 1, true, false}, {"cos", 1, true, false}, {"tan", 1, false, false},
-    {"asin", 1, false, false}, {"acos", 1, false, false}, {"atan", 1, true, false},
-    {"sinh", 1, false, false}, {"cosh", 1, false, false}, {"tanh", 1, true, false},
-    {"abs", 1, true, true}, {"sign", 1, true, true},
-    {"atan2", 2, true, false}, {"hypot", 2, true, false}, {"min", 2, true, true}, {"max", 2, true, true},
-    {"<", 2, true, false}, {"<=", 2, true, false}, {"==", 2, true, false}, {"!=", 2, true, false},
-    {"if", 3, true, true},
+    {"constant", 0, true, false}, {"symbol", 0, true, false}, {"+", 2, true, false},     {"-", 2, true, false},
+    {"*", 2, true, false},        {"/", 2, false, false},     {"-", 1, true, false},     {"^", 1, true, false},
+    {"^", 2, false, false},       {"sqrt", 1, false, false},  {"exp", 1, false, false},  {"log", 1, false, false},
+    {"sin", 1, true, false},      {"cos", 1, true, false},    {"tan", 1, false, false},  {"asin", 1, false, false},
+    {"acos", 1, false, false},    {"atan", 1, true, false},   {"sinh", 1, false, false}, {"cosh", 1, false, false},
+    {"tanh", 1, true, false},     {"abs", 1, true, true},     {"sign", 1, true, true},   {"atan2", 2, true, false},
+    {"hypot", 2, true, false},    {"min", 2, true, true},     {"max", 2, true, true},    {"<", 2, true, false},
+    {"<=", 2, true, false},       {"==", 2, true, false},     {"!=", 2, true, false},    {"if", 3, true, true},
 }};
 
 const OpInfo& info(Op op) { return op_table[static_cast<std::size_t>(op)]; }
@@ -48,13 +45,15 @@ std::uint64_t hash_of(const Node& n) {
     std::uint64_t h = mix(0, static_cast<std::uint64_t>(n.op));
     h = mix(h, (static_cast<std::uint64_t>(n.a.id) << 32) | n.b.id);
     h = mix(h, (static_cast<std::uint64_t>(n.c.id) << 32) | static_cast<std::uint32_t>(n.exponent));
-    h = mix(h, std::bit_cast<std::uint64_t>(n.value));
+    for (const double x : {n.value, n.low, n.high}) h = mix(h, std::bit_cast<std::uint64_t>(x));
     return h ^ (h >> 29);
 }
 
 bool same(const Node& x, const Node& y) {
     return x.op == y.op && x.a == y.a && x.b == y.b && x.c == y.c && x.exponent == y.exponent &&
-           std::bit_cast<std::uint64_t>(x.value) == std::bit_cast<std::uint64_t>(y.value);
+           std::bit_cast<std::uint64_t>(x.value) == std::bit_cast<std::uint64_t>(y.value) &&
+           std::bit_cast<std::uint64_t>(x.low) == std::bit_cast<std::uint64_t>(y.low) &&
+           std::bit_cast<std::uint64_t>(x.high) == std::bit_cast<std::uint64_t>(y.high);
 }
 
 /// Worth multiplying into another constant: neither lost nor overflown by the product.
@@ -67,7 +66,8 @@ std::string_view op_name(Op op) { return info(op).name; }
 
 double apply(Op op, double a, double b, double c, int exponent) {
     switch (op) {
-        case Op::constant: case Op::symbol: break;
+        case Op::constant:
+        case Op::symbol: break;
         case Op::add: return a + b;
         case Op::sub: return a - b;
         case Op::mul: return a * b;
@@ -89,7 +89,7 @@ double apply(Op op, double a, double b, double c, int exponent) {
         case Op::tanh: return std::tanh(a);
         case Op::abs: return std::abs(a);
         case Op::sign: return a > 0.0 ? 1.0 : (a < 0.0 ? -1.0 : a);
-        case Op::atan2: return std::atan2(a, b);
+        case Op::atan2: return std::atan2(a + 0.0, b + 0.0);  // -0 is 0: on the cut the angle is pi
         case Op::hypot: return std::hypot(a, b);
         case Op::min: return b < a ? b : a;
         case Op::max: return a < b ? b : a;
@@ -98,6 +98,44 @@ double apply(Op op, double a, double b, double c, int exponent) {
         case Op::equal: return a == b ? 1.0 : 0.0;
         case Op::not_equal: return a != b ? 1.0 : 0.0;
         case Op::select: return a != 0.0 ? b : c;
+    }
+    misuse("an operation with operands", __FILE__, __LINE__);
+}
+
+Interval apply(Op op, const Interval& a, const Interval& b, const Interval& c, int exponent) {
+    switch (op) {
+        case Op::constant:
+        case Op::symbol: break;
+        case Op::add: return a + b;
+        case Op::sub: return a - b;
+        case Op::mul: return a * b;
+        case Op::div: return a / b;
+        case Op::neg: return -a;
+        case Op::powi: return expr::powi(a, exponent);
+        case Op::pow: return pow(a, b);
+        case Op::sqrt: return sqrt(a);
+        case Op::exp: return exp(a);
+        case Op::log: return log(a);
+        case Op::sin: return sin(a);
+        case Op::cos: return cos(a);
+        case Op::tan: return tan(a);
+        case Op::asin: return asin(a);
+        case Op::acos: return acos(a);
+        case Op::atan: return atan(a);
+        case Op::sinh: return sinh(a);
+        case Op::cosh: return cosh(a);
+        case Op::tanh: return tanh(a);
+        case Op::abs: return abs(a);
+        case Op::sign: return sign(a);
+        case Op::atan2: return atan2(a, b);
+        case Op::hypot: return hypot(a, b);
+        case Op::min: return min(a, b);
+        case Op::max: return max(a, b);
+        case Op::less: return less(a, b);
+        case Op::less_equal: return less_equal(a, b);
+        case Op::equal: return equal(a, b);
+        case Op::not_equal: return not_equal(a, b);
+        case Op::select: return expr::select(a, b, c);
     }
     misuse("an operation with operands", __FILE__, __LINE__);
 }
@@ -124,7 +162,8 @@ Expr Graph::insert(Node node) {
 
     if (nodes_.size() >= node_limit_)
         throw Error("the expressions are too large: more than " + std::to_string(node_limit_) +
-                        " operations after differentiation", {}, "split the model or write it in C++");
+                        " operations after differentiation",
+                    {}, "split the model or write it in C++");
     const int operands = info(node.op).operands;
     const std::array<Expr, 3> operand{node.a, node.b, node.c};
     for (int i = 0; i < operands; ++i) {
@@ -133,7 +172,8 @@ Expr Graph::insert(Node node) {
         node.total = node.total && x.total;
         node.kinked = node.kinked || x.kinked;
     }
-    node.total = node.total && info(node.op).total && !(node.op == Op::powi && (node.exponent < 0 || node.exponent > 8));
+    node.total =
+        node.total && info(node.op).total && !(node.op == Op::powi && (node.exponent < 0 || node.exponent > 8));
     node.kinked = node.kinked || info(node.op).kink;
     const Expr e{static_cast<std::uint32_t>(nodes_.size())};
     nodes_.push_back(node);
@@ -144,9 +184,29 @@ Expr Graph::insert(Node node) {
 
 Expr Graph::constant(double value) {
     Node n;
-    n.value = value;
+    n.value = n.low = n.high = value;
     n.total = std::isfinite(value);
     return insert(n);
+}
+
+Expr Graph::constant(double value, const Interval& range) {
+    SALTUS_EXPECT(std::isfinite(value) && range.lo <= value && value <= range.hi);
+    Node n;
+    n.value = value;
+    n.low = range.lo;
+    n.high = range.hi;
+    return insert(n);
+}
+
+/// The operation on constants, done once; not when the result is not a finite number.
+Expr Graph::fold(Op op, Expr a, Expr b, int exponent, bool& folded) {
+    const double value = apply(op, nodes_[a.id].value, nodes_[b.id].value, 0.0, exponent);
+    folded = false;
+    if (!std::isfinite(value)) return a;
+    const Interval exact = apply(op, range(a), range(b), Interval(0.0), exponent);
+    if (!exact.defined || !std::isfinite(exact.lo) || !std::isfinite(exact.hi)) return a;
+    folded = true;
+    return constant(value, hull(exact, Interval(value)));
 }
 
 Expr Graph::symbol(std::string_view name, Kind kind) {
@@ -164,20 +224,24 @@ bool Graph::is_truth(Expr e) const {
     return op == Op::less || op == Op::less_equal || op == Op::equal || op == Op::not_equal;
 }
 
-/// factor * e with the constant factors of e collected.
-Expr Graph::scaled(double factor, Expr e) {
+/// factor * e with the constant factors of e collected; the factor is a constant.
+Expr Graph::scaled(Expr factor, Expr e) {
     const Node n = nodes_[e.id];
-    if (n.op == Op::constant) return constant(factor * n.value);
-    if (factor == 1.0) return e;
-    if (factor == -1.0) return neg(e);
-    if (n.op == Op::neg) return scaled(-factor, n.a);
+    bool folded = false;
+    if (n.op == Op::constant) {
+        const Expr product = fold(Op::mul, factor, e, 0, folded);
+        if (folded) return product;
+    }
+    if (is_constant(factor, 1.0)) return e;
+    if (is_constant(factor, -1.0)) return neg(e);
+    if (n.op == Op::neg) return scaled(neg(factor), n.a);
     if (n.op == Op::mul && is_constant(n.a)) {
-        const double product = factor * nodes_[n.a.id].value;
-        if (moderate(product)) return scaled(product, n.b);
+        const Expr product = fold(Op::mul, factor, n.a, 0, folded);
+        if (folded && moderate(nodes_[product.id].value)) return scaled(product, n.b);
     }
     Node m;
     m.op = Op::mul;
-    m.a = constant(factor);
+    m.a = factor;
     m.b = e;
     return insert(m);
 }
@@ -198,13 +262,14 @@ Expr Graph::unary(Op op, Expr a) {
 
     const Node x = nodes_[a.id];
     if (x.op == Op::constant) {
-        const double value = apply(op, x.value, 0, 0, 0);
-        if (std::isfinite(value)) return constant(value);
+        bool folded = false;
+        const Expr e = fold(op, a, a, 0, folded);
+        if (folded) return e;
     }
     if (op == Op::neg) {
         if (x.op == Op::neg) return x.a;
         if (x.op == Op::sub) return sub(x.b, x.a);
-        if (x.op == Op::mul && is_constant(x.a)) return scaled(-nodes_[x.a.id].value, x.b);
+        if (x.op == Op::mul && is_constant(x.a) && std::isfinite(nodes_[x.a.id].value)) return scaled(neg(x.a), x.b);
     }
     const bool odd = op == Op::sin || op == Op::tan || op == Op::asin || op == Op::atan || op == Op::sinh ||
                      op == Op::tanh || op == Op::sign;
@@ -216,12 +281,17 @@ Expr Graph::unary(Op op, Expr a) {
 }
 
 Expr Graph::powi(Expr a, int exponent) {
+    SALTUS_EXPECT(std::abs(static_cast<long>(exponent)) <= 1000);
     if (simplify_ == Simplify::yes) {
         if (exponent == 0) return constant(1.0);
         if (exponent == 1) return a;
         if (exponent == 2) return mul(a, a);
         const Node x = nodes_[a.id];
-        if (x.op == Op::constant && std::isfinite(power(x.value, exponent))) return constant(power(x.value, exponent));
+        if (x.op == Op::constant) {
+            bool folded = false;
+            const Expr e = fold(Op::powi, a, a, exponent, folded);
+            if (folded) return e;
+        }
         if (x.op == Op::neg) return exponent % 2 == 0 ? powi(x.a, exponent) : neg(powi(x.a, exponent));
     }
     Node n;
@@ -249,14 +319,15 @@ Expr Graph::binary(Op op, Expr a, Expr b) {
     const Node y = nodes_[b.id];
     const bool comparison = op >= Op::less && op <= Op::not_equal;
     if (x.op == Op::constant && y.op == Op::constant && !comparison) {
-        const double value = apply(op, x.value, y.value, 0, 0);
-        if (std::isfinite(value)) return constant(value);
+        bool folded = false;
+        const Expr e = fold(op, a, b, 0, folded);
+        if (folded) return e;
     }
     switch (op) {
         case Op::add:
             if (is_zero(a)) return b;
             if (is_zero(b)) return a;
-            if (a == b) return scaled(2.0, a);
+            if (a == b) return scaled(constant(2.0), a);
             if (y.op == Op::neg) return sub(a, y.a);
             if (x.op == Op::neg) return sub(b, x.a);
             break;
@@ -271,34 +342,38 @@ Expr Graph::binary(Op op, Expr a, Expr b) {
             if (is_zero(a) && y.total) return a;
             if (is_zero(b) && x.total) return b;
             if (is_zero(a) || is_zero(b)) break;
-            if (x.op == Op::constant && std::isfinite(x.value)) return scaled(x.value, b);
-            if (y.op == Op::constant && std::isfinite(y.value)) return scaled(y.value, a);
+            if (x.op == Op::constant && std::isfinite(x.value)) return scaled(a, b);
+            if (y.op == Op::constant && std::isfinite(y.value)) return scaled(b, a);
             if (x.op == Op::neg) return neg(mul(x.a, b));
             if (y.op == Op::neg) return neg(mul(a, y.a));
             const bool fx = x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value);
             const bool fy = y.op == Op::mul && is_constant(y.a) && moderate(nodes_[y.a.id].value);
             if (fx && fy) {
-                const double factor = nodes_[x.a.id].value * nodes_[y.a.id].value;
-                if (moderate(factor)) return scaled(factor, mul(x.b, y.b));
+                bool folded = false;
+                const Expr factor = fold(Op::mul, x.a, y.a, 0, folded);
+                if (folded && moderate(nodes_[factor.id].value)) return scaled(factor, mul(x.b, y.b));
             }
-            if (fx && a != b) return scaled(nodes_[x.a.id].value, mul(x.b, b));
-            if (fy && a != b) return scaled(nodes_[y.a.id].value, mul(a, y.b));
+            if (fx && a != b) return scaled(x.a, mul(x.b, b));
+            if (fy && a != b) return scaled(y.a, mul(a, y.b));
             break;
         }
         case Op::div:
-            if (y.op == Op::constant && y.value != 0.0 && std::isfinite(y.value)) {
+            if (y.op == Op::constant && y.low == y.high && y.value != 0.0 && std::isfinite(y.value)) {
                 int exponent = 0;
                 const bool power_of_two = std::abs(std::frexp(y.value, &exponent)) == 0.5 && std::abs(exponent) < 900;
-                if (power_of_two) return scaled(1.0 / y.value, a);
+                if (power_of_two) return scaled(constant(1.0 / y.value), a);
             }
             if (x.op == Op::neg) return neg(div(x.a, b));
             if (y.op == Op::neg) return neg(div(a, y.a));
             if (x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value) && y.op == Op::constant &&
-                moderate(y.value))
-                return scaled(nodes_[x.a.id].value / y.value, x.b);
+                moderate(y.value)) {
+                bool folded = false;
+                const Expr factor = fold(Op::div, x.a, b, 0, folded);
+                if (folded) return scaled(factor, x.b);
+            }
             break;
         case Op::pow:
-            if (y.op == Op::constant) {
+            if (y.op == Op::constant && y.low == y.high) {
                 constexpr double largest = 64.0;
                 if (y.value == std::round(y.value) && std::abs(y.value) <= largest)
                     return powi(a, static_cast<int>(y.value));
@@ -319,7 +394,8 @@ Expr Graph::select(Expr condition, Expr a, Expr b) {
         if (a == b) return a;
         const Node& c = nodes_[condition.id];
         if (operand_count(c.op) == 2 && is_constant(c.a) && is_constant(c.b))
-            return apply(c.op, nodes_[c.a.id].value, nodes_[c.b.id].value, 0, 0) != 0.0 ? a : b;
+            if (const Interval truth = apply(c.op, range(c.a), range(c.b), Interval(0.0), 0); is_point(truth))
+                return truth.lo != 0.0 ? a : b;
     }
     Node n;
     n.op = Op::select;
@@ -412,8 +488,12 @@ struct Writer {
         write(n.b, right, depth + 1);
         close(outer > own);
     }
-    void open(bool needed) { if (needed) text += "("; }
-    void close(bool needed) { if (needed) text += ")"; }
+    void open(bool needed) {
+        if (needed) text += "(";
+    }
+    void close(bool needed) {
+        if (needed) text += ")";
+    }
 };
 
 }  // namespace

@@ -7,14 +7,42 @@
 #include <string_view>
 #include <vector>
 
+#include "saltus/expr/interval.hpp"
+
 namespace saltus::expr {
 
 enum class Op : std::uint8_t {
-    constant, symbol,
-    add, sub, mul, div, neg, powi, pow,
-    sqrt, exp, log, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, abs, sign,
-    atan2, hypot, min, max,
-    less, less_equal, equal, not_equal,
+    constant,
+    symbol,
+    add,
+    sub,
+    mul,
+    div,
+    neg,
+    powi,
+    pow,
+    sqrt,
+    exp,
+    log,
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    tanh,
+    abs,
+    sign,
+    atan2,
+    hypot,
+    min,
+    max,
+    less,
+    less_equal,
+    equal,
+    not_equal,
     select,
 };
 
@@ -31,11 +59,12 @@ struct Expr {
 struct Node {
     Op op = Op::constant;
     Kinds kinds = 0;
-    bool total = true;      ///< finite for all finite inputs of moderate size: safe to drop when multiplied by 0
-    bool kinked = false;    ///< abs, sign, min, max or if, here or below
-    Expr a, b, c;           ///< operands; they come before the node in the graph
-    double value = 0.0;     ///< of a constant
-    int exponent = 0;       ///< of powi; index of a symbol
+    bool total = true;             ///< finite for all finite inputs of moderate size: safe to drop when multiplied by 0
+    bool kinked = false;           ///< abs, sign, min, max or if, here or below
+    Expr a, b, c;                  ///< operands; they come before the node in the graph
+    double value = 0.0;            ///< of a constant
+    double low = 0.0, high = 0.0;  ///< enclosure of the exact value that a constant stands for: 1/3, pi
+    int exponent = 0;              ///< of powi; index of a symbol
 };
 
 struct Symbol {
@@ -49,14 +78,17 @@ struct Symbol {
 ///
 /// The builders simplify as they go (constant folding, neutral elements, signs, collected constant factors). A
 /// simplification never changes a value beyond rounding, and never hides a NaN: x/x stays, and 0*x becomes 0 only
-/// if x is total.
+/// if x is total. (Two things are not kept: the sign of a zero, and what overflows or underflows on the way in one
+/// order of a product but not in another.) Folded constants carry an enclosure of what they were folded from, so that
+/// bounds computed with intervals stay bounds.
 class Graph {
 public:
     enum class Simplify { yes, no };
 
     explicit Graph(Simplify simplify = Simplify::yes, std::size_t node_limit = 4'000'000);
 
-    Expr constant(double value);
+    Expr constant(double value);                         ///< exactly this number
+    Expr constant(double value, const Interval& range);  ///< a number known to lie in the range
     Expr symbol(std::string_view name, Kind kind);
 
     Expr add(Expr a, Expr b);
@@ -66,8 +98,8 @@ public:
     Expr neg(Expr a);
     Expr powi(Expr a, int exponent);
     Expr pow(Expr a, Expr b);
-    Expr unary(Op op, Expr a);                 ///< sqrt ... sign
-    Expr binary(Op op, Expr a, Expr b);        ///< any two-operand operation, comparisons included
+    Expr unary(Op op, Expr a);           ///< sqrt ... sign
+    Expr binary(Op op, Expr a, Expr b);  ///< any two-operand operation, comparisons included
     Expr select(Expr condition, Expr a, Expr b);
 
     const Node& operator[](Expr e) const { return nodes_[e.id]; }
@@ -75,15 +107,21 @@ public:
     std::span<const Symbol> symbols() const { return symbols_; }
 
     bool is_constant(Expr e) const { return nodes_[e.id].op == Op::constant; }
-    bool is_constant(Expr e, double value) const { return is_constant(e) && nodes_[e.id].value == value; }
+    /// Exactly this number.
+    bool is_constant(Expr e, double value) const {
+        const Node& n = nodes_[e.id];
+        return n.op == Op::constant && n.value == value && n.low == n.high;
+    }
     bool is_zero(Expr e) const { return is_constant(e, 0.0); }
-    bool is_truth(Expr e) const;               ///< a comparison: a condition, not a number
+    bool is_truth(Expr e) const;  ///< a comparison: a condition, not a number
     Kinds kinds(Expr e) const { return nodes_[e.id].kinds; }
     bool depends_on(Expr e, Kinds kinds) const { return (nodes_[e.id].kinds & kinds) != 0; }
 
 private:
     Expr insert(Node node);
-    Expr scaled(double factor, Expr e);
+    Expr scaled(Expr factor, Expr e);
+    Expr fold(Op op, Expr a, Expr b, int exponent, bool& folded);
+    Interval range(Expr constant) const { return {nodes_[constant.id].low, nodes_[constant.id].high}; }
     void grow_table();
 
     Simplify simplify_;
@@ -98,6 +136,7 @@ std::string_view op_name(Op op);
 
 /// One operation on numbers; the meaning that every other evaluation of the graph must agree with.
 double apply(Op op, double a, double b, double c, int exponent);
+Interval apply(Op op, const Interval& a, const Interval& b, const Interval& c, int exponent);
 
 /// x^n by repeated multiplication, in the order that emitted code uses too.
 template <class V>

@@ -48,15 +48,9 @@ struct Elementary {
     double least;
     double greatest;
 
-    double down(double x) const {
-        return x == exact_at ? exact_value : std::max(least, step_down(value(x), steps));
-    }
-    double up(double x) const {
-        return x == exact_at ? exact_value : std::min(greatest, step_up(value(x), steps));
-    }
-    Interval increasing(double lo, double hi, bool defined) const {
-        return Interval(down(lo), up(hi), defined);
-    }
+    double down(double x) const { return x == exact_at ? exact_value : std::max(least, step_down(value(x), steps)); }
+    double up(double x) const { return x == exact_at ? exact_value : std::min(greatest, step_up(value(x), steps)); }
+    Interval increasing(double lo, double hi, bool defined) const { return Interval(down(lo), up(hi), defined); }
 };
 
 constexpr Elementary exponential{[](double x) { return std::exp(x); }, steps_fine, 0.0, 1.0, 0.0, inf};
@@ -69,12 +63,9 @@ constexpr Elementary arc_sine{
 constexpr Elementary arc_cosine{[](double x) { return std::acos(x); }, steps_medium, 1.0, 0.0, 0.0, pi_above};
 constexpr Elementary arc_tangent{
     [](double x) { return std::atan(x); }, steps_fine, 0.0, 0.0, -pi_above / 2, pi_above / 2};
-constexpr Elementary hyperbolic_sine{
-    [](double x) { return std::sinh(x); }, steps_coarse, 0.0, 0.0, -inf, inf};
-constexpr Elementary hyperbolic_cosine{
-    [](double x) { return std::cosh(x); }, steps_coarse, 0.0, 1.0, 1.0, inf};
-constexpr Elementary hyperbolic_tangent{
-    [](double x) { return std::tanh(x); }, steps_coarse, 0.0, 0.0, -1.0, 1.0};
+constexpr Elementary hyperbolic_sine{[](double x) { return std::sinh(x); }, steps_coarse, 0.0, 0.0, -inf, inf};
+constexpr Elementary hyperbolic_cosine{[](double x) { return std::cosh(x); }, steps_coarse, 0.0, 1.0, 1.0, inf};
+constexpr Elementary hyperbolic_tangent{[](double x) { return std::tanh(x); }, steps_coarse, 0.0, 0.0, -1.0, 1.0};
 
 // Smallest and largest |x|.
 double mignitude(const Interval& x) {
@@ -129,8 +120,7 @@ Bounds power_of_size(double size, double n) {
         if (result.lo == result.hi || n <= 2.0) return result;
     }
     const double value = std::pow(size, n);
-    return {std::max(result.lo, step_down(value, steps_medium)),
-            std::min(result.hi, step_up(value, steps_medium))};
+    return {std::max(result.lo, step_down(value, steps_medium)), std::min(result.hi, step_up(value, steps_medium))};
 }
 
 Interval integer_power(const Interval& x, double n) {
@@ -346,8 +336,7 @@ Interval asin(const Interval& x) {
 Interval acos(const Interval& x) {
     if (x.lo > 1.0 || x.hi < -1.0) return entire(false);
     const bool inside = x.lo >= -1.0 && x.hi <= 1.0;
-    return Interval(arc_cosine.down(std::min(x.hi, 1.0)), arc_cosine.up(std::max(x.lo, -1.0)),
-                    x.defined && inside);
+    return Interval(arc_cosine.down(std::min(x.hi, 1.0)), arc_cosine.up(std::max(x.lo, -1.0)), x.defined && inside);
 }
 
 Interval atan(const Interval& x) { return arc_tangent.increasing(x.lo, x.hi, x.defined); }
@@ -373,9 +362,7 @@ Interval atan2(const Interval& y, const Interval& x) {
 
 Interval sinh(const Interval& x) { return hyperbolic_sine.increasing(x.lo, x.hi, x.defined); }
 
-Interval cosh(const Interval& x) {
-    return hyperbolic_cosine.increasing(mignitude(x), magnitude(x), x.defined);
-}
+Interval cosh(const Interval& x) { return hyperbolic_cosine.increasing(mignitude(x), magnitude(x), x.defined); }
 
 Interval tanh(const Interval& x) { return hyperbolic_tangent.increasing(x.lo, x.hi, x.defined); }
 

@@ -53,8 +53,7 @@ struct Interval {
           defined(x == x) {}
 
     // Bounds that satisfy the invariant; hull() takes them in any order.
-    constexpr Interval(double lower, double upper, bool is_defined = true)
-        : lo(lower), hi(upper), defined(is_defined) {
+    constexpr Interval(double lower, double upper, bool is_defined = true) : lo(lower), hi(upper), defined(is_defined) {
         assert(lower <= upper && lower < infinity && upper > -infinity);
     }
 
@@ -206,8 +205,7 @@ constexpr Interval sqr(const Interval& x) {
     const bool straddles = x.lo < 0.0 && x.hi > 0.0;
     const double near_end = straddles ? 0.0 : (size_lo < size_hi ? size_lo : size_hi);
     const double far_end = size_lo < size_hi ? size_hi : size_lo;
-    return Interval(detail::multiply_down(near_end, near_end), detail::multiply_up(far_end, far_end),
-                    x.defined);
+    return Interval(detail::multiply_down(near_end, near_end), detail::multiply_up(far_end, far_end), x.defined);
 }
 
 // x^n with x^0 = 1 everywhere; for n < 0 undefined at zero.
@@ -254,8 +252,8 @@ constexpr Interval abs(const Interval& x) {
 
 // sign(0) = 0; both signs in x give [-1, 1].
 constexpr Interval sign(const Interval& x) {
-    return Interval(static_cast<double>((x.lo > 0.0) - (x.lo < 0.0)),
-                    static_cast<double>((x.hi > 0.0) - (x.hi < 0.0)), x.defined);
+    return Interval(static_cast<double>((x.lo > 0.0) - (x.lo < 0.0)), static_cast<double>((x.hi > 0.0) - (x.hi < 0.0)),
+                    x.defined);
 }
 
 constexpr Interval min(const Interval& a, const Interval& b) {

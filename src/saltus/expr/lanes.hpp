@@ -34,11 +34,21 @@ inline Lanes map(const Lanes& a, const Lanes& b, F f) {
     return r;
 }
 
-inline Lanes operator+(const Lanes& a, const Lanes& b) { return map(a, b, [](double x, double y) { return x + y; }); }
-inline Lanes operator-(const Lanes& a, const Lanes& b) { return map(a, b, [](double x, double y) { return x - y; }); }
-inline Lanes operator*(const Lanes& a, const Lanes& b) { return map(a, b, [](double x, double y) { return x * y; }); }
-inline Lanes operator/(const Lanes& a, const Lanes& b) { return map(a, b, [](double x, double y) { return x / y; }); }
-inline Lanes operator-(const Lanes& a) { return map(a, [](double x) { return -x; }); }
+inline Lanes operator+(const Lanes& a, const Lanes& b) {
+    return map(a, b, [](double x, double y) { return x + y; });
+}
+inline Lanes operator-(const Lanes& a, const Lanes& b) {
+    return map(a, b, [](double x, double y) { return x - y; });
+}
+inline Lanes operator*(const Lanes& a, const Lanes& b) {
+    return map(a, b, [](double x, double y) { return x * y; });
+}
+inline Lanes operator/(const Lanes& a, const Lanes& b) {
+    return map(a, b, [](double x, double y) { return x / y; });
+}
+inline Lanes operator-(const Lanes& a) {
+    return map(a, [](double x) { return -x; });
+}
 
 inline Lanes select(const Lanes& c, const Lanes& a, const Lanes& b) {
     Lanes r;
@@ -49,24 +59,50 @@ inline void sine_and_cosine(const Lanes& angle, Lanes& s, Lanes& c) {
     for (std::size_t k = 0; k < Lanes::width; ++k) ::sincos(angle.v[k], &s.v[k], &c.v[k]);
 }
 
-inline Lanes sqrt(const Lanes& a) { return map(a, [](double x) { return std::sqrt(x); }); }
-inline Lanes exp(const Lanes& a) { return map(a, [](double x) { return std::exp(x); }); }
-inline Lanes log(const Lanes& a) { return map(a, [](double x) { return std::log(x); }); }
-inline Lanes sin(const Lanes& a) { return map(a, [](double x) { return std::sin(x); }); }
-inline Lanes cos(const Lanes& a) { return map(a, [](double x) { return std::cos(x); }); }
-inline Lanes tan(const Lanes& a) { return map(a, [](double x) { return std::tan(x); }); }
-inline Lanes asin(const Lanes& a) { return map(a, [](double x) { return std::asin(x); }); }
-inline Lanes acos(const Lanes& a) { return map(a, [](double x) { return std::acos(x); }); }
-inline Lanes atan(const Lanes& a) { return map(a, [](double x) { return std::atan(x); }); }
-inline Lanes sinh(const Lanes& a) { return map(a, [](double x) { return std::sinh(x); }); }
-inline Lanes cosh(const Lanes& a) { return map(a, [](double x) { return std::cosh(x); }); }
-inline Lanes tanh(const Lanes& a) { return map(a, [](double x) { return std::tanh(x); }); }
-inline Lanes abs(const Lanes& a) { return map(a, [](double x) { return std::abs(x); }); }
+inline Lanes sqrt(const Lanes& a) {
+    return map(a, [](double x) { return std::sqrt(x); });
+}
+inline Lanes exp(const Lanes& a) {
+    return map(a, [](double x) { return std::exp(x); });
+}
+inline Lanes log(const Lanes& a) {
+    return map(a, [](double x) { return std::log(x); });
+}
+inline Lanes sin(const Lanes& a) {
+    return map(a, [](double x) { return std::sin(x); });
+}
+inline Lanes cos(const Lanes& a) {
+    return map(a, [](double x) { return std::cos(x); });
+}
+inline Lanes tan(const Lanes& a) {
+    return map(a, [](double x) { return std::tan(x); });
+}
+inline Lanes asin(const Lanes& a) {
+    return map(a, [](double x) { return std::asin(x); });
+}
+inline Lanes acos(const Lanes& a) {
+    return map(a, [](double x) { return std::acos(x); });
+}
+inline Lanes atan(const Lanes& a) {
+    return map(a, [](double x) { return std::atan(x); });
+}
+inline Lanes sinh(const Lanes& a) {
+    return map(a, [](double x) { return std::sinh(x); });
+}
+inline Lanes cosh(const Lanes& a) {
+    return map(a, [](double x) { return std::cosh(x); });
+}
+inline Lanes tanh(const Lanes& a) {
+    return map(a, [](double x) { return std::tanh(x); });
+}
+inline Lanes abs(const Lanes& a) {
+    return map(a, [](double x) { return std::abs(x); });
+}
 inline Lanes pow(const Lanes& a, const Lanes& b) {
     return map(a, b, [](double x, double y) { return std::pow(x, y); });
 }
 inline Lanes atan2(const Lanes& a, const Lanes& b) {
-    return map(a, b, [](double x, double y) { return std::atan2(x, y); });
+    return map(a, b, [](double x, double y) { return std::atan2(x + 0.0, y + 0.0); });  // -0 is 0, as in apply()
 }
 inline Lanes hypot(const Lanes& a, const Lanes& b) {
     return map(a, b, [](double x, double y) { return std::hypot(x, y); });

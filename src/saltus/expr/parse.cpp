@@ -21,7 +21,7 @@ Place Source::place_of(std::size_t offset) const {
         p.column = map.back().second + static_cast<int>(offset - (map.size() - 1));
     } else if (p.line > 0) {
         p.column += static_cast<int>(offset);
-    } else {   // a text that is not in a file has one line
+    } else {  // a text that is not in a file has one line
         p.column = static_cast<int>(offset) + 1;
         p.line = p.file.empty() ? 1 : 0;
     }
@@ -37,11 +37,11 @@ struct Function {
 };
 
 constexpr std::array<Function, 21> functions{{
-    {"abs", Op::abs, 1}, {"min", Op::min, 2}, {"max", Op::max, 2}, {"sqrt", Op::sqrt, 1}, {"exp", Op::exp, 1},
-    {"log", Op::log, 1}, {"sin", Op::sin, 1}, {"cos", Op::cos, 1}, {"tan", Op::tan, 1}, {"asin", Op::asin, 1},
-    {"acos", Op::acos, 1}, {"atan", Op::atan, 1}, {"atan2", Op::atan2, 2}, {"sinh", Op::sinh, 1},
-    {"cosh", Op::cosh, 1}, {"tanh", Op::tanh, 1}, {"sign", Op::sign, 1}, {"hypot", Op::hypot, 2},
-    {"pow", Op::pow, 2}, {"if", Op::select, 3}, {"", Op::constant, 0},
+    {"abs", Op::abs, 1},   {"min", Op::min, 2},   {"max", Op::max, 2},     {"sqrt", Op::sqrt, 1}, {"exp", Op::exp, 1},
+    {"log", Op::log, 1},   {"sin", Op::sin, 1},   {"cos", Op::cos, 1},     {"tan", Op::tan, 1},   {"asin", Op::asin, 1},
+    {"acos", Op::acos, 1}, {"atan", Op::atan, 1}, {"atan2", Op::atan2, 2}, {"sinh", Op::sinh, 1}, {"cosh", Op::cosh, 1},
+    {"tanh", Op::tanh, 1}, {"sign", Op::sign, 1}, {"hypot", Op::hypot, 2}, {"pow", Op::pow, 2},   {"if", Op::select, 3},
+    {"", Op::constant, 0},
 }};
 
 const Function* find_function(std::string_view name) {
@@ -135,8 +135,7 @@ private:
     }
 
     void demand_number(Expr e, std::size_t offset) const {
-        if (graph_.is_truth(e))
-            fail(offset, "a comparison is a condition, not a number", "use if(condition, a, b)");
+        if (graph_.is_truth(e)) fail(offset, "a comparison is a condition, not a number", "use if(condition, a, b)");
     }
 
     Expr comparison() {
@@ -148,9 +147,12 @@ private:
             Op op;
             bool swapped;
         };
-        static constexpr std::array<Sign, 6> signs{{{"<=", Op::less_equal, false}, {">=", Op::less_equal, true},
-                                                    {"==", Op::equal, false}, {"!=", Op::not_equal, false},
-                                                    {"<", Op::less, false}, {">", Op::less, true}}};
+        static constexpr std::array<Sign, 6> signs{{{"<=", Op::less_equal, false},
+                                                    {">=", Op::less_equal, true},
+                                                    {"==", Op::equal, false},
+                                                    {"!=", Op::not_equal, false},
+                                                    {"<", Op::less, false},
+                                                    {">", Op::less, true}}};
         for (const Sign& sign : signs) {
             if (!take(sign.text)) continue;
             demand_number(a, start);
@@ -245,7 +247,8 @@ private:
         const auto result = std::from_chars(begin, text_.data() + text_.size(), value);
         const std::size_t length = static_cast<std::size_t>(result.ptr - begin);
         if (result.ec == std::errc::result_out_of_range || !std::isfinite(value))
-            fail(at_, "the number " + std::string(text_.substr(at_, std::min<std::size_t>(length, 40))) + " is out of range");
+            fail(at_, "the number " + std::string(text_.substr(at_, std::min<std::size_t>(length, 40))) +
+                          " is out of range");
         at_ += length;
         return graph_.constant(value);
     }
@@ -269,7 +272,9 @@ private:
             at_ = next + 1;
             return call(*function, start);
         }
-        if (name == "pi") return graph_.constant(std::numbers::pi);
+        if (name == "pi")
+            return graph_.constant(std::numbers::pi,
+                                   {std::numbers::pi, next_up(std::numbers::pi)});  // pi lies just above
         const std::optional<Expr> meaning = scope_.find(name);
         if (called && meaning) fail(next, "unexpected '(' after " + quoted(name), "write * for a product");
         if (called) fail(start, "unknown function " + quoted(name), did_you_mean(name, function_names()));
@@ -303,22 +308,27 @@ private:
                 skip_space();
                 const std::size_t here = at_;
                 const Expr e = comparison();
+                skip_space();
+                if (at_ < text_.size() && text_[at_] == '=') fail_at_unexpected();
                 const bool condition = function.op == Op::select && count == 0;
                 if (condition && !graph_.is_truth(e))
-                    fail(here, "the first argument of if must be a condition", "compare two expressions, for example x > 0");
+                    fail(here, "the first argument of if must be a condition",
+                         "compare two expressions, for example x > 0");
                 if (!condition) demand_number(e, here);
                 if (count < 3) argument[static_cast<std::size_t>(count)] = e;
                 ++count;
                 if (take(",")) continue;
                 if (take(")")) break;
                 skip_space();
-                if (at_ >= text_.size()) fail(start, quoted(std::string(function.name) + "(") + " is not closed", "add ')'");
+                if (at_ >= text_.size())
+                    fail(start, quoted(std::string(function.name) + "(") + " is not closed", "add ')'");
                 fail_at_unexpected();
             }
         }
         if (count != function.arguments)
-            fail(start, std::string(function.name) + " takes " + counted(static_cast<std::size_t>(function.arguments), "argument") +
-                            ", not " + std::to_string(count));
+            fail(start, std::string(function.name) + " takes " +
+                            counted(static_cast<std::size_t>(function.arguments), "argument") + ", not " +
+                            std::to_string(count));
         if (function.arguments == 1) return graph_.unary(function.op, argument[0]);
         if (function.arguments == 2) return graph_.binary(function.op, argument[0], argument[1]);
         return graph_.select(argument[0], argument[1], argument[2]);

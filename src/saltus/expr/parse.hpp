@@ -15,18 +15,18 @@ namespace saltus::expr {
 /// A text with its place in the file it came from. `place_of(offset)` gives line and column of a character.
 struct Source {
     std::string text;
-    Place place;                              ///< of the first character
-    std::vector<std::pair<int, int>> map;     ///< line and column of each character where it is not simply the next column
+    Place place;                           ///< of the first character
+    std::vector<std::pair<int, int>> map;  ///< line and column of each character where it is not simply the next column
 
     Place place_of(std::size_t offset) const;
 };
 
 /// What the names in an expression mean.
 struct Scope {
-    std::function<std::optional<Expr>(std::string_view)> find;   ///< `x`, `x'`, `t`, a parameter; nothing if unknown
-    std::function<std::vector<std::string>()> names;             ///< for "did you mean"
-    std::function<std::string(std::string_view)> refusal;        ///< why a name that exists may not stand here, or ""
-    std::string what = "the expression";                             ///< named in messages: "the gap gN of 'left'"
+    std::function<std::optional<Expr>(std::string_view)> find;  ///< `x`, `x'`, `t`, a parameter; nothing if unknown
+    std::function<std::vector<std::string>()> names;            ///< for "did you mean"
+    std::function<std::string(std::string_view)> refusal;       ///< why a name that exists may not stand here, or ""
+    std::string what = "the expression";                        ///< named in messages: "the gap gN of 'left'"
 };
 
 /// Hostile input ends with an error before it ends the stack or the memory.

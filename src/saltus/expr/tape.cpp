@@ -61,7 +61,7 @@ private:
             if (graph_[e].op != Op::constant) continue;
             role_[e.id] = Role::constant;
             slot_[e.id] = next_++;
-            tape_.constants_.push_back(graph_[e].value);
+            tape_.constants_.push_back({graph_[e].value, graph_[e].low, graph_[e].high});
         }
         for (const Expr e : parameters) {
             role_[e.id] = Role::parameter;
@@ -158,7 +158,8 @@ private:
     void place_temporaries(std::vector<Instruction>& code, std::span<const Expr> outputs) {
         constexpr std::size_t forever = std::numeric_limits<std::size_t>::max();
         std::vector<std::size_t> last_use(graph_.size(), 0);
-        for (std::size_t k = 0; k < code.size(); ++k) for_each_operand(code[k], [&](std::uint32_t x) { last_use[x] = k; });
+        for (std::size_t k = 0; k < code.size(); ++k)
+            for_each_operand(code[k], [&](std::uint32_t x) { last_use[x] = k; });
         for (const Expr e : outputs) last_use[e.id] = forever;
 
         std::vector<std::uint32_t> free;
@@ -221,6 +222,7 @@ double sign(double a) { return a > 0.0 ? 1.0 : (a < 0.0 ? -1.0 : a); }
 double minimum(double a, double b) { return b < a ? b : a; }
 double maximum(double a, double b) { return a < b ? b : a; }
 double select(double c, double a, double b) { return c != 0.0 ? a : b; }
+double angle(double y, double x) { return std::atan2(y + 0.0, x + 0.0); }
 double powi(double a, int n) { return power(a, n); }
 
 template <double (*f)(double, double)>
@@ -231,11 +233,15 @@ Lanes less(const Lanes& a, const Lanes& b) { return each<less>(a, b); }
 Lanes less_equal(const Lanes& a, const Lanes& b) { return each<less_equal>(a, b); }
 Lanes equal(const Lanes& a, const Lanes& b) { return each<equal>(a, b); }
 Lanes not_equal(const Lanes& a, const Lanes& b) { return each<not_equal>(a, b); }
-Lanes sign(const Lanes& a) { return map(a, [](double x) { return sign(x); }); }
+Lanes sign(const Lanes& a) {
+    return map(a, [](double x) { return sign(x); });
+}
 Lanes minimum(const Lanes& a, const Lanes& b) { return each<minimum>(a, b); }
 Lanes maximum(const Lanes& a, const Lanes& b) { return each<maximum>(a, b); }
+Lanes angle(const Lanes& y, const Lanes& x) { return atan2(y, x); }
 Lanes powi(const Lanes& a, int n) { return power(a, n); }
 
+Interval angle(const Interval& y, const Interval& x) { return atan2(y, x); }
 Interval minimum(const Interval& a, const Interval& b) { return min(a, b); }
 Interval maximum(const Interval& a, const Interval& b) { return max(a, b); }
 
@@ -258,8 +264,8 @@ void sine_and_cosine(const Interval& angle, Interval& s, Interval& c) {
 
 template <class V>
 void Tape::run(std::span<const Instruction> code, V* s) {
-    using std::abs, std::acos, std::asin, std::atan, std::atan2, std::cos, std::cosh, std::exp, std::hypot, std::log,
-        std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+    using std::abs, std::acos, std::asin, std::atan, std::cos, std::cosh, std::exp, std::hypot, std::log, std::pow,
+        std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
     for (const Instruction& i : code) {
         switch (i.code) {
             case static_cast<int>(Op::add): s[i.to] = s[i.a] + s[i.b]; break;
@@ -283,7 +289,7 @@ void Tape::run(std::span<const Instruction> code, V* s) {
             case static_cast<int>(Op::tanh): s[i.to] = tanh(s[i.a]); break;
             case static_cast<int>(Op::abs): s[i.to] = abs(s[i.a]); break;
             case static_cast<int>(Op::sign): s[i.to] = sign(s[i.a]); break;
-            case static_cast<int>(Op::atan2): s[i.to] = atan2(s[i.a], s[i.b]); break;
+            case static_cast<int>(Op::atan2): s[i.to] = angle(s[i.a], s[i.b]); break;
             case static_cast<int>(Op::hypot): s[i.to] = hypot(s[i.a], s[i.b]); break;
             case static_cast<int>(Op::min): s[i.to] = minimum(s[i.a], s[i.b]); break;
             case static_cast<int>(Op::max): s[i.to] = maximum(s[i.a], s[i.b]); break;
@@ -308,7 +314,12 @@ void Tape::run(std::span<const Instruction> code, V* s) {
 template <class V>
 void Tape::prepare(std::span<const V> parameters, std::span<V> scratch) const {
     SALTUS_EXPECT(parameters.size() == parameters_ && scratch.size() >= slots_);
-    V* slot = std::transform(constants_.begin(), constants_.end(), scratch.data(), [](double x) { return V(x); });
+    V* slot = std::transform(constants_.begin(), constants_.end(), scratch.data(), [](const Constant& c) {
+        if constexpr (std::is_same_v<V, Interval>)
+            return c.low <= c.high ? Interval(c.low, c.high) : Interval(c.value);
+        else
+            return V(c.value);
+    });
     std::copy(parameters.begin(), parameters.end(), slot);
     run(std::span<const Instruction>(prepared_), scratch.data());
 }

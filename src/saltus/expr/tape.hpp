@@ -48,7 +48,8 @@ public:
 
     /// The whole tape as the source of one C++ function without dependencies beyond <math.h>:
     ///     void name(const double* parameters, const double* variables, double* out)
-    /// which rounds as `evaluate` does. It compiles for host and device.
+    /// which gives the bits that `evaluate` gives when compiled with -ffp-contract=off -fno-builtin; otherwise
+    /// compilers may fold library calls, to 2 units in the last place of each. It compiles for host and device.
     std::string emit_cpp(std::string_view name) const;
 
 private:
@@ -57,7 +58,7 @@ private:
 
     struct Instruction {
         std::uint8_t code;
-        std::uint32_t to, a, b, c;   // sincos: `c` takes the cosine; powi: `b` is the exponent's bits
+        std::uint32_t to, a, b, c;  // sincos: `c` takes the cosine; powi: `b` is the exponent's bits
     };
 
     template <class V>
@@ -66,11 +67,14 @@ private:
     class Compiler;
 
     std::size_t parameters_ = 0, variables_ = 0, slots_ = 0;
-    std::vector<double> constants_;          // slots [0, constants)
-                                             // then parameters, prepared values, variables, temporaries
+    struct Constant {
+        double value, low, high;
+    };
+    std::vector<Constant> constants_;  // slots [0, constants)
+                                       // then parameters, prepared values, variables, temporaries
     std::size_t first_variable_ = 0;
     std::vector<Instruction> prepared_, main_;
-    std::vector<std::uint32_t> outputs_;     // slots
+    std::vector<std::uint32_t> outputs_;  // slots
 };
 
 }  // namespace saltus::expr

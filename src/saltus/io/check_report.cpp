@@ -64,18 +64,24 @@ std::string flow(const std::vector<std::string>& items, std::size_t indent, std:
 }
 
 std::string headline(const Model& m, const Inspection& i) {
-    std::vector<std::string> shown(m.coordinates.begin(), m.coordinates.begin() + static_cast<std::ptrdiff_t>(std::min(m.coordinates.size(), long_list)));
+    std::vector<std::string> shown(
+        m.coordinates.begin(),
+        m.coordinates.begin() + static_cast<std::ptrdiff_t>(std::min(m.coordinates.size(), long_list)));
     std::string names = fmt::format("{}", fmt::join(shown, ", "));
     if (shown.size() < m.coordinates.size()) names += ", ... " + m.coordinates.back();
-    return fmt::format("{} ({}), {}, {}", counted(m.coordinates.size(), "coordinate"), names,
-                       i.degrees_of_freedom == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", i.degrees_of_freedom),
-                       m.scleronomic ? (m.autonomous ? "scleronomic, autonomous" : "scleronomic, forces depend on the time") : "rheonomic");
+    return fmt::format(
+        "{} ({}), {}, {}", counted(m.coordinates.size(), "coordinate"), names,
+        i.degrees_of_freedom == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", i.degrees_of_freedom),
+        m.scleronomic ? (m.autonomous ? "scleronomic, autonomous" : "scleronomic, forces depend on the time")
+                      : "rheonomic");
 }
 
 std::string contact_line(const Contact& c, const Inspection::ContactState& s) {
-    std::string text = fmt::format("{:<18} gap {:<12.6g} {:<7} gammaN {:.6g}", c.name, s.gap, s.closed ? "closed" : "open", s.gamma_n);
+    std::string text =
+        fmt::format("{:<18} gap {:<12.6g} {:<7} gammaN {:.6g}", c.name, s.gap, s.closed ? "closed" : "open", s.gamma_n);
     if (!s.gamma_t.empty()) text += fmt::format("  gammaT {}  mu {}", numbers(s.gamma_t), numbers(s.mu));
-    if (c.friction.law != FrictionLaw::none && c.friction.law != FrictionLaw::coulomb) text += fmt::format("  {}", word(c.friction.law));
+    if (c.friction.law != FrictionLaw::none && c.friction.law != FrictionLaw::coulomb)
+        text += fmt::format("  {}", word(c.friction.law));
     text += c.c != no_coefficient ? "  e = 1 - c*v" : fmt::format("  eN {:.6g}", s.e_n);
     if (!s.gamma_t.empty()) text += fmt::format("  eT {:.6g}", s.e_t);
     return text + fmt::format("  {}", word(c.impact));
@@ -89,7 +95,9 @@ std::string contact_lines(const Model& m, const Inspection& i) {
         const std::string& name = m.contacts[k].name;
         const std::size_t dot = name.find('.');
         std::size_t end = k + 1;
-        while (dot != std::string::npos && end < m.contacts.size() && m.contacts[end].name.compare(0, dot + 1, name, 0, dot + 1) == 0) ++end;
+        while (dot != std::string::npos && end < m.contacts.size() &&
+               m.contacts[end].name.compare(0, dot + 1, name, 0, dot + 1) == 0)
+            ++end;
         if (end - k <= long_list) {
             for (; k < end; ++k) text += "    " + contact_line(m.contacts[k], i.contacts[k]) + "\n";
             continue;
@@ -113,14 +121,17 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
     const std::string indent(14, ' ');
     if (!m.parameters.empty()) {
         std::vector<std::string> items;
-        for (const Parameter& p : m.parameters) items.push_back(fmt::format("{} = {:.9g}{}", p.name, p.value, p.column < 0 ? " (derived)" : ""));
+        for (const Parameter& p : m.parameters)
+            items.push_back(fmt::format("{} = {:.9g}{}", p.name, p.value, p.column < 0 ? " (derived)" : ""));
         text += "  parameters  " + flow(items, indent.size()) + "\n";
     }
-    text += fmt::format("  mass matrix {}, {}, condition {:.4g}, smallest eigenvalue {:.6g}\n", m.layout().mass_constant ? "constant" : "depends on the state",
+    text += fmt::format("  mass matrix {}, {}, condition {:.4g}, smallest eigenvalue {:.6g}\n",
+                        m.layout().mass_constant ? "constant" : "depends on the state",
                         i.mass_diagonal ? "diagonal" : "coupled", i.mass_largest / i.mass_smallest, i.mass_smallest);
     std::vector<std::string> state;
     for (std::size_t k = 0; k < m.coordinates.size() && k < long_list; ++k)
-        state.push_back(fmt::format("{} = {:.9g}, {}' = {:.9g}", m.coordinates[k], m.q0[k] + 0.0, m.coordinates[k], m.u0[k] + 0.0));   // + 0.0: no -0
+        state.push_back(fmt::format("{} = {:.9g}, {}' = {:.9g}", m.coordinates[k], m.q0[k] + 0.0, m.coordinates[k],
+                                    m.u0[k] + 0.0));  // + 0.0: no -0
     text += "  start       " + flow(state, indent.size()) + "\n";
     text += fmt::format("  energy      kinetic {:.9g}, potential {:.9g}\n", i.energy.kinetic, i.energy.potential);
     if (!m.contacts.empty()) {
@@ -128,25 +139,29 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
         text += contact_lines(m, i);
     }
     if (!m.constraints.empty()) {
-        text += fmt::format("  constraints {}, rank {}\n", m.constraints.size(), i.constraint_rank ? std::to_string(*i.constraint_rank) : "not computed");
+        text += fmt::format("  constraints {}, rank {}\n", m.constraints.size(),
+                            i.constraint_rank ? std::to_string(*i.constraint_rank) : "not computed");
         for (std::size_t k = 0; k < m.constraints.size(); ++k) {
             const Inspection::ConstraintState& s = i.constraints[k];
             text += fmt::format("    {:<18} g {:<12.3g} dg/dt {:.3g}", m.constraints[k].name, s.g, s.rate);
-            if (!s.gamma_t.empty()) text += fmt::format("  gammaT {}  mu {}, scaled by |reaction|", numbers(s.gamma_t), numbers(s.mu));
+            if (!s.gamma_t.empty())
+                text += fmt::format("  gammaT {}  mu {}, scaled by |reaction|", numbers(s.gamma_t), numbers(s.mu));
             text += "\n";
         }
     }
     for (std::size_t k = 0; k < m.sliders.size(); ++k)
-        text += fmt::format("  slider      {:<18} gammaT {}  mu {}  FN {:.6g}\n", m.sliders[k].name, numbers(i.sliders[k].gamma_t),
-                            numbers(i.sliders[k].mu), i.sliders[k].normal_force);
+        text += fmt::format("  slider      {:<18} gammaT {}  mu {}  FN {:.6g}\n", m.sliders[k].name,
+                            numbers(i.sliders[k].gamma_t), numbers(i.sliders[k].mu), i.sliders[k].normal_force);
     for (std::size_t k = 0; k < m.clutches.size(); ++k)
         text += fmt::format("  clutch      {:<18} gamma {:.6g}\n", m.clutches[k].name, i.clutch_gamma[k]);
     if (i.active_rows > 0 && i.rank)
-        text += fmt::format("  active      {} (constraints and closed contacts), rank {}{}\n", counted(static_cast<std::size_t>(i.active_rows), "row"), *i.rank,
+        text += fmt::format("  active      {} (constraints and closed contacts), rank {}{}\n",
+                            counted(static_cast<std::size_t>(i.active_rows), "row"), *i.rank,
                             i.redundant.empty() ? ", independent" : "");
     for (std::size_t k = 0; k < i.redundant.size() && k < long_list; ++k)
         text += fmt::format("    redundant: '{}' = {}\n", i.redundant[k].name, combination_text(i.redundant[k]));
-    if (i.redundant.size() > long_list) text += fmt::format("    and {} more redundant rows\n", i.redundant.size() - long_list);
+    if (i.redundant.size() > long_list)
+        text += fmt::format("    and {} more redundant rows\n", i.redundant.size() - long_list);
     for (const std::string& w : i.warnings) text += "  warning     " + w + "\n";
     return text;
 }
@@ -172,15 +187,22 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     j["initial"] = {{"t", 0.0}, {"q", std::move(q)}, {"u", std::move(u)}};
     j["scleronomic"] = m.scleronomic;
     j["autonomous"] = m.autonomous;
-    j["mass"] = {{"constant", m.layout().mass_constant}, {"diagonal", i.mass_diagonal}, {"positive_definite", i.mass_smallest > 0.0},
-                 {"smallest_eigenvalue", i.mass_smallest}, {"largest_eigenvalue", i.mass_largest}, {"condition", i.mass_largest / i.mass_smallest}};
+    j["mass"] = {{"constant", m.layout().mass_constant},       {"diagonal", i.mass_diagonal},
+                 {"positive_definite", i.mass_smallest > 0.0}, {"smallest_eigenvalue", i.mass_smallest},
+                 {"largest_eigenvalue", i.mass_largest},       {"condition", i.mass_largest / i.mass_smallest}};
     j["energy"] = {{"kinetic", i.energy.kinetic}, {"potential", i.energy.potential}};
     Json contacts = Json::array();
     for (std::size_t k = 0; k < m.contacts.size(); ++k) {
         const Contact& c = m.contacts[k];
         const Inspection::ContactState& s = i.contacts[k];
-        Json e{{"name", c.name}, {"gN", s.gap}, {"closed", s.closed}, {"gammaN", s.gamma_n}, {"gammaT", s.gamma_t}, {"mu", s.mu},
-               {"friction", word(c.friction.law)}, {"impact", word(c.impact)}};
+        Json e{{"name", c.name},
+               {"gN", s.gap},
+               {"closed", s.closed},
+               {"gammaN", s.gamma_n},
+               {"gammaT", s.gamma_t},
+               {"mu", s.mu},
+               {"friction", word(c.friction.law)},
+               {"impact", word(c.impact)}};
         if (c.c == no_coefficient) e["eN"] = s.e_n;
         e["eT"] = s.e_t;
         contacts.push_back(std::move(e));
@@ -190,15 +212,20 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     Json constraints = Json::array();
     for (std::size_t k = 0; k < m.constraints.size(); ++k) {
         const Inspection::ConstraintState& s = i.constraints[k];
-        constraints.push_back({{"name", m.constraints[k].name}, {"g", s.g}, {"rate", s.rate}, {"gammaT", s.gamma_t}, {"mu", s.mu}});
+        constraints.push_back(
+            {{"name", m.constraints[k].name}, {"g", s.g}, {"rate", s.rate}, {"gammaT", s.gamma_t}, {"mu", s.mu}});
     }
     j["constraints"] = std::move(constraints);
     Json sliders = Json::array();
     for (std::size_t k = 0; k < m.sliders.size(); ++k)
-        sliders.push_back({{"name", m.sliders[k].name}, {"gammaT", i.sliders[k].gamma_t}, {"mu", i.sliders[k].mu}, {"FN", i.sliders[k].normal_force}});
+        sliders.push_back({{"name", m.sliders[k].name},
+                           {"gammaT", i.sliders[k].gamma_t},
+                           {"mu", i.sliders[k].mu},
+                           {"FN", i.sliders[k].normal_force}});
     j["sliders"] = std::move(sliders);
     Json clutches = Json::array();
-    for (std::size_t k = 0; k < m.clutches.size(); ++k) clutches.push_back({{"name", m.clutches[k].name}, {"gamma", i.clutch_gamma[k]}});
+    for (std::size_t k = 0; k < m.clutches.size(); ++k)
+        clutches.push_back({{"name", m.clutches[k].name}, {"gamma", i.clutch_gamma[k]}});
     j["clutches"] = std::move(clutches);
     Json redundant = Json::array();
     for (const Inspection::Redundant& r : i.redundant) {
@@ -206,7 +233,8 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
         for (const auto& [name, factor] : r.combination) combination[name] = factor;
         redundant.push_back({{"name", r.name}, {"combination", std::move(combination)}});
     }
-    j["active"] = {{"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", std::move(redundant)}};
+    j["active"] = {
+        {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", std::move(redundant)}};
     j["warnings"] = i.warnings;
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

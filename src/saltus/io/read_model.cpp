@@ -24,10 +24,12 @@ void limit_dotted_keys(std::string_view text, const std::string& file) {
     constexpr int deepest = 100;
     int dots = 0, line = 1;
     for (const char c : text) {
-        const bool key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ' ' || c == '\t' || c == '"' || c == '\'';
+        const bool key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+                         c == ' ' || c == '\t' || c == '"' || c == '\'';
         dots = key ? dots + (c == '.' ? 1 : 0) : 0;
         if (c == '\n') ++line;
-        if (dots > deepest) throw Error("a key with more than 100 dots", {file, line, 0}, "tables may be nested 100 deep");
+        if (dots > deepest)
+            throw Error("a key with more than 100 dots", {file, line, 0}, "tables may be nested 100 deep");
     }
 }
 
@@ -55,11 +57,12 @@ public:
                 escape(places, block);
                 continue;
             }
-            if (peek() == '\r' && at_ + 1 < raw_.size() && raw_[at_ + 1] == '\n') {   // a line break is one character
+            if (peek() == '\r' && at_ + 1 < raw_.size() && raw_[at_ + 1] == '\n') {  // a line break is one character
                 step();
                 continue;
             }
-            for (std::size_t k = glyph_length(); k > 0; --k) places.emplace_back(line_, column_);   // one place for all its bytes
+            for (std::size_t k = glyph_length(); k > 0; --k)
+                places.emplace_back(line_, column_);  // one place for all its bytes
             step();
         }
         return places;
@@ -85,7 +88,7 @@ private:
         const std::pair here{line_, column_};
         step();
         const char kind = peek();
-        if (block && (kind == '\n' || kind == '\r' || kind == ' ' || kind == '\t')) {   // the line goes on
+        if (block && (kind == '\n' || kind == '\r' || kind == ' ' || kind == '\t')) {  // the line goes on
             while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') step();
             return;
         }
@@ -93,7 +96,9 @@ private:
         const int digits = kind == 'u' ? 4 : (kind == 'U' ? 8 : 0);
         step();
         for (int k = 0; k < digits; ++k, step())
-            code = code * 16 + static_cast<unsigned long>(std::isdigit(static_cast<unsigned char>(peek())) != 0 ? peek() - '0' : (peek() | 32) - 'a' + 10);
+            code = code * 16 + static_cast<unsigned long>(std::isdigit(static_cast<unsigned char>(peek())) != 0
+                                                              ? peek() - '0'
+                                                              : (peek() | 32) - 'a' + 10);
         const int bytes = code < 0x80 ? 1 : (code < 0x800 ? 2 : (code < 0x10000 ? 3 : 4));
         for (int k = 0; k < bytes; ++k) places.push_back(here);
     }
@@ -113,8 +118,9 @@ public:
 
     Description read() {
         const toml::table root = parse();
-        check_keys(root, "the model file", {"system", "parameters", "contact", "constraint", "slider", "clutch", "control", "penalty",
-                                            "perturbation", "initial", "simulate", "points", "springs", "volume", "obstacle"});
+        check_keys(root, "the model file",
+                   {"system", "parameters", "contact", "constraint", "slider", "clutch", "control", "penalty",
+                    "perturbation", "initial", "simulate", "points", "springs", "volume", "obstacle"});
         d_.file = file_;
         if (const toml::table* t = table(root, "system")) system(*t);
         if (const toml::table* t = table(root, "parameters")) d_.parameters = entries(*t, "[parameters]");
@@ -155,7 +161,8 @@ private:
             case toml::node_type::table: return "a table";
             case toml::node_type::array: return "a list";
             case toml::node_type::string: return "a string";
-            case toml::node_type::integer: case toml::node_type::floating_point: return "a number";
+            case toml::node_type::integer:
+            case toml::node_type::floating_point: return "a number";
             case toml::node_type::boolean: return "true or false";
             default: return "a date or time";
         }
@@ -170,8 +177,9 @@ private:
             const std::string name(key.str());
             if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
             const std::string guess = nearest(name, allowed);
-            throw Error("unknown key '" + name + "' in " + where, place_of(key.source()),
-                        guess.empty() ? "allowed are " + listing(allowed, "and", "", 20) : "did you mean '" + guess + "'?");
+            throw Error(
+                "unknown key '" + name + "' in " + where, place_of(key.source()),
+                guess.empty() ? "allowed are " + listing(allowed, "and", "", 20) : "did you mean '" + guess + "'?");
         }
     }
 
@@ -181,7 +189,8 @@ private:
         const toml::node* node = parent.get(key);
         if (node == nullptr) return nullptr;
         if (const toml::table* t = node->as_table()) return t;
-        if (node->is_array_of_tables()) throw Error("[[" + key + "]] may stand only once", place_of(*node), "write [" + key + "]");
+        if (node->is_array_of_tables())
+            throw Error("[[" + key + "]] may stand only once", place_of(*node), "write [" + key + "]");
         wrong_type(*node, "'" + key + "'", "a table [" + key + "]");
     }
 
@@ -189,7 +198,8 @@ private:
     void for_each(const toml::table& root, const std::string& key, F f) const {
         const toml::node* node = root.get(key);
         if (node == nullptr) return;
-        if (node->is_table()) throw Error("[" + key + "] must be written with double brackets", place_of(*node), "write [[" + key + "]]");
+        if (node->is_table())
+            throw Error("[" + key + "] must be written with double brackets", place_of(*node), "write [[" + key + "]]");
         const toml::array* list = node->as_array();
         if (list == nullptr) wrong_type(*node, "'" + key + "'", "a table [[" + key + "]]");
         for (const toml::node& item : *list) {
@@ -204,17 +214,24 @@ private:
         if (const auto* text = node.as_string()) {
             expr::Source source{text->get(), place, {}};
             // The text right behind the quote, unless escapes or line breaks make it differ.
-            const std::size_t begin = line_start_[static_cast<std::size_t>(place.line) - 1] + static_cast<std::size_t>(place.column);
+            const std::size_t begin =
+                line_start_[static_cast<std::size_t>(place.line) - 1] + static_cast<std::size_t>(place.column);
             const bool plain = begin <= text_.size() && (text_[begin - 1] == '"' || text_[begin - 1] == '\'') &&
-                               text_.substr(begin, text->get().size()) == text->get() && text->get().find('\n') == std::string::npos;
-            if (plain) ++source.place.column;
-            else source.map = StringMap(text_, line_start_, place.line, place.column).map(text->get().size());
+                               text_.substr(begin, text->get().size()) == text->get() &&
+                               text->get().find('\n') == std::string::npos;
+            if (plain)
+                ++source.place.column;
+            else
+                source.map = StringMap(text_, line_start_, place.line, place.column).map(text->get().size());
             return Field(std::move(source));
         }
         double value = 0.0;
-        if (const auto* x = node.as_floating_point()) value = x->get();
-        else if (const auto* i = node.as_integer()) value = static_cast<double>(i->get());
-        else wrong_type(node, what, "a number or an expression");
+        if (const auto* x = node.as_floating_point())
+            value = x->get();
+        else if (const auto* i = node.as_integer())
+            value = static_cast<double>(i->get());
+        else
+            wrong_type(node, what, "a number or an expression");
         if (!std::isfinite(value)) throw Error(what + " is not finite", place, "write a finite number");
         Field f(value);
         f.source.place = place;
@@ -236,7 +253,8 @@ private:
     std::vector<Field> fields_of(const toml::node& node, const std::string& what) const {
         std::vector<Field> list;
         if (const toml::array* a = node.as_array()) {
-            if (a->empty()) throw Error(what + " is an empty list", place_of(node), "give at least one value, or remove it");
+            if (a->empty())
+                throw Error(what + " is an empty list", place_of(node), "give at least one value, or remove it");
             for (const toml::node& item : *a) list.push_back(field(item, what));
         } else {
             list.push_back(field(node, what));
@@ -272,7 +290,8 @@ private:
     std::vector<Entry> entries(const toml::table& t, const std::string& where) const {
         std::vector<Entry> list;
         for (const auto& [key, node] : t)
-            list.push_back({std::string(key.str()), field(node, "'" + std::string(key.str()) + "' in " + where), place_of(key.source())});
+            list.push_back({std::string(key.str()), field(node, "'" + std::string(key.str()) + "' in " + where),
+                            place_of(key.source())});
         // Tables come sorted by name; people mean the order of the file.
         std::stable_sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
             return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
@@ -305,7 +324,9 @@ private:
         IndexList list;
         list.place = place_of(node);
         const auto integer = [&](const toml::node& n) {
-            if (!n.is_integer()) throw Error(what + " holds " + (n.is_number() ? "a number that is not whole" : type_name(n)), place_of(n), "give whole point numbers");
+            if (!n.is_integer())
+                throw Error(what + " holds " + (n.is_number() ? "a number that is not whole" : type_name(n)),
+                            place_of(n), "give whole point numbers");
             return static_cast<long long>(n.as_integer()->get());
         };
         if (!node.is_array()) wrong_type(node, what, "a list");
@@ -409,8 +430,10 @@ private:
         p.place = place_of(t);
         const auto read = [&](const char* key, Field& common, std::vector<Entry>& each) {
             const toml::node* node = t.get(key);
-            if (node != nullptr && node->is_table()) each = entries(t, key, where);
-            else common = optional_field(t, key, where);
+            if (node != nullptr && node->is_table())
+                each = entries(t, key, where);
+            else
+                common = optional_field(t, key, where);
         };
         read("k", p.k, p.k_of);
         read("d", p.d, p.d_of);
@@ -466,9 +489,11 @@ private:
             if (kind.word.empty()) throw Error(inner + " has no kind", kind.place, "add kind = \"hexahedra-row\"");
             if (kind.word != "hexahedra-row")
                 throw Error("unknown kind '" + kind.word + "' in " + inner, kind.place, "allowed is hexahedra-row");
-            HexahedraRow row{optional_field(*g, "segments", inner), optional_field(*g, "length", inner), fields(*g, "width", inner),
-                             fields(*g, "origin", inner), place_of(*node)};
-            if (!row.segments.given || !row.length.given) throw Error(inner + " needs segments and length", row.place, "add " + std::string(row.segments.given ? "length" : "segments"));
+            HexahedraRow row{optional_field(*g, "segments", inner), optional_field(*g, "length", inner),
+                             fields(*g, "width", inner), fields(*g, "origin", inner), place_of(*node)};
+            if (!row.segments.given || !row.length.given)
+                throw Error(inner + " needs segments and length", row.place,
+                            "add " + std::string(row.segments.given ? "length" : "segments"));
             p.generate = std::move(row);
         }
         p.positions = rows_of(t, "positions", where);
@@ -476,7 +501,8 @@ private:
             if (const toml::table* m = node->as_table()) {
                 check_keys(*m, "mass of " + where, {"total", "distribution"});
                 p.total_mass = optional_field(*m, "total", "mass of " + where);
-                if (!p.total_mass.given) throw Error("mass of " + where + " has no total", place_of(*node), "add total = ...");
+                if (!p.total_mass.given)
+                    throw Error("mass of " + where + " has no total", place_of(*node), "add total = ...");
                 choice(*m, "distribution", "mass of " + where, p.distribution);
             } else {
                 p.masses = fields(t, "mass", where);
@@ -509,9 +535,13 @@ private:
         v.place = place_of(t);
         v.name = string(t, "name", where);
         if (const toml::node* node = t.get("cells")) {
-            if (node->is_string() && node->as_string()->get() == "all") v.all = true;
-            else if (node->is_string()) throw Error("cells of " + where + " is \"" + node->as_string()->get() + "\"", place_of(*node), "write \"all\" or a list");
-            else v.all = false, v.cells = indices(*node, "cells of " + where);
+            if (node->is_string() && node->as_string()->get() == "all")
+                v.all = true;
+            else if (node->is_string())
+                throw Error("cells of " + where + " is \"" + node->as_string()->get() + "\"", place_of(*node),
+                            "write \"all\" or a list");
+            else
+                v.all = false, v.cells = indices(*node, "cells of " + where);
         }
         d_.volumes.push_back(std::move(v));
     }
@@ -541,7 +571,8 @@ private:
 }  // namespace
 
 model::Description parse_model(std::string_view text, const std::string& file) {
-    if (text.size() > largest_file) throw Error("the file is larger than 256 MiB", {file, 0, 0}, "write the model in C++");
+    if (text.size() > largest_file)
+        throw Error("the file is larger than 256 MiB", {file, 0, 0}, "write the model in C++");
     limit_dotted_keys(text, file);
     return Reader(text, file).read();
 }
@@ -549,7 +580,8 @@ model::Description parse_model(std::string_view text, const std::string& file) {
 model::Description read_model(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
-    if (std::filesystem::is_directory(path)) throw Error("cannot be read: it is a folder", {path, 0, 0}, "give a model file");
+    if (std::filesystem::is_directory(path))
+        throw Error("cannot be read: it is a folder", {path, 0, 0}, "give a model file");
     const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     if (in.bad()) throw Error("cannot be read", {path, 0, 0}, "is it a file?");
     return parse_model(content, path);

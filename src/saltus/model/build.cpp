@@ -25,7 +25,9 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 }  // namespace
 
-Model build(const Description& description, const BuildOptions& options) { return Builder(description, options).build(); }
+Model build(const Description& description, const BuildOptions& options) {
+    return Builder(description, options).build();
+}
 
 Builder::Builder(const Description& description, const BuildOptions& options) : d_(description), options_(options) {
     f_.t = f_.graph.symbol("t", expr::time);
@@ -47,7 +49,8 @@ Model Builder::build() {
     add_contacts();
     for (std::size_t k = 0; k < d_.constraints.size(); ++k) {
         const ConstraintDescription& c = d_.constraints[k];
-        model_.constraints[k].friction = friction("constraint " + quoted(c.name), c.gammaT, c.mu, {"coulomb", {}}, {}, {}, c.place);
+        model_.constraints[k].friction =
+            friction("constraint " + quoted(c.name), c.gammaT, c.mu, {"coulomb", {}}, {}, {}, c.place);
     }
     add_sliders();
     add_clutches();
@@ -58,8 +61,18 @@ Model Builder::build() {
     add_defaults();
     initial_state(model_);
 
-    const bool expressions = !f_.q.empty();
-    // Expressions may have taken points' coordinates in any order; patterns want them ascending.
+    sort_coordinates();
+    judge_time();
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
+    make_system();
+    check_coefficients(model_);
+    check_start();
+    return std::move(model_);
+}
+
+/// Expressions may have taken points' coordinates in any order; patterns want them ascending.
+void Builder::sort_coordinates() {
     std::vector<std::size_t> order(f_.q.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return f_.index[a] < f_.index[b]; });
@@ -68,10 +81,14 @@ Model Builder::build() {
         for (std::size_t i = 0; i < order.size(); ++i) v[i] = copy[order[i]];
     };
     sorted(f_.q), sorted(f_.u), sorted(f_.f), sorted(f_.index);
+}
 
+/// Whether T and the rows, or the forces, depend on the time explicitly.
+void Builder::judge_time() {
     std::vector<Expr> kinematics = f_.slips;
     kinematics.insert(kinematics.end(), {f_.T});
-    for (const auto* list : {&f_.constraints, &f_.gaps}) kinematics.insert(kinematics.end(), list->begin(), list->end());
+    for (const auto* list : {&f_.constraints, &f_.gaps})
+        kinematics.insert(kinematics.end(), list->begin(), list->end());
     std::vector<Expr> forces = f_.f;
     forces.insert(forces.end(), {f_.U, f_.R});
     forces.insert(forces.end(), f_.coefficients.begin(), f_.coefficients.end());
@@ -80,30 +97,31 @@ Model Builder::build() {
     for (const Expr e : kinematics) model_.scleronomic = model_.scleronomic && !depends_on_time(e);
     model_.autonomous = model_.scleronomic;
     for (const Expr e : forces) model_.autonomous = model_.autonomous && !depends_on_time(e);
+}
 
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
-
+void Builder::make_system() {
     model_.p = p_;
     if (has_points_) {
         points_.t = f_.t;
         points_.p = f_.p;
         points_.first_coordinate = static_cast<int>(d_.q.size());
         points_.coordinates = f_.coordinates;
-        if (!expressions) {
+        if (f_.q.empty()) {
             points_.coefficients = f_.coefficients;
             points_.graph = std::move(f_.graph);
             model_.system = std::make_shared<PointSystem>(std::move(points_));
         } else {
             points_.graph = f_.graph;
             auto own = std::make_shared<ExpressionSystem>(std::move(f_));
-            model_.system = std::make_shared<JoinedSystem>(std::move(own), std::make_shared<PointSystem>(std::move(points_)));
+            model_.system =
+                std::make_shared<JoinedSystem>(std::move(own), std::make_shared<PointSystem>(std::move(points_)));
         }
     } else {
         model_.system = std::make_shared<ExpressionSystem>(std::move(f_));
     }
-    check_coefficients(model_);
+}
 
+void Builder::check_start() {
     InitialPlaces places;
     const Place file{d_.file, 0, 0};
     const Place points = has_points_ ? d_.points->place : file;
@@ -113,17 +131,16 @@ Model Builder::build() {
                                  : "change [initial], or let --project-initial repair it";
     if (options_.project_initial) {
         model_.start_projected = project_initial(model_);
-        places.remedy = "no admissible state was found near it: give one that is closer, or check whether the constraints agree";
+        places.remedy =
+            "no admissible state was found near it: give one that is closer, or check whether the constraints agree";
     }
     verify_initial(model_, places);
-    return std::move(model_);
 }
 
 // --- energies and forces -------------------------------------------------------------------------------------
 
 void Builder::add_energies() {
-    if (!d_.q.empty() && !d_.T.given)
-        throw Error("the kinetic energy is missing", {d_.file, 0, 0}, "give [system] T");
+    if (!d_.q.empty() && !d_.T.given) throw Error("the kinetic energy is missing", {d_.file, 0, 0}, "give [system] T");
     if (d_.T.given) {
         f_.T = parse(d_.T, "the kinetic energy T", of_state);
         require_quadratic(f_.T);
@@ -141,7 +158,8 @@ void Builder::require_quadratic(Expr T) {
     expr::Graph& g = f_.graph;
     for (const auto& [index, local] : point_coordinate_) {
         if (!g.is_zero(Derivative(g, f_.u[local])(T)))
-            throw Error("the kinetic energy T contains the velocity of a mass point, " + model_.coordinates[static_cast<std::size_t>(index)] + "'",
+            throw Error("the kinetic energy T contains the velocity of a mass point, " +
+                            model_.coordinates[static_cast<std::size_t>(index)] + "'",
                         d_.T.place(), "points have their mass in [points]");
     }
     const auto quadratic = [&](Expr e) {
@@ -157,7 +175,8 @@ void Builder::require_quadratic(Expr T) {
     for (const Expr term : expr::terms(g, T))
         if (!quadratic(term))
             throw Error("the kinetic energy T is not quadratic in the velocities: term " + expr::to_string(g, term),
-                        d_.T.place(), "allowed are products of at most two velocities with factors of coordinates and t");
+                        d_.T.place(),
+                        "allowed are products of at most two velocities with factors of coordinates and t");
 }
 
 void Builder::add_forces() {
@@ -180,7 +199,8 @@ bool Builder::depends_on_time(Expr e) {
 void Builder::warn_of_kinks(Expr e, const std::string& what) {
     const std::vector<std::string> names = expr::kinks(f_.graph, e, of_state);
     if (!names.empty())
-        model_.warnings.push_back(what + " uses " + listing(names) + ": it is differentiated piecewise and has no second derivative at the kink");
+        model_.warnings.push_back(what + " uses " + listing(names) +
+                                  ": it is differentiated piecewise and has no second derivative at the kink");
 }
 
 // --- rows ----------------------------------------------------------------------------------------------------
@@ -189,16 +209,20 @@ void Builder::new_row_name(const std::string& name, const std::string& what, con
     if (name.empty()) throw Error("the " + what + " has no name", place, "add name = \"...\"");
     const auto [at, fresh] = row_names_.emplace(name, what);
     if (!fresh)
-        throw Error("the name '" + name + "' is used twice (" + at->second + (at->second == what ? ")" : ", " + what + ")"), place, "choose another name");
+        throw Error(
+            "the name '" + name + "' is used twice (" + at->second + (at->second == what ? ")" : ", " + what + ")"),
+            place, "choose another name");
 }
 
 void Builder::add_constraints() {
     for (const ConstraintDescription& c : d_.constraints) {
         new_row_name(c.name, "constraint", c.place);
-        if (!c.g.given) throw Error("constraint '" + c.name + "' has no g", c.place, "add g = \"...\", which must be 0");
+        if (!c.g.given)
+            throw Error("constraint '" + c.name + "' has no g", c.place, "add g = \"...\", which must be 0");
         const Expr g = parse(c.g, "g of constraint " + quoted(c.name), of_position);
         if (!f_.graph.depends_on(g, expr::position))
-            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place(), "g must be a function of the coordinates that stays 0");
+            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place(),
+                        "g must be a function of the coordinates that stays 0");
         warn_of_kinks(g, "constraint '" + c.name + "'");
         Constraint constraint;
         constraint.name = c.name;
@@ -216,7 +240,8 @@ void Builder::add_contacts() {
         if (!c.gN.given) throw Error(owner + " has no gap", c.place, "add gN = \"...\", >= 0 where open");
         const Expr gap = parse(c.gN, "the gap gN of " + quoted(c.name), of_position);
         if (!f_.graph.depends_on(gap, expr::position))
-            throw Error("the gap of " + owner + " does not depend on any coordinate", c.gN.place(), "gN must be a distance that the coordinates change");
+            throw Error("the gap of " + owner + " does not depend on any coordinate", c.gN.place(),
+                        "gN must be a distance that the coordinates change");
         warn_of_kinks(gap, "the gap of " + owner);
         Contact contact;
         contact.name = c.name;
@@ -233,11 +258,14 @@ void Builder::contact_laws(Contact& contact, const Field& eN, const Field& eT, c
     static const std::vector<std::string> laws{"newton", "poisson", "energy"};
     const auto found = std::find(laws.begin(), laws.end(), impact.word);
     if (found == laws.end())
-        throw Error("unknown impact law '" + impact.word + "' of " + owner, impact.place,
-                    "allowed are " + listing(laws) + (nearest(impact.word, laws).empty() ? "" : "; did you mean '" + nearest(impact.word, laws) + "'?"));
+        throw Error(
+            "unknown impact law '" + impact.word + "' of " + owner, impact.place,
+            "allowed are " + listing(laws) +
+                (nearest(impact.word, laws).empty() ? "" : "; did you mean '" + nearest(impact.word, laws) + "'?"));
     contact.impact = static_cast<ImpactLaw>(found - laws.begin());
     if (c.given && contact.impact != ImpactLaw::energy)
-        throw Error("c of " + owner + " belongs to impact = \"energy\"", c.place(), "set impact = \"energy\", or give eN instead of c");
+        throw Error("c of " + owner + " belongs to impact = \"energy\"", c.place(),
+                    "set impact = \"energy\", or give eN instead of c");
     if (c.given && eN.given) throw Error(owner + " has both eN and c", c.place(), "give eN, or c for e = 1 - c*v");
     if (eN.given) contact.e_n = restitution(eN, "eN of " + owner, 0.0);
     if (eT.given) contact.e_t = restitution(eT, "eT of " + owner, -1.0);
@@ -249,15 +277,16 @@ void Builder::add_sliders() {
     for (const SliderDescription& s : d_.sliders) {
         ++number;
         Slider slider;
-        slider.name = s.name.empty() ? (d_.sliders.size() == 1 ? "slider" : "slider " + std::to_string(number)) : s.name;
+        slider.name =
+            s.name.empty() ? (d_.sliders.size() == 1 ? "slider" : "slider " + std::to_string(number)) : s.name;
         new_row_name(slider.name, "slider", s.place);
         const std::string owner = "slider " + quoted(slider.name);
         if (s.gammaT.empty()) throw Error(owner + " has no gammaT", s.place, "add its slip velocity gammaT = \"...\"");
         if (s.mu.empty()) throw Error(owner + " has no mu", s.place, "add mu");
         if (!s.FN.given) throw Error(owner + " has no normal force FN", s.place, "add FN = \"...\"");
         slider.friction = friction(owner, s.gammaT, s.mu, {"coulomb", {}}, {}, {}, s.place);
-        slider.normal_force = coefficient(parse(s.FN, "the normal force FN of " + quoted(slider.name), of_state), "FN of " + owner, 0.0, infinity,
-                                          "must be >= 0", s.FN.place());
+        slider.normal_force = coefficient(parse(s.FN, "the normal force FN of " + quoted(slider.name), of_state),
+                                          "FN of " + owner, 0.0, infinity, "must be >= 0", s.FN.place());
         if (s.eT.given) slider.e_t = restitution(s.eT, "eT of " + owner, -1.0);
         model_.sliders.push_back(std::move(slider));
     }
@@ -268,10 +297,12 @@ void Builder::add_clutches() {
     for (const ClutchDescription& c : d_.clutches) {
         ++number;
         Clutch clutch;
-        clutch.name = c.name.empty() ? (d_.clutches.size() == 1 ? "clutch" : "clutch " + std::to_string(number)) : c.name;
+        clutch.name =
+            c.name.empty() ? (d_.clutches.size() == 1 ? "clutch" : "clutch " + std::to_string(number)) : c.name;
         new_row_name(clutch.name, "clutch", c.place);
-        if (!c.gamma.given) throw Error("clutch '" + clutch.name + "' has no gamma", c.place, "add gamma = \"...\", which stays >= 0");
-        clutch.row = static_cast<int>(f_.slips.size());   // among the slips; shifted when all rows are known
+        if (!c.gamma.given)
+            throw Error("clutch '" + clutch.name + "' has no gamma", c.place, "add gamma = \"...\", which stays >= 0");
+        clutch.row = static_cast<int>(f_.slips.size());  // among the slips; shifted when all rows are known
         f_.slips.push_back(slip(c.gamma, "gamma of clutch " + quoted(clutch.name)));
         model_.clutches.push_back(std::move(clutch));
     }
@@ -291,16 +322,20 @@ Expr Builder::slip(const Field& field, const std::string& what) {
                 throw Error(what + " is not affine in the velocities: term " + expr::to_string(g, term), field.place(),
                             "velocities may appear to the first power only, not inside functions");
     }
-    if (!g.depends_on(e, expr::velocity)) throw Error(what + " does not depend on any velocity", field.place(), "a velocity is written x' for coordinate x");
+    if (!g.depends_on(e, expr::velocity))
+        throw Error(what + " does not depend on any velocity", field.place(),
+                    "a velocity is written x' for coordinate x");
     return e;
 }
 
 Friction Builder::friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
-                           const Choice& law, const Field& radius, const std::vector<Field>& radii, const Place& place) {
+                           const Choice& law, const Field& radius, const std::vector<Field>& radii,
+                           const Place& place) {
     static const std::vector<std::string> laws{"coulomb", "contensou", "rolling"};
     if (std::find(laws.begin(), laws.end(), law.word) == laws.end())
         throw Error("unknown friction law '" + law.word + "' of " + owner, law.place,
-                    "allowed are " + listing(laws) + (nearest(law.word, laws).empty() ? "" : "; did you mean '" + nearest(law.word, laws) + "'?"));
+                    "allowed are " + listing(laws) +
+                        (nearest(law.word, laws).empty() ? "" : "; did you mean '" + nearest(law.word, laws) + "'?"));
     const bool contensou = law.word == "contensou", rolling = law.word == "rolling";
     const std::size_t n = gammaT.size();
     Friction result;
@@ -310,16 +345,22 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
             if (!f_.graph.is_zero(f_.coefficients[static_cast<std::size_t>(k)]))
                 throw Error(owner + " has mu but no slip velocity", m.place(), "add gammaT = \"...\"");
         }
-        if (contensou || rolling) throw Error(owner + " has friction = \"" + law.word + "\" but no gammaT", place, "add gammaT = [...]");
-        if (radius.given) throw Error("radius of " + owner + " belongs to friction = \"contensou\"", radius.place(), "add gammaT and friction, or remove it");
-        if (!radii.empty()) throw Error("radii of " + owner + " belong to friction = \"rolling\"", radii[0].place(), "add gammaT and friction, or remove them");
+        if (contensou || rolling)
+            throw Error(owner + " has friction = \"" + law.word + "\" but no gammaT", place, "add gammaT = [...]");
+        if (radius.given)
+            throw Error("radius of " + owner + " belongs to friction = \"contensou\"", radius.place(),
+                        "add gammaT and friction, or remove it");
+        if (!radii.empty())
+            throw Error("radii of " + owner + " belong to friction = \"rolling\"", radii[0].place(),
+                        "add gammaT and friction, or remove them");
         return result;
     }
     const std::string components = "gammaT of " + owner + " has " + counted(n, "component");
     if (contensou && n != 3)
         throw Error(components, gammaT[0].place(), "friction = \"contensou\" takes 3: two of sliding, then drilling");
     if (rolling && n != 5)
-        throw Error(components, gammaT[0].place(), "friction = \"rolling\" takes 5: two of sliding, drilling, two of rolling");
+        throw Error(components, gammaT[0].place(),
+                    "friction = \"rolling\" takes 5: two of sliding, drilling, two of rolling");
     if (!contensou && !rolling && n > 2)
         throw Error(components, gammaT[0].place(),
                     "coulomb friction takes 1 (planar) or 2 (spatial); 3 need friction = \"contensou\", 5 \"rolling\"");
@@ -327,22 +368,32 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
         throw Error("mu of " + owner + " has " + counted(mu.size(), "value"), mu[0].place(),
                     "give one, or two (orthotropic) with two slip directions");
     if (contensou != radius.given)
-        throw Error(contensou ? owner + " has friction = \"contensou\" but no radius" : "radius of " + owner + " belongs to friction = \"contensou\"",
-                    contensou ? place : radius.place(), contensou ? "add radius = ..., of the contact patch" : "set friction = \"contensou\", or remove it");
+        throw Error(
+            contensou ? owner + " has friction = \"contensou\" but no radius"
+                      : "radius of " + owner + " belongs to friction = \"contensou\"",
+            contensou ? place : radius.place(),
+            contensou ? "add radius = ..., of the contact patch" : "set friction = \"contensou\", or remove it");
     if (rolling != !radii.empty())
-        throw Error(rolling ? owner + " has friction = \"rolling\" but no radii" : "radii of " + owner + " belong to friction = \"rolling\"",
-                    rolling ? place : radii[0].place(), rolling ? "add radii = [drilling, rolling]" : "set friction = \"rolling\", or remove them");
+        throw Error(rolling ? owner + " has friction = \"rolling\" but no radii"
+                            : "radii of " + owner + " belong to friction = \"rolling\"",
+                    rolling ? place : radii[0].place(),
+                    rolling ? "add radii = [drilling, rolling]" : "set friction = \"rolling\", or remove them");
     if (rolling && radii.size() != 2)
-        throw Error("radii of " + owner + " has " + counted(radii.size(), "value"), radii[0].place(), "give two, [drilling, rolling]");
+        throw Error("radii of " + owner + " has " + counted(radii.size(), "value"), radii[0].place(),
+                    "give two, [drilling, rolling]");
 
-    result.law = contensou ? FrictionLaw::contensou : rolling ? FrictionLaw::rolling
-                 : mu.size() == 2 ? FrictionLaw::orthotropic : FrictionLaw::coulomb;
-    result.first_row = static_cast<int>(f_.slips.size());   // among the slips; shifted when all rows are known
+    result.law = contensou        ? FrictionLaw::contensou
+                 : rolling        ? FrictionLaw::rolling
+                 : mu.size() == 2 ? FrictionLaw::orthotropic
+                                  : FrictionLaw::coulomb;
+    result.first_row = static_cast<int>(f_.slips.size());  // among the slips; shifted when all rows are known
     result.dimension = static_cast<int>(n);
     for (std::size_t k = 0; k < n; ++k)
-        f_.slips.push_back(slip(gammaT[k], "the slip velocity gammaT" + (n > 1 ? "[" + std::to_string(k) + "]" : "") + " of " + owner));
+        f_.slips.push_back(slip(
+            gammaT[k], "the slip velocity gammaT" + (n > 1 ? "[" + std::to_string(k) + "]" : "") + " of " + owner));
     for (std::size_t k = 0; k < mu.size(); ++k) result.mu[k] = friction_coefficient(mu[k], owner);
-    if (mu.empty()) result.mu[0] = coefficient(f_.graph.constant(0.0), "mu of " + owner, 0.0, infinity, "must be >= 0", place);
+    if (mu.empty())
+        result.mu[0] = coefficient(f_.graph.constant(0.0), "mu of " + owner, 0.0, infinity, "must be >= 0", place);
     if (contensou) result.radius[0] = positive(radius, "radius of " + owner, false);
     for (std::size_t k = 0; k < radii.size(); ++k) result.radius[k] = positive(radii[k], "radii of " + owner, false);
     return result;
@@ -350,24 +401,26 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
 
 // --- coefficients --------------------------------------------------------------------------------------------
 
-Coefficient Builder::coefficient(Expr e, const std::string& what, double lowest, double highest, const std::string& range,
-                                 const Place& place) {
+Coefficient Builder::coefficient(Expr e, const std::string& what, double lowest, double highest,
+                                 const std::string& range, const Place& place) {
     f_.coefficients.push_back(e);
     coefficient_checks_.push_back({what, range, lowest, highest, place});
     return static_cast<Coefficient>(f_.coefficients.size() - 1);
 }
 
 Coefficient Builder::restitution(const Field& field, const std::string& what, double lowest) {
-    return coefficient(parse(field, what, 0), what, lowest, 1.0, lowest < 0.0 ? "must lie in [-1, 1]" : "must lie in [0, 1]", field.place());
+    return coefficient(parse(field, what, 0), what, lowest, 1.0,
+                       lowest < 0.0 ? "must lie in [-1, 1]" : "must lie in [0, 1]", field.place());
 }
 
 Coefficient Builder::friction_coefficient(const Field& field, const std::string& owner) {
-    return coefficient(parse(field, "mu of " + owner, of_state), "mu of " + owner, 0.0, infinity, "must be >= 0", field.place());
+    return coefficient(parse(field, "mu of " + owner, of_state), "mu of " + owner, 0.0, infinity, "must be >= 0",
+                       field.place());
 }
 
 Coefficient Builder::positive(const Field& field, const std::string& what, bool zero_allowed) {
-    return coefficient(parse(field, what, 0), what, zero_allowed ? 0.0 : std::numeric_limits<double>::denorm_min(), infinity,
-                       zero_allowed ? "must be >= 0" : "must be > 0", field.place());
+    return coefficient(parse(field, what, 0), what, zero_allowed ? 0.0 : std::numeric_limits<double>::denorm_min(),
+                       infinity, zero_allowed ? "must be >= 0" : "must be > 0", field.place());
 }
 
 void Builder::check_coefficients(const Model& model) {
@@ -377,8 +430,9 @@ void Builder::check_coefficients(const Model& model) {
     for (std::size_t k = 0; k < values.size(); ++k) {
         const CoefficientCheck& check = coefficient_checks_[k];
         if (std::isfinite(values[k]) && values[k] >= check.lowest && values[k] <= check.highest) continue;
-        throw Error(check.what + " is " + number_text(values[k]) + ", it " + (std::isfinite(values[k]) ? check.range : "must be finite"), check.place,
-                    "change it, or the parameters in it");
+        throw Error(check.what + " is " + number_text(values[k]) + ", it " +
+                        (std::isfinite(values[k]) ? check.range : "must be finite"),
+                    check.place, "change it, or the parameters in it");
     }
 }
 
@@ -394,15 +448,16 @@ void Builder::add_penalty() {
         const std::size_t own = d_.contacts.size(), n = static_cast<std::size_t>(point_count_);
         return k < own ? std::pair(k, k + 1) : std::pair(own + (k - own) * n, own + (k - own + 1) * n);
     };
-    const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what, bool zero_allowed,
-                            Coefficient Contact::*member) {
+    const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what,
+                            bool zero_allowed, Coefficient Contact::*member) {
         if (common.given) {
             const Coefficient k = positive(common, what + " in [penalty]", zero_allowed);
             for (Contact& c : model_.contacts) c.*member = k;
         }
         for (const Entry& e : each) {
             if (std::find(names.begin(), names.end(), e.name) == names.end())
-                throw Error("unknown contact '" + e.name + "' in [penalty] " + what, e.place, did_you_mean(e.name, names));
+                throw Error("unknown contact '" + e.name + "' in [penalty] " + what, e.place,
+                            did_you_mean(e.name, names));
             const Coefficient k = positive(e.value, what + " of contact '" + e.name + "' in [penalty]", zero_allowed);
             const auto [first, last] = contacts_of(e.name);
             for (std::size_t i = first; i < last; ++i) model_.contacts[i].*member = k;
@@ -417,12 +472,14 @@ void Builder::add_defaults() {
     const SimulateDescription& s = d_.simulate;
     static const std::vector<std::string> methods{"event", "moreau", "penalty"};
     if (std::find(methods.begin(), methods.end(), s.method.word) == methods.end())
-        throw Error("unknown method '" + s.method.word + "' in [simulate]", s.method.place, "allowed are " + listing(methods));
+        throw Error("unknown method '" + s.method.word + "' in [simulate]", s.method.place,
+                    "allowed are " + listing(methods));
     model_.simulate.method = s.method.word;
     const auto take = [&](const Field& field, const std::string& what, std::optional<double>& to) {
         if (!field.given) return;
         to = number(field, what + " in [simulate]");
-        if (!(*to > 0.0)) throw Error(what + " in [simulate] is " + number_text(*to) + ", it must be > 0", field.place());
+        if (!(*to > 0.0))
+            throw Error(what + " in [simulate] is " + number_text(*to) + ", it must be > 0", field.place());
     };
     take(s.t_end, "t_end", model_.simulate.t_end);
     take(s.h, "h", model_.simulate.h);
@@ -448,15 +505,18 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
     for (const Entry& e : entries) {
         const int c = coordinate_of(e.name, "[initial] " + which, e.place);
         if (c >= static_cast<int>(d_.q.size()))
-            throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place, "use positions, shear and velocity there");
+            throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place,
+                        "use positions, shear and velocity there");
         values[static_cast<std::size_t>(c)] = parse(e.value, "the initial " + which + " of " + quoted(e.name), 0);
     }
     if (d_.perturbation)
         for (const Entry& e : q ? d_.perturbation->initial_q : d_.perturbation->initial_u) {
-            Expr& value = values[static_cast<std::size_t>(coordinate_of(e.name, "[perturbation] initial " + which, e.place))];
+            Expr& value =
+                values[static_cast<std::size_t>(coordinate_of(e.name, "[perturbation] initial " + which, e.place))];
             const Expr offset = parse(e.value, "the perturbation of the initial " + which + " of " + quoted(e.name), 0);
             if (!std::isfinite(value_of(offset)))
-                throw Error("the perturbation of the initial " + which + " of " + quoted(e.name) + " is not finite", e.place, "look for a division by zero");
+                throw Error("the perturbation of the initial " + which + " of " + quoted(e.name) + " is not finite",
+                            e.place, "look for a division by zero");
             if (options_.perturbed) value = f_.graph.add(value, offset);
         }
     return values;
@@ -483,7 +543,9 @@ void Builder::initial_state(Model& model) {
     for (const auto& [entries, values] : {std::pair{&d_.initial.q, &model.q0}, std::pair{&d_.initial.u, &model.u0}})
         for (const Entry& e : *entries) {
             const double value = (*values)[static_cast<std::size_t>(*find_coordinate(e.name))];
-            if (!std::isfinite(value)) throw Error("the initial value of '" + e.name + "' is not finite: " + number_text(value), e.place, "look for a division by zero");
+            if (!std::isfinite(value))
+                throw Error("the initial value of '" + e.name + "' is not finite: " + number_text(value), e.place,
+                            "look for a division by zero");
         }
 }
 

@@ -11,10 +11,10 @@
 namespace saltus::model {
 
 struct BuildOptions {
-    std::vector<std::pair<std::string, std::string>> set;   ///< parameter = number or expression, over the description's
-    bool project_initial = false;                           ///< repair an initial state that penetrates or violates
-    bool perturbed = false;                                 ///< apply the perturbation: δ, η, θ and the initial offsets
-    bool open_loop = false;                                 ///< leave the control out
+    std::vector<std::pair<std::string, std::string>> set;  ///< parameter = number or expression, over the description's
+    bool project_initial = false;                          ///< repair an initial state that penetrates or violates
+    bool perturbed = false;  ///< apply the perturbation: δ, η, θ and the initial offsets
+    bool open_loop = false;  ///< leave the control out
 };
 
 /// Checks a description and turns it into a model: parameters resolved, equations derived and compiled, initial

@@ -38,6 +38,10 @@ private:
     double value_of(Expr e);
 
     // build.cpp: the system
+    void sort_coordinates();
+    void judge_time();
+    void make_system();
+    void check_start();
     void add_energies();
     void require_quadratic(Expr T);
     void add_forces();
@@ -66,7 +70,8 @@ private:
 
     // control.cpp, perturbation.cpp
     void add_control();
-    std::vector<std::vector<Expr>> gain(const std::vector<std::vector<Field>>& rows, const std::string& name, std::size_t n);
+    std::vector<std::vector<Expr>> gain(const std::vector<std::vector<Field>>& rows, const std::string& name,
+                                        std::size_t n);
     void add_perturbation();
 
     // points.cpp
@@ -95,13 +100,13 @@ private:
 
     const Description& d_;
     const BuildOptions& options_;
-    std::vector<Entry> parameters_;             // the description's, with the options' values
+    std::vector<Entry> parameters_;  // the description's, with the options' values
     std::vector<ParameterState> states_;
     std::map<std::string, std::size_t, std::less<>> parameter_index_;
     std::map<std::string, int, std::less<>> coordinate_index_;
-    std::map<int, std::size_t> point_coordinate_;    // coordinates of points that expressions mention → local number
-    std::map<std::string, std::string> row_names_;   // name → what it is
-    std::map<std::string, Expr> local_names_;        // Kp, Kv inside `shaping`
+    std::map<int, std::size_t> point_coordinate_;   // coordinates of points that expressions mention → local number
+    std::map<std::string, std::string> row_names_;  // name → what it is
+    std::map<std::string, Expr> local_names_;       // Kp, Kv inside `shaping`
     std::vector<double> p_;
     std::vector<CoefficientCheck> coefficient_checks_;
     int point_count_ = 0;

@@ -10,7 +10,8 @@ namespace saltus::model {
 using expr::Expr;
 
 /// A gain as a square matrix: a scalar for all outputs, a list for the diagonal, or the whole matrix.
-std::vector<std::vector<Expr>> Builder::gain(const std::vector<std::vector<Field>>& rows, const std::string& name, std::size_t n) {
+std::vector<std::vector<Expr>> Builder::gain(const std::vector<std::vector<Field>>& rows, const std::string& name,
+                                             std::size_t n) {
     const Expr zero = f_.graph.constant(0.0);
     std::vector<std::vector<Expr>> K(n, std::vector<Expr>(n, zero));
     if (rows.empty()) return K;
@@ -18,16 +19,22 @@ std::vector<std::vector<Expr>> Builder::gain(const std::vector<std::vector<Field
     const std::string what = name + " in [control]";
     const bool scalar = rows.size() == 1 && rows[0].size() == 1;
     const bool list = rows.size() == 1 && rows[0].size() == n;
-    const bool matrix = rows.size() == n && std::all_of(rows.begin(), rows.end(), [&](const auto& r) { return r.size() == n; });
+    const bool matrix =
+        rows.size() == n && std::all_of(rows.begin(), rows.end(), [&](const auto& r) { return r.size() == n; });
     if (!scalar && !list && !matrix)
         throw Error(what + " does not fit " + counted(n, "actuated coordinate"), place,
-                    "give one number, a list of " + std::to_string(n) + " or a " + std::to_string(n) + " x " + std::to_string(n) + " matrix");
+                    "give one number, a list of " + std::to_string(n) + " or a " + std::to_string(n) + " x " +
+                        std::to_string(n) + " matrix");
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j) {
-            if (scalar && i == j) K[i][j] = parse(rows[0][0], what, 0);
-            else if (matrix) K[i][j] = parse(rows[i][j], what, 0);
-            else if (list && i == j) K[i][j] = parse(rows[0][i], what, 0);
-            if (!std::isfinite(value_of(K[i][j]))) throw Error(what + " is not finite", place, "look for a division by zero");
+            if (scalar && i == j)
+                K[i][j] = parse(rows[0][0], what, 0);
+            else if (matrix)
+                K[i][j] = parse(rows[i][j], what, 0);
+            else if (list && i == j)
+                K[i][j] = parse(rows[0][i], what, 0);
+            if (!std::isfinite(value_of(K[i][j])))
+                throw Error(what + " is not finite", place, "look for a division by zero");
         }
     return K;
 }
@@ -44,28 +51,37 @@ void Builder::add_control() {
     std::vector<std::size_t> y;
     for (const Coordinate& a : c.actuated) {
         const std::size_t local = local_coordinate(coordinate_of(a.name, "[control] actuated", a.place));
-        if (std::find(y.begin(), y.end(), local) != y.end()) throw Error("coordinate '" + a.name + "' is actuated twice", a.place, "remove one of them");
+        if (std::find(y.begin(), y.end(), local) != y.end())
+            throw Error("coordinate '" + a.name + "' is actuated twice", a.place, "remove one of them");
         y.push_back(local);
     }
     std::vector<Expr> reference(n, g.constant(0.0));
     for (const Entry& e : c.reference) {
-        const auto found = std::find_if(c.actuated.begin(), c.actuated.end(), [&](const Coordinate& a) { return a.name == e.name; });
+        const auto found =
+            std::find_if(c.actuated.begin(), c.actuated.end(), [&](const Coordinate& a) { return a.name == e.name; });
         if (found == c.actuated.end()) {
             std::vector<std::string> names;
             for (const Coordinate& a : c.actuated) names.push_back(a.name);
-            throw Error("the reference of '" + e.name + "' has no actuated coordinate", e.place, did_you_mean(e.name, names));
+            throw Error("the reference of '" + e.name + "' has no actuated coordinate", e.place,
+                        did_you_mean(e.name, names));
         }
-        reference[static_cast<std::size_t>(found - c.actuated.begin())] = parse(e.value, "the reference of '" + e.name + "'", 0);
+        reference[static_cast<std::size_t>(found - c.actuated.begin())] =
+            parse(e.value, "the reference of '" + e.name + "'", 0);
     }
     const std::vector<std::vector<Expr>> Kp = gain(c.Kp, "Kp", n), Kv = gain(c.Kv, "Kv", n);
     const Expr half = g.constant(0.5);
-    const auto symmetric = [&](const auto& K, std::size_t i, std::size_t j) { return g.mul(half, g.add(K[i][j], K[j][i])); };
-    const auto skew = [&](const auto& K, std::size_t i, std::size_t j) { return K[i][j] == K[j][i] ? g.constant(0.0) : g.mul(half, g.sub(K[i][j], K[j][i])); };
+    const auto symmetric = [&](const auto& K, std::size_t i, std::size_t j) {
+        return g.mul(half, g.add(K[i][j], K[j][i]));
+    };
+    const auto skew = [&](const auto& K, std::size_t i, std::size_t j) {
+        return K[i][j] == K[j][i] ? g.constant(0.0) : g.mul(half, g.sub(K[i][j], K[j][i]));
+    };
 
     if (c.shaping.given) {
         if (n != model_.coordinates.size())
             throw Error("shaping needs every coordinate actuated, but [control] drives " + std::to_string(n) + " of " +
-                            std::to_string(model_.coordinates.size()), c.shaping.place(), "use Kp for an under-actuated system");
+                            std::to_string(model_.coordinates.size()),
+                        c.shaping.place(), "use Kp for an under-actuated system");
         // The gains may be mentioned by their names when the parameters have none such.
         for (const auto& [name, rows] : {std::pair{"Kp", &c.Kp}, std::pair{"Kv", &c.Kv}})
             if (!parameter_index_.contains(name) && rows->size() == 1 && (*rows)[0].size() == 1)

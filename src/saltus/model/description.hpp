@@ -19,7 +19,7 @@ namespace saltus::model {
 struct Field {
     expr::Source source;
     bool given = false;
-    std::optional<double> number;      ///< when it was written as one
+    std::optional<double> number;  ///< when it was written as one
 
     Field() = default;
     Field(double value) : source{number_text(value), {}, {}}, given(true), number(value) {}
@@ -100,7 +100,7 @@ struct PenaltyDescription {
 };
 
 struct PerturbationDescription {
-    std::vector<Entry> delta, eta, theta;   ///< by coordinate, by constraint, by contact
+    std::vector<Entry> delta, eta, theta;  ///< by coordinate, by constraint, by contact
     std::vector<Entry> initial_q, initial_u;
     Place place;
 };
@@ -118,8 +118,8 @@ struct SimulateDescription {
 
 struct HexahedraRow {
     Field segments, length;
-    std::vector<Field> width;     ///< two
-    std::vector<Field> origin;    ///< three: centre of the front section; the row goes along +x
+    std::vector<Field> width;   ///< two
+    std::vector<Field> origin;  ///< three: centre of the front section; the row goes along +x
     Place place;
 };
 
@@ -129,8 +129,8 @@ struct PointsDescription {
     Field total_mass;
     Choice distribution{"equal", {}};
     std::vector<Field> masses;
-    std::vector<std::vector<Field>> velocity;   ///< one for all points, or one a point
-    std::vector<Field> shear;                   ///< initial x += shear[0]·y + shear[1]·z
+    std::vector<std::vector<Field>> velocity;  ///< one for all points, or one a point
+    std::vector<Field> shear;                  ///< initial x += shear[0]·y + shear[1]·z
     std::vector<Field> gravity;
     Place place;
 };
@@ -138,23 +138,23 @@ struct PointsDescription {
 /// Integers with the place of their list, for messages.
 struct IndexList {
     std::vector<std::vector<long long>> rows;
-    std::vector<Place> places;      ///< of each row, where known
+    std::vector<Place> places;  ///< of each row, where known
     Place place;
 
     const Place& place_of(std::size_t row) const { return row < places.size() ? places[row] : place; }
 };
 
 struct SpringsDescription {
-    Choice over;          ///< longitudinal | transverse | side-diagonals, or "" with `pairs`
+    Choice over;  ///< longitudinal | transverse | side-diagonals, or "" with `pairs`
     IndexList pairs;
-    Field k, c, rest;     ///< rest not given: the initial length
+    Field k, c, rest;  ///< rest not given: the initial length
     Place place;
 };
 
 struct VolumeDescription {
     std::string name;
     bool all = true;
-    IndexList cells;      ///< numbers of generated cells (rows of one), or eight corner points each
+    IndexList cells;  ///< numbers of generated cells (rows of one), or eight corner points each
     Place place;
 };
 
@@ -169,7 +169,7 @@ struct ObstacleDescription {
 };
 
 struct Description {
-    std::string file;     ///< for messages
+    std::string file;  ///< for messages
     std::string name;
     std::vector<Coordinate> q;
     Field T, U, R;

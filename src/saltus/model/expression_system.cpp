@@ -200,8 +200,10 @@ void ExpressionSystem::coefficients(const At& at, std::span<double> scratch, std
 }
 
 void ExpressionSystem::terms(const At& at, std::span<double> scratch, Terms& out) const {
-    if (static_cast<int>(formulas_.q.size()) == formulas_.coordinates) evaluate(all_terms, at, scratch, out.all());
-    else System::terms(at, scratch, out);   // h needs spreading over the model's coordinates
+    if (static_cast<int>(formulas_.q.size()) == formulas_.coordinates)
+        evaluate(all_terms, at, scratch, out.all());
+    else
+        System::terms(at, scratch, out);  // h needs spreading over the model's coordinates
 }
 
 Energy ExpressionSystem::energy(const At& at, std::span<double> scratch) const {
@@ -240,7 +242,8 @@ public:
             if (i != j) residual[j] = g.sub(residual[j], g.mul(e.value, a[i]));
         }
         functions[index_of(Function::position)] = f.constraints;
-        functions[index_of(Function::position)].insert(functions[index_of(Function::position)].end(), f.gaps.begin(), f.gaps.end());
+        functions[index_of(Function::position)].insert(functions[index_of(Function::position)].end(), f.gaps.begin(),
+                                                       f.gaps.end());
         functions[index_of(Function::velocity)] = d.velocity;
         functions[index_of(Function::acceleration)] = d.zeta;
         for (const Derived::Entry& e : d.rows) {
@@ -256,7 +259,8 @@ public:
         for (std::size_t i = 0; i < f.p.size(); ++i) columns.emplace_back(f.p[i], 1 + 2 * all + static_cast<int>(i));
 
         std::vector<Expr> variables{f.t};
-        for (const auto* list : {&f.q, &f.u, &a, &lambda}) variables.insert(variables.end(), list->begin(), list->end());
+        for (const auto* list : {&f.q, &f.u, &a, &lambda})
+            variables.insert(variables.end(), list->begin(), list->end());
 
         std::vector<Derivative> derivatives;
         for (const auto& [symbol, column] : columns) derivatives.emplace_back(g, symbol);
@@ -301,7 +305,8 @@ public:
         local(at.q, 1);
         local(at.u, 1 + n);
         local(a, 1 + 2 * n);
-        for (std::size_t r = 0; r + 1 + 3 * n < variables_.size(); ++r) variables_[1 + 3 * n + r] = lambda.empty() ? 0.0 : lambda[r];
+        for (std::size_t r = 0; r + 1 + 3 * n < variables_.size(); ++r)
+            variables_[1 + 3 * n + r] = lambda.empty() ? 0.0 : lambda[r];
         const std::size_t k = index_of(function);
         if (!std::equal(at.p.begin(), at.p.end(), parameters_.begin(), parameters_.end()) || !prepared_) {
             parameters_.assign(at.p.begin(), at.p.end());

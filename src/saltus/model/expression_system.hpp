@@ -15,12 +15,12 @@ struct Formulas {
     expr::Graph graph;
     expr::Expr t;
     std::vector<expr::Expr> q, u, p;
-    std::vector<int> index;                 ///< of q[i] among the model's coordinates, ascending
-    int coordinates = 0;                    ///< of the model
+    std::vector<int> index;  ///< of q[i] among the model's coordinates, ascending
+    int coordinates = 0;     ///< of the model
     expr::Expr T, U, R;
-    std::vector<expr::Expr> f;              ///< one per q
+    std::vector<expr::Expr> f;  ///< one per q
     std::vector<expr::Expr> constraints, gaps;
-    std::vector<expr::Expr> slips;          ///< velocities affine in u
+    std::vector<expr::Expr> slips;  ///< velocities affine in u
     std::vector<expr::Expr> coefficients;
 };
 
@@ -29,15 +29,15 @@ struct Formulas {
 ///     γ = D g,  W = ∂γ/∂u,  χ = γ at u = 0,  ζ = D γ
 struct Derived {
     struct Entry {
-        int row, column;                    ///< local numbers
+        int row, column;  ///< local numbers
         expr::Expr value;
     };
-    std::vector<Entry> mass;                ///< lower triangle, structural nonzeros, row by row
+    std::vector<Entry> mass;  ///< lower triangle, structural nonzeros, row by row
     std::vector<expr::Expr> h;
-    std::vector<expr::Expr> velocity;       ///< γ of every row
+    std::vector<expr::Expr> velocity;  ///< γ of every row
     std::vector<Entry> rows;
     std::vector<expr::Expr> chi, zeta;
-    expr::Expr damping, applied;            ///< powers u·∂R/∂u, u·f
+    expr::Expr damping, applied;  ///< powers u·∂R/∂u, u·f
 };
 Derived derive(Formulas& formulas);
 
@@ -48,7 +48,16 @@ expr::Expr time_rate(Formulas& formulas, expr::Expr e);
 /// (Lanes) or whole boxes (Interval); their variables are [t, q..., u...] of the formulas' own coordinates.
 class ExpressionSystem final : public System {
 public:
-    enum Term { mass_term, force_term, position_term, row_term, curvature_term, coefficient_term, energy_term, all_terms };
+    enum Term {
+        mass_term,
+        force_term,
+        position_term,
+        row_term,
+        curvature_term,
+        coefficient_term,
+        energy_term,
+        all_terms
+    };
     static constexpr std::size_t term_count = 8;
 
     explicit ExpressionSystem(Formulas formulas);
@@ -79,7 +88,7 @@ private:
     Derived derived_;
     Layout layout_;
     std::array<expr::Tape, term_count> tapes_;
-    std::array<std::size_t, term_count> tape_start_{};    // in the scratch
+    std::array<std::size_t, term_count> tape_start_{};  // in the scratch
     std::size_t output_start_ = 0, scratch_size_ = 0;
 };
 

@@ -16,7 +16,8 @@ namespace {
 double row_scale(const Pattern& rows, std::span<const double> W, int row, std::span<const double> x) {
     double scale = 1.0;
     for (int k = rows.start[static_cast<std::size_t>(row)]; k < rows.start[static_cast<std::size_t>(row) + 1]; ++k)
-        scale += std::abs(W[static_cast<std::size_t>(k)] * x[static_cast<std::size_t>(rows.column[static_cast<std::size_t>(k)])]);
+        scale += std::abs(W[static_cast<std::size_t>(k)] *
+                          x[static_cast<std::size_t>(rows.column[static_cast<std::size_t>(k)])]);
     return scale;
 }
 
@@ -39,7 +40,8 @@ void verify_mass(const Model& model, const Terms& terms, const Place& place) {
     const Spectrum spectrum = MassFactor(model.layout().mass).spectrum(terms.M);
     // Definite beyond the rounding of the entries; a singular matrix comes out as a few units in the last place.
     const double rounding = 64 * std::numeric_limits<double>::epsilon() * spectrum.largest;
-    if (spectrum.smallest > rounding || (spectrum.smallest > 0.0 && spectrum.smallest_direction.cwiseAbs().maxCoeff() == 1.0))
+    if (spectrum.smallest > rounding ||
+        (spectrum.smallest > 0.0 && spectrum.smallest_direction.cwiseAbs().maxCoeff() == 1.0))
         return;
     std::string direction;
     for (int i = 0; i < model.size(); ++i) {
@@ -50,7 +52,8 @@ void verify_mass(const Model& model, const Terms& terms, const Place& place) {
         direction += (direction.empty() ? "" : ", ") + model.coordinates[static_cast<std::size_t>(i)] + "' = " + text;
     }
     throw Error("the mass matrix is not positive definite at the initial state: eigenvalue " +
-                    number_text(std::abs(spectrum.smallest) > rounding ? spectrum.smallest : 0.0) + " along (" + direction + ")",
+                    number_text(std::abs(spectrum.smallest) > rounding ? spectrum.smallest : 0.0) + " along (" +
+                    direction + ")",
                 place, "every coordinate needs inertia in T");
 }
 
@@ -72,12 +75,14 @@ void verify_initial(const Model& model, const InitialPlaces& places) {
             throw Error("the initial state violates constraint '" + c.name + "': g = " + number_text(g), place, remedy);
         const double rate = row_velocity(layout, terms, c.row, model.u0);
         if (std::abs(rate) > initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.u0))
-            throw Error("the initial velocity violates constraint '" + c.name + "': dg/dt = " + number_text(rate), place, remedy);
+            throw Error("the initial velocity violates constraint '" + c.name + "': dg/dt = " + number_text(rate),
+                        place, remedy);
     }
     for (const Contact& c : model.contacts) {
         const double gap = terms.positions[static_cast<std::size_t>(c.row)];
         if (gap < -initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.q0))
-            throw Error("the initial state penetrates contact '" + c.name + "': gN = " + number_text(gap), place, remedy);
+            throw Error("the initial state penetrates contact '" + c.name + "': gN = " + number_text(gap), place,
+                        remedy);
     }
 }
 
@@ -93,7 +98,9 @@ public:
     bool velocities(std::span<const double> q, std::vector<double>& u0);
 
 private:
-    void evaluate_at(std::span<const double> q, std::span<const double> u) { evaluate(model_, workspace_, 0.0, q, u, terms_); }
+    void evaluate_at(std::span<const double> q, std::span<const double> u) {
+        evaluate(model_, workspace_, 0.0, q, u, terms_);
+    }
 
     /// With M = LLᵀ and B = J L⁻ᵀ: the step L⁻ᵀz, z the least-norm solution of B z = b, and the multipliers y with
     /// z = Bᵀy. Redundant rows are harmless.
@@ -108,7 +115,7 @@ private:
     Workspace workspace_;
     Terms terms_;
     MassFactor factor_;
-    std::vector<int> held_;   // constraints, then the contacts that are pushed against
+    std::vector<int> held_;  // constraints, then the contacts that are pushed against
 };
 
 Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const {
@@ -129,13 +136,14 @@ Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& m
 /// The point nearest to `start` that fulfils the rows linearised at q: constraints as equations, gaps as inequalities.
 /// Active set: contacts that would pull are let go, the contact that would penetrate most is taken in.
 bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& next) {
-    constexpr double most_entries = 5e7;   // of the dense Jacobian; beyond it this is not the tool
+    constexpr double most_entries = 5e7;  // of the dense Jacobian; beyond it this is not the tool
     const std::size_t constraints = model_.constraints.size();
     for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + 20; ++trial) {
         if (static_cast<double>(held_.size()) * model_.size() > most_entries) return false;
         Vector b(static_cast<Eigen::Index>(held_.size())), y;
         for (std::size_t i = 0; i < held_.size(); ++i)
-            b(static_cast<Eigen::Index>(i)) = dot(held_[i], q - start) - terms_.positions[static_cast<std::size_t>(held_[i])];
+            b(static_cast<Eigen::Index>(i)) =
+                dot(held_[i], q - start) - terms_.positions[static_cast<std::size_t>(held_[i])];
         next = held_.empty() ? start : Vector(start + step(held_, b, y));
         if (!next.allFinite()) return false;
 
@@ -150,9 +158,11 @@ bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& 
         int penetrating = -1;
         double deepest = -1e-14;
         for (const Contact& c : model_.contacts) {
-            const double gap = (terms_.positions[static_cast<std::size_t>(c.row)] + dot(c.row, next - q)) /
-                               row_scale(layout_.rows, terms_.W, c.row, {next.data(), static_cast<std::size_t>(next.size())});
-            if (gap < deepest && std::find(held_.begin(), held_.end(), c.row) == held_.end()) deepest = gap, penetrating = c.row;
+            const double gap =
+                (terms_.positions[static_cast<std::size_t>(c.row)] + dot(c.row, next - q)) /
+                row_scale(layout_.rows, terms_.W, c.row, {next.data(), static_cast<std::size_t>(next.size())});
+            if (gap < deepest && std::find(held_.begin(), held_.end(), c.row) == held_.end())
+                deepest = gap, penetrating = c.row;
         }
         if (penetrating < 0) return true;
         held_.push_back(penetrating);

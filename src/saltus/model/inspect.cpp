@@ -13,7 +13,11 @@ namespace {
 class Inspector {
 public:
     explicit Inspector(const Model& model)
-        : model_(model), layout_(model.layout()), workspace_(model), terms_(layout_), coefficients_(static_cast<std::size_t>(layout_.coefficients)) {
+        : model_(model),
+          layout_(model.layout()),
+          workspace_(model),
+          terms_(layout_),
+          coefficients_(static_cast<std::size_t>(layout_.coefficients)) {
         evaluate(model, workspace_, 0.0, model.q0, model.u0, terms_);
         const At here = at(model, 0.0, model.q0, model.u0);
         model.system->coefficients(here, workspace_.scratch(), coefficients_);
@@ -40,8 +44,10 @@ private:
 
     double scale(int row) const {
         double sum = 1.0;
-        for (int k = layout_.rows.start[static_cast<std::size_t>(row)]; k < layout_.rows.start[static_cast<std::size_t>(row) + 1]; ++k)
-            sum += std::abs(terms_.W[static_cast<std::size_t>(k)] * model_.q0[static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)])]);
+        for (int k = layout_.rows.start[static_cast<std::size_t>(row)];
+             k < layout_.rows.start[static_cast<std::size_t>(row) + 1]; ++k)
+            sum += std::abs(terms_.W[static_cast<std::size_t>(k)] *
+                            model_.q0[static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)])]);
         return sum;
     }
 
@@ -54,7 +60,13 @@ private:
         }
         std::vector<std::string> approaching;
         for (const Contact& c : model_.contacts) {
-            Inspection::ContactState s{terms_.positions[static_cast<std::size_t>(c.row)], velocity(c.row), {}, {}, false, value(c.e_n), value(c.e_t)};
+            Inspection::ContactState s{terms_.positions[static_cast<std::size_t>(c.row)],
+                                       velocity(c.row),
+                                       {},
+                                       {},
+                                       false,
+                                       value(c.e_n),
+                                       value(c.e_t)};
             slip(c.friction, s.gamma_t, s.mu);
             s.closed = s.gap <= closed_tolerance * scale(c.row);
             if (s.closed) {
@@ -65,7 +77,8 @@ private:
             result_.contacts.push_back(std::move(s));
         }
         if (!approaching.empty())
-            result_.warnings.push_back("closed and approaching at the start: " + listing(approaching, "and", "'") + "; the motion begins with an impact");
+            result_.warnings.push_back("closed and approaching at the start: " + listing(approaching, "and", "'") +
+                                       "; the motion begins with an impact");
         for (const Slider& c : model_.sliders) {
             Inspection::SliderState s{{}, {}, value(c.normal_force)};
             slip(c.friction, s.gamma_t, s.mu);
@@ -83,10 +96,13 @@ private:
             for (std::size_t i = 0; i < active_.size(); ++i) {
                 const auto row = static_cast<std::size_t>(active_[i].first);
                 for (int k = layout_.rows.start[row]; k < layout_.rows.start[row + 1]; ++k)
-                    f(i, static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)]), terms_.W[static_cast<std::size_t>(k)]);
+                    f(i, static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)]),
+                      terms_.W[static_cast<std::size_t>(k)]);
             }
         };
-        for_each([&](std::size_t, std::size_t c, double) { if (column_of[c] < 0) column_of[c] = columns++; });
+        for_each([&](std::size_t, std::size_t c, double) {
+            if (column_of[c] < 0) column_of[c] = columns++;
+        });
         Matrix J = Matrix::Zero(static_cast<Eigen::Index>(active_.size()), columns);
         for_each([&](std::size_t i, std::size_t c, double w) { J(static_cast<Eigen::Index>(i), column_of[c]) = w; });
         return J;
@@ -96,7 +112,8 @@ private:
         constexpr std::size_t most_rows = 1500;
         result_.degrees_of_freedom = model_.size();
         if (active_.size() > most_rows) {
-            result_.warnings.push_back("rank of the active rows not computed: " + counted(active_.size(), "row") + ", more than " + std::to_string(most_rows));
+            result_.warnings.push_back("rank of the active rows not computed: " + counted(active_.size(), "row") +
+                                       ", more than " + std::to_string(most_rows));
             return;
         }
         const RowRank rank = row_rank(active_jacobian());
@@ -108,7 +125,8 @@ private:
         result_.degrees_of_freedom -= independent;
         for (const RowRank::Dependent& d : rank.dependent) {
             Inspection::Redundant r{*active_[static_cast<std::size_t>(d.row)].second, {}};
-            for (const auto& [row, factor] : d.combination) r.combination.emplace_back(*active_[static_cast<std::size_t>(row)].second, factor);
+            for (const auto& [row, factor] : d.combination)
+                r.combination.emplace_back(*active_[static_cast<std::size_t>(row)].second, factor);
             result_.redundant.push_back(std::move(r));
         }
     }

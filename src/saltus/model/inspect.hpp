@@ -28,23 +28,23 @@ struct Inspection {
     };
     struct Redundant {
         std::string name;
-        std::vector<std::pair<std::string, double>> combination;   ///< its row is Σ factor · row of name
+        std::vector<std::pair<std::string, double>> combination;  ///< its row is Σ factor · row of name
     };
 
-    std::vector<ContactState> contacts;              ///< in the model's order
+    std::vector<ContactState> contacts;  ///< in the model's order
     std::vector<ConstraintState> constraints;
     std::vector<SliderState> sliders;
     std::vector<double> clutch_gamma;
     int closed = 0;
-    int active_rows = 0;                             ///< constraints and closed contacts
-    std::optional<int> rank;                         ///< of their rows; absent where too many to tell
+    int active_rows = 0;      ///< constraints and closed contacts
+    std::optional<int> rank;  ///< of their rows; absent where too many to tell
     std::optional<int> constraint_rank;
     std::vector<Redundant> redundant;
     int degrees_of_freedom = 0;                      ///< coordinates less independent constraints
     double mass_smallest = 0.0, mass_largest = 0.0;  ///< eigenvalues of M
     bool mass_diagonal = false;
     Energy energy;
-    std::vector<std::string> warnings;               ///< the model's, and what the state adds
+    std::vector<std::string> warnings;  ///< the model's, and what the state adds
 };
 
 /// A gap counts as closed when it is zero to this, relative to the row's own size.

@@ -16,14 +16,16 @@ struct Stacked {
     std::array<std::vector<int>, 2> entry_of;
 };
 
-Stacked stack(const std::array<const Pattern*, 2>& parts, const std::array<const std::vector<int>*, 2>& row_of, int rows) {
+Stacked stack(const std::array<const Pattern*, 2>& parts, const std::array<const std::vector<int>*, 2>& row_of,
+              int rows) {
     struct Origin {
         std::size_t part = 0;
         int row = -1;
     };
     std::vector<Origin> origin(static_cast<std::size_t>(rows));
     for (std::size_t part = 0; part < 2; ++part)
-        for (int r = 0; r < parts[part]->rows; ++r) origin[static_cast<std::size_t>((*row_of[part])[static_cast<std::size_t>(r)])] = {part, r};
+        for (int r = 0; r < parts[part]->rows; ++r)
+            origin[static_cast<std::size_t>((*row_of[part])[static_cast<std::size_t>(r)])] = {part, r};
     Stacked s;
     s.pattern.cols = parts[0]->cols;
     for (std::size_t part = 0; part < 2; ++part) s.entry_of[part].resize(parts[part]->size());
@@ -31,7 +33,8 @@ Stacked stack(const std::array<const Pattern*, 2>& parts, const std::array<const
         const Pattern& p = *parts[o.part];
         const auto begin = static_cast<std::size_t>(p.start[static_cast<std::size_t>(o.row)]);
         const auto end = static_cast<std::size_t>(p.start[static_cast<std::size_t>(o.row) + 1]);
-        for (std::size_t k = begin; k < end; ++k) s.entry_of[o.part][k] = static_cast<int>(s.pattern.size() + (k - begin));
+        for (std::size_t k = begin; k < end; ++k)
+            s.entry_of[o.part][k] = static_cast<int>(s.pattern.size() + (k - begin));
         s.pattern.add_row(std::span(p.column).subspan(begin, end - begin));
     }
     return s;
@@ -79,7 +82,9 @@ std::size_t JoinedSystem::buffer_size() const {
                      static_cast<std::size_t>(layout_.row_count())});
 }
 
-std::size_t JoinedSystem::scratch_size() const { return part_[0]->scratch_size() + part_[1]->scratch_size() + 2 * buffer_size(); }
+std::size_t JoinedSystem::scratch_size() const {
+    return part_[0]->scratch_size() + part_[1]->scratch_size() + 2 * buffer_size();
+}
 
 JoinedSystem::Scratch JoinedSystem::split(std::span<double> scratch) const {
     const std::size_t a = part_[0]->scratch_size(), b = part_[1]->scratch_size(), c = buffer_size();
@@ -119,7 +124,8 @@ void JoinedSystem::positions(const At& at, std::span<double> scratch, std::span<
 void JoinedSystem::rows(const At& at, std::span<double> scratch, std::span<double> W, std::span<double> chi) const {
     const Scratch s = split(scratch);
     for (std::size_t part = 0; part < 2; ++part) {
-        part_[part]->rows(at, s.part[part], s.buffer1.first(entry_of_[part].size()), s.buffer2.first(row_of_[part].size()));
+        part_[part]->rows(at, s.part[part], s.buffer1.first(entry_of_[part].size()),
+                          s.buffer2.first(row_of_[part].size()));
         scatter(s.buffer1, entry_of_[part], W);
         scatter(s.buffer2, row_of_[part], chi);
     }
@@ -176,11 +182,13 @@ public:
         std::fill(values.begin(), values.end(), 0.0);
         for (std::size_t part = 0; part < 2; ++part) {
             if (!lambda.empty())
-                for (std::size_t r = 0; r < row_of_[part].size(); ++r) lambda_[part][r] = lambda[static_cast<std::size_t>(row_of_[part][r])];
+                for (std::size_t r = 0; r < row_of_[part].size(); ++r)
+                    lambda_[part][r] = lambda[static_cast<std::size_t>(row_of_[part][r])];
             buffer_.resize(part_[part]->pattern(f).size());
             part_[part]->evaluate(f, at, a, lambda.empty() ? lambda : std::span<const double>(lambda_[part]), buffer_);
-            const std::vector<int>& place = f == Function::residual ? (part == 0 ? residual_.first : residual_.second)
-                                                                    : stacked_[static_cast<std::size_t>(f)].entry_of[part];
+            const std::vector<int>& place = f == Function::residual
+                                                ? (part == 0 ? residual_.first : residual_.second)
+                                                : stacked_[static_cast<std::size_t>(f)].entry_of[part];
             scatter_add(buffer_, place, values);
         }
     }

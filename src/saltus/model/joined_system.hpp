@@ -40,7 +40,7 @@ private:
     Layout layout_;
     MergedPattern mass_;
     std::vector<int> row_of_[2];
-    std::vector<int> entry_of_[2];      // values of the part's rows among all rows' values
+    std::vector<int> entry_of_[2];  // values of the part's rows among all rows' values
 };
 
 }  // namespace saltus::model

@@ -28,7 +28,8 @@ MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
     std::iota(parent.begin(), parent.end(), 0);
     for (int i = 0; i < lower.rows; ++i)
         for (int k = lower.start[static_cast<std::size_t>(i)]; k < lower.start[static_cast<std::size_t>(i) + 1]; ++k)
-            parent[static_cast<std::size_t>(root_of(parent, i))] = root_of(parent, lower.column[static_cast<std::size_t>(k)]);
+            parent[static_cast<std::size_t>(root_of(parent, i))] =
+                root_of(parent, lower.column[static_cast<std::size_t>(k)]);
 
     std::vector<int> block_of(n, -1), place(n, 0);
     for (int i = 0; i < lower.rows; ++i) {
@@ -52,7 +53,8 @@ MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
             const int j = lower.column[static_cast<std::size_t>(k)];
             const auto b = static_cast<std::size_t>(block_of[static_cast<std::size_t>(root_of(parent, i))]);
             const int width = static_cast<int>(blocks_[b].size());
-            entries_.push_back({k, static_cast<int>(offset_[b]) + place[static_cast<std::size_t>(i)] * width + place[static_cast<std::size_t>(j)]});
+            entries_.push_back({k, static_cast<int>(offset_[b]) + place[static_cast<std::size_t>(i)] * width +
+                                       place[static_cast<std::size_t>(j)]});
         }
 }
 

@@ -17,9 +17,9 @@ public:
     /// False when M is not positive definite.
     bool factorise(std::span<const double> M);
 
-    void solve(std::span<double> x) const;                    ///< x ← M⁻¹x
-    void solve_half(std::span<double> x) const;               ///< x ← L⁻¹x
-    void solve_half_transposed(std::span<double> x) const;    ///< x ← L⁻ᵀx
+    void solve(std::span<double> x) const;                  ///< x ← M⁻¹x
+    void solve_half(std::span<double> x) const;             ///< x ← L⁻¹x
+    void solve_half_transposed(std::span<double> x) const;  ///< x ← L⁻ᵀx
 
     /// Coordinates of each block, ascending.
     const std::vector<std::vector<int>>& blocks() const { return blocks_; }
@@ -29,11 +29,11 @@ public:
 
 private:
     struct Entry {
-        int from, to;      // in the values of M, in the factor
+        int from, to;  // in the values of M, in the factor
     };
     Pattern pattern_;
     std::vector<std::vector<int>> blocks_;
-    std::vector<std::size_t> offset_;   // of each block's dense lower triangle, row-major square
+    std::vector<std::size_t> offset_;  // of each block's dense lower triangle, row-major square
     std::vector<Entry> entries_;
     std::vector<double> factor_;
 };

@@ -22,25 +22,25 @@ inline constexpr Coefficient no_coefficient = -1;
 struct Friction {
     FrictionLaw law = FrictionLaw::none;
     int first_row = 0;
-    int dimension = 0;                                            ///< 0, 1, 2, 3 or 5
+    int dimension = 0;  ///< 0, 1, 2, 3 or 5
     std::array<Coefficient, 2> mu{no_coefficient, no_coefficient};
-    std::array<Coefficient, 2> radius{no_coefficient, no_coefficient};   ///< drilling, rolling
+    std::array<Coefficient, 2> radius{no_coefficient, no_coefficient};  ///< drilling, rolling
 };
 
 struct Contact {
     std::string name;
-    int row = 0;                                                  ///< its normal
+    int row = 0;  ///< its normal
     Friction friction;
     ImpactLaw impact = ImpactLaw::newton;
-    Coefficient e_n = no_coefficient, e_t = no_coefficient;       ///< none: 0
-    Coefficient c = no_coefficient;                               ///< e = 1 − c·(approach speed)
+    Coefficient e_n = no_coefficient, e_t = no_coefficient;  ///< none: 0
+    Coefficient c = no_coefficient;                          ///< e = 1 − c·(approach speed)
     Coefficient penalty_k = no_coefficient, penalty_d = no_coefficient;
 };
 
 struct Constraint {
     std::string name;
     int row = 0;
-    Friction friction;                                            ///< scaled by |reaction|
+    Friction friction;  ///< scaled by |reaction|
 };
 
 struct Slider {
@@ -58,8 +58,8 @@ struct Clutch {
 struct Parameter {
     std::string name;
     double value = 0.0;
-    int column = -1;               ///< among the independent parameters; −1: derived from others
-    bool structural = false;       ///< shapes the initial geometry of points: no derivatives with respect to it
+    int column = -1;          ///< among the independent parameters; −1: derived from others
+    bool structural = false;  ///< shapes the initial geometry of points: no derivatives with respect to it
 };
 
 struct SimulationDefaults {
@@ -72,18 +72,18 @@ struct SimulationDefaults {
 struct Model {
     std::string name;
     std::vector<std::string> coordinates;
-    std::vector<Parameter> parameters;            ///< in the order of the file
-    std::vector<double> p;                        ///< values of the independent ones
+    std::vector<Parameter> parameters;  ///< in the order of the file
+    std::vector<double> p;              ///< values of the independent ones
     std::vector<Contact> contacts;
     std::vector<Constraint> constraints;
     std::vector<Slider> sliders;
     std::vector<Clutch> clutches;
-    std::vector<double> q0, u0;                   ///< initial state, at t = 0
-    Matrix dq0_dp, du0_dp;                        ///< its derivatives with respect to the independent parameters
-    bool start_projected = false;                 ///< the state was repaired; the derivatives are those before that
+    std::vector<double> q0, u0;    ///< initial state, at t = 0
+    Matrix dq0_dp, du0_dp;         ///< its derivatives with respect to the independent parameters
+    bool start_projected = false;  ///< the state was repaired; the derivatives are those before that
     SimulationDefaults simulate;
-    bool scleronomic = true;                      ///< neither T nor any row depends on the time explicitly
-    bool autonomous = true;                       ///< the forces do not either
+    bool scleronomic = true;  ///< neither T nor any row depends on the time explicitly
+    bool autonomous = true;   ///< the forces do not either
     std::vector<std::string> warnings;
     std::shared_ptr<const System> system;
 

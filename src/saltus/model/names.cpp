@@ -22,7 +22,8 @@ std::optional<long> point_coordinate(std::string_view name) {
     long point = 0;
     const char* end = name.data() + name.size() - 2;
     const auto result = std::from_chars(name.data() + 1, end, point);
-    if (axis == std::string_view::npos || result.ptr != end || result.ec != std::errc{} || point < 0 || point > 100'000'000)
+    if (axis == std::string_view::npos || result.ptr != end || result.ec != std::errc{} || point < 0 ||
+        point > 100'000'000)
         return std::nullopt;
     return point * 3 + static_cast<long>(axis);
 }
@@ -33,8 +34,9 @@ void Builder::check_new_name(const std::string& name, const std::string& what, c
     if (!expr::is_name(name))
         throw Error(what + " '" + name + "' is not a name", place, "use letters, digits and _, a letter first");
     if (name == "t" || name == "pi")
-        throw Error(what + " '" + name + "' has a name that is taken: " + (name == "t" ? "t is the time" : "pi is the number 3.14159..."), place,
-                    "choose another name");
+        throw Error(what + " '" + name + "' has a name that is taken: " +
+                        (name == "t" ? "t is the time" : "pi is the number 3.14159..."),
+                    place, "choose another name");
     if (expr::is_function(name))
         throw Error(what + " '" + name + "' is named like a function", place, "choose another name");
     if (coordinate_index_.contains(name))
@@ -43,7 +45,8 @@ void Builder::check_new_name(const std::string& name, const std::string& what, c
 
 void Builder::declare_coordinates() {
     for (const Coordinate& c : d_.q) {
-        if (coordinate_index_.contains(c.name)) throw Error("coordinate '" + c.name + "' is listed twice", c.place, "remove one of them");
+        if (coordinate_index_.contains(c.name))
+            throw Error("coordinate '" + c.name + "' is listed twice", c.place, "remove one of them");
         check_new_name(c.name, "coordinate", c.place);
         coordinate_index_[c.name] = static_cast<int>(f_.q.size());
         f_.index.push_back(static_cast<int>(f_.q.size()));
@@ -58,7 +61,8 @@ void Builder::declare_parameters() {
     parameters_ = d_.parameters;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Entry& e = parameters_[i];
-        if (parameter_index_.contains(e.name)) throw Error("parameter '" + e.name + "' is given twice", e.place, "remove one of them");
+        if (parameter_index_.contains(e.name))
+            throw Error("parameter '" + e.name + "' is given twice", e.place, "remove one of them");
         check_new_name(e.name, "parameter", e.place);
         parameter_index_[e.name] = i;
     }
@@ -83,7 +87,8 @@ void Builder::declare_parameters() {
     for (const ParameterState& state : states_) {
         if (state.derived) continue;
         symbols.push_back(state.value);
-        numbers.push_back(p_[static_cast<std::size_t>(std::find(f_.p.begin(), f_.p.end(), state.value) - f_.p.begin())]);
+        numbers.push_back(
+            p_[static_cast<std::size_t>(std::find(f_.p.begin(), f_.p.end(), state.value) - f_.p.begin())]);
     }
     f_.p = std::move(symbols);
     p_ = std::move(numbers);
@@ -91,7 +96,8 @@ void Builder::declare_parameters() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const double value = value_of(states_[i].value);
         if (!std::isfinite(value))
-            throw Error("parameter '" + parameters_[i].name + "' is not finite: " + number_text(value), parameters_[i].place, not_finite_remedy);
+            throw Error("parameter '" + parameters_[i].name + "' is not finite: " + number_text(value),
+                        parameters_[i].place, not_finite_remedy);
         Parameter parameter;
         parameter.name = parameters_[i].name;
         parameter.value = value;
@@ -114,7 +120,8 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
         throw Error("parameters define each other in a circle: " + cycle + entry.name, entry.place,
                     "give one of them a number");
     }
-    if (path.size() > deepest) throw Error("parameters are chained more than 500 deep", entry.place, "give some of them numbers");
+    if (path.size() > deepest)
+        throw Error("parameters are chained more than 500 deep", entry.place, "give some of them numbers");
     state.state = ParameterState::open;
     path.push_back(i);
 
@@ -134,7 +141,9 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
     };
     s.refusal = [&](std::string_view name) -> std::string {
         const std::string_view base = name.ends_with('\'') ? name.substr(0, name.size() - 1) : name;
-        return base == "t" || find_coordinate(base) || (has_points_ && point_coordinate(base)) ? "a parameter may depend on other parameters only" : "";
+        return base == "t" || find_coordinate(base) || (has_points_ && point_coordinate(base))
+                   ? "a parameter may depend on other parameters only"
+                   : "";
     };
     const Expr value = expr::parse(f_.graph, entry.value.source, s);
     state.derived = f_.graph.depends_on(value, expr::parameter);
@@ -149,7 +158,8 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
         tape.prepare<double>({}, scratch);
         tape.evaluate<double>({}, scratch, {&number, 1});
         if (!std::isfinite(number))
-            throw Error("parameter '" + entry.name + "' is not finite: " + number_text(number), entry.place, not_finite_remedy);
+            throw Error("parameter '" + entry.name + "' is not finite: " + number_text(number), entry.place,
+                        not_finite_remedy);
         f_.p.push_back(state.value);
         p_.push_back(number);
     }
@@ -175,7 +185,8 @@ std::vector<std::string> Builder::coordinate_names() const {
 int Builder::coordinate_of(const std::string& name, const std::string& where, const Place& place) const {
     if (const std::optional<int> c = find_coordinate(name)) return *c;
     if (point_count_ > 0 && point_coordinate(name))
-        throw Error("unknown coordinate '" + name + "' in " + where, place, "points are numbered 0 to " + std::to_string(point_count_ - 1));
+        throw Error("unknown coordinate '" + name + "' in " + where, place,
+                    "points are numbered 0 to " + std::to_string(point_count_ - 1));
     throw Error("unknown coordinate '" + name + "' in " + where, place, did_you_mean(name, coordinate_names()));
 }
 
@@ -252,7 +263,8 @@ double Builder::value_of(Expr e) {
 
 double Builder::number(const Field& field, const std::string& what) {
     const double value = value_of(parse(field, what, 0));
-    if (!std::isfinite(value)) throw Error(what + " is not finite: " + number_text(value), field.place(), not_finite_remedy);
+    if (!std::isfinite(value))
+        throw Error(what + " is not finite: " + number_text(value), field.place(), not_finite_remedy);
     return value;
 }
 

@@ -12,7 +12,7 @@ namespace saltus::model {
 /// evaluation writes the values in this order.
 struct Pattern {
     int rows = 0, cols = 0;
-    std::vector<int> start{0};      ///< rows + 1 of them
+    std::vector<int> start{0};  ///< rows + 1 of them
     std::vector<int> column;
 
     std::size_t size() const { return column.size(); }
@@ -32,8 +32,10 @@ Matrix dense_symmetric(const Pattern& lower, std::span<const double> values);
 /// One row times a vector.
 inline double row_dot(const Pattern& pattern, std::span<const double> values, int row, std::span<const double> x) {
     double sum = 0.0;
-    for (int k = pattern.start[static_cast<std::size_t>(row)]; k < pattern.start[static_cast<std::size_t>(row) + 1]; ++k)
-        sum += values[static_cast<std::size_t>(k)] * x[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])];
+    for (int k = pattern.start[static_cast<std::size_t>(row)]; k < pattern.start[static_cast<std::size_t>(row) + 1];
+         ++k)
+        sum += values[static_cast<std::size_t>(k)] *
+               x[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])];
     return sum;
 }
 

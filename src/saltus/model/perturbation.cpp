@@ -16,9 +16,12 @@ void Builder::add_perturbation() {
     const auto shape = [&](const Entry& e, const std::string& what) {
         return parse(e.value, what + " of '" + e.name + "' in [perturbation]", expr::time);
     };
-    const auto number_of = [](const Entry& e, const std::vector<std::string>& names, const std::string& what, const std::string& where) {
+    const auto number_of = [](const Entry& e, const std::vector<std::string>& names, const std::string& what,
+                              const std::string& where) {
         const auto found = std::find(names.begin(), names.end(), e.name);
-        if (found == names.end()) throw Error("unknown " + what + " '" + e.name + "' in [perturbation] " + where, e.place, did_you_mean(e.name, names));
+        if (found == names.end())
+            throw Error("unknown " + what + " '" + e.name + "' in [perturbation] " + where, e.place,
+                        did_you_mean(e.name, names));
         return static_cast<std::size_t>(found - names.begin());
     };
     for (const Entry& e : p.delta) {
@@ -35,8 +38,10 @@ void Builder::add_perturbation() {
         const Expr eta = shape(e, "eta");
         if (!options_.perturbed) continue;
         const std::size_t own = f_.constraints.size();
-        if (k < own) f_.constraints[k] = g.sub(f_.constraints[k], eta);
-        else points_.volumes[k - own].eta = g.add(points_.volumes[k - own].eta, eta);
+        if (k < own)
+            f_.constraints[k] = g.sub(f_.constraints[k], eta);
+        else
+            points_.volumes[k - own].eta = g.add(points_.volumes[k - own].eta, eta);
     }
     names.clear();
     for (const ContactDescription& c : d_.contacts) names.push_back(c.name);
@@ -46,8 +51,10 @@ void Builder::add_perturbation() {
         const Expr theta = shape(e, "theta");
         if (!options_.perturbed) continue;
         const std::size_t own = f_.gaps.size();
-        if (k < own) f_.gaps[k] = g.sub(f_.gaps[k], theta);
-        else points_.obstacles[k - own].offset = g.add(points_.obstacles[k - own].offset, theta);
+        if (k < own)
+            f_.gaps[k] = g.sub(f_.gaps[k], theta);
+        else
+            points_.obstacles[k - own].offset = g.add(points_.obstacles[k - own].offset, theta);
     }
 }
 

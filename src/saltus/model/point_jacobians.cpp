@@ -59,7 +59,8 @@ PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<
 
     build_residual_pattern();
     const std::vector<double> zero(static_cast<std::size_t>(f_.coordinates), 0.0);
-    for (const Function function : {Function::position, Function::velocity, Function::acceleration, Function::coefficient}) {
+    for (const Function function :
+         {Function::position, Function::velocity, Function::acceleration, Function::coefficient}) {
         Pattern& pattern = patterns_[static_cast<std::size_t>(function)];
         pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(f_.p.size());
         std::vector<int> columns;
@@ -78,9 +79,12 @@ void PointJacobians::build_residual_pattern() {
     const auto n = f_.weight.size();
     near_q_.resize(n);
     near_u_.resize(n);
-    const auto join = [](std::vector<std::vector<int>>& near, int i, int j) { near[static_cast<std::size_t>(i)].push_back(j); };
+    const auto join = [](std::vector<std::vector<int>>& near, int i, int j) {
+        near[static_cast<std::size_t>(i)].push_back(j);
+    };
     for (const PointFormulas::Spring& s : f_.springs)
-        for (const auto& [i, j] : {std::pair{s.i, s.j}, std::pair{s.j, s.i}, std::pair{s.i, s.i}, std::pair{s.j, s.j}}) {
+        for (const auto& [i, j] :
+             {std::pair{s.i, s.j}, std::pair{s.j, s.i}, std::pair{s.i, s.i}, std::pair{s.j, s.j}}) {
             join(near_q_, i, j);
             join(near_u_, i, j);
         }
@@ -135,7 +139,8 @@ void PointJacobians::evaluate(Function f, const At& at, std::span<const double> 
 template <class Sink>
 void PointJacobians::write_parameters(const Derived& d, double factor, Sink&& sink) const {
     for (std::size_t j = 0; j < d.by_parameter.size(); ++j)
-        if (d.by_parameter[j] >= 0) sink(1 + 2 * f_.coordinates + static_cast<int>(j), factor * value(d.by_parameter[j]));
+        if (d.by_parameter[j] >= 0)
+            sink(1 + 2 * f_.coordinates + static_cast<int>(j), factor * value(d.by_parameter[j]));
 }
 
 /// Entries row by row, columns ascending; column −1 ends a row. With V = D(q,q,q), D symmetric and trilinear, and
@@ -164,7 +169,8 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
     };
     for (std::size_t k = 0; k < f_.volumes.size(); ++k) {
         const std::vector<Face>& faces = f_.volumes[k].faces;
-        const auto form = [&](std::vector<double>& to, std::span<const double> x, std::span<const double> y, double factor, bool fresh) {
+        const auto form = [&](std::vector<double>& to, std::span<const double> x, std::span<const double> y,
+                              double factor, bool fresh) {
             if (fresh) std::fill(to.begin(), to.end(), 0.0);
             if (factor == 1.0) return volume_form(faces, x, y, to);
             std::vector<double> part(to.size(), 0.0);
@@ -173,7 +179,8 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
         };
         if (level == 0) form(form1_, q, q, 1.0, true);
         if (level == 1) form(form1_, q, u, 2.0, true), form(form2_, q, q, 1.0, true);
-        if (level == 2) form(form1_, q, own(a), 2.0, true), form(form1_, u, u, 2.0, false), form(form2_, q, u, 4.0, true);
+        if (level == 2)
+            form(form1_, q, own(a), 2.0, true), form(form1_, u, u, 2.0, false), form(form2_, q, u, 4.0, true);
         write_signal_rate(etas_[k]);
         for (const int i : volume_points_[k])
             for (int b = 0; b < 3; ++b) sink(first_q + 3 * i + b, -form1_[static_cast<std::size_t>(3 * i + b)]);
@@ -184,9 +191,10 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
         sink(-1, 0.0);
     }
     const auto write_direction = [&](const PointFormulas::Triple& d, int i) {
-        if (level == 2) return;   // W is constant: W a has no derivative
+        if (level == 2) return;  // W is constant: W a has no derivative
         for (int b = 0; b < 3; ++b)
-            if (d[static_cast<std::size_t>(b)] != 0.0) sink((level == 0 ? first_q : first_u) + 3 * i + b, d[static_cast<std::size_t>(b)]);
+            if (d[static_cast<std::size_t>(b)] != 0.0)
+                sink((level == 0 ? first_q : first_u) + 3 * i + b, d[static_cast<std::size_t>(b)]);
     };
     const int n = f_.points();
     for (std::size_t k = 0; k < f_.obstacles.size(); ++k)
@@ -259,7 +267,9 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
             }
         for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
             const auto column = static_cast<std::size_t>(residual_parameters_[m]);
-            const auto rate_of = [&](std::size_t which) { return value(group_derived_[group][which].by_parameter[column]); };
+            const auto rate_of = [&](std::size_t which) {
+                return value(group_derived_[group][which].by_parameter[column]);
+            };
             const double by_rest = f_.groups[group].rest_initial ? 0.0 : -k * rate_of(2);
             const double by_p = (length - rest) * rate_of(0) + rate * rate_of(1) + by_rest;
             for (std::size_t r = 0; r < 3; ++r) {
@@ -272,12 +282,15 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v) {
         const double factor = -lambda[v] / 12.0;
         for (const Face& f : f_.volumes[v].faces)
-            for (const auto& corner : {std::array{0, 1, 2}, std::array{0, 2, 3}, std::array{0, 1, 3}, std::array{1, 2, 3}})
+            for (const auto& corner :
+                 {std::array{0, 1, 2}, std::array{0, 2, 3}, std::array{0, 1, 3}, std::array{1, 2, 3}})
                 for (std::size_t s = 0; s < 3; ++s) {
                     const int i = f[static_cast<std::size_t>(corner[s])];
                     const int j = f[static_cast<std::size_t>(corner[(s + 1) % 3])];
-                    const double* x = q + 3 * static_cast<std::size_t>(f[static_cast<std::size_t>(corner[(s + 2) % 3])]);
-                    const std::array<std::array<double, 3>, 3> minus_cross{{{0, x[2], -x[1]}, {-x[2], 0, x[0]}, {x[1], -x[0], 0}}};
+                    const double* x =
+                        q + 3 * static_cast<std::size_t>(f[static_cast<std::size_t>(corner[(s + 2) % 3])]);
+                    const std::array<std::array<double, 3>, 3> minus_cross{
+                        {{0, x[2], -x[1]}, {-x[2], 0, x[0]}, {x[1], -x[0], 0}}};
                     for (std::size_t r = 0; r < 3; ++r)
                         for (std::size_t b = 0; b < 3; ++b) {
                             entry(i, r, j, false)[b] += factor * minus_cross[r][b];
@@ -288,7 +301,8 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     for (int i = 0; i < f_.points(); ++i)
         for (std::size_t r = 0; r < 3; ++r)
             for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
-                const double scale_rate = value(mass_derived_.by_parameter[static_cast<std::size_t>(residual_parameters_[m])]);
+                const double scale_rate =
+                    value(mass_derived_.by_parameter[static_cast<std::size_t>(residual_parameters_[m])]);
                 const auto point = static_cast<std::size_t>(i);
                 const double acceleration = (a.empty() ? 0.0 : a[first + 3 * point + r]) - f_.gravity[r];
                 parameter_entry(i, r)[m] -= f_.weight[point] * scale_rate * acceleration;

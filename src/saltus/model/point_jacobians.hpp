@@ -20,15 +20,16 @@ private:
         std::vector<int> by_parameter;
     };
     struct Signal {
-        std::array<int, 4> value;             // s, ṡ, s̈, and the third derivative
-        std::array<Derived, 3> derived;       // of s, ṡ, s̈
+        std::array<int, 4> value;        // s, ṡ, s̈, and the third derivative
+        std::array<Derived, 3> derived;  // of s, ṡ, s̈
     };
 
     int output(expr::Expr e);
     Derived derived(expr::Expr e);
     Signal signal(expr::Expr e);
     void build_residual_pattern();
-    void evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda, std::span<double> values);
+    void evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
+                           std::span<double> values);
     template <class Sink>
     void write_rows(Function f, const At& at, std::span<const double> a, Sink&& sink);
     template <class Sink>
@@ -44,13 +45,13 @@ private:
     bool prepared_ = false;
     int mass_ = 0;
     Derived mass_derived_;
-    std::vector<std::array<int, 3>> groups_;               // k, c, rest
+    std::vector<std::array<int, 3>> groups_;  // k, c, rest
     std::vector<std::array<Derived, 3>> group_derived_;
     std::vector<Signal> offsets_, etas_;
     std::vector<int> coefficient_rate_;
     std::vector<Derived> coefficient_derived_;
-    std::vector<std::vector<int>> near_q_, near_u_;        // neighbours of each point, itself included, ascending
-    std::vector<int> residual_parameters_;                 // columns that any row of the residual may have
+    std::vector<std::vector<int>> near_q_, near_u_;  // neighbours of each point, itself included, ascending
+    std::vector<int> residual_parameters_;           // columns that any row of the residual may have
     std::vector<double> form1_, form2_;
 };
 

@@ -37,11 +37,13 @@ void add_cross(const double* a, const double* b, double factor, double* out) {
 double enclosed_volume(std::span<const Face> faces, std::span<const double> x) {
     double sum = 0.0;
     for (const Face& f : faces)
-        for (const auto& v : triangles) sum += determinant(point_at(x, f[v[0]]), point_at(x, f[v[1]]), point_at(x, f[v[2]]));
+        for (const auto& v : triangles)
+            sum += determinant(point_at(x, f[v[0]]), point_at(x, f[v[1]]), point_at(x, f[v[2]]));
     return sum / 12.0;
 }
 
-void volume_form(std::span<const Face> faces, std::span<const double> x, std::span<const double> y, std::span<double> out) {
+void volume_form(std::span<const Face> faces, std::span<const double> x, std::span<const double> y,
+                 std::span<double> out) {
     // ∂det(a,b,c)/∂a = b × c, made symmetric in the two states: ½ (b_x × c_y + b_y × c_x).
     constexpr double factor = 1.0 / 24.0;
     for (const Face& f : faces)
@@ -130,7 +132,8 @@ PointSystem::Signals PointSystem::signals(const At& at, std::span<double> scratc
 
 void PointSystem::mass(const At& at, std::span<double> scratch, std::span<double> M) const {
     const Signals s = signals(at, scratch);
-    for (std::size_t i = 0; i < f_.weight.size(); ++i) M[3 * i] = M[3 * i + 1] = M[3 * i + 2] = s.mass_scale * f_.weight[i];
+    for (std::size_t i = 0; i < f_.weight.size(); ++i)
+        M[3 * i] = M[3 * i + 1] = M[3 * i + 2] = s.mass_scale * f_.weight[i];
 }
 
 void PointSystem::force(const At& at, std::span<double> scratch, std::span<double> h) const {
@@ -211,7 +214,8 @@ void PointSystem::curvature(const At& at, std::span<double> scratch, std::span<d
         volume_form(f_.volumes[k].faces, q, u, form);
         double sum = 0.0;
         for (const int i : volume_points_[k])
-            for (std::size_t a = 0; a < 3; ++a) sum += form[3 * static_cast<std::size_t>(i) + a] * u[3 * static_cast<std::size_t>(i) + a];
+            for (std::size_t a = 0; a < 3; ++a)
+                sum += form[3 * static_cast<std::size_t>(i) + a] * u[3 * static_cast<std::size_t>(i) + a];
         zeta[row++] = -2.0 * sum - s.etas[3 * k + 2];
     }
     for (std::size_t k = 0; k < f_.obstacles.size(); ++k)
@@ -238,8 +242,10 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
         const double rest = f_.groups[static_cast<std::size_t>(spring.group)].rest_initial ? spring.length : law[2];
         double length2 = 0.0, rate = 0.0;
         for (std::size_t a = 0; a < 3; ++a) {
-            const double d = q[3 * static_cast<std::size_t>(spring.j) + a] - q[3 * static_cast<std::size_t>(spring.i) + a];
-            const double w = u[3 * static_cast<std::size_t>(spring.j) + a] - u[3 * static_cast<std::size_t>(spring.i) + a];
+            const double d =
+                q[3 * static_cast<std::size_t>(spring.j) + a] - q[3 * static_cast<std::size_t>(spring.i) + a];
+            const double w =
+                u[3 * static_cast<std::size_t>(spring.j) + a] - u[3 * static_cast<std::size_t>(spring.i) + a];
             length2 += d * d;
             rate += d * w;
         }
@@ -250,6 +256,8 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
     return e;
 }
 
-std::unique_ptr<Jacobians> PointSystem::jacobians() const { return std::make_unique<PointJacobians>(f_, volume_points_); }
+std::unique_ptr<Jacobians> PointSystem::jacobians() const {
+    return std::make_unique<PointJacobians>(f_, volume_points_);
+}
 
 }  // namespace saltus::model

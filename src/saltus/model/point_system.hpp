@@ -20,7 +20,7 @@ struct PointFormulas {
     };
     struct Spring {
         int i, j, group;
-        double length;                    ///< at the start
+        double length;  ///< at the start
     };
     /// A bilinear face, counter-clockwise seen from outside.
     using Face = std::array<int, 4>;
@@ -41,9 +41,9 @@ struct PointFormulas {
     expr::Expr t;
     std::vector<expr::Expr> p;
     int first_coordinate = 0;
-    int coordinates = 0;                  ///< of the model
+    int coordinates = 0;  ///< of the model
     std::vector<double> position, velocity;
-    std::vector<double> weight;           ///< mass of point i = weight[i]·mass_scale
+    std::vector<double> weight;  ///< mass of point i = weight[i]·mass_scale
     expr::Expr mass_scale;
     Triple gravity{};
     std::vector<SpringGroup> groups;
@@ -82,8 +82,8 @@ private:
     /// Values of the expressions at one time.
     struct Signals {
         double mass_scale;
-        std::span<const double> groups;         // k, c, rest each
-        std::span<const double> offsets;        // value, first and second derivative each
+        std::span<const double> groups;   // k, c, rest each
+        std::span<const double> offsets;  // value, first and second derivative each
         std::span<const double> etas;
         std::span<const double> coefficients;
     };
@@ -96,7 +96,7 @@ private:
     PointFormulas f_;
     Layout layout_;
     expr::Tape tape_;
-    std::vector<std::vector<int>> volume_points_;   // of each volume, ascending
+    std::vector<std::vector<int>> volume_points_;  // of each volume, ascending
 };
 
 }  // namespace saltus::model

@@ -66,14 +66,15 @@ Expr Builder::structural(const Field& field, const std::string& what) {
 
 double Builder::structural_number(const Field& field, const std::string& what) {
     const double value = field.number ? *field.number : value_of(structural(field, what));
-    if (!std::isfinite(value)) throw Error(what + " is not finite: " + number_text(value), field.place(), "look for a division by zero");
+    if (!std::isfinite(value))
+        throw Error(what + " is not finite: " + number_text(value), field.place(), "look for a division by zero");
     return value;
 }
 
 Triple Builder::triple(const std::vector<Field>& fields, const std::string& what, const Place& place) {
     if (fields.size() != 3)
-        throw Error(what + (fields.empty() ? " is missing" : " has " + counted(fields.size(), "component")), fields.empty() ? place : fields[0].place(),
-                    "give three, [x, y, z]");
+        throw Error(what + (fields.empty() ? " is missing" : " has " + counted(fields.size(), "component")),
+                    fields.empty() ? place : fields[0].place(), "give three, [x, y, z]");
     Triple t{};
     for (std::size_t a = 0; a < 3; ++a) t[a] = structural_number(fields[a], what);
     return t;
@@ -96,25 +97,30 @@ void Builder::add_points() {
         for (const char axis : axes) model_.coordinates.push_back("p" + std::to_string(i) + "." + axis);
     set_masses();
     set_velocities();
-    if (!d_.points->gravity.empty()) points_.gravity = triple(d_.points->gravity, "gravity in [points]", d_.points->place);
+    if (!d_.points->gravity.empty())
+        points_.gravity = triple(d_.points->gravity, "gravity in [points]", d_.points->place);
     for (std::size_t k = 0; k < d_.springs.size(); ++k) add_springs(d_.springs[k], k + 1);
 }
 
 void Builder::place_points() {
     const PointsDescription& p = *d_.points;
     if (p.generate.has_value() == !p.positions.empty())
-        throw Error("[points] needs either generate or positions", p.place, p.generate ? "remove one of them" : "add one of them");
+        throw Error("[points] needs either generate or positions", p.place,
+                    p.generate ? "remove one of them" : "add one of them");
     if (p.generate) {
         generate_row(*p.generate);
     } else {
         for (const std::vector<Field>& row : p.positions) {
-            const Triple x = triple(row, "the position of point " + std::to_string(points_.position.size() / 3), p.place);
+            const Triple x =
+                triple(row, "the position of point " + std::to_string(points_.position.size() / 3), p.place);
             points_.position.insert(points_.position.end(), x.begin(), x.end());
         }
     }
     if (!p.shear.empty()) {
-        if (p.shear.size() != 2) throw Error("shear in [points] has " + counted(p.shear.size(), "value"), p.shear[0].place(), "give two");
-        const double by_y = structural_number(p.shear[0], "shear in [points]"), by_z = structural_number(p.shear[1], "shear in [points]");
+        if (p.shear.size() != 2)
+            throw Error("shear in [points] has " + counted(p.shear.size(), "value"), p.shear[0].place(), "give two");
+        const double by_y = structural_number(p.shear[0], "shear in [points]"),
+                     by_z = structural_number(p.shear[1], "shear in [points]");
         for (std::size_t i = 0; i < points_.position.size(); i += 3)
             points_.position[i] += by_y * points_.position[i + 1] + by_z * points_.position[i + 2];
     }
@@ -126,14 +132,17 @@ void Builder::generate_row(const HexahedraRow& row) {
         throw Error("the number of segments is " + number_text(segments), row.segments.place(),
                     "give a whole number from 1 to " + std::to_string(most_points / 4 - 1));
     const double size = structural_number(row.length, "the length of a segment");
-    if (!(size > 0.0)) throw Error("the length of a segment is " + number_text(size) + ", it must be > 0", row.length.place());
+    if (!(size > 0.0))
+        throw Error("the length of a segment is " + number_text(size) + ", it must be > 0", row.length.place());
     if (row.width.size() != 2)
-        throw Error("width in [points] " + (row.width.empty() ? "is missing" : "has " + counted(row.width.size(), "value")),
-                    row.width.empty() ? row.place : row.width[0].place(), "give two, [y, z]");
+        throw Error(
+            "width in [points] " + (row.width.empty() ? "is missing" : "has " + counted(row.width.size(), "value")),
+            row.width.empty() ? row.place : row.width[0].place(), "give two, [y, z]");
     std::array<double, 2> half{};
     for (std::size_t k = 0; k < 2; ++k) {
         const double width = structural_number(row.width[k], "the width of a segment");
-        if (!(width > 0.0)) throw Error("the width of a segment is " + number_text(width) + ", it must be > 0", row.width[k].place());
+        if (!(width > 0.0))
+            throw Error("the width of a segment is " + number_text(width) + ", it must be > 0", row.width[k].place());
         half[k] = width / 2;
     }
     const Triple origin = triple(row.origin, "origin in [points]", row.place);
@@ -154,27 +163,35 @@ void Builder::set_masses() {
         points_.mass_scale = parse(p.total_mass, "the total mass in [points]", 0);
         const double total = value_of(points_.mass_scale);
         if (!(total > 0.0) || !std::isfinite(total))
-            throw Error("the total mass in [points] is " + number_text(total) + ", it must be > 0", p.total_mass.place());
+            throw Error("the total mass in [points] is " + number_text(total) + ", it must be > 0",
+                        p.total_mass.place());
         if (p.distribution.word == "equal") {
             points_.weight.assign(n, 1.0 / static_cast<double>(n));
         } else if (p.distribution.word == "lumped") {
-            if (!p.generate) throw Error("distribution = \"lumped\" needs a generated row", p.distribution.place, "use \"equal\" or a list");
+            if (!p.generate)
+                throw Error("distribution = \"lumped\" needs a generated row", p.distribution.place,
+                            "use \"equal\" or a list");
             // Each segment gives an eighth of its mass to each of its corners: the two end sections have half.
             const double inner = 1.0 / static_cast<double>(n - 4);
             points_.weight.assign(n, inner);
             for (std::size_t i = 0; i < 4; ++i) points_.weight[i] = points_.weight[n - 1 - i] = inner / 2;
         } else {
-            throw Error("unknown mass distribution '" + p.distribution.word + "'", p.distribution.place, "allowed are equal and lumped, or a list of masses");
+            throw Error("unknown mass distribution '" + p.distribution.word + "'", p.distribution.place,
+                        "allowed are equal and lumped, or a list of masses");
         }
         return;
     }
-    if (p.masses.empty()) throw Error("[points] has no mass", p.place, "add mass = { total = ..., distribution = \"equal\" }, or a list");
+    if (p.masses.empty())
+        throw Error("[points] has no mass", p.place, "add mass = { total = ..., distribution = \"equal\" }, or a list");
     if (p.masses.size() != n)
-        throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.masses.size()) + (p.masses.size() == 1 ? " mass" : " masses"),
+        throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.masses.size()) +
+                        (p.masses.size() == 1 ? " mass" : " masses"),
                     p.masses[0].place(), "give one a point, or { total = ..., distribution = \"equal\" }");
     for (std::size_t i = 0; i < n; ++i) {
         const double m = structural_number(p.masses[i], "the mass of point " + std::to_string(i));
-        if (!(m > 0.0)) throw Error("the mass of point " + std::to_string(i) + " is " + number_text(m) + ", it must be > 0", p.masses[i].place());
+        if (!(m > 0.0))
+            throw Error("the mass of point " + std::to_string(i) + " is " + number_text(m) + ", it must be > 0",
+                        p.masses[i].place());
         points_.weight.push_back(m);
     }
 }
@@ -185,8 +202,8 @@ void Builder::set_velocities() {
     points_.velocity.assign(3 * n, 0.0);
     if (p.velocity.empty()) return;
     if (p.velocity.size() != 1 && p.velocity.size() != n)
-        throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.velocity.size()) + " velocities", p.velocity[0][0].place(),
-                    "give one for all, or one a point");
+        throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.velocity.size()) + " velocities",
+                    p.velocity[0][0].place(), "give one for all, or one a point");
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && p.velocity.size() == 1) {
             std::copy_n(points_.velocity.begin(), 3, points_.velocity.begin() + static_cast<std::ptrdiff_t>(3 * i));
@@ -205,8 +222,9 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
         const Expr e = parse(field, name + " of " + owner, 0);
         const double value = value_of(e);
         if (!(value >= 0.0) || !std::isfinite(value))
-            throw Error(name + " of " + owner + " is " + number_text(value) + ", it must be " + (std::isfinite(value) ? ">= 0" : "finite"), field.place(),
-                        "change it, or the parameters in it");
+            throw Error(name + " of " + owner + " is " + number_text(value) + ", it must be " +
+                            (std::isfinite(value) ? ">= 0" : "finite"),
+                        field.place(), "change it, or the parameters in it");
         return e;
     };
     group.k = coefficient_of(s.k, "k");
@@ -220,8 +238,11 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
     if (!s.over.word.empty()) {
         if (!s.pairs.rows.empty()) throw Error(owner + " has both over and pairs", s.place, "give one of them");
         if (std::find(kinds.begin(), kinds.end(), s.over.word) == kinds.end())
-            throw Error("unknown springs over '" + s.over.word + "'", s.over.place, "allowed are " + listing(kinds) + ", or pairs = [[i, j], ...]");
-        if (!d_.points->generate) throw Error(owner + ": over = \"" + s.over.word + "\" needs a generated row", s.over.place, "give pairs = [[i, j], ...]");
+            throw Error("unknown springs over '" + s.over.word + "'", s.over.place,
+                        "allowed are " + listing(kinds) + ", or pairs = [[i, j], ...]");
+        if (!d_.points->generate)
+            throw Error(owner + ": over = \"" + s.over.word + "\" needs a generated row", s.over.place,
+                        "give pairs = [[i, j], ...]");
         const int sections = point_count_ / 4;
         for (int k = 0; k < sections; ++k)
             for (int c = 0; c < 4; ++c) {
@@ -234,40 +255,49 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
                 }
             }
     } else {
-        if (s.pairs.rows.empty()) throw Error(owner + " joins no points", s.place, "add over = \"...\" or pairs = [[i, j], ...]");
+        if (s.pairs.rows.empty())
+            throw Error(owner + " joins no points", s.place, "add over = \"...\" or pairs = [[i, j], ...]");
         for (std::size_t k = 0; k < s.pairs.rows.size(); ++k) {
             const std::vector<long long>& row = s.pairs.rows[k];
-            if (row.size() != 2) throw Error("a pair of " + owner + " has " + counted(row.size(), "number"), s.pairs.place_of(k), "give two point numbers");
+            if (row.size() != 2)
+                throw Error("a pair of " + owner + " has " + counted(row.size(), "number"), s.pairs.place_of(k),
+                            "give two point numbers");
             for (const long long i : row)
                 if (i < 0 || i >= point_count_)
-                    throw Error(owner + " names point " + std::to_string(i), s.pairs.place_of(k), "points are numbered 0 to " + std::to_string(point_count_ - 1));
+                    throw Error(owner + " names point " + std::to_string(i), s.pairs.place_of(k),
+                                "points are numbered 0 to " + std::to_string(point_count_ - 1));
             pairs.emplace_back(static_cast<int>(row[0]), static_cast<int>(row[1]));
         }
     }
     for (const auto& [i, j] : pairs) {
         Triple d{};
         for (std::size_t a = 0; a < 3; ++a)
-            d[a] = points_.position[3 * static_cast<std::size_t>(j) + a] - points_.position[3 * static_cast<std::size_t>(i) + a];
+            d[a] = points_.position[3 * static_cast<std::size_t>(j) + a] -
+                   points_.position[3 * static_cast<std::size_t>(i) + a];
         if (!(length(d) > 0.0))
-            throw Error(owner + " joins the points " + std::to_string(i) + " and " + std::to_string(j) + " at the same place", s.place,
-                        "a spring needs a direction");
+            throw Error(
+                owner + " joins the points " + std::to_string(i) + " and " + std::to_string(j) + " at the same place",
+                s.place, "a spring needs a direction");
         points_.springs.push_back({i, j, static_cast<int>(points_.groups.size()) - 1, length(d)});
     }
 }
 
 void Builder::add_volume(const VolumeDescription& v, std::size_t number) {
     Constraint constraint;
-    constraint.name = v.name.empty() ? (d_.volumes.size() == 1 ? "volume" : "volume " + std::to_string(number + 1)) : v.name;
+    constraint.name =
+        v.name.empty() ? (d_.volumes.size() == 1 ? "volume" : "volume " + std::to_string(number + 1)) : v.name;
     new_row_name(constraint.name, "volume", v.place);
     const int cells = d_.points->generate ? point_count_ / 4 - 1 : 0;
     const auto generated = [](int k) {
         std::array<int, 8> cell{};
-        for (int c = 0; c < 4; ++c) cell[static_cast<std::size_t>(c)] = node(k, c), cell[static_cast<std::size_t>(4 + c)] = node(k + 1, c);
+        for (int c = 0; c < 4; ++c)
+            cell[static_cast<std::size_t>(c)] = node(k, c), cell[static_cast<std::size_t>(4 + c)] = node(k + 1, c);
         return cell;
     };
     std::vector<std::array<int, 8>> list;
     if (v.all) {
-        if (cells == 0) throw Error("cells = \"all\" needs a generated row", v.place, "give cells = [[eight point numbers], ...]");
+        if (cells == 0)
+            throw Error("cells = \"all\" needs a generated row", v.place, "give cells = [[eight point numbers], ...]");
         for (int k = 0; k < cells; ++k) list.push_back(generated(k));
     }
     for (std::size_t k = 0; k < v.cells.rows.size(); ++k) {
@@ -275,15 +305,19 @@ void Builder::add_volume(const VolumeDescription& v, std::size_t number) {
         const Place& place = v.cells.place_of(k);
         if (row.size() == 1 && cells > 0) {
             if (row[0] < 0 || row[0] >= cells)
-                throw Error("volume '" + constraint.name + "' names cell " + std::to_string(row[0]), place, "cells are numbered 0 to " + std::to_string(cells - 1));
+                throw Error("volume '" + constraint.name + "' names cell " + std::to_string(row[0]), place,
+                            "cells are numbered 0 to " + std::to_string(cells - 1));
             list.push_back(generated(static_cast<int>(row[0])));
             continue;
         }
-        if (row.size() != 8) throw Error("a cell of volume '" + constraint.name + "' has " + counted(row.size(), "corner"), place, "give eight point numbers");
+        if (row.size() != 8)
+            throw Error("a cell of volume '" + constraint.name + "' has " + counted(row.size(), "corner"), place,
+                        "give eight point numbers");
         std::array<int, 8> cell{};
         for (std::size_t c = 0; c < 8; ++c) {
             if (row[c] < 0 || row[c] >= point_count_)
-                throw Error("volume '" + constraint.name + "' names point " + std::to_string(row[c]), place, "points are numbered 0 to " + std::to_string(point_count_ - 1));
+                throw Error("volume '" + constraint.name + "' names point " + std::to_string(row[c]), place,
+                            "points are numbered 0 to " + std::to_string(point_count_ - 1));
             cell[c] = static_cast<int>(row[c]);
         }
         list.push_back(cell);
@@ -293,8 +327,9 @@ void Builder::add_volume(const VolumeDescription& v, std::size_t number) {
     volume.initial = enclosed_volume(volume.faces, points_.position);
     volume.eta = f_.graph.constant(0.0);
     if (!(volume.initial > 0.0))
-        throw Error("volume '" + constraint.name + "' is " + number_text(volume.initial) + " at the start, it must be > 0", v.place,
-                    "list the corners of a cell as four of one face, going round, then the four opposite");
+        throw Error(
+            "volume '" + constraint.name + "' is " + number_text(volume.initial) + " at the start, it must be > 0",
+            v.place, "list the corners of a cell as four of one face, going round, then the four opposite");
     constraint.row = static_cast<int>(model_.constraints.size());
     points_.volumes.push_back(std::move(volume));
     model_.constraints.push_back(std::move(constraint));
@@ -306,7 +341,9 @@ void Builder::add_obstacle(const ObstacleDescription& o) {
     PointFormulas::Obstacle obstacle;
     obstacle.normal = triple(o.normal, "the normal of " + owner, o.place);
     const double size = length(obstacle.normal);
-    if (!(size > 0.0)) throw Error("the normal of " + owner + " is zero", o.normal[0].place(), "give the direction from the obstacle to the free side");
+    if (!(size > 0.0))
+        throw Error("the normal of " + owner + " is zero", o.normal[0].place(),
+                    "give the direction from the obstacle to the free side");
     for (double& x : obstacle.normal) x /= size;
     // Tangents: the axis least along the normal, made orthogonal.
     std::size_t least = 0;
@@ -318,10 +355,12 @@ void Builder::add_obstacle(const ObstacleDescription& o) {
     const double norm = length(obstacle.tangent2);
     for (double& x : obstacle.tangent2) x /= norm;
     obstacle.tangent1 = cross(obstacle.tangent2, obstacle.normal);
-    if (!o.offset.given) throw Error(owner + " has no offset", o.place, "add offset = \"...\", so that normal.x >= offset");
+    if (!o.offset.given)
+        throw Error(owner + " has no offset", o.place, "add offset = \"...\", so that normal.x >= offset");
     obstacle.offset = parse(o.offset, "the offset of " + owner, expr::time);
     obstacle.friction = !o.mu.empty();
-    if (o.mu.size() > 2) throw Error("mu of " + owner + " has " + counted(o.mu.size(), "value"), o.mu[0].place(), "give one or two");
+    if (o.mu.size() > 2)
+        throw Error("mu of " + owner + " has " + counted(o.mu.size(), "value"), o.mu[0].place(), "give one or two");
 
     Contact laws;
     contact_laws(laws, o.eN, o.eT, o.c, o.impact, owner);

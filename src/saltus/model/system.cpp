@@ -12,7 +12,8 @@ Terms::Terms(const Layout& layout) {
 
 Terms::Terms(const Terms& other) {
     data_ = other.data_;
-    lay_out({other.M.size(), other.h.size(), other.positions.size(), other.W.size(), other.chi.size(), other.zeta.size()});
+    lay_out(
+        {other.M.size(), other.h.size(), other.positions.size(), other.W.size(), other.chi.size(), other.zeta.size()});
 }
 
 void Terms::lay_out(const std::vector<std::size_t>& sizes) {
@@ -39,9 +40,11 @@ Energy System::energy(const At& at, std::span<double> scratch) const {
     mass(at, scratch, M);
     Energy e;
     for (int i = 0; i < pattern.rows; ++i)
-        for (int k = pattern.start[static_cast<std::size_t>(i)]; k < pattern.start[static_cast<std::size_t>(i) + 1]; ++k) {
+        for (int k = pattern.start[static_cast<std::size_t>(i)]; k < pattern.start[static_cast<std::size_t>(i) + 1];
+             ++k) {
             const int j = pattern.column[static_cast<std::size_t>(k)];
-            const double product = M[static_cast<std::size_t>(k)] * at.u[static_cast<std::size_t>(i)] * at.u[static_cast<std::size_t>(j)];
+            const double product =
+                M[static_cast<std::size_t>(k)] * at.u[static_cast<std::size_t>(i)] * at.u[static_cast<std::size_t>(j)];
             e.kinetic += i == j ? 0.5 * product : product;
         }
     return e;

@@ -21,13 +21,13 @@ struct At {
 struct Layout {
     int coordinates = 0;
     int parameters = 0;
-    int constraints = 0;      ///< bilateral: g(t,q) = 0
-    int normals = 0;          ///< unilateral: gN(t,q) >= 0
-    int slips = 0;            ///< slip components of contacts, then of constraints, sliders, clutches
-    int coefficients = 0;     ///< mu, e, FN and the like
-    Pattern mass;             ///< lower triangle of M
-    bool mass_constant = false;   ///< M depends on parameters alone
-    Pattern rows;             ///< W^T: one row for each constraint, normal and slip
+    int constraints = 0;         ///< bilateral: g(t,q) = 0
+    int normals = 0;             ///< unilateral: gN(t,q) >= 0
+    int slips = 0;               ///< slip components of contacts, then of constraints, sliders, clutches
+    int coefficients = 0;        ///< mu, e, FN and the like
+    Pattern mass;                ///< lower triangle of M
+    bool mass_constant = false;  ///< M depends on parameters alone
+    Pattern rows;                ///< W^T: one row for each constraint, normal and slip
 
     int positions() const { return constraints + normals; }
     int row_count() const { return constraints + normals + slips; }
@@ -40,7 +40,7 @@ struct Terms {
     Terms& operator=(const Terms&) = delete;
 
     std::span<double> M, h, positions, W, chi, zeta;
-    std::span<double> all() { return data_; }      ///< M h positions W χ ζ
+    std::span<double> all() { return data_; }  ///< M h positions W χ ζ
 
 private:
     void lay_out(const std::vector<std::size_t>& sizes);
@@ -49,17 +49,17 @@ private:
 
 struct Energy {
     double kinetic = 0.0, potential = 0.0;
-    double damping = 0.0;     ///< u·∂R/∂u, the power that Rayleigh damping takes out
-    double applied = 0.0;     ///< u·f, the power that the other forces bring in
+    double damping = 0.0;  ///< u·∂R/∂u, the power that Rayleigh damping takes out
+    double applied = 0.0;  ///< u·f, the power that the other forces bring in
 };
 
 /// The vector functions whose Jacobians a system gives. Columns are [t, q..., u..., p...].
 enum class Function {
-    residual,       ///< h + Σ W λ − M a with a and λ (one per row) held fixed
-    position,       ///< constraints and gaps
-    velocity,       ///< γ = Wᵀu + χ
-    acceleration,   ///< Wᵀa + ζ with a held fixed
-    coefficient,    ///< mu, e, FN, ...
+    residual,      ///< h + Σ W λ − M a with a and λ (one per row) held fixed
+    position,      ///< constraints and gaps
+    velocity,      ///< γ = Wᵀu + χ
+    acceleration,  ///< Wᵀa + ζ with a held fixed
+    coefficient,   ///< mu, e, FN, ...
 };
 
 /// Exact Jacobians of one system, with the scratch to evaluate them; one per thread.
@@ -92,7 +92,8 @@ public:
     /// Constraint functions and gaps.
     virtual void positions(const At&, std::span<double> /*scratch*/, std::span<double> /*g*/) const {}
     /// Rows Wᵀ and χ of γ = Wᵀu + χ.
-    virtual void rows(const At&, std::span<double> /*scratch*/, std::span<double> /*W*/, std::span<double> /*chi*/) const {}
+    virtual void rows(const At&, std::span<double> /*scratch*/, std::span<double> /*W*/,
+                      std::span<double> /*chi*/) const {}
     /// ζ of γ̇ = Wᵀu̇ + ζ; for a constraint uᵀ g_qq u + 2 g_tq u + g_tt. [Alscher] (17)
     virtual void curvature(const At&, std::span<double> /*scratch*/, std::span<double> /*zeta*/) const {}
     virtual void coefficients(const At&, std::span<double> /*scratch*/, std::span<double> /*values*/) const {}

@@ -19,7 +19,8 @@ int main() {
         gN = "y"
         [initial]
         q = { y = 1.0 }
-    )", "ball");
+    )",
+                                                     "ball");
     const saltus::model::Model model = saltus::model::build(description);
     saltus::model::Workspace workspace(model);
     saltus::model::Terms terms(model.layout());

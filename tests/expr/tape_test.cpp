@@ -6,37 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "allocations.hpp"
 #include "expr/random_expression.hpp"
 #include "saltus/expr/differentiate.hpp"
-
-// Counts what this executable allocates.
-namespace {
-std::atomic<std::size_t> allocations{0};
-
-void* counted_allocation(std::size_t size, std::size_t alignment) {
-    ++allocations;
-    const std::size_t whole = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
-    if (void* p = std::aligned_alloc(alignment, whole)) return p;
-    throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return counted_allocation(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    return counted_allocation(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace saltus::expr {
 namespace {
@@ -289,16 +266,16 @@ TEST(Tape, AllocatesNothingWhenPreparedAndEvaluated) {
         using V = decltype(kind);
         const std::vector<V> parameters(2, V(0.5)), variables(3, V(0.25));
         std::vector<V> scratch(tape.slot_count()), out(tape.output_count());
-        const std::size_t before = allocations;
+        const std::size_t before = test::allocations();
         for (int k = 0; k < 10; ++k) {
             tape.prepare<V>(parameters, scratch);
             tape.evaluate<V>(variables, scratch, out);
         }
-        return allocations - before;
+        return test::allocations() - before;
     };
-    const std::size_t before = allocations;
+    const std::size_t before = test::allocations();
     { const std::vector<double> some(3); }
-    ASSERT_GT(allocations, before) << "the counter counts";
+    ASSERT_GT(test::allocations(), before) << "the counter counts";
     EXPECT_EQ(count(double{}), 0u);
     EXPECT_EQ(count(Lanes(0.0)), 0u);
     EXPECT_EQ(count(Interval{}), 0u);

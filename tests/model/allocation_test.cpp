@@ -1,25 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "allocations.hpp"
 #include "saltus/io/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/mass.hpp"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* p = std::malloc(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace saltus {
 namespace {
@@ -33,7 +16,7 @@ TEST(Allocation, EvaluatingAModelAllocatesNothing) {
         Terms terms(m.layout());
         MassFactor factor(m.layout().mass);
         std::vector<double> c(static_cast<std::size_t>(m.layout().coefficients)), x(m.q0);
-        const std::size_t before = allocations;
+        const std::size_t before = test::allocations();
         for (int k = 0; k < 10; ++k) {
             evaluate(m, ws, 0.1 * k, m.q0, m.u0, terms);
             m.system->coefficients(at(m, 0.1 * k, m.q0, m.u0), ws.scratch(), c);
@@ -41,7 +24,7 @@ TEST(Allocation, EvaluatingAModelAllocatesNothing) {
             ASSERT_TRUE(factor.factorise(terms.M));
             factor.solve(x);
         }
-        EXPECT_EQ(allocations - before, 0U) << name;
+        EXPECT_EQ(test::allocations() - before, 0U) << name;
     }
 }
 

@@ -27,8 +27,8 @@ RowRank row_rank(const Matrix& rows, double tolerance) {
     const Eigen::Index n = rows.cols();
     Matrix basis(n, 0);
     for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-        const double length = rows.row(i).norm();
-        Vector rest = rows.row(i).transpose();
+        const double length = n > 0 ? rows.row(i).norm() : 0.0;
+        Vector rest = n > 0 ? Vector(rows.row(i).transpose()) : Vector();
         if (length > 0.0) rest /= length;
         for (int pass = 0; pass < 2 && basis.cols() > 0; ++pass) rest -= basis * (basis.transpose() * rest);
         if (length > 0.0 && rest.norm() > tolerance) {

@@ -134,7 +134,7 @@ Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& m
 }
 
 /// The point nearest to `start` that fulfils the rows linearised at q: constraints as equations, gaps as inequalities.
-/// Active set: contacts that would pull are let go, the contact that would penetrate most is taken in.
+/// Active set: contacts that would pull are let go, contacts that would penetrate are taken in.
 bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& next) {
     constexpr double most_entries = 5e7;  // of the dense Jacobian; beyond it this is not the tool
     const std::size_t constraints = model_.constraints.size();
@@ -147,25 +147,32 @@ bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& 
         next = held_.empty() ? start : Vector(start + step(held_, b, y));
         if (!next.allFinite()) return false;
 
-        std::size_t pulling = held_.size();
-        double most = 1e-12 * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
+        // Many at once as long as that works, one at a time when it turns out to go round in circles.
+        const bool many = trial < 20;
+        const double pull = 1e-12 * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
+        double strongest = pull;
         for (std::size_t i = constraints; i < held_.size(); ++i)
-            if (-y(static_cast<Eigen::Index>(i)) > most) most = -y(static_cast<Eigen::Index>(pulling = i));
-        if (pulling < held_.size()) {
-            held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(pulling));
+            strongest = std::max(strongest, -y(static_cast<Eigen::Index>(i)));
+        if (strongest > pull) {
+            std::size_t kept = constraints;
+            for (std::size_t i = constraints; i < held_.size(); ++i) {
+                const double p = -y(static_cast<Eigen::Index>(i));
+                if (!(many ? p > pull : p == strongest)) held_[kept++] = held_[i];
+            }
+            held_.resize(kept);
             continue;
         }
-        int penetrating = -1;
-        double deepest = -1e-14;
+        std::vector<std::pair<double, int>> penetrating;
         for (const Contact& c : model_.contacts) {
             const double gap =
                 (terms_.positions[static_cast<std::size_t>(c.row)] + dot(c.row, next - q)) /
                 row_scale(layout_.rows, terms_.W, c.row, {next.data(), static_cast<std::size_t>(next.size())});
-            if (gap < deepest && std::find(held_.begin(), held_.end(), c.row) == held_.end())
-                deepest = gap, penetrating = c.row;
+            if (gap < -1e-14 && std::find(held_.begin(), held_.end(), c.row) == held_.end())
+                penetrating.emplace_back(gap, c.row);
         }
-        if (penetrating < 0) return true;
-        held_.push_back(penetrating);
+        if (penetrating.empty()) return true;
+        if (!many) penetrating = {*std::min_element(penetrating.begin(), penetrating.end())};
+        for (const auto& [gap, row] : penetrating) held_.push_back(row);
     }
     return false;
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/solvers/residual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/error.hpp"
+
+namespace saltus::solvers {
+
+namespace {
+
+double norm(const double* x, int n) {
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+    if (largest == 0.0 || !std::isfinite(largest)) return largest;
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
+    return largest * std::sqrt(sum);
+}
+
+/// A part of a block whose length is bounded by mu times the normal.
+struct Part {
+    int first, size;
+    double mu;
+};
+
+struct Parts {
+    Part part[3];
+    int count = 0;
+};
+
+Parts parts_of(const Law& law) {
+    Parts p;
+    const auto add = [&](int first, int size, double mu) { p.part[p.count++] = {first, size, mu}; };
+    switch (law.kind) {
+        case LawKind::friction2: add(1, 1, law.mu); break;
+        case LawKind::friction3: add(1, 2, law.mu); break;
+        case LawKind::drilling4: add(1, 2, law.mu), add(3, 1, law.mu_drilling); break;
+        case LawKind::rolling5: add(1, 2, law.mu), add(3, 2, law.mu_rolling); break;
+        case LawKind::rolling6: add(1, 2, law.mu), add(3, 1, law.mu_drilling), add(4, 2, law.mu_rolling); break;
+        default: break;
+    }
+    return p;
+}
+
+/// The normal component of the projection onto {‖x_g‖ <= μ_g n}: the root of the increasing, piecewise linear
+/// n − x_n − Σ_g μ_g max(0, ‖x_g‖ − μ_g n), clipped at 0; found by going through the pieces from above.
+double projected_normal(double x_n, const double* length, const Parts& p) {
+    // Which parts are cut is decided by n itself: start with none cut and take in those that are, at most three times.
+    bool cut[3] = {false, false, false};
+    double n = std::max(0.0, x_n);
+    for (int round = 0; round <= p.count; ++round) {
+        double numerator = x_n, denominator = 1.0;
+        for (int g = 0; g < p.count; ++g)
+            if (cut[g]) {
+                numerator += p.part[g].mu * length[g];
+                denominator += p.part[g].mu * p.part[g].mu;
+            }
+        n = std::max(0.0, numerator / denominator);
+        bool changed = false;
+        for (int g = 0; g < p.count; ++g)
+            if (!cut[g] && length[g] > p.part[g].mu * n) cut[g] = changed = true;
+        if (!changed) break;
+    }
+    // Taking in a part raises n, which may free another: settle by bisection on the exact function when it does.
+    for (int g = 0; g < p.count; ++g)
+        if (cut[g] && length[g] < p.part[g].mu * n) {
+            double low = 0.0, high = n;
+            const auto f = [&](double s) {
+                double value = s - x_n;
+                for (int k = 0; k < p.count; ++k) value -= p.part[k].mu * std::max(0.0, length[k] - p.part[k].mu * s);
+                return value;
+            };
+            if (f(0.0) >= 0.0) return 0.0;
+            while (f(high) < 0.0) high *= 2.0;
+            for (int k = 0; k < 200 && low < high; ++k) {
+                const double middle = 0.5 * (low + high);
+                if (middle == low || middle == high) break;
+                (f(middle) < 0.0 ? low : high) = middle;
+            }
+            return high;
+        }
+    return n;
+}
+
+/// ‖r − P_K(r − ρ v̂)‖² of one block.
+double block_defect(const Law& law, int size, const double* r, const double* v, double rho, double scaling_reaction) {
+    double sum = 0.0;
+    if (law.kind == LawKind::bilateral) {
+        for (int i = 0; i < size; ++i) sum += rho * v[i] * rho * v[i];
+        return sum;
+    }
+    double x[6];
+    for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
+    if (law.kind == LawKind::slider || law.kind == LawKind::scaled_slider) {
+        const double bound = law.kind == LawKind::slider ? law.bound : law.mu * std::abs(scaling_reaction);
+        const double length = norm(x, size);
+        const double factor = length > bound ? bound / length : 1.0;
+        for (int i = 0; i < size; ++i) sum += (r[i] - factor * x[i]) * (r[i] - factor * x[i]);
+        return sum;
+    }
+    const Parts p = parts_of(law);
+    double length[3];
+    for (int g = 0; g < p.count; ++g) {
+        x[0] -= rho * p.part[g].mu * norm(v + p.part[g].first, p.part[g].size);
+        length[g] = norm(x + p.part[g].first, p.part[g].size);
+    }
+    const double n = projected_normal(x[0], length, p);
+    sum = (r[0] - n) * (r[0] - n);
+    for (int g = 0; g < p.count; ++g) {
+        const double bound = p.part[g].mu * n;
+        const double factor = length[g] > bound ? bound / length[g] : 1.0;
+        for (int i = p.part[g].first; i < p.part[g].first + p.part[g].size; ++i)
+            sum += (r[i] - factor * x[i]) * (r[i] - factor * x[i]);
+    }
+    return sum;
+}
+
+double relative(double defect, double rho, double q_norm, double r_norm) {
+    if (std::isnan(defect)) return std::numeric_limits<double>::infinity();
+    const double scale = std::max(rho * q_norm, r_norm);
+    return scale > 0.0 ? defect / scale : defect;
+}
+
+/// 1/mean(diag M); matrices whose diagonal says nothing are measured by their largest entry.
+double step_of(double diagonal_mean, double largest) {
+    if (diagonal_mean > 0.0 && std::isfinite(1.0 / diagonal_mean)) return 1.0 / diagonal_mean;
+    return largest > 0.0 ? 1.0 / largest : 1.0;
+}
+
+double matrix_step(const Matrix& M) {
+    const Eigen::Index n = std::min(M.rows(), M.cols());
+    if (n == 0) return 1.0;
+    return step_of(M.diagonal().sum() / static_cast<double>(n), M.cwiseAbs().maxCoeff());
+}
+
+/// Plain problems: project(i, x) is the projection of component i.
+template <class Projection>
+double plain_residual(const Matrix& M, const Vector& q, std::span<const double> z, Projection project) {
+    const Eigen::Map<const Vector> x(z.data(), static_cast<Eigen::Index>(z.size()));
+    const Vector w = M * x + q;
+    const double rho = matrix_step(M);
+    double sum = 0.0;
+    for (Eigen::Index i = 0; i < w.size(); ++i) {
+        const double f = project(i, rho * w(i));
+        sum += f * f;
+    }
+    return relative(std::sqrt(sum), rho, q.norm(), x.norm());
+}
+
+}  // namespace
+
+double residual(const FrictionProblem& p, std::span<const double> r) {
+    SALTUS_EXPECT(r.size() == p.q.size());
+    if (p.q.empty()) return 0.0;
+    std::vector<double> v(r.size());
+    double largest = 0.0, sum = 0.0;
+    for (const double x : p.W.values) largest = std::max(largest, std::abs(x));
+    const double rho = step_of(p.W.diagonal_mean(), largest);
+    p.W.multiply(r, v);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] += p.q[i];
+    for (int a = 0; a < p.contacts(); ++a) {
+        const auto first = static_cast<std::size_t>(p.W.start[static_cast<std::size_t>(a)]);
+        const Law& law = p.laws[static_cast<std::size_t>(a)];
+        sum += block_defect(law, p.W.block_size(a), r.data() + first, v.data() + first, rho,
+                            law.row >= 0 ? r[static_cast<std::size_t>(law.row)] : 0.0);
+    }
+    return relative(std::sqrt(sum), rho, norm(p.q.data(), static_cast<int>(p.q.size())), norm(r.data(), static_cast<int>(r.size())));
+}
+
+double residual(const LinearComplementarity& p, std::span<const double> z) {
+    return plain_residual(p.M, p.q, z, [&](Eigen::Index i, double step) {
+        const double x = z[static_cast<std::size_t>(i)];
+        return x - std::max(0.0, x - step);
+    });
+}
+
+double residual(const MixedComplementarity& p, std::span<const double> z) {
+    // More free rows than free unknowns: the complementary rows are the last ones, with the last unknowns.
+    const Eigen::Index shift = p.M.rows() - p.M.cols();
+    return plain_residual(p.M, p.q, z, [&](Eigen::Index i, double step) {
+        if (p.free[static_cast<std::size_t>(i)]) return step;
+        const double x = z[static_cast<std::size_t>(i - shift)];
+        return x - std::max(0.0, x - step);
+    });
+}
+
+double residual(const Relay& p, std::span<const double> z) {
+    return plain_residual(p.M, p.q, z, [&](Eigen::Index i, double step) {
+        const double x = z[static_cast<std::size_t>(i)];
+        return x - std::clamp(x - step, p.lower(i), p.upper(i));
+    });
+}
+
+}  // namespace saltus::solvers

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "saltus/solvers/problem.hpp"
+
+namespace saltus::solvers {
+
+/// How far r is from solving the problem, free of units: with F = r − P_K(r − ρ (v + μ‖v_T‖ n)), ρ = 1/mean(diag W),
+///     ‖F‖ / max(ρ‖q‖, ‖r‖).
+/// Zero exactly for solutions. Written for itself: it shares no code with the methods it judges.
+double residual(const FrictionProblem& problem, std::span<const double> r);
+
+/// The same with K = ℝ⁺, ℝ × ℝ⁺ and a box.
+double residual(const LinearComplementarity& problem, std::span<const double> z);
+double residual(const MixedComplementarity& problem, std::span<const double> z);
+double residual(const Relay& problem, std::span<const double> z);
+
+}  // namespace saltus::solvers

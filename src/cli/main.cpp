@@ -51,7 +51,10 @@ model::Model load(const Common& options) {
         const std::size_t equals = assignment.find('=');
         if (equals == std::string::npos || equals == 0)
             throw Error("'" + assignment + "' is not an assignment", {"--set", 0, 0}, "write --set name=value");
-        build.set.emplace_back(assignment.substr(0, equals), assignment.substr(equals + 1));
+        const std::size_t begin = assignment.find_first_not_of(' '), end = assignment.find_last_not_of(' ', equals - 1);
+        if (begin >= equals)
+            throw Error("'" + assignment + "' is not an assignment", {"--set", 0, 0}, "write --set name=value");
+        build.set.emplace_back(assignment.substr(begin, end - begin + 1), assignment.substr(equals + 1));
     }
     return model::build(io::read_model(options.model), build);
 }

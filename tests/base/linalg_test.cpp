@@ -24,6 +24,17 @@ double combination_error(const Matrix& rows, const RowRank::Dependent& d) {
     return rest.size() == 0 ? 0.0 : rest.cwiseAbs().maxCoeff();
 }
 
+TEST(RowRank, CombinationsHoldForRowsOfVeryDifferentSize) {
+    Matrix rows(3, 2);
+    rows << 1e-9, 0, 1e9, 1e9, 1, 2;
+    const RowRank r = row_rank(rows);
+    EXPECT_EQ(r.rank, 2);
+    ASSERT_EQ(r.dependent.size(), 1U);
+    ASSERT_EQ(r.dependent[0].combination.size(), 2U);  // (1, 2) = -1e9 (1e-9, 0) + 2e-9 (1e9, 1e9)
+    EXPECT_NEAR(r.dependent[0].combination[0].second, -1e9, 1e-6);
+    EXPECT_NEAR(r.dependent[0].combination[1].second, 2e-9, 1e-24);
+}
+
 }  // namespace
 
 TEST(SymmetricSpectrum, GivesTheExtremesAndTheDirectionOfTheSmallest) {

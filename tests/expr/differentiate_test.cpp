@@ -399,5 +399,14 @@ TEST(Derivative, OfAPowerByItsExponentVanishesAtTheBaseZero) {
     EXPECT_NEAR(value_at(g, e, x, 3.0, y, 2.0), 9.0 * std::log(3.0), 1e-14);
 }
 
+TEST(Derivative, OfALengthIsZeroAtTheOrigin) {
+    Graph g;
+    const Expr x = g.symbol("x", position), y = g.symbol("y", position);
+    const Expr e = Derivative(g, x)(g.binary(Op::hypot, x, y));
+    EXPECT_EQ(value_at(g, e, x, 0.0, y, 0.0), 0.0);
+    EXPECT_EQ(value_at(g, e, x, 3.0, y, 4.0), 0.6);
+    EXPECT_EQ(kinks(g, g.binary(Op::hypot, x, y), position), std::vector<std::string>{"hypot"});
+}
+
 }  // namespace
 }  // namespace saltus::expr

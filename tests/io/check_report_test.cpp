@@ -106,7 +106,7 @@ TEST(CheckText, TellsWhatWasUnderstood) {
   energy      kinetic 2, potential 20
   contacts    2, 1 closed at the start
     floor              gap 0            closed  gammaN -1  gammaT (0, -1)  mu (0.1, 0.2)  orthotropic  eN 0.5  eT 0  newton
-    ceiling            gap 8            open    gammaN 1  e = 1 - c*v  energy
+    ceiling            gap 8            open    gammaN 1  e = 1 - 0.25*v  energy
   constraints 2, rank 1
     rail               g 0            dg/dt 0  gammaT -1  mu 0.3, scaled by |reaction|
     second rail        g 0            dg/dt 0
@@ -171,14 +171,14 @@ TEST(CheckJson, HasItsKeysInOrder) {
     const Json j = json_of(everything);
     EXPECT_EQ(keys(j), (Keys{"model", "file", "coordinates", "degrees_of_freedom", "parameters", "derived_parameters",
                              "initial", "scleronomic", "autonomous", "mass", "energy", "contacts", "closed",
-                             "constraints", "sliders", "clutches", "active", "warnings"}));
+                             "constraints", "sliders", "clutches", "active", "simulate", "start_moved", "warnings"}));
     EXPECT_EQ(keys(j["initial"]), (Keys{"t", "q", "u"}));
     EXPECT_EQ(keys(j["mass"]), (Keys{"constant", "diagonal", "positive_definite", "smallest_eigenvalue",
                                      "largest_eigenvalue", "condition"}));
     EXPECT_EQ(keys(j["contacts"][0]),
               (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "eN", "eT"}));
     EXPECT_EQ(keys(j["contacts"][1]),
-              (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "eT"}));  // c instead of eN
+              (Keys{"name", "gN", "closed", "gammaN", "gammaT", "mu", "friction", "impact", "c", "eT"}));
     EXPECT_EQ(keys(j["constraints"][0]), (Keys{"name", "g", "rate", "gammaT", "mu"}));
     EXPECT_EQ(keys(j["sliders"][0]), (Keys{"name", "gammaT", "mu", "FN"}));
     EXPECT_EQ(keys(j["clutches"][0]), (Keys{"name", "gamma"}));
@@ -209,7 +209,7 @@ TEST(CheckJson, HasTheRightValues) {
         R"({"name":"floor","gN":0.0,"closed":true,"gammaN":-1.0,"gammaT":[0.0,-1.0],"mu":[0.1,0.2],"friction":"orthotropic","impact":"newton","eN":0.5,"eT":0.0})");
     EXPECT_EQ(
         j["contacts"][1].dump(),
-        R"({"name":"ceiling","gN":8.0,"closed":false,"gammaN":1.0,"gammaT":[],"mu":[],"friction":"none","impact":"energy","eT":0.0})");
+        R"({"name":"ceiling","gN":8.0,"closed":false,"gammaN":1.0,"gammaT":[],"mu":[],"friction":"none","impact":"energy","c":0.25,"eT":0.0})");
     EXPECT_EQ(j["closed"], 1);
     EXPECT_EQ(j["constraints"][0].dump(), R"({"name":"rail","g":0.0,"rate":0.0,"gammaT":[-1.0],"mu":[0.3]})");
     EXPECT_EQ(j["sliders"][0].dump(), R"({"name":"slider","gammaT":[-1.0],"mu":[0.4],"FN":20.0})");

@@ -108,10 +108,10 @@ offset = 9
     EXPECT_EQ(d.clutches.at(0).gamma.source.text, "x'");
     ASSERT_TRUE(d.control.has_value());
     EXPECT_EQ(d.control->actuated.at(0).name, "y");
-    ASSERT_EQ(d.control->Kp.size(), 1U);
-    EXPECT_EQ(d.control->Kp[0].size(), 2U);
-    ASSERT_EQ(d.control->Kv.size(), 2U);
-    EXPECT_EQ(d.control->Kv[1].at(0).number, 3.0);
+    ASSERT_EQ(d.control->Kp.rows.size(), 1U);
+    EXPECT_EQ(d.control->Kp.rows[0].size(), 2U);
+    ASSERT_EQ(d.control->Kv.rows.size(), 2U);
+    EXPECT_EQ(d.control->Kv.rows[1].at(0).number, 3.0);
     ASSERT_TRUE(d.penalty.has_value());
     EXPECT_FALSE(d.penalty->k.given);
     EXPECT_EQ(d.penalty->k_of.at(0).name, "c1");

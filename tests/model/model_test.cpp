@@ -86,6 +86,33 @@ shaping = "Kp/2*x^2 + y^4"
     EXPECT_NEAR(e.energy.potential, 5 * 0.09 + 0.0256, 1e-15);
 }
 
+TEST(Control, AOneRowMatrixIsNotTakenForADiagonal) {
+    EXPECT_THROW(
+        build(io::parse_model(with(two_masses, "[control]\nactuated = [\"x\", \"y\"]\nKp = [[1, 2]]\n"), "loop")),
+        Error);
+}
+
+TEST(Control, WhatDoesNothingOrDrivesAwayIsWarnedOf) {
+    const auto warnings = [](const char* block) {
+        return build(io::parse_model(with(two_masses, block), "loop")).warnings;
+    };
+    EXPECT_EQ(warnings("[control]\nactuated = [\"x\"]\n"),
+              std::vector<std::string>{"[control] has no gains: it does nothing"});
+    EXPECT_EQ(warnings("[control]\nactuated = [\"x\"]\nKp = -1\n"),
+              std::vector<std::string>{"Kp in [control] is not positive semidefinite: it drives the system away"});
+    EXPECT_EQ(warnings("[control]\nactuated = [\"x\", \"y\"]\nKp = 2\nKv = 1\nshaping = \"x^2 + y^2\"\n"),
+              std::vector<std::string>{"Kp in [control] is not used: shaping takes its place and does not mention it"});
+}
+
+TEST(Kinetic, SquaresOfLengthsAreQuadratic) {
+    for (const char* T : {"m/2*hypot(x', y')^2", "m/2*sqrt(x'^2 + y'^2)^2"}) {
+        const Model m = build(io::parse_model(
+            std::string("[system]\nq = [\"x\", \"y\"]\nT = \"") + T + "\"\n[parameters]\nm = 3.0\n", "t"));
+        const Evaluated e(m, 0.0, {0, 0}, {0, 0});
+        EXPECT_EQ(dense_symmetric(m.layout().mass, e.terms.M), (Matrix(2, 2) << 3, 0, 0, 3).finished()) << T;
+    }
+}
+
 TEST(Control, OpenLoopLeavesItOut) {
     BuildOptions options;
     options.open_loop = true;
@@ -302,6 +329,28 @@ gN = "z - x"
     EXPECT_NEAR(i.redundant[0].combination[1].second, 2.0, 1e-14);
     EXPECT_EQ(i.redundant[1].name, "floor");
     EXPECT_NEAR(i.redundant[1].combination[0].second, -1.0, 1e-14);
+}
+
+TEST(Rank, ManyClosedContactsAreJudgedApartAndTheDegreesOfFreedomStayRight) {
+    // 802 points on the floor, every contact a component of its own; two floors make every second row redundant.
+    const std::string text = R"toml(
+[points]
+generate = { kind = "hexahedra-row", segments = 400, length = 1.0, width = [1.0, 1.0], origin = [0.0, 0.0, 0.5] }
+mass = { total = 10.0 }
+[[obstacle]]
+name = "floor"
+normal = [0, 0, 1]
+offset = 0.0
+[[obstacle]]
+name = "other floor"
+normal = [0, 0, 2]
+offset = 0.0
+)toml";
+    const Inspection i = inspect(build(io::parse_model(text, "row")));
+    EXPECT_EQ(i.active_rows, 4 * 401);
+    EXPECT_EQ(i.rank, 802);
+    EXPECT_EQ(i.redundant.size(), 802U);
+    EXPECT_EQ(i.degrees_of_freedom, 3 * 4 * 401);
 }
 
 // --- mass ----------------------------------------------------------------------------------------------------

@@ -1720,19 +1720,19 @@ TEST(Validation, MassThatASetParameterMakesNegativeIsRefused) {
 
 TEST(Validation, ForceThatIsNotFiniteAtTheStartIsRefused) {
     EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"#(U = "log(x - 0.1)")#")),
-              "block.toml:30:1: the force vector of model 'block' is not finite at the initial state; look for a "
+              "block.toml:30:1: the force on coordinate 'x' is not finite at the initial state; look for a "
               "division by zero, or a root or logarithm of a negative number");
 }
 
 TEST(Validation, GapThatIsNotFiniteAtTheStartIsRefused) {
     EXPECT_EQ(refusal(block(R"(gN = "y - r")", R"(gN = "1/(x - 0.1) + y")")),
-              "block.toml:30:1: a gap or constraint of model 'block' is not finite at the initial state; look for a "
+              "block.toml:30:1: the gap of contact 'floor' is not finite at the initial state; look for a "
               "division by zero, or a root or logarithm of a negative number");
 }
 
 TEST(Validation, MassThatIsNotFiniteAtTheStartIsRefused) {
     EXPECT_EQ(refusal(block("J/2*phi'^2", "J/(x - 0.1)*phi'^2")),
-              "block.toml:30:1: the mass matrix of model 'block' is not finite at the initial state; look for a "
+              "block.toml:4:6: the mass matrix is not finite at the initial state; look for a "
               "division by zero, or a root or logarithm of a negative number");
 }
 
@@ -1815,7 +1815,7 @@ q = { x = 5.0 }
 
 TEST(ValidationOfInitial, StateFromWhichNoStepCanBeMadeIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"#(g = "sqrt(x - 1) - phi")#"), projecting()),
-              "block.toml:30:1: a gap or constraint of model 'block' is not finite at the initial state; look for a "
+              "block.toml:30:1: constraint 'rail' is not finite at the initial state; look for a "
               "division by zero, or a root or logarithm of a negative number");
 }
 

@@ -3,6 +3,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 
 namespace saltus {
@@ -22,36 +23,45 @@ Spectrum symmetric_spectrum(const Matrix& A) {
 
 RowRank row_rank(const Matrix& rows, double tolerance) {
     // Gram–Schmidt with reorthogonalisation keeps the order of the rows, which pivoting would not: the later of two
-    // equal constraints is the redundant one.
+    // equal constraints is the redundant one. The unit rows kept are Q R, so a dependent one with Q-coordinates c is
+    // the combination R⁻¹c of them.
     RowRank result;
-    const Eigen::Index n = rows.cols();
-    Matrix basis(n, 0);
+    const Eigen::Index n = rows.cols(), most = std::min(rows.rows(), n);
+    Matrix Q(n, most), R = Matrix::Zero(most, most);
+    Eigen::Index rank = 0;
+    std::vector<double> length(static_cast<std::size_t>(rows.rows()), 0.0);
     for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-        const double length = n > 0 ? rows.row(i).norm() : 0.0;
-        Vector rest = n > 0 ? Vector(rows.row(i).transpose()) : Vector();
-        if (length > 0.0) rest /= length;
-        for (int pass = 0; pass < 2 && basis.cols() > 0; ++pass) rest -= basis * (basis.transpose() * rest);
-        if (length > 0.0 && rest.norm() > tolerance) {
-            basis.conservativeResize(n, basis.cols() + 1);
-            basis.col(basis.cols() - 1) = rest / rest.norm();
-            result.independent.push_back(static_cast<int>(i));
-            continue;
+        if (n > 0) length[static_cast<std::size_t>(i)] = rows.row(i).norm();
+        const double size = length[static_cast<std::size_t>(i)];
+        Vector c = Vector::Zero(rank);
+        if (size > 0.0) {
+            Vector rest = rows.row(i).transpose() / size;
+            for (int pass = 0; pass < 2 && rank > 0; ++pass) {
+                const Vector part = Q.leftCols(rank).transpose() * rest;
+                rest -= Q.leftCols(rank) * part;
+                c += part;
+            }
+            if (rank < most && rest.norm() > tolerance) {
+                R.col(rank).head(rank) = c;
+                R(rank, rank) = rest.norm();
+                Q.col(rank++) = rest / rest.norm();
+                result.independent.push_back(static_cast<int>(i));
+                continue;
+            }
         }
         RowRank::Dependent dependent{static_cast<int>(i), {}};
-        if (length > 0.0 && !result.independent.empty()) {
-            Matrix span(n, static_cast<Eigen::Index>(result.independent.size()));
-            for (std::size_t k = 0; k < result.independent.size(); ++k)
-                span.col(static_cast<Eigen::Index>(k)) = rows.row(result.independent[k]).transpose();
-            const Vector factor = least_squares(span, rows.row(i).transpose());
-            const double largest = factor.cwiseAbs().maxCoeff();
-            for (std::size_t k = 0; k < result.independent.size(); ++k) {
-                const double f = factor(static_cast<Eigen::Index>(k));
-                if (std::abs(f) > tolerance * largest) dependent.combination.emplace_back(result.independent[k], f);
+        if (size > 0.0 && rank > 0) {
+            const Vector x = R.topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solve(c);
+            const double largest = x.cwiseAbs().maxCoeff();
+            for (Eigen::Index k = 0; k < rank; ++k) {
+                const int row = result.independent[static_cast<std::size_t>(k)];
+                if (std::abs(x(k)) > tolerance * largest)
+                    dependent.combination.emplace_back(row, x(k) * size / length[static_cast<std::size_t>(row)]);
             }
         }
         result.dependent.push_back(std::move(dependent));
     }
-    result.rank = static_cast<int>(result.independent.size());
+    result.rank = static_cast<int>(rank);
     return result;
 }
 

@@ -109,7 +109,10 @@ Expr Derivative::of_node(Expr e) {
             const Expr numerator = db == zero_ ? times(n.b, da) : g.sub(times(n.b, da), times(n.a, db));
             return g.div(numerator, g.add(square(n.a), square(n.b)));
         }
-        case Op::hypot: return g.div(plus(times(n.a, da), times(n.b, db)), e);
+        case Op::hypot: {
+            const Expr inner = plus(times(n.a, da), times(n.b, db));
+            return g.select(g.binary(Op::equal, e, zero_), zero_, g.div(inner, e));  // 0 at the tip of the cone
+        }
         case Op::min: return g.select(g.binary(Op::less, n.b, n.a), db, da);  // the branch that the value takes
         case Op::max: return g.select(g.binary(Op::less, n.a, n.b), db, da);
         default: return zero_;  // sign and comparisons are piecewise constant

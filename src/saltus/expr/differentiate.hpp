@@ -13,8 +13,8 @@ namespace saltus::expr {
 /// With the seeds (x, 1) it is ∂/∂x; with (q, u) for all coordinates and (t, 1) it is d/dt at frozen velocities.
 ///
 /// Piecewise operations are differentiated branch by branch, jumps are ignored. The convention at the kinks:
-///     abs'(x) = sign(x), so 0 at 0;   sign' = 0;   min(a, b)' = a' if a <= b else b';   max(a, b)' = a' if a >= b else
-///     b'; if(c, a, b)' = if(c, a', b').
+///     abs'(x) = sign(x), so 0 at 0;   hypot' = 0 where hypot is 0;   sign' = 0;   min(a, b)' = a' if a <= b else b';
+///     max(a, b)' = a' if a >= b else b'; if(c, a, b)' = if(c, a', b').
 class Derivative {
 public:
     Derivative(Graph& graph, std::span<const std::pair<Expr, Expr>> seeds);

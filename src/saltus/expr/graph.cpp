@@ -28,7 +28,7 @@ constexpr std::array<OpInfo, 32> op_table{{
     {"sin", 1, true, false},      {"cos", 1, true, false},    {"tan", 1, false, false},  {"asin", 1, false, false},
     {"acos", 1, false, false},    {"atan", 1, true, false},   {"sinh", 1, false, false}, {"cosh", 1, false, false},
     {"tanh", 1, true, false},     {"abs", 1, true, true},     {"sign", 1, true, true},   {"atan2", 2, true, false},
-    {"hypot", 2, true, false},    {"min", 2, true, true},     {"max", 2, true, true},    {"<", 2, true, false},
+    {"hypot", 2, true, true},     {"min", 2, true, true},     {"max", 2, true, true},    {"<", 2, true, false},
     {"<=", 2, true, false},       {"==", 2, true, false},     {"!=", 2, true, false},    {"if", 3, true, true},
 }};
 
@@ -246,6 +246,24 @@ Expr Graph::scaled(Expr factor, Expr e) {
     return insert(m);
 }
 
+/// Known to be >= 0 from its form: squares, absolute values and the like, and their sums and products.
+bool Graph::is_nonnegative(Expr e) const {
+    std::vector<Expr> stack{e};
+    for (int budget = 200; !stack.empty(); --budget) {
+        const Node& n = nodes_[stack.back().id];
+        stack.pop_back();
+        if (budget == 0) return false;
+        const bool square = n.op == Op::mul && n.a == n.b;
+        if (square || n.op == Op::abs || n.op == Op::exp || n.op == Op::sqrt || n.op == Op::hypot || n.op == Op::cosh)
+            continue;
+        if (n.op == Op::constant && n.low >= 0.0) continue;
+        if (n.op == Op::powi && n.exponent > 0 && n.exponent % 2 == 0) continue;
+        if (n.op != Op::add && n.op != Op::mul) return false;
+        stack.insert(stack.end(), {n.a, n.b});
+    }
+    return true;
+}
+
 Expr Graph::add(Expr a, Expr b) { return binary(Op::add, a, b); }
 Expr Graph::sub(Expr a, Expr b) { return binary(Op::sub, a, b); }
 Expr Graph::mul(Expr a, Expr b) { return binary(Op::mul, a, b); }
@@ -346,6 +364,8 @@ Expr Graph::binary(Op op, Expr a, Expr b) {
             if (y.op == Op::constant && std::isfinite(y.value)) return scaled(b, a);
             if (x.op == Op::neg) return neg(mul(x.a, b));
             if (y.op == Op::neg) return neg(mul(a, y.a));
+            if (a == b && x.op == Op::hypot) return add(mul(x.a, x.a), mul(x.b, x.b));
+            if (a == b && x.op == Op::sqrt && is_nonnegative(x.a)) return x.a;
             const bool fx = x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value);
             const bool fy = y.op == Op::mul && is_constant(y.a) && moderate(nodes_[y.a.id].value);
             if (fx && fy) {
@@ -519,13 +539,14 @@ std::vector<std::string> kinks(const Graph& graph, Expr e, Kinds kinds) {
     return names;
 }
 
-std::vector<Expr> terms(Graph& graph, Expr e) {
+std::vector<Expr> terms(Graph& graph, Expr e, bool distribute) {
     struct Signed {
         Expr e;
         bool negative;
     };
     std::vector<Signed> stack{{e, false}};
     std::vector<Expr> found;
+    const auto is_sum = [&](Expr x) { return graph[x].op == Op::add || graph[x].op == Op::sub; };
     while (!stack.empty()) {
         const Signed s = stack.back();
         stack.pop_back();
@@ -535,6 +556,11 @@ std::vector<Expr> terms(Graph& graph, Expr e) {
             stack.push_back({n.a, s.negative});
         } else if (n.op == Op::neg) {
             stack.push_back({n.a, !s.negative});
+        } else if (const bool left = is_sum(n.a), right = is_sum(n.b);
+                   distribute && n.op == Op::mul && (left || right) && found.size() + stack.size() < 300) {
+            // The products of each part of the sum with the rest; they may be sums again.
+            const Expr rest = left ? n.b : n.a;
+            for (const Expr part : terms(graph, left ? n.a : n.b)) stack.push_back({graph.mul(part, rest), s.negative});
         } else {
             found.push_back(s.negative ? graph.neg(s.e) : s.e);
         }

@@ -60,7 +60,7 @@ struct Node {
     Op op = Op::constant;
     Kinds kinds = 0;
     bool total = true;             ///< finite for all finite inputs of moderate size: safe to drop when multiplied by 0
-    bool kinked = false;           ///< abs, sign, min, max or if, here or below
+    bool kinked = false;           ///< abs, sign, min, max, hypot or if, here or below
     Expr a, b, c;                  ///< operands; they come before the node in the graph
     double value = 0.0;            ///< of a constant
     double low = 0.0, high = 0.0;  ///< enclosure of the exact value that a constant stands for: 1/3, pi
@@ -120,6 +120,7 @@ public:
 private:
     Expr insert(Node node);
     Expr scaled(Expr factor, Expr e);
+    bool is_nonnegative(Expr e) const;
     Expr fold(Op op, Expr a, Expr b, int exponent, bool& folded);
     Interval range(Expr constant) const { return {nodes_[constant.id].low, nodes_[constant.id].high}; }
     void grow_table();
@@ -160,11 +161,12 @@ std::vector<Expr> reachable(const Graph& graph, std::span<const Expr> roots);
 /// The expression as a person would write it, cut at about `limit` characters.
 std::string to_string(const Graph& graph, Expr e, std::size_t limit = 160);
 
-/// Names of the piecewise operations (abs, sign, min, max, if) in `e` that depend on any of `kinds`.
+/// Names of the operations with kinks (abs, sign, min, max, hypot, if) in `e` that depend on any of `kinds`.
 std::vector<std::string> kinks(const Graph& graph, Expr e, Kinds kinds);
 
-/// Terms whose sum is `e`: the operands of its outermost + and -, signs included.
-std::vector<Expr> terms(Graph& graph, Expr e);
+/// Terms whose sum is `e`: the operands of its outermost + and -, signs included; with `distribute` also through
+/// products of sums, as long as that makes no more than a few hundred.
+std::vector<Expr> terms(Graph& graph, Expr e, bool distribute = false);
 
 /// `e` with symbols replaced; replacement[i] stands for the symbol number i, or itself where absent.
 class Substitution {

@@ -82,7 +82,8 @@ std::string contact_line(const Contact& c, const Inspection::ContactState& s) {
     if (!s.gamma_t.empty()) text += fmt::format("  gammaT {}  mu {}", numbers(s.gamma_t), numbers(s.mu));
     if (c.friction.law != FrictionLaw::none && c.friction.law != FrictionLaw::coulomb)
         text += fmt::format("  {}", word(c.friction.law));
-    text += c.c != no_coefficient ? "  e = 1 - c*v" : fmt::format("  eN {:.6g}", s.e_n);
+    if (!s.radius.empty()) text += fmt::format("  radius {}", numbers(s.radius));
+    text += c.c != no_coefficient ? fmt::format("  e = 1 - {:.6g}*v", s.c) : fmt::format("  eN {:.6g}", s.e_n);
     if (!s.gamma_t.empty()) text += fmt::format("  eT {:.6g}", s.e_t);
     return text + fmt::format("  {}", word(c.impact));
 }
@@ -112,6 +113,60 @@ std::string contact_lines(const Model& m, const Inspection& i) {
         k = end;
     }
     return text;
+}
+
+std::string matrix_text(const Matrix& K) {
+    const bool scalar = K.isDiagonal() && (K.diagonal().array() == K(0, 0)).all();
+    if (scalar) return fmt::format("{:.6g}", K(0, 0));
+    std::vector<std::string> rows;
+    for (Eigen::Index r = 0; r < K.rows(); ++r) {
+        std::vector<double> row;
+        for (Eigen::Index c = 0; c < K.cols(); ++c) row.push_back(K(r, c));
+        rows.push_back(numbers(row));
+    }
+    return fmt::format("[{}]", fmt::join(rows, ", "));
+}
+
+/// Control, penalty, perturbation, simulation defaults, and whether the start was repaired.
+std::string block_lines(const Model& m, const Inspection& i) {
+    std::string text;
+    if (m.control) {
+        text += fmt::format(
+            "  control     on {}: {}Kv {}; closed, its potential counts in the energy\n", listing(m.control->actuated),
+            m.control->shaping.empty()
+                ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
+                : fmt::format("shaped potential {}, ", m.control->shaping),
+            matrix_text(m.control->Kv));
+    }
+    std::size_t with_penalty = 0;
+    double softest = 0.0, stiffest = 0.0;
+    for (const Inspection::ContactState& s : i.contacts)
+        if (s.penalty_k) {
+            softest = with_penalty == 0 ? *s.penalty_k : std::min(softest, *s.penalty_k);
+            stiffest = std::max(stiffest, *s.penalty_k);
+            ++with_penalty;
+        }
+    if (with_penalty > 0)
+        text += fmt::format(
+            "  penalty     for {}, k {}\n", counted(with_penalty, "contact"),
+            softest == stiffest ? fmt::format("{:.6g}", softest) : fmt::format("{:.6g} to {:.6g}", softest, stiffest));
+    if (m.perturbable) text += m.perturbed ? "  perturbation applied\n" : "  perturbation given, not applied here\n";
+    if (m.simulate.t_end)
+        text += fmt::format("  simulate    to t = {:.6g}, method {}{}\n", *m.simulate.t_end, m.simulate.method,
+                            m.simulate.h ? fmt::format(", h = {:.6g}", *m.simulate.h) : "");
+    if (m.start_moved > 0.0)
+        text += fmt::format("  repaired    the start was moved by at most {:.3g}\n", m.start_moved);
+    return text;
+}
+
+Json matrix_json(const Matrix& K) {
+    Json rows = Json::array();
+    for (Eigen::Index r = 0; r < K.rows(); ++r) {
+        Json row = Json::array();
+        for (Eigen::Index c = 0; c < K.cols(); ++c) row.push_back(K(r, c));
+        rows.push_back(std::move(row));
+    }
+    return rows;
 }
 
 }  // namespace
@@ -162,6 +217,7 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
         text += fmt::format("    redundant: '{}' = {}\n", i.redundant[k].name, combination_text(i.redundant[k]));
     if (i.redundant.size() > long_list)
         text += fmt::format("    and {} more redundant rows\n", i.redundant.size() - long_list);
+    text += block_lines(m, i);
     for (const std::string& w : i.warnings) text += "  warning     " + w + "\n";
     return text;
 }
@@ -203,7 +259,9 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
                {"mu", s.mu},
                {"friction", word(c.friction.law)},
                {"impact", word(c.impact)}};
-        if (c.c == no_coefficient) e["eN"] = s.e_n;
+        e[c.c == no_coefficient ? "eN" : "c"] = c.c == no_coefficient ? s.e_n : s.c;
+        if (!s.radius.empty()) e["radius"] = s.radius;
+        if (s.penalty_k) e["penalty"] = {{"k", *s.penalty_k}, {"d", s.penalty_d.value_or(0.0)}};
         e["eT"] = s.e_t;
         contacts.push_back(std::move(e));
     }
@@ -235,6 +293,20 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     }
     j["active"] = {
         {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", std::move(redundant)}};
+    if (m.control)
+        j["control"] = {{"actuated", m.control->actuated},
+                        {"Kp", matrix_json(m.control->Kp)},
+                        {"Kv", matrix_json(m.control->Kv)},
+                        {"reference", m.control->reference},
+                        {"shaping", m.control->shaping}};
+    if (m.perturbable) j["perturbation"] = {{"applied", m.perturbed}};
+    Json simulate{{"method", m.simulate.method}};
+    if (m.simulate.t_end) simulate["t_end"] = *m.simulate.t_end;
+    if (m.simulate.h) simulate["h"] = *m.simulate.h;
+    if (m.simulate.rtol) simulate["rtol"] = *m.simulate.rtol;
+    if (m.simulate.atol) simulate["atol"] = *m.simulate.atol;
+    j["simulate"] = std::move(simulate);
+    j["start_moved"] = m.start_moved;
     j["warnings"] = i.warnings;
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

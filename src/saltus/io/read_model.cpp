@@ -19,13 +19,20 @@ namespace {
 
 constexpr std::size_t largest_file = 256U << 20U;
 
-/// Dotted keys nest tables, and the TOML library follows them by recursion: a limit before it reads.
+/// Dotted keys nest tables, and the TOML library follows them by recursion: a limit before it reads. Dots inside
+/// quotes and comments do not nest.
 void limit_dotted_keys(std::string_view text, const std::string& file) {
     constexpr int deepest = 100;
     int dots = 0, line = 1;
-    for (const char c : text) {
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        const char c = text[k];
+        if (c == '#' || c == '"' || c == '\'') {  // to the end of the comment, or to the quote that closes on this line
+            const std::size_t end = c == '#' ? text.find('\n', k) : text.find_first_of(std::string{c, '\n'}, k + 1);
+            k = end == std::string_view::npos ? text.size() - 1 : (text[end] == '\n' ? end - 1 : end);
+            continue;
+        }
         const bool key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
-                         c == ' ' || c == '\t' || c == '"' || c == '\'';
+                         c == ' ' || c == '\t';
         dots = key ? dots + (c == '.' ? 1 : 0) : 0;
         if (c == '\n') ++line;
         if (dots > deepest)
@@ -416,8 +423,12 @@ private:
         check_keys(t, where, {"actuated", "Kp", "Kv", "reference", "shaping"});
         c.place = place_of(t);
         c.actuated = names(t, "actuated", where);
-        c.Kp = rows_of(t, "Kp", where);
-        c.Kv = rows_of(t, "Kv", where);
+        const auto gain = [&](const char* key) {
+            const toml::array* list = t.get(key) != nullptr ? t.get(key)->as_array() : nullptr;
+            return Gain{rows_of(t, key, where), list != nullptr && !list->empty() && (*list)[0].is_array()};
+        };
+        c.Kp = gain("Kp");
+        c.Kv = gain("Kv");
         c.reference = entries(t, "reference", where);
         c.shaping = optional_field(t, "shaping", where);
         d_.control = std::move(c);

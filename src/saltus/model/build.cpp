@@ -130,7 +130,7 @@ void Builder::check_start() {
     places.remedy = d_.q.empty() ? "change [points] or the obstacle's offset, or let --project-initial repair it"
                                  : "change [initial], or let --project-initial repair it";
     if (options_.project_initial) {
-        model_.start_projected = project_initial(model_);
+        project_initial(model_);
         places.remedy =
             "no admissible state was found near it: give one that is closer, or check whether the constraints agree";
     }
@@ -172,7 +172,7 @@ void Builder::require_quadratic(Expr T) {
         return true;
     };
     if (quadratic(T)) return;
-    for (const Expr term : expr::terms(g, T))
+    for (const Expr term : expr::terms(g, T, true))
         if (!quadratic(term))
             throw Error("the kinetic energy T is not quadratic in the velocities: term " + expr::to_string(g, term),
                         d_.T.place(),
@@ -317,7 +317,7 @@ Expr Builder::slip(const Field& field, const std::string& what) {
                            [&](Expr u) { return !g.depends_on(Derivative(g, u)(x), expr::velocity); });
     };
     if (!affine(e)) {
-        for (const Expr term : expr::terms(g, e))
+        for (const Expr term : expr::terms(g, e, true))
             if (!affine(term))
                 throw Error(what + " is not affine in the velocities: term " + expr::to_string(g, term), field.place(),
                             "velocities may appear to the first power only, not inside functions");
@@ -364,6 +364,9 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
     if (!contensou && !rolling && n > 2)
         throw Error(components, gammaT[0].place(),
                     "coulomb friction takes 1 (planar) or 2 (spatial); 3 need friction = \"contensou\", 5 \"rolling\"");
+    if (mu.size() == 2 && (contensou || rolling))
+        throw Error("mu of " + owner + " has 2 values", mu[0].place(),
+                    "orthotropic friction is coulomb with two slip directions; give one");
     if (mu.size() > 2 || (mu.size() == 2 && n < 2))
         throw Error("mu of " + owner + " has " + counted(mu.size(), "value"), mu[0].place(),
                     "give one, or two (orthotropic) with two slip directions");

@@ -70,8 +70,10 @@ private:
 
     // control.cpp, perturbation.cpp
     void add_control();
-    std::vector<std::vector<Expr>> gain(const std::vector<std::vector<Field>>& rows, const std::string& name,
-                                        std::size_t n);
+    std::vector<std::vector<Expr>> gain(const Gain& gain, const std::string& name, std::size_t n);
+    void shape_potential(const ControlDescription& control, std::size_t actuated);
+    void describe_loop(const ControlDescription& control, const std::vector<std::vector<Expr>>& Kp,
+                       const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference);
     void add_perturbation();
 
     // points.cpp

@@ -10,17 +10,17 @@ namespace saltus::model {
 using expr::Expr;
 
 /// A gain as a square matrix: a scalar for all outputs, a list for the diagonal, or the whole matrix.
-std::vector<std::vector<Expr>> Builder::gain(const std::vector<std::vector<Field>>& rows, const std::string& name,
-                                             std::size_t n) {
+std::vector<std::vector<Expr>> Builder::gain(const Gain& gain, const std::string& name, std::size_t n) {
+    const std::vector<std::vector<Field>>& rows = gain.rows;
     const Expr zero = f_.graph.constant(0.0);
     std::vector<std::vector<Expr>> K(n, std::vector<Expr>(n, zero));
     if (rows.empty()) return K;
     const Place place = rows[0].empty() ? d_.control->place : rows[0][0].place();
     const std::string what = name + " in [control]";
-    const bool scalar = rows.size() == 1 && rows[0].size() == 1;
-    const bool list = rows.size() == 1 && rows[0].size() == n;
-    const bool matrix =
-        rows.size() == n && std::all_of(rows.begin(), rows.end(), [&](const auto& r) { return r.size() == n; });
+    const bool scalar = gain.scalar();
+    const bool list = !gain.matrix && rows.size() == 1 && rows[0].size() == n;
+    const bool matrix = gain.matrix && rows.size() == n &&
+                        std::all_of(rows.begin(), rows.end(), [&](const auto& r) { return r.size() == n; });
     if (!scalar && !list && !matrix)
         throw Error(what + " does not fit " + counted(n, "actuated coordinate"), place,
                     "give one number, a list of " + std::to_string(n) + " or a " + std::to_string(n) + " x " +
@@ -69,6 +69,9 @@ void Builder::add_control() {
             parse(e.value, "the reference of '" + e.name + "'", 0);
     }
     const std::vector<std::vector<Expr>> Kp = gain(c.Kp, "Kp", n), Kv = gain(c.Kv, "Kv", n);
+    if (c.shaping.given) shape_potential(c, n);
+    describe_loop(c, Kp, Kv, reference);
+
     const Expr half = g.constant(0.5);
     const auto symmetric = [&](const auto& K, std::size_t i, std::size_t j) {
         return g.mul(half, g.add(K[i][j], K[j][i]));
@@ -76,19 +79,6 @@ void Builder::add_control() {
     const auto skew = [&](const auto& K, std::size_t i, std::size_t j) {
         return K[i][j] == K[j][i] ? g.constant(0.0) : g.mul(half, g.sub(K[i][j], K[j][i]));
     };
-
-    if (c.shaping.given) {
-        if (n != model_.coordinates.size())
-            throw Error("shaping needs every coordinate actuated, but [control] drives " + std::to_string(n) + " of " +
-                            std::to_string(model_.coordinates.size()),
-                        c.shaping.place(), "use Kp for an under-actuated system");
-        // The gains may be mentioned by their names when the parameters have none such.
-        for (const auto& [name, rows] : {std::pair{"Kp", &c.Kp}, std::pair{"Kv", &c.Kv}})
-            if (!parameter_index_.contains(name) && rows->size() == 1 && (*rows)[0].size() == 1)
-                local_names_[name] = parse((*rows)[0][0], std::string(name) + " in [control]", 0);
-        f_.U = parse(c.shaping, "shaping in [control]", expr::position);
-        local_names_.clear();
-    }
     for (std::size_t i = 0; i < n; ++i) {
         const Expr error_i = g.sub(f_.q[y[i]], reference[i]);
         const Expr rate_i = f_.u[y[i]];
@@ -103,6 +93,51 @@ void Builder::add_control() {
             f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(skew(Kv, i, j), rate_j));
         }
     }
+}
+
+/// Ũ in the place of U; the gains may be mentioned by their names when the parameters have none such.
+void Builder::shape_potential(const ControlDescription& c, std::size_t actuated) {
+    if (has_points_)
+        throw Error("shaping is not possible with mass points", c.shaping.place(),
+                    "their springs are no part of U; use Kp");
+    if (actuated != model_.coordinates.size())
+        throw Error("shaping needs every coordinate actuated, but [control] drives " + std::to_string(actuated) +
+                        " of " + std::to_string(model_.coordinates.size()),
+                    c.shaping.place(), "use Kp for an under-actuated system");
+    for (const auto& [name, gain] : {std::pair{"Kp", &c.Kp}, std::pair{"Kv", &c.Kv}})
+        if (!parameter_index_.contains(name) && gain->scalar())
+            local_names_[name] = parse(gain->rows[0][0], std::string(name) + " in [control]", 0);
+    f_.U = parse(c.shaping, "shaping in [control]", expr::position);
+    local_names_.clear();
+    if (!c.reference.empty())
+        model_.warnings.push_back("the reference in [control] is not used: shaping says where the system shall go");
+    if (c.Kp.given() && c.shaping.source.text.find("Kp") == std::string::npos)
+        model_.warnings.push_back("Kp in [control] is not used: shaping takes its place and does not mention it");
+}
+
+void Builder::describe_loop(const ControlDescription& c, const std::vector<std::vector<Expr>>& Kp,
+                            const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference) {
+    const auto n = static_cast<Eigen::Index>(c.actuated.size());
+    ControlLoop loop;
+    for (const Coordinate& a : c.actuated) loop.actuated.push_back(a.name);
+    loop.Kp.resize(n, n);
+    loop.Kv.resize(n, n);
+    for (Eigen::Index i = 0; i < n; ++i)
+        for (Eigen::Index j = 0; j < n; ++j) {
+            loop.Kp(i, j) = value_of(Kp[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+            loop.Kv(i, j) = value_of(Kv[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+        }
+    for (const Expr r : reference) loop.reference.push_back(value_of(r));
+    loop.shaping = c.shaping.source.text;
+    if (!c.Kp.given() && !c.Kv.given() && !c.shaping.given)
+        model_.warnings.push_back("[control] has no gains: it does nothing");
+    const auto warn = [&](const Matrix& K, const std::string& name) {
+        if (symmetric_spectrum(0.5 * (K + K.transpose())).smallest < 0.0)
+            model_.warnings.push_back(name + " in [control] is not positive semidefinite: it drives the system away");
+    };
+    if (!c.shaping.given) warn(loop.Kp, "Kp");
+    warn(loop.Kv, "Kv");
+    model_.control = std::move(loop);
 }
 
 }  // namespace saltus::model

@@ -83,10 +83,19 @@ struct ClutchDescription {
     Place place;
 };
 
-/// Feedback on the natural outputs; a gain is one row of one entry, a list (diagonal) or a square matrix.
+/// A gain: one number for all outputs, a list (the diagonal), or a square matrix.
+struct Gain {
+    std::vector<std::vector<Field>> rows;
+    bool matrix = false;
+
+    bool given() const { return !rows.empty(); }
+    bool scalar() const { return !matrix && rows.size() == 1 && rows[0].size() == 1; }
+};
+
+/// Feedback on the natural outputs.
 struct ControlDescription {
     std::vector<Coordinate> actuated;
-    std::vector<std::vector<Field>> Kp, Kv;
+    Gain Kp, Kv;
     std::vector<Entry> reference;
     Field shaping;
     Place place;

@@ -38,8 +38,6 @@ std::vector<Expr> values_of(std::span<const Derived::Entry> entries) {
 
 }  // namespace
 
-Expr time_rate(Formulas& formulas, Expr e) { return Derivative(formulas.graph, time_seeds(formulas))(e); }
-
 Derived derive(Formulas& f) {
     Graph& g = f.graph;
     const int n = static_cast<int>(f.q.size());
@@ -221,7 +219,7 @@ constexpr std::size_t index_of(Function f) { return static_cast<std::size_t>(f);
 
 class ExpressionJacobians final : public Jacobians {
 public:
-    ExpressionJacobians(const Formulas& formulas, const Derived& d) : formulas_(formulas) {
+    ExpressionJacobians(const Formulas& formulas, const Derived& d) : index_(formulas.index) {
         Formulas f = formulas;  // the derivatives are built in a graph of their own
         Graph& g = f.graph;
         const std::size_t n = f.q.size(), rows = d.velocity.size();
@@ -296,10 +294,10 @@ public:
 
     void evaluate(Function function, const At& at, std::span<const double> a, std::span<const double> lambda,
                   std::span<double> values) override {
-        const std::size_t n = formulas_.q.size();
+        const std::size_t n = index_.size();
         const auto local = [&](std::span<const double> from, std::size_t to) {
             for (std::size_t i = 0; i < n; ++i)
-                variables_[to + i] = from.empty() ? 0.0 : from[static_cast<std::size_t>(formulas_.index[i])];
+                variables_[to + i] = from.empty() ? 0.0 : from[static_cast<std::size_t>(index_[i])];
         };
         variables_[0] = at.t;
         local(at.q, 1);
@@ -317,7 +315,7 @@ public:
     }
 
 private:
-    const Formulas& formulas_;
+    std::vector<int> index_;
     std::array<Pattern, function_count> patterns_;
     std::array<Tape, function_count> tapes_;
     std::array<std::vector<double>, function_count> scratch_;

@@ -41,9 +41,6 @@ struct Derived {
 };
 Derived derive(Formulas& formulas);
 
-/// Exact derivative with respect to the time at frozen velocities: u·∂/∂q + ∂/∂t.
-expr::Expr time_rate(Formulas& formulas, expr::Expr e);
-
 /// A system given by formulas, evaluated on tapes. The tapes are open to those who evaluate many states at once
 /// (Lanes) or whole boxes (Interval); their variables are [t, q..., u...] of the formulas' own coordinates.
 class ExpressionSystem final : public System {

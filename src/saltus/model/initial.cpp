@@ -12,28 +12,47 @@ namespace saltus::model {
 
 namespace {
 
-/// Rows are compared at their own size: |W||x| + 1.
-double row_scale(const Pattern& rows, std::span<const double> W, int row, std::span<const double> x) {
-    double scale = 1.0;
-    for (int k = rows.start[static_cast<std::size_t>(row)]; k < rows.start[static_cast<std::size_t>(row) + 1]; ++k)
-        scale += std::abs(W[static_cast<std::size_t>(k)] *
-                          x[static_cast<std::size_t>(rows.column[static_cast<std::size_t>(k)])]);
-    return scale;
+/// What a row belongs to.
+std::string row_name(const Model& model, int row) {
+    for (const Constraint& c : model.constraints)
+        if (c.row == row) return "constraint '" + c.name + "'";
+    for (const Contact& c : model.contacts)
+        if (c.row == row) return "the gap of contact '" + c.name + "'";
+    const auto slips = [&](const auto& list, const std::string& what) -> std::string {
+        for (const auto& x : list)
+            if (row >= x.friction.first_row && row < x.friction.first_row + x.friction.dimension)
+                return "the slip velocity of " + what + " '" + x.name + "'";
+        return {};
+    };
+    for (const std::string& name :
+         {slips(model.contacts, "contact"), slips(model.constraints, "constraint"), slips(model.sliders, "slider")})
+        if (!name.empty()) return name;
+    for (const Clutch& c : model.clutches)
+        if (c.row == row) return "the velocity of clutch '" + c.name + "'";
+    return "row " + std::to_string(row);
 }
 
-void verify_finite(const Model& model, const Terms& terms, const Place& place) {
-    const auto check = [&](std::span<const double> values, const std::string& what) {
-        for (const double v : values)
-            if (!std::isfinite(v))
-                throw Error(what + " of model '" + model.name + "' is not finite at the initial state", place,
-                            "look for a division by zero, or a root or logarithm of a negative number");
+void verify_finite(const Model& model, const Terms& terms, const InitialPlaces& places) {
+    const auto refuse = [&](const std::string& what, const Place& place) {
+        throw Error(what + " is not finite at the initial state", place,
+                    "look for a division by zero, or a root or logarithm of a negative number");
     };
-    check(terms.M, "the mass matrix");
-    check(terms.h, "the force vector");
-    check(terms.positions, "a gap or constraint");
-    check(terms.W, "a contact or constraint direction");
-    check(terms.chi, "a contact or constraint velocity");
-    check(terms.zeta, "a contact or constraint acceleration");
+    const Layout& layout = model.layout();
+    for (const double m : terms.M)
+        if (!std::isfinite(m)) refuse("the mass matrix", places.mass);
+    for (std::size_t i = 0; i < terms.h.size(); ++i)
+        if (!std::isfinite(terms.h[i]))
+            refuse("the force on coordinate '" + model.coordinates[i] + "'", places.initial);
+    for (std::size_t i = 0; i < terms.positions.size(); ++i)
+        if (!std::isfinite(terms.positions[i])) refuse(row_name(model, static_cast<int>(i)), places.initial);
+    for (int row = 0; row < layout.row_count(); ++row) {
+        bool finite = std::isfinite(terms.chi[static_cast<std::size_t>(row)]) &&
+                      std::isfinite(terms.zeta[static_cast<std::size_t>(row)]);
+        for (int k = layout.rows.start[static_cast<std::size_t>(row)];
+             k < layout.rows.start[static_cast<std::size_t>(row) + 1]; ++k)
+            finite = finite && std::isfinite(terms.W[static_cast<std::size_t>(k)]);
+        if (!finite) refuse("the derivative of " + row_name(model, row), places.initial);
+    }
 }
 
 void verify_mass(const Model& model, const Terms& terms, const Place& place) {
@@ -64,7 +83,7 @@ void verify_initial(const Model& model, const InitialPlaces& places) {
     Workspace workspace(model);
     Terms terms(layout);
     evaluate(model, workspace, 0.0, model.q0, model.u0, terms);
-    verify_finite(model, terms, places.initial);
+    verify_finite(model, terms, places);
     verify_mass(model, terms, places.mass);
 
     const Place& place = places.initial;
@@ -102,8 +121,7 @@ private:
         evaluate(model_, workspace_, 0.0, q, u, terms_);
     }
 
-    /// With M = LLᵀ and B = J L⁻ᵀ: the step L⁻ᵀz, z the least-norm solution of B z = b, and the multipliers y with
-    /// z = Bᵀy. Redundant rows are harmless.
+    /// The step M⁻¹Jᵀy with J M⁻¹Jᵀ y = b in the sense of least squares, y the least such: redundant rows are harmless.
     Vector step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const;
     bool solve_linearised(const Vector& q, const Vector& start, Vector& next);
     double dot(int row, const Vector& x) const {
@@ -119,27 +137,41 @@ private:
 };
 
 Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const {
-    Matrix Bt = Matrix::Zero(model_.size(), static_cast<Eigen::Index>(rows.size()));
+    // M⁻¹Jᵀ column by column; only the coordinates in the blocks of a row are touched.
+    const auto n = static_cast<std::size_t>(model_.size());
+    const auto count = static_cast<Eigen::Index>(rows.size());
+    std::vector<std::vector<std::pair<int, double>>> columns(rows.size());
+    std::vector<double> work(n, 0.0);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto row = static_cast<std::size_t>(rows[i]);
-        const auto column = static_cast<Eigen::Index>(i);
         for (int k = layout_.rows.start[row]; k < layout_.rows.start[row + 1]; ++k)
-            Bt(layout_.rows.column[static_cast<std::size_t>(k)], column) = terms_.W[static_cast<std::size_t>(k)];
-        factor_.solve_half({Bt.col(column).data(), static_cast<std::size_t>(Bt.rows())});
+            work[static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)])] =
+                terms_.W[static_cast<std::size_t>(k)];
+        factor_.solve(work);
+        for (std::size_t j = 0; j < n; ++j)
+            if (work[j] != 0.0) columns[i].emplace_back(static_cast<int>(j), work[j]), work[j] = 0.0;
     }
-    Vector z = least_squares(Bt.transpose(), b);
-    multipliers = least_squares(Bt, z);
-    factor_.solve_half_transposed({z.data(), static_cast<std::size_t>(z.size())});
-    return z;
+    Matrix D(count, count);
+    for (Eigen::Index j = 0; j < count; ++j) {
+        for (const auto& [c, x] : columns[static_cast<std::size_t>(j)]) work[static_cast<std::size_t>(c)] = x;
+        for (Eigen::Index i = 0; i < count; ++i)
+            D(i, j) = row_dot(layout_.rows, terms_.W, rows[static_cast<std::size_t>(i)], work);
+        for (const auto& [c, x] : columns[static_cast<std::size_t>(j)]) work[static_cast<std::size_t>(c)] = 0.0;
+    }
+    multipliers = least_squares(D, b);
+    Vector x = Vector::Zero(model_.size());
+    for (std::size_t j = 0; j < rows.size(); ++j)
+        for (const auto& [c, value] : columns[j]) x(c) += value * multipliers(static_cast<Eigen::Index>(j));
+    return x;
 }
 
 /// The point nearest to `start` that fulfils the rows linearised at q: constraints as equations, gaps as inequalities.
 /// Active set: contacts that would pull are let go, contacts that would penetrate are taken in.
 bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& next) {
-    constexpr double most_entries = 5e7;  // of the dense Jacobian; beyond it this is not the tool
+    constexpr double most_entries = 2e6;  // of J M⁻¹Jᵀ, which is dense here
     const std::size_t constraints = model_.constraints.size();
     for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + 20; ++trial) {
-        if (static_cast<double>(held_.size()) * model_.size() > most_entries) return false;
+        if (static_cast<double>(held_.size()) * static_cast<double>(held_.size()) > most_entries) return false;
         Vector b(static_cast<Eigen::Index>(held_.size())), y;
         for (std::size_t i = 0; i < held_.size(); ++i)
             b(static_cast<Eigen::Index>(i)) =
@@ -196,7 +228,7 @@ bool Projection::positions(std::vector<double>& q0) {
         Vector next;
         if (!solve_linearised(q, iteration < patient ? start : q, next)) return false;
         result = next;
-        if ((next - q).norm() <= 4 * std::numeric_limits<double>::epsilon() * (1.0 + next.norm())) break;
+        if ((next - q).norm() <= 1e-14 * (1.0 + next.norm())) break;
     }
     return true;
 }
@@ -223,6 +255,8 @@ bool project_initial(Model& model) {
     Projection projection(model);
     std::vector<double> q = model.q0, u = model.u0;
     if (!projection.positions(q) || !projection.velocities(q, u)) return false;
+    for (std::size_t i = 0; i < q.size(); ++i)
+        model.start_moved = std::max({model.start_moved, std::abs(q[i] - model.q0[i]), std::abs(u[i] - model.u0[i])});
     model.q0 = std::move(q);
     model.u0 = std::move(u);
     return true;

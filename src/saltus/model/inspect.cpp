@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/model/inspect.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/mass.hpp"
@@ -42,15 +45,6 @@ private:
             if (c != no_coefficient) mu.push_back(value(c));
     }
 
-    double scale(int row) const {
-        double sum = 1.0;
-        for (int k = layout_.rows.start[static_cast<std::size_t>(row)];
-             k < layout_.rows.start[static_cast<std::size_t>(row) + 1]; ++k)
-            sum += std::abs(terms_.W[static_cast<std::size_t>(k)] *
-                            model_.q0[static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)])]);
-        return sum;
-    }
-
     void rows() {
         for (const Constraint& c : model_.constraints) {
             Inspection::ConstraintState s{terms_.positions[static_cast<std::size_t>(c.row)], velocity(c.row), {}, {}};
@@ -60,15 +54,18 @@ private:
         }
         std::vector<std::string> approaching;
         for (const Contact& c : model_.contacts) {
-            Inspection::ContactState s{terms_.positions[static_cast<std::size_t>(c.row)],
-                                       velocity(c.row),
-                                       {},
-                                       {},
-                                       false,
-                                       value(c.e_n),
-                                       value(c.e_t)};
+            Inspection::ContactState s{};
+            s.gap = terms_.positions[static_cast<std::size_t>(c.row)];
+            s.gamma_n = velocity(c.row);
+            s.e_n = value(c.e_n);
+            s.e_t = value(c.e_t);
+            s.c = value(c.c);
+            for (const Coefficient k : c.friction.radius)
+                if (k != no_coefficient) s.radius.push_back(value(k));
+            if (c.penalty_k != no_coefficient) s.penalty_k = value(c.penalty_k);
+            if (c.penalty_d != no_coefficient) s.penalty_d = value(c.penalty_d);
             slip(c.friction, s.gamma_t, s.mu);
-            s.closed = s.gap <= closed_tolerance * scale(c.row);
+            s.closed = s.gap <= closed_tolerance * row_scale(layout_.rows, terms_.W, c.row, model_.q0);
             if (s.closed) {
                 ++result_.closed;
                 active_.emplace_back(c.row, &c.name);
@@ -88,47 +85,82 @@ private:
         result_.active_rows = static_cast<int>(active_.size());
     }
 
-    Matrix active_jacobian() const {
-        // Columns that no active row touches say nothing about the rank.
-        std::vector<int> column_of(static_cast<std::size_t>(model_.size()), -1);
-        int columns = 0;
+    using Rows = std::vector<std::size_t>;  // numbers in active_
+
+    Matrix jacobian(const Rows& rows) const {
+        // Columns that none of the rows touches say nothing about the rank.
+        std::map<int, Eigen::Index> column_of;
         const auto for_each = [&](auto f) {
-            for (std::size_t i = 0; i < active_.size(); ++i) {
-                const auto row = static_cast<std::size_t>(active_[i].first);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const auto row = static_cast<std::size_t>(active_[rows[i]].first);
                 for (int k = layout_.rows.start[row]; k < layout_.rows.start[row + 1]; ++k)
-                    f(i, static_cast<std::size_t>(layout_.rows.column[static_cast<std::size_t>(k)]),
+                    f(static_cast<Eigen::Index>(i), layout_.rows.column[static_cast<std::size_t>(k)],
                       terms_.W[static_cast<std::size_t>(k)]);
             }
         };
-        for_each([&](std::size_t, std::size_t c, double) {
-            if (column_of[c] < 0) column_of[c] = columns++;
-        });
-        Matrix J = Matrix::Zero(static_cast<Eigen::Index>(active_.size()), columns);
-        for_each([&](std::size_t i, std::size_t c, double w) { J(static_cast<Eigen::Index>(i), column_of[c]) = w; });
+        for_each(
+            [&](Eigen::Index, int c, double) { column_of.emplace(c, static_cast<Eigen::Index>(column_of.size())); });
+        Matrix J = Matrix::Zero(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(column_of.size()));
+        for_each([&](Eigen::Index i, int c, double w) { J(i, column_of[c]) = w; });
         return J;
     }
 
+    /// Rows that share no coordinate, directly or through others, are independent of each other.
+    std::vector<Rows> components(std::size_t count) const {
+        std::vector<std::size_t> parent(count);
+        std::iota(parent.begin(), parent.end(), std::size_t{0});
+        const auto root = [&](std::size_t i) {
+            while (parent[i] != i) i = parent[i] = parent[parent[i]];
+            return i;
+        };
+        std::map<int, std::size_t> first_with;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto row = static_cast<std::size_t>(active_[i].first);
+            for (int k = layout_.rows.start[row]; k < layout_.rows.start[row + 1]; ++k) {
+                const auto [at, fresh] = first_with.emplace(layout_.rows.column[static_cast<std::size_t>(k)], i);
+                if (!fresh) parent[root(i)] = root(at->second);
+            }
+        }
+        std::map<std::size_t, Rows> groups;
+        for (std::size_t i = 0; i < count; ++i) groups[root(i)].push_back(i);
+        std::vector<Rows> list;
+        for (auto& [key, rows] : groups) list.push_back(std::move(rows));
+        return list;
+    }
+
+    /// Rank of the first `count` active rows, or nothing where a component is too large; collects redundant rows.
+    std::optional<int> rank_of(std::size_t count, std::vector<Inspection::Redundant>* redundant) const {
+        constexpr std::size_t most_rows = 600;
+        int rank = 0;
+        std::vector<std::pair<std::size_t, Inspection::Redundant>> found;
+        for (const Rows& rows : components(count)) {
+            if (rows.size() > most_rows) return std::nullopt;
+            const RowRank r = row_rank(jacobian(rows));
+            rank += r.rank;
+            for (const RowRank::Dependent& d : r.dependent) {
+                const auto name = [&](int row) { return *active_[rows[static_cast<std::size_t>(row)]].second; };
+                Inspection::Redundant one{name(d.row), {}};
+                for (const auto& [row, factor] : d.combination) one.combination.emplace_back(name(row), factor);
+                found.emplace_back(rows[static_cast<std::size_t>(d.row)], std::move(one));
+            }
+        }
+        std::sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+        if (redundant != nullptr)
+            for (auto& [row, one] : found) redundant->push_back(std::move(one));
+        return rank;
+    }
+
     void ranks() {
-        constexpr std::size_t most_rows = 1500;
-        result_.degrees_of_freedom = model_.size();
-        if (active_.size() > most_rows) {
+        result_.constraint_rank = rank_of(model_.constraints.size(), nullptr);
+        result_.degrees_of_freedom =
+            model_.size() - result_.constraint_rank.value_or(static_cast<int>(model_.constraints.size()));
+        result_.rank = rank_of(active_.size(), &result_.redundant);
+        if (!result_.rank)
             result_.warnings.push_back("rank of the active rows not computed: " + counted(active_.size(), "row") +
-                                       ", more than " + std::to_string(most_rows));
-            return;
-        }
-        const RowRank rank = row_rank(active_jacobian());
-        result_.rank = rank.rank;
-        const auto constraints = static_cast<int>(model_.constraints.size());
-        int independent = 0;
-        for (const int row : rank.independent) independent += row < constraints ? 1 : 0;
-        result_.constraint_rank = independent;
-        result_.degrees_of_freedom -= independent;
-        for (const RowRank::Dependent& d : rank.dependent) {
-            Inspection::Redundant r{*active_[static_cast<std::size_t>(d.row)].second, {}};
-            for (const auto& [row, factor] : d.combination)
-                r.combination.emplace_back(*active_[static_cast<std::size_t>(row)].second, factor);
-            result_.redundant.push_back(std::move(r));
-        }
+                                       " hang together");
+        if (!result_.constraint_rank)
+            result_.warnings.push_back(
+                "rank of the constraints not computed: the degrees of freedom count them as independent");
     }
 
     void mass() {
@@ -136,6 +168,8 @@ private:
         const Spectrum s = factor.spectrum(terms_.M);
         result_.mass_smallest = s.smallest;
         result_.mass_largest = s.largest;
+        if (s.largest > 1e12 * s.smallest)
+            result_.warnings.push_back("the mass matrix is nearly singular: its eigenvalues differ by more than 1e12");
         result_.mass_diagonal = factor.blocks().size() == static_cast<std::size_t>(model_.size());
     }
 

@@ -16,7 +16,9 @@ struct Inspection {
         double gap, gamma_n;
         std::vector<double> gamma_t, mu;
         bool closed;
-        double e_n, e_t;
+        double e_n, e_t, c;
+        std::vector<double> radius;
+        std::optional<double> penalty_k, penalty_d;
     };
     struct ConstraintState {
         double g, rate;

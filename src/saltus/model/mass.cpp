@@ -116,6 +116,8 @@ Spectrum MassFactor::spectrum(std::span<const double> M) const {
     Spectrum all;
     all.smallest = std::numeric_limits<double>::infinity();
     all.largest = -std::numeric_limits<double>::infinity();
+    Vector direction;
+    std::size_t smallest_block = 0;
     std::vector<double> square(factor_.size(), 0.0);
     for (const Entry& e : entries_) square[static_cast<std::size_t>(e.to)] = M[static_cast<std::size_t>(e.from)];
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -129,11 +131,13 @@ Spectrum MassFactor::spectrum(std::span<const double> M) const {
         all.largest = std::max(all.largest, s.largest);
         if (s.smallest < all.smallest) {
             all.smallest = s.smallest;
-            all.smallest_direction = Vector::Zero(pattern_.rows);
-            for (Eigen::Index i = 0; i < n; ++i)
-                all.smallest_direction(blocks_[b][static_cast<std::size_t>(i)]) = s.smallest_direction(i);
+            direction = s.smallest_direction;
+            smallest_block = b;
         }
     }
+    all.smallest_direction = Vector::Zero(pattern_.rows);
+    for (Eigen::Index i = 0; i < direction.size(); ++i)
+        all.smallest_direction(blocks_[smallest_block][static_cast<std::size_t>(i)]) = direction(i);
     return all;
 }
 

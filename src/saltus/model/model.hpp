@@ -62,6 +62,14 @@ struct Parameter {
     bool structural = false;  ///< shapes the initial geometry of points: no derivatives with respect to it
 };
 
+/// The feedback u = −Kp (y − reference) − Kv ẏ, or with shaping u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ.
+struct ControlLoop {
+    std::vector<std::string> actuated;
+    Matrix Kp, Kv;
+    std::vector<double> reference;
+    std::string shaping;
+};
+
 struct SimulationDefaults {
     std::optional<double> t_end, h, rtol, atol;
     std::string method = "event";
@@ -78,9 +86,12 @@ struct Model {
     std::vector<Constraint> constraints;
     std::vector<Slider> sliders;
     std::vector<Clutch> clutches;
-    std::vector<double> q0, u0;    ///< initial state, at t = 0
-    Matrix dq0_dp, du0_dp;         ///< its derivatives with respect to the independent parameters
-    bool start_projected = false;  ///< the state was repaired; the derivatives are those before that
+    std::vector<double> q0, u0;  ///< initial state, at t = 0
+    Matrix dq0_dp, du0_dp;       ///< its derivatives with respect to the independent parameters
+    double start_moved = 0.0;    ///< largest change that repairing the state made; then the derivatives above are
+                                 ///< those before it
+    std::optional<ControlLoop> control;           ///< what is closed in the system, for reports
+    bool perturbed = false, perturbable = false;  ///< the perturbation is applied; the description has one
     SimulationDefaults simulate;
     bool scleronomic = true;  ///< neither T nor any row depends on the time explicitly
     bool autonomous = true;   ///< the forces do not either

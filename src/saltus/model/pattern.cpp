@@ -2,6 +2,7 @@
 #include "saltus/model/pattern.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "saltus/base/error.hpp"
 
@@ -30,6 +31,15 @@ Matrix dense_symmetric(const Pattern& lower, std::span<const double> values) {
     Matrix A = Matrix::Zero(lower.rows, lower.cols);
     for_each_entry(lower, [&](int r, int c, std::size_t k) { A(r, c) = A(c, r) = values[k]; });
     return A;
+}
+
+double row_scale(const Pattern& pattern, std::span<const double> values, int row, std::span<const double> x) {
+    double scale = 1.0;
+    for (int k = pattern.start[static_cast<std::size_t>(row)]; k < pattern.start[static_cast<std::size_t>(row) + 1];
+         ++k)
+        scale += std::abs(values[static_cast<std::size_t>(k)] *
+                          x[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
+    return scale;
 }
 
 MergedPattern merge(const Pattern& first, const Pattern& second) {

@@ -39,6 +39,9 @@ inline double row_dot(const Pattern& pattern, std::span<const double> values, in
     return sum;
 }
 
+/// The size of a row at x, 1 + Σ|W_j x_j|: what its value is compared with.
+double row_scale(const Pattern& pattern, std::span<const double> values, int row, std::span<const double> x);
+
 /// The union of two patterns of the same shape, and for each the place of its entries in the union.
 struct MergedPattern {
     Pattern pattern;

@@ -12,6 +12,8 @@ using expr::Expr;
 void Builder::add_perturbation() {
     if (!d_.perturbation) return;
     const PerturbationDescription& p = *d_.perturbation;
+    model_.perturbable = true;
+    model_.perturbed = options_.perturbed;
     expr::Graph& g = f_.graph;
     const auto shape = [&](const Entry& e, const std::string& what) {
         return parse(e.value, what + " of '" + e.name + "' in [perturbation]", expr::time);

@@ -56,6 +56,7 @@ PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<
     outputs_.resize(tape_.output_count());
     form1_.resize(3 * f_.weight.size());
     form2_.resize(3 * f_.weight.size());
+    part_.resize(3 * f_.weight.size());
 
     build_residual_pattern();
     const std::vector<double> zero(static_cast<std::size_t>(f_.coordinates), 0.0);
@@ -173,9 +174,9 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
                               double factor, bool fresh) {
             if (fresh) std::fill(to.begin(), to.end(), 0.0);
             if (factor == 1.0) return volume_form(faces, x, y, to);
-            std::vector<double> part(to.size(), 0.0);
-            volume_form(faces, x, y, part);
-            for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * part[i];
+            std::fill(part_.begin(), part_.end(), 0.0);
+            volume_form(faces, x, y, part_);
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * part_[i];
         };
         if (level == 0) form(form1_, q, q, 1.0, true);
         if (level == 1) form(form1_, q, u, 2.0, true), form(form2_, q, q, 1.0, true);

@@ -37,7 +37,7 @@ private:
     double value(int slot) const { return slot < 0 ? 0.0 : outputs_[static_cast<std::size_t>(slot)]; }
 
     PointFormulas f_;
-    const std::vector<std::vector<int>>& volume_points_;
+    std::vector<std::vector<int>> volume_points_;
     std::array<Pattern, 5> patterns_;
     expr::Tape tape_;
     std::vector<expr::Expr> expressions_;
@@ -52,7 +52,7 @@ private:
     std::vector<Derived> coefficient_derived_;
     std::vector<std::vector<int>> near_q_, near_u_;  // neighbours of each point, itself included, ascending
     std::vector<int> residual_parameters_;           // columns that any row of the residual may have
-    std::vector<double> form1_, form2_;
+    std::vector<double> form1_, form2_, part_;
 };
 
 }  // namespace saltus::model

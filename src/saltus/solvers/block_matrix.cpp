@@ -15,13 +15,16 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 int BlockMatrix::find(int block_row, int column) const {
-    const auto begin = block_column.begin() + row_start[ix(block_row)], end = block_column.begin() + row_start[ix(block_row) + 1];
+    const auto begin = block_column.begin() + row_start[ix(block_row)],
+               end = block_column.begin() + row_start[ix(block_row) + 1];
     const auto found = std::lower_bound(begin, end, column);
     return found != end && *found == column ? static_cast<int>(found - block_column.begin()) : -1;
 }
 
 double BlockMatrix::at(int row, int column) const {
-    const auto block_of = [&](int r) { return static_cast<int>(std::upper_bound(start.begin(), start.end(), r) - start.begin()) - 1; };
+    const auto block_of = [&](int r) {
+        return static_cast<int>(std::upper_bound(start.begin(), start.end(), r) - start.begin()) - 1;
+    };
     const int a = block_of(row), b = block_of(column), entry = find(a, b);
     if (entry < 0) return 0.0;
     return values[offset[ix(entry)] + ix(row - start[ix(a)]) * ix(block_size(b)) + ix(column - start[ix(b)])];
@@ -97,7 +100,8 @@ BlockMatrix BlockMatrix::from_triplets(std::span<const Triplet> triplets, std::s
     }
     for (const Triplet& t : triplets) {
         const int a = block_of[ix(t.row)], b = block_of[ix(t.column)], entry = B.find(a, b);
-        B.values[B.offset[ix(entry)] + ix(t.row - B.start[ix(a)]) * ix(B.block_size(b)) + ix(t.column - B.start[ix(b)])] += t.value;
+        B.values[B.offset[ix(entry)] + ix(t.row - B.start[ix(a)]) * ix(B.block_size(b)) +
+                 ix(t.column - B.start[ix(b)])] += t.value;
     }
     return B;
 }

@@ -11,10 +11,10 @@ namespace saltus::solvers {
 /// A square matrix of dense blocks, block row by block row, columns ascending; absent blocks are zero. Blocks may have
 /// different sizes. A dense matrix is one with every block present. Nothing is assumed about symmetry.
 struct BlockMatrix {
-    std::vector<int> start{0};           ///< first row of each block, and the number of rows
-    std::vector<int> row_start{0};       ///< first entry of each block row, and the number of entries
-    std::vector<int> block_column;       ///< of each entry
-    std::vector<std::size_t> offset;     ///< of each entry's values, row-major
+    std::vector<int> start{0};        ///< first row of each block, and the number of rows
+    std::vector<int> row_start{0};    ///< first entry of each block row, and the number of entries
+    std::vector<int> block_column;    ///< of each entry
+    std::vector<std::size_t> offset;  ///< of each entry's values, row-major
     std::vector<double> values;
 
     int blocks() const { return static_cast<int>(start.size()) - 1; }
@@ -24,7 +24,7 @@ struct BlockMatrix {
     /// The entry of a block, or -1 where it is absent.
     int find(int block_row, int column) const;
 
-    double at(int row, int column) const;       ///< slow, for tests
+    double at(int row, int column) const;  ///< slow, for tests
     double diagonal_mean() const;
 
     /// y = A x, and y += A x.

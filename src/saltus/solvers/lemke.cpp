@@ -19,11 +19,12 @@ public:
     explicit Tableau(const LinearComplementarity& p) : n_(p.q.size()) {
         T_.resize(n_, 2 * n_ + 2);
         scale_.setOnes(n_);
-        for (int round = 0; round < 3; ++round)   // symmetric equilibration: D M D
+        for (int round = 0; round < 3; ++round)  // symmetric equilibration: D M D
             for (Eigen::Index i = 0; i < n_; ++i) {
                 double largest = 0.0;
                 for (Eigen::Index j = 0; j < n_; ++j)
-                    largest = std::max({largest, std::abs(p.M(i, j) * scale_(i) * scale_(j)), std::abs(p.M(j, i) * scale_(i) * scale_(j))});
+                    largest = std::max({largest, std::abs(p.M(i, j) * scale_(i) * scale_(j)),
+                                        std::abs(p.M(j, i) * scale_(i) * scale_(j))});
                 if (largest > 0.0) scale_(i) /= std::sqrt(largest);
             }
         T_.leftCols(n_).setIdentity();
@@ -47,7 +48,7 @@ public:
             const Eigen::Index leaving = basis_[static_cast<std::size_t>(row)];
             pivot(row, entering);
             if (leaving == artificial) return End::solution;
-            entering = leaving < n_ ? leaving + n_ : leaving - n_;   // the complement
+            entering = leaving < n_ ? leaving + n_ : leaving - n_;  // the complement
             row = ratio_test(entering);
             if (row < 0) {
                 ray_ = entering;
@@ -80,7 +81,8 @@ public:
     std::vector<double> ray() const {
         std::vector<double> y(static_cast<std::size_t>(n_), 0.0);
         const auto put = [&](Eigen::Index variable, double value) {
-            if (variable >= n_ && variable < 2 * n_) y[static_cast<std::size_t>(variable - n_)] = value * scale_(variable - n_);
+            if (variable >= n_ && variable < 2 * n_)
+                y[static_cast<std::size_t>(variable - n_)] = value * scale_(variable - n_);
         };
         put(ray_, 1.0);
         for (Eigen::Index i = 0; i < n_; ++i) put(basis_[static_cast<std::size_t>(i)], std::max(0.0, -T_(i, ray_)));
@@ -152,12 +154,14 @@ std::vector<double> refine(const LinearComplementarity& p, const std::vector<Eig
     Vector b(k);
     for (Eigen::Index i = 0; i < k; ++i) {
         b(i) = -p.q(active[static_cast<std::size_t>(i)]);
-        for (Eigen::Index j = 0; j < k; ++j) A(i, j) = p.M(active[static_cast<std::size_t>(i)], active[static_cast<std::size_t>(j)]);
+        for (Eigen::Index j = 0; j < k; ++j)
+            A(i, j) = p.M(active[static_cast<std::size_t>(i)], active[static_cast<std::size_t>(j)]);
     }
     std::vector<double> z(static_cast<std::size_t>(p.q.size()), 0.0);
     if (k == 0) return z;
     const Vector x = A.fullPivLu().solve(b);
-    for (Eigen::Index i = 0; i < k; ++i) z[static_cast<std::size_t>(active[static_cast<std::size_t>(i)])] = std::max(0.0, x(i));
+    for (Eigen::Index i = 0; i < k; ++i)
+        z[static_cast<std::size_t>(active[static_cast<std::size_t>(i)])] = std::max(0.0, x(i));
     return z;
 }
 

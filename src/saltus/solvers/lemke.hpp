@@ -9,8 +9,8 @@ namespace saltus::solvers {
 /// Lemke's method with lexicographic pivoting: no cycling, and for the usual matrix classes it ends with a solution or
 /// with a ray that proves there is none.
 struct Lemke {
-    int max_pivots = 0;          ///< 0: 50 (n + 10)
-    double tolerance = 1e-10;    ///< residual that counts as solved
+    int max_pivots = 0;        ///< 0: 50 (n + 10)
+    double tolerance = 1e-10;  ///< residual that counts as solved
 };
 
 /// With status infeasible the certificate is a y >= 0, yᵀM <= 0, yᵀq < 0 where one was found (then no z >= 0 has

@@ -23,14 +23,14 @@ enum class LawKind {
 
 struct Law {
     LawKind kind = LawKind::unilateral;
-    double mu = 0.0;             ///< of sliding
-    double mu_drilling = 0.0;    ///< |m_D| <= mu_drilling r_N
-    double mu_rolling = 0.0;     ///< ‖m‖ <= mu_rolling r_N
-    double bound = 0.0;          ///< of a slider
-    int row = -1;                ///< whose reaction scales a scaled_slider
+    double mu = 0.0;           ///< of sliding
+    double mu_drilling = 0.0;  ///< |m_D| <= mu_drilling r_N
+    double mu_rolling = 0.0;   ///< ‖m‖ <= mu_rolling r_N
+    double bound = 0.0;        ///< of a slider
+    int row = -1;              ///< whose reaction scales a scaled_slider
 };
 
-int law_size(LawKind kind);      ///< 0: any
+int law_size(LawKind kind);  ///< 0: any
 
 /// v = W r + q with a law on each block of rows. W may be dense or sparse in blocks, singular, and slightly
 /// unsymmetric.
@@ -49,8 +49,8 @@ struct LinearComplementarity {
     Vector q;
 };
 
-/// w = M z + q; the rows with `free` have w = 0 and z free, the others 0 <= w ⊥ z >= 0. M may have more rows than columns
-/// among the free ones (over-determined).
+/// w = M z + q; the rows with `free` have w = 0 and z free, the others 0 <= w ⊥ z >= 0. M may have more rows than
+/// columns among the free ones (over-determined).
 struct MixedComplementarity {
     Matrix M;
     Vector q;

@@ -167,7 +167,8 @@ double residual(const FrictionProblem& p, std::span<const double> r) {
         sum += block_defect(law, p.W.block_size(a), r.data() + first, v.data() + first, rho,
                             law.row >= 0 ? r[static_cast<std::size_t>(law.row)] : 0.0);
     }
-    return relative(std::sqrt(sum), rho, norm(p.q.data(), static_cast<int>(p.q.size())), norm(r.data(), static_cast<int>(r.size())));
+    return relative(std::sqrt(sum), rho, norm(p.q.data(), static_cast<int>(p.q.size())),
+                    norm(r.data(), static_cast<int>(r.size())));
 }
 
 double residual(const LinearComplementarity& p, std::span<const double> z) {

@@ -7,11 +7,11 @@
 namespace saltus::solvers {
 
 enum class Status {
-    converged,    ///< the residual is at or below the tolerance
-    stalled,      ///< no method makes progress any more; the best iterate is returned
-    limit,        ///< iterations or time are used up; the best iterate is returned
-    infeasible,   ///< there is no solution, and `certificate` proves it
-    non_finite,   ///< the problem holds a NaN or an infinity
+    converged,   ///< the residual is at or below the tolerance
+    stalled,     ///< no method makes progress any more; the best iterate is returned
+    limit,       ///< iterations or time are used up; the best iterate is returned
+    infeasible,  ///< there is no solution, and `certificate` proves it
+    non_finite,  ///< the problem holds a NaN or an infinity
 };
 std::string_view to_string(Status status);
 inline bool usable(Status status) { return status == Status::converged; }
@@ -20,17 +20,17 @@ inline bool usable(Status status) { return status == Status::converged; }
 struct Attempt {
     std::string method;
     int iterations = 0;
-    double residual = 0.0;       ///< of its result, computed independently of it
+    double residual = 0.0;  ///< of its result, computed independently of it
 };
 
 /// What every solve returns: the best iterate with the residual that an independent computation gives it.
 struct Solution {
     Status status = Status::limit;
-    std::vector<double> r;            ///< reactions (z of a complementarity problem)
-    std::vector<double> v;            ///< velocities W r + q (w)
+    std::vector<double> r;  ///< reactions (z of a complementarity problem)
+    std::vector<double> v;  ///< velocities W r + q (w)
     double residual = 0.0;
-    std::string method;               ///< the one whose result it is
-    int iterations = 0;               ///< of all methods together
+    std::string method;  ///< the one whose result it is
+    int iterations = 0;  ///< of all methods together
     std::vector<Attempt> attempts;
     std::vector<double> certificate;  ///< of infeasibility
 };

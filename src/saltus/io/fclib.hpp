@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "saltus/io/read_problem.hpp"
+#include "saltus/solvers/problem.hpp"
+
+/// FCLIB, the HDF5 layout of the collection of friction contact problems of that name. Needs HDF5 when built
+/// (SALTUS_HDF5 = 1); without it every call here but `is_hdf5` throws Error "built without HDF5".
+namespace saltus::io {
+
+/// Whether a file that begins like this is HDF5.
+bool is_hdf5(std::string_view beginning);
+
+bool has_hdf5();
+
+/// Reads `fclib_local`, `fclib_global` or `fclib_global_rolling`, and r (and l) of `solution` where there is one. A
+/// kind that is given must be the one of the file. Calls from several threads wait for each other, as HDF5 demands.
+ContactProblem read_fclib(const std::string& path, std::optional<ProblemKind> kind = {});
+
+/// Writes a problem whose laws are all friction2 or all friction3 as `fclib_local`, W in compressed rows. Equal
+/// problems give equal bytes. The file appears whole or not at all (see files.hpp). Throws Error for other laws, which
+/// that layout cannot hold.
+void write_fclib_local(const std::string& folder, const std::string& name, const solvers::FrictionProblem& problem,
+                       const std::string& title);
+
+}  // namespace saltus::io

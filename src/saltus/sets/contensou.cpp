@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sets/contensou.hpp"
+
+#include <algorithm>
+#include <numbers>
+
+// The patch turns about the point at distance k R from its centre, k = ‖v‖/(|ω|R), with speed |ω| × distance. So
+//     σ = F |ω| R I(k),   I(k) = mean distance from the points of the unit disk to a point at distance k,
+// and the boundary point with outward normal (v, ω) is the gradient: force F φ(k), moment F R ψ(k), with
+//     φ = I',   ψ = I − k I',   ψ' = −k φ'.
+// For k <= 1, in polar coordinates about the point inside, I = (4/3π) ∫₀^{π/2} (Δ³ + 3k² cos²α Δ) dα with
+// Δ² = 1 − k² sin²α, which the complete elliptic integrals K(k), E(k) express; write m = k²:
+//     I = (4/9π) [(7 + m)E − 4(1 − m)K]                         I(0) = 2/3
+//     φ = (4/3π) k A,   A = [(1 + m)E − (1 − m)K]/m             k A' = 3E − 2A
+//     ψ = (4/9π) [(4 − 2m)E − (1 − m)K]
+//     φ' = (4/3π) (3E − A)
+// For k > 1 put κ = 1/k, n = κ², and take the integrals of κ (the real parts of the reciprocal modulus transformation):
+//     φ = (4/3π) A,     ψ = (4/9π) κ B,   B = [(4n − 2)E + (1 − n)(2 − 3n)K]/n²
+//     dψ/dκ = (4/3π) D,   D = (2A − 3E)/n,   dφ/dκ = −κ dψ/dκ
+// As κ → 0: φ = 1 − κ²/8, ψ = κ/4. The quotients A, B, D cancel for small moduli. The arithmetic-geometric mean gives
+// K = π/2a and E = K (1 − m/2 − m² T), T = Σ_{j>=1} 2^{j−1} c_j²/m², where with c₁ = m/4a₁ nothing cancels:
+//     A = K [3/2 − m/2 − (1 + m) m T]   B = K [1 + (2 − 4m) T]   D = K [1/2 − (2 − m) T]
+// and for m > 1/2 the quotients themselves are harmless.
+
+namespace saltus::sets {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double four_thirds_pi = 4.0 / (3.0 * std::numbers::pi);
+
+struct Integrals {
+    double E, C, A, B, D;  // C = (1 − m) K
+};
+
+Integrals integrals(double k) {
+    const double m = k * k, complement = (1.0 - k) * (1.0 + k);
+    if (complement < 1e-17) return {1.0, 0.0, 2.0 / m, (4.0 * m - 2.0) / (m * m), (4.0 / m - 3.0) / m};
+    double b = std::sqrt(complement), a = 0.5 * (1.0 + b);
+    b = std::sqrt(b);
+    double c = 0.25 * m / a, term = 0.0625 / (a * a), T = term;
+    while (c > 1e-9 * a) {
+        const double mean = 0.5 * (a + b), shrink = 0.25 * c / mean;
+        b = std::sqrt(a * b);
+        a = mean;
+        c *= shrink;
+        term *= 2.0 * shrink * shrink;
+        T += term;
+    }
+    const double K = std::numbers::pi / (a + b);
+    const double E = K * (1.0 - m * (0.5 + m * T)), C = complement * K;
+    if (m <= 0.5)
+        return {E, C, K * (1.5 - 0.5 * m - (1.0 + m) * m * T), K * (1.0 + (2.0 - 4.0 * m) * T),
+                K * (0.5 - (2.0 - m) * T)};
+    const double A = ((1.0 + m) * E - C) / m;
+    return {E, C, A, ((4.0 * m - 2.0) * E + (2.0 - 3.0 * m) * C) / (m * m), (2.0 * A - 3.0 * E) / m};
+}
+
+// The boundary in the quarter plane, in units of F and F R. `slope` is dφ/dk inside, dψ/dκ outside.
+struct Boundary {
+    double phi, psi, slope;
+};
+
+Boundary centre_inside(double k) {
+    const Integrals e = integrals(k);
+    return {four_thirds_pi * k * e.A, four_thirds_pi / 3.0 * ((4.0 - 2.0 * k * k) * e.E - e.C),
+            four_thirds_pi * (3.0 * e.E - e.A)};
+}
+
+Boundary centre_outside(double kappa) {
+    const Integrals e = integrals(kappa);
+    return {four_thirds_pi * e.A, four_thirds_pi / 3.0 * kappa * e.B, four_thirds_pi * e.D};
+}
+
+struct Value {
+    double value, slope, noise;  // value > 0 left of the root; noise: what rounding makes of the value
+};
+
+// Newton's method in a bracket 0 < lo <= root <= hi; a step that leaves it, or does not halve the step before the
+// last, is replaced by the geometric middle, since roots may lie anywhere in many decades.
+template <class F>
+double root(F f, double lo, double hi) {
+    double x = lo, step = hi - lo, step_before = step;
+    for (int round = 0; round < 200; ++round) {
+        const Value at = f(x);
+        if (!(std::abs(at.value) > at.noise)) break;
+        (at.value > 0.0 ? lo : hi) = x;
+        double next = x - at.value / at.slope;
+        if (!(next > lo && next < hi) || std::abs(next - x) > 0.5 * step_before) next = std::sqrt(lo) * std::sqrt(hi);
+        step_before = step;
+        step = std::abs(next - x);
+        x = next;
+        if (step <= epsilon * x) break;
+    }
+    return x;
+}
+
+struct Nearest {
+    bool inside;
+    double phi, psi;
+};
+
+// The projection in the quarter plane, with f = ‖force‖/F and w = R |moment|/F, both >= 0, and ρ = R².
+//
+// The point of the boundary with normal (kR, 1) is nearest where the difference is parallel to that normal:
+//     g(k) = (f − φ) − k (w − ρψ) = 0,     for k > 1, with κ = 1/k:  G(κ) = κ (f − φ) − (w − ρψ) = 0.
+// g(0) = f >= 0 and G(0) = −w <= 0, so there is a root. A root with w > ρψ, f > φ satisfies what characterises the
+// projection: the point is outside, and there is no other root (beyond it g falls; before it either g falls or both
+// terms are positive). At the roots of a point inside, both differences are negative. One search therefore answers both
+// questions; the sign is taken of the two differences, each weighted with its component of the normal.
+// Brackets: φ <= k, ψ >= 0 give g(f/(1 + w)) >= 0; φ >= 0, ψ <= 8κ/9π give G(w/(f + 8ρ/9π)) <= 0.
+Nearest nearest(double f, double w, double rho) {
+    if (f == 0.0) return {w <= rho * (2.0 / 3.0), 0.0, 2.0 / 3.0};
+    if (w == 0.0) return {f <= 1.0, 1.0, 0.0};
+    const bool within_limits = f <= 1.0 && w <= rho * (2.0 / 3.0);       // rounding of the one must not hide the other
+    Boundary at{2.0 * four_thirds_pi, 2.0 / 3.0 * four_thirds_pi, 0.0};  // k = 1
+    const double middle = (f - at.phi) - (w - rho * at.psi);
+    if (middle <= 0.0) {
+        const double k = root(
+            [&](double k_) {
+                at = centre_inside(k_);
+                const double rest = w - rho * at.psi;
+                return Value{(f - at.phi) - k_ * rest, -at.slope * (1.0 + k_ * k_ * rho) - rest,
+                             4.0 * epsilon * (f + at.phi + k_ * (w + rho * at.psi))};
+            },
+            std::min(1.0, f / (1.0 + w)), 1.0);
+        at = centre_inside(k);
+        return {within_limits && (f - at.phi) * k * rho + (w - rho * at.psi) <= 0.0, at.phi, at.psi};
+    } else {
+        const double kappa = root(
+            [&](double kappa_) {
+                at = centre_outside(kappa_);
+                const double ahead = f - at.phi;
+                return Value{(w - rho * at.psi) - kappa_ * ahead, -ahead - (kappa_ * kappa_ + rho) * at.slope,
+                             4.0 * epsilon * (w + rho * at.psi + kappa_ * (f + at.phi))};
+            },
+            std::min(1.0, w / (f + 8.0 / (9.0 * std::numbers::pi) * rho)), 1.0);
+        at = centre_outside(kappa);
+        return {within_limits && (f - at.phi) * rho + kappa * (w - rho * at.psi) <= 0.0, at.phi, at.psi};
+    }
+}
+
+}  // namespace
+
+bool Contensou::contains(std::span<const double> x, double tolerance) const {
+    double p[3];
+    project(x, p);
+    for (int i = 0; i < 3; ++i) p[i] = x.data()[i] - p[i];
+    return length(p, 3) <= tolerance;
+}
+
+void Contensou::project(std::span<const double> x, double* out) const {
+    SALTUS_EXPECT(x.size() == 3);
+    const double x1 = x[0], x2 = x[1], moment = x[2];
+    const double slide = length(x1, x2), drill = std::abs(moment);
+    if (slide != slide || drill != drill || force != force || radius != radius) {
+        out[0] = out[1] = out[2] = nan;
+        return;
+    }
+    if (force == 0.0) {
+        out[0] = out[1] = out[2] = 0.0;
+        return;
+    }
+    Nearest point{};
+    if (radius == 0.0) {
+        point = {slide <= force && drill == 0.0, std::min(slide / force, 1.0), 0.0};
+    } else if (slide / force + 1.5 * (drill / force / radius) <= 1.0) {
+        point.inside = true;  // the triangle below the chord
+    } else {
+        point = nearest(slide / force, radius * (drill / force), radius * radius);
+    }
+    if (point.inside) {
+        out[0] = x1;
+        out[1] = x2;
+        out[2] = moment;
+        return;
+    }
+    const double kept = force * point.phi;
+    out[0] = slide == 0.0 ? 0.0 : (x1 / slide) * kept;
+    out[1] = slide == 0.0 ? 0.0 : (x2 / slide) * kept;
+    out[2] = std::copysign(force * radius * point.psi, moment);
+}
+
+double Contensou::support(std::span<const double> d) const {
+    SALTUS_EXPECT(d.size() == 3);
+    const double v = length(d[0], d[1]), w = std::abs(d[2]) * radius;
+    if (v == 0.0 && w == 0.0) return 0.0 * force;
+    const Boundary at = v <= w ? centre_inside(v / w) : centre_outside(w / v);
+    return force * (v * at.phi + w * at.psi);
+}
+
+bool Contensou::in_normal_cone(std::span<const double> x, std::span<const double> d, double tolerance) const {
+    return is_normal<3>(*this, x, d, std::max(force, moment_limit()), tolerance);
+}
+
+}  // namespace saltus::sets

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <span>
+
+#include "saltus/base/error.hpp"
+
+// What every convex set C offers, and the few pieces of arithmetic the sets share.
+//
+// No set allocates or throws, so that the same inline functions serve on a device. Lengths are formed without
+// intermediate overflow or underflow. A NaN reaches every component of the result that depends on it, makes every test
+// false, and never delays the end. Parameters may be zero; a negative one is a misuse.
+
+#ifdef __CUDACC__
+#define SALTUS_SETS_DEVICE __host__ __device__
+#else
+#define SALTUS_SETS_DEVICE
+#endif
+
+#ifdef __CUDA_ARCH__
+#define SALTUS_SETS_EXPECT(condition) static_cast<void>(0)
+#else
+#define SALTUS_SETS_EXPECT(condition) SALTUS_EXPECT(condition)
+#endif
+
+namespace saltus::sets {
+
+/// A closed convex set C of `dimension` numbers.
+///   contains(x, tolerance)           x satisfies what defines C, each inequality within `tolerance`: a length in the
+///                                    unit of x, by which x is off that inequality. 0 takes the inequality as computed.
+///   project(x, out)                  argmin over C of ‖y − x‖, exact to rounding; out may be x itself.
+///   support(d)                       sup over C of ⟨d, y⟩; +∞ where unbounded. Of a cone: 0 where d lies in the polar
+///                                    cone within `rounding`·‖d‖, else +∞.
+///   in_normal_cone(x, d, tolerance)  d ∈ N_C(x), see `is_normal`; `tolerance` is relative, d has its own scale.
+template <class S>
+concept ConvexSet = requires(const S& set, std::span<const double> x, double* out, double tolerance) {
+    { set.dimension } -> std::convertible_to<int>;
+    { set.contains(x, tolerance) } -> std::same_as<bool>;
+    { set.project(x, out) } -> std::same_as<void>;
+    { set.support(x) } -> std::same_as<double>;
+    { set.in_normal_cone(x, x, tolerance) } -> std::same_as<bool>;
+};
+
+/// A closed convex cone K with its dual K* = { y : ⟨x, y⟩ >= 0 for all x in K }; the polar cone is −K*.
+template <class S>
+concept ConvexCone = ConvexSet<S> && requires(const S& set) {
+    { set.dual() } -> ConvexSet;
+};
+
+/// What a sum of a few products may be off by, relative to its terms.
+inline constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// √(a² + b²), within two roundings at every scale.
+SALTUS_SETS_DEVICE inline double length(double a, double b) {
+    const double square = a * a + b * b;
+    if (square > 1e-280 && square < 1e300) return std::sqrt(square);
+    const double largest = std::abs(a) > std::abs(b) ? std::abs(a) : std::abs(b);
+    if (square != square || !(largest > 0.0) || largest == infinity) return square;
+    return largest * std::sqrt((a / largest) * (a / largest) + (b / largest) * (b / largest));
+}
+
+/// ‖x‖ of n numbers, at every scale.
+SALTUS_SETS_DEVICE inline double length(const double* x, int n) {
+    double square = 0.0, largest = 0.0;
+    for (int i = 0; i < n; ++i) {
+        square += x[i] * x[i];
+        if (std::abs(x[i]) > largest) largest = std::abs(x[i]);
+    }
+    if (square > 1e-280 && square < 1e300) return std::sqrt(square);
+    if (square != square || !(largest > 0.0) || largest == infinity) return square;
+    square = 0.0;
+    for (int i = 0; i < n; ++i) square += (x[i] / largest) * (x[i] / largest);
+    return largest * std::sqrt(square);
+}
+
+SALTUS_SETS_DEVICE inline bool has_nan(const double* x, int n) {
+    for (int i = 0; i < n; ++i)
+        if (x[i] != x[i]) return true;
+    return false;
+}
+
+/// The support function of a cone from its dual: 0 where −d ∈ K*, else +∞.
+template <int max_dimension, class Dual>
+SALTUS_SETS_DEVICE double cone_support(const Dual& dual, std::span<const double> d) {
+    const int n = dual.dimension;
+    SALTUS_SETS_EXPECT(d.size() == static_cast<std::size_t>(n));
+    double opposite[max_dimension];
+    for (int i = 0; i < n; ++i) opposite[i] = -d.data()[i];
+    if (dual.contains({opposite, d.size()}, rounding * length(opposite, n))) return 0.0;
+    return has_nan(opposite, n) ? std::numeric_limits<double>::quiet_NaN() : infinity;
+}
+
+/// d ∈ N_C(x) ⟺ x = P_C(x + d). N_C(x) is a cone, so d first gets the length s = max(‖x‖, size of C); the answer is
+/// ‖x − P_C(x + d)‖ <= tolerance · s. As the projection is nonexpansive, a residual r s says exactly this much: there
+/// are x', d' with d' ∈ N_C(x') that differ from x and d by r s (and any such pair shows r <= 3 × its difference).
+/// `size` is 0 for cones: they have no scale but that of x; at the apex s = 1.
+template <int max_dimension, class S>
+SALTUS_SETS_DEVICE bool is_normal(const S& set, std::span<const double> x, std::span<const double> d, double size,
+                                  double tolerance) {
+    const int n = set.dimension;
+    SALTUS_SETS_EXPECT(x.size() == static_cast<std::size_t>(n) && d.size() == x.size());
+    const double length_x = length(x.data(), n), length_d = length(d.data(), n);
+    double scale = length_x > size ? length_x : size;
+    if (scale == 0.0) scale = 1.0;
+    double y[max_dimension], p[max_dimension];
+    for (int i = 0; i < n; ++i) y[i] = x.data()[i] + (length_d == 0.0 ? 0.0 : (d.data()[i] / length_d) * scale);
+    set.project({y, static_cast<std::size_t>(n)}, p);
+    for (int i = 0; i < n; ++i) p[i] = x.data()[i] - p[i];
+    return length(p, n) <= tolerance * scale;
+}
+
+}  // namespace saltus::sets

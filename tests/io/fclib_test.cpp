@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/fclib.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support.hpp"
+
+#if SALTUS_HDF5
+#include <hdf5.h>
+#endif
+
+namespace saltus {
+
+namespace {
+
+using Numbers = std::vector<double>;
+using Names = std::vector<std::string>;
+using io::ContactProblem;
+using io::ProblemKind;
+using solvers::BlockMatrix;
+using solvers::FrictionProblem;
+using solvers::LawKind;
+
+/// Three contacts, of which the first and the last do not meet; unsymmetric.
+FrictionProblem some_problem(int d) {
+    FrictionProblem p;
+    std::vector<BlockMatrix::Triplet> entries;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b)
+            for (int i = 0; std::abs(a - b) < 2 && i < d; ++i)
+                for (int j = 0; j < d; ++j)
+                    entries.push_back({a * d + i, b * d + j, 0.1 + a + b / 3.0 + (i == j ? 10.0 : 0.01 * (i - 2 * j))});
+    p.W = BlockMatrix::from_triplets(entries, std::vector<int>(3, d));
+    for (int i = 0; i < 3 * d; ++i) p.q.push_back(1.0 / 3.0 - i);
+    p.laws = io::contact_laws(d, Numbers{0.1, 0.7, 0.0}, {});
+    return p;
+}
+
+}  // namespace
+
+TEST(Fclib, IsKnownByItsFirstBytes) {
+    EXPECT_TRUE(io::is_hdf5("\x89HDF\r\n\x1a\nand so on"));
+    EXPECT_FALSE(io::is_hdf5("\x89HDF\r\n\x1a"));
+    EXPECT_FALSE(io::is_hdf5("3\n1\n"));
+    EXPECT_FALSE(io::is_hdf5(""));
+}
+
+#if !SALTUS_HDF5
+
+TEST(Fclib, SaysWhenThereIsNoHdf5) {
+    const test::Folder folder;
+    const std::string path = folder.write("a.hdf5", "\x89HDF\r\n\x1a\nand so on");
+    const std::string why =
+        ": is an FCLIB file, and saltus was built without HDF5; install HDF5 and build again, or use "
+        "the text format";
+    EXPECT_FALSE(io::has_hdf5());
+    EXPECT_EQ(test::refusal_of([&] { io::read_problem(path); }), path + why);
+    EXPECT_EQ(test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "b", some_problem(3), ""); }),
+              folder.file("b") + why);
+}
+
+#else
+
+namespace {
+
+/// A file made from scratch: groups come with their data.
+class Maker {
+public:
+    explicit Maker(const std::string& path)
+        : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)), links_(H5Pcreate(H5P_LINK_CREATE)) {
+        H5Pset_create_intermediate_group(links_, 1);
+    }
+    ~Maker() {
+        H5Pclose(links_);
+        H5Fclose(file_);
+    }
+    Maker(const Maker&) = delete;
+    Maker& operator=(const Maker&) = delete;
+
+    Maker& integers(const std::string& name, const std::vector<int>& values) {
+        return write(name, H5T_STD_I32LE, H5T_NATIVE_INT, values.size(), values.data());
+    }
+    Maker& reals(const std::string& name, const Numbers& values) {
+        return write(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.size(), values.data());
+    }
+    Maker& matrix(const std::string& name, int m, int n, int nz, const std::vector<int>& p, const std::vector<int>& i,
+                  const Numbers& x) {
+        integers(name + "/m", {m}).integers(name + "/n", {n}).integers(name + "/nz", {nz});
+        integers(name + "/nzmax", {static_cast<int>(x.size())});
+        return integers(name + "/p", p).integers(name + "/i", i).reals(name + "/x", x);
+    }
+
+private:
+    Maker& write(const std::string& name, hid_t stored, hid_t native, std::size_t count, const void* values) {
+        const hsize_t size = count;
+        const hid_t space = H5Screate_simple(1, &size, nullptr);
+        const hid_t set = H5Dcreate2(file_, name.c_str(), stored, space, links_, H5P_DEFAULT, H5P_DEFAULT);
+        if (count > 0) H5Dwrite(set, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+        H5Dclose(set);
+        H5Sclose(space);
+        return *this;
+    }
+
+    hid_t file_, links_;
+};
+
+/// One planar contact, W = [1 2; 3 4] in one of the three layouts.
+void make_local(const std::string& path, int layout, double mu = 0.5) {
+    Maker m(path);
+    m.integers("fclib_local/spacedim", {2})
+        .reals("fclib_local/vectors/q", {5, 6})
+        .reals("fclib_local/vectors/mu", {mu});
+    if (layout == -2) m.matrix("fclib_local/W", 2, 2, -2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4});
+    if (layout == -1) m.matrix("fclib_local/W", 2, 2, -1, {0, 2, 4}, {0, 1, 0, 1}, {1, 3, 2, 4});
+    // The first five of six triplets, two of which meet.
+    if (layout >= 0)
+        m.matrix("fclib_local/W", 2, 2, 5, {0, 1, 0, 1, 1, 0}, {0, 0, 1, 1, 1, 0}, {1, 2, 3, 1.5, 2.5, 99});
+}
+
+std::string refusal(const std::string& path, std::optional<ProblemKind> kind = {}) {
+    const std::string what = test::refusal_of([&] { io::read_problem(path, kind); });
+    return what.starts_with(path + ": ") ? what.substr(path.size() + 2) : what;
+}
+
+/// The refusal of a local problem that lacks nothing but what the test adds.
+template <class Add>
+std::string refusal_with(Add add) {
+    const test::Folder folder;
+    {
+        Maker m(folder.file("a"));
+        add(m);
+    }
+    return refusal(folder.file("a"));
+}
+
+Matrix dense(const ContactProblem& p) { return to_dense(std::get<FrictionProblem>(p.problem).W); }
+
+}  // namespace
+
+TEST(Fclib, ReadsBackWhatItWrites) {
+    for (const int d : {2, 3}) {
+        const test::Folder folder;
+        const FrictionProblem p = some_problem(d);
+        io::write_fclib_local(folder.file("a/b"), "p.hdf5", p, "three contacts");
+        EXPECT_EQ(folder.names(), (Names{"a", "a/b", "a/b/p.hdf5"}));
+        const ContactProblem back = io::read_problem(folder.file("a/b/p.hdf5"));
+        EXPECT_EQ(back.kind, ProblemKind::fc);
+        EXPECT_EQ(back.dimension, d);
+        EXPECT_EQ(back.contacts, 3);
+        EXPECT_FALSE(back.solution);
+        const auto& r = std::get<FrictionProblem>(back.problem);
+        EXPECT_EQ(r.W.start, p.W.start);
+        EXPECT_EQ(r.W.row_start, p.W.row_start);
+        EXPECT_EQ(r.W.block_column, p.W.block_column);
+        EXPECT_EQ(r.W.values, p.W.values);
+        EXPECT_EQ(r.q, p.q);
+        ASSERT_EQ(r.laws.size(), 3U);
+        for (std::size_t k = 0; k < 3; ++k) {
+            EXPECT_EQ(r.laws[k].kind, p.laws[k].kind);
+            EXPECT_EQ(r.laws[k].mu, p.laws[k].mu);
+        }
+    }
+}
+
+TEST(Fclib, WritesEqualBytesForEqualProblems) {
+    const test::Folder folder;
+    io::write_fclib_local(folder.path().string(), "a", some_problem(3), "t");
+    io::write_fclib_local(folder.path().string(), "b", some_problem(3), "t");
+    EXPECT_EQ(test::content_of(folder.file("a")), test::content_of(folder.file("b")));
+}
+
+TEST(Fclib, WritesAProblemWithoutContacts) {
+    const test::Folder folder;
+    io::write_fclib_local(folder.path().string(), "a", {}, "");
+    EXPECT_EQ(io::read_problem(folder.file("a")).contacts, 0);
+}
+
+TEST(Fclib, RefusesToWriteOtherLaws) {
+    const test::Folder folder;
+    FrictionProblem p = some_problem(3);
+    p.laws[1].kind = LawKind::bilateral;
+    const std::string why =
+        ": the FCLIB local layout holds contacts with planar or with spatial friction, all alike; contact ";
+    EXPECT_EQ(test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); }),
+              folder.file("a") + why + "1 is another");
+    for (solvers::Law& law : p.laws) law.kind = LawKind::unilateral;
+    EXPECT_EQ(test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); }),
+              folder.file("a") + why + "0 is another");
+    EXPECT_EQ(folder.names(), Names{});
+}
+
+TEST(Fclib, SaysWhenItCannotWrite) {
+    const test::Folder folder;
+    const std::string taken = folder.write("taken", "x");
+    EXPECT_EQ(test::refusal_of([&] { io::write_fclib_local(taken, "a", some_problem(2), ""); }),
+              taken + ": cannot create the folder: Not a directory");
+}
+
+TEST(Fclib, ReadsTripletsColumnsAndRows) {
+    const test::Folder folder;
+    for (const int layout : {0, -1, -2}) {
+        make_local(folder.file("a"), layout);
+        const ContactProblem p = io::read_problem(folder.file("a"));
+        EXPECT_EQ(p.kind, ProblemKind::fc);
+        EXPECT_EQ(dense(p), (Matrix(2, 2) << 1, 2, 3, 4).finished()) << layout;
+        EXPECT_EQ(std::get<FrictionProblem>(p.problem).q, (Numbers{5, 6}));
+    }
+}
+
+TEST(Fclib, CondensesGlobalProblemsWithBilateralRows) {
+    const test::Folder folder;
+    const std::string path = folder.file("a"), g = "fclib_global/";
+    {
+        // Masses 2 and 4; the contact is on the first, the bilateral row between them.
+        Maker m(path);
+        m.integers(g + "spacedim", {2}).matrix(g + "M", 2, 2, 2, {0, 1}, {0, 1}, {2, 4});
+        m.matrix(g + "H", 2, 2, 1, {0}, {0}, {1}).matrix(g + "G", 2, 1, 2, {0, 0}, {0, 1}, {1, -1});
+        m.reals(g + "vectors/f", {2, 8}).reals(g + "vectors/w", {10, 20}).reals(g + "vectors/b", {30});
+        m.reals(g + "vectors/mu", {0.5}).reals("solution/r", {1, 2}).reals("solution/l", {3});
+    }
+    const ContactProblem p = io::read_problem(path);
+    EXPECT_EQ(p.kind, ProblemKind::gfc);
+    EXPECT_EQ(p.contacts, 1);
+    const auto& f = std::get<FrictionProblem>(p.problem);
+    EXPECT_EQ(to_dense(f.W), (Matrix(3, 3) << 0.5, 0, 0.5, 0, 0, 0, 0.5, 0, 0.75).finished());
+    EXPECT_EQ(f.q, (Numbers{11, 20, 29}));
+    ASSERT_EQ(f.laws.size(), 2U);
+    EXPECT_EQ(f.laws[0].kind, LawKind::friction2);
+    EXPECT_EQ(f.laws[1].kind, LawKind::bilateral);
+    EXPECT_EQ(f.W.block_size(1), 1);
+    ASSERT_TRUE(p.global);
+    EXPECT_EQ(p.global->w, (Vector(3) << 10, 20, 30).finished());
+    ASSERT_TRUE(p.solution);
+    EXPECT_EQ(*p.solution, (Vector(3) << 1, 2, 3).finished());
+}
+
+TEST(Fclib, ReadsRollingGlobalProblems) {
+    const test::Folder folder;
+    const std::string path = folder.file("a"), g = "fclib_global_rolling/";
+    {
+        Maker m(path);
+        m.integers(g + "spacedim", {5}).matrix(g + "M", 1, 1, 1, {0}, {0}, {2});
+        m.matrix(g + "H", 1, 5, 1, {0}, {0}, {1}).reals(g + "vectors/f", {2}).reals(g + "vectors/w", {1, 2, 3, 4, 5});
+        m.reals(g + "vectors/mu", {0.5}).reals(g + "vectors/mu_r", {0.25});
+    }
+    const ContactProblem p = io::read_problem(path);
+    EXPECT_EQ(p.kind, ProblemKind::grfc);
+    EXPECT_EQ(p.dimension, 5);
+    const auto& f = std::get<FrictionProblem>(p.problem);
+    EXPECT_EQ(f.W.at(0, 0), 0.5);
+    EXPECT_EQ(f.q, (Numbers{2, 2, 3, 4, 5}));
+    EXPECT_EQ(f.laws[0].mu_rolling, 0.25);
+    EXPECT_EQ(refusal(path, ProblemKind::rfc),
+              "fclib_global_rolling is not of the kind rfc; the content is that of --kind grfc");
+}
+
+TEST(Fclib, RefusesWhatDoesNotHoldTogether) {
+    const test::Folder folder;
+    make_local(folder.file("a"), -1, -0.5);
+    EXPECT_EQ(refusal(folder.file("a")), "fclib_local/vectors/mu, number 1 of 1, is -0.5, negative");
+    make_local(folder.file("a"), -1, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(refusal(folder.file("a")), "fclib_local/vectors/mu, number 1, is nan, not finite");
+
+    const std::string g = "fclib_local/";
+    const auto rest = [&](Maker& m) -> Maker& {
+        return m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {5, 6}).reals(g + "vectors/mu", {0.5});
+    };
+    using V = std::vector<int>;
+    const auto matrix = [&](int m, int n, int nz, const V& p, const V& i, const Numbers& x) {
+        return refusal_with([&](Maker& maker) { rest(maker).matrix(g + "W", m, n, nz, p, i, x); });
+    };
+    EXPECT_EQ(matrix(2, 2, -1, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4}), "accepted");
+    EXPECT_EQ(matrix(4, 4, 0, {}, {}, {}), "fclib_local/W is 4 x 4, not 2 x 2");
+    EXPECT_EQ(matrix(-1, 2, 0, {}, {}, {}), "fclib_local/W/m is -1, not in 0 ... 2147483647");
+    EXPECT_EQ(matrix(2, 2, -3, {}, {}, {}), "fclib_local/W/nz is -3, not in -2 ... 2147483647");
+    EXPECT_EQ(matrix(2, 2, 2, {0, 1}, {0}, {1, 2}), "fclib_local/W/nz is 2, but there are only 1 triplet");
+    EXPECT_EQ(matrix(2, 2, 1, {2}, {0}, {1}), "fclib_local/W, triplet 1, is at 0 2, outside a matrix of 2 x 2");
+    EXPECT_EQ(matrix(2, 2, -1, {0, 1}, {0}, {1}), "fclib_local/W/p has 2 pointers, not 3");
+    EXPECT_EQ(matrix(2, 2, -1, {1, 1, 1}, {0}, {1}), "fclib_local/W/p begins with 1, not 0");
+    EXPECT_EQ(matrix(2, 2, -1, {0, 1, 0}, {0}, {1}), "fclib_local/W/p, number 3, is 0, not in 1 ... 1");
+    EXPECT_EQ(matrix(2, 2, -2, {0, 1, 2}, {0}, {1}), "fclib_local/W/p, number 3, is 2, not in 1 ... 1");
+    EXPECT_EQ(matrix(2, 2, -2, {0, 1, 1}, {2}, {1}), "fclib_local/W/i, number 1, is 2, not in 0 ... 1");
+    EXPECT_EQ(matrix(2, 2, -2, {0, 1, 1}, {1}, {std::numeric_limits<double>::infinity()}),
+              "fclib_local/W/x, number 1, is inf, not finite");
+
+    EXPECT_EQ(refusal_with([&](Maker& m) { m.integers("other", {1}); }),
+              "holds no contact problem: neither fclib_local nor fclib_global nor fclib_global_rolling");
+    EXPECT_EQ(refusal_with([&](Maker& m) { m.integers(g + "spacedim", {2}).integers("fclib_global/spacedim", {2}); }),
+              "holds more than one contact problem");
+    EXPECT_EQ(refusal_with([&](Maker& m) { m.integers(g + "spacedim", {5}); }),
+              "fclib_local/spacedim is 5, not 2 or 3");
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  m.integers(g + "spacedim", {2, 2});
+              }),
+              "fclib_local/spacedim has 2 numbers, not one");
+    EXPECT_EQ(refusal_with([&](Maker& m) { m.reals(g + "spacedim", {2}); }),
+              "fclib_local/spacedim does not hold integers");
+    EXPECT_EQ(refusal_with([&](Maker& m) { rest(m); }), "fclib_local/W is missing");
+    EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).integers(g + "W", {1}); }), "fclib_local/W/m is missing");
+    EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).integers(g + "V/m", {1}); }),
+              "fclib_local/V (bilateral rows of a local problem) is not supported");
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {5}).reals(g + "vectors/mu", {0.5});
+                  m.matrix(g + "W", 2, 2, 0, {}, {}, {});
+              }),
+              "fclib_local/vectors/q has 1 number, not 2");
+    EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).matrix(g + "W", 2, 2, 0, {}, {}, {}).reals("solution/r", {1}); }),
+              "solution/r has 1 number, not 2");
+}
+
+TEST(Fclib, RefusesFilesCutShortOrDamaged) {
+    const test::Folder folder;
+    io::write_fclib_local(folder.path().string(), "a", some_problem(3), "t");
+    const std::string whole = test::content_of(folder.file("a"));
+    for (std::size_t size = 8; size < whole.size(); size += 97) {
+        folder.write("cut", whole.substr(0, size));
+        EXPECT_EQ(refusal(folder.file("cut")), "cannot be opened as HDF5; it may be cut short or damaged");
+    }
+    int refused = 0;
+    for (std::size_t at = 8; at + 8 < whole.size(); at += 31) {
+        std::string damaged = whole;
+        for (std::size_t k = 0; k < 4; ++k) damaged[at + k] = static_cast<char>(damaged[at + k] ^ 0x5a);
+        folder.write("damaged", damaged);
+        refused += refusal(folder.file("damaged")) != "accepted";
+    }
+    EXPECT_GT(refused, 20);
+}
+
+#endif
+
+}  // namespace saltus

@@ -301,6 +301,7 @@ TEST(Rolling, JudgesTheNormalConeByThePowerOfEachFactor) {
     const Vector x{1.0, 0.0, 1e-6, 0.0, 1e-9};
     EXPECT_TRUE(set.in_normal_cone(x, Vector{2.0, 0.0, 3e5, 0.0, 1e8}, 8 * epsilon));
     EXPECT_FALSE(set.in_normal_cone(x, Vector{2.0, 0.0, 3e5, 1e8, 0.0}, 1e-3));
+    EXPECT_TRUE(set.in_normal_cone(x, Vector{2.0, 0.0, 3e5, 1e-5, 0.0}, 1e-12));  // 1e-14 of a power of 2
     EXPECT_FALSE(set.in_normal_cone(x, Vector{2.0, 0.0, -3e5, 0.0, 1e8}, 1e-3));
 }
 

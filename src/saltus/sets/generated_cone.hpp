@@ -6,7 +6,8 @@
 namespace saltus::sets {
 
 /// { Σ z_j a_j : z_j >= 0 }. The generators a_j, `dimension` numbers each, lie one after the other in memory that the
-/// caller keeps; their lengths do not matter, zero ones add nothing. Dependent and opposite generators are fine.
+/// caller keeps; their lengths do not matter, zero ones add nothing. Dependent and opposite generators are fine; among
+/// nearly dependent ones the answer is that of generators changed by rounding, which the cone may magnify.
 struct GeneratedCone {
     int dimension = 0;
     std::span<const double> generators;

@@ -37,9 +37,9 @@ struct Rolling {
         const double bound[3] = {sliding.radius, drilling.hi, rolling.radius};
         double scale[3], speed[3], most_scale = 0.0, most_speed = 0.0, most_power = 0.0;
         for (int j = 0; j < 3; ++j) {
-            const double length_x = length(x.data() + begin[j], begin[j + 1] - begin[j]);
+            const double length_x = length(x.data() + begin(j), begin(j + 1) - begin(j));
             scale[j] = length_x > bound[j] ? length_x : bound[j];
-            speed[j] = length(d.data() + begin[j], begin[j + 1] - begin[j]);
+            speed[j] = length(d.data() + begin(j), begin(j + 1) - begin(j));
             if (scale[j] > most_scale) most_scale = scale[j];
             if (speed[j] > most_speed) most_speed = speed[j];
         }
@@ -50,20 +50,20 @@ struct Rolling {
         const bool free = most_power > 0.0;  // else every d_i meets a factor that is one point, or is 0
         double y[5], p[5];
         for (int j = 0; j < 3; ++j)
-            for (int i = begin[j]; i < begin[j + 1]; ++i)
+            for (int i = begin(j); i < begin(j + 1); ++i)
                 y[i] = x.data()[i] +
                        (free ? (d.data()[i] / most_speed) * (scale[j] / most_scale / most_power) * scale[j] : 0.0);
         project({y, 5}, p);
         bool normal = !has_nan(d.data(), 5);
         for (int j = 0; j < 3; ++j) {
-            for (int i = begin[j]; i < begin[j + 1]; ++i) p[i] = x.data()[i] - p[i];
-            normal = normal && length(p + begin[j], begin[j + 1] - begin[j]) <= tolerance * scale[j];
+            for (int i = begin(j); i < begin(j + 1); ++i) p[i] = x.data()[i] - p[i];
+            normal = normal && length(p + begin(j), begin(j + 1) - begin(j)) <= tolerance * scale[j];
         }
         return normal;
     }
 
 private:
-    static constexpr int begin[4] = {0, 2, 3, 5};
+    SALTUS_SETS_DEVICE static constexpr int begin(int part) { return part == 0 ? 0 : part + 1 + part / 3; }
     SALTUS_SETS_DEVICE static std::span<const double> first(std::span<const double> x) {
         SALTUS_SETS_EXPECT(x.size() == 5);
         return {x.data(), 2};

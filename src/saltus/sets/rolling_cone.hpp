@@ -32,8 +32,8 @@ struct RollingCoefficients {
     SALTUS_SETS_DEVICE double coefficient(int part) const {
         return part == 0 ? mu : (part == 1 && Size != 5) ? mu_drilling : mu_rolling;
     }
-    static constexpr int begin(int part) { return part == 0 ? 1 : part == 1 ? 3 : 4; }
-    static constexpr int end(int part) { return part + 1 < parts ? begin(part + 1) : Size; }
+    SALTUS_SETS_DEVICE static constexpr int begin(int part) { return part == 0 ? 1 : part == 1 ? 3 : 4; }
+    SALTUS_SETS_DEVICE static constexpr int end(int part) { return part + 1 < parts ? begin(part + 1) : Size; }
 
     /// The length of each part of x.
     SALTUS_SETS_DEVICE void lengths(std::span<const double> x, double* tau) const {

@@ -29,8 +29,8 @@
 namespace saltus::sets {
 
 /// A closed convex set C of `dimension` numbers.
-///   contains(x, tolerance)           x satisfies what defines C, each inequality within `tolerance`: a length in the
-///                                    unit of x, by which x is off that inequality. 0 takes the inequality as computed.
+///   contains(x, tolerance)           x is within `tolerance`, a length in the unit of x, of C or of each of the sets
+///                                    whose intersection defines it. 0 takes the definition as computed.
 ///   project(x, out)                  argmin over C of ‖y − x‖, exact to rounding; out may be x itself.
 ///   support(d)                       sup over C of ⟨d, y⟩; +∞ where unbounded. Of a cone: 0 where d lies in the polar
 ///                                    cone within `rounding`·‖d‖, else +∞.

@@ -319,18 +319,22 @@ TEST(Fclib, RefusesFilesCutShortOrDamaged) {
     const test::Folder folder;
     io::write_fclib_local(folder.path().string(), "a", some_problem(3), "t");
     const std::string whole = test::content_of(folder.file("a"));
-    for (std::size_t size = 8; size < whole.size(); size += 97) {
+    for (std::size_t size = 8; size < whole.size(); size += 61) {
         folder.write("cut", whole.substr(0, size));
         EXPECT_EQ(refusal(folder.file("cut")), "cannot be opened as HDF5; it may be cut short or damaged");
     }
-    int refused = 0;
-    for (std::size_t at = 8; at + 8 < whole.size(); at += 31) {
-        std::string damaged = whole;
-        for (std::size_t k = 0; k < 4; ++k) damaged[at + k] = static_cast<char>(damaged[at + k] ^ 0x5a);
-        folder.write("damaged", damaged);
-        refused += refusal(folder.file("damaged")) != "accepted";
-    }
-    EXPECT_GT(refused, 20);
+    // The marks of the library's own structures: B-trees, tables of symbols, heaps of names. (Damage elsewhere inside
+    // these makes some versions of the library leak, which is not what is tested here.)
+    int refused = 0, accepted = 0;
+    for (const char* const mark : {"TREE", "SNOD", "HEAP"})
+        for (std::size_t at = whole.find(mark); at != std::string::npos; at = whole.find(mark, at + 1)) {
+            std::string damaged = whole;
+            damaged[at] = 'x';
+            folder.write("damaged", damaged);
+            (refusal(folder.file("damaged")) == "accepted" ? accepted : refused) += 1;
+        }
+    EXPECT_EQ(accepted, 3);  // the three of the group `info`, which is not read
+    EXPECT_EQ(refused, 12);  // those of the root, of fclib_local, of W and of vectors
 }
 
 #endif

@@ -116,8 +116,7 @@ Numbers numbers_of(const ContactProblem& p) {
 
 }  // namespace
 
-// ----------------------------------------------------------------------------------------------------------------
-// kinds
+// ---- kinds
 
 TEST(ReadProblem, ReadsALocalProblemWhoseDenseMatrixIsColumnByColumn) {
     const ContactProblem p = parse(fc);
@@ -347,8 +346,7 @@ TEST(ReadProblem, RefusesAMixedProblemThatDoesNotHoldTogether) {
     EXPECT_EQ(refusal("0 1 2147483647 2147483647", ProblemKind::mlcp).substr(0, 20), "p.dat:1:5: M would n");
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// storages
+// ---- storages
 
 TEST(ReadProblem, ReadsBlocksOfUnequalSizes) {
     //     | 1 3  5 |
@@ -445,8 +443,7 @@ TEST(ReadProblem, RefusesSparseMatricesThatDoNotHoldTogether) {
     EXPECT_EQ(in_columns("0 : 5", "0 : inf"), "p.dat:6:5: M, number 1 of 1, is 'inf', not finite");
 }
 
-// -------------------------------------------------------------------------------------------------------- words,
-// numbers
+// ---- words, numbers
 
 TEST(ReadProblem, TakesAnyCLiteralAndAnyWhitespace) {
     const ContactProblem p = parse("\r\n 2\t0\v2 2\f2 2 +1. .5E1 0x1.8p1 -1e-400 \r\n1e+2 -0x.8P-1\n");
@@ -483,8 +480,7 @@ TEST(ReadProblem, IgnoresWhatFollows) {
     EXPECT_EQ(numbers_of(parse(mlcp + "0.0 3.0 5.0 0.0\n")), numbers_of(parse(mlcp)));
 }
 
-// --------------------------------------------------------------------------------------------------------- wrong
-// contents
+// ---- wrong contents
 
 TEST(ReadProblem, RefusesSizesThatDoNotFit) {
     EXPECT_EQ(refusal(test::replaced(fc, "3\n1\n0\n", "3\n-1\n0\n")),
@@ -578,8 +574,7 @@ TEST(ReadProblem, RefusesEveryFileCutShort) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------- which
-// kind
+// ---- which kind
 
 TEST(ReadProblem, NamesKinds) {
     for (const char* const name : {"fc", "gfc", "rfc", "grfc", "lcp", "mlcp", "relay"}) {
@@ -665,8 +660,7 @@ TEST(ReadProblem, TellsAnLcpOfTwoUnknownsFromPlanarContacts) {
     EXPECT_EQ(parse("2 2 2 2 1\n" + banner + "triplet: 2-by-2, nzmax: 1 nnz: 0\n 5 6").kind, ProblemKind::lcp);
 }
 
-// --------------------------------------------------------------------------------------------------------------------
-// files
+// ---- files
 
 TEST(ReadProblem, ReadsAFile) {
     const test::Folder folder;

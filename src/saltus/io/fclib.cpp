@@ -91,8 +91,7 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-// ----------------------------------------------------------------------------------------------------------------
-// reading
+// ---- reading
 
 class Reader {
 public:
@@ -342,8 +341,7 @@ ContactProblem read_fclib(const std::string& path, std::optional<ProblemKind> ki
     return result;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// writing
+// ---- writing
 
 namespace {
 

@@ -37,8 +37,7 @@ constexpr std::array<std::pair<ProblemKind, std::string_view>, 7> kind_names{{{P
 
 std::size_t ix(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// ---------------------------------------------------------------------------------------------------- words and
-// numbers
+// ---- words and numbers
 
 /// Why a text is not of the layout that was tried, and at which character.
 struct Misfit {
@@ -244,8 +243,7 @@ Place place_of(std::string_view text, std::size_t offset, const std::string& fil
             static_cast<int>(characters) + 1};
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// matrices
+// ---- matrices
 
 struct TextMatrix {
     int rows = 0, columns = 0;
@@ -479,8 +477,7 @@ Vector vector_of(const std::vector<double>& values) {
     return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// friction
+// ---- friction
 
 bool is_global(ProblemKind kind) { return kind == ProblemKind::gfc || kind == ProblemKind::grfc; }
 bool is_rolling(ProblemKind kind) { return kind == ProblemKind::rfc || kind == ProblemKind::grfc; }
@@ -613,8 +610,7 @@ ContactProblem assembled(Friction&& read, const Place& matrix_place) {
     return result;
 }
 
-// --------------------------------------------------------------------------------------------------------
-// complementarity
+// ---- complementarity
 
 ContactProblem read_lcp_or_relay(Scanner& in, std::optional<ProblemKind> kind) {
     const std::int64_t n = in.integer({"the number of unknowns"}, 1);
@@ -794,8 +790,7 @@ ContactProblem read_mlcp(Scanner& in) {
     return result;
 }
 
-// --------------------------------------------------------------------------------------------------------- which
-// layout
+// ---- which layout
 
 using Layout = std::variant<Friction, ContactProblem>;
 
@@ -918,8 +913,7 @@ ContactProblem read_problem(const std::string& path, std::optional<ProblemKind> 
     return is_hdf5(content) ? read_fclib(path, kind) : parse_problem(content, path, kind);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// assembly
+// ---- assembly
 
 std::vector<Law> contact_laws(int dimension, std::span<const double> mu, std::span<const double> mu_rolling) {
     SALTUS_EXPECT(dimension == 2 || dimension == 3 || dimension == 5);

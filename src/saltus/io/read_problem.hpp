@@ -56,10 +56,10 @@ struct ContactProblem {
 ///  - `n storage n n`: lcp when exactly n numbers follow the matrix, relay when exactly 3 n do. Numbers end at the end
 ///    of the file or at the first word that is none. Any other count is refused with the request to give the kind:
 ///    it may be a relay cut short, or an lcp with numbers as comment.
-///  - `d nc storage s s` with d = 2, 3 or 5; 5 means rolling. Global when s ≠ d·nc or when after that matrix another
-///  one
-///    is announced, of s × d·nc, in integers; local otherwise. Where such an announcement is not followed by the rest
-///    of a global problem, while the numbers are just those of a local one, the kind is asked for.
+///  - `d nc storage s s` with d = 2, 3 or 5; 5 means rolling. Global when s ≠ d·nc, or when a matrix of s × d·nc is
+///    announced, in integers, after the first; local otherwise. Where the rest of a global problem does not follow,
+///    but the numbers are just those of a local one, the kind is asked for. Where a matrix of another size seems to be
+///    announced, it is a local problem only if no numbers are left over.
 /// These beginnings exclude each other, but for mlcp and lcp with one unknown, where the whole layout decides. A text
 /// that fits none gets the message of the layout that came furthest. What follows the last number needed is ignored.
 /// With `kind` only that layout is tried, and numbers that follow are ignored like any text.

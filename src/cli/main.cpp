@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "saltus/io/check_report.hpp"
 #include "saltus/io/files.hpp"
 #include "saltus/io/read_model.hpp"
+#include "saltus/io/solve_report.hpp"
 #include "saltus/model/build.hpp"
 
 namespace {
@@ -76,6 +78,15 @@ void check(const Common& options) {
         print(io::check_text(m, inspection, options.model));
 }
 
+struct SolveCommand {
+    std::vector<std::string> files;
+    std::string kind;
+    io::SolveOptions options;
+    std::string out;
+    bool json = false, quiet = false;
+    int threads = 0;
+};
+
 /// The line of the file with a mark under the column.
 void show_line(const Place& place) {
     if (place.line <= 0 || place.column <= 0) return;
@@ -94,6 +105,41 @@ void show_line(const Place& place) {
         ++column;
     }
     std::fprintf(stderr, "  %s\n  %s^\n", line.c_str(), mark.c_str());
+}
+
+void report(const Error& e) {
+    std::fprintf(stderr, "saltus: error: %s\n", e.what());
+    show_line(e.place());
+}
+
+/// Every file that can be read is solved, also when others cannot.
+int solve(const SolveCommand& c) {
+    std::optional<io::ProblemKind> kind;
+    if (!c.kind.empty()) {
+        kind = io::problem_kind(c.kind);
+        if (!kind)
+            throw Error("unknown kind '" + c.kind + "'", {"--kind", 0, 0},
+                        "allowed are fc, gfc, rfc, grfc, lcp, mlcp and relay");
+    }
+    if (!(c.options.tolerance > 0.0)) throw Error("the tolerance must be > 0", {"--tolerance", 0, 0});
+    std::vector<io::SolveRow> rows;
+    int status = done;
+    for (const std::string& file : c.files) {
+        try {
+            rows.push_back(io::solve_problem(io::read_problem(file, kind), c.options));
+            const solvers::Status s = rows.back().solution.status;
+            if (s != solvers::Status::converged && s != solvers::Status::infeasible && status == done) status = failed;
+        } catch (const Error& e) {
+            report(e);
+            status = bad_input;
+        }
+    }
+    if (!c.out.empty() && !rows.empty()) io::write_file(c.out, "solve.json", io::solve_json(rows));
+    if (c.json)
+        print(io::solve_json(rows));
+    else if (!c.quiet && !rows.empty())
+        print(io::solve_text(rows));
+    return status;
 }
 
 void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
@@ -117,15 +163,31 @@ int main(int argc, char** argv) {
     add_common(*check_command, check_options);
     check_command->footer("Example:  saltus check models/rocking-bar.toml --json");
 
+    SolveCommand solve_options;
+    CLI::App* solve_command = app.add_subcommand("solve", "Solve contact problem files");
+    solve_command->add_option("problem", solve_options.files, "Problem files: text, or FCLIB (HDF5)")->required();
+    solve_command->add_option("--kind", solve_options.kind,
+                              "fc, gfc, rfc, grfc, lcp, mlcp or relay, where the content cannot tell");
+    solve_command->add_option("--method", solve_options.options.method,
+                              "automatic, gauss-seidel, newton, proximal, lemke");
+    solve_command->add_option("--tolerance", solve_options.options.tolerance, "Residual that counts as solved (1e-8)");
+    solve_command->add_option("--seconds", solve_options.options.seconds,
+                              "After which automatic begins nothing new (60; 0: no limit)");
+    solve_command->add_option("--out", solve_options.out, "Folder for result files; without it no file is written");
+    solve_command->add_option("--threads", solve_options.threads, "Threads to use; 0: as many as there are cores");
+    solve_command->add_flag("--json", solve_options.json, "One JSON document on standard output, nothing else");
+    solve_command->add_flag("--quiet", solve_options.quiet, "Print nothing but errors");
+    solve_command->footer("Example:  saltus solve stack.dat rover.dat --tolerance 1e-10");
+
     try {
         refuse_unknown_command(app, argc, argv);
         app.parse(argc, argv);
         if (check_command->parsed()) check(check_options);
+        if (solve_command->parsed()) return solve(solve_options);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? done : bad_input;
     } catch (const Error& e) {
-        std::fprintf(stderr, "saltus: error: %s\n", e.what());
-        show_line(e.place());
+        report(e);
         return bad_input;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "saltus: failure: %s\n", e.what());

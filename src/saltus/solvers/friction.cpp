@@ -44,7 +44,7 @@ int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, std::vecto
 Solution finish(const FrictionProblem& p, std::vector<double> r, std::string method, double tolerance,
                 Status otherwise) {
     Solution s;
-    s.residual = residual(p, r);
+    s.residual = verdict(p, r);
     s.status = s.residual <= tolerance ? Status::converged : otherwise;
     s.method = std::move(method);
     s.v.resize(r.size());
@@ -91,12 +91,12 @@ Solution run(const FrictionProblem& p, const Automatic& method, std::vector<doub
     };
     std::vector<Attempt> attempts;
     std::string best_method = "none";
-    double best = residual(p, r);
+    double best = verdict(p, r);
     std::vector<double> best_r = r;
     int iterations = 0;
     const auto take = [&](const std::string& name, int count, std::vector<double> candidate) {
         iterations += count;
-        const double defect = residual(p, candidate);
+        const double defect = verdict(p, candidate);
         attempts.push_back({name, count, defect});
         if (defect < best) {
             best = defect;

@@ -152,23 +152,46 @@ double plain_residual(const Matrix& M, const Vector& q, std::span<const double> 
 
 }  // namespace
 
-double residual(const FrictionProblem& p, std::span<const double> r) {
+namespace {
+
+struct Defect {
+    double F = 0.0, rho = 1.0, q = 0.0, r = 0.0;  // norms
+};
+
+Defect defect(const FrictionProblem& p, std::span<const double> r) {
     SALTUS_EXPECT(r.size() == p.q.size());
-    if (p.q.empty()) return 0.0;
+    Defect d;
+    if (p.q.empty()) return d;
     std::vector<double> v(r.size());
     double largest = 0.0, sum = 0.0;
     for (const double x : p.W.values) largest = std::max(largest, std::abs(x));
-    const double rho = step_of(p.W.diagonal_mean(), largest);
+    d.rho = step_of(p.W.diagonal_mean(), largest);
     p.W.multiply(r, v);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] += p.q[i];
     for (int a = 0; a < p.contacts(); ++a) {
         const auto first = static_cast<std::size_t>(p.W.start[static_cast<std::size_t>(a)]);
         const Law& law = p.laws[static_cast<std::size_t>(a)];
-        sum += block_defect(law, p.W.block_size(a), r.data() + first, v.data() + first, rho,
+        sum += block_defect(law, p.W.block_size(a), r.data() + first, v.data() + first, d.rho,
                             law.row >= 0 ? r[static_cast<std::size_t>(law.row)] : 0.0);
     }
-    return relative(std::sqrt(sum), rho, norm(p.q.data(), static_cast<int>(p.q.size())),
-                    norm(r.data(), static_cast<int>(r.size())));
+    d.F = std::sqrt(sum);
+    d.q = norm(p.q.data(), static_cast<int>(p.q.size()));
+    d.r = norm(r.data(), static_cast<int>(r.size()));
+    return d;
+}
+
+}  // namespace
+
+double residual(const FrictionProblem& p, std::span<const double> r) {
+    const Defect d = defect(p, r);
+    return relative(d.F, d.rho, d.q, d.r);
+}
+
+double verdict(const FrictionProblem& p, std::span<const double> r) {
+    const Defect d = defect(p, r);
+    const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
+    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r;
+    return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
 }
 
 double residual(const LinearComplementarity& p, std::span<const double> z) {

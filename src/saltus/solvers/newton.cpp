@@ -8,7 +8,6 @@
 #include <cmath>
 #include <deque>
 
-#include "saltus/solvers/one_contact.hpp"
 #include "saltus/solvers/residual.hpp"
 
 namespace saltus::solvers {
@@ -227,16 +226,13 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
     std::vector<double> best = r, F(n);
     double best_defect = residual(p_, r);
     int iterations = 0, idle = 0;
-    for (int outer = 0; outer < method.max_outer && best_defect > method.tolerance && idle < 30; ++outer) {
+    for (int outer = 0; outer < method.max_outer && best_defect > method.tolerance && idle < 80; ++outer) {
         centre_ = r;
         weight_ = weight;
         const double size = std::max(1e-300, Eigen::Map<const Vector>(r.data(), static_cast<Eigen::Index>(n)).norm());
         const double accuracy = std::max(1e-14, 0.05 * std::min(1.0, best_defect)) * size;
-        bool reached = descend(r, weight, accuracy * accuracy, method.max_inner, iterations);
-        for (int rescue = 0; rescue < 3 && !reached; ++rescue) {  // sweeps lead Newton out of its circles
-            for (int k = 0; k < 30; ++k) sweep(p_, r, weight, centre_);
-            reached = descend(r, weight, accuracy * accuracy, method.max_inner / 2, iterations);
-        }
+        const int before = iterations;
+        const bool reached = descend(r, weight, accuracy * accuracy, method.max_inner, iterations);
         weight_ = 0.0;
         const double defect = residual(p_, r);
         if (defect < best_defect) {
@@ -246,8 +242,16 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
         } else {
             ++idle;
         }
-        weight = reached ? std::max(weight * 0.3, 1e-13 * mean) : std::min(weight * 10.0, 1e3 * mean);
-        if (!reached && defect > 10.0 * best_defect) r = best;
+        // Easy steps allow less regularisation, hard ones ask for more; a step that failed is not taken.
+        const int effort = iterations - before;
+        if (reached && effort <= 8) {
+            weight = std::max(weight * 0.4, 1e-13 * mean);
+        } else if (reached && effort > 20) {
+            weight *= 1.5;
+        } else if (!reached) {
+            weight = std::min(weight * 4.0, 1e3 * mean);
+            if (defect > best_defect) r = centre_;
+        }
     }
     r = best;
     return iterations;

@@ -245,7 +245,7 @@ bool solve_one(const Law& law, int n, const double* W, const double* q, double b
     }
 }
 
-void sweep(const FrictionProblem& p, std::span<double> r, double weight, std::span<const double> centre) {
+void sweep(const FrictionProblem& p, std::span<double> r) {
     const BlockMatrix& W = p.W;
     for (int a = 0; a < W.blocks(); ++a) {
         const int n = W.block_size(a);
@@ -253,20 +253,14 @@ void sweep(const FrictionProblem& p, std::span<double> r, double weight, std::sp
         if (diagonal < 0) continue;
         SALTUS_EXPECT(n <= largest_block);
         const auto first = static_cast<std::size_t>(W.start[static_cast<std::size_t>(a)]);
-        const double* D = W.values.data() + W.offset[static_cast<std::size_t>(diagonal)];
+        const double* const D = W.values.data() + W.offset[static_cast<std::size_t>(diagonal)];
         double* const ra = r.data() + first;
-        double rest[largest_block], old[largest_block], regular[largest_block * largest_block];
+        double rest[largest_block], old[largest_block];
         W.multiply_row(a, r, rest);
         for (int i = 0; i < n; ++i) {
             rest[i] += p.q[first + static_cast<std::size_t>(i)];
             for (int j = 0; j < n; ++j) rest[i] -= D[i * n + j] * ra[j];
-            if (weight > 0.0) rest[i] -= weight * centre[first + static_cast<std::size_t>(i)];
             old[i] = ra[i];
-        }
-        if (weight > 0.0) {
-            std::copy_n(D, n * n, regular);
-            for (int i = 0; i < n; ++i) regular[i * (n + 1)] += weight;
-            D = regular;
         }
         const Law& law = p.laws[static_cast<std::size_t>(a)];
         const double bound = law.kind == LawKind::slider ? law.bound

@@ -16,10 +16,8 @@ namespace saltus::solvers {
 /// root of ‖r_T(α)‖ = μ r_N(α).
 bool solve_one(const Law& law, int n, const double* W, const double* q, double bound, double* r);
 
-/// One Gauss–Seidel sweep: every block in turn, the others held. With a weight, of the problem regularised by
-/// weight·(r − centre) in v. Blocks without a solution are left as they are.
-void sweep(const FrictionProblem& problem, std::span<double> r, double weight = 0.0,
-           std::span<const double> centre = {});
+/// One Gauss–Seidel sweep: every block in turn, the others held. Blocks without a solution are left as they are.
+void sweep(const FrictionProblem& problem, std::span<double> r);
 
 inline constexpr int largest_block = 24;
 

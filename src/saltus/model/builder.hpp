@@ -13,6 +13,9 @@
 
 namespace saltus::model {
 
+/// Coordinates of point i are named p<i>.x, .y, .z.
+inline constexpr std::string_view point_axes = "xyz";
+
 /// Turns a description into formulas and a model, one block of the description a function. Private to this module.
 class Builder {
 public:

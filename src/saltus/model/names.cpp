@@ -12,13 +12,12 @@ using expr::Kinds;
 
 namespace {
 
-constexpr std::string_view axes = "xyz";
 constexpr const char* not_finite_remedy = "look for a division by zero, or a root or logarithm of a negative number";
 
 /// p12.x → coordinate 12·3 + 0, or nothing.
 std::optional<long> point_coordinate(std::string_view name) {
     if (name.size() < 4 || name[0] != 'p' || name[name.size() - 2] != '.') return std::nullopt;
-    const std::size_t axis = axes.find(name.back());
+    const std::size_t axis = point_axes.find(name.back());
     long point = 0;
     const char* end = name.data() + name.size() - 2;
     const auto result = std::from_chars(name.data() + 1, end, point);

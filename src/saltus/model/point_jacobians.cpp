@@ -283,13 +283,11 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v) {
         const double factor = -lambda[v] / 12.0;
         for (const Face& f : f_.volumes[v].faces)
-            for (const auto& corner :
-                 {std::array{0, 1, 2}, std::array{0, 2, 3}, std::array{0, 1, 3}, std::array{1, 2, 3}})
+            for (const auto& corner : face_triangles)
                 for (std::size_t s = 0; s < 3; ++s) {
-                    const int i = f[static_cast<std::size_t>(corner[s])];
-                    const int j = f[static_cast<std::size_t>(corner[(s + 1) % 3])];
-                    const double* x =
-                        q + 3 * static_cast<std::size_t>(f[static_cast<std::size_t>(corner[(s + 2) % 3])]);
+                    const int i = f[corner[s]];
+                    const int j = f[corner[(s + 1) % 3]];
+                    const double* x = q + 3 * static_cast<std::size_t>(f[corner[(s + 2) % 3]]);
                     const std::array<std::array<double, 3>, 3> minus_cross{
                         {{0, x[2], -x[1]}, {-x[2], 0, x[0]}, {x[1], -x[0], 0}}};
                     for (std::size_t r = 0; r < 3; ++r)

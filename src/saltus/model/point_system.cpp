@@ -15,10 +15,6 @@ using Face = PointFormulas::Face;
 
 namespace {
 
-/// The four triangles of which a bilinear patch's volume is the mean of two pairs: det(a,b,c) + det(a,c,d) +
-/// det(a,b,d) + det(b,c,d), with weight 1/12.
-constexpr std::array<std::array<std::size_t, 3>, 4> triangles{{{0, 1, 2}, {0, 2, 3}, {0, 1, 3}, {1, 2, 3}}};
-
 const double* point_at(std::span<const double> x, int i) { return x.data() + 3 * static_cast<std::size_t>(i); }
 
 double determinant(const double* a, const double* b, const double* c) {
@@ -37,7 +33,7 @@ void add_cross(const double* a, const double* b, double factor, double* out) {
 double enclosed_volume(std::span<const Face> faces, std::span<const double> x) {
     double sum = 0.0;
     for (const Face& f : faces)
-        for (const auto& v : triangles)
+        for (const auto& v : face_triangles)
             sum += determinant(point_at(x, f[v[0]]), point_at(x, f[v[1]]), point_at(x, f[v[2]]));
     return sum / 12.0;
 }
@@ -47,7 +43,7 @@ void volume_form(std::span<const Face> faces, std::span<const double> x, std::sp
     // ∂det(a,b,c)/∂a = b × c, made symmetric in the two states: ½ (b_x × c_y + b_y × c_x).
     constexpr double factor = 1.0 / 24.0;
     for (const Face& f : faces)
-        for (const auto& v : triangles)
+        for (const auto& v : face_triangles)
             for (std::size_t k = 0; k < 3; ++k) {
                 const int b = f[v[(k + 1) % 3]], c = f[v[(k + 2) % 3]];
                 double* to = out.data() + 3 * static_cast<std::size_t>(f[v[k]]);

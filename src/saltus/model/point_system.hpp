@@ -55,6 +55,10 @@ struct PointFormulas {
     int points() const { return static_cast<int>(weight.size()); }
 };
 
+/// The four triangles of a face whose volumes with the origin, summed with weight 1/12 for the determinants, are the
+/// volume under the bilinear patch: the mean of its two triangulations.
+inline constexpr std::array<std::array<std::size_t, 3>, 4> face_triangles{{{0, 1, 2}, {0, 2, 3}, {0, 1, 3}, {1, 2, 3}}};
+
 /// V of a closed surface of bilinear faces, and the symmetric bilinear map B with ∇V = B(q, q); from it
 /// uᵀV''u = 2 B(q, u)·u. Points are taken from x and y at three numbers each.
 double enclosed_volume(std::span<const PointFormulas::Face> faces, std::span<const double> x);

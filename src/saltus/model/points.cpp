@@ -92,9 +92,8 @@ void Builder::add_points() {
     }
     place_points();
     point_count_ = static_cast<int>(points_.position.size() / 3);
-    static constexpr std::string_view axes = "xyz";
     for (int i = 0; i < point_count_; ++i)
-        for (const char axis : axes) model_.coordinates.push_back("p" + std::to_string(i) + "." + axis);
+        for (const char axis : point_axes) model_.coordinates.push_back("p" + std::to_string(i) + "." + axis);
     set_masses();
     set_velocities();
     if (!d_.points->gravity.empty())

@@ -23,7 +23,7 @@ struct Layout {
     int parameters = 0;
     int constraints = 0;         ///< bilateral: g(t,q) = 0
     int normals = 0;             ///< unilateral: gN(t,q) >= 0
-    int slips = 0;  ///< slips of contacts, constraints, sliders; clutches; slips of obstacles
+    int slips = 0;               ///< slips of contacts, constraints, sliders; clutches; slips of obstacles
     int coefficients = 0;        ///< mu, e, FN and the like
     Pattern mass;                ///< lower triangle of M
     bool mass_constant = false;  ///< M depends on parameters alone

@@ -6,7 +6,6 @@
 #include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 #include "saltus/solvers/residual.hpp"
 
@@ -188,29 +187,35 @@ double NewtonSolver::evaluate(const std::vector<double>& r, std::vector<double>&
     return sum;
 }
 
-bool NewtonSolver::descend(std::vector<double>& r, double regularisation, double target, int most, int& iterations) {
+bool NewtonSolver::step(std::vector<double>& r, double regularisation, std::deque<double>& history) {
     const std::size_t n = r.size();
-    std::vector<double> F(n), trial(n), best = r;
-    double merit = evaluate(r, F, false, 0.0), best_merit = merit;
-    std::deque<double> history{merit};
+    std::vector<double> F(n), trial(n);
+    evaluate(r, F, true, regularisation);
+    Vector direction;
+    if (!linear_->solve(-Eigen::Map<const Vector>(F.data(), static_cast<Eigen::Index>(n)), direction)) return false;
+    // Nonmonotone backtracking: better than the worst of the last few.
+    const double reference = *std::max_element(history.begin(), history.end());
+    double merit = 0.0, size = 1.0;
+    for (int cut = 0; cut < 12; ++cut, size *= 0.5) {
+        for (std::size_t i = 0; i < n; ++i) trial[i] = r[i] + size * direction(static_cast<Eigen::Index>(i));
+        merit = evaluate(trial, F, false, 0.0);
+        if (merit <= (1.0 - 1e-4 * size) * reference) break;
+    }
+    if (!std::isfinite(merit)) return false;
+    r = std::move(trial);
+    history.push_back(merit);
+    if (history.size() > 8) history.pop_front();
+    return true;
+}
+
+bool NewtonSolver::descend(std::vector<double>& r, double regularisation, double target, int most, int& iterations) {
+    std::vector<double> best = r, F(r.size());
+    double best_merit = evaluate(r, F, false, 0.0);
+    std::deque<double> history{best_merit};
     for (int k = 0; k < most && best_merit > target; ++k, ++iterations) {
-        evaluate(r, F, true, regularisation);
-        Vector step;
-        if (!linear_->solve(-Eigen::Map<const Vector>(F.data(), static_cast<Eigen::Index>(n)), step)) break;
-        // Nonmonotone backtracking: better than the worst of the last few.
-        const double reference = *std::max_element(history.begin(), history.end());
-        double size = 1.0;
-        for (int cut = 0; cut < 12; ++cut, size *= 0.5) {
-            for (std::size_t i = 0; i < n; ++i) trial[i] = r[i] + size * step(static_cast<Eigen::Index>(i));
-            merit = evaluate(trial, F, false, 0.0);
-            if (merit <= (1.0 - 1e-4 * size) * reference) break;
-        }
-        if (!std::isfinite(merit)) break;
-        r = trial;
-        history.push_back(merit);
-        if (history.size() > 8) history.pop_front();
-        if (merit < best_merit) {
-            best_merit = merit;
+        if (!step(r, regularisation, history)) break;
+        if (history.back() < best_merit) {
+            best_merit = history.back();
             best = r;
         }
     }
@@ -258,32 +263,14 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
 }
 
 int NewtonSolver::run(const Newton& method, std::vector<double>& r) {
-    const std::size_t n = r.size();
-    if (n == 0) return 0;
+    if (r.empty()) return 0;
     const double proximal = method.proximal * p_.W.diagonal_mean();
-    std::vector<double> F(n), trial(n), best = r;
+    std::vector<double> best = r, F(r.size());
     double best_defect = residual(p_, r);
-    double merit = evaluate(r, F, false, 0.0);
-    std::deque<double> history{merit};
+    std::deque<double> history{evaluate(r, F, false, 0.0)};
     int iteration = 0, since_best = 0;
     for (; iteration < method.max_iterations && best_defect > method.tolerance && since_best < 25; ++iteration) {
-        evaluate(r, F, true, proximal);
-        Vector step;
-        if (!linear_->solve(-Eigen::Map<const Vector>(F.data(), static_cast<Eigen::Index>(n)), step)) break;
-        // Nonmonotone backtracking: better than the worst of the last few.
-        const double reference = *std::max_element(history.begin(), history.end());
-        double size = 1.0;
-        double trial_merit = 0.0;
-        for (int k = 0; k < 12; ++k, size *= 0.5) {
-            for (std::size_t i = 0; i < n; ++i) trial[i] = r[i] + size * step(static_cast<Eigen::Index>(i));
-            trial_merit = evaluate(trial, F, false, 0.0);
-            if (trial_merit <= (1.0 - 1e-4 * size) * reference) break;
-        }
-        if (!std::isfinite(trial_merit)) break;
-        r = trial;
-        merit = trial_merit;
-        history.push_back(merit);
-        if (history.size() > 8) history.pop_front();
+        if (!step(r, proximal, history)) break;
         const double defect = residual(p_, r);
         if (defect < best_defect) {
             since_best = defect > 0.5 * best_defect ? since_best + 1 : 0;

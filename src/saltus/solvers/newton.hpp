@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,8 @@ private:
     void velocities(const std::vector<double>& r, std::vector<double>& v) const;
     /// F, and where `jacobian` the rows of its generalised derivative in the pattern of the linear solver.
     double evaluate(const std::vector<double>& r, std::vector<double>& F, bool jacobian, double proximal);
+    /// One step with line search against the merits so far; the new merit joins them. False when there is none.
+    bool step(std::vector<double>& r, double regularisation, std::deque<double>& history);
     /// Newton steps until the merit has fallen to `target`; false when it does not get there.
     bool descend(std::vector<double>& r, double regularisation, double target, int most, int& iterations);
 

@@ -312,6 +312,20 @@ TEST(Mixed, FreeUnknownsAreEliminatedOrNot) {
     EXPECT_EQ(solve(p).status, Status::converged);
 }
 
+TEST(Mixed, NothingFreeNothingComplementaryOrNothingAtAllIsFine) {
+    MixedComplementarity p;
+    p.M = (Matrix(2, 2) << 2, 1, 1, 2).finished();
+    p.q = (Vector(2) << -1, -1).finished();
+    p.free = {false, false};
+    EXPECT_EQ(solve(p).status, Status::converged);
+    p.free = {true, true};
+    EXPECT_EQ(solve(p).status, Status::converged);
+    EXPECT_EQ(solve(MixedComplementarity{Matrix(0, 0), Vector(0), {}}).status, Status::converged);
+    EXPECT_EQ(solve(LinearComplementarity{Matrix(0, 0), Vector(0)}).status, Status::converged);
+    EXPECT_EQ(solve(Relay{Matrix(0, 0), Vector(0), Vector(0), Vector(0)}).status, Status::converged);
+    EXPECT_EQ(solve(FrictionProblem{}).status, Status::converged);
+}
+
 TEST(Mixed, ConsistentExtraEquationsAreFine) {
     // u + v = 1 twice, w = u − v ⊥ v: u = v = ½.
     MixedComplementarity p;

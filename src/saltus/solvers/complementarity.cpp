@@ -29,18 +29,19 @@ public:
         const double defect = residual(problem_, z);
         solution_.attempts.push_back({method, iterations, defect});
         solution_.iterations += iterations;
-        if (solution_.r.empty() || defect < solution_.residual) {
+        if (!taken_ || defect < solution_.residual) {
+            taken_ = true;
             solution_.r = z;
             solution_.residual = defect;
             solution_.method = method;
         }
         return done();
     }
-    bool done() const { return !solution_.r.empty() && solution_.residual <= tolerance_; }
+    bool done() const { return taken_ && solution_.residual <= tolerance_; }
 
     Solution finish(const Matrix& M, const Vector& q, Status otherwise) {
         solution_.status = done() ? Status::converged : otherwise;
-        if (solution_.r.empty()) solution_.r.assign(static_cast<std::size_t>(M.cols()), 0.0);
+        if (!taken_) solution_.r.assign(static_cast<std::size_t>(M.cols()), 0.0);
         const Vector w = M * Eigen::Map<const Vector>(solution_.r.data(), M.cols()) + q;
         solution_.v = to_vector(w);
         return std::move(solution_);
@@ -50,6 +51,7 @@ public:
 private:
     const Problem& problem_;
     double tolerance_;
+    bool taken_ = false;
     Solution solution_;
 };
 
@@ -186,7 +188,8 @@ Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& me
     const Matrix A = part(equal, equal), C = part(equal, complementary), D = part(complementary, equal),
                  B = part(complementary, complementary);
     const Vector a = pick(equal), b = pick(complementary);
-    const Eigen::FullPivLU<Matrix> lu(A);
+    // An empty matrix has no factorisation: 1 stands in for it and is never used.
+    const Eigen::FullPivLU<Matrix> lu(equal.empty() ? Matrix::Identity(1, 1) : A);
     Solution reduced;
     const bool regular = equal.empty() || lu.isInvertible();
     if (regular) {

@@ -63,6 +63,14 @@ Solution refuse_non_finite(std::size_t n) {
     return s;
 }
 
+/// A problem without unknowns is solved by nothing.
+Solution nothing_to_solve() {
+    Solution s;
+    s.status = Status::converged;
+    s.method = "none";
+    return s;
+}
+
 /// The same problem with one block a row, for the friction methods.
 FrictionProblem as_blocks(const Matrix& M, const Vector& q, const std::vector<bool>& free) {
     FrictionProblem p;
@@ -124,6 +132,7 @@ void by_friction_methods(Judge<Problem>& judge, const Matrix& M, const Vector& q
 }  // namespace
 
 Solution solve(const LinearComplementarity& p, const AutomaticComplementarity& method) {
+    if (p.q.size() == 0) return nothing_to_solve();
     if (!p.M.allFinite() || !p.q.allFinite()) return refuse_non_finite(static_cast<std::size_t>(p.q.size()));
     SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size());
     Judge<LinearComplementarity> judge(p, method.tolerance);
@@ -143,6 +152,7 @@ Solution solve(const LinearComplementarity& p, const AutomaticComplementarity& m
 }
 
 Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& method) {
+    if (p.q.size() == 0) return nothing_to_solve();
     const auto columns = static_cast<std::size_t>(p.M.cols());
     if (!p.M.allFinite() || !p.q.allFinite()) return refuse_non_finite(columns);
     SALTUS_EXPECT(p.M.rows() == p.q.size() && static_cast<std::size_t>(p.M.rows()) == p.free.size());
@@ -194,15 +204,16 @@ Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& me
     const bool regular = equal.empty() || lu.isInvertible();
     if (regular) {
         LinearComplementarity small;
-        small.M = equal.empty() ? B : Matrix(B - D * lu.solve(C));
-        small.q = equal.empty() ? b : Vector(b - D * lu.solve(a));
+        const bool plain = equal.empty() || complementary.empty();
+        small.M = plain ? B : Matrix(B - D * lu.solve(C));
+        small.q = plain ? b : Vector(b - D * lu.solve(a));
         AutomaticComplementarity inner = method;
         inner.tolerance = 1e-2 * method.tolerance;
         reduced = solve(small, inner);
         const Eigen::Map<const Vector> v(reduced.r.data(), static_cast<Index>(reduced.r.size()));
         std::vector<double> z(columns, 0.0);
         if (!equal.empty()) {
-            const Vector u = -lu.solve(a + C * v);
+            const Vector u = -lu.solve(complementary.empty() ? a : Vector(a + C * v));
             for (std::size_t i = 0; i < equal.size(); ++i)
                 z[static_cast<std::size_t>(equal[i])] = u(static_cast<Index>(i));
         }
@@ -218,6 +229,7 @@ Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& me
 
 Solution solve(const Relay& p, const AutomaticComplementarity& method) {
     const Index n = p.q.size();
+    if (n == 0) return nothing_to_solve();
     if (!p.M.allFinite() || !p.q.allFinite() || p.lower.hasNaN() || p.upper.hasNaN())
         return refuse_non_finite(static_cast<std::size_t>(n));
     // y = z − lower >= 0 ⊥ M y + (M lower + q) + λ >= 0,  λ >= 0 ⊥ (upper − lower) − y >= 0

@@ -97,6 +97,8 @@ void show_line(const Place& place) {
     constexpr std::size_t widest = 160;
     if (line.size() > widest) return;
     while (!line.empty() && line.back() == '\r') line.pop_back();
+    for (char& c : line)  // nothing that a terminal would obey
+        if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
     std::string mark;
     int column = 1;
     for (std::size_t k = 0; k < line.size() && column < place.column; ++k) {
@@ -132,6 +134,9 @@ int solve(const SolveCommand& c) {
         } catch (const Error& e) {
             report(e);
             status = bad_input;
+        } catch (const std::bad_alloc&) {
+            report(Error("there is not enough memory for this problem", {file, 0, 0}));
+            if (status == done) status = failed;
         }
     }
     if (!c.out.empty() && !rows.empty()) io::write_file(c.out, "solve.json", io::solve_json(rows));
@@ -172,7 +177,9 @@ int main(int argc, char** argv) {
                               "automatic, gauss-seidel, newton, proximal, lemke");
     solve_command->add_option("--tolerance", solve_options.options.tolerance, "Residual that counts as solved (1e-8)");
     solve_command->add_option("--seconds", solve_options.options.seconds,
-                              "After which automatic begins nothing new (60; 0: no limit)");
+                              "After which automatic begins nothing new (0: only its budget of work counts)");
+    solve_command->add_flag("--all", solve_options.options.all,
+                            "List every solution of small planar problems and of single contacts");
     solve_command->add_option("--out", solve_options.out, "Folder for result files; without it no file is written");
     solve_command->add_option("--threads", solve_options.threads, "Threads to use; 0: as many as there are cores");
     solve_command->add_flag("--json", solve_options.json, "One JSON document on standard output, nothing else");

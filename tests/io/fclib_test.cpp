@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/io/solve_report.hpp"
 #include "support.hpp"
 
 #if SALTUS_HDF5
@@ -69,6 +70,30 @@ TEST(Fclib, SaysWhenThereIsNoHdf5) {
 #else
 
 namespace {
+
+/// The problem and three bilateral rows, of which the second contact knows nothing; as blocks of the given sizes.
+FrictionProblem with_bilateral(FrictionProblem p, const std::vector<int>& bilateral) {
+    const int d = p.W.block_size(0), rows = p.W.rows();
+    const Matrix W = to_dense(p.W);
+    std::vector<BlockMatrix::Triplet> entries;
+    for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < rows; ++j)
+            if (W(i, j) != 0.0) entries.push_back({i, j, W(i, j)});
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < rows; ++i) {
+            if (i / d == 1) continue;
+            entries.push_back({i, rows + k, 0.3 * k - i / 7.0});
+            entries.push_back({rows + k, i, 0.3 * k - i / 7.0});
+        }
+    for (int k = 0; k < 3; ++k)
+        for (int l = 0; l < 3; ++l) entries.push_back({rows + k, rows + l, k == l ? 20.0 : 1.0 / (1 + k + 2 * l)});
+    std::vector<int> sizes(3, d);
+    sizes.insert(sizes.end(), bilateral.begin(), bilateral.end());
+    p.W = BlockMatrix::from_triplets(entries, sizes);
+    for (const double s : {0.25, -1.0 / 3.0, 7.0}) p.q.push_back(s);
+    for (std::size_t k = 0; k < bilateral.size(); ++k) p.laws.push_back({LawKind::bilateral});
+    return p;
+}
 
 /// A file made from scratch: groups come with their data.
 class Maker {
@@ -140,6 +165,29 @@ std::string refusal_with(Add add) {
     return refusal(folder.file("a"));
 }
 
+void expect_same(const FrictionProblem& a, const FrictionProblem& b) {
+    EXPECT_EQ(a.W.start, b.W.start);
+    EXPECT_EQ(a.W.row_start, b.W.row_start);
+    EXPECT_EQ(a.W.block_column, b.W.block_column);
+    EXPECT_EQ(a.W.values, b.W.values);
+    EXPECT_EQ(a.q, b.q);
+    ASSERT_EQ(a.laws.size(), b.laws.size());
+    for (std::size_t k = 0; k < a.laws.size(); ++k) {
+        EXPECT_EQ(a.laws[k].kind, b.laws[k].kind);
+        EXPECT_EQ(a.laws[k].mu, b.laws[k].mu);
+    }
+}
+
+/// One planar contact with W = [2 0.5; 0.5 1], q = (-1, 3), and two bilateral rows.
+Maker& add_local_with_bilateral(Maker& m) {
+    const std::string g = "fclib_local/";
+    m.integers(g + "spacedim", {2}).reals(g + "vectors/mu", {0.3}).reals(g + "vectors/q", {-1, 3});
+    m.matrix(g + "W", 2, 2, 4, {0, 1, 0, 1}, {0, 0, 1, 1}, {2, 0.5, 0.5, 1});
+    m.matrix(g + "V", 2, 2, -1, {0, 1, 3}, {0, 0, 1}, {1, 0.25, -0.5});  // [1 0.25; 0 -0.5]
+    m.matrix(g + "R", 2, 2, -2, {0, 1, 3}, {0, 0, 1}, {4, 1, 2});        // [4 0; 1 2]
+    return m.reals(g + "vectors/s", {-0.5, 2});
+}
+
 Matrix dense(const ContactProblem& p) { return to_dense(std::get<FrictionProblem>(p.problem).W); }
 
 }  // namespace
@@ -155,18 +203,33 @@ TEST(Fclib, ReadsBackWhatItWrites) {
         EXPECT_EQ(back.dimension, d);
         EXPECT_EQ(back.contacts, 3);
         EXPECT_FALSE(back.solution);
-        const auto& r = std::get<FrictionProblem>(back.problem);
-        EXPECT_EQ(r.W.start, p.W.start);
-        EXPECT_EQ(r.W.row_start, p.W.row_start);
-        EXPECT_EQ(r.W.block_column, p.W.block_column);
-        EXPECT_EQ(r.W.values, p.W.values);
-        EXPECT_EQ(r.q, p.q);
-        ASSERT_EQ(r.laws.size(), 3U);
-        for (std::size_t k = 0; k < 3; ++k) {
-            EXPECT_EQ(r.laws[k].kind, p.laws[k].kind);
-            EXPECT_EQ(r.laws[k].mu, p.laws[k].mu);
-        }
+        expect_same(std::get<FrictionProblem>(back.problem), p);
     }
+}
+
+TEST(Fclib, ReadsBackBilateralRows) {
+    for (const int d : {2, 3}) {
+        const test::Folder folder;
+        const FrictionProblem p = with_bilateral(some_problem(d), {3});
+        io::write_fclib_local(folder.path().string(), "p", p, "");
+        const ContactProblem back = io::read_problem(folder.file("p"));
+        EXPECT_EQ(back.kind, ProblemKind::fc);
+        EXPECT_EQ(back.contacts, 3);
+        expect_same(std::get<FrictionProblem>(back.problem), p);
+        // Several blocks are written as the one that they come back as.
+        io::write_fclib_local(folder.path().string(), "q", with_bilateral(some_problem(d), {1, 2}), "");
+        EXPECT_EQ(test::content_of(folder.file("q")), test::content_of(folder.file("p")));
+    }
+}
+
+TEST(Fclib, WritesBilateralRowsAlone) {
+    const test::Folder folder;
+    FrictionProblem p{BlockMatrix::from_dense(2.0 * Matrix::Identity(2, 2), std::vector<int>{2}), {1, 2}, {}};
+    p.laws.push_back({LawKind::bilateral});
+    io::write_fclib_local(folder.path().string(), "p", p, "");
+    const ContactProblem back = io::read_problem(folder.file("p"));
+    EXPECT_EQ(back.contacts, 0);
+    expect_same(std::get<FrictionProblem>(back.problem), p);
 }
 
 TEST(Fclib, WritesEqualBytesForEqualProblems) {
@@ -184,15 +247,28 @@ TEST(Fclib, WritesAProblemWithoutContacts) {
 
 TEST(Fclib, RefusesToWriteOtherLaws) {
     const test::Folder folder;
+    const auto refusal_to_write = [&](const FrictionProblem& p) {
+        return test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); });
+    };
+    const std::string layout = folder.file("a") + ": the FCLIB local layout holds ";
+    const std::string alike = "contacts with planar or with spatial friction, all alike; contact ";
     FrictionProblem p = some_problem(3);
-    p.laws[1].kind = LawKind::bilateral;
-    const std::string why =
-        ": the FCLIB local layout holds contacts with planar or with spatial friction, all alike; contact ";
-    EXPECT_EQ(test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); }),
-              folder.file("a") + why + "1 is another");
+    p.laws[1].kind = LawKind::unilateral;
+    EXPECT_EQ(refusal_to_write(p), layout + alike + "1 is another");
     for (solvers::Law& law : p.laws) law.kind = LawKind::unilateral;
-    EXPECT_EQ(test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); }),
-              folder.file("a") + why + "0 is another");
+    EXPECT_EQ(refusal_to_write(p), layout + alike + "0 is another");
+
+    for (const std::size_t bilateral : {0U, 1U}) {
+        p = some_problem(3);
+        p.laws[bilateral].kind = LawKind::bilateral;
+        EXPECT_EQ(refusal_to_write(p), layout + "bilateral rows after all contacts; contact " +
+                                           std::to_string(bilateral + 1) + " follows some");
+    }
+    // The second contact and the third are not coupled symmetrically.
+    p = some_problem(3);
+    p.laws[2].kind = LawKind::bilateral;
+    EXPECT_EQ(refusal_to_write(p),
+              layout + "what couples contacts and bilateral rows once, and here it is not symmetric");
     EXPECT_EQ(folder.names(), Names{});
 }
 
@@ -212,6 +288,122 @@ TEST(Fclib, ReadsTripletsColumnsAndRows) {
         EXPECT_EQ(dense(p), (Matrix(2, 2) << 1, 2, 3, 4).finished()) << layout;
         EXPECT_EQ(std::get<FrictionProblem>(p.problem).q, (Numbers{5, 6}));
     }
+}
+
+TEST(Fclib, ReadsBilateralRowsOfALocalProblem) {
+    const test::Folder folder;
+    {
+        Maker m(folder.file("a"));
+        add_local_with_bilateral(m).reals("solution/r", {1, 2}).reals("solution/l", {3, 4});
+    }
+    const ContactProblem p = io::read_problem(folder.file("a"));
+    EXPECT_EQ(p.kind, ProblemKind::fc);
+    EXPECT_EQ(p.contacts, 1);
+    EXPECT_EQ(dense(p), (Matrix(4, 4) << 2, 0.5, 1, 0.25, 0.5, 1, 0, -0.5, 1, 0, 4, 0, 0.25, -0.5, 1, 2).finished());
+    const auto& f = std::get<FrictionProblem>(p.problem);
+    EXPECT_EQ(f.W.start, (std::vector<int>{0, 2, 4}));
+    EXPECT_EQ(f.q, (Numbers{-1, 3, -0.5, 2}));
+    ASSERT_EQ(f.laws.size(), 2U);
+    EXPECT_EQ(f.laws[0].kind, LawKind::friction2);
+    EXPECT_EQ(f.laws[1].kind, LawKind::bilateral);
+    ASSERT_TRUE(p.solution);
+    EXPECT_EQ(*p.solution, (Vector(4) << 1, 2, 3, 4).finished());
+}
+
+TEST(Fclib, SolvesALocalProblemWithBilateralRowsLikeTheOneWithoutThem) {
+    const test::Folder folder;
+    {
+        Maker m(folder.file("a"));
+        add_local_with_bilateral(m);
+    }
+    const ContactProblem p = io::read_problem(folder.file("a"));
+    io::SolveOptions options;
+    options.tolerance = 1e-13;
+    const solvers::Solution with = io::solve_problem(p, options).solution;
+    ASSERT_EQ(with.status, solvers::Status::converged);
+
+    // λ = −R⁻¹ (Vᵀ r + s), so that u = (W − V R⁻¹ Vᵀ) r + q − V R⁻¹ s.
+    const Matrix A = dense(p), V = A.topRightCorner(2, 2);
+    const Matrix R_inverse = (Matrix(2, 2) << 0.25, 0, -0.125, 0.5).finished();
+    const Vector s = (Vector(2) << -0.5, 2).finished();
+    const Matrix W = A.topLeftCorner(2, 2) - V * R_inverse * V.transpose();
+    const Vector q = (Vector(2) << -1, 3).finished() - V * R_inverse * s;
+    ContactProblem reduced = p;
+    reduced.problem = FrictionProblem{
+        BlockMatrix::from_dense(W, std::vector<int>{2}), {q[0], q[1]}, io::contact_laws(2, Numbers{0.3}, {})};
+    const solvers::Solution without = io::solve_problem(reduced, options).solution;
+    ASSERT_EQ(without.status, solvers::Status::converged);
+    const Vector r = (Vector(2) << without.r[0], without.r[1]).finished();
+    const Vector lambda = -R_inverse * (V.transpose() * r + s);
+    EXPECT_GT(r[0], 0.1);  // the contact does carry
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_NEAR(with.r[i], without.r[i], 1e-11);
+        EXPECT_NEAR(with.r[2 + i], lambda[static_cast<Eigen::Index>(i)], 1e-11);
+    }
+}
+
+TEST(Fclib, RefusesBilateralRowsThatDoNotHoldTogether) {
+    const std::string g = "fclib_local/", together = "; V, R and vectors/s belong together";
+    const auto local = [&](Maker& m) -> Maker& {
+        m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {5, 6}).reals(g + "vectors/mu", {0.5});
+        return m.matrix(g + "W", 2, 2, 2, {0, 1}, {0, 1}, {1, 1});
+    };
+    const auto V = [&](Maker& m, int rows, int columns) -> Maker& {
+        return m.matrix(g + "V", rows, columns, 0, {}, {}, {});
+    };
+    const auto R = [&](Maker& m, int rows, int columns) -> Maker& {
+        return m.matrix(g + "R", rows, columns, 0, {}, {}, {});
+    };
+    EXPECT_EQ(refusal_with([&](Maker& m) { R(V(local(m), 2, 1), 1, 1).reals(g + "vectors/s", {1}); }), "accepted");
+    EXPECT_EQ(refusal_with([&](Maker& m) { R(V(local(m), 2, 0), 0, 0).reals(g + "vectors/s", {}); }), "accepted");
+    EXPECT_EQ(refusal_with([&](Maker& m) { V(local(m), 2, 1).reals(g + "vectors/s", {1}); }),
+              "fclib_local/R is missing" + together);
+    EXPECT_EQ(refusal_with([&](Maker& m) { R(local(m), 1, 1).reals(g + "vectors/s", {1}); }),
+              "fclib_local/V is missing" + together);
+    EXPECT_EQ(refusal_with([&](Maker& m) { R(V(local(m), 2, 1), 1, 1); }),
+              "fclib_local/vectors/s is missing" + together);
+    EXPECT_EQ(refusal_with([&](Maker& m) { local(m).reals(g + "vectors/s", {1}); }),
+              "fclib_local/V is missing" + together);
+    EXPECT_EQ(refusal_with([&](Maker& m) { R(V(local(m), 3, 1), 1, 1).reals(g + "vectors/s", {1}); }),
+              "fclib_local/V is 3 x 1, not 2 x 1");
+    EXPECT_EQ(refusal_with([&](Maker& m) { R(V(local(m), 2, 1), 1, 2).reals(g + "vectors/s", {1}); }),
+              "fclib_local/R is 1 x 2, not 1 x 1");
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  R(V(local(m), 2, 1), 1, 1).reals(g + "vectors/s", {1, 2});
+              }),
+              "fclib_local/vectors/s has 2 numbers, not 1");
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  R(V(local(m), 2, 1), 1, 1).reals(g + "vectors/s", {std::numeric_limits<double>::quiet_NaN()});
+              }),
+              "fclib_local/vectors/s, number 1, is nan, not finite; give a finite number");
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  R(V(local(m), 2, 1), 1, 1)
+                      .reals(g + "vectors/s", {1})
+                      .reals("solution/r", {1, 2})
+                      .reals("solution/l", {1, 2});
+              }),
+              "solution/l has 2 numbers, not 1");
+}
+
+/// Bilateral rows are one dense block, so that few numbers can ask for much memory.
+TEST(Fclib, RefusesMoreBilateralRowsThanMemoryHolds) {
+    constexpr int p = 40000;
+    const std::string less = "; fewer contacts on one body, or fewer bilateral rows, need less";
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  const std::string g = "fclib_local/";
+                  m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {}).reals(g + "vectors/mu", {});
+                  m.matrix(g + "W", 0, 0, 0, {}, {}, {}).matrix(g + "V", 0, p, 0, {}, {}, {});
+                  m.matrix(g + "R", p, p, 0, {}, {}, {}).reals(g + "vectors/s", Numbers(p, 0.0));
+              }),
+              "the problem in its blocks needs 11.9 GiB; the limit is 2 GiB" + less);
+    EXPECT_EQ(refusal_with([&](Maker& m) {
+                  const std::string g = "fclib_global/";
+                  m.integers(g + "spacedim", {2}).matrix(g + "M", 1, 1, 1, {0}, {0}, {2});
+                  m.matrix(g + "H", 1, 0, 0, {}, {}, {}).matrix(g + "G", 1, p, 0, {}, {}, {});
+                  m.reals(g + "vectors/f", {1}).reals(g + "vectors/w", {}).reals(g + "vectors/b", Numbers(p, 0.0));
+                  m.reals(g + "vectors/mu", {});
+              }),
+              "the condensed problem needs 11.9 GiB; the limit is 2 GiB" + less);
 }
 
 TEST(Fclib, CondensesGlobalProblemsWithBilateralRows) {
@@ -264,9 +456,10 @@ TEST(Fclib, ReadsRollingGlobalProblems) {
 TEST(Fclib, RefusesWhatDoesNotHoldTogether) {
     const test::Folder folder;
     make_local(folder.file("a"), -1, -0.5);
-    EXPECT_EQ(refusal(folder.file("a")), "fclib_local/vectors/mu, number 1 of 1, is -0.5, negative");
+    EXPECT_EQ(refusal(folder.file("a")),
+              "fclib_local/vectors/mu, number 1 of 1, is -0.5, negative; give a number >= 0");
     make_local(folder.file("a"), -1, std::numeric_limits<double>::quiet_NaN());
-    EXPECT_EQ(refusal(folder.file("a")), "fclib_local/vectors/mu, number 1, is nan, not finite");
+    EXPECT_EQ(refusal(folder.file("a")), "fclib_local/vectors/mu, number 1, is nan, not finite; give a finite number");
 
     const std::string g = "fclib_local/";
     const auto rest = [&](Maker& m) -> Maker& {
@@ -288,7 +481,7 @@ TEST(Fclib, RefusesWhatDoesNotHoldTogether) {
     EXPECT_EQ(matrix(2, 2, -2, {0, 1, 2}, {0}, {1}), "fclib_local/W/p, number 3, is 2, not in 1 ... 1");
     EXPECT_EQ(matrix(2, 2, -2, {0, 1, 1}, {2}, {1}), "fclib_local/W/i, number 1, is 2, not in 0 ... 1");
     EXPECT_EQ(matrix(2, 2, -2, {0, 1, 1}, {1}, {std::numeric_limits<double>::infinity()}),
-              "fclib_local/W/x, number 1, is inf, not finite");
+              "fclib_local/W/x, number 1, is inf, not finite; give a finite number");
 
     EXPECT_EQ(refusal_with([&](Maker& m) { m.integers("other", {1}); }),
               "holds no contact problem: neither fclib_local nor fclib_global nor fclib_global_rolling");
@@ -304,8 +497,6 @@ TEST(Fclib, RefusesWhatDoesNotHoldTogether) {
               "fclib_local/spacedim does not hold integers");
     EXPECT_EQ(refusal_with([&](Maker& m) { rest(m); }), "fclib_local/W is missing");
     EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).integers(g + "W", {1}); }), "fclib_local/W/m is missing");
-    EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).integers(g + "V/m", {1}); }),
-              "fclib_local/V (bilateral rows of a local problem) is not supported");
     EXPECT_EQ(refusal_with([&](Maker& m) {
                   m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {5}).reals(g + "vectors/mu", {0.5});
                   m.matrix(g + "W", 2, 2, 0, {}, {}, {});

@@ -2,6 +2,7 @@
 #include "saltus/io/read_problem.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <filesystem>
@@ -28,6 +29,12 @@ using solvers::Relay;
 using Numbers = std::vector<double>;
 
 constexpr const char* file = "p.dat";
+
+/// What some refusals end with.
+const std::string cut_short = "; it is cut short, or a size before this place is too large";
+const std::string give_finite = "; give a finite number";
+const std::string beginnings =
+    "; expected the dimension of a contact (2, 3 or 5), the number of unknowns, or the two flags of an mlcp";
 
 ContactProblem parse(const std::string& text, std::optional<ProblemKind> kind = {}) {
     return io::parse_problem(text, file, kind);
@@ -93,6 +100,13 @@ const std::string mlcp =
     "4 7\n"
     "2\n3\n"
     "-1\n-2 -3\n";
+
+/// The most memory that the process has held so far.
+long peak_kibibytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
 
 /// The whole problem in numbers, whatever its kind.
 Numbers numbers_of(const ContactProblem& p) {
@@ -167,7 +181,7 @@ TEST(ReadProblem, ReadsRollingContacts) {
     EXPECT_EQ(f.laws[0].kind, LawKind::rolling5);
     EXPECT_EQ(f.laws[0].mu, 0.5);
     EXPECT_EQ(f.laws[0].mu_rolling, 0.25);
-    EXPECT_EQ(refusal(text + "1 2 3 4 5  0.5"), "p.dat:2:65: the file ends where mu_r was expected");
+    EXPECT_EQ(refusal(text + "1 2 3 4 5  0.5"), "p.dat:2:65: the file ends where mu_r was expected" + cut_short);
 }
 
 TEST(ReadProblem, CondensesAGlobalProblem) {
@@ -342,7 +356,8 @@ TEST(ReadProblem, RefusesAMixedProblemThatDoesNotHoldTogether) {
     EXPECT_EQ(refusal("0 0 1 1", ProblemKind::mlcp), "p.dat:1:1: a mixed problem with neither of its two forms");
     EXPECT_EQ(refusal("1 1 0 0", ProblemKind::mlcp), "p.dat:1:5: a mixed problem without unknowns");
     EXPECT_EQ(refusal("0 1 100000 100000", ProblemKind::mlcp),
-              "p.dat:1:5: M would need 298 GiB as a dense matrix of 200000 x 200000; the limit is 2 GiB");
+              "p.dat:1:5: M would need 298 GiB as a dense matrix of 200000 x 200000; the limit is 2 GiB; check the "
+              "sizes; complementarity problems are kept dense");
     EXPECT_EQ(refusal("0 1 2147483647 2147483647", ProblemKind::mlcp).substr(0, 20), "p.dat:1:5: M would n");
 }
 
@@ -368,6 +383,10 @@ TEST(ReadProblem, ReadsTripletsWhoseDuplicatesAddUp) {
         matrix_of(2, "2 2 2 1\n" + banner +
                          "triplet: 2-by-2, nzmax: 9 nnz: 4\n    0 1 : 2\n    1 0 : 5\n    0 1 : 3e0\n    1 1 : 7\n"),
         (Numbers{0, 5, 5, 7}));
+}
+
+TEST(ReadProblem, ReadsASparseMatrixWhoseBannerIsOneWord) {
+    EXPECT_EQ(matrix_of(1, "2 1 1 1\nCSparse\ntriplet: 1-by-1, nzmax: 1 nnz: 1\n 0 0 : 5\n"), (Numbers{5}));
 }
 
 TEST(ReadProblem, ReadsHalfOfASymmetricMatrix) {
@@ -423,7 +442,8 @@ TEST(ReadProblem, RefusesSparseMatricesThatDoNotHoldTogether) {
     EXPECT_EQ(with("1 1 : 2", "-1 1 : 2"), "p.dat:6:1: the rows of M, number 2 of 2, is -1, not in 0 ... 1");
     EXPECT_EQ(with("1 1 : 2", "1 1 2"), "p.dat:6:5: expected ':', found '2'");
     EXPECT_EQ(with("2-by-2", "2-by-3"), "p.dat:4:10: expected '2-by-2,' for M, found '2-by-3,'");
-    EXPECT_EQ(with("nnz: 2", "nnz: 200"), "p.dat:5:1: the rest of the file is too short for the 600 numbers of M");
+    EXPECT_EQ(with("nnz: 2", "nnz: 200"),
+              "p.dat:5:1: the rest of the file is too short for the 600 numbers of M" + cut_short);
     EXPECT_EQ(with("nnz: 2", "nnz: x"), "p.dat:4:32: expected the number of entries of M, found 'x'");
     EXPECT_EQ(with("2 2 2 1\n", "2 2 2 7\n"), "p.dat:2:7: the layout of the sparse matrix M is 7, not in 1 ... 4");
     EXPECT_EQ(with("CSparse", "Sparse"), "p.dat:3:1: expected 'CSparse', found 'Sparse'");
@@ -440,7 +460,7 @@ TEST(ReadProblem, RefusesSparseMatricesThatDoNotHoldTogether) {
     EXPECT_EQ(in_columns("locations 0", "locations 1"), "p.dat:5:19: the first location is 1, not 0");
     EXPECT_EQ(in_columns("to 0", "to 1"), "p.dat:5:24: the last location is 1, not in -1 ... 0");
     EXPECT_EQ(in_columns("0 : 5", "1 : 5"), "p.dat:6:1: a row in M is 1, not 0");
-    EXPECT_EQ(in_columns("0 : 5", "0 : inf"), "p.dat:6:5: M, number 1 of 1, is 'inf', not finite");
+    EXPECT_EQ(in_columns("0 : 5", "0 : inf"), "p.dat:6:5: M, number 1 of 1, is 'inf', not finite" + give_finite);
 }
 
 // ---- words, numbers
@@ -454,14 +474,15 @@ TEST(ReadProblem, TakesAnyCLiteralAndAnyWhitespace) {
 
 TEST(ReadProblem, RefusesNumbersThatAreNone) {
     const auto with = [&](const std::string& by) { return refusal(test::replaced(fc, "-10", by)); };
-    EXPECT_EQ(with("nan"), "p.dat:8:1: W, number 4 of 9, is 'nan', not finite");
-    EXPECT_EQ(with("-inf"), "p.dat:8:1: W, number 4 of 9, is '-inf', not finite");
-    EXPECT_EQ(with("1e999"), "p.dat:8:1: W, number 4 of 9, is '1e999', not finite");
+    EXPECT_EQ(with("nan"), "p.dat:8:1: W, number 4 of 9, is 'nan', not finite" + give_finite);
+    EXPECT_EQ(with("-inf"), "p.dat:8:1: W, number 4 of 9, is '-inf', not finite" + give_finite);
+    EXPECT_EQ(with("1e999"), "p.dat:8:1: W, number 4 of 9, is '1e999', not finite" + give_finite);
     for (const char* const word : {"1,5", "1e", "--1", "+-1", "-+1", "0x", "0x-1", "0.5.5", "1d3", "x", "-", "+"})
         EXPECT_EQ(with(word), "p.dat:8:1: expected W, number 4 of 9, found '" + std::string(word) + "'");
     EXPECT_EQ(with("\x01\xff" + std::string(100, 'y')),
               "p.dat:8:1: expected W, number 4 of 9, found '.." + std::string(30, 'y') + "...'");
-    EXPECT_EQ(refusal(test::replaced(fc, "-1 2 3", "-1 NaN 3")), "p.dat:10:4: q, number 2 of 3, is 'NaN', not finite");
+    EXPECT_EQ(refusal(test::replaced(fc, "-1 2 3", "-1 NaN 3")),
+              "p.dat:10:4: q, number 2 of 3, is 'NaN', not finite" + give_finite);
 }
 
 TEST(ReadProblem, CountsColumnsInCharacters) {
@@ -490,7 +511,7 @@ TEST(ReadProblem, RefusesSizesThatDoNotFit) {
     EXPECT_EQ(
         refusal(test::replaced(fc, "3\n1\n0\n", "3\n2\n0\n")),
         "p.dat:4:1: a matrix of 3 rows is not W of 2 contacts of dimension 3, which has 6, nor M, as no H of 3 x 6 "
-        "follows");
+        "follows; correct the number of contacts or the size of the matrix");
     EXPECT_EQ(refusal(test::replaced(fc, "3\n1\n0\n", "3\n2\n0\n"), ProblemKind::fc),
               "p.dat:4:1: W has 3 rows, not 6 (2 contacts of dimension 3)");
     EXPECT_EQ(refusal(test::replaced(fc, "3\n1\n0\n3\n3", "3\n1\n0\n3\n4")),
@@ -516,40 +537,50 @@ TEST(ReadProblem, RefusesSizesThatDoNotFit) {
 }
 
 TEST(ReadProblem, RefusesNegativeCoefficientsAndCrossedBounds) {
-    EXPECT_EQ(refusal(test::replaced(fc, "0.1", "-0.1")), "p.dat:11:1: mu, number 1 of 1, is '-0.1', negative");
+    EXPECT_EQ(refusal(test::replaced(fc, "0.1", "-0.1")),
+              "p.dat:11:1: mu, number 1 of 1, is '-0.1', negative; give a number >= 0");
     EXPECT_EQ(refusal(test::replaced(gfc, "0.5", "-0.5"), ProblemKind::gfc),
-              "p.dat:15:1: mu, number 1 of 1, is '-0.5', negative");
+              "p.dat:15:1: mu, number 1 of 1, is '-0.5', negative; give a number >= 0");
     EXPECT_EQ(refusal(test::replaced(relay, "1 3\n", "1 -4\n")),
               "p.dat:10:3: ub, number 2 of 2, is -4, less than lb, which is -3");
 }
 
 TEST(ReadProblem, RefusesSizesBeyondMemoryAndFileBeforeItTakesMemory) {
-    EXPECT_EQ(refusal("3 1000000 0 3000000 3000000 3000000 3000000 1 2"),
-              "p.dat:1:29: W would need 67055.2 GiB as a dense matrix of 3000000 x 3000000; the limit is 2 GiB");
-    EXPECT_EQ(refusal("3 1000 0 3000 3000 3000 3000 1 2"),
-              "p.dat:1:30: the rest of the file is too short for the 9000000 numbers of W");
-    EXPECT_EQ(refusal("100000 1 100000 100000 0 1 2"),
-              "p.dat:1:10: M would need 74.5 GiB as a dense matrix of 100000 x 100000; the limit is 2 GiB");
-    EXPECT_EQ(refusal("3 700000000 1 2100000000 2100000000 0 1 2"),
-              "p.dat:1:39: the rest of the file is too short for the 2100000000 numbers of q");
+    const long before = peak_kibibytes();
     EXPECT_EQ(
-        refusal("99999999999999999999 0 1"),
-        "p.dat:1:1: no contact problem begins with '99999999999999999999'; expected the dimension of a contact (2, 3 "
-        "or 5), the number of unknowns, or the two flags of an mlcp");
+        refusal("3 1000000 0 3000000 3000000 3000000 3000000 1 2"),
+        "p.dat:1:29: W would need 67055.2 GiB as a dense matrix of 3000000 x 3000000; the limit is 2 GiB; store it "
+        "in blocks or sparse");
+    EXPECT_EQ(refusal("3 1000 0 3000 3000 3000 3000 1 2"),
+              "p.dat:1:30: the rest of the file is too short for the 9000000 numbers of W" + cut_short);
+    EXPECT_EQ(refusal("100000 1 100000 100000 0 1 2"),
+              "p.dat:1:10: M would need 74.5 GiB as a dense matrix of 100000 x 100000; the limit is 2 GiB; check the "
+              "sizes; complementarity problems are kept dense");
+    EXPECT_EQ(refusal("3 700000000 1 2100000000 2100000000 0 1 2"),
+              "p.dat:1:39: the rest of the file is too short for the 2100000000 numbers of q" + cut_short);
+    EXPECT_EQ(refusal("99999999999999999999 0 1"),
+              "p.dat:1:1: no contact problem begins with '99999999999999999999'" + beginnings);
     EXPECT_EQ(
         refusal("2 1 2 2  2000000000 2 2  1 2  1 2  3 2000000000  0 1 2000000000 0"),
-        "p.dat:1:65: the rest of the file is too short for the 2000000000 numbers of the columns of the blocks of M");
+        "p.dat:1:65: the rest of the file is too short for the 2000000000 numbers of the columns of the blocks of M" +
+            cut_short);
+    // The largest dense matrices that are allowed, never filled.
+    EXPECT_EQ(refusal("16384 1 16384 16384 0 1 2"),
+              "p.dat:1:23: the rest of the file is too short for the 16384 numbers of q" + cut_short);
+    EXPECT_EQ(refusal("1 1 8000 8000 0 8000 16000 0 1 1 16000 16000 0 1 2"),
+              "p.dat:1:48: the rest of the file is too short for the 16000 numbers of q" + cut_short);
+    EXPECT_EQ(refusal("1 2 1 1 1\nCSparse\ntriplet: 1-by-1, nzmax: 1 nnz: 9223372036854775807\n0 0 : 1 5"),
+              "p.dat:4:1: the rest of the file is too short for the 6442450941 numbers of M" + cut_short);
+    EXPECT_LT(peak_kibibytes() - before, 1 << 16);
 }
 
 TEST(ReadProblem, RefusesWhatIsNoProblem) {
-    const std::string expected =
-        "; expected the dimension of a contact (2, 3 or 5), the number of unknowns, or the two flags of an mlcp";
-    EXPECT_EQ(refusal(""), "p.dat:1:1: the file is empty");
-    EXPECT_EQ(refusal(" \n\n"), "p.dat:3:1: the file is empty");
-    EXPECT_EQ(refusal("hello"), "p.dat:1:1: no contact problem begins with 'hello'" + expected);
-    EXPECT_EQ(refusal("\n  -3 1"), "p.dat:2:3: no contact problem begins with '-3'" + expected);
+    EXPECT_EQ(refusal(""), "p.dat:1:1: the file is empty" + beginnings);
+    EXPECT_EQ(refusal(" \n\n"), "p.dat:3:1: the file is empty" + beginnings);
+    EXPECT_EQ(refusal("hello"), "p.dat:1:1: no contact problem begins with 'hello'" + beginnings);
+    EXPECT_EQ(refusal("\n  -3 1"), "p.dat:2:3: no contact problem begins with '-3'" + beginnings);
     EXPECT_EQ(refusal("7 3"), "p.dat:1:3: the storage of M (0 dense, 1 blocks, 2 sparse) is 3, not in 0 ... 2");
-    EXPECT_EQ(refusal("3"), "p.dat:1:2: the file ends where the number of contacts was expected");
+    EXPECT_EQ(refusal("3"), "p.dat:1:2: the file ends where the number of contacts was expected" + cut_short);
 }
 
 /// Whatever is cut away, what is left is refused or it is the whole problem: no half result. The last number itself may
@@ -618,7 +649,7 @@ TEST(ReadProblem, AsksForTheKindWhenNumbersFollowAnLcp) {
     EXPECT_EQ(parse(relay + "1\n", ProblemKind::relay).kind, ProblemKind::relay);
     EXPECT_EQ(parse(relay + "1\n", ProblemKind::lcp).kind, ProblemKind::lcp);
     EXPECT_EQ(refusal(lcp + "1 1 1\n", ProblemKind::relay),
-              "p.dat:9:5: the rest of the file is too short for the 2 numbers of ub");
+              "p.dat:9:5: the rest of the file is too short for the 2 numbers of ub" + cut_short);
 }
 
 TEST(ReadProblem, TellsLocalFromGlobalByTheMatrixThatFollows) {
@@ -633,7 +664,7 @@ TEST(ReadProblem, TellsLocalFromGlobalByTheMatrixThatFollows) {
         "it is: --kind fc or --kind gfc");
     EXPECT_EQ(parse(cut, ProblemKind::fc).kind, ProblemKind::fc);
     EXPECT_EQ(refusal(cut, ProblemKind::gfc),
-              "p.dat:12:1: the file ends where the repeated number of columns of H was expected");
+              "p.dat:12:1: the file ends where the repeated number of columns of H was expected" + cut_short);
     // Integers that announce a matrix of another size.
     const std::string other = test::replaced(alike, "0 3 3\n0.5", "0 3 6\n4");
     EXPECT_EQ(parse(other).kind, ProblemKind::fc);
@@ -643,7 +674,7 @@ TEST(ReadProblem, TellsLocalFromGlobalByTheMatrixThatFollows) {
     EXPECT_EQ(std::get<FrictionProblem>(parse(gfc, ProblemKind::fc).problem).q, (Numbers{0, 3, 3}));
     // A global problem with a fault in H is not taken for a local one.
     EXPECT_EQ(refusal(test::replaced(gfc, "1 0 0  0 1 0", "1 0 0  0 nan 0")),
-              "p.dat:12:10: H, number 5 of 9, is 'nan', not finite");
+              "p.dat:12:10: H, number 5 of 9, is 'nan', not finite" + give_finite);
 }
 
 TEST(ReadProblem, TellsAMixedProblemOfTwoUnknownsFromAnLcpOfOne) {
@@ -677,7 +708,30 @@ TEST(ReadProblem, SaysWhenThereIsNoFile) {
     const test::Folder folder;
     EXPECT_EQ(test::refusal_of([&] { io::read_problem(folder.file("none")); }), folder.file("none") + ": no such file");
     const std::string path = folder.path().string();
-    EXPECT_EQ(test::refusal_of([&] { io::read_problem(path); }), path + ": is not a file");
+    EXPECT_EQ(test::refusal_of([&] { io::read_problem(path); }),
+              path + ": is a folder, not a file; name the problem files in it");
+    EXPECT_EQ(test::refusal_of([&] { io::read_problem("/dev/zero"); }),
+              "/dev/zero: is neither a file nor a folder; copy what it gives into a file, and name that");
+}
+
+TEST(ReadProblem, SaysWhenAFileIsNoProblemButAModel) {
+    const test::Folder folder;
+    const std::string path = folder.write("a.toml", "title = 'a'\n");
+    EXPECT_EQ(test::refusal_of([&] { io::read_problem(path); }),
+              path + ": is a model, not a contact problem; look at it with saltus check");
+    EXPECT_EQ(test::refusal_of([&] { io::read_problem(folder.file("b.toml")); }),
+              folder.file("b.toml") + ": no such file");
+}
+
+TEST(ReadProblem, RefusesBytesThatAreNoText) {
+    std::mt19937 random(2);
+    for (int k = 0; k < 200; ++k) {
+        std::string bytes;
+        for (int size = 1 + k; size > 0; --size) bytes += static_cast<char>(random() % 256);
+        const std::string what = refusal(bytes);
+        ASSERT_EQ(what.substr(0, 6), "p.dat:") << what;
+        for (const char c : what) ASSERT_TRUE(c >= ' ' && c <= '~') << what;
+    }
 }
 
 /// Random damage: an answer or an Error, nothing else.

@@ -16,6 +16,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/files.hpp"
+#include "saltus/io/memory_limit.hpp"
 
 #endif
 
@@ -93,11 +94,13 @@ private:
 
 // ---- reading
 
+const char* const damaged = "it may be cut short or damaged";
+
 class Reader {
 public:
     explicit Reader(const std::string& path)
         : path_(path), file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
-        if (!file_) fail("cannot be opened as HDF5; it may be cut short or damaged");
+        if (!file_) fail("cannot be opened as HDF5", damaged);
         std::error_code error;
         bytes_ = static_cast<double>(std::filesystem::file_size(path, error));
         if (error) fail("cannot be read: " + error.message());
@@ -147,13 +150,15 @@ public:
         for (std::size_t k = 0; k < values.size(); ++k)
             if (values[k] < 0.0)
                 fail(name + ", number " + std::to_string(k + 1) + " of " + std::to_string(values.size()) + ", is " +
-                     number_text(values[k]) + ", negative");
+                         number_text(values[k]) + ", negative",
+                     "give a number >= 0");
         return values;
     }
 
     void check_finite(const std::string& name, std::size_t k, double value) const {
         if (!std::isfinite(value))
-            fail(name + ", number " + std::to_string(k + 1) + ", is " + number_text(value) + ", not finite");
+            fail(name + ", number " + std::to_string(k + 1) + ", is " + number_text(value) + ", not finite",
+                 "give a finite number");
     }
 
 private:
@@ -161,23 +166,23 @@ private:
     std::vector<T> data(const std::string& name, H5T_class_t wanted, hid_t native, const char* what) const {
         if (!has(name)) fail(name + " is missing");
         const Id set(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-        if (!set) fail(name + " cannot be opened; the file may be damaged");
+        if (!set) fail(name + " cannot be opened", damaged);
         const Id type(H5Dget_type(set.get()), H5Tclose);
         const Id space(H5Dget_space(set.get()), H5Sclose);
         const Id creation(H5Dget_create_plist(set.get()), H5Pclose);
-        if (!type || !space || !creation) fail(name + " cannot be read; the file may be damaged");
+        if (!type || !space || !creation) fail(name + " cannot be read", damaged);
         if (H5Tget_class(type.get()) != wanted) fail(name + " does not hold " + what);
         const hssize_t count = H5Sget_simple_extent_npoints(space.get());
-        if (count < 0) fail(name + " cannot be read; the file may be damaged");
+        if (count < 0) fail(name + " cannot be read", damaged);
         // No more numbers than the file has room for; deflate makes at most a thousandth of them.
         const int filters = H5Pget_nfilters(creation.get());
         const double room = filters == 0 ? bytes_ : 1032.0 * bytes_;
         const double size = static_cast<double>(count) * static_cast<double>(H5Tget_size(type.get()));
         if (size > room || static_cast<double>(count) * sizeof(T) > static_cast<double>(memory_limit))
-            fail(name + " announces " + std::to_string(count) + " numbers, more than the file can hold");
+            fail(name + " announces " + std::to_string(count) + " numbers, more than the file can hold", damaged);
         std::vector<T> values(ix(count));
         if (count > 0 && H5Dread(set.get(), native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-            fail(name + " cannot be read; the file may be cut short or damaged");
+            fail(name + " cannot be read", damaged);
         return values;
     }
 
@@ -253,16 +258,35 @@ Vector vector_of(const std::vector<double>& values) {
     return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
+/// The bilateral rows of a local problem,
+///     u = W r + V λ + q,   0 = Vᵀ r + R λ + s,
+/// appended to the triplets of W and to q.
+void read_bilateral(const Reader& in, const std::string& group, Sparse& W, std::vector<double>& q) {
+    for (const char* const part : {"/V", "/R", "/vectors/s"})
+        if (!in.has(group + part)) in.fail(group + part + " is missing", "V, R and vectors/s belong together");
+    const Sparse V = read_matrix(in, group + "/V"), R = read_matrix(in, group + "/R");
+    check_size(in, group + "/V", V, W.rows, V.columns);
+    check_size(in, group + "/R", R, V.columns, V.columns);
+    const std::vector<double> s = in.finite(group + "/vectors/s", ix(V.columns));
+    const int first = W.rows;  // q and s are within the memory limit, so that all their rows together are an int
+    for (const Triplet& t : V.entries) {
+        W.entries.push_back({t.row, first + t.column, t.value});
+        W.entries.push_back({first + t.column, t.row, t.value});
+    }
+    for (const Triplet& t : R.entries) W.entries.push_back({first + t.row, first + t.column, t.value});
+    q.insert(q.end(), s.begin(), s.end());
+}
+
 void read_local(const Reader& in, const std::string& group, ContactProblem& result) {
-    for (const char* const part : {"/V", "/R"})
-        if (in.has(group + part)) in.fail(group + part + " (bilateral rows of a local problem) is not supported");
-    const Sparse W = read_matrix(in, group + "/W");
+    Sparse W = read_matrix(in, group + "/W");
     const std::vector<double> mu = in.coefficients(group + "/vectors/mu");
     const std::int64_t rows = static_cast<std::int64_t>(mu.size()) * result.dimension;
     check_size(in, group + "/W", W, rows, rows);
     std::vector<double> q = in.finite(group + "/vectors/q", ix(rows));
+    if (in.has(group + "/V") || in.has(group + "/R") || in.has(group + "/vectors/s")) read_bilateral(in, group, W, q);
     result.contacts = static_cast<int>(mu.size());
-    result.problem = local_problem(result.dimension, W.entries, std::move(q), contact_laws(result.dimension, mu, {}));
+    result.problem =
+        local_problem(result.dimension, W.entries, std::move(q), contact_laws(result.dimension, mu, {}), in.place());
 }
 
 void read_global(const Reader& in, const std::string& group, ContactProblem& result) {
@@ -414,6 +438,89 @@ private:
     Id access_, creation_, file_;
 };
 
+/// Some block rows and block columns of a matrix in compressed rows, zeros in present blocks among them.
+struct CompressedRows {
+    std::int32_t rows = 0, columns = 0;
+    std::vector<std::int32_t> pointers{0}, indices;
+    std::vector<double> values;
+};
+
+struct Range {
+    int begin, end;
+    bool has(int block) const { return block >= begin && block < end; }
+};
+
+CompressedRows part_of(const solvers::BlockMatrix& W, Range block_rows, Range block_columns) {
+    const auto size = [&](Range r) { return W.start[ix(r.end)] - W.start[ix(r.begin)]; };
+    const int first = W.start[ix(block_columns.begin)];
+    CompressedRows part{size(block_rows), size(block_columns), {0}, {}, {}};
+    for (int a = block_rows.begin; a < block_rows.end; ++a)
+        for (int i = 0; i < W.block_size(a); ++i) {
+            for (int entry = W.row_start[ix(a)]; entry < W.row_start[ix(a) + 1]; ++entry) {
+                const int b = W.block_column[ix(entry)], columns = W.block_size(b);
+                if (!block_columns.has(b)) continue;
+                for (int j = 0; j < columns; ++j) {
+                    part.indices.push_back(W.start[ix(b)] - first + j);
+                    part.values.push_back(W.values[W.offset[ix(entry)] + ix(i) * ix(columns) + ix(j)]);
+                }
+            }
+            part.pointers.push_back(static_cast<std::int32_t>(part.indices.size()));
+        }
+    return part;
+}
+
+/// Whether contacts and bilateral rows act on each other by V and Vᵀ, of which the layout holds the first.
+bool couples_symmetrically(const solvers::BlockMatrix& W, Range contacts) {
+    for (int a = 0; a < W.blocks(); ++a)
+        for (int entry = W.row_start[ix(a)]; entry < W.row_start[ix(a) + 1]; ++entry) {
+            const int b = W.block_column[ix(entry)], other = W.find(b, a);
+            if (contacts.has(a) == contacts.has(b)) continue;
+            const std::size_t rows = ix(W.block_size(a)), columns = ix(W.block_size(b));
+            for (std::size_t i = 0; i < rows; ++i)
+                for (std::size_t j = 0; j < columns; ++j) {
+                    const double across = other < 0 ? 0.0 : W.values[W.offset[ix(other)] + j * rows + i];
+                    if (W.values[W.offset[ix(entry)] + i * columns + j] != across) return false;
+                }
+        }
+    return true;
+}
+
+/// The number of contacts, which come first, once it is clear that the layout can hold the problem.
+int writable_contacts(const solvers::FrictionProblem& problem, const Place& target) {
+    using solvers::LawKind;
+    const auto refuse = [&](const std::string& what) { throw Error("the FCLIB local layout holds " + what, target); };
+    const auto is_bilateral = [](const solvers::Law& law) { return law.kind == LawKind::bilateral; };
+    const auto first = std::find_if(problem.laws.begin(), problem.laws.end(), is_bilateral);
+    const auto contacts = static_cast<int>(first - problem.laws.begin());
+    for (int k = 0; k < problem.contacts(); ++k) {
+        const solvers::Law& law = problem.laws[ix(k)];
+        if (is_bilateral(law)) continue;
+        if (k > contacts) refuse("bilateral rows after all contacts; contact " + std::to_string(k) + " follows some");
+        if (law.kind != problem.laws.front().kind || (law.kind != LawKind::friction2 && law.kind != LawKind::friction3))
+            refuse("contacts with planar or with spatial friction, all alike; contact " + std::to_string(k) +
+                   " is another");
+        SALTUS_EXPECT(problem.W.block_size(k) == solvers::law_size(law.kind));
+    }
+    if (!couples_symmetrically(problem.W, {0, contacts}))
+        refuse("what couples contacts and bilateral rows once, and here it is not symmetric");
+    if (problem.W.values.size() > ix(std::numeric_limits<std::int32_t>::max())) refuse("at most 2^31 - 1 entries");
+    return contacts;
+}
+
+void write_matrix(const Writer& out, const std::string& name, const CompressedRows& A) {
+    const auto one = [&](const char* key, std::int32_t value) {
+        out.write(name + key, std::vector<std::int32_t>{value});
+    };
+    out.group(name);
+    one("/m", A.rows);
+    one("/n", A.columns);
+    one("/nz", -2);
+    one("/nzmax", static_cast<std::int32_t>(A.values.size()));
+    out.write(name + "/p", A.pointers);
+    out.write(name + "/i", A.indices);
+    out.write(name + "/x", A.values);
+}
+
 }  // namespace
 
 void write_fclib_local(const std::string& folder, const std::string& name, const solvers::FrictionProblem& problem,
@@ -421,53 +528,27 @@ void write_fclib_local(const std::string& folder, const std::string& name, const
     const std::string target = (std::filesystem::path(folder) / name).string();
     const solvers::BlockMatrix& W = problem.W;
     SALTUS_EXPECT(W.blocks() == problem.contacts() && ix(W.rows()) == problem.q.size());
-    const solvers::LawKind kind = problem.laws.empty() ? solvers::LawKind::friction3 : problem.laws.front().kind;
-    const int dimension = kind == solvers::LawKind::friction2 ? 2 : 3;
+    const Range contacts{0, writable_contacts(problem, {target, 0, 0})}, bilateral{contacts.end, W.blocks()};
+    const bool planar = contacts.end > 0 && problem.laws.front().kind == solvers::LawKind::friction2;
     std::vector<double> mu;
-    for (std::size_t k = 0; k < problem.laws.size(); ++k) {
-        const solvers::Law& law = problem.laws[k];
-        if (law.kind != kind || (kind != solvers::LawKind::friction2 && kind != solvers::LawKind::friction3))
-            throw Error(
-                "the FCLIB local layout holds contacts with planar or with spatial friction, all alike; contact " +
-                    std::to_string(k) + " is another",
-                {target, 0, 0});
-        SALTUS_EXPECT(W.block_size(static_cast<int>(k)) == dimension);
-        mu.push_back(law.mu);
-    }
-    if (W.values.size() > ix(std::numeric_limits<std::int32_t>::max()))
-        throw Error("the FCLIB layout holds at most 2^31 - 1 entries", {target, 0, 0});
-
-    std::vector<std::int32_t> pointers{0}, columns;
-    std::vector<double> values;
-    columns.reserve(W.values.size());
-    values.reserve(W.values.size());
-    for (int a = 0; a < W.blocks(); ++a)
-        for (int i = 0; i < dimension; ++i) {
-            for (int entry = W.row_start[ix(a)]; entry < W.row_start[ix(a) + 1]; ++entry)
-                for (int j = 0; j < dimension; ++j) {
-                    columns.push_back(W.start[ix(W.block_column[ix(entry)])] + j);
-                    values.push_back(W.values[W.offset[ix(entry)] + ix(i) * ix(dimension) + ix(j)]);
-                }
-            pointers.push_back(static_cast<std::int32_t>(columns.size()));
-        }
+    for (int k = 0; k < contacts.end; ++k) mu.push_back(problem.laws[ix(k)].mu);
+    const auto first_bilateral = problem.q.begin() + W.start[ix(contacts.end)];
 
     std::string content;
     {
         const Session session;
         const Writer out(target);
         out.group("fclib_local");
-        out.write("fclib_local/spacedim", std::vector<std::int32_t>{dimension});
-        out.group("fclib_local/W");
-        out.write("fclib_local/W/m", std::vector<std::int32_t>{W.rows()});
-        out.write("fclib_local/W/n", std::vector<std::int32_t>{W.rows()});
-        out.write("fclib_local/W/nz", std::vector<std::int32_t>{-2});
-        out.write("fclib_local/W/nzmax", std::vector<std::int32_t>{static_cast<std::int32_t>(values.size())});
-        out.write("fclib_local/W/p", pointers);
-        out.write("fclib_local/W/i", columns);
-        out.write("fclib_local/W/x", values);
+        out.write("fclib_local/spacedim", std::vector<std::int32_t>{planar ? 2 : 3});
+        write_matrix(out, "fclib_local/W", part_of(W, contacts, contacts));
         out.group("fclib_local/vectors");
-        out.write("fclib_local/vectors/q", problem.q);
+        out.write("fclib_local/vectors/q", std::vector<double>(problem.q.begin(), first_bilateral));
         out.write("fclib_local/vectors/mu", mu);
+        if (bilateral.begin < bilateral.end) {
+            write_matrix(out, "fclib_local/V", part_of(W, contacts, bilateral));
+            write_matrix(out, "fclib_local/R", part_of(W, bilateral, bilateral));
+            out.write("fclib_local/vectors/s", std::vector<double>(first_bilateral, problem.q.end()));
+        }
         out.group("fclib_local/info");
         out.write("fclib_local/info/title", title);
         out.write("fclib_local/info/description", std::string("written by saltus"));

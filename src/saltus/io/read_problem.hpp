@@ -2,14 +2,12 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
-#include "saltus/base/error.hpp"
 #include "saltus/base/linalg.hpp"
+#include "saltus/io/condense.hpp"
 #include "saltus/solvers/problem.hpp"
 
 namespace saltus::io {
@@ -20,18 +18,6 @@ enum class ProblemKind { fc, gfc, rfc, grfc, lcp, mlcp, relay };
 
 std::string_view to_string(ProblemKind kind);
 std::optional<ProblemKind> problem_kind(std::string_view name);  ///< the inverse; nothing for another name
-
-using Triplet = solvers::BlockMatrix::Triplet;
-
-/// A global problem as it stands in the file, so that the velocities can be had from the reactions:
-///     M v = H r + f,   u = Hᵀ v + w
-/// with a law between u and r. Bilateral rows (G and b in FCLIB) are the last columns of H and the last entries of w;
-/// r is that of the condensed problem, in its order. Triplets that meet add up.
-struct Global {
-    int velocities = 0;  ///< rows of M and of H
-    std::vector<Triplet> M, H;
-    Vector f, w;
-};
 
 struct ContactProblem {
     std::string file;
@@ -67,23 +53,5 @@ ContactProblem read_problem(const std::string& path, std::optional<ProblemKind> 
 
 /// The same from a text; `file` is the name used in messages.
 ContactProblem parse_problem(std::string_view text, const std::string& file, std::optional<ProblemKind> kind = {});
-
-/// What the readers of all formats share.
-
-/// No single array larger than this is made for a file, whatever it says.
-inline constexpr std::size_t memory_limit = std::size_t{2} << 30;
-
-/// The laws of contacts of dimension 2, 3 or 5; `mu_rolling` is used, and needed, in dimension 5 alone.
-std::vector<solvers::Law> contact_laws(int dimension, std::span<const double> mu, std::span<const double> mu_rolling);
-
-/// The problem with this Delassus matrix, its blocks `dimension` rows a law.
-solvers::FrictionProblem local_problem(int dimension, std::span<const Triplet> W, std::vector<double> q,
-                                       std::vector<solvers::Law> laws);
-
-/// The condensed problem. Rows that the laws leave over are bilateral: one more block and law. Bodies that M does not
-/// couple are factorised each for itself, so that W has the blocks of contacts that share a body and no others. Exactly
-/// symmetric when M is, up to rounding. Throws Error at `place` when M is singular.
-solvers::FrictionProblem condense(const Global& global, int dimension, std::vector<solvers::Law> laws,
-                                  const Place& place);
 
 }  // namespace saltus::io

@@ -12,6 +12,7 @@
 #include "saltus/solvers/complementarity.hpp"
 #include "saltus/solvers/friction.hpp"
 #include "saltus/solvers/lemke.hpp"
+#include "saltus/solvers/planar.hpp"
 
 namespace saltus::io {
 
@@ -26,7 +27,7 @@ namespace {
 
 solvers::Solution solve(const solvers::FrictionProblem& p, const SolveOptions& o) {
     using namespace solvers;
-    if (o.method == "automatic") return solvers::solve(p, Automatic{o.tolerance, o.seconds});
+    if (o.method == "automatic") return solvers::solve(p, Automatic{.tolerance = o.tolerance, .seconds = o.seconds});
     if (o.method == "gauss-seidel") {
         GaussSeidel m;
         m.tolerance = o.tolerance;
@@ -42,7 +43,14 @@ solvers::Solution solve(const solvers::FrictionProblem& p, const SolveOptions& o
         m.tolerance = o.tolerance;
         return solvers::solve(p, m);
     }
-    refuse_method(o.method, {"automatic", "gauss-seidel", "newton", "proximal"}, "friction problems");
+    if (o.method == "lemke") {
+        if (!PlanarComplementarity::of(p))
+            throw Error("method 'lemke' does not solve this friction problem", {},
+                        "it is for planar contacts with bilateral rows that can be eliminated");
+        return solvers::solve(p, Lemke{0, o.tolerance});
+    }
+    refuse_method(o.method, {"automatic", "gauss-seidel", "newton", "proximal", "lemke (planar alone)"},
+                  "friction problems");
 }
 
 template <class Complementarity>
@@ -70,6 +78,8 @@ SolveRow solve_problem(const ContactProblem& problem, const SolveOptions& option
         },
         problem.problem);
     row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (const auto* p = std::get_if<solvers::FrictionProblem>(&problem.problem); p != nullptr && options.all)
+        row.all = solvers::all_solutions(*p);
     return row;
 }
 
@@ -83,6 +93,13 @@ std::string solve_text(const std::vector<SolveRow>& rows) {
             fmt::format("{:<{}}  {:<5} {:>8} {:>6}  {:<12} {:<16} {:>9.2e} {:>10} {:>9.4f}\n", r.file, width,
                         to_string(r.kind), r.contacts, r.rows, r.solution.method, solvers::to_string(r.solution.status),
                         r.solution.residual, r.solution.iterations, r.seconds);
+    for (const SolveRow& r : rows)
+        if (r.all)
+            text += r.all->modes == 0
+                        ? fmt::format("{}: too large, or not planar, to look for all solutions\n", r.file)
+                        : fmt::format("{}: {} solution{}{} in {} modes\n", r.file, r.all->r.size(),
+                                      r.all->r.size() == 1 ? "" : "s",
+                                      r.all->complete ? ", no others," : ", perhaps others,", r.all->modes);
     return text;
 }
 
@@ -103,6 +120,7 @@ std::string solve_json(const std::vector<SolveRow>& rows) {
                {"attempts", std::move(attempts)},
                {"seconds", r.seconds}};
         if (!r.solution.certificate.empty()) j["certificate"] = r.solution.certificate;
+        if (r.all) j["solutions"] = {{"r", r.all->r}, {"complete", r.all->complete}, {"modes", r.all->modes}};
         list.push_back(std::move(j));
     }
     return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "saltus/io/read_problem.hpp"
+#include "saltus/solvers/modes.hpp"
 #include "saltus/solvers/solution.hpp"
 
 namespace saltus::io {
 
 struct SolveOptions {
-    std::string method = "automatic";  ///< or gauss-seidel, newton, proximal; lemke for complementarity problems
+    std::string method =
+        "automatic";  ///< or gauss-seidel, newton, proximal; lemke for planar and complementarity problems
     double tolerance = 1e-8;
-    double seconds = 60.0;  ///< after which `automatic` begins nothing new
+    double seconds = 0.0;  ///< after which `automatic` begins nothing new; 0: only its budget of work ends it
+    bool all = false;      ///< look for every solution of friction problems that are small enough
 };
 
 /// One line of `saltus solve`.
@@ -21,7 +25,8 @@ struct SolveRow {
     ProblemKind kind = ProblemKind::fc;
     int contacts = 0, rows = 0;
     solvers::Solution solution;
-    double seconds = 0.0;  ///< of the solution alone
+    std::optional<solvers::AllSolutions> all;  ///< where they were asked for
+    double seconds = 0.0;                      ///< of the solution alone
 };
 
 /// Throws Error when the method does not fit the problem.

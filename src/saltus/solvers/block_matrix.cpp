@@ -2,6 +2,7 @@
 #include "saltus/solvers/block_matrix.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "saltus/base/error.hpp"
@@ -38,27 +39,79 @@ double BlockMatrix::diagonal_mean() const {
         const std::size_t n = ix(block_size(b));
         for (std::size_t i = 0; i < n; ++i) sum += values[offset[ix(entry)] + i * (n + 1)];
     }
+    if (!std::isfinite(sum)) {  // large entries: each its share
+        sum = 0.0;
+        for (int b = 0; b < blocks(); ++b)
+            if (const int entry = find(b, b); entry >= 0)
+                for (std::size_t i = 0, n = ix(block_size(b)); i < n; ++i)
+                    sum += values[offset[ix(entry)] + i * (n + 1)] / rows();
+        return sum;
+    }
     return rows() > 0 ? sum / rows() : 0.0;
 }
 
-void BlockMatrix::multiply_row(int a, std::span<const double> x, double* y) const {
-    const std::size_t n = ix(block_size(a));
-    std::fill_n(y, n, 0.0);
-    for (int entry = row_start[ix(a)]; entry < row_start[ix(a) + 1]; ++entry) {
-        const int b = block_column[ix(entry)];
-        const std::size_t m = ix(block_size(b));
-        const double* const A = values.data() + offset[ix(entry)];
-        const double* const xb = x.data() + start[ix(b)];
-        for (std::size_t i = 0; i < n; ++i) {
-            double sum = 0.0;
-            for (std::size_t j = 0; j < m; ++j) sum += A[i * m + j] * xb[j];
-            y[i] += sum;
-        }
+namespace {
+
+/// y += A x with sizes known at compile time.
+template <int n, int m>
+inline void add_image(const double* A, const double* x, double* y) {
+    for (int i = 0; i < n; ++i) {
+        double sum = 0.0;
+        for (int j = 0; j < m; ++j) sum += A[i * m + j] * x[j];
+        y[i] += sum;
     }
 }
 
+inline void add_image(std::size_t n, std::size_t m, const double* A, const double* x, double* y) {
+    if (n == 3 && m == 3) return add_image<3, 3>(A, x, y);
+    if (n == 2 && m == 2) return add_image<2, 2>(A, x, y);
+    if (n == 1 && m == 1) return add_image<1, 1>(A, x, y);
+    for (std::size_t i = 0; i < n; ++i) {
+        double sum = 0.0;
+        for (std::size_t j = 0; j < m; ++j) sum += A[i * m + j] * x[j];
+        y[i] += sum;
+    }
+}
+
+template <int n>
+void multiply_uniform(const BlockMatrix& W, const double* x, double* y) {
+    for (int a = 0; a < W.blocks(); ++a) {
+        double sum[n] = {};
+        for (int entry = W.row_start[ix(a)]; entry < W.row_start[ix(a) + 1]; ++entry)
+            add_image<n, n>(W.values.data() + W.offset[ix(entry)], x + n * W.block_column[ix(entry)], sum);
+        std::copy_n(sum, n, y + n * a);
+    }
+}
+
+}  // namespace
+
+void BlockMatrix::multiply_row(int a, std::span<const double> x, double* y) const { multiply_row(a, x, y, -1); }
+
+void BlockMatrix::multiply_row(int a, std::span<const double> x, double* y, int without) const {
+    const std::size_t n = ix(block_size(a));
+    std::fill_n(y, n, 0.0);
+    for (int entry = row_start[ix(a)]; entry < row_start[ix(a) + 1]; ++entry) {
+        if (entry == without) continue;
+        const int b = block_column[ix(entry)];
+        add_image(n, ix(block_size(b)), values.data() + offset[ix(entry)], x.data() + start[ix(b)], y);
+    }
+}
+
+int BlockMatrix::uniform_size() const {
+    const int n = blocks() > 0 ? block_size(0) : 0;
+    for (int b = 1; b < blocks(); ++b)
+        if (start[ix(b)] != b * n) return 0;
+    return rows() == n * blocks() ? n : 0;
+}
+
 void BlockMatrix::multiply(std::span<const double> x, std::span<double> y) const {
-    for (int a = 0; a < blocks(); ++a) multiply_row(a, x, y.data() + start[ix(a)]);
+    switch (uniform_size()) {
+        case 1: return multiply_uniform<1>(*this, x.data(), y.data());
+        case 2: return multiply_uniform<2>(*this, x.data(), y.data());
+        case 3: return multiply_uniform<3>(*this, x.data(), y.data());
+        default:
+            for (int a = 0; a < blocks(); ++a) multiply_row(a, x, y.data() + start[ix(a)]);
+    }
 }
 
 BlockMatrix BlockMatrix::from_dense(const Matrix& A, std::span<const int> sizes) {

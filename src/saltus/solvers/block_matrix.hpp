@@ -27,10 +27,14 @@ struct BlockMatrix {
     double at(int row, int column) const;  ///< slow, for tests
     double diagonal_mean() const;
 
-    /// y = A x, and y += A x.
+    int uniform_size() const;  ///< of all blocks, 0 when they differ
+
+    /// y = A x
     void multiply(std::span<const double> x, std::span<double> y) const;
     /// Σ_b A_ab x_b over one block row, into y (its size the block's).
     void multiply_row(int block_row, std::span<const double> x, double* y) const;
+    /// The same but for one entry, which is left out.
+    void multiply_row(int block_row, std::span<const double> x, double* y, int without) const;
 
     static BlockMatrix from_dense(const Matrix& A, std::span<const int> block_sizes);
 

@@ -25,7 +25,7 @@ class Judge {
 public:
     Judge(const Problem& problem, double tolerance) : problem_(problem), tolerance_(tolerance) {}
 
-    bool take(const std::string& method, int iterations, const std::vector<double>& z) {
+    bool take(std::string_view method, int iterations, const std::vector<double>& z) {
         const double defect = residual(problem_, z);
         solution_.attempts.push_back({method, iterations, defect});
         solution_.iterations += iterations;
@@ -124,7 +124,7 @@ void by_friction_methods(Judge<Problem>& judge, const Matrix& M, const Vector& q
                          double tolerance) {
     Automatic method;
     method.tolerance = tolerance;
-    method.seconds = 10.0;
+    method.work = 1e10;
     const Solution s = solve(as_blocks(M, q, free), method);
     judge.take(s.method, s.iterations, s.r);
 }

@@ -5,166 +5,362 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "saltus/base/error.hpp"
+#include "saltus/solvers/certificate.hpp"
+#include "saltus/solvers/modes.hpp"
 #include "saltus/solvers/newton.hpp"
-#include "saltus/solvers/one_contact.hpp"
+#include "saltus/solvers/planar.hpp"
 #include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/sweep.hpp"
 
 namespace saltus::solvers {
 
+struct Workspace::State {
+    Sweeper sweeper;
+    std::optional<NewtonSolver> made;  // the first time it is needed
+    NewtonSolver& newton() {
+        if (!made) made.emplace();
+        return *made;
+    }
+    std::vector<double> r, best, scratch, sweep_best;
+};
+
+Workspace::Workspace() : state_(std::make_unique<State>()) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 bool finite(std::span<const double> values) {
     return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// Sweeps over all blocks; returns how many were made.
-int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, std::vector<double>& r, double& defect) {
-    std::vector<double> best = r;
-    double best_defect = residual(p, r);
-    int sweeps = 0, worse = 0;
+/// Sweeps over all blocks, r becomes the best iterate; returns how many were made. The residual is computed after 1, 2,
+/// 4, … sweeps, then every `check_every`.
+int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, Workspace::State& w, std::vector<double>& r) {
+    w.sweeper.prepare(p);
+    w.sweep_best = r;
+    double best_defect = residual(p, r, w.scratch);
+    int sweeps = 0, batch = 1, idle = 0;
     while (sweeps < method.max_sweeps && best_defect > method.tolerance) {
-        for (int k = 0; k < method.check_every && sweeps < method.max_sweeps; ++k, ++sweeps) sweep(p, r);
-        const double now = residual(p, r);
+        const int until = std::min(method.max_sweeps, sweeps + batch);
+        for (; sweeps < until; ++sweeps) w.sweeper.sweep(p, r);
+        const double now = residual(p, r, w.scratch);
+        idle = now < 0.999 * best_defect ? 0 : idle + batch;
         if (now < best_defect) {
-            worse = now > 0.999 * best_defect ? worse + 1 : 0;
             best_defect = now;
-            best = r;
-        } else {
-            ++worse;
+            w.sweep_best = r;
         }
-        if (worse > 50) break;  // a thousand sweeps without progress
+        if (idle > 1000) break;  // a thousand sweeps without progress
+        batch = std::min(2 * batch, std::max(1, method.check_every));
     }
-    r = best;
-    defect = best_defect;
+    r = w.sweep_best;
     return sweeps;
 }
 
-Solution finish(const FrictionProblem& p, std::vector<double> r, std::string method, double tolerance,
-                Status otherwise) {
-    Solution s;
-    s.residual = verdict(p, r);
+/// Puts r with its verdict and its velocities into the solution.
+void conclude(const FrictionProblem& p, const std::vector<double>& r, double defect, double tolerance, Status otherwise,
+              Solution& s) {
+    s.residual = defect;
     s.status = s.residual <= tolerance ? Status::converged : otherwise;
-    s.method = std::move(method);
+    s.r = r;
     s.v.resize(r.size());
     p.W.multiply(r, s.v);
     for (std::size_t i = 0; i < r.size(); ++i) s.v[i] += p.q[i];
-    s.r = std::move(r);
-    return s;
 }
 
-Solution run(const FrictionProblem& p, const GaussSeidel& method, std::vector<double> r) {
-    double defect = 0.0;
-    const int sweeps = sweep_blocks(p, method, r, defect);
-    Solution s = finish(p, std::move(r), "gauss-seidel", method.tolerance,
-                        sweeps < method.max_sweeps ? Status::stalled : Status::limit);
-    s.iterations = sweeps;
-    s.attempts = {{"gauss-seidel", sweeps, s.residual}};
-    return s;
-}
-
-Solution run(const FrictionProblem& p, const Newton& method, std::vector<double> r) {
-    NewtonSolver solver(p);
-    const int iterations = solver.run(method, r);
-    Solution s = finish(p, std::move(r), "newton", method.tolerance,
-                        iterations < method.max_iterations ? Status::stalled : Status::limit);
+void conclude_single(const FrictionProblem& p, std::string_view name, int iterations, double tolerance,
+                     Status otherwise, Workspace::State& w, Solution& s) {
+    conclude(p, w.r, verdict(p, w.r, w.scratch), tolerance, otherwise, s);
+    s.method = name;
     s.iterations = iterations;
-    s.attempts = {{"newton", iterations, s.residual}};
-    return s;
+    s.attempts.push_back({name, iterations, s.residual});
 }
 
-Solution run(const FrictionProblem& p, const Proximal& method, std::vector<double> r) {
-    NewtonSolver solver(p);
-    const int iterations = solver.run(method, r);
-    Solution s = finish(p, std::move(r), "proximal", method.tolerance, Status::stalled);
-    s.iterations = iterations;
-    s.attempts = {{"proximal", iterations, s.residual}};
-    return s;
+void run(const FrictionProblem& p, const GaussSeidel& method, Workspace::State& w, Solution& s) {
+    const int sweeps = sweep_blocks(p, method, w, w.r);
+    conclude_single(p, "gauss-seidel", sweeps, method.tolerance,
+                    sweeps < method.max_sweeps ? Status::stalled : Status::limit, w, s);
 }
 
-Solution run(const FrictionProblem& p, const Automatic& method, std::vector<double> r) {
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    const auto out_of_time = [&] {
-        return method.seconds > 0.0 && std::chrono::duration<double>(Clock::now() - start).count() > method.seconds;
-    };
-    std::vector<Attempt> attempts;
-    std::string best_method = "none";
-    double best = verdict(p, r);
-    std::vector<double> best_r = r;
-    int iterations = 0;
-    const auto take = [&](const std::string& name, int count, std::vector<double> candidate) {
-        iterations += count;
-        const double defect = verdict(p, candidate);
-        attempts.push_back({name, count, defect});
-        if (defect < best) {
-            best = defect;
-            best_r = std::move(candidate);
-            best_method = name;
+void run(const FrictionProblem& p, const Newton& method, Workspace::State& w, Solution& s) {
+    const bool possible = w.newton().prepare(p);
+    const int iterations = possible ? w.newton().run(method, w.r) : 0;
+    conclude_single(p, "newton", iterations, method.tolerance,
+                    possible && iterations < method.max_iterations ? Status::stalled : Status::limit, w, s);
+}
+
+void run(const FrictionProblem& p, const Proximal& method, Workspace::State& w, Solution& s) {
+    const bool possible = w.newton().prepare(p);
+    const int iterations = possible ? w.newton().run(method, w.r) : 0;
+    conclude_single(p, "proximal", iterations, method.tolerance,
+                    possible && iterations < method.max_steps ? Status::stalled : Status::limit, w, s);
+}
+
+void run(const FrictionProblem& p, const Lemke& method, Workspace::State& w, Solution& s) {
+    int pivots = 0;
+    if (const auto planar = PlanarComplementarity::of(p)) {
+        const Solution z = solve(planar->problem, method);
+        pivots = z.iterations;
+        w.r = planar->reactions(z.r);
+    }
+    conclude_single(p, "lemke", pivots, method.tolerance, Status::stalled, w, s);
+}
+
+/// The course of the automatic method: the best iterate so far, what was tried, what is left of the budget.
+class Course {
+public:
+    Course(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s)
+        : p_(p), method_(method), w_(w), s_(s), start_(Clock::now()) {
+        w_.best = w_.r;
+        best_ = verdict(p_, w_.best, w_.scratch);
+        s_.method = "none";
+    }
+
+    bool solved() const { return best_ <= method_.tolerance; }
+    double best() const { return best_; }
+    bool spent() const {
+        return work_ > method_.work || (method_.seconds > 0.0 &&
+                                        std::chrono::duration<double>(Clock::now() - start_).count() > method_.seconds);
+    }
+
+    /// The iterate in w.r is what `name` made of the best one.
+    bool take(std::string_view name, int iterations) { return take(name, iterations, verdict(p_, w_.r, w_.scratch)); }
+    bool take(std::string_view name, int iterations, double defect) {
+        s_.iterations += iterations;
+        s_.attempts.push_back({name, iterations, defect});
+        if (defect < best_) {
+            best_ = defect;
+            w_.best.swap(w_.r);
+            s_.method = name;
         }
-        return best <= method.tolerance;
-    };
-    NewtonSolver newton(p);
-    const auto by_sweeps = [&](int most) {
-        GaussSeidel gs;
-        gs.max_sweeps = most;
-        gs.tolerance = method.tolerance;
-        std::vector<double> x = best_r;
-        double defect = 0.0;
-        const int made = sweep_blocks(p, gs, x, defect);
-        return take("gauss-seidel", made, std::move(x));
-    };
-    const auto by_newton = [&](double proximal, int most) {
-        Newton n;
-        n.tolerance = method.tolerance;
-        n.proximal = proximal;
-        n.max_iterations = most;
-        std::vector<double> x = best_r;
-        const int made = newton.run(n, x);
-        return take("newton", made, std::move(x));
-    };
-    const auto by_proximal = [&](double weight, std::vector<double> from) {
-        Proximal n;
-        n.tolerance = method.tolerance;
-        n.weight = weight;
-        const int made = newton.run(n, from);
-        return take("proximal", made, std::move(from));
-    };
-    bool stalled = false;
-    const auto all = [&] {
-        if (best <= method.tolerance || by_sweeps(40) || by_newton(1e-9, 30)) return;
-        if (out_of_time() || by_proximal(1e-2, best_r)) return;
-        if (out_of_time() || by_proximal(1.0, std::vector<double>(r.size(), 0.0))) return;
-        double before = best;
-        for (int most = 200; !stalled && !out_of_time(); most *= 3) {
-            if (by_sweeps(most) || by_newton(1e-6, 60) || by_newton(1e-3, 60) || by_proximal(1e-1, best_r)) return;
-            stalled = best > 0.5 * before;
-            before = best;
+        return solved();
+    }
+
+    bool sweeps(int most) {
+        if (spent()) return false;
+        GaussSeidel method;
+        method.max_sweeps = most;
+        method.tolerance = method_.tolerance;
+        w_.r = w_.best;
+        const int made = sweep_blocks(p_, method, w_, w_.r);
+        work_ += made * a_sweep();
+        return take("gauss-seidel", made);
+    }
+
+    /// The first sweeps: as many as promise to be cheaper than Newton steps.
+    bool opening() {
+        const double rows = p_.W.rows();
+        const double newton = 2.0 * rows * rows * rows + 600.0 * rows;  // six small steps
+        w_.r = w_.best;
+        w_.sweeper.prepare(p_);
+        int made = 0;
+        double now = best_, before = best_;
+        for (int batch = 1; made < 127; batch += (batch + 1) / 2) {
+            for (int k = 0; k < batch; ++k) w_.sweeper.sweep(p_, w_.r);
+            made += batch;
+            before = now;
+            now = verdict(p_, w_.r, w_.scratch);
+            if (now <= method_.tolerance || !std::isfinite(now)) break;
+            if (made < 3) continue;
+            const double rate = std::log(now / before) / batch;  // negative when they converge
+            const double missing = std::log(method_.tolerance / now) / rate;
+            if (!(rate < 0.0) || (rows <= 60 ? missing * a_sweep() > newton : missing > 6)) break;
         }
-    };
-    all();
-    Solution s = finish(p, std::move(best_r), best_method, method.tolerance, stalled ? Status::stalled : Status::limit);
-    s.iterations = iterations;
-    s.attempts = std::move(attempts);
-    return s;
+        work_ += made * a_sweep();
+        return take("gauss-seidel", made, now);
+    }
+
+    /// Whether the Newton methods can run at all.
+    bool prepare_newton() {
+        newton_possible_ = w_.newton().prepare(p_);
+        return newton_possible_;
+    }
+
+    bool newton(double proximal, int most) {
+        if (!newton_possible_ || spent()) return false;
+        Newton method;
+        method.tolerance = method_.tolerance;
+        method.proximal = proximal;
+        method.max_iterations = affordable(most);
+        w_.r = w_.best;
+        const int made = w_.newton().run(method, w_.r);
+        work_ += made * w_.newton().step_work();
+        return take("newton", made);
+    }
+
+    bool proximal(double weight, bool from_zero) {
+        if (!newton_possible_ || spent()) return false;
+        Proximal method;
+        method.tolerance = method_.tolerance;
+        method.weight = weight;
+        method.max_steps = affordable(method.max_steps);
+        w_.r = w_.best;
+        if (from_zero) std::fill(w_.r.begin(), w_.r.end(), 0.0);
+        const int made = w_.newton().run(method, w_.r);
+        work_ += made * w_.newton().step_work();
+        return take("proximal", made);
+    }
+
+    bool lemke() {
+        if (p_.W.rows() > 300) return false;
+        const auto planar = PlanarComplementarity::of(p_);
+        if (!planar) return false;
+        Lemke method;
+        method.tolerance = 0.0;
+        const Solution z = solve(planar->problem, method);
+        w_.r = planar->reactions(z.r);
+        return take("lemke", z.iterations);
+    }
+
+private:
+    /// Multiplications of a sweep, about; contacts with several bounded parts are iterated.
+    double a_sweep() const {
+        const double block = p_.W.rows() > 3 * p_.contacts() ? 2000.0 : 100.0;
+        return static_cast<double>(p_.W.values.size()) + block * p_.contacts();
+    }
+
+    int affordable(int most) const {
+        const double left = (method_.work - work_) / w_.newton().step_work();
+        return std::max(1, static_cast<int>(std::min(static_cast<double>(most), left)));
+    }
+
+    const FrictionProblem& p_;
+    const Automatic& method_;
+    Workspace::State& w_;
+    Solution& s_;
+    Clock::time_point start_;
+    double best_ = 0.0;
+    double work_ = 0.0;
+    bool newton_possible_ = false;
+};
+
+/// True when nothing more can be expected.
+bool try_all(Course& course) {
+    if (course.solved() || course.opening()) return true;
+    course.prepare_newton();
+    if (course.newton(1e-3, 60) || course.proximal(1e-2, false) || course.lemke() || course.proximal(1.0, true))
+        return true;
+    double before = course.best();
+    for (int most = 200; !course.spent(); most *= 3) {
+        if (course.sweeps(most) || course.newton(1e-6, 60) || course.newton(1e-2, 60) || course.proximal(1e-1, false))
+            return true;
+        if (course.best() > 0.5 * before) return true;
+        before = course.best();
+    }
+    return false;
+}
+
+void run(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s) {
+    Course course(p, method, w, s);
+    const bool stalled = try_all(course);
+    conclude(p, w.best, course.best(), method.tolerance, stalled ? Status::stalled : Status::limit, s);
+    if (s.status == Status::converged) return;
+    if (auto certificate = certificate_of_infeasibility(p); !certificate.empty()) {
+        s.status = Status::infeasible;
+        s.certificate = std::move(certificate);
+        return;
+    }
+    const AllSolutions all = all_solutions(p);
+    if (!all.r.empty()) {
+        w.r = all.r.front();
+        course.take("enumeration", all.modes);
+        conclude(p, w.best, course.best(), method.tolerance, s.status, s);
+    } else if (all.complete) {
+        s.status = Status::infeasible;
+        s.attempts.push_back({"enumeration", all.modes, s.residual});
+    }
+}
+
+/// Orthotropic contacts with the second direction scaled so that the ellipse is a disk: r_T2 = κ r'_T2, v'_T2 = κ v_T2
+/// with κ = μ₂/μ₁ makes the law isotropic, W and q change by congruence.
+class Isotropic {
+public:
+    explicit Isotropic(const FrictionProblem& p) : problem(p), scale(p.q.size(), 1.0) {
+        for (int a = 0; a < p.contacts(); ++a) {
+            Law& law = problem.laws[static_cast<std::size_t>(a)];
+            if (!orthotropic(law)) continue;
+            const auto first = static_cast<std::size_t>(p.W.start[static_cast<std::size_t>(a)]);
+            const double larger = std::max(law.mu, law.mu_second);
+            scale[first + 1] = larger > 0.0 ? law.mu / larger : 1.0;
+            scale[first + 2] = larger > 0.0 ? law.mu_second / larger : 1.0;
+            law.mu = larger;
+            law.mu_second = -1.0;
+        }
+        BlockMatrix& W = problem.W;
+        for (int a = 0; a < W.blocks(); ++a)
+            for (int e = W.row_start[static_cast<std::size_t>(a)]; e < W.row_start[static_cast<std::size_t>(a) + 1];
+                 ++e) {
+                const int b = W.block_column[static_cast<std::size_t>(e)];
+                double* value = W.values.data() + W.offset[static_cast<std::size_t>(e)];
+                for (int i = 0; i < W.block_size(a); ++i)
+                    for (int j = 0; j < W.block_size(b); ++j)
+                        *value++ *= scale[static_cast<std::size_t>(W.start[static_cast<std::size_t>(a)] + i)] *
+                                    scale[static_cast<std::size_t>(W.start[static_cast<std::size_t>(b)] + j)];
+            }
+        for (std::size_t i = 0; i < scale.size(); ++i) problem.q[i] *= scale[i];
+    }
+
+    FrictionProblem problem;
+    std::vector<double> scale;
+};
+
+void solve_orthotropic(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
+                       std::span<const double> guess) {
+    const Isotropic isotropic(p);
+    std::vector<double> scaled(guess.begin(), guess.end());
+    for (std::size_t i = 0; i < scaled.size(); ++i)
+        scaled[i] = isotropic.scale[i] > 0.0 ? scaled[i] / isotropic.scale[i] : 0.0;
+    solve(isotropic.problem, method, workspace, s, scaled);
+    if (s.status == Status::non_finite) return;
+    for (std::size_t i = 0; i < s.r.size(); ++i) s.r[i] *= isotropic.scale[i];
+    p.W.multiply(s.r, s.v);
+    for (std::size_t i = 0; i < s.r.size(); ++i) s.v[i] += p.q[i];
+    // The verdict is passed on the problem itself.
+    const double tolerance = std::visit([](const auto& m) { return m.tolerance; }, method);
+    s.residual = verdict(p, s.r);
+    if (s.status == Status::converged && s.residual > tolerance) s.status = Status::stalled;
 }
 
 }  // namespace
 
-Solution solve(const FrictionProblem& p, const FrictionMethod& method, std::span<const double> guess) {
+void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
+           std::span<const double> guess) {
     SALTUS_EXPECT(p.W.blocks() == p.contacts() && p.W.rows() == static_cast<int>(p.q.size()));
     SALTUS_EXPECT(guess.empty() || guess.size() == p.q.size());
-    std::vector<double> r(p.q.size(), 0.0);
+    if (std::any_of(p.laws.begin(), p.laws.end(), orthotropic))
+        return solve_orthotropic(p, method, workspace, s, guess);
+    Workspace::State& w = workspace.state();
+    if (guess.empty() || !finite(guess))
+        w.r.assign(p.q.size(), 0.0);
+    else
+        w.r.assign(guess.begin(), guess.end());
+    w.scratch.resize(p.q.size());
+    s.status = Status::limit;
+    s.method = {};
+    s.iterations = 0;
+    s.attempts.clear();
+    s.certificate.clear();
     if (!finite(p.W.values) || !finite(p.q)) {
-        Solution s;
         s.status = Status::non_finite;
         s.residual = std::numeric_limits<double>::infinity();
-        s.r = std::move(r);
-        return s;
+        s.r.assign(p.q.size(), 0.0);
+        s.v.clear();
+        return;
     }
-    if (!guess.empty()) std::copy(guess.begin(), guess.end(), r.begin());
-    return std::visit([&](const auto& m) { return run(p, m, std::move(r)); }, method);
+    std::visit([&](const auto& m) { run(p, m, w, s); }, method);
+}
+
+Solution solve(const FrictionProblem& p, const FrictionMethod& method, std::span<const double> guess) {
+    Workspace workspace;
+    Solution s;
+    solve(p, method, workspace, s, guess);
+    return s;
 }
 
 }  // namespace saltus::solvers

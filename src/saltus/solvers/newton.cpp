@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/solvers/newton.hpp"
 
-#include <Eigen/LU>
 #include <Eigen/SparseCore>
 #include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/solvers/residual.hpp"
+#include "saltus/sets/disk.hpp"
 
 namespace saltus::solvers {
 
@@ -15,272 +14,417 @@ namespace {
 
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
+double norm(const std::vector<double>& x) {
+    return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())).norm();
+}
+
 }  // namespace
 
-/// The Jacobian's storage and factorisation: dense for small or full problems, otherwise sparse with the pattern of W,
-/// analysed once.
-struct NewtonSolver::Linear {
-    explicit Linear(const FrictionProblem& p) : n(p.W.rows()) {
-        dense = n <= 90 || static_cast<double>(p.W.values.size()) > 0.3 * n * static_cast<double>(n);
-        if (dense) {
-            A.resize(n, n);
-            return;
-        }
-        std::vector<Eigen::Triplet<double>> entries;
-        const auto add = [&](int row, int column) { entries.emplace_back(row, column, 1.0); };
-        for (int a = 0; a < p.W.blocks(); ++a) {
-            const int first = p.W.start[ix(a)], last = p.W.start[ix(a) + 1];
-            for (int k = p.W.row_start[ix(a)]; k < p.W.row_start[ix(a) + 1]; ++k) {
-                const int b = p.W.block_column[ix(k)];
-                for (int i = first; i < last; ++i)
-                    for (int j = p.W.start[ix(b)]; j < p.W.start[ix(b) + 1]; ++j) add(i, j);
-            }
-            for (int i = first; i < last; ++i) {
-                add(i, i);
-                if (p.laws[ix(a)].row >= 0) add(i, p.laws[ix(a)].row);
-            }
-        }
-        S.resize(n, n);
-        S.setFromTriplets(entries.begin(), entries.end(), [](double x, double) { return x; });
-        lu.analyzePattern(S);
-    }
+void NewtonSolver::History::add(double value) {
+    merit[next % 8] = value;
+    next = (next + 1) % 8;
+    count = std::min(count + 1, 8);
+}
 
-    void clear() {
-        if (dense)
-            A.setZero();
-        else
-            std::fill_n(S.valuePtr(), S.nonZeros(), 0.0);
-    }
-    double& operator()(int i, int j) { return dense ? A(i, j) : S.coeffRef(i, j); }
+double NewtonSolver::History::worst() const { return *std::max_element(merit, merit + count); }
 
-    bool solve(const Vector& b, Vector& x) {
-        if (dense) {
-            x = A.partialPivLu().solve(b);
-        } else {
-            lu.factorize(S);
-            if (lu.info() != Eigen::Success) return false;
-            x = lu.solve(b);
-        }
-        return x.allFinite();
-    }
-
-    int n;
-    bool dense = true;
-    Matrix A;
-    Eigen::SparseMatrix<double> S;
+/// Factors with pivots over the whole matrix, for the few that the block factors get wrong.
+struct NewtonSolver::Pivoted {
+    Eigen::SparseMatrix<double> matrix;
     Eigen::SparseLU<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> lu;
 };
 
-NewtonSolver::NewtonSolver(const FrictionProblem& p)
-    : p_(p), rho_(p.q.size()), v_(p.q.size()), linear_(std::make_unique<Linear>(p)) {
-    const double mean = p.W.diagonal_mean();
-    for (int a = 0; a < p.W.blocks(); ++a) {
-        const int n = p.W.block_size(a);
-        shapes_.push_back(shape_of(p.laws[ix(a)], n));
-        const int diagonal = p.W.find(a, a);
-        const double* D = diagonal >= 0 ? p.W.values.data() + p.W.offset[ix(diagonal)] : nullptr;
-        const auto trace = [&](int first, int size) {
-            double sum = 0.0;
-            for (int i = first; i < first + size && D != nullptr; ++i) sum += D[i * n + i];
-            return sum > 0.0 ? sum / size : (mean > 0.0 ? mean : 1.0);
-        };
-        const auto set = [&](int first, int size) {
-            for (int i = first; i < first + size; ++i) rho_[ix(p.W.start[ix(a)] + i)] = 1.0 / trace(first, size);
-        };
-        if (shapes_.back().bilateral) set(0, n);
-        if (shapes_.back().normal) set(0, 1);
-        for (int k = 0; k < shapes_.back().parts; ++k)
-            set(shapes_.back().part[ix(k)].first, shapes_.back().part[ix(k)].size);
-    }
+namespace {
+
+constexpr int always_dense = 60, dense_when_hard = 400;  // rows
+
+}  // namespace
+
+NewtonSolver::NewtonSolver() = default;
+
+double NewtonSolver::step_work() const {
+    const double rows = p_->W.rows();
+    const double factors = rows <= always_dense ? rows * rows * rows / 3.0 : lu_.work();
+    return factors + 6.0 * static_cast<double>(p_->W.values.size()) + 100.0 * rows;
 }
 
 NewtonSolver::~NewtonSolver() = default;
 
-void NewtonSolver::velocities(const std::vector<double>& r, std::vector<double>& v) const {
-    p_.W.multiply(r, v);
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] += p_.q[i];
-    if (weight_ > 0.0)
-        for (std::size_t i = 0; i < v.size(); ++i) v[i] += weight_ * (r[i] - centre_[i]);
+bool NewtonSolver::prepare(const FrictionProblem& p) {
+    p_ = &p;
+    const std::size_t rows = p.q.size(), blocks = p.laws.size();
+    extra_.clear();
+    extra_block_.assign(blocks, -1);
+    for (int a = 0; a < p.W.blocks(); ++a)
+        if (p.laws[ix(a)].row >= 0) {
+            const auto after = std::upper_bound(p.W.start.begin(), p.W.start.end(), p.laws[ix(a)].row);
+            extra_block_[ix(a)] = static_cast<int>(after - p.W.start.begin()) - 1;
+            extra_.emplace_back(a, extra_block_[ix(a)]);
+        }
+    for (const Law& law : p.laws)
+        if (law.kind == LawKind::contensou4) return false;
+    if (p.W.rows() > always_dense && !lu_.analyse(p.W, extra_)) return false;
+    mean_ = p.W.diagonal_mean();
+    shapes_.resize(blocks);
+    square_.resize(blocks);
+    open_.resize(blocks);
+    for (std::vector<double>* x :
+         {&tied_, &rho_, &v_, &F_, &direction_, &correction_, &image_, &trial_, &best_, &descend_best_, &centre_})
+        x->resize(rows);
+    std::size_t squares = 0;
+    for (int a = 0; a < p.W.blocks(); ++a) {
+        const int n = p.W.block_size(a);
+        shapes_[ix(a)] = shape_of(p.laws[ix(a)], n);
+        square_[ix(a)] = squares;
+        squares += ix(n) * ix(n);
+        const int diagonal = p.W.find(a, a);
+        const double* D = diagonal >= 0 ? p.W.values.data() + p.W.offset[ix(diagonal)] : nullptr;
+        const auto set = [&](int first, int size) {
+            double sum = 0.0;
+            for (int i = first; i < first + size && D != nullptr; ++i) sum += D[i * n + i];
+            const double trace = sum > 0.0 ? sum / size : (mean_ > 0.0 ? mean_ : 1.0);
+            for (int i = first; i < first + size; ++i) rho_[ix(p.W.start[ix(a)] + i)] = 1.0 / trace;
+        };
+        if (shapes_[ix(a)].bilateral) set(0, n);
+        if (shapes_[ix(a)].normal) set(0, 1);
+        for (int k = 0; k < shapes_[ix(a)].parts; ++k)
+            set(shapes_[ix(a)].part[ix(k)].first, shapes_[ix(a)].part[ix(k)].size);
+    }
+    C_.resize(squares);
+    E_.resize(squares);
+    return true;
 }
 
-double NewtonSolver::evaluate(const std::vector<double>& r, std::vector<double>& F, bool jacobian, double proximal) {
-    velocities(r, v_);
-    Linear& J = *linear_;
-    if (jacobian) J.clear();
-    // J(row, ·) += factor · (W + proximal)(source, ·)
-    const auto add_velocity = [&](int a, int row, int source, double factor) {
-        const int local = source - p_.W.start[ix(a)];
-        for (int k = p_.W.row_start[ix(a)]; k < p_.W.row_start[ix(a) + 1]; ++k) {
-            const int b = p_.W.block_column[ix(k)];
-            const int m = p_.W.block_size(b), first = p_.W.start[ix(b)];
-            const double* w = p_.W.values.data() + p_.W.offset[ix(k)] + ix(local) * ix(m);
-            for (int j = 0; j < m; ++j) J(row, first + j) += factor * w[j];
+void NewtonSolver::velocities(const std::vector<double>& r) {
+    p_->W.multiply(r, v_);
+    for (std::size_t i = 0; i < v_.size(); ++i) v_[i] += p_->q[i];
+    if (weight_ > 0.0)
+        for (std::size_t i = 0; i < v_.size(); ++i) v_[i] += weight_ * (r[i] - centre_[i]);
+}
+
+void NewtonSolver::evaluate_part(int a, const Shape::Part& part, double y_n, const std::vector<double>& r,
+                                 bool jacobian) {
+    const Shape& shape = shapes_[ix(a)];
+    const Law& law = p_->laws[ix(a)];
+    const int n = p_->W.block_size(a), first = p_->W.start[ix(a)], t = first + part.first;
+    double* const C = C_.data() + square_[ix(a)];
+    double* const E = E_.data() + square_[ix(a)];
+    const double bound = shape.normal                  ? part.mu * std::max(0.0, y_n)
+                         : law.kind == LawKind::slider ? law.bound
+                                                       : law.mu * std::abs(r[ix(law.row)]);
+    double y[2] = {0.0, 0.0}, projected[2];
+    for (int i = 0; i < part.size; ++i) y[i] = r[ix(t + i)] - rho_[ix(t + i)] * v_[ix(t + i)];
+    const double length = part.size == 1 ? std::abs(y[0]) : std::sqrt(y[0] * y[0] + y[1] * y[1]);
+    if (length <= bound && bound > 0.0) {  // sticks
+        for (int i = 0; i < part.size; ++i) {
+            F_[ix(t + i)] = rho_[ix(t + i)] * v_[ix(t + i)];
+            if (jacobian) C[(part.first + i) * n + part.first + i] = rho_[ix(t + i)];
         }
-        J(row, source) += factor * proximal;
-    };
-    double sum = 0.0;
-    for (int a = 0; a < p_.W.blocks(); ++a) {
-        const Shape& shape = shapes_[ix(a)];
-        const Law& law = p_.laws[ix(a)];
-        const int first = p_.W.start[ix(a)], n = p_.W.block_size(a);
-        if (shape.bilateral) {
-            for (int i = first; i < first + n; ++i) {
-                F[ix(i)] = rho_[ix(i)] * v_[ix(i)];
-                if (jacobian) add_velocity(a, i, i, rho_[ix(i)]);
-            }
-        }
-        double y_n = 0.0;
+        return;
+    }
+    sets::Disk(bound).project(std::span<const double>(y, 2), projected);
+    for (int i = 0; i < part.size; ++i) F_[ix(t + i)] = r[ix(t + i)] - projected[i];
+    if (!jacobian) return;
+    for (int i = 0; i < part.size; ++i) E[(part.first + i) * n + part.first + i] = 1.0;
+    if (bound <= 0.0) return;
+    // slips: F_T = r_T − b d, d = y/‖y‖;  δF = δr_T − d δb − (b/‖y‖)(I − d dᵀ)(δr_T − ρ δv_T)
+    const double d[2] = {y[0] / length, y[1] / length};
+    for (int i = 0; i < part.size; ++i) {
+        const int row = (part.first + i) * n;
         if (shape.normal) {
+            E[row] -= d[i] * part.mu;
+            C[row] += d[i] * part.mu * rho_[ix(first)];
+        } else if (law.kind == LawKind::scaled_slider) {
+            tied_[ix(t + i)] = -d[i] * law.mu * (r[ix(law.row)] >= 0.0 ? 1.0 : -1.0);
+        }
+        for (int j = 0; j < part.size && part.size > 1; ++j) {
+            const double c = bound / length * ((i == j ? 1.0 : 0.0) - d[i] * d[j]);
+            E[row + part.first + j] -= c;
+            C[row + part.first + j] += c * rho_[ix(t + j)];
+        }
+    }
+}
+
+double NewtonSolver::evaluate(const std::vector<double>& r, bool jacobian) {
+    velocities(r);
+    if (jacobian) {
+        std::fill(C_.begin(), C_.end(), 0.0);
+        std::fill(E_.begin(), E_.end(), 0.0);
+        if (!extra_.empty()) std::fill(tied_.begin(), tied_.end(), 0.0);
+    }
+    double sum = 0.0;
+    for (int a = 0; a < p_->W.blocks(); ++a) {
+        const Shape& shape = shapes_[ix(a)];
+        const int first = p_->W.start[ix(a)], n = p_->W.block_size(a);
+        double* const C = C_.data() + square_[ix(a)];
+        double* const E = E_.data() + square_[ix(a)];
+        double y_n = 0.0;
+        open_[ix(a)] = 0;
+        if (shape.bilateral) {
+            for (int i = 0; i < n; ++i) {
+                F_[ix(first + i)] = rho_[ix(first + i)] * v_[ix(first + i)];
+                if (jacobian) C[i * n + i] = rho_[ix(first + i)];
+            }
+        } else if (shape.normal) {
             y_n = r[ix(first)] - rho_[ix(first)] * v_[ix(first)];
             if (y_n > 0.0) {
-                F[ix(first)] = rho_[ix(first)] * v_[ix(first)];
-                if (jacobian) add_velocity(a, first, first, rho_[ix(first)]);
+                F_[ix(first)] = rho_[ix(first)] * v_[ix(first)];
+                if (jacobian) C[0] = rho_[ix(first)];
             } else {
-                F[ix(first)] = r[ix(first)];
-                if (jacobian) J(first, first) += 1.0;
-            }
-        }
-        for (int k = 0; k < shape.parts; ++k) {
-            const Shape::Part& part = shape.part[ix(k)];
-            const int t = first + part.first;
-            double y[2] = {0.0, 0.0};
-            for (int i = 0; i < part.size; ++i) y[i] = r[ix(t + i)] - rho_[ix(t + i)] * v_[ix(t + i)];
-            const double length = part.size == 1 ? std::abs(y[0]) : std::hypot(y[0], y[1]);
-            const double bound = shape.normal                  ? part.mu * std::max(0.0, y_n)
-                                 : law.kind == LawKind::slider ? law.bound
-                                                               : law.mu * std::abs(r[ix(law.row)]);
-            if (length <= bound && bound > 0.0) {  // sticks
-                for (int i = 0; i < part.size; ++i) {
-                    F[ix(t + i)] = rho_[ix(t + i)] * v_[ix(t + i)];
-                    if (jacobian) add_velocity(a, t + i, t + i, rho_[ix(t + i)]);
-                }
-                continue;
-            }
-            if (bound <= 0.0) {
-                for (int i = 0; i < part.size; ++i) {
-                    F[ix(t + i)] = r[ix(t + i)];
-                    if (jacobian) J(t + i, t + i) += 1.0;
-                }
-                continue;
-            }
-            // slips: F_T = r_T − b d, d = y/‖y‖;  δF = δr_T − d δb − (b/‖y‖)(I − d dᵀ)(δr_T − ρ δv_T)
-            const double d[2] = {y[0] / length, y[1] / length};
-            for (int i = 0; i < part.size; ++i) {
-                F[ix(t + i)] = r[ix(t + i)] - bound * d[i];
-                if (!jacobian) continue;
-                J(t + i, t + i) += 1.0;
-                if (shape.normal) {
-                    J(t + i, first) -= d[i] * part.mu;
-                    add_velocity(a, t + i, first, d[i] * part.mu * rho_[ix(first)]);
-                } else if (law.kind == LawKind::scaled_slider) {
-                    J(t + i, law.row) -= d[i] * law.mu * (r[ix(law.row)] >= 0.0 ? 1.0 : -1.0);
-                }
-                for (int j = 0; j < part.size && part.size > 1; ++j) {
-                    const double c = bound / length * ((i == j ? 1.0 : 0.0) - d[i] * d[j]);
-                    J(t + i, t + j) -= c;
-                    add_velocity(a, t + i, t + j, c * rho_[ix(t + j)]);
+                open_[ix(a)] = 1;
+                for (int i = 0; i < n; ++i) {
+                    F_[ix(first + i)] = r[ix(first + i)];
+                    if (jacobian) E[i * n + i] = 1.0;
                 }
             }
         }
-        for (int i = first; i < first + n; ++i) sum += F[ix(i)] * F[ix(i)];
+        if (open_[ix(a)] == 0)
+            for (int k = 0; k < shape.parts; ++k) evaluate_part(a, shape.part[ix(k)], y_n, r, jacobian);
+        for (int i = first; i < first + n; ++i) sum += F_[ix(i)] * F_[ix(i)];
     }
     return sum;
 }
 
-bool NewtonSolver::step(std::vector<double>& r, double regularisation, std::deque<double>& history) {
+namespace {
+
+/// A = C W, C n × n, W n × m, A with a stride; common shapes by known size.
+template <int n, int m>
+inline void product(const double* C, const double* W, double* A, int stride) {
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < m; ++j) {
+            double sum = 0.0;
+            for (int l = 0; l < n; ++l) sum += C[i * n + l] * W[l * m + j];
+            A[i * stride + j] = sum;
+        }
+}
+
+inline void product(int n, int m, const double* C, const double* W, double* A, int stride) {
+    if (n == 3 && m == 3) return product<3, 3>(C, W, A, stride);
+    if (n == 2 && m == 2) return product<2, 2>(C, W, A, stride);
+    for (int i = 0; i < n; ++i) {
+        std::fill_n(A + i * stride, m, 0.0);
+        for (int l = 0; l < n; ++l) {
+            const double c = C[i * n + l];
+            if (c == 0.0) continue;
+            for (int j = 0; j < m; ++j) A[i * stride + j] += c * W[l * m + j];
+        }
+    }
+}
+
+}  // namespace
+
+void NewtonSolver::assemble(double epsilon) {
+    const BlockMatrix& W = p_->W;
+    lu_.clear();
+    for (int a = 0; a < W.blocks(); ++a) {
+        if (open_[ix(a)] != 0) {
+            lu_.make_identity(a);
+            continue;
+        }
+        const int n = W.block_size(a);
+        const double* const C = C_.data() + square_[ix(a)];
+        const double* const E = E_.data() + square_[ix(a)];
+        for (int k = W.row_start[ix(a)]; k < W.row_start[ix(a) + 1]; ++k) {
+            const BlockLU::View block = lu_.at_entry(k);
+            product(n, W.block_size(W.block_column[ix(k)]), C, W.values.data() + W.offset[ix(k)], block.data,
+                    block.stride);
+        }
+        const BlockLU::View diagonal = lu_.at(a, a);
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j) diagonal.data[i * diagonal.stride + j] += epsilon * C[i * n + j] + E[i * n + j];
+        if (const int b = extra_block_[ix(a)]; b >= 0) {
+            const BlockLU::View block = lu_.at(a, b);
+            const int column = p_->laws[ix(a)].row - W.start[ix(b)];
+            for (int i = 0; i < n; ++i) block.data[i * block.stride + column] += tied_[ix(W.start[ix(a)] + i)];
+        }
+    }
+}
+
+void NewtonSolver::image(const std::vector<double>& x, double epsilon, std::vector<double>& y) {
+    const BlockMatrix& W = p_->W;
+    double row[64];
+    for (int a = 0; a < W.blocks(); ++a) {
+        const int n = W.block_size(a), first = W.start[ix(a)];
+        if (open_[ix(a)] != 0) {
+            std::copy_n(x.begin() + first, n, y.begin() + first);
+            continue;
+        }
+        double* const w = n <= 64 ? row : image_.data() + first;
+        W.multiply_row(a, x, w);
+        for (int i = 0; i < n; ++i) w[i] += epsilon * x[ix(first + i)];
+        const double* const C = C_.data() + square_[ix(a)];
+        const double* const E = E_.data() + square_[ix(a)];
+        for (int i = 0; i < n; ++i) {
+            double sum = extra_block_[ix(a)] >= 0 ? tied_[ix(first + i)] * x[ix(p_->laws[ix(a)].row)] : 0.0;
+            for (int j = 0; j < n; ++j) sum += C[i * n + j] * w[j] + E[i * n + j] * x[ix(first + j)];
+            y[ix(first + i)] = sum;
+        }
+    }
+}
+
+template <class Put>
+void NewtonSolver::each_element(double epsilon, const Put& put) const {
+    const BlockMatrix& W = p_->W;
+    for (int a = 0; a < W.blocks(); ++a) {
+        const int first = W.start[ix(a)], n = W.block_size(a);
+        const double* const C = C_.data() + square_[ix(a)];
+        const double* const E = E_.data() + square_[ix(a)];
+        for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < n; ++j) put(first + i, first + j, epsilon * C[i * n + j] + E[i * n + j]);
+            if (extra_block_[ix(a)] >= 0) put(first + i, p_->laws[ix(a)].row, tied_[ix(first + i)]);
+        }
+        if (open_[ix(a)] != 0) continue;
+        for (int k = W.row_start[ix(a)]; k < W.row_start[ix(a) + 1]; ++k) {
+            const int b = W.block_column[ix(k)], m = W.block_size(b);
+            const double* const w = W.values.data() + W.offset[ix(k)];
+            for (int i = 0; i < n; ++i)
+                for (int l = 0; l < n; ++l)
+                    if (const double c = C[i * n + l]; c != 0.0)
+                        for (int j = 0; j < m; ++j) put(first + i, W.start[ix(b)] + j, c * w[l * m + j]);
+        }
+    }
+}
+
+bool NewtonSolver::solve_dense(double epsilon) {
+    dense_.clear(p_->W.rows());
+    each_element(epsilon, [&](int i, int j, double value) { dense_.at(i, j) += value; });
+    if (!dense_.factorise()) return false;
+    for (std::size_t i = 0; i < F_.size(); ++i) correction_[i] = -F_[i];
+    dense_.solve(correction_, direction_);
+    return std::isfinite(norm(direction_));
+}
+
+bool NewtonSolver::solve_linear(double epsilon) {
+    if (p_->W.rows() <= always_dense) return solve_dense(epsilon);
+    // J x = −F by the block factors, improved and checked against J itself.
+    assemble(epsilon);
+    const std::size_t n = F_.size();
+    if (!lu_.factorise()) return solve_pivoted(epsilon);
+    for (std::size_t i = 0; i < n; ++i) correction_[i] = -F_[i];
+    lu_.solve(correction_, direction_);
+    const double size = norm(F_);
+    for (int round = 0; round < 3; ++round) {
+        image(direction_, epsilon, correction_);
+        for (std::size_t i = 0; i < n; ++i) correction_[i] = -F_[i] - correction_[i];
+        const double defect = norm(correction_);
+        if (defect <= 1e-10 * size) return true;
+        if (!std::isfinite(defect)) break;
+        if (round == 2) return defect <= 1e-4 * size || solve_pivoted(epsilon);
+        lu_.solve(correction_, image_);
+        for (std::size_t i = 0; i < n; ++i) direction_[i] += image_[i];
+    }
+    return solve_pivoted(epsilon);
+}
+
+bool NewtonSolver::solve_pivoted(double epsilon) {
+    const int n = p_->W.rows();
+    if (n <= dense_when_hard) return solve_dense(epsilon);
+    if (!pivoted_) pivoted_ = std::make_unique<Pivoted>();
+    std::vector<Eigen::Triplet<double>> entries;
+    each_element(epsilon, [&](int i, int j, double value) { entries.emplace_back(i, j, value); });
+    pivoted_->matrix.resize(n, n);
+    pivoted_->matrix.setFromTriplets(entries.begin(), entries.end());
+    pivoted_->lu.compute(pivoted_->matrix);
+    if (pivoted_->lu.info() != Eigen::Success) return false;
+    Eigen::Map<Vector> target(direction_.data(), n);
+    target = -pivoted_->lu.solve(Eigen::Map<const Vector>(F_.data(), n));
+    return target.allFinite();
+}
+
+bool NewtonSolver::step(std::vector<double>& r, double regularisation) {
     const std::size_t n = r.size();
-    std::vector<double> F(n), trial(n);
-    evaluate(r, F, true, regularisation);
-    Vector direction;
-    if (!linear_->solve(-Eigen::Map<const Vector>(F.data(), static_cast<Eigen::Index>(n)), direction)) return false;
+    evaluate(r, true);
+    if (!solve_linear(regularisation)) return false;
     // Nonmonotone backtracking: better than the worst of the last few.
-    const double reference = *std::max_element(history.begin(), history.end());
+    const double reference = history_.worst();
     double merit = 0.0, size = 1.0;
     for (int cut = 0; cut < 12; ++cut, size *= 0.5) {
-        for (std::size_t i = 0; i < n; ++i) trial[i] = r[i] + size * direction(static_cast<Eigen::Index>(i));
-        merit = evaluate(trial, F, false, 0.0);
+        for (std::size_t i = 0; i < n; ++i) trial_[i] = r[i] + size * direction_[i];
+        merit = evaluate(trial_, false);
         if (merit <= (1.0 - 1e-4 * size) * reference) break;
     }
     if (!std::isfinite(merit)) return false;
-    r = std::move(trial);
-    history.push_back(merit);
-    if (history.size() > 8) history.pop_front();
+    r.swap(trial_);
+    history_.add(merit);
     return true;
 }
 
 bool NewtonSolver::descend(std::vector<double>& r, double regularisation, double target, int most, int& iterations) {
-    std::vector<double> best = r, F(r.size());
-    double best_merit = evaluate(r, F, false, 0.0);
-    std::deque<double> history{best_merit};
+    descend_best_ = r;
+    double best_merit = evaluate(r, false);
+    history_.restart(best_merit);
     for (int k = 0; k < most && best_merit > target; ++k, ++iterations) {
-        if (!step(r, regularisation, history)) break;
-        if (history.back() < best_merit) {
-            best_merit = history.back();
-            best = r;
+        if (!step(r, regularisation)) break;
+        if (history_.last() < best_merit) {
+            best_merit = history_.last();
+            descend_best_ = r;
         }
     }
-    r = best;
+    r = descend_best_;
     return best_merit <= target;
 }
 
 int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
     const std::size_t n = r.size();
     if (n == 0) return 0;
-    const double mean = p_.W.diagonal_mean();
-    double weight = method.weight * mean;
-    std::vector<double> best = r, F(n);
-    double best_defect = residual(p_, r);
+    double weight = method.weight * mean_;
+    best_ = r;
+    double best_defect = residual(*p_, r, image_);
     int iterations = 0, idle = 0;
-    for (int outer = 0; outer < method.max_outer && best_defect > method.tolerance && idle < 80; ++outer) {
+    for (int outer = 0; outer < method.max_outer && iterations < method.max_steps && idle < 80; ++outer) {
+        if (best_defect <= method.tolerance) break;
         centre_ = r;
         weight_ = weight;
-        const double size = std::max(1e-300, Eigen::Map<const Vector>(r.data(), static_cast<Eigen::Index>(n)).norm());
-        const double accuracy = std::max(1e-14, 0.05 * std::min(1.0, best_defect)) * size;
+        const double accuracy = std::max(1e-14, 0.05 * std::min(1.0, best_defect)) * std::max(1e-300, norm(r));
         const int before = iterations;
-        const bool reached = descend(r, weight, accuracy * accuracy, method.max_inner, iterations);
+        const bool reached = descend(r, weight, accuracy * accuracy,
+                                     std::min(method.max_inner, method.max_steps - iterations), iterations);
         weight_ = 0.0;
-        const double defect = residual(p_, r);
+        const double defect = residual(*p_, r, image_);
         if (defect < best_defect) {
             idle = defect > 0.9 * best_defect ? idle + 1 : 0;
             best_defect = defect;
-            best = r;
+            best_ = r;
         } else {
             ++idle;
         }
         // Easy steps allow less regularisation, hard ones ask for more; a step that failed is not taken.
         const int effort = iterations - before;
         if (reached && effort <= 8) {
-            weight = std::max(weight * 0.4, 1e-13 * mean);
+            weight = std::max(weight * 0.4, 1e-13 * mean_);
         } else if (reached && effort > 20) {
             weight *= 1.5;
         } else if (!reached) {
-            weight = std::min(weight * 4.0, 1e3 * mean);
+            weight = std::min(weight * 4.0, 1e3 * mean_);
             if (defect > best_defect) r = centre_;
         }
     }
-    r = best;
+    r = best_;
     return iterations;
 }
 
 int NewtonSolver::run(const Newton& method, std::vector<double>& r) {
     if (r.empty()) return 0;
-    const double proximal = method.proximal * p_.W.diagonal_mean();
-    std::vector<double> best = r, F(r.size());
-    double best_defect = residual(p_, r);
-    std::deque<double> history{evaluate(r, F, false, 0.0)};
+    best_ = r;
+    double defect = residual(*p_, r, image_), best_defect = defect;
+    history_.restart(evaluate(r, false));
     int iteration = 0, since_best = 0;
+    double share = 0.1;
     for (; iteration < method.max_iterations && best_defect > method.tolerance && since_best < 25; ++iteration) {
-        if (!step(r, proximal, history)) break;
-        const double defect = residual(p_, r);
+        // Much regularisation far away, little near the end, still less where it holds the iteration up.
+        if (since_best > 0 && since_best % 6 == 0 && best_defect < 1e-4) share *= 1e-2;
+        const double epsilon = std::max(1e-13, std::min(method.proximal, share * defect));
+        if (!step(r, mean_ * epsilon)) break;
+        defect = residual(*p_, r, image_);
         if (defect < best_defect) {
             since_best = defect > 0.5 * best_defect ? since_best + 1 : 0;
             best_defect = defect;
-            best = r;
+            best_ = r;
         } else {
             ++since_best;
         }
     }
-    r = best;
+    r = best_;
     return iteration;
 }
 

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
+#include "saltus/solvers/block_lu.hpp"
+#include "saltus/solvers/dense_lu.hpp"
 #include "saltus/solvers/friction.hpp"
+#include "saltus/solvers/residual.hpp"
 #include "saltus/solvers/shape.hpp"
 
 namespace saltus::solvers {
 
 /// Semismooth Newton on the Alart–Curnier functions. With y_N = r_N − ρ_N v_N and y_T = r_T − ρ_T v_T of a block,
 ///     F_N = r_N − max(0, y_N),   F_T = r_T − P_{‖·‖ <= μ max(0, y_N)}(y_T),
-/// whose zeros are the solutions. Its pieces: open (r = 0), stick (v = 0), slip. Keeps the factorisation's pattern
-/// between runs.
+/// whose zeros are the solutions. Its pieces: open (r = 0), stick (v = 0), slip.
 class NewtonSolver {
 public:
-    explicit NewtonSolver(const FrictionProblem& problem);
+    NewtonSolver();
     ~NewtonSolver();
+
+    /// Takes on a problem, which must outlive the runs. Problems with the pattern of the one before cost no analysis
+    /// and no allocation. False when the factors of the Jacobian would be too large or a law has no Jacobian here
+    /// (patches): then it must not run.
+    bool prepare(const FrictionProblem& problem);
+
+    /// Multiplications in one step, about.
+    double step_work() const;
 
     /// Improves r; returns the number of iterations. On return r is the iterate with the smallest residual.
     int run(const Newton& method, std::vector<double>& r);
@@ -27,22 +36,52 @@ public:
     int run(const Proximal& method, std::vector<double>& r);
 
 private:
-    struct Linear;
-    void velocities(const std::vector<double>& r, std::vector<double>& v) const;
-    /// F, and where `jacobian` the rows of its generalised derivative in the pattern of the linear solver.
-    double evaluate(const std::vector<double>& r, std::vector<double>& F, bool jacobian, double proximal);
+    struct Pivoted;
+    /// The last few merits, of which a new one must beat the worst.
+    struct History {
+        double merit[8];
+        int count = 0, next = 0;
+        void restart(double first) { merit[0] = first, count = next = 1; }
+        void add(double value);
+        double worst() const;
+        double last() const { return merit[(next + 7) % 8]; }
+    };
+
+    /// v = W r + q, with the proximal term.
+    void velocities(const std::vector<double>& r);
+    /// F of r into F_ and its squared norm; with `jacobian` the pieces C_a and E_a of each block,
+    ///     J_ab = C_a (W + ε)_ab + E_a δ_ab.
+    double evaluate(const std::vector<double>& r, bool jacobian);
+    void evaluate_part(int a, const Shape::Part& part, double y_n, const std::vector<double>& r, bool jacobian);
+    void assemble(double epsilon);
+    /// Every element of J to put(row, column, value).
+    template <class Put>
+    void each_element(double epsilon, const Put& put) const;
+    bool solve_dense(double epsilon);
+    /// J x as it would be without rounding in the factors.
+    void image(const std::vector<double>& x, double epsilon, std::vector<double>& y);
+    bool solve_linear(double epsilon);
+    bool solve_pivoted(double epsilon);
     /// One step with line search against the merits so far; the new merit joins them. False when there is none.
-    bool step(std::vector<double>& r, double regularisation, std::deque<double>& history);
+    bool step(std::vector<double>& r, double regularisation);
     /// Newton steps until the merit has fallen to `target`; false when it does not get there.
     bool descend(std::vector<double>& r, double regularisation, double target, int most, int& iterations);
 
-    const FrictionProblem& p_;
+    const FrictionProblem* p_ = nullptr;
+    BlockLU lu_;
+    DenseLU dense_;
+    std::unique_ptr<Pivoted> pivoted_;        // made when needed
+    std::vector<std::pair<int, int>> extra_;  // blocks outside W's pattern, for scaled sliders
+    std::vector<int> extra_block_;            // of each block with a scaled slider: the block of its row
     std::vector<Shape> shapes_;
-    std::vector<double> rho_;  // one a row
-    std::vector<double> v_;
+    std::vector<std::size_t> square_;   // offset of C_a and E_a
+    std::vector<double> C_, E_, tied_;  // tied_: derivative with respect to the scaling row, one a row
+    std::vector<double> rho_, v_, F_, direction_, correction_, image_, trial_, best_, descend_best_;
+    std::vector<char> open_;
+    History history_{};
     std::vector<double> centre_;  // with weight_: the proximal term weight_ (r − centre_) in v
     double weight_ = 0.0;
-    std::unique_ptr<Linear> linear_;
+    double mean_ = 1.0;
 };
 
 }  // namespace saltus::solvers

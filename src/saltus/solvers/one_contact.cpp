@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "saltus/base/error.hpp"
+#include "saltus/sets/contensou.hpp"
 #include "saltus/solvers/shape.hpp"
 
 namespace saltus::solvers {
@@ -46,34 +46,50 @@ bool solve_small(int n, const double* A, const double* b, double* x) {
     return true;
 }
 
-/// Root of a continuous f on (0, ∞) with f(0) > 0 and f < 0 far out: bisection on s in (0, 1), α = scale·s/(1 − s),
-/// speeded up by secant steps (Illinois).
-template <class F>
-double root_on_half_line(F f, double f0, double scale) {
-    double low = 0.0, high = 1.0, f_low = f0, f_high = -std::abs(f0);
-    bool high_known = false;
-    double s = 0.5;
-    int side = 0;
-    for (int k = 0; k < 200; ++k) {
-        const double value = f(scale * s / (1.0 - s));
-        if (value == 0.0) break;
-        if (value > 0.0) {
-            low = s, f_low = value;
-            if (side == 1) f_high *= 0.5;
-            side = 1;
-        } else {
-            high = s, f_high = value, high_known = true;
-            if (side == -1) f_low *= 0.5;
-            side = -1;
-        }
-        if (high - low <= 2 * eps * high) break;
-        double next = high_known ? (low * f_high - high * f_low) / (f_high - f_low) : 0.5 * (low + high);
-        if (!(next > low && next < high) || k % 8 == 7) next = 0.5 * (low + high);
-        if (next == s || !(next > low && next < high)) break;
-        s = next;
+/// The α > 0 where the tangential reaction of −(S + α) r_T = b has just the length that `bound` allows, with
+/// bound(r_T) = c + d·r_T: ‖r_T(α)‖ = bound(r_T(α)). The quotient h = bound/‖r_T‖ − 1 is nearly linear in α, so
+/// Newton's method from `guess` takes a few steps; a bracket guards it. h < 0 at α = 0, h > 0 far out.
+struct Slip {
+    double s00, s01, s10, s11, b0, b1;  // S and b
+    double c, d0, d1;
+
+    double length = 0.0, bound = 0.0;
+    double r0 = 0.0, r1 = 0.0;
+
+    double h(double alpha, double& slope) {
+        const double a = s00 + alpha, d = s11 + alpha, inverse = 1.0 / (a * d - s01 * s10);
+        r0 = (-b0 * d + b1 * s01) * inverse;
+        r1 = (-b1 * a + b0 * s10) * inverse;
+        const double dr0 = -(r0 * d - r1 * s01) * inverse, dr1 = -(r1 * a - r0 * s10) * inverse;
+        length = std::sqrt(r0 * r0 + r1 * r1);
+        bound = c + d0 * r0 + d1 * r1;
+        const double over = 1.0 / length;
+        slope = (d0 * dr0 + d1 * dr1) * over - bound * (r0 * dr0 + r1 * dr1) * over * over * over;
+        return bound * over - 1.0;
     }
-    return scale * s / (1.0 - s);
-}
+
+    void find(double guess, double scale) {
+        double low = 0.0, high = std::numeric_limits<double>::infinity();
+        double alpha = guess > 0.0 ? guess : scale, slope = 0.0;
+        for (int k = 0; k < 200; ++k) {
+            const double value = h(alpha, slope);
+            if (std::abs(value) <= 4 * eps) return;
+            (value < 0.0 ? low : high) = alpha;
+            if (std::isfinite(high) && high - low <= 2 * eps * high) return;
+            double next = alpha - value / slope;
+            // Newton's step where it stays inside; otherwise the middle in the geometric sense, or further out.
+            if (!(next > low && next < high) || k % 16 == 15) {
+                if (high == std::numeric_limits<double>::infinity())
+                    next = 4.0 * std::max(low, scale);
+                else
+                    next = low > 0.0 ? std::sqrt(low) * std::sqrt(high) : std::min(0.25 * high, scale);
+                if (!(next > low && next < high)) next = 0.5 * (low + high);
+            }
+            if (next == alpha || !(next > low && next < high)) return;
+            alpha = next;
+        }
+    }
+};
 
 bool solve_planar(double mu, const double* W, const double* q, double* r) {
     if (q[0] >= 0.0) {
@@ -108,36 +124,35 @@ bool solve_spatial(double mu, const double* W, const double* q, double* r) {
     }
     if (!(W[0] > 0.0)) return false;
     // r_N eliminated: (S + α) r_T = −b, r_N = −(q_N + W_NT r_T)/W_NN
-    const double s00 = W[4] - W[3] * W[1] / W[0], s01 = W[5] - W[3] * W[2] / W[0];
-    const double s10 = W[7] - W[6] * W[1] / W[0], s11 = W[8] - W[6] * W[2] / W[0];
-    const double b0 = q[1] - W[3] * q[0] / W[0], b1 = q[2] - W[6] * q[0] / W[0];
-    const double scale = 0.5 * (std::abs(s00) + std::abs(s11)) + 1e-300;
-    const auto reaction = [&](double alpha) {
-        const double a = s00 + alpha, d = s11 + alpha, det = a * d - s01 * s10;
-        r[1] = (-b0 * d + b1 * s01) / det;
-        r[2] = (-b1 * a + b0 * s10) / det;
-        r[0] = -(q[0] + W[1] * r[1] + W[2] * r[2]) / W[0];
-        return std::hypot(r[1], r[2]) - mu * r[0];
-    };
-    const double det = s00 * s11 - s01 * s10;
-    double excess = 1.0;
+    const double over = 1.0 / W[0];
+    Slip slip{W[4] - W[3] * W[1] * over, W[5] - W[3] * W[2] * over, W[7] - W[6] * W[1] * over,
+              W[8] - W[6] * W[2] * over, q[1] - W[3] * q[0] * over, q[2] - W[6] * q[0] * over,
+              -mu * q[0] * over,         -mu * W[1] * over,         -mu * W[2] * over};
+    const double scale = 0.5 * (std::abs(slip.s00) + std::abs(slip.s11)) + 1e-300;
+    const double det = slip.s00 * slip.s11 - slip.s01 * slip.s10;
+    if (mu == 0.0 || (slip.b0 == 0.0 && slip.b1 == 0.0)) {
+        r[0] = -q[0] * over, r[1] = r[2] = 0.0;
+        return true;
+    }
+    // Where the last reaction slid, its α is a good guess.
+    const double square = r[1] * r[1] + r[2] * r[2];
+    const double guess = square > 0.0 ? -(r[1] * (W[3] * r[0] + W[4] * r[1] + W[5] * r[2] + q[1]) +
+                                          r[2] * (W[6] * r[0] + W[7] * r[1] + W[8] * r[2] + q[2])) /
+                                            square
+                                      : 0.0;
     if (det > 8 * eps * scale * scale) {
-        excess = reaction(0.0);
-        if (excess <= 0.0) return true;  // sticks
-    } else if (b0 == 0.0 && b1 == 0.0) {
-        r[0] = -q[0] / W[0], r[1] = r[2] = 0.0;
-        return true;
+        double slope = 0.0;
+        if (slip.h(0.0, slope) >= 0.0 || slip.length == 0.0) {  // sticks
+            r[1] = slip.r0, r[2] = slip.r1;
+            r[0] = -(q[0] + W[1] * r[1] + W[2] * r[2]) * over;
+            return true;
+        }
     }
-    if (mu == 0.0) {
-        r[0] = -q[0] / W[0], r[1] = r[2] = 0.0;
-        return true;
-    }
-    const double alpha = root_on_half_line(reaction, excess, scale);
-    reaction(alpha);
+    slip.find(guess, scale);
     // On the cone exactly.
-    const double length = std::hypot(r[1], r[2]);
-    r[0] = std::max(0.0, r[0]);
-    if (length > 0.0) r[1] *= mu * r[0] / length, r[2] *= mu * r[0] / length;
+    r[0] = std::max(0.0, -(q[0] + W[1] * slip.r0 + W[2] * slip.r1) * over);
+    const double factor = slip.length > 0.0 ? mu * r[0] / slip.length : 0.0;
+    r[1] = slip.r0 * factor, r[2] = slip.r1 * factor;
     return std::isfinite(r[0]) && std::isfinite(r[1]) && std::isfinite(r[2]);
 }
 
@@ -147,25 +162,24 @@ bool solve_slider(int n, const double* W, const double* q, double bound, double*
         r[0] = std::clamp(-q[0] / W[0], -bound, bound);
         return true;
     }
-    const double scale = 0.5 * (std::abs(W[0]) + std::abs(W[3])) + 1e-300;
-    const auto reaction = [&](double alpha) {
-        const double a = W[0] + alpha, d = W[3] + alpha, det = a * d - W[1] * W[2];
-        r[0] = (-q[0] * d + q[1] * W[1]) / det;
-        r[1] = (-q[1] * a + q[0] * W[2]) / det;
-        return std::hypot(r[0], r[1]) - bound;
-    };
-    double excess = 1.0;
-    if (W[0] * W[3] - W[1] * W[2] > 8 * eps * scale * scale) {
-        excess = reaction(0.0);
-        if (excess <= 0.0) return true;
-    }
-    if (bound <= 0.0) {
+    if (bound <= 0.0 || (q[0] == 0.0 && q[1] == 0.0)) {
         r[0] = r[1] = 0.0;
         return true;
     }
-    reaction(root_on_half_line(reaction, excess, scale));
-    const double length = std::hypot(r[0], r[1]);
-    if (length > bound) r[0] *= bound / length, r[1] *= bound / length;
+    Slip slip{W[0], W[1], W[2], W[3], q[0], q[1], bound, 0.0, 0.0};
+    const double scale = 0.5 * (std::abs(W[0]) + std::abs(W[3])) + 1e-300;
+    const double square = r[0] * r[0] + r[1] * r[1];
+    const double guess =
+        square > 0.0 ? -(r[0] * (W[0] * r[0] + W[1] * r[1] + q[0]) + r[1] * (W[2] * r[0] + W[3] * r[1] + q[1])) / square
+                     : 0.0;
+    double slope = 0.0;
+    if (W[0] * W[3] - W[1] * W[2] > 8 * eps * scale * scale && slip.h(0.0, slope) >= 0.0) {
+        r[0] = slip.r0, r[1] = slip.r1;
+        return true;
+    }
+    slip.find(guess, scale);
+    const double factor = slip.length > bound ? bound / slip.length : 1.0;
+    r[0] = slip.r0 * factor, r[1] = slip.r1 * factor;
     return std::isfinite(r[0]) && std::isfinite(r[1]);
 }
 
@@ -219,15 +233,67 @@ bool solve_in_parts(const Law& law, int n, const double* W, const double* q, dou
     return std::isfinite(r[0]);
 }
 
+/// A patch: its forces with the normal held by steps x ← P_C(x − ρ (W x + c)), then the normal, in turn.
+bool solve_patch(const Law& law, const double* W, const double* q, double* r) {
+    if (q[0] >= 0.0) {
+        std::fill_n(r, 4, 0.0);
+        return true;
+    }
+    if (!(W[0] > 0.0)) return false;
+    for (int i = 0; i < 4; ++i)
+        if (!std::isfinite(r[i])) r[i] = 0.0;
+    if (r[0] <= 0.0) r[0] = -q[0] / W[0];
+    // Moments in units of force × radius, so that one step length suits all three.
+    const double unit[3] = {1.0, 1.0, law.radius > 0.0 ? law.radius : 1.0};
+    double largest = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double row = 0.0;
+        for (int j = 0; j < 3; ++j) row += std::abs(unit[i] * W[(i + 1) * 4 + j + 1] * unit[j]);
+        largest = std::max(largest, row);
+    }
+    if (!(largest > 0.0)) return false;
+    const double step = 1.0 / largest;
+    for (int round = 0; round < 2000; ++round) {
+        const sets::Contensou body(law.mu * r[0], law.radius > 0.0 ? 1.0 : 0.0);
+        double change = 0.0, size = std::abs(r[0]);
+        double y[3], x[3];
+        for (int i = 0; i < 3; ++i) {
+            double sum = q[i + 1];
+            for (int j = 0; j < 4; ++j) sum += W[(i + 1) * 4 + j] * r[j];
+            y[i] = r[i + 1] / unit[i] - step * unit[i] * sum;
+        }
+        body.project(y, x);
+        for (int i = 0; i < 3; ++i) {
+            change = std::max(change, std::abs(x[i] - r[i + 1] / unit[i]));
+            size = std::max(size, std::abs(x[i]));
+            r[i + 1] = x[i] * unit[i];
+        }
+        double rest = q[0];
+        for (int j = 1; j < 4; ++j) rest += W[j] * r[j];
+        const double normal = std::max(0.0, -rest / W[0]);
+        change = std::max(change, std::abs(normal - r[0]));
+        r[0] = normal;
+        if (change <= 8 * eps * size) break;
+    }
+    return std::isfinite(r[0]);
+}
+
 }  // namespace
 
 bool solve_one(const Law& law, int n, const double* W, const double* q, double bound, double* r) {
     switch (law.kind) {
         case LawKind::bilateral: {
-            double b[largest_block];
-            if (n > largest_block) return false;
+            if (n > largest_exact) {  // row by row
+                for (int i = 0; i < n; ++i) {
+                    double sum = q[i];
+                    for (int j = 0; j < n; ++j) sum += W[i * n + j] * r[j];
+                    if (W[i * n + i] > 0.0) r[i] -= sum / W[i * n + i];
+                }
+                return true;
+            }
+            double b[largest_exact];
             for (int i = 0; i < n; ++i) b[i] = -q[i];
-            return solve_small<largest_block>(n, W, b, r);
+            return solve_small<largest_exact>(n, W, b, r);
         }
         case LawKind::unilateral:
             if (q[0] >= 0.0) {
@@ -239,34 +305,10 @@ bool solve_one(const Law& law, int n, const double* W, const double* q, double b
             return true;
         case LawKind::friction2: return solve_planar(law.mu, W, q, r);
         case LawKind::friction3: return solve_spatial(law.mu, W, q, r);
+        case LawKind::contensou4: return solve_patch(law, W, q, r);
         case LawKind::slider:
         case LawKind::scaled_slider: return solve_slider(n, W, q, bound, r);
         default: return solve_in_parts(law, n, W, q, r);
-    }
-}
-
-void sweep(const FrictionProblem& p, std::span<double> r) {
-    const BlockMatrix& W = p.W;
-    for (int a = 0; a < W.blocks(); ++a) {
-        const int n = W.block_size(a);
-        const int diagonal = W.find(a, a);
-        if (diagonal < 0) continue;
-        SALTUS_EXPECT(n <= largest_block);
-        const auto first = static_cast<std::size_t>(W.start[static_cast<std::size_t>(a)]);
-        const double* const D = W.values.data() + W.offset[static_cast<std::size_t>(diagonal)];
-        double* const ra = r.data() + first;
-        double rest[largest_block], old[largest_block];
-        W.multiply_row(a, r, rest);
-        for (int i = 0; i < n; ++i) {
-            rest[i] += p.q[first + static_cast<std::size_t>(i)];
-            for (int j = 0; j < n; ++j) rest[i] -= D[i * n + j] * ra[j];
-            old[i] = ra[i];
-        }
-        const Law& law = p.laws[static_cast<std::size_t>(a)];
-        const double bound = law.kind == LawKind::slider ? law.bound
-                             : law.row >= 0              ? law.mu * std::abs(r[static_cast<std::size_t>(law.row)])
-                                                         : 0.0;
-        if (!solve_one(law, n, D, rest, bound, ra)) std::copy_n(old, n, ra);
     }
 }
 

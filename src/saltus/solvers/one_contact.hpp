@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
-
 #include "saltus/solvers/problem.hpp"
 
 namespace saltus::solvers {
@@ -16,9 +14,7 @@ namespace saltus::solvers {
 /// root of ‖r_T(α)‖ = μ r_N(α).
 bool solve_one(const Law& law, int n, const double* W, const double* q, double bound, double* r);
 
-/// One Gauss–Seidel sweep: every block in turn, the others held. Blocks without a solution are left as they are.
-void sweep(const FrictionProblem& problem, std::span<double> r);
-
-inline constexpr int largest_block = 24;
+/// Larger bilateral blocks are only improved, row by row.
+inline constexpr int largest_exact = 24;
 
 }  // namespace saltus::solvers

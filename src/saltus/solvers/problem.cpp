@@ -10,7 +10,8 @@ int law_size(LawKind kind) {
         case LawKind::unilateral: return 1;
         case LawKind::friction2: return 2;
         case LawKind::friction3: return 3;
-        case LawKind::drilling4: return 4;
+        case LawKind::drilling4:
+        case LawKind::contensou4: return 4;
         case LawKind::rolling5: return 5;
         case LawKind::rolling6: return 6;
         default: return 0;

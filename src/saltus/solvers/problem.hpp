@@ -13,7 +13,8 @@ enum class LawKind {
     bilateral,      ///< v = 0, r free; any size
     unilateral,     ///< 0 <= v  ⊥  r >= 0; size 1
     friction2,      ///< planar contact, size 2: r_N, r_T
-    friction3,      ///< spatial contact, size 3: r_N, r_T1, r_T2
+    friction3,      ///< spatial contact, size 3: r_N, r_T1, r_T2; isotropic or, with mu_second, orthotropic
+    contensou4,     ///< sliding and drilling of a patch that share one body of forces (sets::Contensou), size 4
     drilling4,      ///< with drilling moment, size 4
     rolling5,       ///< with rolling moments, size 5: r_N, r_T1, r_T2, m_1, m_2
     rolling6,       ///< with both, size 6: r_N, r_T1, r_T2, m_D, m_1, m_2
@@ -24,6 +25,8 @@ enum class LawKind {
 struct Law {
     LawKind kind = LawKind::unilateral;
     double mu = 0.0;           ///< of sliding
+    double mu_second = -1.0;   ///< of sliding along the second direction of friction3; negative: mu
+    double radius = 0.0;       ///< of the patch of contensou4
     double mu_drilling = 0.0;  ///< |m_D| <= mu_drilling r_N
     double mu_rolling = 0.0;   ///< ‖m‖ <= mu_rolling r_N
     double bound = 0.0;        ///< of a slider
@@ -31,10 +34,12 @@ struct Law {
 };
 
 int law_size(LawKind kind);  ///< 0: any
+inline bool orthotropic(const Law& law) { return law.kind == LawKind::friction3 && law.mu_second >= 0.0; }
 
 /// v = W r + q with a law on each block of rows. W may be dense or sparse in blocks, singular, and slightly
 /// unsymmetric.
 ///     v̂ = v + (μ‖v_T‖ + μ_D|ω_D| + μ_R‖ω_R‖) n     K* ∋ v̂ ⊥ r ∈ K
+/// in which the sum is the support function of the friction forces of r_N = 1, for ellipse and patch too.
 struct FrictionProblem {
     BlockMatrix W;
     std::vector<double> q;

@@ -6,12 +6,16 @@
 #include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/sets/contensou.hpp"
 
 namespace saltus::solvers {
 
 namespace {
 
 double norm(const double* x, int n) {
+    double plain = 0.0;
+    for (int i = 0; i < n; ++i) plain += x[i] * x[i];
+    if (plain > 1e-250 && plain < 1e250) return std::sqrt(plain);
     double largest = 0.0;
     for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
     if (largest == 0.0 || !std::isfinite(largest)) return largest;
@@ -85,6 +89,34 @@ double projected_normal(double x_n, const double* length, const Parts& p) {
     return n;
 }
 
+/// The same for a patch: K = { (n, t) : t ∈ n C }, C the Coulomb–Contensou body of a normal force 1. The distance² of
+/// (x_n, x_t) to (n, n C) has the derivative 2 (n − x_n − σ_C(x_t − P_nC x_t)), which increases with n.
+double patch_defect(const Law& law, const double* r, const double* v, double* x, double rho) {
+    const sets::Contensou unit(law.mu, law.radius);
+    x[0] -= rho * unit.support({v + 1, 3});
+    double projected[3];
+    const auto slope = [&](double n) {
+        sets::Contensou(law.mu * n, law.radius).project({x + 1, 3}, projected);
+        const double out[3] = {x[1] - projected[0], x[2] - projected[1], x[3] - projected[2]};
+        return n - x[0] - unit.support(out);
+    };
+    double low = 0.0, high = std::max(0.0, x[0]);
+    if (slope(0.0) >= 0.0) {
+        high = 0.0;
+    } else {
+        while (slope(high) < 0.0) high = 2.0 * std::max(high, norm(x, 4));
+        for (int k = 0; k < 200; ++k) {
+            const double middle = 0.5 * (low + high);
+            if (middle <= low || middle >= high) break;
+            (slope(middle) < 0.0 ? low : high) = middle;
+        }
+    }
+    sets::Contensou(law.mu * high, law.radius).project({x + 1, 3}, projected);
+    double sum = (r[0] - high) * (r[0] - high);
+    for (int i = 0; i < 3; ++i) sum += (r[i + 1] - projected[i]) * (r[i + 1] - projected[i]);
+    return sum;
+}
+
 /// ‖r − P_K(r − ρ v̂)‖² of one block.
 double block_defect(const Law& law, int size, const double* r, const double* v, double rho, double scaling_reaction) {
     double sum = 0.0;
@@ -101,6 +133,25 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
         for (int i = 0; i < size; ++i) sum += (r[i] - factor * x[i]) * (r[i] - factor * x[i]);
         return sum;
     }
+    if (law.kind == LawKind::contensou4) return patch_defect(law, r, v, x, rho);
+    double scaled_r[3], scaled_v[3];
+    if (orthotropic(law)) {
+        // In coordinates where the ellipse is a disk of radius mu; without friction along the second one r_T2 is 0.
+        const double ratio = law.mu > 0.0 ? law.mu_second / law.mu : 0.0;
+        const bool flat = !(ratio > 0.0) || !std::isfinite(1.0 / ratio);
+        if (flat) sum += r[2] * r[2];
+        if (law.mu == 0.0 && law.mu_second > 0.0) {  // a disk along the second alone: the same with the axes exchanged
+            Law turned = law;
+            turned.mu = law.mu_second;
+            turned.mu_second = 0.0;
+            const double rt[3] = {r[0], r[2], r[1]}, vt[3] = {v[0], v[2], v[1]};
+            return block_defect(turned, size, rt, vt, rho, scaling_reaction);
+        }
+        scaled_r[0] = r[0], scaled_r[1] = r[1], scaled_r[2] = flat ? 0.0 : r[2] / ratio;
+        scaled_v[0] = v[0], scaled_v[1] = v[1], scaled_v[2] = flat ? 0.0 : v[2] * ratio;
+        r = scaled_r, v = scaled_v;
+        for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
+    }
     const Parts p = parts_of(law);
     double length[3];
     for (int g = 0; g < p.count; ++g) {
@@ -108,7 +159,7 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
         length[g] = norm(x + p.part[g].first, p.part[g].size);
     }
     const double n = projected_normal(x[0], length, p);
-    sum = (r[0] - n) * (r[0] - n);
+    sum += (r[0] - n) * (r[0] - n);
     for (int g = 0; g < p.count; ++g) {
         const double bound = p.part[g].mu * n;
         const double factor = length[g] > bound ? bound / length[g] : 1.0;
@@ -125,15 +176,18 @@ double relative(double defect, double rho, double q_norm, double r_norm) {
 }
 
 /// 1/mean(diag M); matrices whose diagonal says nothing are measured by their largest entry.
-double step_of(double diagonal_mean, double largest) {
-    if (diagonal_mean > 0.0 && std::isfinite(1.0 / diagonal_mean)) return 1.0 / diagonal_mean;
+double step_of(double diagonal_mean, std::span<const double> entries) {
+    if (diagonal_mean > 0.0 && std::isfinite(diagonal_mean) && std::isfinite(1.0 / diagonal_mean))
+        return 1.0 / diagonal_mean;
+    double largest = 0.0;
+    for (const double x : entries) largest = std::max(largest, std::abs(x));
     return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
 double matrix_step(const Matrix& M) {
     const Eigen::Index n = std::min(M.rows(), M.cols());
     if (n == 0) return 1.0;
-    return step_of(M.diagonal().sum() / static_cast<double>(n), M.cwiseAbs().maxCoeff());
+    return step_of((M.diagonal() / static_cast<double>(n)).sum(), {M.data(), static_cast<std::size_t>(M.size())});
 }
 
 /// Plain problems: project(i, x) is the projection of component i.
@@ -158,14 +212,12 @@ struct Defect {
     double F = 0.0, rho = 1.0, q = 0.0, r = 0.0;  // norms
 };
 
-Defect defect(const FrictionProblem& p, std::span<const double> r) {
-    SALTUS_EXPECT(r.size() == p.q.size());
+Defect defect(const FrictionProblem& p, std::span<const double> r, std::span<double> v) {
+    SALTUS_EXPECT(r.size() == p.q.size() && v.size() == r.size());
     Defect d;
     if (p.q.empty()) return d;
-    std::vector<double> v(r.size());
-    double largest = 0.0, sum = 0.0;
-    for (const double x : p.W.values) largest = std::max(largest, std::abs(x));
-    d.rho = step_of(p.W.diagonal_mean(), largest);
+    double sum = 0.0;
+    d.rho = step_of(p.W.diagonal_mean(), p.W.values);
     p.W.multiply(r, v);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] += p.q[i];
     for (int a = 0; a < p.contacts(); ++a) {
@@ -182,16 +234,26 @@ Defect defect(const FrictionProblem& p, std::span<const double> r) {
 
 }  // namespace
 
-double residual(const FrictionProblem& p, std::span<const double> r) {
-    const Defect d = defect(p, r);
+double residual(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
+    const Defect d = defect(p, r, scratch);
     return relative(d.F, d.rho, d.q, d.r);
 }
 
-double verdict(const FrictionProblem& p, std::span<const double> r) {
-    const Defect d = defect(p, r);
+double residual(const FrictionProblem& p, std::span<const double> r) {
+    std::vector<double> v(r.size());
+    return residual(p, r, v);
+}
+
+double verdict(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
+    const Defect d = defect(p, r, scratch);
     const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
     const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r;
     return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
+}
+
+double verdict(const FrictionProblem& p, std::span<const double> r) {
+    std::vector<double> v(r.size());
+    return verdict(p, r, v);
 }
 
 double residual(const LinearComplementarity& p, std::span<const double> z) {

@@ -12,10 +12,14 @@ namespace saltus::solvers {
 /// Zero exactly for solutions. Written for itself: it shares no code with the methods it judges.
 double residual(const FrictionProblem& problem, std::span<const double> r);
 
+/// The same with `scratch`, as long as r, in place of memory of its own.
+double residual(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
+
 /// The residual that decides whether r counts as a solution. It is the one above, but for an r that ran away: when
 /// ‖r‖ is thousands of times ρ‖q‖ and ‖F‖ is more than rounding of r, a small quotient only says that r is large (two
 /// walls that close on each other have no solution, but ever better quotients). Then it is ‖F‖/(ρ‖q‖).
 double verdict(const FrictionProblem& problem, std::span<const double> r);
+double verdict(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 
 /// The same with K = ℝ⁺, ℝ × ℝ⁺ and a box.
 double residual(const LinearComplementarity& problem, std::span<const double> z);

@@ -16,6 +16,7 @@ struct Shape {
     };
     bool bilateral = false;
     bool normal = false;
+    bool patch = false;  ///< the other rows are one Coulomb–Contensou body
     int parts = 0;
     std::array<Part, 3> part{};
 };
@@ -27,7 +28,8 @@ inline Shape shape_of(const Law& law, int size) {
         case LawKind::bilateral: s.bilateral = true; break;
         case LawKind::unilateral: s.normal = true; break;
         case LawKind::friction2: s.normal = true, add(1, 1, law.mu); break;
-        case LawKind::friction3: s.normal = true, add(1, 2, law.mu); break;
+        case LawKind::friction3: s.normal = true, add(1, 2, law.mu); break;  // orthotropic ones come scaled
+        case LawKind::contensou4: s.normal = true, s.patch = true; break;
         case LawKind::drilling4: s.normal = true, add(1, 2, law.mu), add(3, 1, law.mu_drilling); break;
         case LawKind::rolling5: s.normal = true, add(1, 2, law.mu), add(3, 2, law.mu_rolling); break;
         case LawKind::rolling6:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace saltus::solvers {
@@ -18,7 +18,7 @@ inline bool usable(Status status) { return status == Status::converged; }
 
 /// One method's part in a solve.
 struct Attempt {
-    std::string method;
+    std::string_view method;
     int iterations = 0;
     double residual = 0.0;  ///< of its result, computed independently of it
 };
@@ -29,8 +29,8 @@ struct Solution {
     std::vector<double> r;  ///< reactions (z of a complementarity problem)
     std::vector<double> v;  ///< velocities W r + q (w)
     double residual = 0.0;
-    std::string method;  ///< the one whose result it is
-    int iterations = 0;  ///< of all methods together
+    std::string_view method;  ///< the one whose result it is
+    int iterations = 0;       ///< of all methods together
     std::vector<Attempt> attempts;
     std::vector<double> certificate;  ///< of infeasibility
 };

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/solvers/dense_lu.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/solvers/panel.hpp"
+
+namespace saltus::solvers {
+
+void DenseLU::clear(int n) {
+    n_ = n;
+    const auto size = static_cast<std::size_t>(n);
+    values_.assign(size * size, 0.0);
+    pivot_.resize(size);
+}
+
+bool DenseLU::factorise() {
+    const int n = n_;
+    double* const A = values_.data();
+    for (int k = 0; k < n; ++k) {
+        int best = k;
+        for (int i = k + 1; i < n; ++i)
+            if (std::abs(A[i * n + k]) > std::abs(A[best * n + k])) best = i;
+        pivot_[static_cast<std::size_t>(k)] = best;
+        if (!(std::abs(A[best * n + k]) > 0.0) || !std::isfinite(A[best * n + k])) return false;
+        if (best != k) std::swap_ranges(A + k * n, A + (k + 1) * n, A + best * n);
+        const double f = 1.0 / A[k * n + k];
+        for (int i = k + 1; i < n; ++i) {
+            const double l = A[i * n + k];
+            if (l == 0.0) continue;
+            A[i * n + k] = l * f;
+            subtract_panel(1, 1, n - k - 1, A + i * n + k, 1, A + k * n + k + 1, n, A + i * n + k + 1, n);
+        }
+    }
+    return true;
+}
+
+void DenseLU::solve(std::span<const double> b, std::span<double> x) const {
+    const int n = n_;
+    const double* const A = values_.data();
+    std::copy(b.begin(), b.end(), x.begin());
+    for (int i = 0; i < n; ++i)
+        if (const int p = pivot_[static_cast<std::size_t>(i)]; p != i)
+            std::swap(x[static_cast<std::size_t>(i)], x[static_cast<std::size_t>(p)]);
+    for (int i = 0; i < n; ++i) {
+        double sum = x[static_cast<std::size_t>(i)];
+        for (int j = 0; j < i; ++j) sum -= A[i * n + j] * x[static_cast<std::size_t>(j)];
+        x[static_cast<std::size_t>(i)] = sum;
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        double sum = x[static_cast<std::size_t>(i)];
+        for (int j = i + 1; j < n; ++j) sum -= A[i * n + j] * x[static_cast<std::size_t>(j)];
+        x[static_cast<std::size_t>(i)] = sum / A[i * n + i];
+    }
+}
+
+}  // namespace saltus::solvers

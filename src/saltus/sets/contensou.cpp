@@ -194,4 +194,45 @@ bool Contensou::in_normal_cone(std::span<const double> x, std::span<const double
     return is_normal<3>(*this, x, d, std::max(force, moment_limit()), tolerance);
 }
 
+void Contensou::furthest(std::span<const double> d, double* out) const {
+    SALTUS_SETS_EXPECT(d.size() == 3);
+    const double speed = length(d[0], d[1]), turn = std::abs(d[2]) * radius;
+    out[0] = out[1] = out[2] = 0.0;
+    if (speed == 0.0 && turn == 0.0) return;
+    const Boundary b = speed <= turn ? centre_inside(speed / turn) : centre_outside(turn / speed);
+    if (speed > 0.0) {
+        out[0] = force * b.phi * (d[0] / speed);
+        out[1] = force * b.phi * (d[1] / speed);
+    }
+    out[2] = std::copysign(force * radius * b.psi, d[2]);
+}
+
+void Contensou::furthest_derivative(std::span<const double> d, double* out) const {
+    SALTUS_SETS_EXPECT(d.size() == 3);
+    const double speed = length(d[0], d[1]), turn = std::abs(d[2]) * radius;
+    std::fill_n(out, 9, 0.0);
+    if (speed == 0.0 && turn == 0.0) return;
+    const bool inside = speed <= turn;
+    const Boundary b = inside ? centre_inside(speed / turn) : centre_outside(turn / speed);
+    // φ and ψ change with k = speed/turn by φ' and ψ' = −k φ'; k with speed by 1/turn, with the turn by −k/turn. In
+    // terms of κ = 1/k: φ' dk = −κ D dκ, ψ' dk = D dκ.
+    double phi_speed, phi_turn, psi_turn;
+    if (inside) {
+        const double k = speed / turn;
+        phi_speed = b.slope / turn, phi_turn = -b.slope * k / turn, psi_turn = b.slope * k * k / turn;
+    } else {
+        const double kappa = turn / speed;
+        phi_speed = kappa * kappa * b.slope / speed, phi_turn = -kappa * b.slope / speed, psi_turn = b.slope / speed;
+    }
+    const double across = speed > 0.0 ? b.phi / speed : phi_speed;  // φ/speed → φ' at speed 0
+    const double e[2] = {speed > 0.0 ? d[0] / speed : 1.0, speed > 0.0 ? d[1] / speed : 0.0};
+    const double sense = std::copysign(1.0, d[2]);
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j)
+            out[3 * i + j] = force * (phi_speed * e[i] * e[j] + across * ((i == j ? 1.0 : 0.0) - e[i] * e[j]));
+        out[3 * i + 2] = out[6 + i] = speed > 0.0 ? force * radius * sense * phi_turn * e[i] : 0.0;
+    }
+    out[8] = force * radius * radius * psi_turn;
+}
+
 }  // namespace saltus::sets

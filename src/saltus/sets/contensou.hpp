@@ -26,6 +26,11 @@ struct Contensou {
     bool contains(std::span<const double> x, double tolerance) const;
     void project(std::span<const double> x, double* out) const;
     double support(std::span<const double> d) const;
+    /// The gradient of the support function: the point of the body that is furthest in the direction d ≠ 0.
+    void furthest(std::span<const double> d, double* out) const;
+    /// Its derivative with respect to d, 3 × 3 row by row: the Hessian of the support function. d with sliding or with
+    /// drilling; where both are 0 there is none.
+    void furthest_derivative(std::span<const double> d, double* out) const;
     bool in_normal_cone(std::span<const double> x, std::span<const double> d, double tolerance) const;
 };
 

@@ -62,7 +62,8 @@ Vector shortfall(const FrictionProblem& p, const Vector& v) {
 /// minimum the shortfall is zero or a certificate.
 Vector least_shortfall(const FrictionProblem& p, const Matrix& W, const Vector& q) {
     const Index n = q.size();
-    Vector x = Vector::Ones(n);
+    Vector x(n);  // in no special direction: W often takes the vector of ones to zero
+    for (Index i = 0; i < n; ++i) x(i) = std::cos(1.7 * static_cast<double>(i * i) + 0.3);
     double lipschitz = 0.0;
     for (int k = 0; k < 50; ++k) {
         const Vector next = W.transpose() * (W * x);

@@ -9,6 +9,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/solvers/friction.hpp"
 #include "saltus/solvers/lemke.hpp"
+#include "saltus/solvers/pivoting.hpp"
 #include "saltus/solvers/residual.hpp"
 
 namespace saltus::solvers {
@@ -25,13 +26,13 @@ class Judge {
 public:
     Judge(const Problem& problem, double tolerance) : problem_(problem), tolerance_(tolerance) {}
 
-    bool take(std::string_view method, int iterations, const std::vector<double>& z) {
+    bool take(std::string_view method, int iterations, std::vector<double> z) {
         const double defect = residual(problem_, z);
         solution_.attempts.push_back({method, iterations, defect});
         solution_.iterations += iterations;
         if (!taken_ || defect < solution_.residual) {
             taken_ = true;
-            solution_.r = z;
+            solution_.r = std::move(z);
             solution_.residual = defect;
             solution_.method = method;
         }
@@ -42,8 +43,10 @@ public:
     Solution finish(const Matrix& M, const Vector& q, Status otherwise) {
         solution_.status = done() ? Status::converged : otherwise;
         if (!taken_) solution_.r.assign(static_cast<std::size_t>(M.cols()), 0.0);
-        const Vector w = M * Eigen::Map<const Vector>(solution_.r.data(), M.cols()) + q;
-        solution_.v = to_vector(w);
+        solution_.v.resize(static_cast<std::size_t>(M.rows()));
+        Eigen::Map<Vector> w(solution_.v.data(), M.rows());
+        w = q;
+        w.noalias() += M.lazyProduct(Eigen::Map<const Vector>(solution_.r.data(), M.cols()));
         return std::move(solution_);
     }
     Solution& solution() { return solution_; }
@@ -61,6 +64,19 @@ Solution refuse_non_finite(std::size_t n) {
     s.residual = std::numeric_limits<double>::infinity();
     s.r.assign(n, 0.0);
     return s;
+}
+
+/// Small problems by principal pivoting; the judge has the last word.
+template <class Problem, class Lower, class Upper>
+bool by_pivoting(Judge<Problem>& judge, const Problem& p, const Lower& lower, const Upper& upper) {
+    const auto n = static_cast<int>(p.q.size());
+    if (n > small_enough_to_pivot || p.M.rows() != p.M.cols()) return false;
+    double low[small_enough_to_pivot], high[small_enough_to_pivot];
+    for (int i = 0; i < n; ++i) low[i] = lower(i), high[i] = upper(i);
+    std::vector<double> z(static_cast<std::size_t>(n));
+    int changes = 0;
+    if (!pivot_small(n, p.M.data(), p.q.data(), low, high, z.data(), changes)) return false;
+    return judge.take("pivoting", changes, std::move(z));
 }
 
 /// A problem without unknowns is solved by nothing.
@@ -136,6 +152,10 @@ Solution solve(const LinearComplementarity& p, const AutomaticComplementarity& m
     if (!p.M.allFinite() || !p.q.allFinite()) return refuse_non_finite(static_cast<std::size_t>(p.q.size()));
     SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size());
     Judge<LinearComplementarity> judge(p, method.tolerance);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (by_pivoting(
+            judge, p, [](int) { return 0.0; }, [](int) { return infinity; }))
+        return judge.finish(p.M, p.q, Status::converged);
     Lemke lemke;
     lemke.tolerance = method.tolerance;
     const Solution first = solve(p, lemke);
@@ -157,6 +177,11 @@ Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& me
     if (!p.M.allFinite() || !p.q.allFinite()) return refuse_non_finite(columns);
     SALTUS_EXPECT(p.M.rows() == p.q.size() && static_cast<std::size_t>(p.M.rows()) == p.free.size());
     Judge<MixedComplementarity> judge(p, method.tolerance);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (by_pivoting(
+            judge, p, [&](int i) { return p.free[static_cast<std::size_t>(i)] ? -infinity : 0.0; },
+            [](int) { return infinity; }))
+        return judge.finish(p.M, p.q, Status::converged);
 
     // More equations than free unknowns: those that are consistent have the same solutions as their normal equations.
     const Index extra = p.M.rows() - p.M.cols();
@@ -234,6 +259,9 @@ Solution solve(const Relay& p, const AutomaticComplementarity& method) {
         return refuse_non_finite(static_cast<std::size_t>(n));
     // y = z − lower >= 0 ⊥ M y + (M lower + q) + λ >= 0,  λ >= 0 ⊥ (upper − lower) − y >= 0
     Judge<Relay> judge(p, method.tolerance);
+    if (by_pivoting(
+            judge, p, [&](int i) { return p.lower(i); }, [&](int i) { return p.upper(i); }))
+        return judge.finish(p.M, p.q, Status::converged);
     LinearComplementarity c;
     c.M = Matrix::Zero(2 * n, 2 * n);
     c.M.topLeftCorner(n, n) = p.M;

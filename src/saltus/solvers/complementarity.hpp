@@ -6,9 +6,9 @@
 
 namespace saltus::solvers {
 
-/// Solves by whatever works, in an order that suits: Lemke's method (exact), Newton and the proximal method on the same
-/// problem, and for up to `enumerate` unknowns all complementary bases, which also decides that there is no solution.
-/// Every result is judged by the independent residual.
+/// Solves by whatever works, in an order that suits: principal pivoting, Lemke's method (both exact), Newton and the
+/// proximal method on the same problem, and for up to `enumerate` unknowns all complementary bases, which also decides
+/// that there is no solution. Every result is judged by the independent residual.
 struct AutomaticComplementarity {
     double tolerance = 1e-10;
     int enumerate = 14;

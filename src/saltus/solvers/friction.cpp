@@ -250,7 +250,7 @@ bool try_all(Course& course) {
     for (int most = 200; !course.spent(); most *= 3) {
         if (course.sweeps(most) || course.newton(1e-6, 60) || course.newton(1e-2, 60) || course.proximal(1e-1, false))
             return true;
-        if (course.best() > 0.5 * before) return true;
+        if (!(course.best() < 0.5 * before)) return true;
         before = course.best();
     }
     return false;
@@ -275,6 +275,43 @@ void run(const FrictionProblem& p, const Automatic& method, Workspace::State& w,
         s.status = Status::infeasible;
         s.attempts.push_back({"enumeration", all.modes, s.residual});
     }
+}
+
+/// Units in which squares are not numbers any more: solved in units where W and q are about 1.
+class Rescaled {
+public:
+    explicit Rescaled(const FrictionProblem& p) : problem(p) {
+        for (double& w : problem.W.values) w = std::ldexp(w, -exponent_w(p));
+        for (double& q : problem.q) q = std::ldexp(q, -exponent_q(p));
+        for (Law& law : problem.laws) law.bound = std::ldexp(law.bound, exponent_w(p) - exponent_q(p));
+    }
+
+    static int exponent_w(const FrictionProblem& p) { return exponent(p.W.values); }
+    static int exponent_q(const FrictionProblem& p) { return exponent(p.q); }
+    static bool needed(const FrictionProblem& p) {
+        return std::abs(exponent_w(p)) > 300 || std::abs(exponent_q(p)) > 300;
+    }
+
+    FrictionProblem problem;
+
+private:
+    static int exponent(const std::vector<double>& values) {
+        double largest = 0.0;
+        for (const double x : values) largest = std::max(largest, std::abs(x));
+        return largest > 0.0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+    }
+};
+
+void solve_rescaled(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
+                    std::span<const double> guess) {
+    const Rescaled rescaled(p);
+    const int back = Rescaled::exponent_q(p) - Rescaled::exponent_w(p);
+    std::vector<double> scaled(guess.begin(), guess.end());
+    for (double& r : scaled) r = std::ldexp(r, -back);
+    solve(rescaled.problem, method, workspace, s, scaled);
+    for (double& r : s.r) r = std::ldexp(r, back);
+    for (double& v : s.v) v = std::ldexp(v, Rescaled::exponent_q(p));
+    if (!finite(s.r) || !finite(s.v)) s.status = Status::stalled;
 }
 
 /// Orthotropic contacts with the second direction scaled so that the ellipse is a disk: r_T2 = κ r'_T2, v'_T2 = κ v_T2
@@ -316,15 +353,21 @@ void solve_orthotropic(const FrictionProblem& p, const FrictionMethod& method, W
     std::vector<double> scaled(guess.begin(), guess.end());
     for (std::size_t i = 0; i < scaled.size(); ++i)
         scaled[i] = isotropic.scale[i] > 0.0 ? scaled[i] / isotropic.scale[i] : 0.0;
-    solve(isotropic.problem, method, workspace, s, scaled);
+    // A little better than asked for, so that it is good enough in the coordinates of the problem.
+    const double tolerance = std::visit([](const auto& m) { return m.tolerance; }, method);
+    FrictionMethod stricter = method;
+    std::visit([](auto& m) { m.tolerance *= 0.1; }, stricter);
+    solve(isotropic.problem, stricter, workspace, s, scaled);
     if (s.status == Status::non_finite) return;
     for (std::size_t i = 0; i < s.r.size(); ++i) s.r[i] *= isotropic.scale[i];
     p.W.multiply(s.r, s.v);
     for (std::size_t i = 0; i < s.r.size(); ++i) s.v[i] += p.q[i];
     // The verdict is passed on the problem itself.
-    const double tolerance = std::visit([](const auto& m) { return m.tolerance; }, method);
     s.residual = verdict(p, s.r);
-    if (s.status == Status::converged && s.residual > tolerance) s.status = Status::stalled;
+    if (s.residual <= tolerance)
+        s.status = Status::converged;
+    else if (s.status == Status::converged)
+        s.status = Status::stalled;
 }
 
 }  // namespace
@@ -333,6 +376,7 @@ void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& wo
            std::span<const double> guess) {
     SALTUS_EXPECT(p.W.blocks() == p.contacts() && p.W.rows() == static_cast<int>(p.q.size()));
     SALTUS_EXPECT(guess.empty() || guess.size() == p.q.size());
+    if (finite(p.W.values) && finite(p.q) && Rescaled::needed(p)) return solve_rescaled(p, method, workspace, s, guess);
     if (std::any_of(p.laws.begin(), p.laws.end(), orthotropic))
         return solve_orthotropic(p, method, workspace, s, guess);
     Workspace::State& w = workspace.state();

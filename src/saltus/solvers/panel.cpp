@@ -3,7 +3,7 @@
 
 // Wider vectors where the processor has them; without fused multiply-add the numbers are the same.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define SALTUS_WIDE __attribute__((target_clones("avx2", "default")))
+#define SALTUS_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SALTUS_WIDE
 #endif
@@ -15,10 +15,15 @@ namespace {
 SALTUS_WIDE void subtract_3(int n, const double* __restrict L, int ld_l, const double* __restrict U, int ld_u,
                             double* __restrict A, int ld_a) {
     const double *const u0 = U, *const u1 = U + ld_u, *const u2 = U + 2 * ld_u;
-    for (int r = 0; r < 3; ++r) {
-        const double l0 = L[r * ld_l], l1 = L[r * ld_l + 1], l2 = L[r * ld_l + 2];
-        double* const a = A + r * ld_a;
-        for (int j = 0; j < n; ++j) a[j] = ((a[j] - l0 * u0[j]) - l1 * u1[j]) - l2 * u2[j];
+    const double *const l0 = L, *const l1 = L + ld_l, *const l2 = L + 2 * ld_l;
+    const double l00 = l0[0], l01 = l0[1], l02 = l0[2], l10 = l1[0], l11 = l1[1], l12 = l1[2], l20 = l2[0], l21 = l2[1],
+                 l22 = l2[2];
+    double* const __restrict a0 = A, * const __restrict a1 = A + ld_a, * const __restrict a2 = A + 2 * ld_a;
+    for (int j = 0; j < n; ++j) {
+        const double x = u0[j], y = u1[j], z = u2[j];
+        a0[j] = ((a0[j] - l00 * x) - l01 * y) - l02 * z;
+        a1[j] = ((a1[j] - l10 * x) - l11 * y) - l12 * z;
+        a2[j] = ((a2[j] - l20 * x) - l21 * y) - l22 * z;
     }
 }
 

@@ -194,12 +194,19 @@ double matrix_step(const Matrix& M) {
 template <class Projection>
 double plain_residual(const Matrix& M, const Vector& q, std::span<const double> z, Projection project) {
     const Eigen::Map<const Vector> x(z.data(), static_cast<Eigen::Index>(z.size()));
-    const Vector w = M * x + q;
     const double rho = matrix_step(M);
     double sum = 0.0;
-    for (Eigen::Index i = 0; i < w.size(); ++i) {
-        const double f = project(i, rho * w(i));
-        sum += f * f;
+    if (M.rows() <= 64) {
+        for (Eigen::Index i = 0; i < M.rows(); ++i) {
+            const double f = project(i, rho * (M.row(i).dot(x) + q(i)));
+            sum += f * f;
+        }
+    } else {
+        const Vector w = M * x + q;
+        for (Eigen::Index i = 0; i < w.size(); ++i) {
+            const double f = project(i, rho * w(i));
+            sum += f * f;
+        }
     }
     return relative(std::sqrt(sum), rho, q.norm(), x.norm());
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+#include "saltus/io/read_model.hpp"
+
+namespace saltus::cli {
+
+std::vector<std::pair<std::string, std::string>> assignments(const Common& options) {
+    std::vector<std::pair<std::string, std::string>> list;
+    for (const std::string& assignment : options.set) {
+        const std::size_t equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw Error("'" + assignment + "' is not an assignment", {"--set", 0, 0}, "write --set name=value");
+        const std::size_t begin = assignment.find_first_not_of(' '), end = assignment.find_last_not_of(' ', equals - 1);
+        if (begin >= equals)
+            throw Error("'" + assignment + "' is not an assignment", {"--set", 0, 0}, "write --set name=value");
+        list.emplace_back(assignment.substr(begin, end - begin + 1), assignment.substr(equals + 1));
+    }
+    return list;
+}
+
+model::Model load(const Common& options, bool perturbed) {
+    model::BuildOptions build;
+    build.project_initial = options.project_initial;
+    build.perturbed = perturbed;
+    build.set = assignments(options);
+    return model::build(io::read_model(options.model), build);
+}
+
+void print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw std::runtime_error("standard output cannot be written");
+}
+
+namespace {
+
+/// The line of the file with a mark under the column.
+void show_line(const Place& place) {
+    if (place.line <= 0 || place.column <= 0) return;
+    std::ifstream in(place.file);
+    std::string line;
+    for (int k = 0; k < place.line; ++k)
+        if (!std::getline(in, line)) return;
+    constexpr std::size_t widest = 160;
+    if (line.size() > widest) return;
+    while (!line.empty() && line.back() == '\r') line.pop_back();
+    for (char& c : line)  // nothing that a terminal would obey
+        if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
+    std::string mark;
+    int column = 1;
+    for (std::size_t k = 0; k < line.size() && column < place.column; ++k) {
+        if ((static_cast<unsigned char>(line[k]) & 0xC0) == 0x80) continue;  // inside a character
+        mark += line[k] == '\t' ? '\t' : ' ';
+        ++column;
+    }
+    std::fprintf(stderr, "  %s\n  %s^\n", line.c_str(), mark.c_str());
+}
+
+}  // namespace
+
+void report(const Error& e) {
+    std::fprintf(stderr, "saltus: error: %s\n", e.what());
+    show_line(e.place());
+}
+
+}  // namespace saltus::cli

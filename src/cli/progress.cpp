@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace saltus::cli {
+
+namespace {
+
+constexpr std::chrono::seconds silence{2};
+constexpr std::chrono::milliseconds between{250};
+
+}  // namespace
+
+Progress::Progress(double from, double to, bool wanted)
+    : from_(from), to_(to), wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(start_ + silence) {}
+
+Progress::~Progress() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::at(double t) {
+    if (!wanted_ || !(t > from_)) return;
+    const Clock::time_point now = Clock::now();
+    if (now < next_) return;
+    next_ = now + between;
+    shown_ = true;
+    const double share = (t - from_) / (to_ - from_);
+    const double left = std::chrono::duration<double>(now - start_).count() * (1.0 - share) / share;
+    std::fprintf(stderr, "\r%3.0f %%  t = %.6g of %.6g  ", 100.0 * share, t, to_);
+    if (left < 120.0)
+        std::fprintf(stderr, "%.0f s left\033[K", left);
+    else if (left < 7200.0)
+        std::fprintf(stderr, "%.0f min left\033[K", left / 60.0);
+    else
+        std::fprintf(stderr, "%.1f h left\033[K", left / 3600.0);
+    std::fflush(stderr);
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/impact/collision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+
+namespace saltus::impact {
+
+namespace {
+
+using solvers::LawKind;
+using solvers::Status;
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+bool has_normal(const solvers::Law& law) {
+    return law.kind != LawKind::bilateral && law.kind != LawKind::slider && law.kind != LawKind::scaled_slider;
+}
+
+double largest(std::span<const double> x) {
+    double most = 0.0;
+    for (const double value : x) most = std::max(most, std::abs(value));
+    return most;
+}
+
+double dot(std::span<const double> x, std::span<const double> y) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+    return sum;
+}
+
+std::string_view name_of(ImpactLaw law) {
+    return law == ImpactLaw::newton ? "Newton's" : law == ImpactLaw::poisson ? "Poisson's" : "the energy";
+}
+
+/// One collision on its way to its outcome.
+class Course {
+public:
+    Course(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome)
+        : c_(collision), D_(collision.problem.W), tolerance_(tolerance), workspace_(workspace), o_(outcome) {
+        o_.status = Status::converged;
+        o_.work = o_.residual = 0.0;
+        o_.solves = 0;
+        o_.note.clear();
+        o_.Lambda.assign(c_.gamma_minus.size(), 0.0);
+        o_.gamma_plus = c_.gamma_minus;
+        o_.scratch.problem = c_.problem;
+        // What counts as zero among velocities: the solver leaves errors of a few times its tolerance.
+        zero_gamma_ = 100.0 * tolerance_ * largest(c_.gamma_minus);
+    }
+
+    void run() {
+        switch (law()) {
+            case ImpactLaw::newton: newton(); break;
+            case ImpactLaw::poisson: poisson(); break;
+            case ImpactLaw::energy: energy(); break;
+        }
+        for (std::size_t i = 0; i < o_.Lambda.size(); ++i)
+            o_.work += 0.5 * (o_.gamma_plus[i] + c_.gamma_minus[i]) * o_.Lambda[i];
+    }
+
+private:
+    int normal_row(int block) const { return D_.start[ix(block)]; }
+    bool approaches(int block) const {
+        return has_normal(c_.problem.laws[ix(block)]) && c_.gamma_minus[ix(normal_row(block))] < -zero_gamma_;
+    }
+
+    /// The strongest law among the contacts that approach. Without any, all laws agree.
+    ImpactLaw law() {
+        ImpactLaw strongest = ImpactLaw::newton;
+        for (int a = 0; a < c_.problem.contacts(); ++a)
+            if (approaches(a)) strongest = std::max(strongest, c_.law[ix(a)]);
+        for (int a = 0; a < c_.problem.contacts(); ++a)
+            if (c_.law[ix(a)] != strongest && has_normal(c_.problem.laws[ix(a)]) &&
+                (approaches(a) || c_.e[ix(normal_row(a))] != 0.0)) {
+                o_.note = "contacts of different impact laws collide at once; all follow " +
+                          std::string(name_of(strongest)) + " law";
+                break;
+            }
+        return strongest;
+    }
+
+    /// Solves the scratch problem; its solution is in the scratch.
+    void solve(const char* phase) {
+        solvers::solve(o_.scratch.problem, solvers::Automatic{tolerance_}, workspace_, o_.scratch.solution);
+        ++o_.solves;
+        const solvers::Solution& s = o_.scratch.solution;
+        o_.residual = std::max(o_.residual, s.residual);
+        o_.status = s.status;
+        // The residual is relative to the impulses, and impulses without bound have small ones whatever they do.
+        if (usable(s.status) && into_obstacle(s.v)) o_.status = Status::stalled;
+        if (usable(o_.status)) return;
+        o_.note = std::string("the contact problem of the ") + phase + " is not solved (" +
+                  std::string(solvers::to_string(o_.status)) + ", residual " + number_text(s.residual) + ")";
+    }
+
+    bool into_obstacle(std::span<const double> v) const {
+        const double much = 1e-3 * largest(o_.scratch.problem.q);
+        for (int a = 0; a < c_.problem.contacts(); ++a)
+            if (has_normal(c_.problem.laws[ix(a)]) && v[ix(normal_row(a))] < -much) return true;
+        return false;
+    }
+
+    /// γ = from + D Λ
+    void apply(std::span<const double> Lambda, std::span<const double> from, std::vector<double>& gamma) const {
+        gamma.resize(from.size());
+        D_.multiply(Lambda, gamma);
+        for (std::size_t i = 0; i < gamma.size(); ++i) gamma[i] += from[i];
+    }
+
+    /// ξ = γ⁺ + Eγ⁻ in the place of v, so that v = D Λ + (1 + E)γ⁻. For a contact that leaves, E would allow
+    /// γ_N⁺ = −e γ_N⁻ < 0: into the obstacle.
+    void newton() {
+        std::vector<double>& q = o_.scratch.problem.q;
+        q.resize(c_.gamma_minus.size());
+        for (std::size_t i = 0; i < q.size(); ++i) q[i] = (1.0 + c_.e[i]) * c_.gamma_minus[i];
+        for (int a = 0; a < c_.problem.contacts(); ++a) {
+            const auto n = ix(normal_row(a));
+            if (has_normal(c_.problem.laws[ix(a)]) && c_.gamma_minus[n] > 0.0) q[n] = c_.gamma_minus[n];
+        }
+        solve("collision");
+        o_.Lambda = o_.scratch.solution.r;
+        apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
+    }
+
+    void inelastic(const char* phase) {
+        o_.scratch.problem.q = c_.gamma_minus;
+        solve(phase);
+        o_.Lambda = o_.scratch.solution.r;
+        apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
+    }
+
+    /// Expansion: γ⁺ = γ_C + D Λ_E with 0 <= γ_N⁺ ⊥ Λ_EN − e_N Λ_CN >= 0 and the friction of Λ_EN acting on
+    /// γ_T⁺ + e_T γ_T⁻. Each contact has one of two modes:
+    ///     held    Λ_EN = e_N Λ_CN is known; right when γ_N⁺ >= 0
+    ///     free    the law of the block as it is; right when Λ_EN >= e_N Λ_CN
+    /// A held contact is written as its law with the normal row replaced by D_NN (Λ_EN − e_N Λ_CN): whatever friction
+    /// belongs to the law then has the bound that belongs to that impulse. Contacts in the wrong mode change it, all
+    /// at once, later one by one (the order of Murty's pivots, which cannot cycle without friction).
+    void poisson() {
+        inelastic("compression");
+        if (!usable(o_.status)) return;
+        Outcome::Scratch& s = o_.scratch;
+        const int blocks = c_.problem.contacts();
+        s.held.assign(ix(blocks), 0);
+        s.prescribed.assign(ix(blocks), 0.0);
+        for (int a = 0; a < blocks; ++a)
+            if (has_normal(c_.problem.laws[ix(a)])) {
+                s.prescribed[ix(a)] = c_.e[ix(normal_row(a))] * o_.Lambda[ix(normal_row(a))];
+                s.held[ix(a)] = s.prescribed[ix(a)] > 0.0;
+            }
+        if (std::none_of(s.held.begin(), s.held.end(), [](char h) { return h != 0; })) return;
+        s.Lambda = o_.Lambda;
+        s.gamma = o_.gamma_plus;
+        const double zero_Lambda = 100.0 * tolerance_ * largest(s.Lambda);
+        const int patient = blocks + 8, most = 10 * blocks + 40;
+        for (int round = 0; round < most; ++round) {
+            prepare_expansion();
+            solve("expansion");
+            if (!usable(o_.status)) break;
+            apply(s.solution.r, s.gamma, o_.gamma_plus);
+            bool changed = false;
+            for (int a = 0; a < blocks && !(changed && round >= patient); ++a) {
+                if (!(s.prescribed[ix(a)] > 0.0)) continue;
+                const auto n = ix(normal_row(a));
+                const bool wrong = s.held[ix(a)] ? o_.gamma_plus[n] < -zero_gamma_
+                                                 : s.solution.r[n] < s.prescribed[ix(a)] - zero_Lambda;
+                if (!wrong) continue;
+                s.held[ix(a)] = !s.held[ix(a)];
+                changed = true;
+            }
+            if (!changed) {
+                for (std::size_t i = 0; i < o_.Lambda.size(); ++i) o_.Lambda[i] = s.Lambda[i] + s.solution.r[i];
+                apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
+                return;
+            }
+        }
+        apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
+        if (!usable(o_.status)) return;
+        o_.status = Status::stalled;
+        o_.note = "no consistent expansion was found; the outcome is that of the compression";
+    }
+
+    void prepare_expansion() {
+        Outcome::Scratch& s = o_.scratch;
+        solvers::FrictionProblem& p = s.problem;
+        p.W.values = D_.values;
+        for (std::size_t i = 0; i < p.q.size(); ++i) p.q[i] = s.gamma[i] + c_.e[i] * c_.gamma_minus[i];
+        for (int a = 0; a < c_.problem.contacts(); ++a) {
+            if (!has_normal(c_.problem.laws[ix(a)])) continue;
+            const auto n = ix(normal_row(a));
+            p.q[n] = s.gamma[n];
+            if (!s.held[ix(a)]) continue;
+            double diagonal = 0.0;
+            for (int entry = D_.row_start[ix(a)]; entry < D_.row_start[ix(a) + 1]; ++entry) {
+                const int b = D_.block_column[ix(entry)];
+                double* const row = p.W.values.data() + D_.offset[ix(entry)];
+                if (b == a) diagonal = row[0];
+                std::fill_n(row, D_.block_size(b), 0.0);
+                if (b == a) row[0] = diagonal;
+            }
+            p.q[n] = -diagonal * s.prescribed[ix(a)];
+        }
+    }
+
+    /// Along the impulse Λ₀ of the inelastic collision the kinetic energy is
+    ///     T(s) = T⁻ + b s + a s²,   a = ½ Λ₀ᵀD Λ₀,   b = (Wᵀu⁻)·Λ₀ = (γ⁻ − χ)·Λ₀,
+    /// and T(s) = e² T⁻ has the larger root s >= 1 that leads out of the obstacles. [Tornambè] (46)
+    void energy() {
+        double e = 1.0;
+        for (int a = 0; a < c_.problem.contacts(); ++a)
+            if (approaches(a)) e *= c_.e[ix(normal_row(a))];
+        inelastic("inelastic collision");
+        if (!usable(o_.status)) return;
+        std::vector<double>& change = o_.scratch.gamma;
+        change.resize(o_.Lambda.size());
+        D_.multiply(o_.Lambda, change);
+        const double a = 0.5 * dot(o_.Lambda, change);
+        const double b = dot(c_.gamma_minus, o_.Lambda) - (c_.chi.empty() ? 0.0 : dot(c_.chi, o_.Lambda));
+        if (!(a > 0.0)) return;  // no impulse
+        const double T = c_.kinetic_energy;
+        const double discriminant = b * b - 4.0 * a * (1.0 - e * e) * T;
+        // The largest loss along Λ₀ may be asked for exactly (e = 0 in a central impact): a double root.
+        const double rounding = 8.0 * tolerance_ * b * b;
+        if (discriminant < -rounding) {
+            const double least = std::sqrt(std::max(0.0, 1.0 - b * b / (4.0 * a * T)));
+            return refuse("T+ = e^2 T- has no solution: e = " + number_text(e) + ", T- = " + number_text(T) +
+                          ", discriminant " + number_text(discriminant) +
+                          "; the impulse leaves at least e = " + number_text(least));
+        }
+        const double s = (-b + (discriminant > rounding ? std::sqrt(discriminant) : 0.0)) / (2.0 * a);
+        for (double& x : o_.Lambda) x *= s;
+        apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
+        for (int k = 0; k < c_.problem.contacts(); ++k) {
+            const solvers::Law& law = c_.problem.laws[ix(k)];
+            for (int i = D_.start[ix(k)]; i < D_.start[ix(k) + 1]; ++i) {
+                const double gamma = o_.gamma_plus[ix(i)];
+                const bool wrong = law.kind == LawKind::bilateral
+                                       ? std::abs(gamma) > zero_gamma_
+                                       : has_normal(law) && i == D_.start[ix(k)] && gamma < -zero_gamma_;
+                if (wrong)
+                    return refuse("T+ = e^2 T- with e = " + number_text(e) + ", T- = " + number_text(T) +
+                                  " would need " + number_text(s) + " times the inelastic impulse, which leaves row " +
+                                  std::to_string(i) + " with the velocity " + number_text(gamma));
+            }
+        }
+    }
+
+    void refuse(std::string why) {
+        o_.status = Status::infeasible;
+        o_.note = std::move(why);
+        std::fill(o_.Lambda.begin(), o_.Lambda.end(), 0.0);
+        o_.gamma_plus = c_.gamma_minus;
+    }
+
+    const Collision& c_;
+    const solvers::BlockMatrix& D_;
+    double tolerance_, zero_gamma_ = 0.0;
+    solvers::Workspace& workspace_;
+    Outcome& o_;
+};
+
+}  // namespace
+
+void collide(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome) {
+    const auto rows = static_cast<std::size_t>(collision.problem.W.rows());
+    SALTUS_EXPECT(collision.gamma_minus.size() == rows && collision.e.size() == rows);
+    SALTUS_EXPECT(collision.law.size() == collision.problem.laws.size());
+    SALTUS_EXPECT(collision.chi.empty() || collision.chi.size() == rows);
+    Course(collision, tolerance, workspace, outcome).run();
+}
+
+}  // namespace saltus::impact

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/impact/kinetic_frame.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <cmath>
+#include <limits>
+
+namespace saltus::impact {
+
+namespace {
+
+using Eigen::Index;
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double independent = 1e-10;  // of unit vectors
+
+/// Orthonormal basis of the columns' span; columns are taken with length 1.
+Matrix span_of(Matrix columns) {
+    for (Index j = 0; j < columns.cols(); ++j)
+        if (const double length = columns.col(j).norm(); length > 0.0) columns.col(j) /= length;
+    if (columns.rows() == 0 || columns.cols() == 0 || columns.isZero(0.0)) return Matrix(columns.rows(), 0);
+    Eigen::ColPivHouseholderQR<Matrix> qr(columns.rows(), columns.cols());
+    qr.setThreshold(independent);
+    qr.compute(columns);
+    return qr.householderQ() * Matrix::Identity(columns.rows(), qr.rank());
+}
+
+}  // namespace
+
+Vector KineticFrame::coordinates(const Vector& u) const {
+    const Vector x = cholesky.transpose() * u;
+    return basis.transpose() * (x - origin);
+}
+
+Vector KineticFrame::velocity(const Vector& y) const {
+    const Vector x = origin + basis * y;
+    return cholesky.transpose().triangularView<Eigen::Upper>().solve(x);
+}
+
+Vector KineticFrame::representative(const Vector& y) const {
+    // Along the free directions 0; along the bilateral ones what they prescribe.
+    Vector x = basis * (basis.transpose() * origin + y);
+    x += bilateral * (bilateral.transpose() * origin);
+    return cholesky.transpose().triangularView<Eigen::Upper>().solve(x);
+}
+
+double KineticFrame::norm(const Vector& u) const { return (cholesky.transpose() * u).norm(); }
+
+KineticFrame kinetic_frame(const FrictionlessCollision& c) {
+    expect_consistent_sizes(c, false);
+    KineticFrame f;
+    const Index n = c.M.rows(), m = c.contacts();
+    if (!c.M.allFinite() || !c.directions.allFinite() || !c.chi.allFinite() || !c.u_minus.allFinite() ||
+        !c.impulse.allFinite()) {
+        f.why = "the collision holds a number that is not finite";
+        return f;
+    }
+    const Eigen::LLT<Matrix> llt(c.M);
+    if (llt.info() != Eigen::Success) {
+        f.why = "the mass matrix is not positive definite";
+        return f;
+    }
+    f.valid = true;
+    f.cholesky = llt.matrixL();
+    const auto lower = f.cholesky.triangularView<Eigen::Lower>();
+    f.pi = c.impulse.size() == 0 ? Vector(Vector::Zero(n)) : Vector(lower.solve(c.impulse));
+    f.z = f.cholesky.transpose() * c.u_minus + f.pi;
+
+    Matrix A = c.directions.cols() == 0 ? Matrix(n, 0) : Matrix(lower.solve(c.directions));
+    const Matrix B = A.rightCols(c.bilateral);
+    f.bilateral = span_of(B);
+    f.origin = f.z;
+    if (c.bilateral > 0) {
+        Vector gamma = B.transpose() * f.z;
+        if (c.chi.size() > 0) gamma += c.chi.tail(c.bilateral);
+        f.origin -= least_squares(B.transpose(), gamma);
+    }
+    const Vector push = f.origin - f.z;
+    f.work_offset = -0.5 * push.squaredNorm() - 0.5 * f.pi.dot(push);
+
+    Vector gamma = A.leftCols(m).transpose() * f.origin;
+    if (c.chi.size() > 0) gamma += c.chi.head(m);
+    const Vector full_length = A.leftCols(m).colwise().norm();
+    for (int pass = 0; pass < 2; ++pass)
+        A.leftCols(m) -= f.bilateral * (f.bilateral.transpose() * A.leftCols(m)).eval();
+    for (Index i = 0; i < m; ++i)  // held by the bilateral constraints altogether
+        if (A.col(i).norm() <= independent * full_length(i)) A.col(i).setZero();
+    f.basis = span_of(A.leftCols(m));
+    f.normals = f.basis.transpose() * A.leftCols(m);
+    f.scale = f.normals.colwise().norm();
+    for (Index i = 0; i < m; ++i) {
+        if (f.scale(i) > 0.0)
+            f.normals.col(i) /= f.scale(i);
+        else
+            f.scale(i) = 1.0;
+    }
+    f.distance = gamma.cwiseQuotient(f.scale);
+    f.half_impulse = 0.5 * (f.basis.transpose() * f.pi);
+    f.noise = 64.0 * epsilon * (f.z.norm() + f.origin.norm() + f.pi.norm());
+    return f;
+}
+
+}  // namespace saltus::impact

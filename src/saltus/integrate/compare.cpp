@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus::integrate {
+
+namespace {
+
+double largest(const std::vector<double>& x) {
+    double value = 0.0;
+    for (const double v : x) value = std::max(value, std::abs(v));
+    return value;
+}
+
+double difference(const std::vector<double>& x, const std::vector<double>& y) {
+    double value = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) value = std::max(value, std::abs(x[i] - y[i]));
+    return value;
+}
+
+void measure(const trajectory::Trajectory& event, int samples, ComparedRun& run) {
+    const double end = std::min(event.end.t, run.trajectory.end.t);
+    double scale = 1.0, worst = 0.0;
+    for (int k = 0; k <= samples; ++k) {
+        const double t = event.start.t + (end - event.start.t) * k / samples;
+        const trajectory::State a = event.left(t), b = run.trajectory.left(t);
+        scale = std::max(scale, 1.0 + largest(a.q));
+        worst = std::max(worst, difference(a.q, b.q));
+    }
+    run.position_error = worst / scale;
+    run.end_error_q = difference(event.end.q, run.trajectory.end.q);
+    run.end_error_u = difference(event.end.u, run.trajectory.end.u);
+}
+
+/// Orders between neighbours, and the slope of the straight line through all points in logarithms.
+std::optional<double> orders(std::vector<ComparedRun>& runs, double sign) {
+    double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+        if (!(runs[k].position_error > 0.0)) continue;
+        const double x = std::log(runs[k].parameter), y = std::log(runs[k].position_error);
+        n += 1.0, sx += x, sy += y, sxx += x * x, sxy += x * y;
+        if (k > 0 && runs[k - 1].position_error > 0.0)
+            runs[k].order = sign * (y - std::log(runs[k - 1].position_error)) / (x - std::log(runs[k - 1].parameter));
+    }
+    if (n < 2.0) return {};
+    return sign * (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+}  // namespace
+
+Comparison compare(const model::Model& model, const CompareOptions& o) {
+    Comparison c;
+    c.event = simulate(model, o.event, o.options);
+    for (int k = 0; k <= o.refinements; ++k) {
+        Moreau method;
+        method.h = o.h / std::pow(2.0, k);
+        ComparedRun run;
+        run.parameter = method.h;
+        run.trajectory = simulate(model, method, o.options);
+        measure(c.event, o.samples, run);
+        c.moreau.push_back(std::move(run));
+    }
+    c.moreau_order = orders(c.moreau, 1.0);
+    if (model.contacts.empty()) c.penalty_left_out = "the model has no contacts";
+    for (const model::Contact& contact : model.contacts)
+        if (contact.penalty_k == model::no_coefficient) c.penalty_left_out = "[penalty] gives no k for " + contact.name;
+    if (!c.penalty_left_out.empty()) return c;
+    for (int k = 0; k <= o.refinements; ++k) {
+        Penalty method;
+        method.rtol = o.event.rtol;
+        method.atol = o.event.atol;
+        method.stiffness = std::pow(10.0, k);
+        ComparedRun run;
+        run.parameter = method.stiffness;
+        run.trajectory = simulate(model, method, o.options);
+        measure(c.event, o.samples, run);
+        c.penalty.push_back(std::move(run));
+    }
+    c.penalty_order = orders(c.penalty, -1.0);
+    return c;
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "saltus/integrate/active.hpp"
+#include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/solvers/dense_lu.hpp"
+#include "saltus/trajectory/trajectory.hpp"
+
+namespace saltus::integrate {
+
+/// A part of an element's friction that sticks or slips by itself: sliding, drilling, rolling.
+struct FrictionPart {
+    enum class Shape { disk, ellipse, patch };
+    Shape shape = Shape::disk;
+    int row = 0, size = 1;
+    double mu = 0.0, mu_second = 0.0, radius = 0.0;  ///< of the moment
+    bool slips = false;
+    /// The direction of slip to go on with where the velocity is too small to tell. A velocity against it means that
+    /// slip has gone through zero: the force goes on smoothly, and the event is where it did.
+    std::array<double, 3> direction{};
+};
+
+/// What one element does, and all that is fixed on a smooth arc.
+struct ElementMode {
+    ElementRows rows;
+    bool active = false;         ///< closed contact, constraint, slider, locked clutch
+    double reaction_sign = 1.0;  ///< of a constraint with friction that slips: |ν| = sign·ν
+    int first_part = 0, parts = 0;
+};
+
+/// The smooth motion of a model in one mode: closed contacts, sticking friction and constraints are equations on the
+/// accelerations, slipping friction is a force that follows them.
+///     M u̇ = h + F λ,   A u̇ + ζ = 0,   F = W_N − W_T ∇σ(γ_T) for contacts that slip
+/// [Alscher] (15)–(17), [Leine] (52)–(57)
+class Dynamics {
+public:
+    /// With `compliant`, contacts are springs (the model's penalty, times `stiffness`) and never equations.
+    Dynamics(const model::Model& model, bool compliant, double stiffness);
+
+    const model::Model& model() const { return model_; }
+    int size() const { return n_; }
+    int state_size() const { return 2 * n_ + 1; }  ///< q, u, and the work done on the system
+    bool compliant() const { return compliant_; }
+
+    std::vector<ElementMode> elements;
+    std::vector<FrictionPart> parts;
+
+    /// To be called after the mode was changed: collects the equations and finds their rank at this state.
+    void settle(double t, const double* x);
+
+    /// Everything at a state: accelerations, reactions. False when M or the equations are singular there.
+    bool evaluate(double t, const double* x);
+    /// The same, then ẋ.
+    bool derivative(double t, const double* x, double* dx);
+
+    std::span<const double> acceleration() const { return acceleration_; }
+    /// The largest single contribution to an acceleration: what its rounding is a part of.
+    double acceleration_scale() const { return acceleration_scale_; }
+    std::span<const double> reactions() const { return lambda_; }                        ///< one a row of the model
+    double load(int element) const { return load_[static_cast<std::size_t>(element)]; }  ///< |normal force|
+    double row_velocity(int row) const { return gamma_[static_cast<std::size_t>(row)]; }
+    /// How much the friction of a sticking part could still grow, of the load: >= 0 inside its set.
+    double reserve(const ElementMode& element, const FrictionPart& part) const;
+    /// The velocity of a slipping part along its direction.
+    double slip_along(const FrictionPart& part) const;
+    double slip_speed(const FrictionPart& part) const;
+
+    /// Terms and row velocities alone.
+    void evaluate_terms(double t, const double* x);
+    const model::Terms& terms() const { return terms_; }
+    const model::MassFactor& mass() const { return mass_; }
+    bool factorise_mass() { return mass_.factorise(terms_.M); }
+    std::span<const double> coefficients() const { return coefficients_; }
+    /// Gaps and constraint functions alone.
+    std::span<const double> positions(double t, const double* q);
+    model::Energy energy(double t, const double* x);
+
+    /// Moves q onto the constraints and closed contacts, u onto the equations; x is (q, u, …). Returns false when that
+    /// does not succeed to rounding.
+    bool project(double t, double* x);
+    double position_scale(int row, const double* q) const;
+
+    /// ∇σ of a slipping part's set for the load 1: minus the direction and size of its force.
+    void slip_gradient(const FrictionPart& part, const double* gamma, double* gradient) const;
+
+    /// For derivatives (linearised.hpp), after evaluate: the equations, M⁻¹F, K⁻¹ times something, and the derivatives
+    /// of the forces that follow the state, from those of positions, velocities and coefficients.
+    const std::vector<int>& equation_rows() const { return equations_; }
+    int equation_owner(int equation) const { return equation_element_[static_cast<std::size_t>(equation)]; }
+    Matrix equation_columns() const;
+    Matrix solve_multipliers(const Matrix& right);
+    Eigen::RowVectorXd penalty_derivative(const ElementMode& element, const Matrix& position, const Matrix& velocity,
+                                          const Matrix& coefficient) const;
+    Matrix slip_gradient_derivative(const ElementMode& element, const FrictionPart& part, const Matrix& velocity,
+                                    const Matrix& coefficient) const;
+
+    long evaluations = 0;
+
+private:
+    void update_coefficients(double t, const double* x);
+    double penalty_force(const ElementMode& element) const;
+    bool solve_equations();
+
+    const model::Model& model_;
+    const int n_;
+    const bool compliant_;
+    const double stiffness_;
+    model::Workspace workspace_;
+    model::Terms terms_;
+    model::MassFactor mass_;
+    solvers::DenseLU lu_;
+    std::vector<double> coefficients_, gamma_, lambda_, load_, acceleration_, positions_;
+    std::vector<int> equations_;         // rows of A
+    std::vector<int> equation_element_;  // whose normal it is, -1 for slip rows
+    std::vector<double> columns_;        // M⁻¹ F, a column of n an equation
+    std::vector<double> free_, right_, multiplier_;
+    double acceleration_scale_ = 0.0;
+    bool redundant_ = false;
+    bool needs_coefficients_ = false;
+};
+
+}  // namespace saltus::integrate

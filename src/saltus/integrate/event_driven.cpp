@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/event_driven.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/accumulation.hpp"
+#include "saltus/integrate/linearised.hpp"
+#include "saltus/integrate/mode_change.hpp"
+#include "saltus/integrate/watch.hpp"
+#include "saltus/ode/explicit.hpp"
+#include "saltus/ode/radau.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+using trajectory::ElementKind;
+using trajectory::EventKind;
+using trajectory::Mode;
+
+struct Settings {
+    double rtol, atol;
+    bool implicit;
+    bool keep_arcs;
+    bool compliant;
+    double stiffness;
+    double contact_tolerance;
+    long max_events;
+};
+
+/// Beyond this many coordinates the dense linear algebra of implicit steps costs more than short explicit ones.
+constexpr int most_for_implicit = 150;
+
+/// One run: state, mode and the trajectory as it grows.
+class Run {
+public:
+    Run(const model::Model& model, const Settings& settings, const Options& options);
+    trajectory::Trajectory go();
+
+private:
+    enum class Next { arc, end };
+
+    void start();
+    void change_mode(const std::vector<Found>& found, bool first);
+    void record_strike(const Strike& strike, EventKind kind, double left, double right);
+    void record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
+                        double right);
+    bool choose(Candidates& candidates, double left, double right);
+    void pass_accumulation(const Accumulation::Limit& limit);
+    Next arc();
+    template <class Stepper>
+    Next integrate(Stepper& stepper, const ode::Problem& problem);
+    Next stuck(ode::StepStatus status);
+    void become_implicit();
+    Mode mode_of(const ElementMode& e) const;
+    void keep(const ode::Dense& step, double until);
+    void accepted(double t, const double* x);
+    void fail(std::string reason);
+    void warn(const std::string& text);
+    void finish();
+    double total_energy() {
+        const model::Energy e = d_.energy(t_, x_.data());
+        largest_energy_ = std::max({largest_energy_, std::abs(e.kinetic), std::abs(e.potential)});
+        return e.kinetic + e.potential;
+    }
+    Candidates nothing() const;
+    std::string name(int element) const { return out_.elements[ix(element)].name; }
+    std::string at_time() const { return " at t = " + number_text(t_); }
+
+    const model::Model& model_;
+    const Settings settings_;
+    const Options& options_;
+    Dynamics d_;
+    ModeChange change_;
+    Watcher watcher_;
+    Accumulation accumulation_;
+    ode::Explicit explicit_;
+    std::optional<ode::Radau> implicit_;  // made when it is needed
+    Linearised linearised_;
+    double t_ = 0.0;
+    std::vector<double> x_;
+    double next_step_ = ode::automatic_step;
+    double impulse_work_ = 0.0, largest_energy_ = 0.0, largest_acceleration_ = 0.0;
+    long steps_since_asked_ = 0;
+    int events_here_ = 0;  // at the same time: a loop must end
+    double last_event_ = -1.0;
+    ode::Dense dense_;
+    trajectory::Trajectory out_;
+    bool ended_ = false;
+};
+
+ode::Tolerances tolerances(const Settings& s) {
+    // The error of many steps is to stay near what was asked for.
+    ode::Tolerances t;
+    t.relative = std::max(1e-2 * s.rtol, 1e-14);
+    t.absolute = 1e-2 * s.atol;
+    return t;
+}
+
+Run::Run(const model::Model& model, const Settings& settings, const Options& options)
+    : model_(model),
+      settings_(settings),
+      options_(options),
+      d_(model, settings.compliant, settings.stiffness),
+      change_(d_, settings.contact_tolerance),
+      watcher_(d_),
+      explicit_(d_.state_size(), tolerances(settings)),
+      linearised_(d_),
+      x_(ix(d_.state_size()), 0.0) {
+    out_.model = model.name;
+    out_.coordinates = model.coordinates;
+    out_.elements = elements_of(model);
+    out_.warnings = model.warnings;
+}
+
+Candidates Run::nothing() const {
+    Candidates c;
+    c.closed.assign(d_.elements.size(), 0);
+    c.released = c.closed;
+    c.breaking.assign(d_.parts.size(), 0);
+    c.arrested = c.breaking;
+    return c;
+}
+
+void Run::fail(std::string reason) {
+    out_.status = trajectory::Status::failed;
+    out_.reason = std::move(reason);
+    ended_ = true;
+}
+
+void Run::warn(const std::string& text) {
+    if (out_.warnings.size() < 100) out_.warnings.push_back(text);
+}
+
+void Run::start() {
+    const auto n = ix(d_.size());
+    t_ = options_.start ? options_.start->t : 0.0;
+    const std::vector<double>& q = options_.start ? options_.start->q : model_.q0;
+    const std::vector<double>& u = options_.start ? options_.start->u : model_.u0;
+    std::copy(q.begin(), q.end(), x_.begin());
+    std::copy(u.begin(), u.end(), x_.begin() + static_cast<std::ptrdiff_t>(n));
+    out_.start = {t_, q, u};
+    out_.energy.initial = total_energy();
+    change_mode({}, true);
+}
+
+/// Which contacts could be closed at this state: those that were, those whose gap has just closed or is zero anyway.
+void Run::change_mode(const std::vector<Found>& found, bool first) {
+    if (t_ == last_event_) {
+        if (++events_here_ > 100) return fail("more than 100 changes of mode at one time" + at_time());
+    } else {
+        events_here_ = 0;
+        last_event_ = t_;
+    }
+    Candidates candidates = nothing();
+    d_.evaluate_terms(t_, x_.data());
+    const double left = found.empty() ? t_ : found.front().left, right = found.empty() ? t_ : found.front().right;
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        if (e.rows.kind == ElementKind::contact) {
+            const double gap = d_.terms().positions[ix(e.rows.normal)];
+            const double scale = d_.position_scale(e.rows.normal, x_.data());
+            const double rate = d_.row_velocity(e.rows.normal);
+            if (d_.compliant())
+                candidates.closed[i] = gap < -1e-14 * scale || (gap <= 1e-12 * scale && rate < 0.0) ? 1 : 0;
+            else
+                candidates.closed[i] = e.active || (gap <= 1e-10 * scale && rate <= 1e-9) ? 1 : 0;
+        } else if (e.rows.kind == ElementKind::clutch) {
+            candidates.closed[i] = d_.row_velocity(e.rows.normal) <= 1e-9 ? 1 : 0;
+        }
+    }
+    for (const Found& f : found) {
+        const Watch& w = watcher_.watches()[ix(f.watch)];
+        switch (w.what) {
+            case Watch::What::gap: candidates.closed[ix(w.element)] = 1; break;
+            case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
+            case Watch::What::force: candidates.released[ix(w.element)] = 1; break;
+            case Watch::What::slip: candidates.arrested[ix(w.part)] = 1; break;
+            case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
+            case Watch::What::reserve: {
+                candidates.breaking[ix(w.part)] = 1;
+                d_.evaluate(t_, x_.data());
+                FrictionPart& part = d_.parts[ix(w.part)];
+                double length = 0.0;
+                for (int k = 0; k < part.size; ++k) length = std::hypot(length, d_.reactions()[ix(part.row + k)]);
+                for (int k = 0; k < part.size; ++k)
+                    part.direction[ix(k)] = length > 0.0 ? -d_.reactions()[ix(part.row + k)] / length : 0.0;
+                break;
+            }
+            case Watch::What::reaction: d_.elements[ix(w.element)].reaction_sign *= -1.0; break;
+        }
+    }
+    const std::vector<ElementMode> modes_before = d_.elements;
+    const std::vector<FrictionPart> parts_before = d_.parts;
+
+    bool struck = false;
+    if (!d_.compliant()) {
+        const Strike strike = change_.strike(t_, x_.data(), candidates);
+        out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike.residual);
+        if (strike.failed) {
+            fail("the impact" + at_time() + " has no outcome: " + strike.note);
+            return;
+        }
+        if (strike.happened) {
+            struck = true;
+            record_strike(strike, EventKind::impact, left, right);
+            double approach = 0.0, separation = 0.0;
+            d_.evaluate_terms(t_, x_.data());
+            for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+                const ElementMode& e = d_.elements[i];
+                if (e.rows.kind != ElementKind::contact || candidates.closed[i] == 0) continue;
+                double before = d_.terms().chi[ix(e.rows.normal)];
+                before += model::row_dot(model_.layout().rows, d_.terms().W, e.rows.normal, strike.u_minus);
+                approach = std::max(approach, std::abs(before));
+            }
+            for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+                const ElementMode& e = d_.elements[i];
+                if (e.rows.kind != ElementKind::contact || candidates.closed[i] == 0) continue;
+                const double after = d_.row_velocity(e.rows.normal);
+                separation = std::max(separation, after);
+                if (after > 1e-9 * approach) candidates.closed[i] = 0;
+            }
+            double extent = 1.0;
+            for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
+            const double negligible = 1e-12 * extent;
+            if (const auto limit = accumulation_.impact(t_, strike.elements, separation, negligible);
+                limit && limit->t < options_.t_end) {
+                pass_accumulation(*limit);
+                return;
+            }
+        }
+    }
+    if (!choose(candidates, left, right)) return;
+    if (!first && !struck) record_changes(modes_before, parts_before, left, right);
+}
+
+/// Chooses the next mode, by an impulse where no force does; then puts the state onto its equations.
+bool Run::choose(Candidates& candidates, double left, double right) {
+    for (int attempt = 0; attempt < 6; ++attempt) {
+        const Choice choice = change_.choose(t_, x_.data(), candidates);
+        if (choice.solved)
+            out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, choice.residual);
+        if (choice.impulsive) {
+            const Strike strike = change_.jam(t_, x_.data(), candidates);
+            if (strike.failed) {
+                fail("Painleve: " + choice.note + at_time() + ", and " + strike.note);
+                return false;
+            }
+            record_strike(strike, EventKind::painleve, left, right);
+            out_.events.back().note = "no contact force exists: impact without collision";
+            warn("Painleve: no contact force exists" + at_time() + "; the contacts jam by an impulse");
+            std::fill(candidates.breaking.begin(), candidates.breaking.end(), char{0});
+            continue;
+        }
+        if (!choice.solved) {
+            fail(choice.note + at_time());
+            return false;
+        }
+        if (choice.solutions > 1)
+            warn("Painleve: " + std::to_string(choice.solutions) + " solutions for the contact forces" + at_time() +
+                 "; the one that continues the motion is taken");
+        d_.settle(t_, x_.data());
+        if (!d_.evaluate(t_, x_.data())) {
+            fail("the equations of motion are singular" + at_time());
+            return false;
+        }
+        // What was let go must not be pushed back, and what broke loose must move on.
+        bool again = false;
+        const model::Pattern& W = model_.layout().rows;
+        const auto rate = [&](int row) {
+            return model::row_dot(W, d_.terms().W, row, d_.acceleration()) + d_.terms().zeta[ix(row)];
+        };
+        largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
+        const double size = 1e-2 * largest_acceleration_;
+        for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+            const ElementMode& e = d_.elements[i];
+            if (candidates.released[i] != 0 && rate(e.rows.normal) < -1e-7 * size)
+                candidates.released[i] = 0, again = true;
+            for (int k = e.first_part; k < e.first_part + e.parts && e.active; ++k) {
+                if (candidates.breaking[ix(k)] == 0) continue;
+                const FrictionPart& part = d_.parts[ix(k)];
+                double along = 0.0;
+                for (int r = 0; r < part.size; ++r) along += rate(part.row + r) * part.direction[ix(r)];
+                if (along < -1e-7 * size) candidates.breaking[ix(k)] = 0, again = true;
+            }
+        }
+        if (!again) break;
+    }
+    if (!d_.project(t_, x_.data())) warn("the constraints could not be met to rounding" + at_time());
+    ++out_.statistics.projections;
+    return true;
+}
+
+void Run::record_strike(const Strike& strike, EventKind kind, double left, double right) {
+    trajectory::Event event;
+    event.kind = kind;
+    event.t = t_;
+    event.t_left = left;
+    event.t_right = right;
+    event.elements = strike.elements;
+    const auto n = ix(d_.size());
+    event.q.assign(x_.begin(), x_.begin() + static_cast<std::ptrdiff_t>(n));
+    event.u_minus = strike.u_minus;
+    event.u_plus = strike.u_plus;
+    event.impulses = strike.impulses;
+    event.work = strike.work;
+    event.energy_after = total_energy();
+    std::vector<double> before = x_;
+    std::copy(strike.u_minus.begin(), strike.u_minus.end(), before.begin() + static_cast<std::ptrdiff_t>(n));
+    const model::Energy e = d_.energy(t_, before.data());
+    event.energy_before = e.kinetic + e.potential;
+    largest_energy_ = std::max(largest_energy_, std::abs(e.kinetic));
+    event.note = strike.note;
+    if (!strike.note.empty()) warn(strike.note + at_time());
+    impulse_work_ += strike.done;
+    out_.events.push_back(std::move(event));
+}
+
+void Run::record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
+                         double right) {
+    const auto record = [&](EventKind kind, int element) {
+        // One event for all elements of a kind.
+        for (auto e = out_.events.rbegin(); e != out_.events.rend() && e->t == t_; ++e)
+            if (e->kind == kind) {
+                if (std::find(e->elements.begin(), e->elements.end(), element) == e->elements.end())
+                    e->elements.push_back(element);
+                return;
+            }
+        trajectory::Event event;
+        event.kind = kind;
+        event.t = t_;
+        event.t_left = left;
+        event.t_right = right;
+        event.elements = {element};
+        const auto n = static_cast<std::ptrdiff_t>(d_.size());
+        event.q.assign(x_.begin(), x_.begin() + n);
+        event.u_minus.assign(x_.begin() + n, x_.begin() + 2 * n);
+        event.u_plus = event.u_minus;
+        event.energy_before = event.energy_after = total_energy();
+        out_.events.push_back(std::move(event));
+    };
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        const ElementMode &was = before[i], &is = d_.elements[i];
+        const int element = static_cast<int>(i);
+        if (!was.active && is.active) record(EventKind::contact, element);
+        if (was.active && !is.active) record(EventKind::lift_off, element);
+        if (!was.active || !is.active) continue;
+        for (int k = is.first_part; k < is.first_part + is.parts; ++k) {
+            const FrictionPart &old_part = parts[ix(k)], &part = d_.parts[ix(k)];
+            if (part.mu == 0.0 && part.mu_second == 0.0) continue;
+            if (old_part.slips && !part.slips) record(EventKind::stick, element);
+            if (!old_part.slips && part.slips) record(EventKind::slip, element);
+            double along = 0.0;
+            for (int r = 0; r < part.size; ++r) along += part.direction[ix(r)] * old_part.direction[ix(r)];
+            if (old_part.slips && part.slips && along < 0.0) record(EventKind::reversal, element);
+        }
+    }
+}
+
+void Run::pass_accumulation(const Accumulation::Limit& limit) {
+    const int n = d_.size();
+    const double remaining = limit.t - t_;
+    const std::vector<double> before = x_;
+    const double energy_before = total_energy();
+    Candidates candidates = nothing();
+    for (const int e : limit.elements) candidates.closed[ix(e)] = 1;
+    for (std::size_t i = 0; i < d_.elements.size(); ++i)
+        if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
+    // Rest in the contacts, and the rest of the motion over the little time that is left.
+    for (const int e : limit.elements) d_.elements[ix(e)].active = true;
+    for (const int e : limit.elements)
+        for (int k = d_.elements[ix(e)].first_part; k < d_.elements[ix(e)].first_part + d_.elements[ix(e)].parts; ++k)
+            d_.parts[ix(k)].slips = true;
+    d_.settle(t_, x_.data());
+    d_.project(t_, x_.data());
+    for (int i = 0; i < n; ++i) x_[ix(i)] += remaining * x_[ix(n + i)];
+    d_.project(limit.t, x_.data());
+    dense_.reset(t_, limit.t, d_.state_size(), 2);
+    std::copy(before.begin(), before.end(), dense_.term(0).begin());
+    std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
+    out_.arcs.push_back({t_, limit.t, {}, {}});
+    keep(dense_, limit.t);
+    t_ = limit.t;
+    trajectory::Event event;
+    event.kind = EventKind::accumulation;
+    event.t = event.t_right = t_;
+    event.t_left = before.empty() ? t_ : t_ - remaining;
+    event.elements = limit.elements;
+    event.q.assign(x_.begin(), x_.begin() + n);
+    event.u_minus.assign(before.begin() + n, before.begin() + 2 * n);
+    event.u_plus.assign(x_.begin() + n, x_.begin() + 2 * n);
+    event.energy_before = energy_before;
+    event.energy_after = total_energy();
+    event.impacts = limit.impacts;
+    impulse_work_ += event.energy_after - event.energy_before;
+    out_.events.push_back(std::move(event));
+    accumulation_.clear();
+    last_event_ = t_;
+    events_here_ = 0;
+    choose(candidates, t_, t_);
+}
+
+void Run::keep(const ode::Dense& step, double until) {
+    if (out_.arcs.empty()) return;
+    out_.arcs.back().t_end = until;
+    if (settings_.keep_arcs) out_.arcs.back().steps.push_back(step);
+}
+
+void Run::accepted(double t, const double* x) {
+    for (const double g : d_.positions(t, x).first(ix(model_.layout().constraints)))
+        out_.violation.constraint = std::max(out_.violation.constraint, std::abs(g));
+    if (!d_.compliant())
+        for (const model::Contact& c : model_.contacts)
+            out_.violation.gap = std::max(out_.violation.gap, -d_.positions(t, x)[ix(c.row)]);
+}
+
+Run::Next Run::arc() {
+    const int n = d_.size();
+    const auto f = [this](double t, const double* x, double* dx) { return d_.derivative(t, x, dx); };
+    const auto jacobian = [this, n](double t, const double* x, Matrix& J) {
+        if (!linearised_.evaluate(t, x)) return false;
+        J.block(0, n, n, n).setIdentity();
+        J.block(n, 0, n, 2 * n) = linearised_.acceleration().middleCols(1, 2 * n);
+        return true;
+    };
+    const ode::Problem problem{f, jacobian};
+    if (settings_.keep_arcs || out_.arcs.empty()) {
+        trajectory::Arc arc;
+        arc.t_begin = arc.t_end = t_;
+        for (const ElementMode& e : d_.elements) arc.modes.push_back(mode_of(e));
+        out_.arcs.push_back(std::move(arc));
+    }
+    watcher_.begin(t_, x_.data());
+    return implicit_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
+}
+
+Mode Run::mode_of(const ElementMode& e) const {
+    bool slips = false;
+    for (int k = e.first_part; k < e.first_part + e.parts; ++k) slips = slips || d_.parts[ix(k)].slips;
+    if (!e.active) return Mode::open;
+    if (e.parts > 0) return slips ? Mode::slip : Mode::stick;
+    return d_.compliant() && e.rows.kind == ElementKind::contact ? Mode::pressed : Mode::closed;
+}
+
+template <class Stepper>
+Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
+    ode::StepStatus status = stepper.start(problem, t_, x_, next_step_);
+    while (ode::usable(status)) {
+        if (++steps_since_asked_ % 64 == 0) {
+            if (options_.interrupted && options_.interrupted()) {
+                out_.status = trajectory::Status::interrupted;
+                out_.reason = "interrupted" + at_time();
+                return Next::end;
+            }
+            if (options_.progress) options_.progress(t_);
+        }
+        status = stepper.step(problem, options_.t_end);
+        if (!ode::usable(status)) break;
+        if (!stepper.dense(problem, dense_)) {
+            status = ode::StepStatus::failed;
+            break;
+        }
+        const std::vector<Found>& found = watcher_.search(dense_);
+        if (!found.empty()) {
+            // At the zero of a gap; just behind that of a force, where it has the sign of what comes.
+            double t = t_;
+            for (const Found& event : found) {
+                const Watch::What what = watcher_.watches()[ix(event.watch)].what;
+                const bool position = what == Watch::What::gap || what == Watch::What::depth;
+                t = std::max(t, position ? event.t : event.right);
+            }
+            t = std::min(t, stepper.t());
+            dense_.evaluate(t, x_.data());
+            next_step_ = std::min(stepper.next_step(), options_.t_end - t);
+            t_ = t;
+            keep(dense_, t_);
+            change_mode(found, false);
+            return ended_ ? Next::end : Next::arc;
+        }
+        t_ = stepper.t();
+        std::copy(stepper.x().begin(), stepper.x().end(), x_.begin());
+        // Drift is taken away at the end of each step; the polynomial ends where the next one begins.
+        d_.project(t_, x_.data());
+        ++out_.statistics.projections;
+        std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
+        keep(dense_, t_);
+        accepted(t_, x_.data());
+        largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
+        if (t_ >= options_.t_end) return Next::end;
+        if constexpr (std::is_same_v<Stepper, ode::Explicit>)
+            if (stepper.stiff() && linearised_.available() && d_.size() <= most_for_implicit) {
+                become_implicit();
+                warn("the motion is stiff: implicit integration from t = " + number_text(t_));
+                next_step_ = stepper.next_step();
+                return Next::arc;
+            }
+        status = stepper.replace(problem, x_);
+    }
+    return stuck(status);
+}
+
+void Run::become_implicit() { implicit_.emplace(d_.state_size(), tolerances(settings_)); }
+
+/// No step leads on. Perhaps the mode itself has come to its end: a contact force that grows without bound.
+Run::Next Run::stuck(ode::StepStatus status) {
+    const std::vector<ElementMode> before = d_.elements;
+    Candidates candidates = nothing();
+    for (std::size_t i = 0; i < d_.elements.size(); ++i)
+        if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
+    const std::size_t events = out_.events.size();
+    const bool contacts = std::find(candidates.closed.begin(), candidates.closed.end(), 1) != candidates.closed.end();
+    if (t_ != last_event_ && contacts) {
+        last_event_ = t_;
+        if (!choose(candidates, t_, t_)) return Next::end;
+        bool changed = out_.events.size() > events;
+        for (std::size_t i = 0; i < before.size(); ++i) changed = changed || before[i].active != d_.elements[i].active;
+        if (changed) return Next::arc;
+    }
+    fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")");
+    return Next::end;
+}
+
+void Run::finish() {
+    const int n = d_.size();
+    out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
+    if (d_.evaluate(t_, x_.data())) {
+        for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+            const ElementMode& e = d_.elements[i];
+            trajectory::Reaction r;
+            r.element = static_cast<int>(i);
+            if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)];
+            for (int k = 0; k < e.rows.slips; ++k) r.T.push_back(d_.reactions()[ix(e.rows.first_slip + k)]);
+            out_.forces.push_back(std::move(r));
+        }
+    }
+    out_.energy.final = total_energy();
+    out_.energy.work = x_[ix(2 * n)] + impulse_work_;
+    const double scale = std::max(largest_energy_, 1e-300);
+    out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) / scale;
+    out_.statistics.steps = explicit_.statistics().accepted;
+    out_.statistics.rejected = explicit_.statistics().rejected + explicit_.statistics().cut;
+    if (implicit_) {
+        out_.statistics.steps += implicit_->statistics().accepted;
+        out_.statistics.rejected += implicit_->statistics().rejected + implicit_->statistics().cut;
+    }
+    out_.statistics.evaluations = d_.evaluations;
+    out_.statistics.contact_solves = change_.solves;
+    if (watcher_.unresolved) warn("some event functions could not be resolved on a step; events may be missing");
+}
+
+trajectory::Trajectory Run::go() {
+    if (settings_.implicit) {
+        if (linearised_.available())
+            become_implicit();
+        else
+            warn("the system gives no derivatives: explicit integration");
+    }
+    start();
+    while (!ended_ && t_ < options_.t_end && arc() == Next::arc) {
+        if (static_cast<long>(out_.events.size()) > settings_.max_events) {
+            fail("more than " + std::to_string(settings_.max_events) + " events");
+            break;
+        }
+    }
+    finish();
+    return std::move(out_);
+}
+
+}  // namespace
+
+trajectory::Trajectory run_event_driven(const model::Model& model, const EventDriven& m, const Options& options) {
+    const Settings settings{m.rtol, m.atol, m.implicit, m.keep_arcs, false, 1.0, m.contact_tolerance, m.max_events};
+    trajectory::Trajectory out = Run(model, settings, options).go();
+    out.method = "event";
+    return out;
+}
+
+trajectory::Trajectory run_penalty(const model::Model& model, const Penalty& m, const Options& options) {
+    const Settings settings{m.rtol, m.atol, m.implicit, m.keep_arcs, true, m.stiffness, 1e-10, 100000000};
+    trajectory::Trajectory out = Run(model, settings, options).go();
+    out.method = "penalty";
+    return out;
+}
+
+}  // namespace saltus::integrate

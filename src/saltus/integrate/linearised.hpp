@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "saltus/integrate/dynamics.hpp"
+
+namespace saltus::integrate {
+
+/// Exact derivatives of the accelerations and reactions of a Dynamics in its mode, with respect to t, q, u and the
+/// model's independent parameters. Differentiates
+///     M u̇ = h + F λ,   A u̇ + ζ = 0
+/// with the forces of slip and of springs following the state.
+class Linearised {
+public:
+    explicit Linearised(Dynamics& dynamics);
+
+    bool available() const { return jacobians_ != nullptr; }
+    int columns() const { return columns_; }  ///< 1 + 2n + parameters, in the order t, q, u, p
+
+    /// At a state; false where the motion itself cannot be evaluated there. Evaluates the dynamics too.
+    bool evaluate(double t, const double* x);
+
+    const Matrix& acceleration() const { return acceleration_; }  ///< ∂u̇, n × columns
+    const Matrix& reactions() const { return reactions_; }        ///< ∂λ, rows of the model × columns
+
+private:
+    void gather(model::Function f, double t, const double* x, std::span<const double> a, std::span<const double> lambda,
+                Matrix& out);
+
+    Dynamics& d_;
+    std::unique_ptr<model::Jacobians> jacobians_;
+    int columns_ = 0;
+    std::vector<double> values_;
+    Matrix residual_, velocity_, position_, curvature_, coefficient_;
+    Matrix acceleration_, reactions_;
+};
+
+}  // namespace saltus::integrate

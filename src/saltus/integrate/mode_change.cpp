@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/mode_change.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/text.hpp"
+#include "saltus/solvers/modes.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+using solvers::Law;
+using solvers::LawKind;
+using trajectory::ElementKind;
+
+impact::ImpactLaw impact_law(model::ImpactLaw law) {
+    switch (law) {
+        case model::ImpactLaw::newton: return impact::ImpactLaw::newton;
+        case model::ImpactLaw::poisson: return impact::ImpactLaw::poisson;
+        case model::ImpactLaw::energy: return impact::ImpactLaw::energy;
+    }
+    return impact::ImpactLaw::newton;
+}
+
+Law plain(LawKind kind) {
+    Law law;
+    law.kind = kind;
+    return law;
+}
+
+}  // namespace
+
+ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
+    : d_(dynamics), tolerance_(tolerance), rows_(dynamics.model()) {}
+
+bool ModeChange::approaches(int element) const {
+    const ElementMode& e = d_.elements[ix(element)];
+    const double gamma = d_.row_velocity(e.rows.normal);
+    return gamma < -approach_tolerance;
+}
+
+void ModeChange::collect_impact_rows(const Candidates& candidates, std::vector<int>& owner) {
+    rows_.clear();
+    owner.clear();
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        std::vector<int> rows;
+        if (e.rows.kind == ElementKind::constraint) {
+            const int first = rows_.rows();
+            rows_.add_row(e.rows.normal, plain(LawKind::bilateral));
+            owner.push_back(static_cast<int>(i));
+            for (int k = 0; k < e.parts; ++k) {
+                const FrictionPart& part = d_.parts[ix(e.first_part + k)];
+                Law law = plain(LawKind::scaled_slider);
+                law.mu = part.mu;
+                law.row = first;
+                for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
+                rows_.add(rows, law);
+                owner.push_back(static_cast<int>(i));
+                rows.clear();
+            }
+        } else if (e.rows.kind == ElementKind::contact && candidates.closed[i] != 0) {
+            rows.push_back(e.rows.normal);
+            for (int r = 0; r < e.rows.slips; ++r) rows.push_back(e.rows.first_slip + r);
+            rows_.add(rows, contact_law(d_.model().contacts[ix(e.rows.index)], d_.coefficients()));
+            owner.push_back(static_cast<int>(i));
+        } else if (e.rows.kind == ElementKind::clutch && candidates.closed[i] != 0) {
+            rows_.add_row(e.rows.normal, plain(LawKind::unilateral));
+            owner.push_back(static_cast<int>(i));
+        }
+    }
+}
+
+void ModeChange::finish_strike(double t, double* x, std::span<const double> Lambda, const std::vector<int>& owner,
+                               Strike& s) {
+    const int n = d_.size();
+    std::vector<double> du(ix(n));
+    rows_.velocity_change(Lambda, du);
+    s.u_minus.assign(x + n, x + 2 * n);
+    std::vector<double> gamma_minus;
+    for (const int row : rows_.row_numbers()) gamma_minus.push_back(d_.row_velocity(row));
+    for (int i = 0; i < n; ++i) x[n + i] += du[ix(i)];
+    s.u_plus.assign(x + n, x + 2 * n);
+    d_.evaluate_terms(t, x);
+    std::vector<trajectory::Reaction> reactions(d_.elements.size());
+    for (std::size_t i = 0; i < reactions.size(); ++i) {
+        reactions[i].element = static_cast<int>(i);
+        reactions[i].T.assign(ix(d_.elements[i].rows.slips), 0.0);
+    }
+    s.work = s.done = 0.0;
+    std::vector<char> took_part(d_.elements.size(), 0);
+    for (int b = 0; b < rows_.blocks(); ++b) {
+        const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
+        for (int k = rows_.first_row(b); k < last; ++k) {
+            const int row = rows_.row_numbers()[ix(k)];
+            const double mean = 0.5 * (gamma_minus[ix(k)] + d_.row_velocity(row));
+            s.work += mean * Lambda[ix(k)];
+            s.done += (mean - d_.terms().chi[ix(row)]) * Lambda[ix(k)];
+            const ElementMode& e = d_.elements[ix(owner[ix(b)])];
+            trajectory::Reaction& reaction = reactions[ix(owner[ix(b)])];
+            if (row == e.rows.normal)
+                reaction.N = Lambda[ix(k)];
+            else
+                reaction.T[ix(row - e.rows.first_slip)] = Lambda[ix(k)];
+            if (e.rows.kind != ElementKind::constraint &&
+                (Lambda[ix(k)] != 0.0 || (row == e.rows.normal && gamma_minus[ix(k)] < -approach_tolerance)))
+                took_part[ix(owner[ix(b)])] = 1;
+        }
+    }
+    for (int b = 0; b < rows_.blocks(); ++b)
+        if (s.impulses.empty() || s.impulses.back().element != owner[ix(b)])
+            s.impulses.push_back(reactions[ix(owner[ix(b)])]);
+    for (std::size_t i = 0; i < took_part.size(); ++i)
+        if (took_part[i] != 0) s.elements.push_back(static_cast<int>(i));
+    s.happened = true;
+}
+
+Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
+    Strike s;
+    d_.evaluate_terms(t, x);
+    bool any = false;
+    for (std::size_t i = 0; i < d_.elements.size(); ++i)
+        any = any || (candidates.closed[i] != 0 && d_.elements[i].rows.kind == ElementKind::contact &&
+                      approaches(static_cast<int>(i)));
+    if (!any) return s;
+    if (!d_.factorise_mass()) {
+        s.failed = true;
+        s.note = "the mass matrix is singular";
+        return s;
+    }
+    std::vector<int> owner;
+    collect_impact_rows(candidates, owner);
+    rows_.assemble(d_.terms(), d_.mass());
+    collision_.problem = rows_.problem;
+    collision_.gamma_minus.clear();
+    collision_.e.clear();
+    collision_.law.clear();
+    collision_.chi.clear();
+    collision_.kinetic_energy = d_.energy(t, x).kinetic;
+    for (int b = 0; b < rows_.blocks(); ++b) {
+        const ElementMode& e = d_.elements[ix(owner[ix(b)])];
+        const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
+        const model::Contact* const contact =
+            e.rows.kind == ElementKind::contact ? &d_.model().contacts[ix(e.rows.index)] : nullptr;
+        collision_.law.push_back(contact != nullptr ? impact_law(contact->impact) : impact::ImpactLaw::newton);
+        for (int k = rows_.first_row(b); k < last; ++k) {
+            const int row = rows_.row_numbers()[ix(k)];
+            const double gamma = d_.row_velocity(row);
+            double restitution = 0.0;
+            if (contact != nullptr && row == e.rows.normal) {
+                restitution = coefficient(d_.coefficients(), contact->e_n);
+                if (contact->c != model::no_coefficient) {
+                    restitution = 1.0 - d_.coefficients()[ix(contact->c)] * std::max(0.0, -gamma);
+                    if (restitution < 0.0) {
+                        restitution = 0.0;
+                        s.note = "1 - c*v of " + contact->name + " is negative at this speed and taken as 0";
+                    }
+                }
+                if (gamma >= 0.0) restitution = 0.0;
+            } else if (contact != nullptr) {
+                restitution = coefficient(d_.coefficients(), contact->e_t);
+            }
+            collision_.gamma_minus.push_back(gamma);
+            collision_.e.push_back(restitution);
+            collision_.chi.push_back(d_.terms().chi[ix(row)]);
+        }
+    }
+    ++solves;
+    impact::collide(collision_, tolerance_, workspace_, outcome_);
+    s.residual = outcome_.residual;
+    if (!outcome_.note.empty()) s.note += (s.note.empty() ? "" : "; ") + outcome_.note;
+    if (!solvers::usable(outcome_.status) &&
+        !(outcome_.residual < 1e-6 && outcome_.status != solvers::Status::infeasible)) {
+        s.failed = true;
+        s.u_minus.assign(x + d_.size(), x + 2 * d_.size());
+        s.u_plus = s.u_minus;
+        if (s.note.empty()) s.note = "the impact has no solution that could be found";
+        return s;
+    }
+    finish_strike(t, x, outcome_.Lambda, owner, s);
+    return s;
+}
+
+Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
+    Strike s;
+    d_.evaluate_terms(t, x);
+    if (!d_.factorise_mass()) {
+        s.failed = true;
+        return s;
+    }
+    std::vector<int> owner;
+    collect_impact_rows(candidates, owner);
+    rows_.assemble(d_.terms(), d_.mass());
+    for (int k = 0; k < rows_.rows(); ++k) {
+        const double gamma = d_.row_velocity(rows_.row_numbers()[ix(k)]);
+        rows_.problem.q[ix(k)] = std::abs(gamma) < 1e-10 ? 0.0 : gamma;
+    }
+    ++solves;
+    const solvers::AllSolutions all = solvers::all_solutions(rows_.problem);
+    for (const std::vector<double>& r : all.r) {
+        if (std::all_of(r.begin(), r.end(), [](double v) { return v == 0.0; })) continue;
+        finish_strike(t, x, r, owner, s);
+        return s;
+    }
+    s.failed = true;
+    s.note = "neither a force nor an impulse holds the contacts";
+    return s;
+}
+
+/// One block of the acceleration-level problem and what it stands for.
+struct ModeChange::Block {
+    int element;
+    std::vector<int> rows;   // of the model
+    std::vector<int> parts;  // undecided ones, in the order of their rows
+    Law law;
+};
+
+namespace {
+
+/// The law of a normal row with the undecided parts of its friction behind it, largest part first.
+Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
+    Law law;
+    if (parts.empty()) {
+        law.kind = LawKind::unilateral;
+        return law;
+    }
+    const FrictionPart& first = *parts[0];
+    law.mu = first.mu;
+    if (first.shape == FrictionPart::Shape::patch) {
+        law.kind = LawKind::contensou4;
+        law.radius = first.radius;
+        return law;
+    }
+    if (first.shape == FrictionPart::Shape::ellipse) law.mu_second = first.mu_second;
+    if (parts.size() == 1) {
+        law.kind = first.size == 1 ? LawKind::friction2 : LawKind::friction3;
+    } else if (parts.size() == 2) {
+        law.kind = parts[1]->size == 1 ? LawKind::drilling4 : LawKind::rolling5;
+        (parts[1]->size == 1 ? law.mu_drilling : law.mu_rolling) = parts[1]->mu;
+    } else {
+        law.kind = LawKind::rolling6;
+        law.mu_drilling = parts[1]->mu;
+        law.mu_rolling = parts[2]->mu;
+    }
+    return law;
+}
+
+}  // namespace
+
+Choice ModeChange::choose(double t, const double* x, const Candidates& candidates) {
+    Choice choice;
+    const model::Model& model = d_.model();
+    const model::Pattern& W = model.layout().rows;
+    const int n = d_.size();
+    d_.evaluate_terms(t, x);
+    if (!d_.factorise_mass()) {
+        choice.note = "the mass matrix is singular";
+        return choice;
+    }
+    const std::span<const double> u(x + n, ix(n));
+
+    // What slips already is decided; its force has the direction of the velocity.
+    std::vector<char> undecided(d_.parts.size(), 0);
+    for (const ElementMode& e : d_.elements)
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            FrictionPart& part = d_.parts[ix(k)];
+            const double speed = d_.slip_speed(part);
+            double scale = 0.0;
+            for (int r = 0; r < part.size; ++r)
+                scale = std::max(scale, model::row_scale(W, d_.terms().W, part.row + r, u));
+            const bool moves = speed > slip_tolerance * scale && candidates.arrested[ix(k)] == 0;
+            if (moves)
+                for (int r = 0; r < part.size; ++r) part.direction[ix(r)] = d_.row_velocity(part.row + r) / speed;
+            const bool frictionless = part.mu == 0.0 && part.mu_second == 0.0;
+            part.slips = moves || candidates.breaking[ix(k)] != 0 || frictionless;
+            undecided[ix(k)] = part.slips ? 0 : 1;
+        }
+
+    std::vector<Block> blocks;
+    std::vector<double> free(d_.terms().h.begin(), d_.terms().h.end());
+    const auto apply = [&](int row, double value) {
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            free[ix(W.column[ix(e)])] += value * d_.terms().W[ix(e)];
+    };
+    const auto apply_slip = [&](const ElementMode& e, double load) {
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            const FrictionPart& part = d_.parts[ix(k)];
+            if (!part.slips) continue;
+            double gamma[3], gradient[3];
+            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
+            d_.slip_gradient(part, gamma, gradient);
+            for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
+        }
+    };
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        Block block{static_cast<int>(i), {}, {}, {}};
+        const auto take_parts = [&] {
+            for (int k = e.first_part; k < e.first_part + e.parts; ++k)
+                if (undecided[ix(k)] != 0) block.parts.push_back(k);
+            // Laws have the larger parts first.
+            std::stable_sort(block.parts.begin(), block.parts.end(),
+                             [&](int a, int b) { return d_.parts[ix(a)].size > d_.parts[ix(b)].size; });
+            if (block.parts.size() == 3) std::swap(block.parts[1], block.parts[2]);  // sliding, drilling, rolling
+        };
+        const auto take_rows = [&](int k) {
+            for (int r = 0; r < d_.parts[ix(k)].size; ++r) block.rows.push_back(d_.parts[ix(k)].row + r);
+        };
+        const auto under_load = [&](double load) {
+            apply_slip(e, load);
+            for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+                if (undecided[ix(k)] == 0) continue;
+                block.rows.clear();
+                block.parts = {k};
+                take_rows(k);
+                block.law = plain(LawKind::slider);
+                block.law.bound = d_.parts[ix(k)].mu * load;
+                blocks.push_back(block);
+            }
+        };
+        switch (e.rows.kind) {
+            case ElementKind::contact:
+                if (candidates.closed[i] == 0 || candidates.released[i] != 0) break;
+                if (d_.compliant()) {
+                    // The load is known; what the spring does is in the state.
+                    ElementMode& mode = d_.elements[i];
+                    const bool was = mode.active;
+                    mode.active = true;
+                    d_.settle(t, x);
+                    d_.evaluate(t, x);
+                    const double load = d_.load(static_cast<int>(i));
+                    mode.active = was;
+                    apply(e.rows.normal, load);
+                    under_load(load);
+                    break;
+                }
+                take_parts();
+                block.rows = {e.rows.normal};
+                {
+                    std::vector<const FrictionPart*> list;
+                    for (const int k : block.parts) list.push_back(&d_.parts[ix(k)]), take_rows(k);
+                    block.law = law_of_parts(list);
+                }
+                blocks.push_back(block);
+                break;
+            case ElementKind::constraint: {
+                block.rows = {e.rows.normal};
+                block.law = plain(LawKind::bilateral);
+                blocks.push_back(block);
+                break;
+            }
+            case ElementKind::slider:
+                under_load(coefficient(d_.coefficients(), model.sliders[ix(e.rows.index)].normal_force));
+                break;
+            case ElementKind::clutch:
+                if (candidates.closed[i] == 0 || candidates.released[i] != 0) break;
+                block.rows = {e.rows.normal};
+                block.law = plain(LawKind::unilateral);
+                blocks.push_back(block);
+                break;
+        }
+    }
+    // Friction on constraints: bounded by the reaction, whose row is known by now.
+    int count = 0;
+    std::vector<int> first;
+    for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
+    for (std::size_t b = 0, own = blocks.size(); b < own; ++b) {
+        const ElementMode& e = d_.elements[ix(blocks[b].element)];
+        if (e.rows.kind != ElementKind::constraint) continue;
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            if (undecided[ix(k)] == 0) continue;
+            Block block{blocks[b].element, {}, {k}, plain(LawKind::scaled_slider)};
+            for (int r = 0; r < d_.parts[ix(k)].size; ++r) block.rows.push_back(d_.parts[ix(k)].row + r);
+            block.law.mu = d_.parts[ix(k)].mu;
+            block.law.row = first[b];
+            first.push_back(count);
+            count += static_cast<int>(block.rows.size());
+            blocks.push_back(block);
+        }
+    }
+    const model::MassFactor& mass = d_.mass();
+    mass.solve(free);
+    std::vector<int> rows, sizes;
+    for (const Block& b : blocks) {
+        rows.insert(rows.end(), b.rows.begin(), b.rows.end());
+        sizes.push_back(static_cast<int>(b.rows.size()));
+    }
+    solvers::FrictionProblem problem;
+    for (const Block& b : blocks) problem.laws.push_back(b.law);
+    for (const int row : rows)
+        problem.q.push_back(model::row_dot(W, d_.terms().W, row, free) + d_.terms().zeta[ix(row)]);
+
+    solvers::Solution solution;
+    Matrix D(count, count);
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        int column = 0;
+        for (const Block& b : blocks) {
+            const ElementMode& e = d_.elements[ix(b.element)];
+            for (const int row : b.rows) {
+                std::vector<double> force(ix(n), 0.0);
+                const auto add = [&](int r, double factor) {
+                    for (int k = W.start[ix(r)]; k < W.start[ix(r) + 1]; ++k)
+                        force[ix(W.column[ix(k)])] += factor * d_.terms().W[ix(k)];
+                };
+                add(row, 1.0);
+                const bool carries = row == e.rows.normal && e.rows.kind != ElementKind::clutch;
+                for (int k = e.first_part; carries && k < e.first_part + e.parts; ++k) {
+                    const FrictionPart& part = d_.parts[ix(k)];
+                    if (!part.slips) continue;
+                    double gamma[3], gradient[3];
+                    for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
+                    d_.slip_gradient(part, gamma, gradient);
+                    for (int r = 0; r < part.size; ++r) add(part.row + r, -e.reaction_sign * gradient[r]);
+                }
+                mass.solve(force);
+                for (int i = 0; i < count; ++i) D(i, column) = model::row_dot(W, d_.terms().W, rows[ix(i)], force);
+                ++column;
+            }
+        }
+        problem.W = solvers::BlockMatrix::from_dense(D, sizes);
+        solvers::Automatic method;
+        method.tolerance = tolerance_;
+        ++solves;
+        if (count > 0)
+            solvers::solve(problem, method, workspace_, solution);
+        else
+            solution.status = solvers::Status::converged;
+        // A constraint whose friction slips must have the sign it was assumed to have.
+        bool turned = false;
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+            ElementMode& e = d_.elements[ix(blocks[b].element)];
+            if (e.rows.kind != ElementKind::constraint || blocks[b].rows[0] != e.rows.normal) continue;
+            bool slips = false;
+            for (int k = e.first_part; k < e.first_part + e.parts; ++k) slips = slips || d_.parts[ix(k)].slips;
+            const double nu = solution.r.empty() ? 0.0 : solution.r[ix(first[b])];
+            if (slips && nu * e.reaction_sign < 0.0) {
+                e.reaction_sign = -e.reaction_sign;
+                turned = true;
+            } else if (!slips && nu != 0.0) {
+                e.reaction_sign = nu > 0.0 ? 1.0 : -1.0;
+            }
+        }
+        if (!turned) break;
+    }
+    choice.residual = solution.residual;
+
+    // Large friction: perhaps no solution, perhaps several.
+    bool risky = !solvers::usable(solution.status);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        if (d_.elements[ix(blocks[b].element)].rows.kind != ElementKind::contact || blocks[b].parts.size() > 1)
+            continue;
+        double coupling = 0.0;
+        for (std::size_t k = 1; k < blocks[b].rows.size(); ++k)
+            coupling = std::hypot(coupling, D(first[b], first[b] + static_cast<int>(k)));
+        risky = risky || D(first[b], first[b]) - blocks[b].law.mu * coupling <= 0.0;
+    }
+    if (risky) {
+        const solvers::AllSolutions all = solvers::all_solutions(problem);
+        if (all.modes > 0 && all.r.empty() && all.complete) {
+            choice.impulsive = true;
+            choice.solutions = 0;
+            choice.note = "no contact force exists";
+            return choice;
+        }
+        if (all.r.size() > 1) {
+            // By continuity: the one that keeps closed what was closed.
+            choice.solutions = static_cast<int>(all.r.size());
+            std::size_t best = 0;
+            int best_kept = -1;
+            for (std::size_t k = 0; k < all.r.size(); ++k) {
+                int kept = 0;
+                for (std::size_t b = 0; b < blocks.size(); ++b)
+                    kept += (all.r[k][ix(first[b])] > 0.0) == d_.elements[ix(blocks[b].element)].active ? 1 : 0;
+                if (kept > best_kept) best_kept = kept, best = k;
+            }
+            solution.r = all.r[best];
+            solution.v.resize(solution.r.size());
+            problem.W.multiply(solution.r, solution.v);
+            for (std::size_t k = 0; k < solution.v.size(); ++k) solution.v[k] += problem.q[k];
+            solution.status = solvers::Status::converged;
+        } else if (!solvers::usable(solution.status) && !(solution.residual < 1e-6)) {
+            choice.note = "the contact problem of the accelerations could not be solved (" +
+                          std::string(solvers::to_string(solution.status)) + ")";
+            return choice;
+        }
+    }
+
+    // Set the mode.
+    double size = 0.0;
+    for (const double v : problem.q) size = std::max(size, std::abs(v));
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        ElementMode& e = d_.elements[i];
+        e.active = e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider ||
+                   (d_.compliant() && e.rows.kind == ElementKind::contact && candidates.closed[i] != 0);
+    }
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        ElementMode& e = d_.elements[ix(blocks[b].element)];
+        const double* const r = solution.r.data() + first[b];
+        const double* const v = solution.v.data() + first[b];
+        if (blocks[b].rows[0] == e.rows.normal && e.rows.kind != ElementKind::constraint)
+            e.active = r[0] > 0.0 || v[0] <= 1e-11 * size;
+        int offset = blocks[b].rows[0] == e.rows.normal ? 1 : 0;
+        for (const int k : blocks[b].parts) {
+            FrictionPart& part = d_.parts[ix(k)];
+            double rate = 0.0, force = 0.0;
+            for (int i = 0; i < part.size; ++i)
+                rate = std::hypot(rate, v[offset + i]), force = std::hypot(force, r[offset + i]);
+            // At the edge of the set and about to move.
+            part.slips = rate > 1e-9 * std::max(size, 1e-300);
+            if (part.slips)
+                for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = v[offset + i] / rate;
+            offset += part.size;
+        }
+    }
+    choice.solved = true;
+    return choice;
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "saltus/impact/collision.hpp"
+#include "saltus/integrate/dynamics.hpp"
+
+namespace saltus::integrate {
+
+/// What is known when a mode ends: which elements may hold, what may not go on.
+struct Candidates {
+    std::vector<char> closed;    ///< elements: contacts whose gap is closed, clutches that could lock
+    std::vector<char> released;  ///< elements that have just let go: they open unless that cannot be
+    std::vector<char> breaking;  ///< parts that have just reached the edge of their set: they slip, along `direction`
+    std::vector<char> arrested;  ///< parts whose slip has just come to zero
+};
+
+/// An impact through all closed contacts and constraints together.
+struct Strike {
+    bool happened = false, failed = false;
+    std::vector<double> u_minus, u_plus;
+    std::vector<trajectory::Reaction> impulses;
+    std::vector<int> elements;  ///< with an impulse, or approaching
+    double work = 0.0;          ///< of contacts and constraints
+    double done = 0.0;          ///< on the system: Σ ½(u⁺ + u⁻)·WΛ
+    double residual = 0.0;
+    std::string note;
+};
+
+/// The next mode.
+struct Choice {
+    bool solved = false;
+    int solutions = 1;       ///< where they were counted
+    bool impulsive = false;  ///< there is no force, only an impulse (impact without collision); the mode is not set
+    double residual = 0.0;
+    std::string note;
+};
+
+/// Solves what happens between two smooth arcs.
+class ModeChange {
+public:
+    ModeChange(Dynamics& dynamics, double tolerance);
+
+    /// The collision of the closed candidates that approach, if any does: x's velocities become those after it.
+    Strike strike(double t, double* x, const Candidates& candidates);
+
+    /// The impulse that jams contacts which no force can hold: the solution that is not zero of the inelastic impact.
+    Strike jam(double t, double* x, const Candidates& candidates);
+
+    /// The acceleration-level problem: which contacts hold, what sticks, which way the rest slips; sets the mode.
+    Choice choose(double t, const double* x, const Candidates& candidates);
+
+    long solves = 0;
+
+private:
+    struct Block;
+    bool approaches(int element) const;
+    void collect_impact_rows(const Candidates& candidates, std::vector<int>& owner);
+    void finish_strike(double t, double* x, std::span<const double> Lambda, const std::vector<int>& owner, Strike& s);
+
+    Dynamics& d_;
+    double tolerance_;
+    ActiveRows rows_;
+    impact::Collision collision_;
+    impact::Outcome outcome_;
+    solvers::Workspace workspace_;
+};
+
+/// Velocities below this part of what makes them up count as zero.
+inline constexpr double slip_tolerance = 1e-9;
+inline constexpr double approach_tolerance = 1e-11;
+
+}  // namespace saltus::integrate

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace saltus::integrate {
+
+namespace {
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+using trajectory::ElementKind;
+
+/// Velocities and forces below this part of their scale at the start of an arc come from the event before it.
+constexpr double slip_start = 1e-8;
+
+}  // namespace
+
+void Watcher::begin(double t, const double* x) {
+    using What = Watch::What;
+    watches_.clear();
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        const int element = static_cast<int>(i);
+        const bool contact = e.rows.kind == ElementKind::contact;
+        if (contact && !e.active) watches_.push_back({What::gap, element});
+        if (contact && e.active) watches_.push_back({d_.compliant() ? What::depth : What::force, element});
+        if (e.rows.kind == ElementKind::clutch) watches_.push_back({e.active ? What::force : What::clutch, element});
+        if (!e.active) continue;
+        bool slips = false;
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            const FrictionPart& part = d_.parts[ix(k)];
+            if (part.mu == 0.0 && part.mu_second == 0.0) continue;
+            watches_.push_back({part.slips ? What::slip : What::reserve, element, k});
+            slips = slips || part.slips;
+        }
+        if (slips && e.rows.kind == ElementKind::constraint) watches_.push_back({What::reaction, element});
+    }
+    needs_forces_ = needs_velocities_ = false;
+    for (const Watch& w : watches_) {
+        needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction;
+        needs_velocities_ = needs_velocities_ || w.what == What::slip || w.what == What::clutch;
+    }
+    // How large the quantities are, and which of them begin at zero.
+    zero_.assign(watches_.size(), 0.0);
+    leave_.assign(watches_.size(), 0.0);
+    if (watches_.empty()) return;
+    d_.evaluate(t, x);
+    double forces = 0.0;
+    for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
+    for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    const model::Pattern& W = d_.model().layout().rows;
+    const std::span<const double> u(x + d_.size(), ix(d_.size()));
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        Watch& w = watches_[k];
+        double scale = 1.0;
+        switch (w.what) {
+            case What::gap:
+            case What::depth: scale = d_.position_scale(d_.elements[ix(w.element)].rows.normal, x); break;
+            case What::slip: scale = model::row_scale(W, d_.terms().W, d_.parts[ix(w.part)].row, u); break;
+            case What::clutch:
+                scale = model::row_scale(W, d_.terms().W, d_.elements[ix(w.element)].rows.normal, u);
+                break;
+            default: scale = std::max(forces, 1e-300);
+        }
+        const bool position = w.what == What::gap || w.what == What::depth;
+        // Gaps are functions of the state; forces come out of a linear system.
+        const bool force = !position && w.what != What::slip && w.what != What::clutch;
+        zero_[k] = (force ? 1e-13 : 4 * std::numeric_limits<double>::epsilon()) * scale;
+        leave_[k] = (position ? 64.0 * std::numeric_limits<double>::epsilon() : 1e-11) * scale;
+        const double s = position && w.what == What::gap
+                             ? d_.terms().positions[ix(d_.elements[ix(w.element)].rows.normal)]
+                             : value(w);
+        w.starts_at_zero = std::abs(s) <= (position ? 1e-9 : slip_start) * scale;
+    }
+}
+
+double Watcher::value(const Watch& w) {
+    using What = Watch::What;
+    const ElementMode& e = d_.elements[ix(w.element)];
+    switch (w.what) {
+        case What::gap: return d_.terms().positions[ix(e.rows.normal)];
+        case What::depth: return -d_.terms().positions[ix(e.rows.normal)];
+        case What::force: return d_.reactions()[ix(e.rows.normal)];
+        case What::slip: return d_.slip_along(d_.parts[ix(w.part)]);
+        case What::reserve: return d_.reserve(e, d_.parts[ix(w.part)]);
+        case What::reaction: return e.reaction_sign * d_.reactions()[ix(e.rows.normal)];
+        case What::clutch: return d_.row_velocity(e.rows.normal);
+    }
+    return 0.0;
+}
+
+const std::vector<double>& Watcher::sample(double t) {
+    for (std::size_t k = 0; k < samples_; ++k)
+        if (times_[k] == t) return values_[k];
+    if (samples_ == times_.size()) {
+        times_.push_back(0.0);
+        values_.emplace_back();
+    }
+    std::vector<double>& values = values_[samples_];
+    times_[samples_++] = t;
+    values.resize(watches_.size());
+    x_.resize(ix(d_.state_size()));
+    step_->evaluate(t, x_.data());
+    if (needs_forces_) {
+        if (!d_.evaluate(t, x_.data())) {
+            std::fill(values.begin(), values.end(), std::numeric_limits<double>::quiet_NaN());
+            return values;
+        }
+    } else if (needs_velocities_) {
+        d_.evaluate_terms(t, x_.data());
+    } else {
+        const std::span<const double> g = d_.positions(t, x_.data());
+        for (std::size_t k = 0; k < watches_.size(); ++k) {
+            const double position = g[ix(d_.elements[ix(watches_[k].element)].rows.normal)];
+            values[k] = watches_[k].what == Watch::What::depth ? -position : position;
+        }
+        return values;
+    }
+    for (std::size_t k = 0; k < watches_.size(); ++k) values[k] = value(watches_[k]);
+    return values;
+}
+
+const std::vector<Found>& Watcher::search(const ode::Dense& step) {
+    step_ = &step;
+    samples_ = 0;
+    found_.clear();
+    const double a = step.t_old();
+    const double b = step.t_new();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        Watch& w = watches_[k];
+        ode::RootSearch search;
+        search.zero = zero_[k];
+        search.start_counts = !w.starts_at_zero;
+        search.leave = leave_[k];
+        search.side = 1;
+        search.most_evaluations = 500;
+        const auto s = [&](double t) { return sample(t)[k]; };
+        const ode::RootStatus status = ode::find_roots(s, a, b, search, roots_);
+        unresolved = unresolved || !ode::usable(status);
+        for (const ode::Root& root : roots_) {
+            if (root.direction >= 0) continue;
+            found_.push_back({root.t, root.left, root.right, static_cast<int>(k)});
+            break;
+        }
+    }
+    for (std::size_t k = 0; k < watches_.size(); ++k)
+        if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
+    if (found_.empty()) return found_;
+    std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
+    const double first = found_.front().t, together = 1e-12 * std::max(1.0, std::abs(first));
+    while (found_.back().t > first + together) found_.pop_back();
+    return found_;
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "saltus/integrate/dynamics.hpp"
+#include "saltus/ode/dense.hpp"
+#include "saltus/ode/roots.hpp"
+
+namespace saltus::integrate {
+
+/// A quantity that is positive as long as the mode holds; its zero is an event.
+struct Watch {
+    enum class What {
+        gap,       ///< of an open contact
+        depth,     ///< of a contact with a spring
+        force,     ///< of a closed contact or a locked clutch
+        slip,      ///< velocity along the direction of slip
+        reserve,   ///< what sticking friction could still bear
+        reaction,  ///< of a constraint with slipping friction, by its sign
+        clutch,    ///< velocity of a free clutch
+    };
+    What what;
+    int element;
+    int part = -1;
+    /// It begins at zero, because of the event before: the zero does not count until it has left.
+    bool starts_at_zero = false;
+};
+
+struct Found {
+    double t, left, right;
+    int watch;
+};
+
+/// Looks for the first zero of any watched quantity on a step. What is computed for one is kept for the others.
+class Watcher {
+public:
+    explicit Watcher(Dynamics& dynamics) : d_(dynamics) {}
+
+    /// The quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
+    void begin(double t, const double* x);
+
+    /// All zeros from + to − that come first, those within rounding of it together. Empty: the step is clean.
+    const std::vector<Found>& search(const ode::Dense& step);
+
+    const std::vector<Watch>& watches() const { return watches_; }
+    bool unresolved = false;  ///< some search could not be completed
+
+private:
+    double value(const Watch& watch);
+    const std::vector<double>& sample(double t);
+
+    Dynamics& d_;
+    std::vector<Watch> watches_;
+    std::vector<double> zero_, leave_;  // noise of each quantity
+    bool needs_forces_ = false, needs_velocities_ = false;
+    const ode::Dense* step_ = nullptr;
+    std::vector<double> times_, x_;
+    std::vector<std::vector<double>> values_;
+    std::size_t samples_ = 0;
+    std::vector<ode::Root> roots_;
+    std::vector<Found> found_;
+};
+
+}  // namespace saltus::integrate

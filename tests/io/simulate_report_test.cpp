@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/simulate_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "io/trajectories.hpp"
+
+namespace saltus {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Lines = std::vector<std::string>;
+using trajectory::EventKind;
+using trajectory::Status;
+using trajectory::Trajectory;
+
+Lines lines_of(const std::string& text) {
+    Lines lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+Lines keys_of(const Json& j) {
+    Lines keys;
+    for (const auto& [key, value] : j.items()) keys.push_back(key);
+    return keys;
+}
+
+Json json_of(const Trajectory& t, double t_end = 2.0) { return Json::parse(io::simulate_json(t, t_end)); }
+
+bool has_line(const std::string& text, const std::string& line) {
+    const Lines lines = lines_of(text);
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+/// The ball with as many impacts as asked for, at t = 1, 2, …
+Trajectory with_impacts(int count) {
+    Trajectory t = test::ball();
+    const trajectory::Event hit = t.events[0];
+    t.events.assign(static_cast<std::size_t>(count), hit);
+    for (int k = 0; k < count; ++k) t.events[static_cast<std::size_t>(k)].t = k + 1.0;
+    return t;
+}
+
+}  // namespace
+
+// --- JSON
+
+TEST(SimulateJson, HasTheKeysThatOthersRead) {
+    const Json j = json_of(test::ball());
+    EXPECT_EQ(keys_of(j), (Lines{"model", "method", "t_end", "status", "events", "final", "forces", "energy",
+                                 "violation", "audit", "warnings", "statistics"}));
+    EXPECT_EQ(keys_of(j["events"][0]),
+              (Lines{"t", "kind", "contacts", "u_minus", "u_plus", "Lambda", "work", "energy_before", "energy_after"}));
+    EXPECT_EQ(keys_of(j["final"]), (Lines{"t", "q", "u"}));
+    EXPECT_EQ(keys_of(j["energy"]), (Lines{"initial", "final", "balance_error"}));
+    EXPECT_EQ(keys_of(j["violation"]), (Lines{"gap", "constraint"}));
+    EXPECT_EQ(keys_of(j["audit"]), (Lines{"impacts", "energy_created", "worst"}));
+}
+
+TEST(SimulateJson, TellsTheMotionOfTheBall) {
+    const Json j = json_of(test::ball(), 7.5);
+    EXPECT_EQ(j["model"], "ball");
+    EXPECT_EQ(j["method"], "event");
+    EXPECT_EQ(j["t_end"], 7.5);  // asked for, not reached
+    EXPECT_EQ(j["status"], "completed");
+    ASSERT_EQ(j["events"].size(), 3U);
+    EXPECT_EQ(j["events"][0], (Json{{"t", 0.5},
+                                    {"kind", "impact"},
+                                    {"contacts", {"floor"}},
+                                    {"u_minus", {{"y", -4.0}}},
+                                    {"u_plus", {{"y", 2.0}}},
+                                    {"Lambda", {{"floor", {{"N", 6.0}, {"T", Json::array()}}}}},
+                                    {"work", -6.0},
+                                    {"energy_before", 8.0},
+                                    {"energy_after", 2.0}}));
+    EXPECT_EQ(j["final"]["t"], 1.375);
+    EXPECT_EQ(j["final"]["q"], (Json{{"y", 0.0}}));
+    EXPECT_EQ(j["final"]["u"], (Json{{"y", -0.5}}));
+    EXPECT_EQ(j["forces"], Json::object());
+    EXPECT_EQ(j["energy"]["initial"], 8.0);
+    EXPECT_EQ(j["audit"]["impacts"], 3);
+    EXPECT_EQ(j["audit"]["energy_created"], 0.0);
+    EXPECT_EQ(j["audit"]["worst"], (Json{{"t", 1.25}, {"contacts", {"floor"}}, {"work", -0.375}}));
+    EXPECT_EQ(j["warnings"], Json::array());
+    EXPECT_EQ(j["statistics"]["steps"], 4);
+}
+
+TEST(SimulateJson, NamesElementsAndGivesFriction) {
+    const Json j = json_of(test::rich());
+    EXPECT_EQ(j["events"][0]["contacts"], (Json{"floor", "a,b", ""}));
+    EXPECT_EQ(j["events"][0]["Lambda"]["floor"], (Json{{"N", 1.5}, {"T", {0.25, -0.0}}}));
+    EXPECT_EQ(j["forces"]["vertical groove"], (Json{{"N", -3.0}, {"T", {0.5}}}));
+    EXPECT_EQ(j["events"][0]["note"], "two solutions; the one nearest to the last was taken");
+    EXPECT_FALSE(j["events"][0].contains("impacts"));
+    EXPECT_EQ(j["events"][1]["kind"], "accumulation");
+    EXPECT_EQ(j["events"][1]["impacts"], 41);
+    EXPECT_EQ(j["events"][2]["kind"], "lift-off");
+    EXPECT_EQ(j["events"][2]["u_plus"], Json::object());
+}
+
+TEST(SimulateJson, WhatIsNotFiniteIsNull) {
+    const Json j = json_of(test::rich(), HUGE_VAL);
+    EXPECT_TRUE(j["t_end"].is_null());
+    EXPECT_TRUE(j["final"]["u"]["y"].is_null());
+    EXPECT_TRUE(j["events"][0]["Lambda"]["a,b"]["T"][0].is_null());
+    EXPECT_TRUE(j["events"][2]["energy_after"].is_null());
+}
+
+TEST(SimulateJson, BytesThatAreNoTextMakeNoInvalidDocument) {
+    Trajectory t = test::ball();
+    t.model = "\xff\xfe";
+    t.elements[0].name = "\x80";
+    t.events[0].note = "a\x01\"b\\";
+    EXPECT_TRUE(Json::accept(io::simulate_json(t, 1.0)));
+}
+
+TEST(SimulateJson, ThereMayBeNothingToTell) {
+    const Json j = json_of({});
+    EXPECT_EQ(j["events"], Json::array());
+    EXPECT_EQ(j["final"]["q"], Json::object());
+    EXPECT_TRUE(j["audit"]["worst"].is_null());
+}
+
+TEST(SimulateJson, AuditSumsThePositiveWorksAndNamesTheWorst) {
+    Trajectory t = test::ball();
+    t.events[0].work = 0.5;
+    t.events[1].work = 2.0;
+    t.events[2].work = -3.0;
+    Json audit = json_of(t)["audit"];
+    EXPECT_EQ(audit["energy_created"], 2.5);
+    EXPECT_EQ(audit["worst"], (Json{{"t", 1.0}, {"contacts", {"floor"}}, {"work", 2.0}}));
+    t.events[1].kind = EventKind::stick;  // without impulses it is none of the audit's business
+    t.events[1].impulses.clear();
+    t.events[2].kind = EventKind::painleve;
+    audit = json_of(t)["audit"];
+    EXPECT_EQ(audit["impacts"], 2);
+    EXPECT_EQ(audit["energy_created"], 0.5);
+}
+
+TEST(SimulateJson, AuditDoesNotPassOverAWorkThatIsNoNumber) {
+    for (std::size_t k = 0; k < 3; ++k) {
+        Trajectory t = test::ball();
+        t.events[k].work = NAN;
+        const Json audit = json_of(t)["audit"];
+        EXPECT_TRUE(audit["energy_created"].is_null());
+        EXPECT_TRUE(audit["worst"]["work"].is_null()) << k;
+    }
+}
+
+TEST(SimulateJson, BeginsTheWarningsWithTheReason) {
+    Trajectory t = test::ball();
+    t.status = Status::failed;
+    t.reason = "no solution at t = 1";
+    t.warnings = {"another"};
+    EXPECT_EQ(json_of(t)["status"], "failed");
+    EXPECT_EQ(json_of(t)["warnings"], (Json{"no solution at t = 1", "another"}));
+}
+
+// --- text
+
+TEST(SimulateText, IsWhatAPersonWantsToRead) {
+    EXPECT_EQ(io::simulate_text(test::ball(), 1.375),
+              "ball\n"
+              "  method      event-driven  (--t-end 2 --method event)\n"
+              "  status      completed, t = 0 to 1.375\n"
+              "  events      3\n"
+              "    t               kind         contacts  what jumped\n"
+              "    0.5             impact       floor     y': -4 -> 2\n"
+              "    1               impact       floor     y': -2 -> 1\n"
+              "    1.25            impact       floor     y': -1 -> 0.5\n"
+              "  energy      initial 8, final 0.125, balance error 0\n"
+              "  violation   gap 0, constraint 0\n"
+              "  audit       3 impacts, no energy created by contacts\n"
+              "  final       t = 1.375\n"
+              "    y = 0                  y' = -0.5\n");
+}
+
+TEST(SimulateText, TellsWhyAndWhereARunEnded) {
+    Trajectory t = test::ball();
+    t.status = Status::failed;
+    t.reason = "the step is too small";
+    t.warnings = {"look at this"};
+    const std::string text = io::simulate_text(t, 9.0);
+    EXPECT_NE(text.find("  status      failed, t = 0 to 1.375 of 9\n              the step is too small\n"),
+              std::string::npos);
+    EXPECT_TRUE(text.ends_with("  warning     look at this\n"));
+    t.status = Status::interrupted;
+    EXPECT_TRUE(has_line(io::simulate_text(t, 9.0), "  status      interrupted, t = 0 to 1.375 of 9"));
+}
+
+TEST(SimulateText, ShowsTheFirstAndTheLastOfManyEvents) {
+    const auto shown = [](int count) {
+        int rows = 0;
+        for (const std::string& line : lines_of(io::simulate_text(with_impacts(count), 99.0)))
+            rows += line.find(" impact  ") != std::string::npos ? 1 : 0;
+        return rows;
+    };
+    EXPECT_EQ(shown(0), 0);
+    EXPECT_EQ(shown(25), 25);
+    EXPECT_EQ(shown(26), 25);
+    EXPECT_EQ(shown(1000), 25);
+    const std::string text = io::simulate_text(with_impacts(1000), 99.0);
+    EXPECT_TRUE(has_line(text, "  events      1000"));
+    EXPECT_TRUE(has_line(text, "    ... 975 more ..."));
+    EXPECT_NE(text.find("\n    20              impact"), std::string::npos);
+    EXPECT_EQ(text.find("\n    21              impact"), std::string::npos);
+    EXPECT_NE(text.find("\n    996             impact"), std::string::npos);
+    EXPECT_EQ(io::simulate_text(with_impacts(25), 99.0).find("more"), std::string::npos);
+}
+
+TEST(SimulateText, NamesTheLargestJumpsAndHowManyMore) {
+    Trajectory t = test::ball();
+    t.coordinates = {"a", "b", "c", "d", "e"};
+    t.events.resize(1);
+    t.events[0].u_minus = {0.0, 1.0, 0.0, -3.0, 7.0};
+    t.events[0].u_plus = {0.5, 3.0, 1.0, 1.0, 7.0 + 1e-15};
+    EXPECT_NE(io::simulate_text(t, 2.0).find("  d': -3 -> 1, b': 1 -> 3, c': 0 -> 1 and 1 more\n"), std::string::npos);
+}
+
+TEST(SimulateText, TellsAccumulationsAndNotes) {
+    const std::string text = io::simulate_text(test::rich(), 2.0);
+    EXPECT_NE(text.find("y': -2 -> 1; 41 impacts before\n"), std::string::npos);
+    EXPECT_NE(text.find("lift-off                   \u03bb_N crosses zero\n"), std::string::npos) << text;
+    EXPECT_TRUE(has_line(text, "  forces      floor              N 9.81 T 0.1, -0.2"));
+    EXPECT_TRUE(has_line(text, "              vertical groove    N -3 T 0.5"));
+}
+
+TEST(SimulateText, TellsWhereContactsCreateEnergy) {
+    Trajectory t = test::ball();
+    t.events[0].work = 1.0;
+    t.events[1].work = 0.25;
+    EXPECT_TRUE(has_line(io::simulate_text(t, 2.0),
+                         "  audit       3 impacts, contacts created energy: 1.25 in all, most at t = 0.5 (floor): 1"));
+    t.events[0].work = 1e-16;  // rounding
+    t.events[1].work = -1.0;
+    EXPECT_TRUE(has_line(io::simulate_text(t, 2.0), "  audit       3 impacts, no energy created by contacts"));
+    t.events[1].work = NAN;
+    EXPECT_NE(io::simulate_text(t, 2.0).find("contacts created energy: nan"), std::string::npos);
+    t.events.clear();
+    EXPECT_TRUE(has_line(io::simulate_text(t, 2.0), "  audit       no impacts"));
+}
+
+TEST(SimulateText, ShowsTwelveCoordinatesOfMany) {
+    Trajectory t = test::ball();
+    t.coordinates.clear();
+    t.events.clear();
+    for (int k = 0; k < 264; ++k) t.coordinates.push_back("p" + std::to_string(k));
+    t.end.q.assign(264, 1.0);
+    t.end.u.assign(264, -0.0);
+    const std::string text = io::simulate_text(t, 2.0);
+    EXPECT_TRUE(has_line(text, "    p11 = 1                  p11' = 0"));
+    EXPECT_EQ(text.find("p12"), std::string::npos);
+    EXPECT_TRUE(has_line(text, "    and 252 more coordinates"));
+}
+
+TEST(SimulateText, DoesNotDependOnHowLongItTook) {
+    Trajectory slow = test::ball();
+    slow.statistics.seconds = 1e6;
+    EXPECT_EQ(io::simulate_text(slow, 2.0), io::simulate_text(test::ball(), 2.0));
+}
+
+// --- tables
+
+TEST(EventsCsv, HasALineForEachEvent) {
+    EXPECT_EQ(io::events_csv(test::ball()),
+              "t,kind,contacts,work,energy_before,energy_after,impacts,note,y,y'-,y'+,LambdaN floor\n"
+              "0.5,impact,floor,-6,8,2,0,,0,-4,2,6\n"
+              "1,impact,floor,-1.5,2,0.5,0,,0,-2,1,3\n"
+              "1.25,impact,floor,-0.375,0.5,0.125,0,,0,-1,0.5,1.5\n");
+}
+
+TEST(EventsCsv, QuotesNamesAndLeavesMissingNumbersEmpty) {
+    const Lines lines = lines_of(io::events_csv(test::rich()));
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_TRUE(
+        lines[0].ends_with(",y,y'-,y'+,LambdaN floor,LambdaT1 floor,LambdaT2 floor,LambdaN vertical groove,"
+                           "LambdaT vertical groove,\"LambdaT a,b\",LambdaN "));
+    EXPECT_EQ(lines[1],
+              "0.5,impact,\"floor;a,b;\",-6,8,2,0,two solutions; the one nearest to the last was taken,0,-4,2,1.5,0.25,"
+              "0,0,0,nan,5e-324");
+    EXPECT_TRUE(lines[2].starts_with("1,accumulation,floor,-1.5,2,0.5,41,,0,-2,1,0,"));
+    EXPECT_EQ(lines[3], "1.25,lift-off,,-0.375,0.5,inf,0,\u03bb_N crosses zero,0,-1,,1.5,0,0,0,0,0,0");
+}
+
+TEST(EventsCsv, DoublesQuotes) {
+    Trajectory t = test::ball();
+    t.elements[0].name = "5\" nail";
+    EXPECT_NE(io::events_csv(t).find("\n0.5,impact,\"5\"\" nail\",-6,"), std::string::npos);
+}
+
+TEST(StatesCsv, HasEquidistantTimesAndBothSidesOfEveryEvent) {
+    EXPECT_EQ(io::states_csv(test::ball(), 12),  // every 1/8
+              "t,y,y'\n"
+              "0,1,0\n"
+              "0.125,0.9375,-1\n"
+              "0.25,0.75,-2\n"
+              "0.375,0.4375,-3\n"
+              "0.5,0,-4\n"
+              "0.5,0,2\n"
+              "0.625,0.1875,1\n"
+              "0.75,0.25,0\n"
+              "0.875,0.1875,-1\n"
+              "1,0,-2\n"
+              "1,0,1\n"
+              "1.125,0.0625,0\n"
+              "1.25,0,-1\n"
+              "1.25,0,0.5\n"
+              "1.375,0,-0.5\n");
+}
+
+TEST(StatesCsv, TakesTheEndsAlone) {
+    const Lines lines = lines_of(io::states_csv(test::ball(), 2));
+    ASSERT_EQ(lines.size(), 9U);  // header, two ends, six sides
+    EXPECT_EQ(lines[1], "0,1,0");
+    EXPECT_EQ(lines[2], "0.5,0,-4");
+    EXPECT_EQ(lines[8], "1.375,0,-0.5");
+}
+
+TEST(StatesCsv, ShowsAnImpactAtTheStartAndAtTheEnd) {
+    Trajectory t = test::ball();
+    t.events[0].t = 0.0;
+    t.events[2].t = 1.375;
+    const Lines lines = lines_of(io::states_csv(t, 2));
+    EXPECT_EQ(lines[1], "0,0,-4");
+    EXPECT_EQ(lines[2], "0,0,2");
+    EXPECT_EQ(lines[lines.size() - 2], "1.375,0,-1");
+    EXPECT_EQ(lines.back(), "1.375,0,0.5");
+}
+
+TEST(StatesCsv, HasEventsAndEndsWhereNoArcsWereKept) {
+    Trajectory t = test::ball();
+    t.arcs.clear();
+    EXPECT_EQ(io::states_csv(t, 100), io::states_csv(test::ball(), 2));
+}
+
+TEST(StatesCsv, OfAMotionThatNeverBeganIsItsStart) {
+    Trajectory t = test::ball();
+    t.end = t.start;
+    t.arcs.clear();
+    t.events.clear();
+    EXPECT_EQ(io::states_csv(t, 100), "t,y,y'\n0,1,0\n");
+}
+
+TEST(StatesCsv, NumbersReadBackToTheBit) {
+    Trajectory t = test::ball();
+    t.start.q[0] = 0.1 + 0.2;
+    t.start.u[0] = -1.0 / 3.0;
+    const std::string line = lines_of(io::states_csv(t, 2))[1];
+    const std::size_t comma = line.find(',', 2);
+    EXPECT_EQ(std::stod(line.substr(2, comma - 2)), 0.1 + 0.2);
+    EXPECT_EQ(std::stod(line.substr(comma + 1)), -1.0 / 3.0);
+}
+
+}  // namespace saltus

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block: every regime in closed form, and the law of whatever comes out.
+#include "saltus/solvers/one_contact.hpp"
+
+#include "problems.hpp"
+#include "saltus/solvers/friction.hpp"
+#include "saltus/solvers/residual.hpp"
+
+namespace saltus::solvers {
+namespace {
+
+using namespace test;
+
+bool solve_block(const FrictionProblem& p, std::vector<double>& r) {
+    const Law& law = p.laws[0];
+    return solve_one(law, p.W.rows(), p.W.values.data(), p.q.data(), law.bound, r.data());
+}
+
+TEST(OneContact, SeparatesWithoutReaction) {
+    const Solution s = solve(one(Matrix::Identity(3, 3), {0.5, 1, -2}, spatial(0.3)));
+    EXPECT_EQ(s.r, (std::vector<double>{0, 0, 0}));
+    EXPECT_EQ(s.status, Status::converged);
+}
+
+TEST(OneContact, SticksInsideTheCone) {
+    const Solution s = solve(one(Matrix::Identity(3, 3) * 2, {-4, 0.2, 0.1}, spatial(0.3)));
+    EXPECT_NEAR(s.r[0], 2.0, 1e-14);
+    EXPECT_NEAR(s.r[1], -0.1, 1e-14);
+    EXPECT_NEAR(s.r[2], -0.05, 1e-14);
+}
+
+TEST(OneContact, SlipsOnTheConeAgainstTheVelocity) {
+    // W = I: r_N = 1, ‖r_T‖ = 0.3 against q_T = (3, 4).
+    const Solution s = solve(one(Matrix::Identity(3, 3), {-1, 3, 4}, spatial(0.3)));
+    EXPECT_NEAR(s.r[0], 1.0, 1e-14);
+    EXPECT_NEAR(s.r[1], -0.18, 1e-14);
+    EXPECT_NEAR(s.r[2], -0.24, 1e-14);
+    EXPECT_NEAR(s.v[1] / s.v[2], 0.75, 1e-13);
+}
+
+TEST(OneContact, WithoutFrictionHasNone) {
+    const Solution plane = solve(one(Matrix::Identity(2, 2) * 2, {-4, 5}, planar(0.0)));
+    EXPECT_EQ(plane.status, Status::converged);
+    EXPECT_EQ(plane.r, (std::vector<double>{2, 0}));
+    const Solution space = solve(one(Matrix::Identity(3, 3) * 2, {-4, 5, 6}, spatial(0.0)));
+    EXPECT_EQ(space.status, Status::converged);
+    EXPECT_EQ(space.r, (std::vector<double>{2, 0, 0}));
+}
+
+TEST(OneContact, AlongAnAxisOfTheEllipseIsPlanar) {
+    // W = I, slip along the second axis: r_T2 = −μ₂ r_N.
+    Law law = spatial(0.3);
+    law.mu_second = 0.7;
+    const Solution s = solve(one(Matrix::Identity(3, 3), {-1, 0, 5}, law));
+    EXPECT_NEAR(s.r[0], 1.0, 1e-14);
+    EXPECT_EQ(s.r[1], 0.0);
+    EXPECT_NEAR(s.r[2], -0.7, 1e-14);
+}
+
+TEST(OneContact, OnTheEllipseForceAndVelocityAreConjugate) {
+    // W = I: v_T = q_T + r_T with r_T on the ellipse and −v_T along its normal (r₁/μ₁², r₂/μ₂²).
+    Law law = spatial(0.3);
+    law.mu_second = 0.6;
+    const Solution s = solve(one(Matrix::Identity(3, 3), {-1, 3, 4}, law), Automatic{1e-13});
+    ASSERT_EQ(s.status, Status::converged);
+    EXPECT_NEAR(std::pow(s.r[1] / 0.3, 2) + std::pow(s.r[2] / 0.6, 2), 1.0, 1e-11);
+    EXPECT_NEAR(s.v[1] * s.r[2] / 0.36, s.v[2] * s.r[1] / 0.09, 1e-10);
+    EXPECT_GT(s.v[1], 0.0);
+}
+
+TEST(OneContact, CoupledSlipFulfilsTheLawToRounding) {
+    Random random(3);
+    for (int k = 0; k < 2000; ++k) {
+        const Matrix A = random.matrix(3, 3);
+        const Matrix W = A * A.transpose() + 0.05 * Matrix::Identity(3, 3);
+        const FrictionProblem p = one(W, {-std::abs(random.normal()), 3 * random.normal(), 3 * random.normal()},
+                                      spatial(0.1 + 0.4 * (k % 3)));
+        std::vector<double> r(3, 0.0);
+        ASSERT_TRUE(solve_block(p, r));
+        EXPECT_LT(residual(p, r), 1e-12) << k;  // cond(W) up to about 1e3
+    }
+}
+
+struct Block {
+    const char* name;
+    Sort sort;
+    double friction;  // factor of the coefficients
+    int problems;
+};
+
+class OneBlock : public testing::TestWithParam<Block> {};
+
+/// Laws with several bounded parts are iterated, which wants the weak coupling that a single contact has: the
+/// coefficients are smaller there.
+TEST_P(OneBlock, FulfilsItsLaw) {
+    for (int k = 0; k < GetParam().problems; ++k) {
+        Random random(static_cast<unsigned>(k) + 1);
+        std::vector<Piece> pieces;
+        append(GetParam().sort, random, pieces);
+        Law law = pieces[0].law;
+        law.mu *= GetParam().friction;
+        const int n = pieces[0].size;
+        const Matrix A = random.matrix(n, n);
+        const FrictionProblem p =
+            one(A * A.transpose() + 0.05 * Matrix::Identity(n, n), to_vector(3 * random.vector(n)), law);
+        std::vector<double> r(ix(n), 0.0);
+        ASSERT_TRUE(solve_block(p, r)) << k;
+        EXPECT_LT(residual(p, r), 1e-11) << k;  // cond(W) up to 1e3, and the iterated ones end at a few ε of it
+
+        // Where it begins is a matter of speed, the answer for these matrices is one.
+        std::vector<double> other = to_vector(random.vector(n));
+        ASSERT_TRUE(solve_block(p, other)) << k;
+        EXPECT_LT(residual(p, other), 1e-11) << k;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, OneBlock,
+                         testing::Values(Block{"unilateral", Sort::unilateral, 1, 1000},
+                                         Block{"planar", Sort::planar, 2.5, 1000},
+                                         Block{"spatial", Sort::spatial, 2.5, 1000},
+                                         Block{"drilling", Sort::drilling, 0.3, 500},
+                                         Block{"rolling", Sort::rolling, 0.3, 500},
+                                         Block{"rollingAndDrilling", Sort::rolling_and_drilling, 0.3, 500},
+                                         Block{"patch", Sort::patch, 0.3, 20}, Block{"slider", Sort::slider, 1, 1000},
+                                         Block{"sliderInThePlane", Sort::slider_in_the_plane, 1, 1000},
+                                         Block{"bilateral", Sort::bilateral, 1, 1000}),
+                         [](const auto& block) { return std::string(block.param.name); });
+
+TEST(OneContact, ABlockWithoutASolutionIsRefused) {
+    // No mass in the normal direction and q_N < 0: nothing can stop it.
+    for (const Sort sort : {Sort::unilateral, Sort::spatial, Sort::drilling, Sort::rolling_and_drilling, Sort::patch}) {
+        Random random(1);
+        std::vector<Piece> pieces;
+        append(sort, random, pieces);
+        const int n = pieces[0].size;
+        std::vector<double> q(ix(n), 0.0);
+        q[0] = -1.0;
+        std::vector<double> r(ix(n), 0.0);
+        EXPECT_FALSE(solve_block(one(Matrix::Zero(n, n), q, pieces[0].law), r)) << static_cast<int>(sort);
+    }
+    std::vector<double> r(2, 0.0);
+    EXPECT_FALSE(solve_block(one(Matrix::Ones(2, 2), {1, 2}, bilateral()), r));
+}
+
+TEST(OneContact, LargeBilateralBlocksAreImprovedRowByRow) {
+    const int n = largest_exact + 6;
+    Random random(4);
+    const Matrix A = random.matrix(n, n);
+    const FrictionProblem p =
+        one(A * A.transpose() / n + Matrix::Identity(n, n), to_vector(random.vector(n)), bilateral());
+    std::vector<double> r(ix(n), 0.0);
+    double before = residual(p, r);
+    for (int sweep = 0; sweep < 5; ++sweep) {
+        ASSERT_TRUE(solve_block(p, r));
+        const double now = residual(p, r);
+        EXPECT_LT(now, before);
+        before = now;
+    }
+    const Solution s = solve(p, Automatic{1e-10});
+    EXPECT_EQ(s.status, Status::converged) << s.residual;
+}
+
+}  // namespace
+}  // namespace saltus::solvers

@@ -40,7 +40,7 @@ u = { x1 = -1.0, y1 = 1.0 }
 )toml";
 
 TEST(SimultaneousImpact, OfADiscOnAWallAndOnASecondDiscKeepsTheEnergy) {
-    for (const double a : {std::numbers::pi / 2.0, std::numbers::pi / 3.0, 0.3}) {
+    for (const double a : {std::numbers::pi / 2.0, std::numbers::pi / 3.0, 2.0}) {
         const Trajectory motion = motion_of(from_text(discs, {{"a", a}}), 1.5);
         ASSERT_GE(motion.events.size(), 1U);
         const Event& impact = motion.events[0];
@@ -109,9 +109,9 @@ TEST(Ball, WithLessThanFullRestitutionComesToRestUnderTheImplicitMethodToo) {
         EXPECT_NEAR(rest[0].t, limit, 10.0 * rtol);
     }
     // A force that changes with time: the polynomial of an implicit step is no longer exact.
-    const Trajectory driven = motion_of(shipped("impact-oscillator"), 12.0,
-                                        EventDriven{.rtol = 1e-5, .atol = 1e-8, .implicit = true});
-    EXPECT_LT(driven.events.size(), 200U) << story(driven);
+    const EventDriven loose{.rtol = 1e-5, .atol = 1e-8, .implicit = true, .max_events = 1000};
+    const Trajectory driven = motion_of(shipped("impact-oscillator"), 12.0, loose);
+    EXPECT_LT(driven.events.size(), 100U);
 }
 
 TEST(Ball, ThatStartsAtRestOnTheFloorStaysThere) {
@@ -186,12 +186,12 @@ q = { y = 0.0 }
     ASSERT_GE(motion.events.size(), 1U);
     const Event& off = motion.events[0];
     EXPECT_EQ(off.kind, EventKind::lift_off);
-    const double t = off.t, w = 10.0;
-    const double acceleration =
-        0.001 * (6.0 * t * std::sin(w * t) + 6.0 * t * t * w * std::cos(w * t) - t * t * t * w * w * std::sin(w * t));
-    EXPECT_NEAR(acceleration, -9.81, 1e-6);
-    EXPECT_GT(t, 4.0);
-    EXPECT_LT(t, 5.0);
+    const auto acceleration = [](double t) {
+        const double w = 10.0, s = std::sin(w * t), c = std::cos(w * t);
+        return 0.001 * (6.0 * t * s + 6.0 * t * t * w * c - t * t * t * w * w * s);
+    };
+    EXPECT_NEAR(acceleration(off.t), -9.81, 1e-6);
+    for (double t = 0.0; t < off.t - 1e-3; t += 1e-3) EXPECT_GT(acceleration(t), -9.81) << t;
 }
 
 TEST(Mass, ThatGrazesAWallTouchesItOnceWithoutAnImpulse) {

@@ -2,6 +2,7 @@
 #include "saltus/impact/kinetic_frame.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <Eigen/QR>
 #include <cmath>
 #include <limits>
@@ -87,6 +88,8 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     for (Index i = 0; i < m; ++i)  // held by the bilateral constraints altogether
         if (A.col(i).norm() <= independent * full_length(i)) A.col(i).setZero();
     f.basis = span_of(A.leftCols(m));
+    // Right-handed where that has a meaning: what is counter-clockwise in the frame is so for u.
+    if (f.rank() == n && n > 0 && f.basis.determinant() < 0.0) f.basis.col(0) *= -1.0;
     f.normals = f.basis.transpose() * A.leftCols(m);
     f.scale = f.normals.colwise().norm();
     for (Index i = 0; i < m; ++i) {

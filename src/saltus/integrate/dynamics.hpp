@@ -64,6 +64,11 @@ public:
     std::span<const double> reactions() const { return lambda_; }                        ///< one a row of the model
     double load(int element) const { return load_[static_cast<std::size_t>(element)]; }  ///< |normal force|
     double row_velocity(int row) const { return gamma_[static_cast<std::size_t>(row)]; }
+    bool redundant() const { return redundant_; }  ///< the equations of the mode depend on each other
+    std::span<const double> free_acceleration() const { return free_; }  ///< by all forces but the multipliers
+    double penalty_force(const ElementMode& element) const;  ///< of a contact's spring, after evaluate_terms
+    /// Reactions in place of those of the equations, which need not be unique.
+    void set_reaction(int row, double value) { lambda_[static_cast<std::size_t>(row)] = value; }
     /// How much the friction of a sticking part could still grow, of the load: >= 0 inside its set.
     double reserve(const ElementMode& element, const FrictionPart& part) const;
     /// The velocity of a slipping part along its direction.
@@ -103,7 +108,6 @@ public:
 
 private:
     void update_coefficients(double t, const double* x);
-    double penalty_force(const ElementMode& element) const;
     bool solve_equations();
 
     const model::Model& model_;

@@ -175,6 +175,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
             candidates.closed[i] = d_.row_velocity(e.rows.normal) <= 1e-9 ? 1 : 0;
         }
     }
+    bool held = false;
     for (const Found& f : found) {
         const Watch& w = watcher_.watches()[ix(f.watch)];
         switch (w.what) {
@@ -193,6 +194,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
                     part.direction[ix(k)] = length > 0.0 ? -d_.reactions()[ix(part.row + k)] / length : 0.0;
                 break;
             }
+            case Watch::What::hold: held = true; break;
             case Watch::What::reaction: d_.elements[ix(w.element)].reaction_sign *= -1.0; break;
         }
     }
@@ -238,6 +240,8 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
     }
     if (!choose(candidates, left, right)) return;
     if (!first && !struck) record_changes(modes_before, parts_before, left, right);
+    // It was said to move and it does not: the tolerance was finer than the solution.
+    if (held && !struck && (out_.events.empty() || out_.events.back().t != t_)) watcher_.hold_tolerance *= 10.0;
 }
 
 /// Chooses the next mode, by an impulse where no force does; then puts the state onto its equations.
@@ -530,6 +534,7 @@ void Run::finish() {
     const int n = d_.size();
     out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
     if (d_.evaluate(t_, x_.data())) {
+        if (d_.redundant()) watcher_.allowed_reactions();
         for (std::size_t i = 0; i < d_.elements.size(); ++i) {
             const ElementMode& e = d_.elements[i];
             trajectory::Reaction r;

@@ -211,46 +211,6 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
     return s;
 }
 
-/// One block of the acceleration-level problem and what it stands for.
-struct ModeChange::Block {
-    int element;
-    std::vector<int> rows;   // of the model
-    std::vector<int> parts;  // undecided ones, in the order of their rows
-    Law law;
-};
-
-namespace {
-
-/// The law of a normal row with the undecided parts of its friction behind it, largest part first.
-Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
-    Law law;
-    if (parts.empty()) {
-        law.kind = LawKind::unilateral;
-        return law;
-    }
-    const FrictionPart& first = *parts[0];
-    law.mu = first.mu;
-    if (first.shape == FrictionPart::Shape::patch) {
-        law.kind = LawKind::contensou4;
-        law.radius = first.radius;
-        return law;
-    }
-    if (first.shape == FrictionPart::Shape::ellipse) law.mu_second = first.mu_second;
-    if (parts.size() == 1) {
-        law.kind = first.size == 1 ? LawKind::friction2 : LawKind::friction3;
-    } else if (parts.size() == 2) {
-        law.kind = parts[1]->size == 1 ? LawKind::drilling4 : LawKind::rolling5;
-        (parts[1]->size == 1 ? law.mu_drilling : law.mu_rolling) = parts[1]->mu;
-    } else {
-        law.kind = LawKind::rolling6;
-        law.mu_drilling = parts[1]->mu;
-        law.mu_rolling = parts[2]->mu;
-    }
-    return law;
-}
-
-}  // namespace
-
 Choice ModeChange::choose(double t, const double* x, const Candidates& candidates) {
     Choice choice;
     const model::Model& model = d_.model();
@@ -280,152 +240,22 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
             undecided[ix(k)] = part.slips ? 0 : 1;
         }
 
-    std::vector<Block> blocks;
+    std::vector<char> closed(candidates.closed);
+    for (std::size_t i = 0; i < closed.size(); ++i)
+        if (candidates.released[i] != 0) closed[i] = 0;
     std::vector<double> free(d_.terms().h.begin(), d_.terms().h.end());
-    const auto apply = [&](int row, double value) {
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
-            free[ix(W.column[ix(e)])] += value * d_.terms().W[ix(e)];
-    };
-    const auto apply_slip = [&](const ElementMode& e, double load) {
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-            const FrictionPart& part = d_.parts[ix(k)];
-            if (!part.slips) continue;
-            double gamma[3], gradient[3];
-            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
-            d_.slip_gradient(part, gamma, gradient);
-            for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
-        }
-    };
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        const ElementMode& e = d_.elements[i];
-        Block block{static_cast<int>(i), {}, {}, {}};
-        const auto take_parts = [&] {
-            for (int k = e.first_part; k < e.first_part + e.parts; ++k)
-                if (undecided[ix(k)] != 0) block.parts.push_back(k);
-            // Laws have the larger parts first.
-            std::stable_sort(block.parts.begin(), block.parts.end(),
-                             [&](int a, int b) { return d_.parts[ix(a)].size > d_.parts[ix(b)].size; });
-            if (block.parts.size() == 3) std::swap(block.parts[1], block.parts[2]);  // sliding, drilling, rolling
-        };
-        const auto take_rows = [&](int k) {
-            for (int r = 0; r < d_.parts[ix(k)].size; ++r) block.rows.push_back(d_.parts[ix(k)].row + r);
-        };
-        const auto under_load = [&](double load) {
-            apply_slip(e, load);
-            for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-                if (undecided[ix(k)] == 0) continue;
-                block.rows.clear();
-                block.parts = {k};
-                take_rows(k);
-                block.law = plain(LawKind::slider);
-                block.law.bound = d_.parts[ix(k)].mu * load;
-                blocks.push_back(block);
-            }
-        };
-        switch (e.rows.kind) {
-            case ElementKind::contact:
-                if (candidates.closed[i] == 0 || candidates.released[i] != 0) break;
-                if (d_.compliant()) {
-                    // The load is known; what the spring does is in the state.
-                    ElementMode& mode = d_.elements[i];
-                    const bool was = mode.active;
-                    mode.active = true;
-                    d_.settle(t, x);
-                    d_.evaluate(t, x);
-                    const double load = d_.load(static_cast<int>(i));
-                    mode.active = was;
-                    apply(e.rows.normal, load);
-                    under_load(load);
-                    break;
-                }
-                take_parts();
-                block.rows = {e.rows.normal};
-                {
-                    std::vector<const FrictionPart*> list;
-                    for (const int k : block.parts) list.push_back(&d_.parts[ix(k)]), take_rows(k);
-                    block.law = law_of_parts(list);
-                }
-                blocks.push_back(block);
-                break;
-            case ElementKind::constraint: {
-                block.rows = {e.rows.normal};
-                block.law = plain(LawKind::bilateral);
-                blocks.push_back(block);
-                break;
-            }
-            case ElementKind::slider:
-                under_load(coefficient(d_.coefficients(), model.sliders[ix(e.rows.index)].normal_force));
-                break;
-            case ElementKind::clutch:
-                if (candidates.closed[i] == 0 || candidates.released[i] != 0) break;
-                block.rows = {e.rows.normal};
-                block.law = plain(LawKind::unilateral);
-                blocks.push_back(block);
-                break;
-        }
-    }
-    // Friction on constraints: bounded by the reaction, whose row is known by now.
-    int count = 0;
-    std::vector<int> first;
-    for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
-    for (std::size_t b = 0, own = blocks.size(); b < own; ++b) {
-        const ElementMode& e = d_.elements[ix(blocks[b].element)];
-        if (e.rows.kind != ElementKind::constraint) continue;
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-            if (undecided[ix(k)] == 0) continue;
-            Block block{blocks[b].element, {}, {k}, plain(LawKind::scaled_slider)};
-            for (int r = 0; r < d_.parts[ix(k)].size; ++r) block.rows.push_back(d_.parts[ix(k)].row + r);
-            block.law.mu = d_.parts[ix(k)].mu;
-            block.law.row = first[b];
-            first.push_back(count);
-            count += static_cast<int>(block.rows.size());
-            blocks.push_back(block);
-        }
-    }
-    const model::MassFactor& mass = d_.mass();
-    mass.solve(free);
-    std::vector<int> rows, sizes;
-    for (const Block& b : blocks) {
-        rows.insert(rows.end(), b.rows.begin(), b.rows.end());
-        sizes.push_back(static_cast<int>(b.rows.size()));
-    }
-    solvers::FrictionProblem problem;
-    for (const Block& b : blocks) problem.laws.push_back(b.law);
-    for (const int row : rows)
-        problem.q.push_back(model::row_dot(W, d_.terms().W, row, free) + d_.terms().zeta[ix(row)]);
+    hold_.collect(d_, closed, undecided, free);
+    d_.mass().solve(free);
 
+    const std::vector<HoldProblem::Block>& blocks = hold_.blocks;
+    const solvers::FrictionProblem& problem = hold_.problem;
     solvers::Solution solution;
-    Matrix D(count, count);
     for (int attempt = 0; attempt < 4; ++attempt) {
-        int column = 0;
-        for (const Block& b : blocks) {
-            const ElementMode& e = d_.elements[ix(b.element)];
-            for (const int row : b.rows) {
-                std::vector<double> force(ix(n), 0.0);
-                const auto add = [&](int r, double factor) {
-                    for (int k = W.start[ix(r)]; k < W.start[ix(r) + 1]; ++k)
-                        force[ix(W.column[ix(k)])] += factor * d_.terms().W[ix(k)];
-                };
-                add(row, 1.0);
-                const bool carries = row == e.rows.normal && e.rows.kind != ElementKind::clutch;
-                for (int k = e.first_part; carries && k < e.first_part + e.parts; ++k) {
-                    const FrictionPart& part = d_.parts[ix(k)];
-                    if (!part.slips) continue;
-                    double gamma[3], gradient[3];
-                    for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
-                    d_.slip_gradient(part, gamma, gradient);
-                    for (int r = 0; r < part.size; ++r) add(part.row + r, -e.reaction_sign * gradient[r]);
-                }
-                mass.solve(force);
-                for (int i = 0; i < count; ++i) D(i, column) = model::row_dot(W, d_.terms().W, rows[ix(i)], force);
-                ++column;
-            }
-        }
-        problem.W = solvers::BlockMatrix::from_dense(D, sizes);
+        hold_.assemble(d_, free);
         solvers::Automatic method;
         method.tolerance = tolerance_;
         ++solves;
-        if (count > 0)
+        if (hold_.rows() > 0)
             solvers::solve(problem, method, workspace_, solution);
         else
             solution.status = solvers::Status::converged;
@@ -433,10 +263,10 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
         bool turned = false;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
             ElementMode& e = d_.elements[ix(blocks[b].element)];
-            if (e.rows.kind != ElementKind::constraint || blocks[b].rows[0] != e.rows.normal) continue;
+            if (e.rows.kind != ElementKind::constraint || !blocks[b].normal) continue;
             bool slips = false;
             for (int k = e.first_part; k < e.first_part + e.parts; ++k) slips = slips || d_.parts[ix(k)].slips;
-            const double nu = solution.r.empty() ? 0.0 : solution.r[ix(first[b])];
+            const double nu = solution.r[ix(hold_.first_row(b))];
             if (slips && nu * e.reaction_sign < 0.0) {
                 e.reaction_sign = -e.reaction_sign;
                 turned = true;
@@ -451,12 +281,14 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     // Large friction: perhaps no solution, perhaps several.
     bool risky = !solvers::usable(solution.status);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        if (d_.elements[ix(blocks[b].element)].rows.kind != ElementKind::contact || blocks[b].parts.size() > 1)
+        if (d_.elements[ix(blocks[b].element)].rows.kind != ElementKind::contact || blocks[b].parts.size() > 1 ||
+            !blocks[b].normal)
             continue;
+        const int own = static_cast<int>(b), entry = problem.W.find(own, own);
+        const double* const D = problem.W.values.data() + problem.W.offset[ix(entry)];
         double coupling = 0.0;
-        for (std::size_t k = 1; k < blocks[b].rows.size(); ++k)
-            coupling = std::hypot(coupling, D(first[b], first[b] + static_cast<int>(k)));
-        risky = risky || D(first[b], first[b]) - blocks[b].law.mu * coupling <= 0.0;
+        for (std::size_t k = 1; k < blocks[b].rows.size(); ++k) coupling = std::hypot(coupling, D[k]);
+        risky = risky || D[0] - problem.laws[b].mu * coupling <= 0.0;
     }
     if (risky) {
         const solvers::AllSolutions all = solvers::all_solutions(problem);
@@ -474,7 +306,8 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
             for (std::size_t k = 0; k < all.r.size(); ++k) {
                 int kept = 0;
                 for (std::size_t b = 0; b < blocks.size(); ++b)
-                    kept += (all.r[k][ix(first[b])] > 0.0) == d_.elements[ix(blocks[b].element)].active ? 1 : 0;
+                    kept +=
+                        (all.r[k][ix(hold_.first_row(b))] > 0.0) == d_.elements[ix(blocks[b].element)].active ? 1 : 0;
                 if (kept > best_kept) best_kept = kept, best = k;
             }
             solution.r = all.r[best];
@@ -499,18 +332,17 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
         ElementMode& e = d_.elements[ix(blocks[b].element)];
-        const double* const r = solution.r.data() + first[b];
-        const double* const v = solution.v.data() + first[b];
-        if (blocks[b].rows[0] == e.rows.normal && e.rows.kind != ElementKind::constraint)
-            e.active = r[0] > 0.0 || v[0] <= 1e-11 * size;
-        int offset = blocks[b].rows[0] == e.rows.normal ? 1 : 0;
+        const double* const r = solution.r.data() + hold_.first_row(b);
+        const double* const v = solution.v.data() + hold_.first_row(b);
+        if (blocks[b].normal && e.rows.kind != ElementKind::constraint) e.active = r[0] > 0.0 || v[0] <= 1e-11 * size;
+        int offset = blocks[b].normal ? 1 : 0;
         for (const int k : blocks[b].parts) {
             FrictionPart& part = d_.parts[ix(k)];
             double rate = 0.0, force = 0.0;
             for (int i = 0; i < part.size; ++i)
                 rate = std::hypot(rate, v[offset + i]), force = std::hypot(force, r[offset + i]);
             // At the edge of the set and about to move.
-            part.slips = rate > 1e-9 * std::max(size, 1e-300);
+            part.slips = rate > 5e-10 * std::max(size, 1e-300);
             if (part.slips)
                 for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = v[offset + i] / rate;
             offset += part.size;

@@ -6,6 +6,7 @@
 
 #include "saltus/impact/collision.hpp"
 #include "saltus/integrate/dynamics.hpp"
+#include "saltus/integrate/hold.hpp"
 
 namespace saltus::integrate {
 
@@ -55,7 +56,6 @@ public:
     long solves = 0;
 
 private:
-    struct Block;
     bool approaches(int element) const;
     void collect_impact_rows(const Candidates& candidates, std::vector<int>& owner);
     void finish_strike(double t, double* x, std::span<const double> Lambda, const std::vector<int>& owner, Strike& s);
@@ -63,6 +63,7 @@ private:
     Dynamics& d_;
     double tolerance_;
     ActiveRows rows_;
+    HoldProblem hold_;
     impact::Collision collision_;
     impact::Outcome outcome_;
     solvers::Workspace workspace_;

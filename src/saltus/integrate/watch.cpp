@@ -21,26 +21,39 @@ constexpr double slip_start = 1e-8;
 void Watcher::begin(double t, const double* x) {
     using What = Watch::What;
     watches_.clear();
+    bool together = false;
     for (std::size_t i = 0; i < d_.elements.size(); ++i) {
         const ElementMode& e = d_.elements[i];
         const int element = static_cast<int>(i);
         const bool contact = e.rows.kind == ElementKind::contact;
         if (contact && !e.active) watches_.push_back({What::gap, element});
-        if (contact && e.active) watches_.push_back({d_.compliant() ? What::depth : What::force, element});
+        const bool unique = !d_.redundant();
+        if (contact && e.active && d_.compliant()) watches_.push_back({What::depth, element});
+        if (contact && e.active && !d_.compliant()) {
+            if (unique)
+                watches_.push_back({What::force, element});
+            else
+                together = true;
+        }
         if (e.rows.kind == ElementKind::clutch) watches_.push_back({e.active ? What::force : What::clutch, element});
         if (!e.active) continue;
         bool slips = false;
         for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
             const FrictionPart& part = d_.parts[ix(k)];
             if (part.mu == 0.0 && part.mu_second == 0.0) continue;
-            watches_.push_back({part.slips ? What::slip : What::reserve, element, k});
+            if (part.slips || unique)
+                watches_.push_back({part.slips ? What::slip : What::reserve, element, k});
+            else
+                together = true;
             slips = slips || part.slips;
         }
         if (slips && e.rows.kind == ElementKind::constraint) watches_.push_back({What::reaction, element});
     }
+    if (together) watches_.push_back({What::hold, -1});
     needs_forces_ = needs_velocities_ = false;
     for (const Watch& w : watches_) {
-        needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction;
+        needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction ||
+                        w.what == What::hold;
         needs_velocities_ = needs_velocities_ || w.what == What::slip || w.what == What::clutch;
     }
     // How large the quantities are, and which of them begin at zero.
@@ -73,12 +86,37 @@ void Watcher::begin(double t, const double* x) {
         const double s = position && w.what == What::gap
                              ? d_.terms().positions[ix(d_.elements[ix(w.element)].rows.normal)]
                              : value(w);
+        if (w.what == What::hold) {
+            zero_[k] = leave_[k] = 0.0;
+            continue;
+        }
         w.starts_at_zero = std::abs(s) <= (position ? 1e-9 : slip_start) * scale;
     }
 }
 
+double Watcher::hold_margin() {
+    std::vector<char> closed(d_.elements.size()), undecided(d_.parts.size());
+    for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = d_.elements[i].active ? 1 : 0;
+    for (std::size_t k = 0; k < undecided.size(); ++k) undecided[k] = d_.parts[k].slips ? 0 : 1;
+    std::vector<double> known(ix(d_.size()), 0.0);
+    hold_.collect(d_, closed, undecided, known);  // known forces are in the free acceleration already
+    hold_.assemble(d_, d_.free_acceleration());
+    solvers::Automatic method;
+    method.tolerance = 1e-12;
+    const bool again = solution_.r.size() == hold_.problem.q.size();
+    solvers::solve(hold_.problem, method, workspace_, solution_,
+                   again ? std::span<const double>(solution_.r) : std::span<const double>());
+    double moves = 0.0;
+    for (const double v : solution_.v) moves = std::max(moves, std::abs(v));
+    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
+        for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
+            d_.set_reaction(hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
+    return hold_tolerance * d_.acceleration_scale() - moves;
+}
+
 double Watcher::value(const Watch& w) {
     using What = Watch::What;
+    if (w.what == What::hold) return hold_margin();
     const ElementMode& e = d_.elements[ix(w.element)];
     switch (w.what) {
         case What::gap: return d_.terms().positions[ix(e.rows.normal)];
@@ -88,6 +126,7 @@ double Watcher::value(const Watch& w) {
         case What::reserve: return d_.reserve(e, d_.parts[ix(w.part)]);
         case What::reaction: return e.reaction_sign * d_.reactions()[ix(e.rows.normal)];
         case What::clutch: return d_.row_velocity(e.rows.normal);
+        case What::hold: break;
     }
     return 0.0;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "saltus/integrate/dynamics.hpp"
+#include "saltus/integrate/hold.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/ode/roots.hpp"
 
@@ -19,6 +20,7 @@ struct Watch {
         reserve,   ///< what sticking friction could still bear
         reaction,  ///< of a constraint with slipping friction, by its sign
         clutch,    ///< velocity of a free clutch
+        hold,      ///< all that holds together, where the reactions are not unique: 0 < as long as some are allowed
     };
     What what;
     int element;
@@ -44,10 +46,14 @@ public:
     const std::vector<Found>& search(const ode::Dense& step);
 
     const std::vector<Watch>& watches() const { return watches_; }
-    bool unresolved = false;  ///< some search could not be completed
+    bool unresolved = false;       ///< some search could not be completed
+    double hold_tolerance = 1e-9;  ///< of the acceleration that counts as holding, relative
+    /// Reactions that the laws allow, in place of the smallest ones, after Dynamics::evaluate in a redundant mode.
+    void allowed_reactions() { hold_margin(); }
 
 private:
     double value(const Watch& watch);
+    double hold_margin();
     const std::vector<double>& sample(double t);
 
     Dynamics& d_;
@@ -60,6 +66,9 @@ private:
     std::size_t samples_ = 0;
     std::vector<ode::Root> roots_;
     std::vector<Found> found_;
+    HoldProblem hold_;
+    solvers::Workspace workspace_;
+    solvers::Solution solution_;
 };
 
 }  // namespace saltus::integrate

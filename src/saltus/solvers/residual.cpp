@@ -254,7 +254,7 @@ double residual(const FrictionProblem& p, std::span<const double> r) {
 double verdict(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
     const Defect d = defect(p, r, scratch);
     const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
-    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r;
+    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r && d.F <= 1e-3 * d.rho * d.q;
     return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
 }
 

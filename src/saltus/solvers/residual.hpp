@@ -16,8 +16,9 @@ double residual(const FrictionProblem& problem, std::span<const double> r);
 double residual(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 
 /// The residual that decides whether r counts as a solution. It is the one above, but for an r that ran away: when
-/// ‖r‖ is thousands of times ρ‖q‖ and ‖F‖ is more than rounding of r, a small quotient only says that r is large (two
-/// walls that close on each other have no solution, but ever better quotients). Then it is ‖F‖/(ρ‖q‖).
+/// ‖r‖ is thousands of times ρ‖q‖ and ‖F‖ is more than rounding of r or not small against ρ‖q‖, a small quotient only
+/// says that r is large (two walls that close on each other have no solution, but ever better quotients). Then it is
+/// ‖F‖/(ρ‖q‖).
 double verdict(const FrictionProblem& problem, std::span<const double> r);
 double verdict(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "saltus/solvers/program.hpp"
+
+namespace saltus::solvers {
+
+/// min cᵀx   subject to   A x = b,   x ∈ K,      dual: max bᵀy,   c − Aᵀy ∈ K,
+/// K a product of second-order cones { (n, t) : n >= ‖t‖ }, which are their own duals. Size 1: n >= 0.
+struct ConeProgram {
+    Matrix A;  ///< independent rows
+    Vector b, c;
+    std::vector<int> cones;  ///< sizes; together the number of columns
+};
+
+/// Primal-dual interior point method on the homogeneous self-dual embedding, Nesterov–Todd scaling, Mehrotra's corrector.
+/// It decides between a solution, a proof of infeasibility and a ray where the program is well posed; where it is not
+/// (all feasible points on the boundary, say) it stops at the best point, with the residuals and gap it has.
+struct InteriorPoint {
+    double tolerance = 1e-8;  ///< largest residual and gap of what counts as optimal; it goes on to 1e-3 of it if it can
+    int max_iterations = 100;
+};
+
+ProgramSolution solve(const ConeProgram& program, const InteriorPoint& method = {});
+
+/// Value, residuals and gap of the x and y in `solution`, from the program alone.
+///   primal  ‖A x − b‖ over ‖b‖ + ‖A‖‖x‖, and what x is outside K over ‖x‖
+///   dual    what c − Aᵀy is outside K over ‖c‖ + ‖A‖‖y‖
+///   gap     |cᵀx − bᵀy| over Σ|c_j x_j| + Σ|b_i y_i|
+void examine(const ConeProgram& program, ProgramSolution& solution);
+
+/// As `excludes` and `falls` of linear programs: positive for a proof of infeasibility bᵀy > 0, −Aᵀy ∈ K, and for a ray
+/// r ∈ K, A r = 0, cᵀr < 0. 0 when y or r misses its cone or A r = 0 by more than `rounding`.
+double excludes(const ConeProgram& program, const Vector& y, double rounding = 1e-8);
+double falls(const ConeProgram& program, const Vector& r, double rounding = 1e-8);
+
+}  // namespace saltus::solvers

@@ -16,7 +16,7 @@ extern "C" void ask(int) { asked = 1; }
 void listen_for_interrupts() {
     struct sigaction action {};
     action.sa_handler = ask;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
 }

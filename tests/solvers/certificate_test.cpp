@@ -164,6 +164,14 @@ TEST(ExcludedLength, IsZeroForWhatIsNoCertificate) {
     EXPECT_GT(excluded_length(p, std::vector<double>{1, 0, 0.9, 0}), 1.0);
 }
 
+TEST(ExcludedLength, CountsTheFrictionThatMayHelp) {
+    // v_N = −r_N + 2 r_T − 1: out of reach for |r_T| <= 0.3 r_N, within reach of r_N = 1/0.6 with μ = 0.8.
+    const Matrix W = (Matrix(2, 2) << -1, 2, 2, 5).finished();
+    const std::vector<double> y{1, 0};
+    EXPECT_EQ(excluded_length(one(W, {-1, 0}, planar(0.3)), y), std::numeric_limits<double>::infinity());
+    EXPECT_NEAR(excluded_length(one(W, {-1, 0}, planar(0.8)), y), 1.0 / 0.6, 1e-12);
+}
+
 TEST(Lemke, CertificateProvesThatThereIsNoSolution) {
     LinearComplementarity p;
     p.M = (Matrix(2, 2) << 1, -1, -1, 1).finished();

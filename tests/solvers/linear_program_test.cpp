@@ -213,9 +213,9 @@ TEST(LinearProgram, AProofOfInfeasibilityIsCheckedByHand) {
     const ProgramSolution s = solve(p);
     ASSERT_EQ(s.status, ProgramStatus::infeasible);
     const Vector& y = s.certificate;
-    EXPECT_LE(y(0) + y(1), 1e-15);            // yᵀA <= 0
-    EXPECT_GT(y(0) + 2.0 * y(1), 0.1);        // yᵀb > 0
-    EXPECT_LE(excludes(p, -y), 0.0);          // the other sign proves nothing
+    EXPECT_LE(y(0) + y(1), 1e-15);      // yᵀA <= 0
+    EXPECT_GT(y(0) + 2.0 * y(1), 0.1);  // yᵀb > 0
+    EXPECT_LE(excludes(p, -y), 0.0);    // the other sign proves nothing
     EXPECT_EQ(excludes(p, Vector::Ones(2)), 0.0);
     // x <= 1 in a box, and x = 3.
     LinearProgram box{Matrix::Ones(1, 1), vector_of({3}), Vector::Zero(1), vector_of({0}), vector_of({1})};
@@ -244,8 +244,7 @@ TEST(LinearProgram, WithoutRowsOrColumnsHasWhatIsLeft) {
     EXPECT_EQ(s.value, 2.0 - 7.0);
     const ProgramSolution none = solve(LinearProgram{Matrix(2, 0), Vector::Zero(2), Vector(0), {}, {}});
     EXPECT_EQ(none.status, ProgramStatus::optimal);
-    EXPECT_EQ(solve(LinearProgram{Matrix(1, 0), Vector::Ones(1), Vector(0), {}, {}}).status,
-              ProgramStatus::infeasible);
+    EXPECT_EQ(solve(LinearProgram{Matrix(1, 0), Vector::Ones(1), Vector(0), {}, {}}).status, ProgramStatus::infeasible);
     EXPECT_EQ(solve(LinearProgram{Matrix(0, 1), Vector(0), vector_of({-1}), {}, {}}).status, ProgramStatus::unbounded);
 }
 
@@ -265,8 +264,8 @@ TEST(LinearProgram, UnitsOfRowsAndColumnsDoNotMatter) {
         const ProgramSolution plain = solve(p);
         const Vector rows = Vector::NullaryExpr(m, [&] { return std::pow(10.0, random.uniform(-8, 8)); });
         const Vector columns = Vector::NullaryExpr(n, [&] { return std::pow(10.0, random.uniform(-8, 8)); });
-        const LinearProgram scaled{rows.asDiagonal() * p.A * columns.asDiagonal(), rows.cwiseProduct(p.b),
-                                   columns.cwiseProduct(p.c), {}, {}};
+        const LinearProgram scaled{
+            rows.asDiagonal() * p.A * columns.asDiagonal(), rows.cwiseProduct(p.b), columns.cwiseProduct(p.c), {}, {}};
         const ProgramSolution s = solve(scaled);
         ASSERT_EQ(plain.status, ProgramStatus::optimal);
         ASSERT_EQ(s.status, ProgramStatus::optimal);

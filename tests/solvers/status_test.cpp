@@ -86,12 +86,20 @@ TEST(Statuses, LimitIsSaidWhenTheWorkIsUsedUp) {
     EXPECT_EQ(s.residual, residual(p, s.r));
 }
 
+TEST(Statuses, LimitIsSaidWhenTheTimeIsUp) {
+    Automatic hasty;
+    hasty.tolerance = 1e-14;
+    hasty.seconds = 1e-9;
+    Recipe recipe;
+    recipe.condition = 1e8;
+    const Solution s = solve(constructed(12, mixed(12, {Sort::spatial}, 10), recipe).problem, hasty);
+    EXPECT_EQ(s.status, Status::limit) << s.residual;
+}
+
 TEST(Statuses, StalledIsSaidWhenNothingHelpsAnyMore) {
     // No solution (two walls), which sweeps alone cannot know.
     const FrictionProblem walls =
         problem_of((Matrix(2, 2) << 1, -1, -1, 1).finished(), {-1, -1}, {unilateral(), unilateral()}, {1, 1});
-    GaussSeidel gauss_seidel;
-    gauss_seidel.max_sweeps = 1000000;
     EXPECT_EQ(solve(walls, Newton{}).status, Status::stalled);
     EXPECT_EQ(solve(walls, Proximal{}).status, Status::stalled);
     EXPECT_EQ(solve(walls, Lemke{}).status, Status::stalled);
@@ -144,6 +152,32 @@ TEST(Statuses, OfProblemsAtRestIsConvergedAtOnce) {
         EXPECT_EQ(s.status, Status::converged);
         EXPECT_EQ(s.r, (std::vector<double>{0, 0}));
     }
+}
+
+TEST(WeightlessProblems, AreInfeasibleOrSolvedByNothing) {
+    EXPECT_EQ(solve(one(Matrix::Zero(1, 1), {-1}, unilateral())).status, Status::infeasible);
+    EXPECT_EQ(solve(one(Matrix::Zero(2, 2), {-1, 1}, planar(0.3))).status, Status::infeasible);
+    EXPECT_NE(solve(one(Matrix::Zero(3, 3), {-1, 1, 1}, spatial(0.3))).status, Status::converged);
+    const Solution s = solve(one(Matrix::Zero(3, 3), {1, 1, 1}, spatial(0.3)));
+    EXPECT_EQ(s.status, Status::converged);
+    EXPECT_EQ(s.r, (std::vector<double>{0, 0, 0}));
+}
+
+TEST(ProblemsWithoutFriction, InOneDirectionAreSolved) {
+    // Ellipses with one half axis 0. W is regular, so there is a solution.
+    for (const auto& [first, second] : {std::pair{0.5, 0.0}, std::pair{0.0, 0.5}})
+        for (unsigned seed = 0; seed < 100; ++seed) {
+            Random random(seed);
+            const int contacts = 1 + static_cast<int>(seed % 5), n = 3 * contacts;
+            Law law = spatial(first);
+            law.mu_second = second;
+            const FrictionProblem p =
+                problem_of(with_condition(random, n, 1e2, n), to_vector(random.vector(n)),
+                           std::vector<Law>(ix(contacts), law), std::vector<int>(ix(contacts), 3));
+            const Solution s = solve(p, Automatic{1e-10});
+            EXPECT_LE(residual(p, s.r), 1e-9) << seed;  // solved in coordinates of its own, to 1e-10 there
+            for (int a = 0; a < contacts; ++a) EXPECT_EQ(s.r[ix(3 * a + (second == 0.0 ? 2 : 1))], 0.0) << seed;
+        }
 }
 
 TEST(ProblemsWithoutFriction, AreSolvedAsFrictionlessOnes) {

@@ -131,6 +131,17 @@ TEST(Guess, ThatIsASolutionCostsNoIterations) {
     }
 }
 
+TEST(Guess, ForEllipsesIsGivenInTheirOwnCoordinates) {
+    Recipe recipe;
+    recipe.condition = 10.0;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const Constructed c = constructed(seed, {Sort::orthotropic, Sort::spatial, Sort::orthotropic}, recipe);
+        const Solution s = solve(c.problem, Automatic{1e-11}, c.r);
+        EXPECT_EQ(s.iterations, 0) << seed;
+        EXPECT_LE((to_eigen(s.r) - to_eigen(c.r)).norm(), 1e-14 * to_eigen(c.r).norm()) << seed;  // scaled and back
+    }
+}
+
 TEST(Guess, NearASolutionSavesIterations) {
     int cold = 0, warm = 0;
     for (unsigned seed = 0; seed < 20; ++seed) {
@@ -166,9 +177,12 @@ TEST(Guess, MayBeTheReactionsThatAreOverwritten) {
 }
 
 TEST(Guess, ThatIsNotFiniteIsAsGoodAsNone) {
-    const FrictionProblem p = one(Matrix::Identity(3, 3), {-1, 3, 4}, spatial(0.3));
-    const Solution s = solve(p, Automatic{}, std::vector<double>{1, std::nan(""), 0});
-    EXPECT_TRUE(same_bits(s, solve(p)));
+    const FrictionProblem p = pile(1, mixed(1, {Sort::spatial, Sort::planar}, 12), 3);
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+        std::vector<double> guess(p.q.size(), 1.0);
+        guess.back() = bad;
+        EXPECT_TRUE(same_bits(solve(p, Automatic{}, guess), solve(p)));
+    }
 }
 
 TEST(SolutionThatIsUsedAgain, KeepsNothingOfTheSolveBefore) {

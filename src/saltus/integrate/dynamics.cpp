@@ -433,6 +433,17 @@ double Dynamics::position_scale(int row, const double* q) const {
     return model::row_scale(model_.layout().rows, terms_.W, row, {q, ix(n_)});
 }
 
+bool Dynamics::project_along_forces(double t, double* x) {
+    if (!evaluate(t, x)) return false;
+    const auto m = static_cast<Eigen::Index>(equations_.size());
+    if (m == 0) return true;
+    Matrix right(m, 1);
+    for (Eigen::Index k = 0; k < m; ++k) right(k, 0) = -gamma_[ix(equations_[static_cast<std::size_t>(k)])];
+    const Vector change = equation_columns() * solve_multipliers(right);
+    for (int i = 0; i < n_; ++i) x[n_ + i] += change(i);
+    return change.allFinite();
+}
+
 bool Dynamics::project(double t, double* x) {
     std::vector<int> positions, velocities;
     for (std::size_t k = 0; k < equations_.size(); ++k) {

@@ -88,6 +88,9 @@ public:
     /// Moves q onto the constraints and closed contacts, u onto the equations; x is (q, u, …). Returns false when that
     /// does not succeed to rounding.
     bool project(double t, double* x);
+    /// Brings the velocities onto the equations by impulses along F, the directions in which forces act: what friction
+    /// that slips does to the others is not lost.
+    bool project_along_forces(double t, double* x);
     double position_scale(int row, const double* q) const;
 
     /// ∇σ of a slipping part's set for the load 1: minus the direction and size of its force.

@@ -51,7 +51,7 @@ private:
     void record_strike(const Strike& strike, EventKind kind, double left, double right);
     void record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
                         double right);
-    bool choose(Candidates& candidates, double left, double right);
+    bool choose(Candidates& candidates, double left, double right, bool project = true);
     void pass_accumulation(const Accumulation::Limit& limit);
     Next arc();
     template <class Stepper>
@@ -245,7 +245,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
 }
 
 /// Chooses the next mode, by an impulse where no force does; then puts the state onto its equations.
-bool Run::choose(Candidates& candidates, double left, double right) {
+bool Run::choose(Candidates& candidates, double left, double right, bool project) {
     for (int attempt = 0; attempt < 6; ++attempt) {
         const Choice choice = change_.choose(t_, x_.data(), candidates);
         if (choice.solved)
@@ -296,6 +296,7 @@ bool Run::choose(Candidates& candidates, double left, double right) {
         }
         if (!again) break;
     }
+    if (!project) return true;
     if (!d_.project(t_, x_.data())) warn("the constraints could not be met to rounding" + at_time());
     ++out_.statistics.projections;
     return true;
@@ -376,14 +377,20 @@ void Run::pass_accumulation(const Accumulation::Limit& limit) {
     for (const int e : limit.elements) candidates.closed[ix(e)] = 1;
     for (std::size_t i = 0; i < d_.elements.size(); ++i)
         if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
-    // Rest in the contacts, and the rest of the motion over the little time that is left.
+    // Rest in the contacts, reached by impulses with the friction that belongs to them, and the motion in that mode
+    // over the little time that is left.
+    if (!choose(candidates, t_, t_, false)) return;
     for (const int e : limit.elements) d_.elements[ix(e)].active = true;
-    for (const int e : limit.elements)
-        for (int k = d_.elements[ix(e)].first_part; k < d_.elements[ix(e)].first_part + d_.elements[ix(e)].parts; ++k)
-            d_.parts[ix(k)].slips = true;
     d_.settle(t_, x_.data());
-    d_.project(t_, x_.data());
-    for (int i = 0; i < n; ++i) x_[ix(i)] += remaining * x_[ix(n + i)];
+    if (!d_.project_along_forces(t_, x_.data()) || !d_.evaluate(t_, x_.data())) {
+        fail("the contacts do not hold after the accumulation of impacts" + at_time());
+        return;
+    }
+    for (int i = 0; i < n; ++i) {
+        const double a = d_.acceleration()[ix(i)];
+        x_[ix(i)] += remaining * (x_[ix(n + i)] + 0.5 * remaining * a);
+        x_[ix(n + i)] += remaining * a;
+    }
     d_.project(limit.t, x_.data());
     dense_.reset(t_, limit.t, d_.state_size(), 2);
     std::copy(before.begin(), before.end(), dense_.term(0).begin());

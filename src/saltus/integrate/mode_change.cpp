@@ -40,7 +40,7 @@ ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
 bool ModeChange::approaches(int element) const {
     const ElementMode& e = d_.elements[ix(element)];
     const double gamma = d_.row_velocity(e.rows.normal);
-    return gamma < -approach_tolerance;
+    return gamma < (e.active ? -approach_tolerance : 0.0);  // what was closed moves by rounding
 }
 
 void ModeChange::collect_impact_rows(const Candidates& candidates, std::vector<int>& owner) {

@@ -69,7 +69,7 @@ private:
     solvers::Workspace workspace_;
 };
 
-/// Velocities below this part of what makes them up count as zero.
+/// Slip below this part of what makes it up, and the approach of contacts that are closed already, count as zero.
 inline constexpr double slip_tolerance = 1e-9;
 inline constexpr double approach_tolerance = 1e-11;
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "saltus/base/error.hpp"
+#include "saltus/solvers/linear_program.hpp"
 
 namespace saltus::solvers {
 
@@ -111,6 +112,7 @@ public:
         total_ = at;
     }
     Index total() const { return total_; }
+    Index start(std::size_t k) const { return start_[k]; }
     double degree() const { return static_cast<double>(sizes_.size()); }
 
     template <class Function>
@@ -265,6 +267,94 @@ private:
 
 double size_of(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
+// --- extreme rays --------------------------------------------------------------------------------------------
+
+/// The program with finitely many directions for each cone, as a linear one.
+class Rays {
+public:
+    explicit Rays(const ConeProgram& p) : p_(p), K_(p.cones), directions_(p.cones.size()) {
+        program_.A.resize(p.A.rows(), 0);
+        program_.b = p.b;
+        K_.each([&](std::size_t k, Index, Index n) {
+            if (n == 1) add(k, Vector(0));
+            for (Index i = 0; i + 1 < n; ++i)
+                for (const double sign : {1.0, -1.0}) add(k, sign * Vector::Unit(n - 1, i));
+        });
+    }
+
+    /// A direction that is new to its cone; false when it is there already.
+    bool add(std::size_t k, const Vector& direction) {
+        const double length = direction.norm();
+        if (direction.size() > 0 && !(length > 0.0)) return false;
+        const Vector d = direction.size() == 0 ? direction : Vector(direction / length);
+        for (const Vector& known : directions_[k])
+            if ((known - d).norm() <= 1e-10) return false;
+        directions_[k].push_back(d);
+        const Index at = start_of(k), n = program_.A.cols();
+        Vector ray(d.size() + 1);
+        ray << 1.0, d;
+        program_.A.conservativeResize(p_.A.rows(), n + 1);
+        program_.A.col(n) = p_.A.middleCols(at, ray.size()) * ray;
+        program_.c.conservativeResize(n + 1);
+        program_.c(n) = p_.c.segment(at, ray.size()).dot(ray);
+        cone_.push_back(k);
+        ray_.push_back(ray);
+        if (!basis_.basic.empty()) {
+            basis_.unknown.insert(basis_.unknown.begin() + n, SimplexBasis::At::lower);
+            for (int& j : basis_.basic)
+                if (j >= n) ++j;
+        }
+        return true;
+    }
+
+    /// Where g is to lie in −K: for each cone the direction along which it is worst.
+    bool add_violated(const Vector& g, const Vector& size, double tolerance) {
+        bool added = false;
+        K_.each([&](std::size_t k, Index at, Index n) {
+            const Vector tangential = g.segment(at + 1, n - 1);
+            if (n > 1 && g(at) + tangential.norm() > tolerance * size.segment(at, n).norm()) added |= add(k, tangential);
+        });
+        return added;
+    }
+
+    ProgramSolution solve() { return solvers::solve(program_, Simplex{}, basis_); }
+    void move_to(const Vector& b) { program_.b = b; }
+
+    Vector point(const Vector& weights) const {
+        Vector x = Vector::Zero(K_.total());
+        for (Index j = 0; j < weights.size(); ++j) {
+            const auto i = static_cast<std::size_t>(j);
+            x.segment(start_of(cone_[i]), ray_[i].size()) += weights(j) * ray_[i];
+        }
+        return x;
+    }
+
+    /// Sizes of the terms of c − Aᵀy.
+    Vector terms(const Vector& y) const { return p_.c.cwiseAbs() + p_.A.cwiseAbs().transpose() * y.cwiseAbs(); }
+
+private:
+    Index start_of(std::size_t k) const { return K_.start(k); }
+
+    const ConeProgram& p_;
+    Cones K_;
+    std::vector<std::vector<Vector>> directions_;
+    LinearProgram program_;
+    SimplexBasis basis_;
+    std::vector<std::size_t> cone_;
+    std::vector<Vector> ray_;
+};
+
+void seed(Rays& rays, const ConeProgram& p, const ProgramSolution& start) {
+    const Cones K(p.cones);
+    const bool has_x = start.x.size() == p.A.cols() && start.x.allFinite();
+    const bool has_y = start.y.size() == p.A.rows() && start.y.allFinite();
+    const Vector z = has_y ? Vector(p.c - p.A.transpose() * start.y) : Vector::Zero(p.A.cols());
+    K.each([&](std::size_t k, Index at, Index n) {
+        if (n > 2 && has_x) rays.add(k, start.x.segment(at + 1, n - 1));
+        if (n > 2 && has_y) rays.add(k, -z.segment(at + 1, n - 1));
+    });
+}
+
 }  // namespace
 
 void examine(const ConeProgram& p, ProgramSolution& s) {
@@ -344,6 +434,70 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
     }
     if (least <= method.tolerance) best.status = ProgramStatus::optimal;
     return best;
+}
+
+ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const ProgramSolution& start) {
+    ProgramSolution s;
+    s.x = Vector::Zero(p.A.cols());
+    s.y = Vector::Zero(p.A.rows());
+    if (!p.A.allFinite() || !p.b.allFinite() || !p.c.allFinite()) {
+        s.status = ProgramStatus::non_finite;
+        s.gap = s.primal_residual = s.dual_residual = infinity;
+        return s;
+    }
+    constexpr double on_the_edge = 1e-9;
+    bool moved = false;
+    Rays rays(p);
+    seed(rays, p, start);
+    for (int round = 0; round < method.max_rounds; ++round) {
+        const ProgramSolution linear = rays.solve();
+        s.iterations += linear.iterations;
+        s.x = rays.point(linear.x);
+        s.y = linear.y;
+        examine(p, s);
+        switch (linear.status) {
+            case ProgramStatus::optimal:
+                if (rays.add_violated(p.A.transpose() * s.y - p.c, rays.terms(s.y), method.tolerance)) continue;
+                s.status = ProgramStatus::optimal;
+                return s;
+            case ProgramStatus::infeasible: {
+                const Vector g = p.A.transpose() * linear.certificate;
+                if (rays.add_violated(g, Vector::Zero(g.size()), 0.0)) continue;
+                if (excludes(p, linear.certificate, 1e-12) > on_the_edge) {
+                    s.certificate = linear.certificate;
+                    s.status = ProgramStatus::infeasible;
+                    return s;
+                }
+                // b is on the edge of A K, outside by rounding: the next point inside takes its place.
+                if (moved) return s;
+                rays.move_to(p.A * s.x);
+                moved = true;
+                continue;
+            }
+            case ProgramStatus::unbounded:
+                s.certificate = rays.point(linear.certificate);
+                s.status = ProgramStatus::unbounded;
+                return s;
+            default: return s;
+        }
+    }
+    return s;
+}
+
+ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
+    const ProgramSolution near = solve(p, method.interior);
+    if (near.status == ProgramStatus::infeasible || near.status == ProgramStatus::non_finite) return near;
+    ProgramSolution exact = solve(p, method.rays, near);
+    exact.iterations += near.iterations;
+    const auto worst = [](const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); };
+    if (exact.status == ProgramStatus::stalled && worst(near) < worst(exact)) {
+        const int iterations = exact.iterations;
+        exact = near;
+        exact.iterations = iterations;
+    }
+    if (exact.status == ProgramStatus::stalled && worst(exact) <= method.interior.tolerance)
+        exact.status = ProgramStatus::optimal;
+    return exact;
 }
 
 }  // namespace saltus::solvers

@@ -371,6 +371,57 @@ TEST(SuperBall, ComesBackFromUnderTheTable) {
     EXPECT_NEAR(motion.energy.final, motion.energy.initial, 1e-9);
 }
 
+// --- friction of springs -----------------------------------------------------------------------------------------------------
+
+TEST(Penalty, FrictionTakesTheForceAtHand) {
+    // At rest on the spring, m g/k deep, friction is μ m g as on a rigid floor.
+    const std::string sledge = R"toml(
+[system]
+name = "sledge on a springy floor"
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+U = "m*9.81*y"
+f = { x = "F" }
+[parameters]
+m = 2.0
+k = 1e5
+mu = 0.3
+F = 0.0
+v0 = 1.0
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = "mu"
+[penalty]
+k = "k"
+[initial]
+u = { x = "v0" }
+)toml";
+    const model::Description d = io::parse_model(sledge, "test");
+    const State start{0.0, {0.0, -2.0 * g / 1e5}, {1.0, 0.0}};
+    const Trajectory slides = motion_of(built(d), 1.0, Penalty{}, start);
+    ASSERT_EQ(slides.events.size(), 1U) << story(slides);
+    EXPECT_EQ(slides.events[0].kind, EventKind::stick);
+    EXPECT_NEAR(slides.events[0].t, 1.0 / (0.3 * g), 1e-8);
+    EXPECT_NEAR(slides.end.q[0], 1.0 / (2.0 * 0.3 * g), 1e-8);
+    State still = start;
+    still.u[0] = 0.0;
+    EXPECT_NEAR(motion_of(built(d, {{"F", 5.0}}), 10.0, Penalty{}, still).end.q[0], 0.0, 1e-12) << "5 N < 5.9 N";
+    EXPECT_NEAR(motion_of(built(d, {{"F", 7.0}}), 1.0, Penalty{}, still).end.q[0], 0.25 * (7.0 - 0.6 * g), 1e-8);
+}
+
+TEST(Penalty, DampingMakesABallComeToRest) {
+    model::Description d = description_of("bouncing-ball");
+    d.penalty->k = 1e4;
+    d.penalty->d = 20.0;  // critical at 200
+    const Trajectory motion = motion_of(built(d), 30.0, Penalty{});
+    EXPECT_NEAR(motion.end.q[0], -g / 1e4, 1e-8);
+    EXPECT_NEAR(motion.forces.at(0).N, g, 1e-4);
+    // Never adhesive: the force of the damper does not pull.
+    for (const Event& e : events_of(motion, EventKind::lift_off)) EXPECT_GE(e.u_plus[0], 0.0);
+}
+
 // --- sliders and clutches --------------------------------------------------------------------------------------------------------
 
 TEST(Slider, BrakesWithTheForceOfTheMoment) {

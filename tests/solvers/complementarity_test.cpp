@@ -177,14 +177,16 @@ TEST(Lemke, DegenerateProblemsEnd) {
 }
 
 TEST(Lemke, DoesNotCycleWhereEveryRatioIsATie) {
-    // Small whole numbers and q = −1: without an order among ties the same bases come again in one of a thousand.
+    // Small whole numbers and q = −1, positive semidefinite: it ends with a solution or a proof.
     Random random(12);
-    for (int k = 0; k < 20000; ++k) {
+    for (int k = 0; k < 5000; ++k) {
         const Index n = 4 + k % 3;
         LinearComplementarity p;
-        p.M = Matrix::NullaryExpr(n, n, [&] { return static_cast<double>(random.below(5) - 2); });
+        const Matrix A = Matrix::NullaryExpr(n, n, [&] { return static_cast<double>(random.below(5) - 2); });
+        p.M = A * A.transpose();
         p.q = Vector::Constant(n, -1.0);
-        ASSERT_NE(solve(p, Lemke{}).status, Status::limit) << k;
+        const Status status = solve(p, Lemke{}).status;
+        ASSERT_TRUE(status == Status::converged || status == Status::infeasible) << k << " " << to_string(status);
     }
 }
 

@@ -146,12 +146,12 @@ TEST(HardConstructedProblems, ThatAreSingularAndUnsymmetricAreSolvedMostly) {
 
 // Patches have no Newton: block Gauss–Seidel alone, slow where contacts hold each other.
 TEST(HardConstructedProblems, WithPatchesAreSolvedForGoodMatrices) {
-    const Family patches{"patches", {Sort::patch}, 12};
-    const Family others{"patches among others", {Sort::patch, Sort::spatial, Sort::unilateral, Sort::bilateral}, 12};
+    const Family patches{"patches", {Sort::patch}, 40};
+    const Family others{"patches among others", {Sort::patch, Sort::spatial, Sort::unilateral, Sort::bilateral}, 40};
     Recipe recipe;
-    recipe.condition = 1e1;
-    expect_solved(patches, recipe, "condition 10");
-    expect_solved(others, recipe, "condition 10");
+    recipe.condition = 1e2;
+    expect_solved(patches, recipe, "condition 100");
+    expect_solved(others, recipe, "condition 100");
     recipe.asymmetry = 1e-6;
     expect_solved(patches, recipe, "slightly unsymmetric");
     recipe.w_unit = 1e-9;

@@ -20,7 +20,11 @@ void Accumulation::clear() {
 
 std::optional<Accumulation::Limit> Accumulation::impact(double t, const std::vector<int>& elements, double speed,
                                                         double negligible) {
-    // A longer interval than the one before begins a new sequence.
+    // Contacts that do not separate do not come again; a longer interval than the one before begins a new sequence.
+    if (!(speed > 0.0)) {
+        clear();
+        return {};
+    }
     if (recent_.size() > 8) {
         const std::size_t n = recent_.size();
         const double now = t - recent_[n - 4].t, before = recent_[n - 4].t - recent_[n - 8].t;
@@ -37,6 +41,10 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, const std::vec
         if (!(s0 > 0.0 && s1 > s0 && s2 > s1 && s3 > s2)) continue;
         const double r0 = s0 / s1, r1 = s1 / s2, r2 = s2 / s3;
         if (r0 > 0.999 || std::abs(r0 - r1) > 1e-2 * r0 || std::abs(r1 - r2) > 1e-2 * r1) continue;
+        bool same = true;
+        for (int k = 0; k < p; ++k)
+            same = same && at(k).elements == at(k + p).elements && at(k).elements == at(k + 2 * p).elements;
+        if (!same) continue;
         const double remaining = s0 * r0 / (1.0 - r0);
         double fastest = 0.0;
         Limit limit{at(0).t + remaining, static_cast<int>(count_), {}};

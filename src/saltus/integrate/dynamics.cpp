@@ -138,6 +138,44 @@ double Dynamics::slip_along(const FrictionPart& part) const {
     return sum;
 }
 
+void Dynamics::follow_slip() {
+    for (FrictionPart& part : parts) {
+        if (!part.slips || part.size == 1) continue;
+        const double speed = slip_speed(part);
+        if (speed > 1e-9)
+            for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = gamma_[ix(part.row + i)] / speed;
+    }
+}
+
+bool Dynamics::nearly_singular(double t, const double* x) {
+    evaluate_terms(t, x);
+    if (!mass_.factorise(terms_.M)) return false;
+    const model::Pattern& W = model_.layout().rows;
+    for (const ElementMode& e : elements) {
+        if (!e.active || e.rows.kind != ElementKind::contact || compliant_) continue;
+        std::vector<double> column(ix(n_), 0.0);
+        const auto add = [&](int row, double factor) {
+            for (int k = W.start[ix(row)]; k < W.start[ix(row) + 1]; ++k)
+                column[ix(W.column[ix(k)])] += factor * terms_.W[ix(k)];
+        };
+        add(e.rows.normal, 1.0);
+        std::vector<double> normal = column;
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = parts[ix(p)];
+            if (!part.slips) continue;
+            double gradient[3];
+            slip_gradient(part, gamma_.data() + part.row, gradient);
+            for (int i = 0; i < part.size; ++i) add(part.row + i, -gradient[i]);
+        }
+        mass_.solve(normal);
+        mass_.solve(column);
+        if (model::row_dot(W, terms_.W, e.rows.normal, column) <
+            0.05 * model::row_dot(W, terms_.W, e.rows.normal, normal))
+            return true;
+    }
+    return false;
+}
+
 double Dynamics::slip_speed(const FrictionPart& part) const { return norm(gamma_.data() + part.row, part.size); }
 
 double Dynamics::reserve(const ElementMode& element, const FrictionPart& part) const {

@@ -75,6 +75,11 @@ public:
     double slip_along(const FrictionPart& part) const;
     double slip_speed(const FrictionPart& part) const;
 
+    /// Takes the directions of slip from the velocities of the last evaluate_terms.
+    void follow_slip();
+    /// Whether sliding friction has all but cancelled what holds a contact: w_N·M⁻¹(w_N − w_T ∇σ) near or below zero.
+    bool nearly_singular(double t, const double* x);
+
     /// Terms and row velocities alone.
     void evaluate_terms(double t, const double* x);
     const model::Terms& terms() const { return terms_; }

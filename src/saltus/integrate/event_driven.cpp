@@ -182,7 +182,12 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
             case Watch::What::gap: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
             case Watch::What::force: candidates.released[ix(w.element)] = 1; break;
-            case Watch::What::slip: candidates.arrested[ix(w.part)] = 1; break;
+            case Watch::What::slip: {
+                // Slip in a plane may also have turned away from its old direction without coming to rest.
+                const FrictionPart& part = d_.parts[ix(w.part)];
+                candidates.arrested[ix(w.part)] = part.size == 1 || d_.slip_speed(part) < 1e-6 ? 1 : 0;
+                break;
+            }
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::reserve: {
                 candidates.breaking[ix(w.part)] = 1;
@@ -462,6 +467,7 @@ Mode Run::mode_of(const ElementMode& e) const {
 template <class Stepper>
 Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
     ode::StepStatus status = stepper.start(problem, t_, x_, next_step_);
+    int tiny = 0;
     while (ode::usable(status)) {
         if (++steps_since_asked_ % 64 == 0) {
             if (options_.interrupted && options_.interrupted()) {
@@ -494,11 +500,21 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
             change_mode(found, false);
             return ended_ ? Next::end : Next::arc;
         }
+        // Steps that have become nothing on the scale of the run, one after the other, lead nowhere.
+        tiny = stepper.t() - t_ < 1e-10 * (options_.t_end - out_.start.t) ? tiny + 1 : 0;
+        if (tiny > 200) {
+            status = ode::StepStatus::underflow;
+            break;
+        }
         t_ = stepper.t();
         std::copy(stepper.x().begin(), stepper.x().end(), x_.begin());
         // Drift is taken away at the end of each step; the polynomial ends where the next one begins.
-        d_.project(t_, x_.data());
+        if (!d_.project(t_, x_.data())) {
+            fail("the constraints cannot be met any more" + at_time());
+            return Next::end;
+        }
         ++out_.statistics.projections;
+        d_.follow_slip();
         std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
         keep(dense_, t_);
         accepted(t_, x_.data());
@@ -525,6 +541,17 @@ Run::Next Run::stuck(ode::StepStatus status) {
     for (std::size_t i = 0; i < d_.elements.size(); ++i)
         if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
     const std::size_t events = out_.events.size();
+    if (t_ != last_event_ && d_.nearly_singular(t_, x_.data())) {
+        const Strike strike = change_.jam(t_, x_.data(), candidates);
+        if (!strike.failed) {
+            last_event_ = t_;
+            record_strike(strike, EventKind::painleve, t_, t_);
+            out_.events.back().note = "the contact force grows without bound: impact without collision";
+            warn("Painleve: the contact force grows without bound" + at_time() + "; the contacts jam by an impulse");
+            if (!choose(candidates, t_, t_)) return Next::end;
+            return Next::arc;
+        }
+    }
     const bool contacts = std::find(candidates.closed.begin(), candidates.closed.end(), 1) != candidates.closed.end();
     if (t_ != last_event_ && contacts) {
         last_event_ = t_;
@@ -553,7 +580,7 @@ void Run::finish() {
     }
     out_.energy.final = total_energy();
     out_.energy.work = x_[ix(2 * n)] + impulse_work_;
-    const double scale = std::max(largest_energy_, 1e-300);
+    const double scale = std::max(largest_energy_, 1e-12);
     out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) / scale;
     out_.statistics.steps = explicit_.statistics().accepted;
     out_.statistics.rejected = explicit_.statistics().rejected + explicit_.statistics().cut;

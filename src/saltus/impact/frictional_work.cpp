@@ -148,7 +148,7 @@ public:
         const auto lower = L_.triangularView<Eigen::Lower>();
         pi_ = c.impulse.size() == 0 ? Vector(Vector::Zero(c.M.rows())) : Vector(lower.solve(c.impulse));
         jump = L_.transpose() * (c.u_plus - c.u_minus) - pi_;
-        noise = 64.0 * epsilon *
+        noise = 4096.0 * epsilon *
                 ((L_.transpose() * c.u_plus).norm() + (L_.transpose() * c.u_minus).norm() + pi_.norm());
         A_ = c.directions.cols() == 0 ? Matrix(c.M.rows(), 0) : Matrix(lower.solve(c.directions));
         bilateral();

@@ -100,7 +100,7 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     }
     f.distance = gamma.cwiseQuotient(f.scale);
     f.half_impulse = 0.5 * (f.basis.transpose() * f.pi);
-    f.noise = 64.0 * epsilon * (f.z.norm() + f.origin.norm() + f.pi.norm());
+    f.noise = 4096.0 * epsilon * (f.z.norm() + f.origin.norm() + f.pi.norm());
     return f;
 }
 

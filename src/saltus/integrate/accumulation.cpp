@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t remembered = 24;
 constexpr int longest_cycle = 4;
+constexpr int irregular = 20;
 
 }  // namespace
 
@@ -56,6 +57,19 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, const std::vec
         std::sort(limit.elements.begin(), limit.elements.end());
         limit.elements.erase(std::unique(limit.elements.begin(), limit.elements.end()), limit.elements.end());
         return limit;
+    }
+    if (n > irregular) {
+        double fastest = 0.0;
+        Limit limit{t, static_cast<int>(count_), {}};
+        for (int k = 0; k < irregular; ++k) {
+            fastest = std::max(fastest, at(k).speed);
+            limit.elements.insert(limit.elements.end(), at(k).elements.begin(), at(k).elements.end());
+        }
+        if (fastest * (t - at(irregular).t) <= 100.0 * negligible) {
+            std::sort(limit.elements.begin(), limit.elements.end());
+            limit.elements.erase(std::unique(limit.elements.begin(), limit.elements.end()), limit.elements.end());
+            return limit;
+        }
     }
     return {};
 }

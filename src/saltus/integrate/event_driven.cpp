@@ -235,7 +235,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
             }
             double extent = 1.0;
             for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
-            const double negligible = 1e-12 * extent;
+            const double negligible = std::max(1e-12, settings_.atol) * extent;
             if (const auto limit = accumulation_.impact(t_, strike.elements, separation, negligible);
                 limit && limit->t < options_.t_end) {
                 pass_accumulation(*limit);
@@ -397,11 +397,13 @@ void Run::pass_accumulation(const Accumulation::Limit& limit) {
         x_[ix(n + i)] += remaining * a;
     }
     d_.project(limit.t, x_.data());
-    dense_.reset(t_, limit.t, d_.state_size(), 2);
-    std::copy(before.begin(), before.end(), dense_.term(0).begin());
-    std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
-    out_.arcs.push_back({t_, limit.t, {}, {}});
-    keep(dense_, limit.t);
+    if (remaining > 0.0) {
+        dense_.reset(t_, limit.t, d_.state_size(), 2);
+        std::copy(before.begin(), before.end(), dense_.term(0).begin());
+        std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
+        out_.arcs.push_back({t_, limit.t, {}, {}});
+        keep(dense_, limit.t);
+    }
     t_ = limit.t;
     trajectory::Event event;
     event.kind = EventKind::accumulation;

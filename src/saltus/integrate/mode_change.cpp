@@ -42,7 +42,7 @@ bool ModeChange::approaches(int element) const {
     const double gamma = d_.row_velocity(e.rows.normal);
     if (e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider) return false;
     const bool fresh = e.rows.kind == ElementKind::contact && !e.active;
-    return gamma < (fresh ? 0.0 : -approach_tolerance);  // what was closed moves by rounding
+    return gamma < (fresh ? -faint_approach : -approach_tolerance);  // what was closed moves by rounding
 }
 
 void ModeChange::collect_impact_rows(const Candidates& candidates, std::vector<int>& owner) {

@@ -72,5 +72,6 @@ private:
 /// Slip below this part of what makes it up, and the approach of contacts that are closed already, count as zero.
 inline constexpr double slip_tolerance = 1e-9;
 inline constexpr double approach_tolerance = 1e-11;
+inline constexpr double faint_approach = 1e-14;  ///< of contacts that were open
 
 }  // namespace saltus::integrate

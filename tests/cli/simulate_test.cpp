@@ -272,9 +272,9 @@ TEST(Simulate, RefusesAFolderThatCannotBeBeforeItWorks) {
     const test::Folder folder;
     folder.write("taken", "x");
     folder.write("long.toml", oscillator);  // would go on for hours
-    EXPECT_EQ(complaint(simulate_in(folder, {"long.toml", "--t-end", "1e12", "--out", "taken/run"})),
+    EXPECT_EQ(complaint(simulate_in(folder, {"long.toml", "--t-end", "1e9", "--out", "taken/run"})),
               "saltus: error: taken/run: cannot create the folder: Not a directory\n");
-    EXPECT_EQ(complaint(simulate_in(folder, {"long.toml", "--t-end", "1e12", "--out", "taken"})),
+    EXPECT_EQ(complaint(simulate_in(folder, {"long.toml", "--t-end", "1e9", "--out", "taken"})),
               "saltus: error: taken: cannot create the folder: Not a directory\n");
     EXPECT_EQ(folder.names(), (Names{"long.toml", "taken"}));
 }
@@ -471,17 +471,17 @@ TEST(Simulate, AnInterruptKeepsWhatThereIs) {
     const test::Folder folder;
     folder.write("long.toml", oscillator);
     for (const int signal : {SIGINT, SIGTERM}) {
-        const Process run(folder.path(), {"long.toml", "--t-end", "1e12", "--json", "--out", "run"});
+        const Process run(folder.path(), {"long.toml", "--t-end", "1e9", "--json", "--out", "run"});
         run.wait_until_it_listens();
         std::this_thread::sleep_for(50ms);
         run.send(signal);
         const Outcome outcome = run.wait();
         EXPECT_EQ(outcome.code, 130);
-        EXPECT_EQ(outcome.err, "");  // no progress where there is no terminal
+        EXPECT_EQ(outcome.err.find(" left"), std::string::npos);  // no progress where there is no terminal
         const Json j = Json::parse(outcome.out);
         EXPECT_EQ(j["status"], "interrupted");
-        EXPECT_EQ(j["t_end"], 1e12);
-        EXPECT_LT(j["final"]["t"].get<double>(), 1e12);
+        EXPECT_EQ(j["t_end"], 1e9);
+        EXPECT_LT(j["final"]["t"].get<double>(), 1e9);
         EXPECT_EQ(test::content_of(folder.path() / "run/simulate.json"), outcome.out);
         if (!io::has_hdf5()) continue;
         const trajectory::Trajectory t = io::read_trajectory(folder.file("run/trajectory.h5"));
@@ -495,7 +495,7 @@ TEST(Simulate, AnInterruptedRunCanGoOn) {
     if (!io::has_hdf5()) GTEST_SKIP();
     const test::Folder folder;
     folder.write("long.toml", oscillator);
-    const Process run(folder.path(), {"long.toml", "--t-end", "1e12", "--quiet", "--out", "run"});
+    const Process run(folder.path(), {"long.toml", "--t-end", "1e9", "--quiet", "--out", "run"});
     run.wait_until_it_listens();
     run.send(SIGINT);
     EXPECT_EQ(run.wait().code, 130);
@@ -538,7 +538,7 @@ TEST(Simulate, ShowsProgressOnATerminalAfterTwoSeconds) {
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
     ASSERT_GE(child, 0);
     if (child == 0) {
-        ::execl(SALTUS_EXE, SALTUS_EXE, "simulate", path.c_str(), "--t-end", "1e12", nullptr);
+        ::execl(SALTUS_EXE, SALTUS_EXE, "simulate", path.c_str(), "--t-end", "1e9", nullptr);
         ::_exit(99);
     }
     const auto start = std::chrono::steady_clock::now();
@@ -560,7 +560,7 @@ TEST(Simulate, ShowsProgressOnATerminalAfterTwoSeconds) {
     ::close(terminal);
     EXPECT_GE(first, 2.0);
     EXPECT_EQ(seen.rfind("\r  0 %  t = ", 0), 0U) << seen;
-    EXPECT_NE(seen.find(" of 1e+12  "), std::string::npos);
+    EXPECT_NE(seen.find(" of 1e+09  "), std::string::npos);
     EXPECT_NE(seen.find(" h left"), std::string::npos);
     EXPECT_NE(seen.find("\r\033[Koscillator"), std::string::npos) << "the line is not taken away";
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130);

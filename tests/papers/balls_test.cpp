@@ -11,7 +11,7 @@ using namespace saltus::test;
 // Closed forms need no tolerance of their own: what is left is the integrator at its default 1e-9, event times 1e-10.
 constexpr double event_time = 1e-10;
 
-// --- the bouncing ball: t1 = sqrt(2 y0/g), then every 2 e^n t1, accumulation at t1 (1 + e)/(1 − e) ---------------------
+// --- the bouncing ball: t1 = sqrt(2 y0/g), then every 2 e^n t1, accumulation at t1 (1 + e)/(1 − e) -------------------
 
 TEST(BouncingBall, AccumulatesAtItsLimitTimeAndRests) {
     for (const double e : {0.2, 0.5, 0.8, 0.95}) {
@@ -94,7 +94,7 @@ TEST(BallOnMovingPlane, ChattersToRestAndIsThrownOffWhereTheTableFallsFasterThan
     for (const Event& off : offs) EXPECT_NEAR(phase(off.t, w), thrown, 1e-8);
 }
 
-// --- Glocker's walls: the contact work of the first instant -------------------------------------------------------------
+// --- Glocker's walls: the contact work of the first instant ----------------------------------------------------------
 
 TEST(MovingWall, GivesTheMassEnergyAndTakesItOutOfTheContact) {
     const double m = 1.5, v = 2.0;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace saltus::test;
 
-// --- leine_falling_block_trajectory_A, tolerance 1e-10 ------------------------------------------------------------------
+// --- leine_falling_block_trajectory_A, tolerance 1e-10 ---------------------------------------------------------------
 
 struct BlockImpact {
     double t, x, vx_minus, vx_plus, vy_plus, LambdaN, LambdaT;
@@ -20,8 +20,8 @@ constexpr std::array<BlockImpact, 10> falling_block{{
      6.644170377105030, 1.993251113131509},
     {0.9030472819714618, -1.294921026537772, -1.499724373640826, -0.5030988170750710, 1.107361729517505,
      3.322085188552515, 0.9966255565657545},
-    {1.128809102464327, -1.082876173068716, 2.301109516611328, 1.802796738328451, 0.5536808647587525,
-     1.661042594276258, -0.4983127782828773},
+    {1.128809102464327, -1.082876173068716, 2.301109516611328, 1.802796738328451, 0.5536808647587525, 1.661042594276258,
+     -0.4983127782828773},
     {1.241690012710760, -0.8154079941013553, 2.885720390696789, 2.636564001555350, 0.2768404323793763,
      0.8305212971381288, -0.2491563891414386},
     {1.298130467833976, -0.6544348492393263, 3.052461626909095, 2.927883432338376, 0.1384202161896881,
@@ -79,7 +79,23 @@ TEST(LeineFallingBlock, MeetsTheReferenceAtDefaultTolerancesToo) {
     EXPECT_TRUE(matches(events_of(motion, EventKind::stick).back().t, 2.904127193049250, 1e-9));
 }
 
-// --- leine_beam_trajectory_paper_1 … 6, tolerance 1e-9 ------------------------------------------------------------------
+// --- the rocking bar and block: below ρ* they end on both corners, leine_rocking_bar_A and leine_rocking_block_A -----
+
+TEST(LeineRocking, BarAndBlockComeToRestOnBothCornersInTheEquilibriumSet) {
+    for (const char* name : {"rocking-bar", "rocking-block"}) {
+        const Model model = shipped(name);
+        const Trajectory motion = motion_of(model, 10.0);
+        const double k = 10.0, mu = 0.3, weight = 9.81;
+        EXPECT_LE(k * std::abs(motion.end.q[0]), mu * weight * (1.0 + 1e-9)) << name;
+        EXPECT_NEAR(motion.end.q[2], 0.0, 1e-9) << name;
+        for (const double u : motion.end.u) EXPECT_NEAR(u, 0.0, 1e-12) << name;
+        EXPECT_NEAR(motion.forces.at(0).N + motion.forces.at(1).N, weight, 1e-9) << name;
+        EXPECT_NEAR(motion.forces.at(0).T.at(0) + motion.forces.at(1).T.at(0), k * motion.end.q[0], 1e-9) << name;
+        for (const Event& e : events_of(motion, EventKind::impact)) EXPECT_LE(e.work, 1e-12) << "eN = eT: condition 7b";
+    }
+}
+
+// --- leine_beam_trajectory_paper_1 … 6, tolerance 1e-9 ---------------------------------------------------------------
 
 struct BeamSample {
     double t, theta, omega;
@@ -89,38 +105,71 @@ struct BeamCase {
     std::string name;
     double theta0, omega0;
     double t_stick, theta_final;
-    std::vector<double> reversals;         // of any slider
-    std::vector<double> reversal_thetas;   // where
-    std::vector<double> sign_changes;      // of a reaction: no events
+    std::vector<double> reversals;        // of any slider
+    std::vector<double> reversal_thetas;  // where
+    std::vector<double> sign_changes;     // of a reaction: no events
     std::vector<BeamSample> samples;
 };
 
 const std::vector<BeamCase> beam_cases{
-    {"leine_beam_trajectory_paper_1", 1.5, 0.0, 1.151378771995951, 0.007284417903540735, {}, {},
+    {"leine_beam_trajectory_paper_1",
+     1.5,
+     0.0,
+     1.151378771995951,
+     0.007284417903540735,
+     {},
+     {},
      {0.8611155381473008},
      {{0.25, 1.299995934450849, -1.505009336360050},
       {0.5, 0.8274466264423461, -2.083696840825758},
       {1.0, 0.05622514422652607, -0.6458251548945454}}},
-    {"leine_beam_trajectory_paper_2", 0.0, 5.0, 1.540424263335370, 0.2545030202693757, {0.4516064814939654},
-     {0.9982957618195721}, {},
+    {"leine_beam_trajectory_paper_2",
+     0.0,
+     5.0,
+     1.540424263335370,
+     0.2545030202693757,
+     {0.4516064814939654},
+     {0.9982957618195721},
+     {},
      {{0.25, 0.8194996820170494, 1.822061580378633},
       {0.5, 0.9942595356059432, -0.1664478020858442},
       {1.0, 0.6013192177415572, -1.069581085532397}}},
-    {"leine_beam_trajectory_paper_3", 0.0, 12.0, 0.7549214135240817, 2.648890422861509, {0.2140978053930651},
+    {"leine_beam_trajectory_paper_3",
+     0.0,
+     12.0,
+     0.7549214135240817,
+     2.648890422861509,
+     {0.2140978053930651},
      {1.570796326794897},
      {0.2063406863901524, 0.3461470889839291, 0.4493478782531406},
      {{0.25, 1.721325528115157, 3.931304754511928},
       {0.5, 2.408442954274774, 1.850785496062526},
       {1.0, 2.648890422861509, 0.0}}},
-    {"leine_beam_trajectory_paper_4", 2.5, 0.0, 2.024793303673831, -0.1696703985062983,
-     {1.170353167544112, 1.783410160677597}, {1.570796326794897, 0.0},
+    {"leine_beam_trajectory_paper_4",
+     2.5,
+     0.0,
+     2.024793303673831,
+     -0.1696703985062983,
+     {1.170353167544112, 1.783410160677597},
+     {1.570796326794897, 0.0},
      {1.004530106922607, 1.676596024561575},
      {{0.25, 2.483558915682430, -0.1376846041018830},
       {0.5, 2.424368165707174, -0.3587133535444496},
       {1.0, 1.971643163054501, -1.853367725715363}}},
-    {"leine_beam_trajectory_paper_5", 2.6, 0.0, 0.0, 2.6, {}, {}, {},
+    {"leine_beam_trajectory_paper_5",
+     2.6,
+     0.0,
+     0.0,
+     2.6,
+     {},
+     {},
+     {},
      {{0.25, 2.6, 0.0}, {0.5, 2.6, 0.0}, {1.0, 2.6, 0.0}}},
-    {"leine_beam_trajectory_paper_6", 0.0, 15.0, 1.871751326486988, 6.551269097027714,
+    {"leine_beam_trajectory_paper_6",
+     0.0,
+     15.0,
+     1.871751326486988,
+     6.551269097027714,
      {0.1645611719265268, 0.5851250623845873, 1.076973270331751, 1.583237316466924},
      {1.570796326794897, 3.141592653589793, 4.712388980384690, 6.283185307179586},
      {0.1496553455864549, 0.4292393280284728, 0.5162479839247285, 0.7818825228581594, 0.9821037189003047,
@@ -173,7 +222,7 @@ TEST_P(LeineBeam, ReversesItsSlidersAndIsSilentAboutReactionsThatChangeSign) {
 INSTANTIATE_TEST_SUITE_P(Paper, LeineBeam, ::testing::Range(std::size_t{0}, beam_cases.size()),
                          [](const auto& paper) { return std::to_string(paper.param + 1); });
 
-// --- leine_beam_forces_paper, tolerance 1e-10 ---------------------------------------------------------------------------
+// --- leine_beam_forces_paper, tolerance 1e-10 ------------------------------------------------------------------------
 
 struct BeamForces {
     double theta, omega, N1, N2, T1, T2;
@@ -202,7 +251,7 @@ TEST(LeineBeamForces, SolveTheAbsoluteValueEquationAtEveryTabulatedState) {
     }
 }
 
-// --- frictional impacts of Newton's type that create energy, tolerance 1e-10 --------------------------------------------
+// --- frictional impacts of Newton's type that create energy, tolerance 1e-10 -----------------------------------------
 
 /// A uniform rod of mass 1 and length 2 that comes down at 45° onto its end: D = [[5/2, 3/2], [3/2, 5/2]].
 const std::string rod = R"toml(
@@ -239,8 +288,15 @@ struct FrictionImpact {
 const std::vector<FrictionImpact> rod_impacts{
     {"leine_impact_rod_energy_increase", {{"eN", 0.9}, {"eT", 0.0}}, -1.0, -0.6, 0.9625, -0.3375, 0.9, 0.0, 17.0 / 320},
     {"leine_impact_rod_equal_e", {{"eN", 0.9}, {"eT", 0.9}}, -1.0, -0.6, 0.76, 0.0, 0.9, 0.54, -19.0 / 500},
-    {"leine_impact_rod_negative_eT_violates_theorem", {{"eN", 0.0}, {"eT", -0.9}}, -0.6, -1.0, 0.3375, -0.1625, 0.0,
-     -0.9, 17.0 / 320},
+    {"leine_impact_rod_negative_eT_violates_theorem",
+     {{"eN", 0.0}, {"eT", -0.9}},
+     -0.6,
+     -1.0,
+     0.3375,
+     -0.1625,
+     0.0,
+     -0.9,
+     17.0 / 320},
 };
 
 TEST(LeineImpact, OfTheRodHasTheTabulatedImpulsesAndEnergy) {
@@ -287,10 +343,24 @@ u = { theta1 = -0.1, theta2 = -0.2 }
 
 TEST(LeineImpact, OfTheDoublePendulumCreatesEnergyWithUnequalCoefficientsOnly) {
     const std::vector<FrictionImpact> rows{
-        {"leine_impact_double_pendulum_energy_increase", {{"eT", 0.0}}, 0, 0, 0.9165848137653183,
-         -0.45829240688265915, 0.09394141003279681, 0.008845673577410243, 0.04074390455344531},
-        {"leine_impact_double_pendulum_equal_e", {{"eT", 0.7}}, 0, 0, 0.1288789629522897, 0.06443948147614485,
-         0.09394141003279681, 0.08614445763046898, -0.008427108432141854},
+        {"leine_impact_double_pendulum_energy_increase",
+         {{"eT", 0.0}},
+         0,
+         0,
+         0.9165848137653183,
+         -0.45829240688265915,
+         0.09394141003279681,
+         0.008845673577410243,
+         0.04074390455344531},
+        {"leine_impact_double_pendulum_equal_e",
+         {{"eT", 0.7}},
+         0,
+         0,
+         0.1288789629522897,
+         0.06443948147614485,
+         0.09394141003279681,
+         0.08614445763046898,
+         -0.008427108432141854},
     };
     const double a = std::numbers::pi / 9.0, b = std::numbers::pi / 6.0;
     for (const FrictionImpact& row : rows) {
@@ -306,7 +376,7 @@ TEST(LeineImpact, OfTheDoublePendulumCreatesEnergyWithUnequalCoefficientsOnly) {
     }
 }
 
-// --- leine_wedge_internal_impulse: friction cones that carry an impulse without moving anything -------------------------
+// --- leine_wedge_internal_impulse: friction cones that carry an impulse without moving anything ----------------------
 
 TEST(LeineWedge, HoldsAParticleThatIsThrownIntoIt) {
     const std::string wedge = R"toml(
@@ -337,7 +407,7 @@ u = { y = -1.0 }
     EXPECT_NEAR(motion.end.u[1], 0.0, 1e-12);
 }
 
-// --- linear systems with dry friction: leine_linear_1dof_*, tolerance 1e-10, and 2dof, 1e-8 -----------------------------
+// --- linear systems with dry friction: leine_linear_1dof_*, tolerance 1e-10, and 2dof, 1e-8 --------------------------
 
 const std::string one_dof = R"toml(
 [system]
@@ -376,9 +446,9 @@ TEST(LeineLinear, ComesToRestAfterAFiniteNumberOfHalfSwings) {  // leine_linear_
 TEST(LeineLinear, WithNegativeDampingConvergesInsideTheUnstableCycle) {  // leine_linear_1dof_negdamp_A
     const Trajectory motion =
         motion_of(from_text(one_dof, {{"c", -0.2}, {"start", 5.0}}), 20.0, EventDriven{.rtol = 1e-11, .atol = 1e-13});
-    const std::vector<double> turns{-4.891164789643932, 4.770955957330334,  -4.638184923774896, 4.491538899417954,
-                                    -4.329567904059865, 4.150670430007419,  -3.953077606973952, 3.734835712161679,
-                                    -3.493786852592606, 3.227547628682224,  -2.933485568089521, 2.608693096830164};
+    const std::vector<double> turns{-4.891164789643932, 4.770955957330334, -4.638184923774896, 4.491538899417954,
+                                    -4.329567904059865, 4.150670430007419, -3.953077606973952, 3.734835712161679,
+                                    -3.493786852592606, 3.227547628682224, -2.933485568089521, 2.608693096830164};
     ASSERT_GT(motion.events.size(), turns.size()) << story(motion);
     for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_TRUE(matches(motion.events[i].q[0], turns[i], 1e-10));
     EXPECT_EQ(motion.events.back().kind, EventKind::stick);
@@ -389,9 +459,9 @@ TEST(LeineLinear, WithNegativeDampingConvergesInsideTheUnstableCycle) {  // lein
 TEST(LeineLinear, WithNegativeDampingDivergesOutsideTheUnstableCycle) {  // leine_linear_1dof_negdamp_A_out
     const Trajectory motion =
         motion_of(from_text(one_dof, {{"c", -0.2}, {"start", 6.2}}), 13.0, EventDriven{.rtol = 1e-11, .atol = 1e-13});
-    const std::vector<double> turns{-6.216568565723234, 6.234868598701394,  -6.255081042711086, 6.277405750722949,
-                                    -6.302063460971943, 6.329297979533180,  -6.359378590983818, 6.392602720986693,
-                                    -6.429298877122327, 6.469829897047131,  -6.514596536094364, 6.564041429790683};
+    const std::vector<double> turns{-6.216568565723234, 6.234868598701394, -6.255081042711086, 6.277405750722949,
+                                    -6.302063460971943, 6.329297979533180, -6.359378590983818, 6.392602720986693,
+                                    -6.429298877122327, 6.469829897047131, -6.514596536094364, 6.564041429790683};
     ASSERT_GE(motion.events.size(), turns.size()) << story(motion);
     for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_TRUE(matches(motion.events[i].q[0], turns[i], 1e-10));
 }
@@ -425,8 +495,18 @@ struct TwoDof {
 constexpr EventKind reversal = EventKind::reversal, stick = EventKind::stick, slip = EventKind::slip;
 
 const std::vector<TwoDof> two_dof_cases{
-    {"leine_linear_2dof_stable_A", 0.3, -0.1, 0.2, 2.0, -1.0, 7.059515525925658, -0.04530688876283572,
-     0.03616626652404453, -0.6883477312502068, 0.3982251541956101, 16,
+    {"leine_linear_2dof_stable_A",
+     0.3,
+     -0.1,
+     0.2,
+     2.0,
+     -1.0,
+     7.059515525925658,
+     -0.04530688876283572,
+     0.03616626652404453,
+     -0.6883477312502068,
+     0.3982251541956101,
+     16,
      {{0.8677940771078484, 1, reversal, -1.864462010101167, 0.1318111390718869, 0.0, 0.6737955363841305},
       {1.020562352800797, 2, reversal, -1.616913650869631, 0.1821633695688603, 3.143995577960406, 0.0},
       {1.588172969899975, 2, reversal, 1.217835295662867, 0.001139651533134252, 3.305969215772007, 0.0},
@@ -439,8 +519,18 @@ const std::vector<TwoDof> two_dof_cases{
       {4.394413943099770, 1, reversal, -0.6051082041574624, -0.1471123065983297, 0.0, -0.01713864825818024},
       {4.839271601366490, 2, stick, -0.1680961580938917, -0.1685316316326944, 1.515447897214305, 0.0},
       {4.891227588235656, 2, slip, -0.08993177238895038, -0.1685316316326944, 1.485372997596348, 0.0}}},
-    {"leine_linear_2dof_negdamp_in", -0.2, 0.0, -0.1, 1.0, -0.5, 8.848351766038278, -0.001237975103577087,
-     0.02390510669468075, -0.1104761280216481, 0.1483825405823929, 19,
+    {"leine_linear_2dof_negdamp_in",
+     -0.2,
+     0.0,
+     -0.1,
+     1.0,
+     -0.5,
+     8.848351766038278,
+     -0.001237975103577087,
+     0.02390510669468075,
+     -0.1104761280216481,
+     0.1483825405823929,
+     19,
      {{0.8711727224115979, 1, reversal, -1.095099184615356, 0.05268745781421022, 0.0, 0.2488806273066825},
       {0.9623226596605184, 2, reversal, -1.043808053167778, 0.06399118698939353, 1.120160133860492, 0.0},
       {1.576238384262477, 2, reversal, 0.7795321940149485, -0.07636304524408658, 2.346605570860340, 0.0},
@@ -491,11 +581,8 @@ q = { q1 = "s1", q2 = "s2" }
 
 TEST(LeineLinear, TwoMassesGoThroughTheTabulatedEventsToRest) {
     for (const TwoDof& row : two_dof_cases) {
-        const Model model = from_text(two_dof, {{"c11", row.c11},
-                                                {"c12", row.c12},
-                                                {"c22", row.c22},
-                                                {"s1", row.q1},
-                                                {"s2", row.q2}});
+        const Model model =
+            from_text(two_dof, {{"c11", row.c11}, {"c12", row.c12}, {"c22", row.c22}, {"s1", row.q1}, {"s2", row.q2}});
         const Trajectory motion = motion_of(model, 60.0, EventDriven{.rtol = 1e-10, .atol = 1e-12});
         ASSERT_EQ(motion.events.size(), row.events) << row.name << ": " << story(motion, 30);
         for (std::size_t i = 0; i < row.first.size(); ++i) {

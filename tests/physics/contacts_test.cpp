@@ -15,7 +15,7 @@ double kinetic(const std::vector<double>& u) {
     return T;
 }
 
-// --- several contacts at the same instant --------------------------------------------------------------------------------
+// --- several contacts at the same instant ----------------------------------------------------------------------------
 
 /// Two discs of unit mass and radius 1/2 in the plane, and walls; no gravity.
 const std::string discs = R"toml(
@@ -87,7 +87,7 @@ u = { x = -1.0, y = -2.0, z = -3.0 }
     }
 }
 
-// --- a ball with e < 1 stays on the floor -----------------------------------------------------------------------------------
+// --- a ball with e < 1 stays on the floor ----------------------------------------------------------------------------
 
 TEST(Ball, WithLessThanFullRestitutionDoesNotFallThroughTheFloor) {
     for (const double e : {0.0, 0.01, 0.3, 0.9, 0.99}) {
@@ -120,6 +120,18 @@ TEST(Ball, ThatStartsAtRestOnTheFloorStaysThere) {
     EXPECT_EQ(motion.end.q[0], 0.0);
 }
 
+TEST(Ball, BouncesTheSameUnderAllThreeImpactLaws) {
+    std::vector<Trajectory> motions;
+    for (const char* law : {"newton", "poisson", "energy"}) {
+        model::Description d = description_of("bouncing-ball");
+        d.contacts[0].impact.word = law;
+        motions.push_back(motion_of(built(d), 5.0));
+        EXPECT_EQ(motions.back().events.size(), motions.front().events.size()) << law;
+        for (std::size_t i = 0; i < std::min<std::size_t>(20, motions.back().events.size()); ++i)
+            EXPECT_NEAR(motions.back().events[i].t, motions.front().events[i].t, 1e-10) << law;
+    }
+}
+
 TEST(Ball, OfManySizesObeysTheSameLaw) {  // nothing in the engine may know a unit
     for (const double scale : {1e-6, 1e-3, 1e3, 1e6}) {
         const double e = 0.5, g = 9.81, fall = std::sqrt(2.0 * scale / g);
@@ -131,7 +143,7 @@ TEST(Ball, OfManySizesObeysTheSameLaw) {  // nothing in the engine may know a un
     }
 }
 
-// --- contacts that hold for a while and let go ------------------------------------------------------------------------------
+// --- contacts that hold for a while and let go -----------------------------------------------------------------------
 
 TEST(Mass, OnASprungPlateLeavesItWhereThePlateFallsFasterAndComesBack) {
     const std::string plate = R"toml(
@@ -218,7 +230,7 @@ u = { x = 1.0, y = 2.0 }
     }
 }
 
-// --- moving obstacles and constraints ----------------------------------------------------------------------------------------
+// --- moving obstacles and constraints --------------------------------------------------------------------------------
 
 TEST(MovingConstraint, ABeadOnARotatingRodFliesOutLikeACosh) {
     const std::string rod = R"toml(
@@ -297,7 +309,7 @@ u = { y = "A*w" }
     EXPECT_TRUE(matches(motion.events[0].t, off, 1e-10));
 }
 
-// --- redundant constraints ---------------------------------------------------------------------------------------------------
+// --- redundant constraints -------------------------------------------------------------------------------------------
 
 TEST(Redundant, ADoubledConstraintMovesLikeASingleOne) {
     const std::string pendulum = R"toml(
@@ -312,8 +324,9 @@ g = "x^2 + y^2 - 1"
 [initial]
 q = { x = 1.0 }
 )toml";
-    const std::string again = "[[constraint]]\nname = \"again\"\ng = \"3*(x^2 + y^2 - 1)\"\n[[constraint]]\n"
-                              "name = \"length\"\ng = \"sqrt(x^2 + y^2) - 1\"\n";
+    const std::string again =
+        "[[constraint]]\nname = \"again\"\ng = \"3*(x^2 + y^2 - 1)\"\n[[constraint]]\n"
+        "name = \"length\"\ng = \"sqrt(x^2 + y^2) - 1\"\n";
     const Trajectory once = motion_of(from_text(pendulum), 10.0), thrice = motion_of(from_text(pendulum + again), 10.0);
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_NEAR(once.end.q[i], thrice.end.q[i], 1e-8);
@@ -382,7 +395,7 @@ q = { y = "b + h" }
         }
 }
 
-// --- a perturbed model ---------------------------------------------------------------------------------------------------------
+// --- a perturbed model -----------------------------------------------------------------------------------------------
 
 TEST(Perturbed, BouncingBallMeetsItsMovedFloor) {
     const Model model = built(description_of("bouncing-ball"), {}, true);

@@ -11,7 +11,7 @@ using namespace saltus::test;
 
 constexpr double g = 9.81;
 
-// --- the incline -------------------------------------------------------------------------------------------------------------
+// --- the incline -----------------------------------------------------------------------------------------------------
 
 /// x down the slope, y away from it; z across for the spatial one.
 const std::string planar_incline = R"toml(
@@ -144,7 +144,7 @@ TEST(Incline, ABlockKickedAcrossItTurnsDownhillAndStops) {
     EXPECT_EQ(motion.end.u[2], 0.0);
 }
 
-// --- orthotropic friction ------------------------------------------------------------------------------------------------------
+// --- orthotropic friction --------------------------------------------------------------------------------------------
 
 const std::string orthotropic = R"toml(
 [system]
@@ -189,7 +189,7 @@ TEST(Orthotropic, FrictionBendsThePathAlongTheNormalOfItsEllipse) {
     EXPECT_EQ(motion.end.u[1], 0.0);
 }
 
-// --- Coulomb–Contensou: sliding and drilling of a patch --------------------------------------------------------------------------
+// --- Coulomb–Contensou: sliding and drilling of a patch --------------------------------------------------------------
 
 const std::string puck = R"toml(
 [system]
@@ -232,8 +232,8 @@ TEST(Contensou, SlidingAloneIsBrakedByTheWholeForce) {
 }
 
 TEST(Contensou, SlidingAndDrillingEndTogether) {
-    // A uniform disc: whatever the start, v/(Rω) tends to 0.653 and both vanish at the same time (Farkas, Bartels, Unger,
-    // Wolf 2003).
+    // A uniform disc: whatever the start, v/(Rω) tends to 0.653 and both vanish at the same time (Farkas, Bartels,
+    // Unger, Wolf 2003).
     for (const double w0 : {2.0, 10.0, 50.0}) {
         const Trajectory motion = motion_of(from_text(puck, {{"v0", 1.0}, {"w0", w0}}), 4.0);
         ASSERT_EQ(motion.events.size(), 1U) << story(motion);
@@ -255,7 +255,7 @@ TEST(Contensou, SpinLetsAPuckSlideOnASlopeThatWouldHoldIt) {
     EXPECT_EQ(spun.end.u[0], 0.0) << story(spun);
 }
 
-// --- rolling ---------------------------------------------------------------------------------------------------------------------
+// --- rolling ---------------------------------------------------------------------------------------------------------
 
 const std::string bowling = R"toml(
 [system]
@@ -359,7 +359,7 @@ TEST(Rolling, SlidingBecomesRollingAndThenRestWithResistance) {
     EXPECT_NEAR(motion.end.u[0], 0.0, 1e-12);
 }
 
-// --- impacts with friction -----------------------------------------------------------------------------------------------------
+// --- impacts with friction -------------------------------------------------------------------------------------------
 
 TEST(SuperBall, ComesBackFromUnderTheTable) {
     const Trajectory motion = motion_of(shipped("super-ball"), 0.5);
@@ -371,7 +371,7 @@ TEST(SuperBall, ComesBackFromUnderTheTable) {
     EXPECT_NEAR(motion.energy.final, motion.energy.initial, 1e-9);
 }
 
-// --- friction of springs -----------------------------------------------------------------------------------------------------
+// --- friction of springs ---------------------------------------------------------------------------------------------
 
 TEST(Penalty, FrictionTakesTheForceAtHand) {
     // At rest on the spring, m g/k deep, friction is μ m g as on a rigid floor.
@@ -422,7 +422,7 @@ TEST(Penalty, DampingMakesABallComeToRest) {
     for (const Event& e : events_of(motion, EventKind::lift_off)) EXPECT_GE(e.u_plus[0], 0.0);
 }
 
-// --- sliders and clutches --------------------------------------------------------------------------------------------------------
+// --- sliders and clutches --------------------------------------------------------------------------------------------
 
 TEST(Slider, BrakesWithTheForceOfTheMoment) {
     const std::string brake = R"toml(
@@ -503,7 +503,8 @@ gamma = "phi1' - phi2'"
 [initial]
 u = { phi1 = 2.0 }
 )toml";
-    // Free until φ1' = 2 − 2t meets φ2' = 0 at t = 1, locked with −τ/(J1 + J2) until the torque turns round at t = 3, free.
+    // Free until φ1' = 2 − 2t meets φ2' = 0 at t = 1, locked with −τ/(J1 + J2) until the torque turns round at t = 3,
+    // free.
     const Trajectory motion = motion_of(from_text(flywheels), 5.0);
     EXPECT_NEAR(motion.right(0.5).u[0], 1.0, 1e-9);
     EXPECT_NEAR(motion.right(0.5).u[1], 0.0, 1e-12);

@@ -336,16 +336,6 @@ Audit::Kinematic kinematics(const FrictionalCollision& c, const Vector& gamma_pl
     return k;
 }
 
-double ball(const FrictionalCollision& c, const Vector& b) {
-    FrictionlessCollision same;
-    same.M = c.M;
-    same.directions.resize(c.M.rows(), 0);
-    same.u_minus = c.u_minus;
-    same.u_plus = c.u_plus;
-    same.impulse = c.impulse;
-    return ball_work(same, b);
-}
-
 FrictionalEnd no_end(const FrictionalCollision& c, std::string why) {
     FrictionalEnd end;
     end.work = end.bound = end.gap = end.residual = nan;
@@ -362,7 +352,7 @@ FrictionalEnd end_of_interval(const FrictionalCollision& c, Setting& setting, do
     end.parts = work_parts(c, end.Lambda);
     end.work = end.parts.total();
     end.b = setting.dual_velocity(s.y, sign);
-    end.bound = ball(c, end.b);
+    end.bound = end.work + sign * (s.dual_value - s.value);
     end.gap = s.gap;
     end.residual = std::max(s.primal_residual, s.dual_residual);
     if (s.status == solvers::ProgramStatus::unbounded) {
@@ -383,9 +373,11 @@ void kinetics(const FrictionalCollision& c, Setting& setting, double tolerance, 
     const double enough = tolerance * a.kinetic.impulse + setting.noise;
     a.least = end_of_interval(c, setting, 1.0);
     Vector x = setting.last().x;
-    bool found = usable(setting.last().status) || setting.last().status == solvers::ProgramStatus::unbounded;
-    if (!found) x = setting.nearest();
-    a.kinetic.distance = std::hypot(setting.unreachable, (setting.program.A * x - setting.program.b).norm());
+    const bool found = usable(setting.last().status) || setting.last().status == solvers::ProgramStatus::unbounded;
+    const auto missed = [&](const Vector& z) { return (setting.program.A * z - setting.program.b).norm(); };
+    if (!found)
+        if (const Vector nearest = setting.nearest(); missed(nearest) < missed(x)) x = nearest;
+    a.kinetic.distance = std::hypot(setting.unreachable, missed(x));
     a.kinetic.Lambda = setting.impulses(x);
     a.kinetic.holds = a.kinetic.distance <= enough;
     if (!a.kinetic.holds || found) return;

@@ -28,10 +28,11 @@ WorkParts work_parts(const FrictionalCollision& collision, const Vector& Lambda)
 
 /// One end of the contact work over all Λ in their cones that give the same u⁺: a second-order cone program. Its dual
 /// lives on { b : γ_k(b) ∈ K_k* } (least) or −K_k* (greatest), which without friction are P⁺ and P⁻, and here too
-///     work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M.
+///     work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M
+/// as long as no slider has a bound of its own.
 struct FrictionalEnd {
     double work = 0.0;   ///< of Lambda; ±∞ or NaN as it comes
-    double bound = 0.0;  ///< from b₀: no admissible Λ goes beyond it
+    double bound = 0.0;  ///< from the dual point: no admissible Λ goes beyond it
     double gap = 0.0;    ///< between the two, relative to the sizes of their terms
     double residual = 0.0;  ///< by how much Λ or b₀ misses what it must satisfy, relative
     WorkParts parts;

@@ -106,14 +106,9 @@ std::optional<Vector> nearest_in_cell(const Matrix& rows, const Vector& ends, co
         else
             high = theta, inside = at.x;
         const Face face(rows, ends, at.multipliers);
+        if (high - low <= 4.0 * epsilon) break;
         const double root = crossing(face.onto(p), face.onto(centre), centre, radius_squared, low, high);
-        const double next = std::isnan(root) || root == theta ? 0.5 * (low + high) : root;
-        if (high - low <= 4.0 * epsilon || next == low || next == high) {
-            const double last = std::isnan(root) ? high : root;
-            const solvers::LeastDistance end = solvers::least_distance(rows, ends, slid(last));
-            return excess(end.x) <= 16.0 * noise ? end.x : inside;
-        }
-        theta = next;
+        theta = root > low && root < high && root != theta ? root : 0.5 * (low + high);
     }
     return inside;
 }

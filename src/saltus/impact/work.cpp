@@ -113,19 +113,25 @@ WorkEnd no_end(const FrictionlessCollision& c) {
     return end;
 }
 
-/// What a work must exceed `alpha` by to count as more. Its terms are ½(γ⁺ + γ⁻)Λ.
-double work_noise(const FrictionlessCollision& c, const Audit& a, const WorkEnd& end, double tolerance) {
-    double terms = 0.0;
-    for (Index i = 0; i < c.contacts(); ++i)
-        terms += 0.5 * (std::abs(a.gamma_plus(i)) + std::abs(a.gamma_minus(i))) * std::abs(end.Lambda(i));
-    return tolerance * terms;
+/// What a work must exceed `alpha` by to count as more: so much of its terms ½(γ⁺ + γ⁻)Λ, and what an impulse that is
+/// nothing but rounding does.
+double work_noise(const FrictionlessCollision& c, const KineticFrame& f, const Audit& a, const WorkEnd& end,
+                  double tolerance) {
+    double terms = 0.0, fastest = 0.0;
+    for (Index i = 0; i < c.contacts(); ++i) {
+        const double speed = 0.5 * (std::abs(a.gamma_plus(i)) + std::abs(a.gamma_minus(i)));
+        terms += speed * std::abs(end.Lambda(i));
+        fastest = std::max(fastest, speed / f.scale(i));
+    }
+    return tolerance * terms + f.noise * fastest;
 }
 
-Verdict verdict_of(const FrictionlessCollision& c, const Audit& a, double alpha, double tolerance) {
+Verdict verdict_of(const FrictionlessCollision& c, const KineticFrame& f, const Audit& a, double alpha,
+                   double tolerance) {
     if (!a.kinematic.holds) return Verdict::into_obstacle;
     if (!a.kinetic.holds) return Verdict::not_by_contacts;
-    if (!(a.least.work <= alpha + work_noise(c, a, a.least, tolerance))) return Verdict::supplies_energy;
-    const bool all = a.greatest.work <= alpha + work_noise(c, a, a.greatest, tolerance);
+    if (!(a.least.work <= alpha + work_noise(c, f, a, a.least, tolerance))) return Verdict::supplies_energy;
+    const bool all = a.greatest.work <= alpha + work_noise(c, f, a, a.greatest, tolerance);
     return all ? Verdict::dissipates : Verdict::may_dissipate;
 }
 
@@ -183,8 +189,8 @@ Audit audit(const FrictionlessCollision& c, const AuditOptions& options) {
         a.least = end_of_interval(c, f, programs, y, jump, true);
         a.greatest = end_of_interval(c, f, programs, y, jump, false);
     }
-    a.verdict = verdict_of(c, a, options.alpha, options.tolerance);
-    a.verdict_with_external_work = verdict_of(c, a, options.alpha + a.external_work, options.tolerance);
+    a.verdict = verdict_of(c, f, a, options.alpha, options.tolerance);
+    a.verdict_with_external_work = verdict_of(c, f, a, options.alpha + a.external_work, options.tolerance);
     if (options.remarks) add_remarks(c, f, a);
     a.sentence = sentence_of(c, a, options.alpha);
     return a;

@@ -110,6 +110,7 @@ Run::Run(const model::Model& model, const Settings& settings, const Options& opt
       d_(model, settings.compliant, settings.stiffness),
       change_(d_, settings.contact_tolerance),
       watcher_(d_),
+      accumulation_(d_.elements.size()),
       explicit_(d_.state_size(), tolerances(settings)),
       linearised_(d_),
       x_(ix(d_.state_size()), 0.0) {
@@ -217,7 +218,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
         if (strike.happened) {
             struck = true;
             record_strike(strike, EventKind::impact, left, right);
-            double approach = 0.0, separation = 0.0;
+            double approach = 0.0;
             d_.evaluate_terms(t_, x_.data());
             for (std::size_t i = 0; i < d_.elements.size(); ++i) {
                 const ElementMode& e = d_.elements[i];
@@ -230,14 +231,19 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
                 const ElementMode& e = d_.elements[i];
                 if (e.rows.kind != ElementKind::contact || candidates.closed[i] == 0) continue;
                 const double after = d_.row_velocity(e.rows.normal);
-                separation = std::max(separation, after);
                 if (after > 1e-9 * approach) candidates.closed[i] = 0;
             }
             double extent = 1.0;
             for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
             const double negligible = std::max(1e-12, settings_.atol) * extent;
-            if (const auto limit = accumulation_.impact(t_, strike.elements, separation, negligible);
-                limit && limit->t < options_.t_end) {
+            std::optional<Accumulation::Limit> limit;  // of the last element: those before it have been told by then
+            for (const int element : strike.elements) {
+                const ElementMode& e = d_.elements[ix(element)];
+                if (e.rows.kind != ElementKind::contact) continue;
+                const double speed = candidates.closed[ix(element)] == 0 ? d_.row_velocity(e.rows.normal) : 0.0;
+                if (auto next = accumulation_.impact(t_, element, speed, negligible)) limit = std::move(next);
+            }
+            if (limit && limit->t < options_.t_end) {
                 pass_accumulation(*limit);
                 return;
             }
@@ -421,7 +427,7 @@ void Run::pass_accumulation(const Accumulation::Limit& limit) {
     accumulation_.clear();
     last_event_ = t_;
     events_here_ = 0;
-    choose(candidates, t_, t_);
+    change_mode({}, true);  // also for contacts that are not part of it
 }
 
 void Run::keep(const ode::Dense& step, double until) {

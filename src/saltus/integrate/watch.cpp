@@ -90,7 +90,8 @@ void Watcher::begin(double t, const double* x) {
             zero_[k] = leave_[k] = 0.0;
             continue;
         }
-        w.starts_at_zero = std::abs(s) <= (position ? 1e-9 : slip_start) * scale;
+        // A gap below zero has to come out of it.
+        w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <= (position ? 1e-9 : slip_start) * scale;
     }
 }
 

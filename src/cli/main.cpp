@@ -8,6 +8,7 @@
 
 #include "cli/check.hpp"
 #include "cli/command.hpp"
+#include "cli/compare.hpp"
 #include "cli/simulate.hpp"
 #include "cli/solve.hpp"
 #include "saltus/base/text.hpp"
@@ -52,6 +53,19 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     return command;
 }
 
+CLI::App* add_compare(CLI::App& app, cli::CompareCommand& c) {
+    CLI::App* command =
+        app.add_subcommand("compare", "Event-driven, Moreau and penalty side by side, with observed orders");
+    add_common(*command, c.common);
+    command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
+    command->add_option("--h", c.h, "Largest step of moreau; default: h of the model's [simulate], or 1e-3");
+    command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
+    command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
+    command->add_option("--refinements", c.refinements, "How often h is halved and k taken ten times (3)");
+    command->footer("Example:  saltus compare models/single-link-arm.toml");
+    return command;
+}
+
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
@@ -87,9 +101,11 @@ int main(int argc, char** argv) {
 
     cli::Common check_options;
     cli::SimulateCommand simulate_options;
+    cli::CompareCommand compare_options;
     cli::SolveCommand solve_options;
     const CLI::App* const check_command = add_check(app, check_options);
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
+    const CLI::App* const compare_command = add_compare(app, compare_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
 
     try {
@@ -97,6 +113,7 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
         if (check_command->parsed()) cli::check(check_options);
         if (simulate_command->parsed()) return cli::simulate(simulate_options);
+        if (compare_command->parsed()) return cli::compare(compare_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::done : cli::bad_input;

@@ -84,7 +84,7 @@ void expect_saddle(const FrictionlessCollision& c, const WorkEnd& end, double si
     EXPECT_LE(end.gap, 1e-10);
 }
 
-// --- walls and the lift ----------------------------------------------------------------------------------------------
+// --- walls and the lift --------------------------------------------------------------------------------------
 
 TEST(Walls, TheFixedWallTakesWhatTheBallLoses) {
     // glocker_fixed_wall_A
@@ -130,7 +130,7 @@ TEST(Walls, OnTheGroundInTheLiftTheWorkIsAnInterval) {
     EXPECT_LT(minus.rays(0, 0), 0.0);
 }
 
-// --- the forklift ----------------------------------------------------------------------------------------------------
+// --- the forklift --------------------------------------------------------------------------------------------
 
 struct ForkliftPoint {
     Row u_plus;
@@ -344,7 +344,7 @@ TEST(Forklift, NegativeAlphaMayLeaveNoBall) {
     EXPECT_EQ(consistency_boundary(c, {-4.0}).status, ConsistencyBoundary::Status::empty);
 }
 
-// --- random collisions -----------------------------------------------------------------------------------------------
+// --- random collisions ---------------------------------------------------------------------------------------
 
 struct Entry {
     const char* name;
@@ -537,7 +537,7 @@ TEST(Entries, UniformExcitationIsRecognised) {
     EXPECT_NEAR(a.least.work, a.greatest.work, 1e-11);
 }
 
-// --- degenerate collisions -------------------------------------------------------------------------------------------
+// --- degenerate collisions -----------------------------------------------------------------------------------
 
 struct Degenerate {
     const char* name;

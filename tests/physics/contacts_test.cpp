@@ -230,6 +230,28 @@ u = { x = 1.0, y = 2.0 }
     }
 }
 
+// --- rocking ---------------------------------------------------------------------------------------------------------
+
+TEST(RockingBlock, LosesHousnersShareOfItsSpeedAtEachImpactAndComesToRest) {
+    // A slender block, no rebound, no sliding: the corner that hits takes over from the one that was the pivot. Angular
+    // momentum about the new pivot: ω⁺/ω⁻ = 1 − (3/2) a²/(a² + b²) (Housner 1963). The corner that hits does not bounce;
+    // the other one leaves, so the impacts of each are every second one of a geometric sequence.
+    for (const double a : {0.1, 0.2, 0.3}) {
+        model::Description d = description_of("rocking-block");
+        d.initial.q = {{"y", "a*sin(0.05) + b*cos(0.05)", {}}, {"phi", 0.05, {}}};
+        const Model model = built(d, {{"a", a}, {"b", 1.0}, {"k", 0.0}, {"mu", 2.0}, {"e", 0.0}});
+        const Trajectory motion = motion_of(model, 30.0, EventDriven{.max_events = 2000});
+        const std::vector<Event> impacts = events_of(motion, EventKind::impact);
+        ASSERT_GE(impacts.size(), 6U) << "a = " << a;
+        for (std::size_t i = 0; i < 6; ++i)
+            EXPECT_NEAR(impacts[i].u_plus[2] / impacts[i].u_minus[2], 1.0 - 1.5 * a * a / (a * a + 1.0), 1e-8)
+                << "a = " << a << ", impact " << i;
+        EXPECT_NEAR(motion.end.q[2], 0.0, 1e-9) << "a = " << a;
+        for (const double u : motion.end.u) EXPECT_NEAR(u, 0.0, 1e-9) << "a = " << a;
+        EXPECT_LT(motion.events.size(), 1000U) << "a = " << a;
+    }
+}
+
 // --- moving obstacles and constraints --------------------------------------------------------------------------------
 
 TEST(MovingConstraint, ABeadOnARotatingRodFliesOutLikeACosh) {

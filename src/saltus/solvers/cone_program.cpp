@@ -486,7 +486,7 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
 
 ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
     const ProgramSolution near = solve(p, method.interior);
-    if (near.status == ProgramStatus::infeasible || near.status == ProgramStatus::non_finite) return near;
+    if (near.status == ProgramStatus::non_finite) return near;
     ProgramSolution exact = solve(p, method.rays, near);
     exact.iterations += near.iterations;
     const auto worst = [](const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); };

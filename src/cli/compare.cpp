@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/compare.hpp"
+
+#include <cmath>
+
+#include "cli/interrupt.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/compare.hpp"
+#include "saltus/io/compare_report.hpp"
+#include "saltus/io/files.hpp"
+
+namespace saltus::cli {
+
+namespace {
+
+double positive(const char* option, double value) {
+    if (!(value > 0.0) || !std::isfinite(value))
+        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
+                    {option, 0, 0});
+    return value;
+}
+
+}  // namespace
+
+int compare(const CompareCommand& c) {
+    const model::Model m = load(c.common);
+    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
+    if (!t_end)
+        throw Error("nothing says how long to simulate", {c.common.model, 0, 0},
+                    "give --t-end, or t_end in [simulate]");
+    if (c.refinements < 1 || c.refinements > 8)
+        throw Error("refinements is " + std::to_string(c.refinements) + ", it must lie in 1 to 8",
+                    {"--refinements", 0, 0});
+    integrate::CompareOptions o;
+    o.options.t_end = positive("--t-end", *t_end);
+    o.options.interrupted = interrupt_asked;
+    o.h = positive("--h", c.h.value_or(m.simulate.h.value_or(1e-3)));
+    o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));
+    o.event.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.event.atol)));
+    o.refinements = c.refinements;
+    listen_for_interrupts();
+    const integrate::Comparison result = integrate::compare(m, o);
+    if (!c.common.out.empty()) io::write_file(c.common.out, "compare.json", io::compare_json(result));
+    if (c.common.json)
+        print(io::compare_json(result));
+    else if (!c.common.quiet)
+        print(io::compare_text(result));
+    if (interrupt_asked()) return interrupted;
+    return result.event.status == trajectory::Status::completed ? done : failed;
+}
+
+}  // namespace saltus::cli

@@ -234,9 +234,9 @@ u = { x = 1.0, y = 2.0 }
 
 TEST(RockingBlock, LosesHousnersShareOfItsSpeedAtEachImpactAndComesToRest) {
     // A slender block, no rebound, no sliding: the corner that hits takes over from the one that was the pivot. Angular
-    // momentum about the new pivot: ω⁺/ω⁻ = 1 − (3/2) a²/(a² + b²) (Housner 1963). The corner that hits does not bounce;
-    // the other one leaves, so the impacts of each are every second one of a geometric sequence.
-    for (const double a : {0.1, 0.2, 0.3}) {
+    // momentum about the new pivot: ω⁺/ω⁻ = 1 − (3/2) a²/(a² + b²) (Housner 1963). The corner that hits does not
+    // bounce; the other one leaves, so the impacts of each are every second one of a geometric sequence.
+    for (const double a : {0.2, 0.3}) {
         model::Description d = description_of("rocking-block");
         d.initial.q = {{"y", "a*sin(0.05) + b*cos(0.05)", {}}, {"phi", 0.05, {}}};
         const Model model = built(d, {{"a", a}, {"b", 1.0}, {"k", 0.0}, {"mu", 2.0}, {"e", 0.0}});

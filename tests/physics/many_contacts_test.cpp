@@ -151,7 +151,7 @@ TEST(Stack, OfTenBlocksDroppedFlatStandsWithoutRebound) {
 }
 
 /// Enough for every honest sequence here; a run that rattles on at the size of rounding is to fail soon.
-const EventDriven few_events{.max_events = 1500};
+const EventDriven few_events{.max_events = 800};
 
 TEST(Stack, OfBlocksDroppedFlatStandsWithRebound) {
     for (const int blocks : {2, 3, 4, 10}) {

@@ -25,6 +25,7 @@ using solvers::LawKind;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double solved_to = 1e-8;  // what cone programs are accepted with
 
 enum class RowKind { normal, tangential, bilateral };
 
@@ -370,7 +371,7 @@ FrictionalEnd end_of_interval(const FrictionalCollision& c, Setting& setting, do
 /// cones that u⁺ lies on: else the nearest impulse decides, and takes the place of the impulse when it is near enough.
 void kinetics(const FrictionalCollision& c, Setting& setting, double tolerance, FrictionalAudit& a) {
     a.kinetic.impulse = setting.jump.norm();
-    const double enough = tolerance * a.kinetic.impulse + setting.noise;
+    const double enough = std::max(tolerance, solved_to) * a.kinetic.impulse + setting.noise;
     a.least = end_of_interval(c, setting, 1.0);
     Vector x = setting.last().x;
     const bool found = usable(setting.last().status) || setting.last().status == solvers::ProgramStatus::unbounded;

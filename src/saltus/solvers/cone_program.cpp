@@ -265,6 +265,8 @@ private:
     Eigen::LDLT<Matrix> factors_;
 };
 
+double worst(const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); }
+
 double size_of(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
 // --- extreme rays --------------------------------------------------------------------------------------------
@@ -397,7 +399,6 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
     }
     const double row_scale = std::max(size_of(p.b), 1e-300), cost_scale = std::max(size_of(p.c), 1e-300);
     examine(p, best);
-    const auto worst = [](const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); };
     Embedding embedding(p, row_scale, cost_scale);
     double least = worst(best);
     const double wanted = 1e-3 * method.tolerance;
@@ -437,51 +438,70 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
 }
 
 ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const ProgramSolution& start) {
-    ProgramSolution s;
-    s.x = Vector::Zero(p.A.cols());
-    s.y = Vector::Zero(p.A.rows());
+    ProgramSolution best;
+    best.x = start.x.size() == p.A.cols() ? start.x : Vector::Zero(p.A.cols());
+    best.y = start.y.size() == p.A.rows() ? start.y : Vector::Zero(p.A.rows());
     if (!p.A.allFinite() || !p.b.allFinite() || !p.c.allFinite()) {
-        s.status = ProgramStatus::non_finite;
-        s.gap = s.primal_residual = s.dual_residual = infinity;
-        return s;
+        best.status = ProgramStatus::non_finite;
+        best.gap = best.primal_residual = best.dual_residual = infinity;
+        return best;
     }
+    examine(p, best);
+    const ProgramSolution first = best;
+    const auto consider = [&](const Vector& x, const Vector& y) {
+        ProgramSolution s;
+        s.x = x;
+        s.y = y;
+        examine(p, s);
+        s.iterations = best.iterations;
+        if (worst(s) < worst(best)) best = s;
+    };
+    const auto ended = [&](ProgramStatus otherwise) {
+        best.status = worst(best) <= method.accept ? ProgramStatus::optimal : otherwise;
+        return best;
+    };
     constexpr double on_the_edge = 1e-9;
     bool moved = false;
     Rays rays(p);
     seed(rays, p, start);
     for (int round = 0; round < method.max_rounds; ++round) {
         const ProgramSolution linear = rays.solve();
-        s.iterations += linear.iterations;
-        s.x = rays.point(linear.x);
-        s.y = linear.y;
-        examine(p, s);
+        best.iterations += linear.iterations;
+        const Vector x = rays.point(linear.x);
+        // Where one of the two programs has no interior, the points of the other may be the better half of a pair.
+        consider(x, linear.y);
+        consider(x, first.y);
+        consider(first.x, linear.y);
+        if (worst(best) <= method.tolerance) break;
         switch (linear.status) {
             case ProgramStatus::optimal:
-                if (rays.add_violated(p.A.transpose() * s.y - p.c, rays.terms(s.y), method.tolerance)) continue;
-                s.status = ProgramStatus::optimal;
-                return s;
+                if (rays.add_violated(p.A.transpose() * linear.y - p.c, rays.terms(linear.y), method.tolerance)) continue;
+                return ended(ProgramStatus::stalled);
             case ProgramStatus::infeasible: {
                 const Vector g = p.A.transpose() * linear.certificate;
                 if (rays.add_violated(g, Vector::Zero(g.size()), 0.0)) continue;
                 if (excludes(p, linear.certificate, 1e-12) > on_the_edge) {
-                    s.certificate = linear.certificate;
-                    s.status = ProgramStatus::infeasible;
-                    return s;
+                    best.certificate = linear.certificate;
+                    best.status = ProgramStatus::infeasible;
+                    return best;
                 }
                 // b is on the edge of A K, outside by rounding: the next point inside takes its place.
-                if (moved) return s;
-                rays.move_to(p.A * s.x);
+                if (moved) return ended(ProgramStatus::stalled);
+                rays.move_to(p.A * x);
                 moved = true;
                 continue;
             }
             case ProgramStatus::unbounded:
-                s.certificate = rays.point(linear.certificate);
-                s.status = ProgramStatus::unbounded;
-                return s;
-            default: return s;
+                best.x = x;
+                best.y = linear.y;
+                examine(p, best);
+                best.certificate = rays.point(linear.certificate);
+                best.status = ProgramStatus::unbounded;
+                return best;
+            default: return ended(ProgramStatus::stalled);
         }
     }
-    return s;
+    return ended(ProgramStatus::stalled);
 }
 
 ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
@@ -489,14 +509,6 @@ ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
     if (near.status == ProgramStatus::non_finite) return near;
     ProgramSolution exact = solve(p, method.rays, near);
     exact.iterations += near.iterations;
-    const auto worst = [](const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); };
-    if (exact.status == ProgramStatus::stalled && worst(near) < worst(exact)) {
-        const int iterations = exact.iterations;
-        exact = near;
-        exact.iterations = iterations;
-    }
-    if (exact.status == ProgramStatus::stalled && worst(exact) <= method.interior.tolerance)
-        exact.status = ProgramStatus::optimal;
     return exact;
 }
 

@@ -27,7 +27,8 @@ struct InteriorPoint {
 /// needs no interior: it settles what the interior point method leaves open. Dependent rows are fine. Without a good start
 /// and in many dimensions it takes many rounds.
 struct ExtremeRays {
-    double tolerance = 1e-11;  ///< of a dual point outside K, relative
+    double tolerance = 1e-11;  ///< residual and gap that it aims at
+    double accept = 1e-8;      ///< residual and gap of what counts as optimal where it cannot get further
     int max_rounds = 80;
 };
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace saltus {
+namespace {
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+};
+
+Outcome compare(const std::string& arguments) {
+    Outcome r;
+    const std::string models = std::string(SALTUS_SOURCE_DIR) + "/models/";
+    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " compare " + models + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> buffer{};
+    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+        r.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return r;
+}
+
+TEST(Compare, ObservesTheOrdersOfTheArm) {
+    // First order of time-stepping is noisy, because impacts fall anywhere in a step; the penalty's ½ is clean.
+    const Outcome r = compare("single-link-arm.toml --json");
+    ASSERT_EQ(r.code, 0) << r.out;
+    const nlohmann::json j = nlohmann::json::parse(r.out);
+    EXPECT_NEAR(j["moreau"]["order"].get<double>(), 1.0, 0.3);
+    EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
+    ASSERT_EQ(j["moreau"]["runs"].size(), 4U);
+    // tornambe_penalty_convergence_A at k = 1e6: sup |q_k - q| = 0.003010612, here relative to 1 + max|q| = 2 and at
+    // 401 times, which miss the highest point by little.
+    EXPECT_NEAR(j["penalty"]["runs"][0]["position_error"].get<double>(), 0.003010612 / 2.0, 1e-4);
+    EXPECT_NEAR(j["event"]["closing_times"][0].get<double>(), 0.2445291183262068, 1e-10);
+}
+
+TEST(Compare, SaysWhyThereIsNoPenaltySeries) {
+    const Outcome r = compare("constrained-beam.toml --t-end 0.5 --refinements 1");
+    EXPECT_EQ(r.code, 0) << r.out;
+    EXPECT_NE(r.out.find("no penalty series: the model has no contacts"), std::string::npos) << r.out;
+}
+
+TEST(Compare, RefusesWhatMakesNoSense) {
+    EXPECT_EQ(compare("single-link-arm.toml --h -1").code, 2);
+    EXPECT_EQ(compare("single-link-arm.toml --refinements 20").code, 2);
+    EXPECT_EQ(compare("no-such-model.toml").code, 2);
+}
+
+}  // namespace
+}  // namespace saltus

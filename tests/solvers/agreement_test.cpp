@@ -98,10 +98,11 @@ TEST(OneAnswerForEllipses, IsFoundByAllMethods) {
 
 TEST(OneVelocity, OfFrictionlessProblemsIsFoundByAllMethodsEvenForSingularMatrices) {
     // Laws that do not depend on r_N are monotone: (r − r')ᵀ W (r − r') <= 0 for two solutions, so W (r − r') = 0. For
-    // two that are so to the residual δ the left side is up to 4 δ ‖r‖‖v‖-ish instead of 0, so that ‖v − v'‖ is up to
+    // two that are so to the residual δ the left side is up to about δ ‖r‖‖v‖ instead of 0, so that ‖v − v'‖ is up to
     // 2 √δ of the larger of ‖v‖ and ‖W‖‖r‖.
     const std::vector<Sort> sorts{Sort::unilateral, Sort::slider, Sort::bilateral, Sort::unilateral,
                                   Sort::slider_in_the_plane};
+    int converged = 0, total = 0;
     for (unsigned seed = 0; seed < 150; ++seed) {
         Recipe recipe;
         if (seed % 2 == 0)
@@ -115,13 +116,16 @@ TEST(OneVelocity, OfFrictionlessProblemsIsFoundByAllMethodsEvenForSingularMatric
         const double scale = std::max({to_eigen(c.problem.q).norm(), known.norm(), norm * to_eigen(c.r).norm()});
         for (const Method& m : methods()) {
             const Solution s = solve(c.problem, m.method);
+            ++total;
             if (s.status != Status::converged) {  // a single method need not get there when W is singular
                 EXPECT_STRNE(m.name, "automatic") << seed << " residual " << s.residual;
                 continue;
             }
+            ++converged;
             EXPECT_LE((to_eigen(s.v) - known).norm(), 2e-6 * scale) << m.name << " seed " << seed;
         }
     }
+    EXPECT_GT(converged, total * 9 / 10);
 }
 
 TEST(OneNormalVelocity, OfPilesWithoutFrictionIsFoundByLemkeToo) {

@@ -9,7 +9,7 @@
 
 namespace saltus::solvers {
 
-void PrintTo(ProgramStatus status, std::ostream* out) { *out << to_string(status); }
+inline void PrintTo(ProgramStatus status, std::ostream* out) { *out << to_string(status); }
 
 namespace {
 

@@ -18,11 +18,11 @@ struct Tally {
     int solved = 0, total = 0;
     std::ostringstream missed;
 
-    void add(const FrictionProblem& p, unsigned seed, double asked = wanted) {
+    void add(const FrictionProblem& p, unsigned seed) {
         ++total;
-        const Solution s = solve(p, Automatic{asked});
+        const Solution s = solve(p, Automatic{wanted});
         const double own = residual(p, s.r);  // not what the solver says of itself
-        if (own <= wanted && (s.status == Status::converged || asked < wanted))
+        if (s.status == Status::converged && own <= wanted)
             ++solved;
         else
             missed << " " << seed << " (" << to_string(s.status) << " " << own << ")";
@@ -33,9 +33,8 @@ struct Tally {
 struct Family {
     const char* name;
     std::vector<Sort> sorts;
-    int problems = 150;     // of each recipe
-    double least = 1.0;     // share that must be solved
-    double asked = wanted;  // tolerance given to the solver
+    int problems = 150;  // of each recipe
+    double least = 1.0;  // share that must be solved
 };
 
 void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
@@ -43,13 +42,14 @@ void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
 const std::vector<Sort> most_sorts{Sort::unilateral,
                                    Sort::planar,
                                    Sort::spatial,
+                                   Sort::orthotropic,
                                    Sort::drilling,
                                    Sort::rolling,
+                                   Sort::rolling_and_drilling,
                                    Sort::slider,
+                                   Sort::slider_in_the_plane,
                                    Sort::bilateral,
                                    Sort::rail,
-                                   Sort::slider_in_the_plane,
-                                   Sort::rolling_and_drilling,
                                    Sort::rail_in_the_plane};
 
 Tally solve_family(const Family& family, const Recipe& recipe) {
@@ -59,7 +59,7 @@ Tally solve_family(const Family& family, const Recipe& recipe) {
         const Constructed c = constructed(seed, mixed(seed, family.sorts, 1 + k % 10), recipe);
         // q = v − W r is rounded to n ε ‖W‖‖r‖, and ρ‖W‖ <= n: 60² ε for the largest ones here.
         EXPECT_LE(residual(c.problem, c.r), 1e-12) << "the test's own solution, seed " << seed;
-        tally.add(c.problem, seed, family.asked);
+        tally.add(c.problem, seed);
     }
     return tally;
 }
@@ -117,21 +117,19 @@ TEST_P(ConstructedProblems, AreSolvedInAllUnits) {
     }
 }
 
-// Ellipses are solved as disks, to the tolerance that is asked of those: more is asked, and what comes out is judged
-// without regard to the status. The bound μ|r_row| of rails is not convex, no method has a reason to converge, and a
-// few in a thousand do not.
-INSTANTIATE_TEST_SUITE_P(
-    Laws, ConstructedProblems,
-    testing::Values(Family{"unilateral", {Sort::unilateral}}, Family{"planar", {Sort::planar}},
-                    Family{"spatial", {Sort::spatial}},
-                    Family{"orthotropic", {Sort::orthotropic, Sort::spatial}, 150, 1.0, 1e-2 * wanted},
-                    Family{"drilling", {Sort::drilling}}, Family{"rolling", {Sort::rolling}},
-                    Family{"rollingAndDrilling", {Sort::rolling_and_drilling}}, Family{"slider", {Sort::slider}},
-                    Family{"sliderInThePlane", {Sort::slider_in_the_plane}}, Family{"bilateral", {Sort::bilateral}},
-                    Family{"rail", {Sort::rail}, 150, 0.98},
-                    Family{"railInThePlane", {Sort::rail_in_the_plane}, 150, 0.98},
-                    Family{"mixed", most_sorts, 400, 0.99}),
-    [](const auto& family) { return std::string(family.param.name); });
+// The bound μ|r_row| of rails is not convex: no method has a reason to converge, and a few in a thousand do not.
+INSTANTIATE_TEST_SUITE_P(Laws, ConstructedProblems,
+                         testing::Values(Family{"unilateral", {Sort::unilateral}}, Family{"planar", {Sort::planar}},
+                                         Family{"spatial", {Sort::spatial}}, Family{"orthotropic", {Sort::orthotropic}},
+                                         Family{"drilling", {Sort::drilling}}, Family{"rolling", {Sort::rolling}},
+                                         Family{"rollingAndDrilling", {Sort::rolling_and_drilling}},
+                                         Family{"slider", {Sort::slider}},
+                                         Family{"sliderInThePlane", {Sort::slider_in_the_plane}},
+                                         Family{"bilateral", {Sort::bilateral}},
+                                         Family{"rail", {Sort::rail}, 150, 0.98},
+                                         Family{"railInThePlane", {Sort::rail_in_the_plane}, 150, 0.98},
+                                         Family{"mixed", most_sorts, 400, 0.99}),
+                         [](const auto& family) { return std::string(family.param.name); });
 
 // A singular matrix with an antisymmetric part is not monotone any more: again no method has a reason to converge. The
 // share is the one measured, less a few.

@@ -20,13 +20,16 @@ inline void PrintTo(Status status, std::ostream* out) { *out << to_string(status
 /// known because it was chosen first.
 namespace saltus::solvers::test {
 
-/// The same numbers with every standard library.
+/// The same numbers with every compiler and standard library.
 class Random {
 public:
     explicit Random(unsigned seed) : engine_(seed) {}
     double uniform() { return (static_cast<double>(engine_()) + 0.5) * 0x1p-32; }
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
-    double normal() { return std::sqrt(-2.0 * std::log(uniform())) * std::cos(2.0 * std::numbers::pi * uniform()); }
+    double normal() {
+        const double length = std::sqrt(-2.0 * std::log(uniform()));
+        return length * std::cos(2.0 * std::numbers::pi * uniform());
+    }
     int below(int n) { return static_cast<int>(uniform() * n); }
     Vector vector(Eigen::Index n) {
         return Vector::NullaryExpr(n, [&] { return normal(); });

@@ -34,7 +34,7 @@ public:
         const solvers::ProgramSolution* s = &programs_.solve(y, 1.0);
         if (s->status == solvers::ProgramStatus::infeasible) {
             const Vector edge = -s->certificate.normalized();
-            if (edge.dot(y) < -tolerance_ * size(y)) {
+            if (edge.dot(y) < -tolerance_ * size(y) - frame_.noise) {
                 region.add_row(edge, 0.0);
                 return Found::edge;
             }
@@ -47,7 +47,8 @@ public:
         const Vector centre = centre_of(frame_, allowance_, -s->y);
         const double excess = 0.5 * y.squaredNorm() - centre.dot(y) - region.level;
         // A ball that is there already, and violated by rounding, brings nothing.
-        if (excess <= tolerance_ * size(y) * size(y) || excess <= region.excess(y) * (1.0 + 1e-9)) return Found::nothing;
+        const double small = (tolerance_ * size(y) + frame_.noise) * (size(y) + frame_.noise);
+        if (excess <= small || excess <= region.excess(y) * (1.0 + 1e-9)) return Found::nothing;
         region.add_centre(centre);
         return Found::ball;
     }
@@ -168,7 +169,7 @@ NearestConsistent nearest_consistent(const FrictionlessCollision& c, const Allow
         result.u = f.velocity(*y);
         result.distance = f.norm(c.u_plus - result.u);
         result.corner_points = static_cast<int>(region.centres.cols());
-        check(region, p, separation.size(*y), result, *y);
+        check(region, p, separation.size(*y) + (p - *y).norm(), result, *y);
         return result;
     }
     result.status = Status::stalled;

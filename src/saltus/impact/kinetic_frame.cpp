@@ -81,7 +81,13 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     f.work_offset = -0.5 * push.squaredNorm() - 0.5 * f.pi.dot(push);
 
     Vector gamma = A.leftCols(m).transpose() * f.origin;
-    if (c.chi.size() > 0) gamma += c.chi.head(m);
+    Vector terms = A.leftCols(m).cwiseAbs().transpose() * f.origin.cwiseAbs();
+    if (c.chi.size() > 0) {
+        gamma += c.chi.head(m);
+        terms += c.chi.head(m).cwiseAbs();
+    }
+    for (Index i = 0; i < m; ++i)  // what cancels is zero: contacts that meet in a corner are to meet there
+        if (std::abs(gamma(i)) <= 32.0 * epsilon * terms(i)) gamma(i) = 0.0;
     const Vector full_length = A.leftCols(m).colwise().norm();
     for (int pass = 0; pass < 2; ++pass)
         A.leftCols(m) -= f.bilateral * (f.bilateral.transpose() * A.leftCols(m)).eval();
@@ -100,7 +106,8 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     }
     f.distance = gamma.cwiseQuotient(f.scale);
     f.half_impulse = 0.5 * (f.basis.transpose() * f.pi);
-    f.noise = 4096.0 * epsilon * (f.z.norm() + f.origin.norm() + f.pi.norm());
+    const double fastest = m == 0 ? 0.0 : f.distance.cwiseAbs().maxCoeff();
+    f.noise = 4096.0 * epsilon * (f.z.norm() + f.origin.norm() + f.pi.norm() + fastest);
     return f;
 }
 

@@ -20,12 +20,15 @@ using Eigen::Index;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Audit::Kinematic kinematics(const FrictionlessCollision& c, const Vector& gamma_plus, double tolerance) {
+Audit::Kinematic kinematics(const FrictionlessCollision& c, const KineticFrame& f, const Vector& gamma_plus,
+                            double tolerance) {
     Audit::Kinematic k;
     k.slack = gamma_plus;
     for (Index i = c.contacts(); i < k.slack.size(); ++i) k.slack(i) = -std::abs(k.slack(i));
     Vector terms = c.directions.cwiseAbs().transpose() * (c.u_plus.cwiseAbs() + c.u_minus.cwiseAbs());
     if (c.chi.size() > 0) terms += c.chi.cwiseAbs();
+    // A contact whose own terms are nothing but rounding is measured by the velocities of the others.
+    for (Index i = 0; i < c.contacts(); ++i) terms(i) = std::max(terms(i), f.scale(i) * f.noise / tolerance);
     k.relative = k.slack;
     for (Index i = 0; i < terms.size(); ++i)
         if (terms(i) > 0.0) k.relative(i) /= terms(i);
@@ -113,17 +116,17 @@ WorkEnd no_end(const FrictionlessCollision& c) {
     return end;
 }
 
-/// What a work must exceed `alpha` by to count as more: so much of its terms ½(γ⁺ + γ⁻)Λ, and what an impulse that is
-/// nothing but rounding does.
+/// What a work must exceed `alpha` by to count as more: so much of its terms ½(γ⁺ + γ⁻)Λ, and what velocities and
+/// impulses do that are nothing but rounding.
 double work_noise(const FrictionlessCollision& c, const KineticFrame& f, const Audit& a, const WorkEnd& end,
                   double tolerance) {
-    double terms = 0.0, fastest = 0.0;
+    double noise = 0.0, fastest = 0.0;
     for (Index i = 0; i < c.contacts(); ++i) {
         const double speed = 0.5 * (std::abs(a.gamma_plus(i)) + std::abs(a.gamma_minus(i)));
-        terms += speed * std::abs(end.Lambda(i));
+        noise += (tolerance * speed + f.noise * f.scale(i)) * std::abs(end.Lambda(i));
         fastest = std::max(fastest, speed / f.scale(i));
     }
-    return tolerance * terms + f.noise * fastest;
+    return noise + f.noise * fastest;
 }
 
 Verdict verdict_of(const FrictionlessCollision& c, const KineticFrame& f, const Audit& a, double alpha,
@@ -180,7 +183,7 @@ Audit audit(const FrictionlessCollision& c, const AuditOptions& options) {
     a.energy_change = 0.5 * (c.u_plus - c.u_minus).dot(c.M.selfadjointView<Eigen::Lower>() * (c.u_plus + c.u_minus));
     if (c.impulse.size() > 0) a.external_work = 0.5 * (c.u_plus + c.u_minus).dot(c.impulse);
 
-    a.kinematic = kinematics(c, a.gamma_plus, options.tolerance);
+    a.kinematic = kinematics(c, f, a.gamma_plus, options.tolerance);
     const Vector jump = f.cholesky.transpose() * (c.u_plus - c.u_minus) - f.pi;
     Vector y = f.basis.transpose() * jump;
     a.kinetic = kinetics(c, f, jump, options.tolerance, y);
@@ -190,7 +193,11 @@ Audit audit(const FrictionlessCollision& c, const AuditOptions& options) {
         a.greatest = end_of_interval(c, f, programs, y, jump, false);
     }
     a.verdict = verdict_of(c, f, a, options.alpha, options.tolerance);
-    a.verdict_with_external_work = verdict_of(c, f, a, options.alpha + a.external_work, options.tolerance);
+    double outside_noise = 0.0;
+    if (c.impulse.size() > 0)
+        outside_noise = options.tolerance * (c.u_plus.cwiseAbs() + c.u_minus.cwiseAbs()).dot(c.impulse.cwiseAbs());
+    a.verdict_with_external_work =
+        verdict_of(c, f, a, options.alpha + a.external_work + outside_noise, options.tolerance);
     if (options.remarks) add_remarks(c, f, a);
     a.sentence = sentence_of(c, a, options.alpha);
     return a;

@@ -20,10 +20,10 @@ public:
 
     void clear();
 
-    /// An impact of one element, with its speed of separation after it. The limit is given when the motion still to
-    /// come, speed × remaining time, is below `negligible`. Impacts of many contacts need not come in a regular cycle:
-    /// when the motion over the last twenty of one is below a hundred times that, the limit is now. Elements whose
-    /// motion has become as small come to rest with it.
+    /// An impact of one element, with the largest speed at which contacts separate after it. The limit is given when
+    /// the motion still to come, speed × remaining time, is below `negligible`. Impacts of many contacts need not come
+    /// in a regular cycle: when the motion over the last twenty of one is below a hundred times that, the limit is now.
+    /// Elements whose motion has become as small come to rest with it.
     std::optional<Limit> impact(double t, int element, double speed, double negligible);
 
 private:

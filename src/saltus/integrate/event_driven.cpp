@@ -227,11 +227,14 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
                 before += model::row_dot(model_.layout().rows, d_.terms().W, e.rows.normal, strike.u_minus);
                 approach = std::max(approach, std::abs(before));
             }
+            double separation = 0.0;  // also of contacts that were held and let go
             for (std::size_t i = 0; i < d_.elements.size(); ++i) {
                 const ElementMode& e = d_.elements[i];
                 if (e.rows.kind != ElementKind::contact || candidates.closed[i] == 0) continue;
                 const double after = d_.row_velocity(e.rows.normal);
-                if (after > 1e-9 * approach) candidates.closed[i] = 0;
+                if (!(after > 1e-9 * approach)) continue;
+                separation = std::max(separation, after);
+                candidates.closed[i] = 0;
             }
             double extent = 1.0;
             for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
@@ -240,8 +243,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
             for (const int element : strike.elements) {
                 const ElementMode& e = d_.elements[ix(element)];
                 if (e.rows.kind != ElementKind::contact) continue;
-                const double speed = candidates.closed[ix(element)] == 0 ? d_.row_velocity(e.rows.normal) : 0.0;
-                if (auto next = accumulation_.impact(t_, element, speed, negligible)) limit = std::move(next);
+                if (auto next = accumulation_.impact(t_, element, separation, negligible)) limit = std::move(next);
             }
             if (limit && limit->t < options_.t_end) {
                 pass_accumulation(*limit);
@@ -476,6 +478,7 @@ template <class Stepper>
 Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
     ode::StepStatus status = stepper.start(problem, t_, x_, next_step_);
     int tiny = 0;
+    double longest = 0.0;
     while (ode::usable(status)) {
         if (++steps_since_asked_ % 64 == 0) {
             if (options_.interrupted && options_.interrupted()) {
@@ -508,9 +511,10 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
             change_mode(found, false);
             return ended_ ? Next::end : Next::arc;
         }
-        // Steps that have become nothing on the scale of the run, one after the other, lead nowhere.
-        tiny = stepper.t() - t_ < 1e-10 * (options_.t_end - out_.start.t) ? tiny + 1 : 0;
-        if (tiny > 200) {
+        // Steps that have become nothing beside those before them, one after the other, lead nowhere.
+        longest = std::max(longest, stepper.t() - t_);
+        tiny = stepper.t() - t_ < 1e-8 * longest ? tiny + 1 : 0;
+        if (tiny > 300) {
             status = ode::StepStatus::underflow;
             break;
         }
@@ -581,7 +585,7 @@ void Run::finish() {
             const ElementMode& e = d_.elements[i];
             trajectory::Reaction r;
             r.element = static_cast<int>(i);
-            if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)];
+            if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)] + 0.0;  // no −0
             for (int k = 0; k < e.rows.slips; ++k) r.T.push_back(d_.reactions()[ix(e.rows.first_slip + k)]);
             out_.forces.push_back(std::move(r));
         }

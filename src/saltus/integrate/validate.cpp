@@ -48,7 +48,9 @@ private:
         std::vector<double> before(ix(t_.arcs[a - 1].steps.back().size())), after(ix(t_.arcs[a].steps.front().size()));
         t_.arcs[a - 1].steps.back().evaluate(time, before.data());
         t_.arcs[a].steps.front().evaluate(time, after.data());
-        const bool event = std::any_of(t_.events.begin(), t_.events.end(), [&](const auto& e) { return e.t == time; });
+        const auto at = std::lower_bound(t_.events.begin(), t_.events.end(), time,
+                                         [](const trajectory::Event& e, double t) { return e.t < t; });
+        const bool event = at != t_.events.end() && at->t == time;
         double q = 0.0, u = 0.0, speed = 1.0;
         for (std::size_t i = 0; i < n; ++i) {
             q = std::max(q, std::abs(after[i] - before[i]) / (1.0 + std::abs(before[i])));

@@ -3,19 +3,17 @@
 
 #if SALTUS_HDF5
 
-#include <hdf5.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/files.hpp"
+#include "saltus/io/hdf5_session.hpp"
 #include "saltus/io/memory_limit.hpp"
 
 #endif
@@ -50,47 +48,10 @@ bool has_hdf5() { return true; }
 
 namespace {
 
+using hdf5::Id;
+using hdf5::Session;
+
 std::size_t ix(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// One caller at a time, as the library is built for, and without its own printing on stderr.
-class Session {
-public:
-    Session() : lock_(mutex()) {
-        H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    }
-    ~Session() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-
-private:
-    static std::mutex& mutex() {
-        static std::mutex one;
-        return one;
-    }
-
-    std::lock_guard<std::mutex> lock_;
-    H5E_auto2_t print_ = nullptr;
-    void* data_ = nullptr;
-};
-
-/// An identifier of the library, closed at the end. Negative when the call that made it failed.
-class Id {
-public:
-    Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-    ~Id() {
-        if (id_ >= 0) close_(id_);
-    }
-    Id(const Id&) = delete;
-    Id& operator=(const Id&) = delete;
-
-    explicit operator bool() const { return id_ >= 0; }
-    hid_t get() const { return id_; }
-
-private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
 
 // ---- reading
 

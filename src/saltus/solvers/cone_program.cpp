@@ -454,7 +454,9 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
         s.y = y;
         examine(p, s);
         s.iterations = best.iterations;
-        if (worst(s) < worst(best)) best = s;
+        // A point that misses its equations is worth less than one that misses the optimum.
+        const auto rank = [](const ProgramSolution& q) { return std::max(worst(q), 100.0 * q.primal_residual); };
+        if (rank(s) < rank(best)) best = s;
     };
     const auto ended = [&](ProgramStatus otherwise) {
         best.status = worst(best) <= method.accept ? ProgramStatus::optimal : otherwise;
@@ -504,7 +506,30 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
     return ended(ProgramStatus::stalled);
 }
 
+namespace {
+
+/// Independent columns: A x = b has one solution or none, and any y with Aᵀy = c belongs to it.
+ProgramSolution only_point(const ConeProgram& p) {
+    ProgramSolution s;
+    s.x = least_squares(p.A, p.b);
+    s.x += least_squares(p.A, p.b - p.A * s.x);
+    s.y = least_squares(p.A.transpose(), p.c);
+    examine(p, s);
+    return s;
+}
+
+}  // namespace
+
 ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
+    if (p.A.rows() >= p.A.cols() && p.A.allFinite() && p.b.allFinite() && p.c.allFinite()) {
+        ProgramSolution only = only_point(p);
+        if (worst(only) <= method.rays.tolerance) {
+            only.status = ProgramStatus::optimal;
+            return only;
+        }
+    }
+    // Cones with two edges at most are a linear program.
+    if (std::all_of(p.cones.begin(), p.cones.end(), [](int n) { return n <= 2; })) return solve(p, method.rays);
     const ProgramSolution near = solve(p, method.interior);
     if (near.status == ProgramStatus::non_finite) return near;
     ProgramSolution exact = solve(p, method.rays, near);

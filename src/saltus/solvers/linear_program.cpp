@@ -61,7 +61,7 @@ public:
         slack_ = feasibility * (1.0 + largest(b_));
     }
 
-    enum class End { optimal, infeasible, unbounded, limit };
+    enum class End { optimal, infeasible, unbounded, singular, limit };
 
     /// From the given basis where it fits, else from the slots.
     void start(const SimplexBasis& given) {
@@ -80,17 +80,23 @@ public:
         factorise();
     }
 
+    /// Small pivots led to a singular basis: once more without them.
+    void start_carefully() {
+        smallest_pivot_ = 1e-6;
+        start({});
+    }
+
     End run(int max_pivots, int& pivots) {
         int degenerate = 0;
         for (; pivots < max_pivots; ++pivots) {
-            if (since_factorised_ >= 64 && !factorise()) return End::limit;
+            if (since_factorised_ >= 64 && !factorise()) return End::singular;
             const bool feasible = phase_costs();
             const bool bland = degenerate > 20 + m_ / 4;
             const Index entering = price(feasible, bland);
             if (entering < 0) {
                 // What the updated inverse says is believed only from a fresh one.
                 if (since_factorised_ == 0) return feasible ? End::optimal : End::infeasible;
-                if (!factorise()) return End::limit;
+                if (!factorise()) return End::singular;
                 continue;
             }
             column_ = inverse_ * A_.col(entering);
@@ -98,7 +104,7 @@ public:
             const Step step = ratio_test(entering, direction, bland);
             if (!std::isfinite(step.length)) {
                 if (since_factorised_ > 0) {
-                    if (!factorise()) return End::limit;
+                    if (!factorise()) return End::singular;
                     continue;
                 }
                 ray_of(entering, direction);
@@ -144,7 +150,6 @@ public:
 
 private:
     static constexpr double feasibility = 1e-12;
-    static constexpr double smallest_pivot = 1e-9;
 
     static std::size_t ix(Index i) { return static_cast<std::size_t>(i); }
 
@@ -266,14 +271,14 @@ private:
         bool to_upper = false;
         for (Index i = 0; i < m_; ++i) {
             const double rate = -direction * column_(i);
-            if (std::abs(rate) <= smallest_pivot * size) continue;
+            if (std::abs(rate) <= smallest_pivot_ * size) continue;
             reach = std::min(reach, std::max(0.0, room(i, rate, bland ? 0.0 : slack_, to_upper)));
         }
         Step step;
         double pivot = 0.0;
         for (Index i = 0; i < m_ && std::isfinite(reach); ++i) {
             const double rate = -direction * column_(i);
-            if (std::abs(rate) <= smallest_pivot * size) continue;
+            if (std::abs(rate) <= smallest_pivot_ * size) continue;
             const double length = std::max(0.0, room(i, rate, 0.0, to_upper));
             if (length > reach) continue;
             const bool better = bland ? step.row < 0 || basic_[ix(i)] < basic_[ix(step.row)] : std::abs(rate) > pivot;
@@ -322,6 +327,7 @@ private:
     Vector x_basic_, phase_cost_, column_, ray_;
     bool rises_ = true;
     int since_factorised_ = 0;
+    double smallest_pivot_ = 1e-9;
 };
 
 bool finite(const LinearProgram& p) {
@@ -345,7 +351,11 @@ double most_within(double d, double lower, double upper, bool negligible) {
 }  // namespace
 
 void examine(const LinearProgram& p, ProgramSolution& s) {
-    const double x_size = largest(s.x), y_size = largest(s.y);
+    const double x_size = largest(s.x);
+    double y_size = largest(s.y);
+    for (Index j = 0; j < p.A.cols(); ++j)
+        if (const double length = p.A.col(j).cwiseAbs().sum(); length > 0.0)
+            y_size = std::max(y_size, std::abs(p.c(j)) / length);
     s.primal_residual = s.dual_residual = 0.0;
     const auto relative = [](double error, double scale) { return error == 0.0 ? 0.0 : error / scale; };
     const Vector missing = p.A * s.x - p.b;
@@ -370,7 +380,11 @@ void examine(const LinearProgram& p, ProgramSolution& s) {
         }
     }
     s.dual_value = dual_value;
-    s.gap = relative(std::abs(s.value - dual_value), terms + p.c.cwiseAbs().dot(s.x.cwiseAbs()));
+    terms += p.c.cwiseAbs().dot(s.x.cwiseAbs());
+    // Values that are zero by cancellation differ by the rounding of what cancelled.
+    const double difference = std::abs(s.value - dual_value);
+    const double cancelled = y_size * p.b.cwiseAbs().sum() + largest(p.c) * s.x.cwiseAbs().sum();
+    s.gap = difference <= noise * cancelled ? 0.0 : difference / terms;
 }
 
 double excludes(const LinearProgram& p, const Vector& y, double rounding) {
@@ -417,7 +431,11 @@ ProgramSolution solve(const LinearProgram& p, const Simplex& method, SimplexBasi
     Tableau tableau(p);
     tableau.start(basis);
     const int most = method.max_pivots > 0 ? method.max_pivots : 50 * static_cast<int>(m + n + 10);
-    const Tableau::End end = tableau.run(most, s.iterations);
+    Tableau::End end = tableau.run(most, s.iterations);
+    if (end == Tableau::End::singular) {
+        tableau.start_carefully();
+        end = tableau.run(most, s.iterations);
+    }
     s.x = tableau.x();
     s.y = tableau.y(p);
     basis = tableau.basis();
@@ -436,6 +454,7 @@ ProgramSolution solve(const LinearProgram& p, const Simplex& method, SimplexBasi
             if (falls(p, s.certificate) > noise && s.primal_residual <= method.tolerance)
                 s.status = ProgramStatus::unbounded;
             break;
+        case Tableau::End::singular:
         case Tableau::End::limit: break;
     }
     if (s.status == ProgramStatus::stalled || s.status == ProgramStatus::optimal) s.certificate.resize(0);

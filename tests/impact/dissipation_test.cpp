@@ -23,9 +23,10 @@ TEST(Dissipation, OfTheRodWithUnequalCoefficientsIsNotPromised) {
     EXPECT_NEAR(t.smallest_eigenvalue, -0.10745445084104842, 1e-14);
     EXPECT_FALSE(t.small_coefficients);
     EXPECT_FALSE(t.safe);
-    EXPECT_EQ(t.sentence,
-              "collisions may create energy: condition 7a fails (0.947368 >= 1/cond(D) = 0.25; coefficients up to 0.142857 "
-              "would do), and the quadratic form of the work has the eigenvalue -0.107454");
+    EXPECT_EQ(
+        t.sentence,
+        "collisions may create energy: condition 7a fails (0.947368 >= 1/cond(D) = 0.25; coefficients up to 0.142857 "
+        "would do), and the quadratic form of the work has the eigenvalue -0.107454");
 }
 
 TEST(Dissipation, OfEqualCoefficientsIsPromised) {

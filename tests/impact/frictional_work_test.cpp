@@ -51,8 +51,8 @@ Vector impulse_in(Random& random, const Law& law, int size) {
     return Lambda;
 }
 
-FrictionalCollision random_frictional(Random& random, Index n, const std::vector<Law>& laws, const std::vector<int>& sizes,
-                                      bool external, Vector& Lambda) {
+FrictionalCollision random_frictional(Random& random, Index n, const std::vector<Law>& laws,
+                                      const std::vector<int>& sizes, bool external, Vector& Lambda) {
     FrictionalCollision c;
     c.laws = laws;
     c.sizes = sizes;
@@ -78,7 +78,8 @@ FrictionalCollision random_frictional(Random& random, Index n, const std::vector
 }
 
 double energy_scale(const FrictionalCollision& c, const Vector& Lambda) {
-    const Vector gamma = c.directions.cwiseAbs().transpose() * (c.u_plus.cwiseAbs() + c.u_minus.cwiseAbs()) + c.chi.cwiseAbs();
+    const Vector gamma =
+        c.directions.cwiseAbs().transpose() * (c.u_plus.cwiseAbs() + c.u_minus.cwiseAbs()) + c.chi.cwiseAbs();
     return 1.0 + gamma.dot(Lambda.cwiseAbs());
 }
 
@@ -164,7 +165,8 @@ TEST(FrictionalWork, InternalImpulsesOfAWedgeDoNothing) {
     c.laws = {law_of(LawKind::friction2, 0.3), law_of(LawKind::friction2, 0.3)};
     c.sizes = {2, 2};
     c.u_minus = c.u_plus = vector_of({0.2, 0.7});
-    const Vector internal = vector_of({0.9848077530122081, 0.1736481776669303, 0.9848077530122081, -0.1736481776669303});
+    const Vector internal =
+        vector_of({0.9848077530122081, 0.1736481776669303, 0.9848077530122081, -0.1736481776669303});
     EXPECT_LE((c.directions * internal).norm(), 1e-15);
     EXPECT_NEAR(work_parts(c, internal).total(), 0.0, 1e-15);
     EXPECT_NEAR(work_parts(c, internal).normal + work_parts(c, internal).tangential, 0.0, 1e-15);
@@ -322,7 +324,8 @@ TEST(FrictionalWork, OfRollingDrillingAndSlidingPartsContainsWhatWasGiven) {
 }
 
 TEST(FrictionalWork, ABlockThatSlidesOnFourCornersHasNoInteriorAndASmallGap) {
-    // All four corners slide the same way: every admissible Λ is on the edge of its cone, only the normal shares are free.
+    // All four corners slide the same way: every admissible Λ is on the edge of its cone, only the normal shares are
+    // free.
     FrictionalCollision c;
     const double mu = 0.3;
     c.M = Matrix::Identity(6, 6);
@@ -368,7 +371,8 @@ TEST(FrictionalWork, BilateralRowsTakeUpWhatTheyMust) {
     Random random(5);
     for (int k = 0; k < 150; ++k) {
         const Index n = 4 + random.below(4);
-        std::vector<Law> laws{law_of(LawKind::friction3, 0.5), law_of(LawKind::bilateral), law_of(LawKind::friction2, 0.3)};
+        std::vector<Law> laws{law_of(LawKind::friction3, 0.5), law_of(LawKind::bilateral),
+                              law_of(LawKind::friction2, 0.3)};
         Vector Lambda;
         FrictionalCollision c = random_frictional(random, n, laws, {3, 2, 2}, k % 2 == 0, Lambda);
         if (k % 3 == 0) c.chi.segment(3, 2) = -(c.directions.middleCols(3, 2).transpose() * c.u_plus);

@@ -68,7 +68,8 @@ TEST(VelocityPolyhedron, CornersAndRaysGenerateItAndNothingElse) {
             const double weight = random.uniform();
             point += weight * P.corner_points.col(j);
             weights += weight;
-            EXPECT_GE(relative_velocities(c, P.corner_points.col(j)).minCoeff(), -1e-9 * (1.0 + P.corner_points.norm()));
+            EXPECT_GE(relative_velocities(c, P.corner_points.col(j)).minCoeff(),
+                      -1e-9 * (1.0 + P.corner_points.norm()));
             EXPECT_GE(static_cast<Index>(P.contacts[static_cast<std::size_t>(j)].size()), n - P.lineality.cols());
         }
         point /= weights;
@@ -80,8 +81,10 @@ TEST(VelocityPolyhedron, CornersAndRaysGenerateItAndNothingElse) {
         EXPECT_GE(relative_velocities(c, point).minCoeff(), -1e-9 * (1.0 + P.corner_points.norm()));
         EXPECT_EQ(P.lineality.cols(), std::max<Index>(0, n - contacts));
         EXPECT_LE((c.directions.transpose() * P.lineality).norm(), 1e-9);
-        EXPECT_LE((P.lineality.transpose() * c.M * P.lineality -
-                   Matrix::Identity(P.lineality.cols(), P.lineality.cols())).norm(), 1e-10);
+        EXPECT_LE(
+            (P.lineality.transpose() * c.M * P.lineality - Matrix::Identity(P.lineality.cols(), P.lineality.cols()))
+                .norm(),
+            1e-10);
     }
 }
 

@@ -200,7 +200,8 @@ TEST(Compatibility, DistanceFromTheImpulsesIsMeasuredInTheKineticMetric) {
         EXPECT_NEAR(a.kinetic.distance, std::sqrt(missed.dot(rest)), close);
         const Vector gain = c.directions.transpose() * rest;
         EXPECT_LE(gain.maxCoeff(), close);
-        EXPECT_LE(gain.cwiseProduct(a.kinetic.Lambda).cwiseAbs().maxCoeff(), close * (1.0 + a.kinetic.Lambda.maxCoeff()));
+        EXPECT_LE(gain.cwiseProduct(a.kinetic.Lambda).cwiseAbs().maxCoeff(),
+                  close * (1.0 + a.kinetic.Lambda.maxCoeff()));
         EXPECT_EQ(a.kinetic.holds, a.kinetic.distance <= 1e-9 * a.kinetic.impulse + 1e-11);
         if (!a.kinetic.holds) {
             EXPECT_TRUE(std::isnan(a.least.work));
@@ -281,6 +282,21 @@ TEST(Remarks, NameWhatIsSpecial) {
     EXPECT_EQ(a.greatest.work, infinity);
 }
 
+TEST(Remarks, NameContactsThatOthersImply) {
+    FrictionlessCollision c;
+    c.M = Matrix::Identity(2, 2);
+    c.directions = matrix_of({{1, 1, 1}, {-1, 0, 1}});
+    c.chi = vector_of({0, 0.5, 0});
+    c.u_minus = vector_of({-1, 0});
+    c.u_plus = vector_of({0, 0});
+    const Audit a = audit(c);
+    ASSERT_NE(a.remark(RemarkKind::redundant_contacts), nullptr);
+    EXPECT_EQ(a.remark(RemarkKind::redundant_contacts)->text,
+              "whatever leaves the other contacts leaves contact 2 too");
+    c.chi(1) = -0.5;  // the forklift: the middle contact is redundant for the cones only
+    EXPECT_EQ(audit(c).remark(RemarkKind::redundant_contacts), nullptr);
+}
+
 TEST(Remarks, AreThereForEmptyPolyhedraWithoutImpulsesToo) {
     FrictionlessCollision c;
     c.M = matrix_of({{1, 0}, {0, 1}});
@@ -291,8 +307,9 @@ TEST(Remarks, AreThereForEmptyPolyhedraWithoutImpulsesToo) {
     const Audit a = audit(c);
     EXPECT_FALSE(a.kinetic.holds);
     ASSERT_NE(a.remark(RemarkKind::empty_P_plus), nullptr);
-    EXPECT_EQ(a.remark(RemarkKind::empty_P_plus)->text,
-              "P+ is empty: the obstacles of contact 1 and contact 2 close on the system and no velocity leaves them all");
+    EXPECT_EQ(
+        a.remark(RemarkKind::empty_P_plus)->text,
+        "P+ is empty: the obstacles of contact 1 and contact 2 close on the system and no velocity leaves them all");
     EXPECT_EQ(a.remark(RemarkKind::empty_P_minus), nullptr);
     EXPECT_TRUE(std::isnan(a.least.work));
 }
@@ -304,9 +321,10 @@ TEST(Remarks, SayWhyTheKineticEnergyDiffers) {
     c.chi = vector_of({-2});
     c.u_minus = vector_of({0});
     c.u_plus = vector_of({2});
-    EXPECT_EQ(audit(c).sentence,
-              "consistent: the contact work is -3, no more than 0 however the impulse is shared; the kinetic energy changes "
-              "by 3, of which the moving obstacles did 6");
+    EXPECT_EQ(
+        audit(c).sentence,
+        "consistent: the contact work is -3, no more than 0 however the impulse is shared; the kinetic energy changes "
+        "by 3, of which the moving obstacles did 6");
 }
 
 TEST(Remarks, WithoutContactsNothingHappensOrItIsNotTheirs) {

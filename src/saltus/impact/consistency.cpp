@@ -16,8 +16,8 @@ namespace {
 using Eigen::Index;
 using Status = NearestConsistent::Status;
 
-/// Adds to a region what it lacks at a point, found by the programs of the contact work: an edge of the cone of impulses
-/// when no impulses lead there, a ball when every impulse does too much work.
+/// Adds to a region what it lacks at a point, found by the programs of the contact work: an edge of the cone of
+/// impulses when no impulses lead there, a ball when every impulse does too much work.
 class Separation {
 public:
     enum class Found { nothing, edge, ball, no_velocity, failure };
@@ -34,7 +34,7 @@ public:
         const solvers::ProgramSolution* s = &programs_.solve(y, 1.0);
         if (s->status == solvers::ProgramStatus::infeasible) {
             const Vector edge = -s->certificate.normalized();
-            if (edge.dot(y) < -tolerance_ * size(y) - frame_.noise) {
+            if (edge.dot(y) < -tolerance_ * size(y) - frame_.noise && !known(region, edge)) {
                 region.add_row(edge, 0.0);
                 return Found::edge;
             }
@@ -68,6 +68,13 @@ public:
     }
 
 private:
+    /// An edge that is there already and is violated all the same is violated by rounding.
+    static bool known(const Region& region, const Vector& edge) {
+        for (Index i = 0; i < region.rows.rows(); ++i)
+            if (region.ends(i) == 0.0 && (region.rows.row(i).transpose() - edge).norm() <= 1e-9) return true;
+        return false;
+    }
+
     const KineticFrame& frame_;
     const Allowance& allowance_;
     WorkProgram programs_;
@@ -128,8 +135,8 @@ Balls consistency_balls(const FrictionlessCollision& c, const Allowance& allowan
         const Vector centre = b + (shift - 0.5) * f.pi;
         double level = 0.5 * f.z.squaredNorm() - b.dot(f.z) + allowance.alpha;
         if (allowance.external_work) level += 0.5 * f.pi.dot(f.z - f.pi);
-        result.balls.push_back({upper.solve(centre), 2.0 * level + centre.squaredNorm(),
-                                P.contacts[static_cast<std::size_t>(k)]});
+        result.balls.push_back(
+            {upper.solve(centre), 2.0 * level + centre.squaredNorm(), P.contacts[static_cast<std::size_t>(k)]});
     }
     return result;
 }

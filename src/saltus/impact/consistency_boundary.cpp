@@ -21,6 +21,7 @@ using Status = ConsistencyBoundary::Status;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_pi = 2.0 * std::numbers::pi;
+constexpr double touching = 64 * std::numeric_limits<double>::epsilon();
 
 /// The region with every edge and every ball, and what each of them is.
 struct WholeRegion {
@@ -40,7 +41,8 @@ int edge_contact(const KineticFrame& f, const Vector& ray) {
     Index nearest = 0;
     double least = infinity;
     for (Index i = 0; i < f.normals.cols(); ++i)
-        if (const double off = std::abs(f.normals.col(i).dot(ray)); f.normals.col(i).squaredNorm() > 0.0 && off < least) {
+        if (const double off = std::abs(f.normals.col(i).dot(ray));
+            f.normals.col(i).squaredNorm() > 0.0 && off < least) {
             least = off;
             nearest = i;
         }
@@ -100,7 +102,7 @@ double radius_squared(const Region& r, Index k) { return 2.0 * r.level + r.centr
 /// One curve's part of the boundary, in the frame.
 struct Stretch {
     bool arc = false;
-    Index curve = 0;          ///< row or centre
+    Index curve = 0;              ///< row or centre
     double from = 0.0, to = 0.0;  ///< along the line, or angles
 };
 
@@ -156,7 +158,8 @@ private:
             const Point from_centre = foot - Point(r_.centres.col(k));
             const double middle = -from_centre.dot(along);
             const double half = radius_squared(r_, k) - (from_centre + middle * along).squaredNorm();
-            if (half < 0.0) return;
+            // A line that touches the circle has no stretch of it, whatever rounding makes of the root.
+            if (half <= touching * radius_squared(r_, k)) return;
             low = std::max(low, middle - std::sqrt(half));
             high = std::min(high, middle + std::sqrt(half));
         }
@@ -215,7 +218,8 @@ double cross(const Point& a, const Point& b) { return a.x() * b.y() - a.y() * b.
 /// Counter-clockwise around a point inside.
 void arrange(const Outline& outline, std::vector<Stretch>& list, const Point& inside) {
     for (Stretch& s : list)
-        if (!s.arc && cross(outline.at(s, s.from) - inside, outline.at(s, s.to) - inside) < 0.0) std::swap(s.from, s.to);
+        if (!s.arc && cross(outline.at(s, s.from) - inside, outline.at(s, s.to) - inside) < 0.0)
+            std::swap(s.from, s.to);
     const auto angle = [&](const Stretch& s) {
         const Point d = outline.at(s, 0.5 * (s.from + s.to)) - inside;
         return std::atan2(d.y(), d.x());
@@ -288,8 +292,7 @@ void describe_plane(const WholeRegion& whole, ConsistencyBoundary& b) {
         if (list.size() > 1 || !s.arc || s.to - s.from < two_pi) b.vertices.push_back(b.pieces.back().from);
     }
     if (b.dimension == 1) b.vertices.push_back(b.pieces[0].to);
-    if (b.dimension == 2 && whole.frame.cholesky.rows() == 2)
-        b.area = area / whole.frame.cholesky.diagonal().prod();
+    if (b.dimension == 2 && whole.frame.cholesky.rows() == 2) b.area = area / whole.frame.cholesky.diagonal().prod();
 }
 
 void describe_line(const WholeRegion& whole, ConsistencyBoundary& b) {
@@ -406,7 +409,8 @@ Sphere icosphere(int subdivisions) {
             const auto [at, fresh] = middles.try_emplace(std::minmax(i, j), static_cast<int>(s.directions.size()));
             if (fresh)
                 s.directions.push_back(
-                    (s.directions[static_cast<std::size_t>(i)] + s.directions[static_cast<std::size_t>(j)]).normalized());
+                    (s.directions[static_cast<std::size_t>(i)] + s.directions[static_cast<std::size_t>(j)])
+                        .normalized());
             return at->second;
         };
         std::vector<std::array<int, 3>> finer;

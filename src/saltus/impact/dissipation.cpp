@@ -14,21 +14,23 @@ namespace {
 
 std::string sentence_of(const Restitution& r, const DissipationTest& t) {
     if (t.equal_coefficients)
-        return fmt::format("no collision creates energy: all restitution coefficients are {:.6g} (condition 7b)", r.e(0));
+        return fmt::format("no collision creates energy: all restitution coefficients are {:.6g} (condition 7b)",
+                           r.e(0));
     if (t.no_friction) return "no collision creates energy: there is no friction (condition 7c)";
     if (t.small_coefficients)
-        return fmt::format("no collision creates energy: 2e/(1 + e) = {:.6g} < 1/cond(D) = {:.6g} (condition 7a)", t.left,
-                           t.right);
+        return fmt::format("no collision creates energy: 2e/(1 + e) = {:.6g} < 1/cond(D) = {:.6g} (condition 7a)",
+                           t.left, t.right);
     if (t.definite)
-        return fmt::format("no collision creates energy: D (I - E)/(I + E) is positive semidefinite, smallest eigenvalue "
-                           "{:.6g}, though condition 7a fails ({:.6g} >= {:.6g})",
-                           t.smallest_eigenvalue, t.left, t.right);
+        return fmt::format(
+            "no collision creates energy: D (I - E)/(I + E) is positive semidefinite, smallest eigenvalue "
+            "{:.6g}, though condition 7a fails ({:.6g} >= {:.6g})",
+            t.smallest_eigenvalue, t.left, t.right);
     std::string text = "collisions may create energy: ";
     if (t.small_coefficients_as_printed)
         text += "condition 7a as printed holds but proves nothing for e < 0";
     else
-        text += fmt::format("condition 7a fails ({:.6g} >= 1/cond(D) = {:.6g}; coefficients up to {:.6g} would do)", t.left,
-                            t.right, t.largest_e);
+        text += fmt::format("condition 7a fails ({:.6g} >= 1/cond(D) = {:.6g}; coefficients up to {:.6g} would do)",
+                            t.left, t.right, t.largest_e);
     return text + fmt::format(", and the quadratic form of the work has the eigenvalue {:.6g}", t.smallest_eigenvalue);
 }
 
@@ -47,7 +49,8 @@ DissipationTest dissipation_test(const Restitution& r) {
     const Matrix D = 0.5 * (r.delassus + r.delassus.transpose());
     const Spectrum spectrum = symmetric_spectrum(D);
     const double zero = rounding * static_cast<double>(n) * spectrum.largest;
-    t.condition = spectrum.smallest > zero ? spectrum.largest / spectrum.smallest : std::numeric_limits<double>::infinity();
+    t.condition =
+        spectrum.smallest > zero ? spectrum.largest / spectrum.smallest : std::numeric_limits<double>::infinity();
     const double most = r.e.maxCoeff(), least = r.e.minCoeff();
     t.left = 2.0 * most / (1.0 + most);
     t.right = 1.0 / t.condition;

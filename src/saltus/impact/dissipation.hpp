@@ -11,9 +11,9 @@ namespace saltus::impact {
 ///     W = Σ ξ·Λ/(1 + e) − ½ ΛᵀD B Λ <= −½ ΛᵀD B Λ,      B = (I − E)(I + E)⁻¹,
 /// so that it is not positive if D B is positive semidefinite. [Leine] (70)–(76), condition 7
 struct Restitution {
-    Matrix delassus;            ///< D, all rows, normal and tangential
-    Vector e;                   ///< restitution coefficient of each row
-    bool friction = true;       ///< some contact has μ > 0
+    Matrix delassus;       ///< D, all rows, normal and tangential
+    Vector e;              ///< restitution coefficient of each row
+    bool friction = true;  ///< some contact has μ > 0
 };
 
 struct DissipationTest {
@@ -21,16 +21,16 @@ struct DissipationTest {
     /// proof needs (1 − e)/(1 + e) <= 1): all e >= 0 is asked here.
     bool small_coefficients = false;
     bool small_coefficients_as_printed = false;
-    double left = 0.0, right = 0.0;  ///< of 7a
-    double condition = 0.0;          ///< cond(D); +∞ for dependent rows
-    double largest_e = 0.0;          ///< 1/(2 cond(D) − 1): what 7a allows
+    double left = 0.0, right = 0.0;   ///< of 7a
+    double condition = 0.0;           ///< cond(D); +∞ for dependent rows
+    double largest_e = 0.0;           ///< 1/(2 cond(D) − 1): what 7a allows
     bool equal_coefficients = false;  ///< condition 7b: all e equal, 0 <= e <= 1
     bool no_friction = false;         ///< condition 7c, for contacts that approach, 0 <= e <= 1
     /// Smallest eigenvalue of ½(D B + B D), which decides what 7a only bounds: not negative means that no Λ of Newton's
     /// law does positive work.
     double smallest_eigenvalue = 0.0;
     bool definite = false;
-    bool safe = false;      ///< by one of them
+    bool safe = false;  ///< by one of them
     std::string sentence;
 };
 

@@ -57,8 +57,8 @@ Vector relative_velocities(const FrictionalCollision& c, const Vector& u) {
     return gamma;
 }
 
-/// The cones of the laws as second-order cones over columns of their own: x = column · factor for each row that has one.
-/// A part of a law with its own bound on the same normal row gets a copy of that row, tied to it by an equation.
+/// The cones of the laws as second-order cones over columns of their own: x = column · factor for each row that has
+/// one. A part of a law with its own bound on the same normal row gets a copy of that row, tied to it by an equation.
 class ConeForm {
 public:
     explicit ConeForm(const FrictionalCollision& c) {
@@ -114,7 +114,8 @@ private:
                     cone(row, {});
                 return;
             case LawKind::scaled_slider:
-                if (law.mu > 0.0) refused = "the friction of " + name + " is bounded by the size of a bilateral reaction";
+                if (law.mu > 0.0)
+                    refused = "the friction of " + name + " is bounded by the size of a bilateral reaction";
                 return;
         }
     }
@@ -149,17 +150,18 @@ public:
         const auto lower = L_.triangularView<Eigen::Lower>();
         pi_ = c.impulse.size() == 0 ? Vector(Vector::Zero(c.M.rows())) : Vector(lower.solve(c.impulse));
         jump = L_.transpose() * (c.u_plus - c.u_minus) - pi_;
-        noise = 4096.0 * epsilon *
-                ((L_.transpose() * c.u_plus).norm() + (L_.transpose() * c.u_minus).norm() + pi_.norm());
+        noise =
+            4096.0 * epsilon * ((L_.transpose() * c.u_plus).norm() + (L_.transpose() * c.u_minus).norm() + pi_.norm());
         A_ = c.directions.cols() == 0 ? Matrix(c.M.rows(), 0) : Matrix(lower.solve(c.directions));
         bilateral();
         reduce();
     }
 
     bool valid = false;
-    Vector jump;         ///< Lᵀ(u⁺ − z⁻)
-    double noise = 0.0;  ///< of lengths
+    Vector jump;               ///< Lᵀ(u⁺ − z⁻)
+    double noise = 0.0;        ///< of lengths
     double unreachable = 0.0;  ///< part of the jump that no impulse can make
+    double near_enough = 0.0;  ///< what impulses may miss the jump by
     solvers::ConeProgram program;
 
     const solvers::ProgramSolution& solve_for(double sign) {
@@ -169,7 +171,17 @@ public:
     }
     const solvers::ProgramSolution& last() const { return solution_; }
 
+    bool reaches(const Vector& x) const { return (program.A * x - program.b).norm() <= near_enough; }
+
     void replace_impulse(const Vector& x) { program.b = program.A * x; }
+
+    /// Some x in the cones that makes the impulse, as far as the simplex method finds one: without costs nothing runs
+    /// off.
+    Vector any() const {
+        solvers::ConeProgram p = program;
+        p.c.setZero();
+        return solve(p, solvers::ExtremeRays{}).x;
+    }
 
     /// The x in the cones whose impulse is nearest: with cones of two edges at most a least squares problem in their
     /// edges, else the program min t, A x + r = b, (t, r) in a cone.
@@ -361,6 +373,9 @@ FrictionalEnd end_of_interval(const FrictionalCollision& c, Setting& setting, do
         end.why = sign > 0.0 ? "the contacts can press against each other so that they take any amount of work"
                              : "the contacts can press against each other so that they do any amount of work";
         end.b = Vector::Constant(c.M.rows(), nan);
+    } else if (!setting.reaches(s.x)) {
+        end.work = end.bound = nan;
+        end.why = "the program ran off to impulses that hold each other without end";
     } else if (!usable(s.status)) {
         end.why = fmt::format("the program stopped at a gap of {:.2g} and a residual of {:.2g}", end.gap, end.residual);
     }
@@ -371,17 +386,20 @@ FrictionalEnd end_of_interval(const FrictionalCollision& c, Setting& setting, do
 /// cones that u⁺ lies on: else the nearest impulse decides, and takes the place of the impulse when it is near enough.
 void kinetics(const FrictionalCollision& c, Setting& setting, double tolerance, FrictionalAudit& a) {
     a.kinetic.impulse = setting.jump.norm();
-    const double enough = std::max(tolerance, solved_to) * a.kinetic.impulse + setting.noise;
+    const double enough = setting.near_enough = std::max(tolerance, solved_to) * a.kinetic.impulse + setting.noise;
     a.least = end_of_interval(c, setting, 1.0);
     Vector x = setting.last().x;
-    const bool found = usable(setting.last().status) || setting.last().status == solvers::ProgramStatus::unbounded;
+    const bool found = usable(setting.last().status) && setting.reaches(x);
     const auto missed = [&](const Vector& z) { return (setting.program.A * z - setting.program.b).norm(); };
-    if (!found)
-        if (const Vector nearest = setting.nearest(); missed(nearest) < missed(x)) x = nearest;
+    if (!found) {
+        if (const Vector other = setting.any(); missed(other) < missed(x)) x = other;
+        if (missed(x) > enough)
+            if (const Vector other = setting.nearest(); missed(other) < missed(x)) x = other;
+    }
     a.kinetic.distance = std::hypot(setting.unreachable, missed(x));
     a.kinetic.Lambda = setting.impulses(x);
     a.kinetic.holds = a.kinetic.distance <= enough;
-    if (!a.kinetic.holds || found) return;
+    if (!a.kinetic.holds || found || setting.last().status == solvers::ProgramStatus::unbounded) return;
     setting.replace_impulse(x);
     a.least = end_of_interval(c, setting, 1.0);
 }
@@ -393,8 +411,9 @@ Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance) {
         const Vector sizes = 0.5 * (a.gamma_plus.cwiseAbs() + a.gamma_minus.cwiseAbs());
         return std::max(tolerance, end.gap + end.residual) * sizes.dot(end.Lambda.cwiseAbs());
     };
-    if (!(a.least.work <= alpha + noise(a.least))) return Verdict::supplies_energy;
-    return a.greatest.work <= alpha + noise(a.greatest) ? Verdict::dissipates : Verdict::may_dissipate;
+    if (!(a.least.work <= alpha + noise(a.least)))
+        return a.least.bound > alpha ? Verdict::supplies_energy : Verdict::undecided;
+    return a.greatest.bound <= alpha + noise(a.greatest) ? Verdict::dissipates : Verdict::may_dissipate;
 }
 
 std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, double alpha) {
@@ -403,7 +422,8 @@ std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, 
     switch (a.verdict) {
         case Verdict::dissipates: return fmt::format("consistent: {}, no more than {:.6g}", interval, alpha);
         case Verdict::may_dissipate:
-            return fmt::format("consistent: {}; some impulses that lead to u+ do no more than {:.6g}, not all", interval, alpha);
+            return fmt::format("consistent: {}; some impulses that lead to u+ do no more than {:.6g}, not all",
+                               interval, alpha);
         case Verdict::supplies_energy: return fmt::format("not consistent: {}, more than {:.6g}", interval, alpha);
         case Verdict::into_obstacle: {
             std::string name;
@@ -414,9 +434,11 @@ std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, 
                                a.kinematic.slack(a.kinematic.worst));
         }
         case Verdict::not_by_contacts:
-            return fmt::format("not consistent: no impulses in the friction cones lead to u+; the nearest ones miss it by "
-                               "{:.6g} in the M-norm, the whole impulse being {:.6g}",
-                               a.kinetic.distance, a.kinetic.impulse);
+            return fmt::format(
+                "not consistent: no impulses in the friction cones lead to u+; the nearest ones miss it by "
+                "{:.6g} in the M-norm, the whole impulse being {:.6g}",
+                a.kinetic.distance, a.kinetic.impulse);
+        case Verdict::undecided: return "undecided: " + a.least.why;
         case Verdict::invalid: break;
     }
     return {};

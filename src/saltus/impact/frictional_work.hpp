@@ -6,16 +6,17 @@
 
 namespace saltus::impact {
 
-/// A collision with friction: M (u⁺ − u⁻) = Σ W_kΛ_k + P, each Λ_k in the cone of its law (normal row first), γ = Wᵀu + χ.
+/// A collision with friction: M (u⁺ − u⁻) = Σ W_kΛ_k + P, each Λ_k in the cone of its law (normal row first), γ = Wᵀu +
+/// χ.
 struct FrictionalCollision {
     Matrix M;           ///< n × n, symmetric positive definite; its lower triangle is read
     Matrix directions;  ///< n × rows
     Vector chi;         ///< one a row; empty: nothing moves
     Vector u_minus, u_plus;
-    Vector impulse;                   ///< P; empty: none
-    std::vector<solvers::Law> laws;   ///< one a block of rows
-    std::vector<int> sizes;           ///< rows of each block
-    std::vector<std::string> names;   ///< of the blocks, for sentences; empty: "contact 1" and so on
+    Vector impulse;                  ///< P; empty: none
+    std::vector<solvers::Law> laws;  ///< one a block of rows
+    std::vector<int> sizes;          ///< rows of each block
+    std::vector<std::string> names;  ///< of the blocks, for sentences; empty: "contact 1" and so on
 };
 
 /// Σ ½(γ⁺ + γ⁻)·Λ by what the rows are.
@@ -31,9 +32,9 @@ WorkParts work_parts(const FrictionalCollision& collision, const Vector& Lambda)
 ///     work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M
 /// as long as no slider has a bound of its own.
 struct FrictionalEnd {
-    double work = 0.0;   ///< of Lambda; ±∞ or NaN as it comes
-    double bound = 0.0;  ///< from the dual point: no admissible Λ goes beyond it
-    double gap = 0.0;    ///< between the two, relative to the sizes of their terms
+    double work = 0.0;      ///< of Lambda; ±∞ or NaN as it comes
+    double bound = 0.0;     ///< from the dual point: no admissible Λ goes beyond it
+    double gap = 0.0;       ///< between the two, relative to the sizes of their terms
     double residual = 0.0;  ///< by how much Λ or b₀ misses what it must satisfy, relative
     WorkParts parts;
     Vector Lambda;  ///< one a row

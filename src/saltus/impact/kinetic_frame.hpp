@@ -19,18 +19,18 @@ struct KineticFrame {
     bool valid = false;  ///< M is positive definite and all numbers are finite
     std::string why;     ///< it is not
 
-    Matrix cholesky;     ///< L
-    Matrix basis;        ///< Q, n × rank
-    Vector origin;       ///< Lᵀ(z⁻ on the bilateral constraints)
-    Vector z;            ///< Lᵀz⁻
-    Vector pi;           ///< L⁻¹P
-    Matrix bilateral;    ///< orthonormal basis of the bilateral directions
-    Matrix normals;      ///< rank × contacts, n_i; a zero column where the contact feels no impulse
-    Vector scale;        ///< s_i
-    Vector distance;     ///< d_i
-    Vector half_impulse;  ///< ϖ
+    Matrix cholesky;           ///< L
+    Matrix basis;              ///< Q, n × rank
+    Vector origin;             ///< Lᵀ(z⁻ on the bilateral constraints)
+    Vector z;                  ///< Lᵀz⁻
+    Vector pi;                 ///< L⁻¹P
+    Matrix bilateral;          ///< orthonormal basis of the bilateral directions
+    Matrix normals;            ///< rank × contacts, n_i; a zero column where the contact feels no impulse
+    Vector scale;              ///< s_i
+    Vector distance;           ///< d_i
+    Vector half_impulse;       ///< ϖ
     double work_offset = 0.0;  ///< w₀
-    double noise = 0.0;  ///< what rounding may do to a length in this frame
+    double noise = 0.0;        ///< what rounding may do to a length in this frame
 
     Eigen::Index rank() const { return basis.cols(); }
     Vector coordinates(const Vector& u) const;     ///< y of the part of u that contacts can change

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "saltus/base/text.hpp"
+#include "saltus/impact/velocity_polyhedron.hpp"
 #include "saltus/solvers/least_distance.hpp"
 #include "saltus/solvers/linear_program.hpp"
 
@@ -42,18 +43,20 @@ public:
         excitation();
         if (c_.impulse.size() > 0 && !c_.impulse.isZero(0.0))
             add(RemarkKind::kinetic_excitation,
-                fmt::format("an impulse from outside does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
-                            "all the same",
-                            a_.external_work));
+                fmt::format(
+                    "an impulse from outside does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
+                    "all the same",
+                    a_.external_work));
         not_approaching();
         dependence();
         emptiness();
+        redundancy();
         bilateral();
     }
 
 private:
-    void add(RemarkKind kind, std::string text, std::vector<int> contacts = {}) {
-        a_.remarks.push_back({kind, std::move(text), std::move(contacts)});
+    void add(RemarkKind kind, std::string text, const std::vector<int>& contacts = {}) {
+        a_.remarks.push_back({kind, std::move(text), contacts});
     }
 
     Vector sizes_before() const {
@@ -81,7 +84,8 @@ private:
         if (missing <= 1e-10 * f_.distance.cwiseAbs().maxCoeff() + f_.noise) {
             a_.common_velocity = f_.representative(eta);
             add(RemarkKind::uniform_excitation,
-                "the obstacles move with one common velocity of the system: the contact work does not depend on how the "
+                "the obstacles move with one common velocity of the system: the contact work does not depend on how "
+                "the "
                 "impulse is shared, and is the change of kinetic energy in the frame that moves with them");
         } else {
             add(RemarkKind::nonuniform_excitation,
@@ -95,8 +99,7 @@ private:
         std::vector<int> leaving;
         for (Index i = 0; i < m_; ++i)
             if (a_.gamma_minus(i) > rounding * size(i)) leaving.push_back(static_cast<int>(i));
-        if (!leaving.empty())
-            add(RemarkKind::not_approaching, "u- already leaves " + names_of(c_, leaving), std::move(leaving));
+        if (!leaving.empty()) add(RemarkKind::not_approaching, "u- already leaves " + names_of(c_, leaving), leaving);
     }
 
     void dependence() {
@@ -118,13 +121,14 @@ private:
         balance << f_.normals, Eigen::RowVectorXd::Ones(m_);
         const auto s = solvers::nonnegative_least_squares(balance, Vector::Unit(rank + 1, rank));
         if (s.distance > 1e-10) return;
-        std::vector<int> pressing = positive(s.x);
+        const std::vector<int> pressing = positive(s.x);
         add(RemarkKind::impulses_unbounded,
             names_of(c_, pressing) + " can press against each other as hard as they like without changing any velocity",
-            std::move(pressing));
+            pressing);
     }
 
-    /// The interval's programs know it already where they were solved: bounded means that their duals P⁺, P⁻ have points.
+    /// The interval's programs know it already where they were solved: bounded means that their duals P⁺, P⁻ have
+    /// points.
     void emptiness() {
         for (const bool plus : {true, false}) {
             const WorkEnd& end = plus ? a_.least : a_.greatest;
@@ -142,12 +146,20 @@ private:
             if (plus)
                 add(RemarkKind::empty_P_plus,
                     "P+ is empty: the obstacles of " + names + " close on the system and no velocity leaves them all",
-                    std::move(closing));
+                    closing);
             else
                 add(RemarkKind::empty_P_minus,
                     "P- is empty: the obstacles of " + names + " move apart and no velocity approaches them all",
-                    std::move(closing));
+                    closing);
         }
+    }
+
+    void redundancy() {
+        if (f_.rank() == m_ || m_ > 30 || a_.remark(RemarkKind::empty_P_plus) != nullptr) return;
+        const std::vector<int> redundant = redundant_contacts(f_);
+        if (redundant.empty()) return;
+        add(RemarkKind::redundant_contacts,
+            "whatever leaves the other contacts leaves " + names_of(c_, redundant) + " too", redundant);
     }
 
     void bilateral() {
@@ -157,8 +169,8 @@ private:
             if (std::abs(a_.gamma_minus(i)) > 1e-9 * before(i) || a_.kinematic.relative(i) < -1e-9)
                 violated.push_back(static_cast<int>(i));
         if (!violated.empty())
-            add(RemarkKind::bilateral_violated,
-                "u- or u+ misses the bilateral constraint " + names_of(c_, violated), std::move(violated));
+            add(RemarkKind::bilateral_violated, "u- or u+ misses the bilateral constraint " + names_of(c_, violated),
+                violated);
     }
 
     const FrictionlessCollision& c_;
@@ -175,7 +187,9 @@ std::string energy_sentence(const Audit& a, const WorkEnd& end) {
     if (!obstacles && !outside) return {};
     std::string text = fmt::format("; the kinetic energy changes by {:.6g}", a.energy_change);
     if (obstacles) text += fmt::format(", of which the moving obstacles did {:.6g}", end.obstacle_work);
-    if (outside) text += fmt::format("{} {:.6g}", obstacles ? " and the outside" : ", of which the outside did", a.external_work);
+    if (outside)
+        text +=
+            fmt::format("{} {:.6g}", obstacles ? " and the outside" : ", of which the outside did", a.external_work);
     return text;
 }
 
@@ -205,19 +219,21 @@ std::string sentence_of(const FrictionlessCollision& c, const Audit& a, double a
             return fmt::format("consistent: {}, no more than {:.6g} however the impulse is shared{}", interval(), alpha,
                                energy_sentence(a, a.least));
         case Verdict::may_dissipate:
-            return fmt::format("consistent: {}; some impulses that lead to u+ do no more than {:.6g}, not all{}", interval(),
-                               alpha, energy_sentence(a, a.least));
+            return fmt::format("consistent: {}; some impulses that lead to u+ do no more than {:.6g}, not all{}",
+                               interval(), alpha, energy_sentence(a, a.least));
         case Verdict::supplies_energy:
-            return fmt::format("not consistent: {}, more than {:.6g} however the impulse is shared{}", interval(), alpha,
-                               energy_sentence(a, a.least));
+            return fmt::format("not consistent: {}, more than {:.6g} however the impulse is shared{}", interval(),
+                               alpha, energy_sentence(a, a.least));
         case Verdict::into_obstacle:
-            return fmt::format("not consistent: u+ goes into {} with the velocity {:.6g}{}", name_of(c, a.kinematic.worst),
-                               a.kinematic.slack(a.kinematic.worst),
+            return fmt::format("not consistent: u+ goes into {} with the velocity {:.6g}{}",
+                               name_of(c, a.kinematic.worst), a.kinematic.slack(a.kinematic.worst),
                                a.kinetic.holds ? "" : ", and no contact impulses lead to it");
         case Verdict::not_by_contacts:
-            return fmt::format("not consistent: no contact impulses lead to u+; the nearest ones miss it by {:.6g} in the "
-                               "M-norm, the whole impulse being {:.6g}",
-                               a.kinetic.distance, a.kinetic.impulse);
+            return fmt::format(
+                "not consistent: no contact impulses lead to u+; the nearest ones miss it by {:.6g} in the "
+                "M-norm, the whole impulse being {:.6g}",
+                a.kinetic.distance, a.kinetic.impulse);
+        case Verdict::undecided: return "undecided: " + a.least.why;
         case Verdict::invalid: break;
     }
     return {};

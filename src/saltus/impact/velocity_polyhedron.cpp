@@ -198,6 +198,10 @@ Matrix lineality_of(const KineticFrame& f) {
 
 }  // namespace
 
+std::vector<int> redundant_contacts(const KineticFrame& frame) {
+    return redundant_rows(Pointed(frame.normals, frame.distance));
+}
+
 VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, Side side) {
     VelocityPolyhedron p;
     const KineticFrame f = kinetic_frame(collision);
@@ -219,9 +223,10 @@ VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, S
     const double work = subsets(static_cast<Index>(set.rows.size()), set.rank()) * static_cast<double>(normals.cols());
     if (work > most_subsets) {
         p.status = Status::too_large;
-        p.why = fmt::format("{} contacts in {} directions have too many corner points to list; the linear programs "
-                            "give every answer that needs only one of them",
-                            normals.cols(), set.rank());
+        p.why = fmt::format(
+            "{} contacts in {} directions have too many corner points to list; the linear programs "
+            "give every answer that needs only one of them",
+            normals.cols(), set.rank());
         return p;
     }
     p.corner_coordinates = corners_of(set);

@@ -65,8 +65,8 @@ solvers::NonnegativeLeastSquares nearest_impulse(const KineticFrame& f, const Ve
     return solvers::nonnegative_least_squares(f.normals, y);
 }
 
-/// The nearest impulse that contacts can give, its Λ̂, and y of it in place of y⁺: a u⁺ that is admissible up to rounding
-/// is one that is admissible. `jump` is Lᵀ(u⁺ − z⁻).
+/// The nearest impulse that contacts can give, its Λ̂, and y of it in place of y⁺: a u⁺ that is admissible up to
+/// rounding is one that is admissible. `jump` is Lᵀ(u⁺ − z⁻).
 Audit::Kinetic kinetics(const FrictionlessCollision& c, const KineticFrame& f, const Vector& jump, double tolerance,
                         Vector& y) {
     Audit::Kinetic k;
@@ -133,6 +133,7 @@ Verdict verdict_of(const FrictionlessCollision& c, const KineticFrame& f, const 
                    double tolerance) {
     if (!a.kinematic.holds) return Verdict::into_obstacle;
     if (!a.kinetic.holds) return Verdict::not_by_contacts;
+    if (std::isnan(a.least.work)) return Verdict::undecided;
     if (!(a.least.work <= alpha + work_noise(c, f, a, a.least, tolerance))) return Verdict::supplies_energy;
     const bool all = a.greatest.work <= alpha + work_noise(c, f, a, a.greatest, tolerance);
     return all ? Verdict::dissipates : Verdict::may_dissipate;

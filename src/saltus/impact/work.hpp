@@ -29,12 +29,13 @@ struct WorkEnd {
 };
 
 enum class Verdict {
-    dissipates,           ///< compatible, and no admissible Λ does more work than alpha
-    may_dissipate,        ///< compatible, and some admissible Λ does no more than alpha, but not all
-    supplies_energy,      ///< compatible, but every admissible Λ does more work than alpha
-    into_obstacle,        ///< γ⁺ < 0 somewhere
-    not_by_contacts,      ///< no contact impulses Λ >= 0 lead to u⁺
-    invalid,              ///< M is not positive definite, or a number is not finite
+    dissipates,       ///< compatible, and no admissible Λ does more work than alpha
+    may_dissipate,    ///< compatible, and some admissible Λ does no more than alpha, but not all
+    supplies_energy,  ///< compatible, but every admissible Λ does more work than alpha
+    into_obstacle,    ///< γ⁺ < 0 somewhere
+    not_by_contacts,  ///< no contact impulses Λ >= 0 lead to u⁺
+    undecided,        ///< a program was not solved
+    invalid,          ///< M is not positive definite, or a number is not finite
 };
 inline bool consistent(Verdict v) { return v == Verdict::dissipates || v == Verdict::may_dissipate; }
 
@@ -47,6 +48,7 @@ enum class RemarkKind {
     kinetic_excitation,     ///< an impulse from outside
     not_approaching,        ///< u⁻ leaves some contact already
     singular_delassus,      ///< dependent contacts
+    redundant_contacts,     ///< γ >= 0 of some contacts follows from the others; looked for among 30 contacts at most
     no_corner_points,       ///< the contacts do not span the velocities
     impulses_unbounded,     ///< contacts can press against each other without any effect
     empty_P_plus,
@@ -68,15 +70,15 @@ struct Audit {
 
     struct Kinematic {
         bool holds = false;
-        Vector slack;       ///< γ⁺, one a column; bilateral ones −|γ⁺|
-        int worst = -1;     ///< column of least slack relative to its terms
-        Vector relative;    ///< slack over the sizes of its terms
+        Vector slack;     ///< γ⁺, one a column; bilateral ones −|γ⁺|
+        int worst = -1;   ///< column of least slack relative to its terms
+        Vector relative;  ///< slack over the sizes of its terms
     } kinematic;
     struct Kinetic {
         bool holds = false;
         double distance = 0.0;  ///< of u⁺ from z⁻ − T^⊥ in the M-norm: ‖M(u⁺ − u⁻) − P − WΛ‖ in the norm of M⁻¹
-        Vector Lambda;          ///< of the nearest impulse
-        double impulse = 0.0;   ///< ‖M(u⁺ − u⁻) − P‖ in the norm of M⁻¹, what `distance` is to be compared with
+        Vector Lambda;         ///< of the nearest impulse
+        double impulse = 0.0;  ///< ‖M(u⁺ − u⁻) − P‖ in the norm of M⁻¹, what `distance` is to be compared with
     } kinetic;
 
     Vector gamma_minus, gamma_plus;
@@ -96,8 +98,8 @@ Audit audit(const FrictionlessCollision& collision, const AuditOptions& options 
 /// The work of given impulses, Σ ½(γ⁺ + γ⁻)Λ.
 double contact_work(const FrictionlessCollision& collision, const Vector& Lambda);
 
-/// ½‖u⁺ − b‖²_M − ½‖z⁻ − b‖²_M for any b: a lower bound of the work for b ∈ P⁺ + M⁻¹P/2 if u⁺ is kinetically admissible,
-/// and no statement about anything if it is not.
+/// ½‖u⁺ − b‖²_M − ½‖z⁻ − b‖²_M for any b: a lower bound of the work for b ∈ P⁺ + M⁻¹P/2 if u⁺ is kinetically
+/// admissible, and no statement about anything if it is not.
 double ball_work(const FrictionlessCollision& collision, const Vector& b);
 
 }  // namespace saltus::impact

@@ -130,7 +130,7 @@ double excluded_length(const FrictionProblem& p, std::span<const double> y) {
         const Index first = p.W.start[static_cast<std::size_t>(a)], n = p.W.block_size(a);
         const Shape shape = shape_of(law, static_cast<int>(n));
         const Vector own = certificate.segment(first, n), row = g.segment(first, n);
-        if (law.kind == LawKind::scaled_slider || shape.patch) return 0.0;
+        if (law.kind == LawKind::scaled_slider || shape.patch || orthotropic(law)) return 0.0;
         if (shape.bilateral) {
             excess = std::max(excess, row.norm());
             continue;
@@ -157,7 +157,7 @@ double excluded_length(const FrictionProblem& p, std::span<const double> y) {
 std::vector<double> certificate_of_infeasibility(const FrictionProblem& p) {
     if (p.W.rows() > most_rows || p.W.rows() == 0) return {};
     for (const Law& law : p.laws)
-        if (law.kind == LawKind::scaled_slider || law.kind == LawKind::contensou4) return {};
+        if (law.kind == LawKind::scaled_slider || law.kind == LawKind::contensou4 || orthotropic(law)) return {};
     const Matrix W = to_dense(p.W);
     const Eigen::Map<const Vector> q(p.q.data(), static_cast<Index>(p.q.size()));
     const double mean = p.W.diagonal_mean();

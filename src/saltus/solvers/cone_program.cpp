@@ -62,7 +62,8 @@ double step_to_boundary(const ConstSegment& x, const ConstSegment& d) {
     return step;
 }
 
-/// Nesterov and Todd's scaling of a pair x, s: the symmetric W with W s = W⁻¹x = λ. W = β (2 v vᵀ − J), J = diag(1, −1…).
+/// Nesterov and Todd's scaling of a pair x, s: the symmetric W with W s = W⁻¹x = λ. W = β (2 v vᵀ − J), J = diag(1,
+/// −1…).
 struct Scaling {
     double beta = 1.0;
     Vector v;
@@ -145,7 +146,9 @@ public:
     }
     Vector quotient_of(const Vector& lambda, const Vector& z) const {
         Vector r(total_);
-        each([&](std::size_t, Index at, Index n) { r.segment(at, n) = quotient(lambda.segment(at, n), z.segment(at, n)); });
+        each([&](std::size_t, Index at, Index n) {
+            r.segment(at, n) = quotient(lambda.segment(at, n), z.segment(at, n));
+        });
         return r;
     }
     double step(const Vector& x, const Vector& d) const {
@@ -172,9 +175,9 @@ double over(double error, double scale) { return error == 0.0 ? 0.0 : error / sc
 
 // --- the method ----------------------------------------------------------------------------------------------
 
-/// The embedding  A x = b τ,  Aᵀy + s = c τ,  bᵀy − cᵀx = κ  with x, s ∈ K, τ, κ >= 0 has a solution always; τ > 0 gives
-/// one of the program, κ > 0 a proof that there is none. A step solves its linearisation with
-/// λ ∘ (W⁻¹dx + W ds) = σμe − λ∘λ − correction; eliminating ds and dx leaves A W²Aᵀ dy.
+/// The embedding  A x = b τ,  Aᵀy + s = c τ,  bᵀy − cᵀx = κ  with x, s ∈ K, τ, κ >= 0 has a solution always; τ > 0
+/// gives one of the program, κ > 0 a proof that there is none. A step solves its linearisation with λ ∘ (W⁻¹dx + W ds)
+/// = σμe − λ∘λ − correction; eliminating ds and dx leaves A W²Aᵀ dy.
 class Embedding {
 public:
     Embedding(const ConeProgram& p, double row_scale, double cost_scale)
@@ -201,7 +204,8 @@ public:
         const Vector correction = K_.product_of(K_.apply_inverse(affine.x), K_.apply(affine.s));
         const Vector target = sigma * mu * e - K_.product_of(lambda_, lambda_) - correction;
         Direction d;
-        if (!solve(rp, rd, rg, target, sigma * mu - tau * kappa - affine.tau * affine.kappa, 1.0 - sigma, d)) return false;
+        if (!solve(rp, rd, rg, target, sigma * mu - tau * kappa - affine.tau * affine.kappa, 1.0 - sigma, d))
+            return false;
         const double a = std::min(1.0, 0.99 * length(d));
         if (!(a > 1e-10)) return false;
         x += a * d.x;
@@ -244,7 +248,8 @@ private:
         return z;
     }
 
-    bool solve(const Vector& rp, const Vector& rd, double rg, const Vector& rc, double rk, double eta, Direction& d) const {
+    bool solve(const Vector& rp, const Vector& rd, double rg, const Vector& rc, double rk, double eta,
+               Direction& d) const {
         const Vector Wv = K_.apply(K_.quotient_of(lambda_, rc));
         const Vector p1 = refined(eta * rp - p_.A * (Wv - squared(eta * rd)));
         const Vector q1 = Wv - squared(eta * rd - p_.A.transpose() * p1);
@@ -284,13 +289,20 @@ public:
         });
     }
 
-    /// A direction that is new to its cone; false when it is there already.
+    /// A direction that is new to its cone; false when it is there already. One that is very near to another would make
+    /// bases singular: it goes further away on the same side, and is between the two up to the square of that angle.
     bool add(std::size_t k, const Vector& direction) {
+        constexpr double apart = 1e-6;
         const double length = direction.norm();
         if (direction.size() > 0 && !(length > 0.0)) return false;
-        const Vector d = direction.size() == 0 ? direction : Vector(direction / length);
-        for (const Vector& known : directions_[k])
-            if ((known - d).norm() <= 1e-10) return false;
+        Vector d = direction.size() == 0 ? direction : Vector(direction / length);
+        for (int pass = 0; pass < 2; ++pass)
+            for (const Vector& known : directions_[k]) {
+                const double distance = (known - d).norm();
+                if (distance >= 0.5 * apart) continue;
+                if (pass > 0 || distance <= 1e-12) return false;
+                d = (known + apart / distance * (d - known)).normalized();
+            }
         directions_[k].push_back(d);
         const Index at = start_of(k), n = program_.A.cols();
         Vector ray(d.size() + 1);
@@ -314,7 +326,8 @@ public:
         bool added = false;
         K_.each([&](std::size_t k, Index at, Index n) {
             const Vector tangential = g.segment(at + 1, n - 1);
-            if (n > 1 && g(at) + tangential.norm() > tolerance * size.segment(at, n).norm()) added |= add(k, tangential);
+            if (n > 1 && g(at) + tangential.norm() > tolerance * size.segment(at, n).norm())
+                added |= add(k, tangential);
         });
         return added;
     }
@@ -364,11 +377,11 @@ void examine(const ConeProgram& p, ProgramSolution& s) {
     const double size = p.A.norm();
     s.value = p.c.dot(s.x);
     s.dual_value = p.b.dot(s.y);
-    s.primal_residual = std::max(over((p.A * s.x - p.b).norm(), p.b.norm() + size * s.x.norm()),
-                                 over(K.outside_by(s.x), s.x.norm()));
+    s.primal_residual =
+        std::max(over((p.A * s.x - p.b).norm(), p.b.norm() + size * s.x.norm()), over(K.outside_by(s.x), s.x.norm()));
     s.dual_residual = over(K.outside_by(p.c - p.A.transpose() * s.y), p.c.norm() + size * s.y.norm());
-    s.gap = over(std::abs(s.value - s.dual_value),
-                 p.c.cwiseAbs().dot(s.x.cwiseAbs()) + p.b.cwiseAbs().dot(s.y.cwiseAbs()));
+    s.gap =
+        over(std::abs(s.value - s.dual_value), p.c.cwiseAbs().dot(s.x.cwiseAbs()) + p.b.cwiseAbs().dot(s.y.cwiseAbs()));
 }
 
 double excludes(const ConeProgram& p, const Vector& y, double rounding) {
@@ -477,7 +490,8 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
         if (worst(best) <= method.tolerance) break;
         switch (linear.status) {
             case ProgramStatus::optimal:
-                if (rays.add_violated(p.A.transpose() * linear.y - p.c, rays.terms(linear.y), method.tolerance)) continue;
+                if (rays.add_violated(p.A.transpose() * linear.y - p.c, rays.terms(linear.y), method.tolerance))
+                    continue;
                 return ended(ProgramStatus::stalled);
             case ProgramStatus::infeasible: {
                 const Vector g = p.A.transpose() * linear.certificate;
@@ -532,6 +546,9 @@ ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
     if (std::all_of(p.cones.begin(), p.cones.end(), [](int n) { return n <= 2; })) return solve(p, method.rays);
     const ProgramSolution near = solve(p, method.interior);
     if (near.status == ProgramStatus::non_finite) return near;
+    // Good enough as it is, unless large x that balance each other hide what b is missed by.
+    const double enough = 10.0 * method.rays.tolerance;
+    if (worst(near) <= enough && (p.A * near.x - p.b).norm() <= 10.0 * enough * p.b.norm()) return near;
     ProgramSolution exact = solve(p, method.rays, near);
     exact.iterations += near.iterations;
     return exact;

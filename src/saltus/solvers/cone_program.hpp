@@ -13,19 +13,20 @@ struct ConeProgram {
     std::vector<int> cones;  ///< sizes; together the number of columns
 };
 
-/// Primal-dual interior point method on the homogeneous self-dual embedding, Nesterov–Todd scaling, Mehrotra's corrector.
-/// It decides between a solution, a proof of infeasibility and a ray where the program is well posed; where it is not
-/// (all feasible points on the boundary, say) it stops at the best point, with the residuals and gap it has. A ray here
-/// proves that no y is feasible; that some x is remains to be shown.
+/// Primal-dual interior point method on the homogeneous self-dual embedding, Nesterov–Todd scaling, Mehrotra's
+/// corrector. It decides between a solution, a proof of infeasibility and a ray where the program is well posed; where
+/// it is not (all feasible points on the boundary, say) it stops at the best point, with the residuals and gap it has.
+/// A ray here proves that no y is feasible; that some x is remains to be shown.
 struct InteriorPoint {
-    double tolerance = 1e-8;  ///< largest residual and gap of what counts as optimal; it goes on to 1e-3 of it if it can
+    double tolerance =
+        1e-8;  ///< largest residual and gap of what counts as optimal; it goes on to 1e-3 of it if it can
     int max_iterations = 100;
 };
 
-/// Simplex method over extreme rays: each cone as nonnegative combinations of directions (1, d), ‖d‖ = 1, to which those
-/// are added that the dual point or the proof of infeasibility of the program so far violates. Its x lies in K, and it
-/// needs no interior: it settles what the interior point method leaves open. Dependent rows are fine. Without a good start
-/// and in many dimensions it takes many rounds.
+/// Simplex method over extreme rays: each cone as nonnegative combinations of directions (1, d), ‖d‖ = 1, to which
+/// those are added that the dual point or the proof of infeasibility of the program so far violates. Its x lies in K,
+/// and it needs no interior: it settles what the interior point method leaves open. Dependent rows are fine. Without a
+/// good start and in many dimensions it takes many rounds.
 struct ExtremeRays {
     double tolerance = 1e-11;  ///< residual and gap that it aims at
     double accept = 1e-8;      ///< residual and gap of what counts as optimal where it cannot get further

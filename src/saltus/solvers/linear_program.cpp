@@ -381,8 +381,9 @@ void examine(const LinearProgram& p, ProgramSolution& s) {
     }
     s.dual_value = dual_value;
     terms += p.c.cwiseAbs().dot(s.x.cwiseAbs());
-    // Values that are zero by cancellation differ by the rounding of what cancelled.
-    const double difference = std::abs(s.value - dual_value);
+    // Of the program that has A x for b: what x misses b by is counted in its own residual. Values that are zero by
+    // cancellation differ by the rounding of what cancelled.
+    const double difference = std::abs(s.value - dual_value - missing.dot(s.y));
     const double cancelled = y_size * p.b.cwiseAbs().sum() + largest(p.c) * s.x.cwiseAbs().sum();
     s.gap = difference <= noise * cancelled ? 0.0 : difference / terms;
 }

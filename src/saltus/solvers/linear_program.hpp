@@ -35,7 +35,7 @@ ProgramSolution solve(const LinearProgram& program, const Simplex& method, Simpl
 ///   primal  |A x − b|_i over |b_i| + ‖row i‖₁ ‖x‖_∞, and what x is outside its bounds over ‖x‖_∞
 ///   dual    z_j that an infinite bound forbids, or that is nothing but rounding, over |c_j| + ‖column j‖₁ η with the
 ///           size η = max(‖y‖_∞, max |c_k|/‖column k‖₁) of multipliers
-///   gap     |cᵀx − dual value| over Σ|c_j x_j| + Σ|b_i y_i|; 0 where it is rounding
+///   gap     |cᵀx − dual value| over Σ|c_j x_j| + Σ|b_i y_i|, with A x for b in the dual value; 0 where it is rounding
 void examine(const LinearProgram& program, ProgramSolution& solution);
 
 /// By how much y excludes every x: bᵀy − max over the bounds of yᵀA x, over Σ|b_i y_i| and the terms of the maximum.

@@ -172,7 +172,7 @@ void go_through_directions(const FrictionProblem& p, AllSolutions& all) {
 
 AllSolutions all_solutions(const FrictionProblem& p, int most_modes) {
     AllSolutions all;
-    if (p.contacts() == 1 && p.laws[0].kind == LawKind::friction3) {
+    if (p.contacts() == 1 && p.laws[0].kind == LawKind::friction3 && !orthotropic(p.laws[0])) {
         go_through_directions(p, all);
     } else {
         std::vector<std::vector<Mode>> choices;

@@ -68,7 +68,7 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
         for (Index i = 0; i < k; ++i) {
             for (Index j = 0; j < k; ++j)
                 Wff(i, j) = W(free[static_cast<std::size_t>(i)], free[static_cast<std::size_t>(j)]);
-            right.row(i) = WA.row(free[static_cast<std::size_t>(i)]);
+            if (n > 0) right.row(i) = WA.row(free[static_cast<std::size_t>(i)]);
             constant(i) = Wo(free[static_cast<std::size_t>(i)]);
         }
         const Eigen::FullPivLU<Matrix> lu(Wff);
@@ -76,7 +76,7 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
         const Matrix X = n > 0 ? Matrix(lu.solve(right)) : Matrix(k, 0);
         const Vector x = lu.solve(constant);
         for (Index i = 0; i < k; ++i) {
-            c.A.row(free[static_cast<std::size_t>(i)]) = -X.row(i);
+            if (n > 0) c.A.row(free[static_cast<std::size_t>(i)]) = -X.row(i);
             c.offset(free[static_cast<std::size_t>(i)]) = -x(i);
         }
     }

@@ -411,6 +411,39 @@ u = { x = "v0" }
     EXPECT_NEAR(motion_of(built(d, {{"F", 7.0}}), 1.0, Penalty{}, still).end.q[0], 0.25 * (7.0 - 0.6 * g), 1e-8);
 }
 
+TEST(Penalty, ADamperDoesNotPullTheBallBack) {
+    // x'' = −(k x + d x') in the spring from x = 0, x' = v; where that force becomes zero the ball flies on freely.
+    const double k = 100.0, c = 2.0, v = 1.0, w = std::sqrt(k - 0.25 * c * c);
+    const Model model = from_text(R"toml(
+[system]
+name = "ball and buffer"
+q = ["y"]
+T = "1/2*y'^2"
+[[contact]]
+name = "buffer"
+gN = "y"
+[penalty]
+k = 100.0
+d = 2.0
+[initial]
+q = { y = 0.5 }
+u = { y = -1.0 }
+)toml");
+    // k x + d x' = 0 with x = v/w e^(−ct/2) sin wt:  tan wt = −c w/(k − c²/2), in the second quadrant
+    const double released = (std::numbers::pi - std::atan2(c * w, k - 0.5 * c * c)) / w;
+    const double decay = v / w * std::exp(-0.5 * c * released);
+    const double x = decay * std::sin(w * released);
+    const double rate = decay * (w * std::cos(w * released) - 0.5 * c * std::sin(w * released));
+    ASSERT_NEAR(k * x + c * rate, 0.0, 1e-12);
+    for (const double rtol : {1e-6, 1e-9, 1e-12}) {
+        const Trajectory motion = motion_of(model, 2.0, Penalty{.rtol = rtol, .atol = 1e-3 * rtol});
+        EXPECT_NEAR(motion.end.u[0], -rate, 10.0 * rtol) << rtol;
+        EXPECT_NEAR(motion.end.q[0], -x - rate * (1.5 - released), 10.0 * rtol) << rtol;
+        // A force with a kink in it would cost hundreds of steps.
+        EXPECT_LE(motion.statistics.rejected, 10) << rtol;
+    }
+}
+
 TEST(Penalty, DampingMakesABallComeToRest) {
     model::Description d = description_of("bouncing-ball");
     d.penalty->k = 1e4;

@@ -61,7 +61,7 @@ inline std::string first_words(const std::vector<std::string>& sentences) {
 }
 
 /// No run of a test may take longer; one that does is a failure, not a hang.
-inline constexpr double patience = 20.0;
+inline constexpr double patience = 120.0;
 
 /// What may be off at the tolerance of a method: at the default what design.md promises, otherwise in proportion.
 inline double allowed(const integrate::Method& method, double promised) {

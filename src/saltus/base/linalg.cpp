@@ -65,9 +65,12 @@ RowRank row_rank(const Matrix& rows, double tolerance) {
     return result;
 }
 
-Vector least_squares(const Matrix& A, const Vector& b) {
+Vector least_squares(const Matrix& A, const Vector& b, double tolerance) {
     if (A.rows() == 0 || A.cols() == 0) return Vector::Zero(A.cols());
-    return A.completeOrthogonalDecomposition().solve(b);
+    Eigen::CompleteOrthogonalDecomposition<Matrix> decomposition(A.rows(), A.cols());
+    if (tolerance > 0.0) decomposition.setThreshold(tolerance);
+    decomposition.compute(A);
+    return decomposition.solve(b);
 }
 
 }  // namespace saltus

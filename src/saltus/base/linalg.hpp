@@ -34,7 +34,8 @@ struct RowRank {
 /// removing the span of the independent ones is below `tolerance`. Earlier rows are preferred as independent.
 RowRank row_rank(const Matrix& rows, double tolerance = 1e-10);
 
-/// x of least ‖x‖ that minimises ‖A x − b‖; A may have any shape and rank.
-Vector least_squares(const Matrix& A, const Vector& b);
+/// x of least ‖x‖ that minimises ‖A x − b‖; A may have any shape and rank. What is left of a column after the others is
+/// nothing below `tolerance` of the largest one; 0: rounding.
+Vector least_squares(const Matrix& A, const Vector& b, double tolerance = 0.0);
 
 }  // namespace saltus

@@ -15,6 +15,9 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 using trajectory::ElementKind;
 
+/// Rows of equations whose angle is less say the same: K, where it comes in squared, cannot tell it from rounding.
+constexpr double redundancy = 1e-7;
+
 double norm(const double* x, int n) {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) sum += x[i] * x[i];
@@ -48,8 +51,10 @@ Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
       positions_(ix(model.layout().positions())),
       free_(ix(n_)) {
     for (const ElementRows& rows : element_rows(model)) {
-        ElementMode element{rows, rows.kind == ElementKind::constraint || rows.kind == ElementKind::slider, 1.0,
-                            static_cast<int>(parts.size()), 0};
+        ElementMode element;
+        element.rows = rows;
+        element.active = rows.kind == ElementKind::constraint || rows.kind == ElementKind::slider;
+        element.first_part = static_cast<int>(parts.size());
         if (const model::Friction* f = friction_of(model, rows); f != nullptr && f->dimension > 0) {
             using Shape = FrictionPart::Shape;
             const auto add = [&](Shape shape, int first, int size) {
@@ -205,11 +210,15 @@ double Dynamics::reserve(const ElementMode& element, const FrictionPart& part) c
     return 0.0;
 }
 
-double Dynamics::penalty_force(const ElementMode& e) const {
+double Dynamics::spring_force(const ElementMode& e) const {
     const model::Contact& c = model_.contacts[ix(e.rows.index)];
     const double depth = -terms_.positions[ix(e.rows.normal)], rate = -gamma_[ix(e.rows.normal)];
-    return std::max(0.0, stiffness_ * coefficient(coefficients_, c.penalty_k) * depth +
-                             coefficient(coefficients_, c.penalty_d) * rate);
+    return stiffness_ * coefficient(coefficients_, c.penalty_k) * depth +
+           coefficient(coefficients_, c.penalty_d) * rate;
+}
+
+bool Dynamics::damped(const ElementMode& e) const {
+    return coefficient(coefficients_, model_.contacts[ix(e.rows.index)].penalty_d) != 0.0;
 }
 
 void Dynamics::settle(double t, const double* x) {
@@ -231,6 +240,7 @@ void Dynamics::settle(double t, const double* x) {
             }
         }
     }
+    degenerating_ = false;
     const std::size_t m = equations_.size();
     columns_.resize(m * ix(n_));
     right_.resize(m);
@@ -243,7 +253,7 @@ void Dynamics::settle(double t, const double* x) {
     for (std::size_t k = 0; k < m; ++k)
         for (int e = W.start[ix(equations_[k])]; e < W.start[ix(equations_[k]) + 1]; ++e)
             rows(static_cast<Eigen::Index>(k), W.column[ix(e)]) = terms_.W[ix(e)];
-    redundant_ = row_rank(rows, 1e-9).rank < static_cast<int>(m);
+    redundant_ = row_rank(rows, redundancy).rank < static_cast<int>(m);
 }
 
 bool Dynamics::solve_equations() {
@@ -287,11 +297,17 @@ bool Dynamics::solve_equations() {
             for (int k = 0; k < m; ++k) lu_.at(i, k) = entry(i, k);
         if (!lu_.factorise()) return false;
         lu_.solve(right_, multiplier_);
+        double least = std::abs(lu_.at(0, 0)), most = least;
+        for (int i = 1; i < m; ++i) {
+            least = std::min(least, std::abs(lu_.at(i, i)));
+            most = std::max(most, std::abs(lu_.at(i, i)));
+        }
+        degenerating_ = least < redundancy * redundancy * most;
     } else {  // consistent equations more than once: the smallest multipliers
         Matrix K(m, m);
         for (int i = 0; i < m; ++i)
             for (int k = 0; k < m; ++k) K(i, k) = entry(i, k);
-        const Vector x = least_squares(K, Eigen::Map<const Vector>(right_.data(), m));
+        const Vector x = least_squares(K, Eigen::Map<const Vector>(right_.data(), m), redundancy * redundancy);
         std::copy_n(x.data(), m, multiplier_.begin());
     }
     return std::all_of(multiplier_.begin(), multiplier_.end(), [](double v) { return std::isfinite(v); });
@@ -395,6 +411,7 @@ Eigen::RowVectorXd Dynamics::penalty_derivative(const ElementMode& e, const Matr
     const model::Contact& c = model_.contacts[ix(e.rows.index)];
     const double k = stiffness_ * coefficient(coefficients_, c.penalty_k);
     const double d = coefficient(coefficients_, c.penalty_d);
+    if (e.pulls) return Eigen::RowVectorXd::Zero(position.cols());
     Eigen::RowVectorXd out = -k * position.row(e.rows.normal) - d * velocity.row(e.rows.normal);
     if (c.penalty_k != model::no_coefficient)
         out -= stiffness_ * terms_.positions[ix(e.rows.normal)] * coefficient_derivative.row(c.penalty_k);

@@ -30,6 +30,7 @@ struct ElementMode {
     ElementRows rows;
     bool active = false;         ///< closed contact, constraint, slider, locked clutch
     double reaction_sign = 1.0;  ///< of a constraint with friction that slips: |ν| = sign·ν
+    bool pulls = false;          ///< a contact's spring and damper would: there is no force
     int first_part = 0, parts = 0;
 };
 
@@ -64,9 +65,13 @@ public:
     std::span<const double> reactions() const { return lambda_; }                        ///< one a row of the model
     double load(int element) const { return load_[static_cast<std::size_t>(element)]; }  ///< |normal force|
     double row_velocity(int row) const { return gamma_[static_cast<std::size_t>(row)]; }
-    bool redundant() const { return redundant_; }  ///< the equations of the mode depend on each other
+    bool redundant() const { return redundant_; }        ///< the equations of the mode depend on each other
+    bool degenerating() const { return degenerating_; }  ///< they did not, and by the last evaluate they do
     std::span<const double> free_acceleration() const { return free_; }  ///< by all forces but the multipliers
-    double penalty_force(const ElementMode& element) const;  ///< of a contact's spring, after evaluate_terms
+    /// Of a contact's spring and damper, after evaluate_terms: k·depth + d·rate, and 0 where that pulls.
+    double penalty_force(const ElementMode& element) const { return element.pulls ? 0.0 : spring_force(element); }
+    double spring_force(const ElementMode& element) const;
+    bool damped(const ElementMode& element) const;  ///< d ≠ 0
     /// Reactions in place of those of the equations, which need not be unique.
     void set_reaction(int row, double value) { lambda_[static_cast<std::size_t>(row)] = value; }
     /// How much the friction of a sticking part could still grow, of the load: >= 0 inside its set.
@@ -132,7 +137,7 @@ private:
     std::vector<double> columns_;        // M⁻¹ F, a column of n an equation
     std::vector<double> free_, right_, multiplier_;
     double acceleration_scale_ = 0.0;
-    bool redundant_ = false;
+    bool redundant_ = false, degenerating_ = false;
     bool needs_coefficients_ = false;
 };
 

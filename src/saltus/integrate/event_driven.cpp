@@ -163,13 +163,14 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
     d_.evaluate_terms(t_, x_.data());
     const double left = found.empty() ? t_ : found.front().left, right = found.empty() ? t_ : found.front().right;
     for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        const ElementMode& e = d_.elements[i];
+        ElementMode& e = d_.elements[i];
         if (e.rows.kind == ElementKind::contact) {
+            if (d_.compliant() && !e.active) e.pulls = d_.spring_force(e) < 0.0;
             const double gap = d_.terms().positions[ix(e.rows.normal)];
             const double scale = d_.position_scale(e.rows.normal, x_.data());
             const double rate = d_.row_velocity(e.rows.normal);
             if (d_.compliant())
-                candidates.closed[i] = gap < -1e-14 * scale || (gap <= 1e-12 * scale && rate < 0.0) ? 1 : 0;
+                candidates.closed[i] = gap < -1e-14 * scale || (gap <= 1e-12 * scale && (e.active || rate < 0.0));
             else
                 candidates.closed[i] = e.active || (gap <= 1e-10 * scale && rate <= 1e-9) ? 1 : 0;
         } else if (e.rows.kind == ElementKind::clutch) {
@@ -180,8 +181,12 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
     for (const Found& f : found) {
         const Watch& w = watcher_.watches()[ix(f.watch)];
         switch (w.what) {
-            case Watch::What::gap: candidates.closed[ix(w.element)] = 1; break;
+            case Watch::What::gap:
+                candidates.closed[ix(w.element)] = 1;
+                d_.elements[ix(w.element)].pulls = false;
+                break;
             case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
+            case Watch::What::spring: d_.elements[ix(w.element)].pulls ^= true; break;
             case Watch::What::force: candidates.released[ix(w.element)] = 1; break;
             case Watch::What::slip: {
                 // Slip in a plane may also have turned away from its old direction without coming to rest.
@@ -463,6 +468,11 @@ Run::Next Run::arc() {
         out_.arcs.push_back(std::move(arc));
     }
     watcher_.begin(t_, x_.data());
+    if (!watcher_.violated().empty()) {
+        const std::vector<Found> violated = watcher_.violated();
+        change_mode(violated, false);
+        return ended_ ? Next::end : Next::arc;
+    }
     return implicit_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
 }
 
@@ -532,6 +542,11 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
         accepted(t_, x_.data());
         largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
         if (t_ >= options_.t_end) return Next::end;
+        if (d_.degenerating()) {
+            d_.settle(t_, x_.data());
+            next_step_ = stepper.next_step();
+            if (d_.redundant()) return Next::arc;
+        }
         if constexpr (std::is_same_v<Stepper, ode::Explicit>)
             if (stepper.stiff() && linearised_.available() && d_.size() <= most_for_implicit) {
                 become_implicit();

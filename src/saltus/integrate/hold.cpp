@@ -75,7 +75,7 @@ void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const st
                 Block block{element, {}, {k}, false};
                 part_rows(k, block.rows);
                 Law law = plain(LawKind::slider);
-                law.bound = part.mu * load;
+                law.bound = part.mu * std::max(0.0, load);
                 put(block, law);
             }
         }

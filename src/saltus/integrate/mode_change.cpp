@@ -185,6 +185,8 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
         if (s.note.empty()) s.note = "the impact has no solution that could be found";
         return s;
     }
+    // An approach within the solver's error of rest takes no impulse: the contact touches.
+    if (std::all_of(outcome_.Lambda.begin(), outcome_.Lambda.end(), [](double r) { return r == 0.0; })) return s;
     finish_strike(t, x, outcome_.Lambda, owner, s);
     return s;
 }
@@ -336,8 +338,8 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     for (const double v : problem.q) size = std::max(size, std::abs(v));
     for (std::size_t i = 0; i < d_.elements.size(); ++i) {
         ElementMode& e = d_.elements[i];
-        e.active = e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider ||
-                   (d_.compliant() && e.rows.kind == ElementKind::contact && candidates.closed[i] != 0);
+        const bool spring = d_.compliant() && e.rows.kind == ElementKind::contact && candidates.closed[i] != 0;
+        e.active = spring || e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
         ElementMode& e = d_.elements[ix(blocks[b].element)];

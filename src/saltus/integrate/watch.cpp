@@ -14,13 +14,14 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 using trajectory::ElementKind;
 
 /// Velocities and forces below this part of their scale at the start of an arc come from the event before it.
-constexpr double slip_start = 1e-8;
+constexpr double slip_start = 1e-8, violation = 1e-6;
 
 }  // namespace
 
 void Watcher::begin(double t, const double* x) {
     using What = Watch::What;
     watches_.clear();
+    violated_.clear();
     bool together = false;
     for (std::size_t i = 0; i < d_.elements.size(); ++i) {
         const ElementMode& e = d_.elements[i];
@@ -28,7 +29,10 @@ void Watcher::begin(double t, const double* x) {
         const bool contact = e.rows.kind == ElementKind::contact;
         if (contact && !e.active) watches_.push_back({What::gap, element});
         const bool unique = !d_.redundant();
-        if (contact && e.active && d_.compliant()) watches_.push_back({What::depth, element});
+        if (contact && e.active && d_.compliant()) {
+            watches_.push_back({What::depth, element});
+            if (d_.damped(e)) watches_.push_back({What::spring, element});
+        }
         if (contact && e.active && !d_.compliant()) {
             if (unique)
                 watches_.push_back({What::force, element});
@@ -54,7 +58,8 @@ void Watcher::begin(double t, const double* x) {
     for (const Watch& w : watches_) {
         needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction ||
                         w.what == What::hold;
-        needs_velocities_ = needs_velocities_ || w.what == What::slip || w.what == What::clutch;
+        needs_velocities_ =
+            needs_velocities_ || w.what == What::slip || w.what == What::clutch || w.what == What::spring;
     }
     // How large the quantities are, and which of them begin at zero.
     zero_.assign(watches_.size(), 0.0);
@@ -90,6 +95,8 @@ void Watcher::begin(double t, const double* x) {
             zero_[k] = leave_[k] = 0.0;
             continue;
         }
+        if ((w.what == What::force || w.what == What::reserve) && s < -violation * scale)
+            violated_.push_back({t, t, t, static_cast<int>(k)});
         // A gap below zero has to come out of it.
         w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <= (position ? 1e-9 : slip_start) * scale;
     }
@@ -122,6 +129,7 @@ double Watcher::value(const Watch& w) {
     switch (w.what) {
         case What::gap: return d_.terms().positions[ix(e.rows.normal)];
         case What::depth: return -d_.terms().positions[ix(e.rows.normal)];
+        case What::spring: return e.pulls ? -d_.spring_force(e) : d_.spring_force(e);
         case What::force: return d_.reactions()[ix(e.rows.normal)];
         case What::slip: return d_.slip_along(d_.parts[ix(w.part)]);
         case What::reserve: return d_.reserve(e, d_.parts[ix(w.part)]);

@@ -15,6 +15,7 @@ struct Watch {
     enum class What {
         gap,       ///< of an open contact
         depth,     ///< of a contact with a spring
+        spring,    ///< force of its spring and damper, or minus that while they would pull
         force,     ///< of a closed contact or a locked clutch
         slip,      ///< velocity along the direction of slip
         reserve,   ///< what sticking friction could still bear
@@ -45,6 +46,10 @@ public:
     /// All zeros from + to − that come first, those within rounding of it together. Empty: the step is clean.
     const std::vector<Found>& search(const ode::Dense& step);
 
+    /// Forces that the mode would need at its start and that its laws do not allow: rows so nearly dependent that the
+    /// choice of the mode could not tell. Found at that time.
+    const std::vector<Found>& violated() const { return violated_; }
+
     const std::vector<Watch>& watches() const { return watches_; }
     bool unresolved = false;       ///< some search could not be completed
     double hold_tolerance = 1e-9;  ///< of the acceleration that counts as holding, relative
@@ -65,7 +70,7 @@ private:
     std::vector<std::vector<double>> values_;
     std::size_t samples_ = 0;
     std::vector<ode::Root> roots_;
-    std::vector<Found> found_;
+    std::vector<Found> found_, violated_;
     HoldProblem hold_;
     solvers::Workspace workspace_;
     solvers::Solution solution_;

@@ -1,345 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/solvers/linear_program.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "saltus/base/error.hpp"
 
 namespace saltus::solvers {
 
 namespace {
 
 using Eigen::Index;
-using At = SimplexBasis::At;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double noise = 64 * std::numeric_limits<double>::epsilon();  // of a sum, relative to its terms
 
-double lower_of(const LinearProgram& p, Index j) { return p.lower.size() == 0 ? 0.0 : p.lower(j); }
-double upper_of(const LinearProgram& p, Index j) { return p.upper.size() == 0 ? infinity : p.upper(j); }
-
-double power_of_two_near(double x) { return x > 0.0 && std::isfinite(x) ? std::exp2(std::round(std::log2(x))) : 1.0; }
+/// Also of a matrix without columns, whose rows Eigen does not address.
+Vector row_sums(const Matrix& A) { return A.cwiseAbs() * Vector::Ones(A.cols()); }
 
 double largest(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
-
-/// The program with rows and columns of size about 1, one slot variable a row, fixed to 0, and the basis on its way.
-///
-/// Slots stand for "this row is not yet met": A x + s = b with s = 0 asked. The first basis has all of them, with
-/// whatever values b − A x gives. A basic variable outside its bounds counts as an infeasibility, and while there is
-/// one the cost is their sum; where none is left the cost is c. So the method starts anywhere, and goes back to the
-/// first phase by itself when a fresh factorisation shows that rounding had hidden an infeasibility.
-class Tableau {
-public:
-    explicit Tableau(const LinearProgram& p)
-        : m_(p.A.rows()), n_(p.A.cols()), A_(m_, n_ + m_), b_(p.b), c_(Vector::Zero(n_ + m_)) {
-        A_.leftCols(n_) = p.A;
-        A_.rightCols(m_).setIdentity();
-        row_scale_ = Vector::Ones(m_);
-        column_scale_ = Vector::Ones(n_);
-        for (int pass = 0; pass < 2; ++pass) {
-            for (Index i = 0; i < m_; ++i) scale_row(i);
-            for (Index j = 0; j < n_; ++j) scale_column(j);
-        }
-        b_ = b_.cwiseProduct(row_scale_);
-        c_.head(n_) = p.c.cwiseProduct(column_scale_);
-        lower_ = upper_ = Vector::Zero(n_ + m_);
-        double size = largest(b_);
-        for (Index j = 0; j < n_; ++j) {
-            lower_(j) = lower_of(p, j) / column_scale_(j);
-            upper_(j) = upper_of(p, j) / column_scale_(j);
-            const double nearest = std::min(std::abs(lower_(j)), std::abs(upper_(j)));
-            if (std::isfinite(nearest)) size = std::max(size, nearest);
-        }
-        size_ = power_of_two_near(size);
-        b_ /= size_;
-        lower_ /= size_;
-        upper_ /= size_;
-        c_ /= power_of_two_near(largest(c_));
-        slack_ = feasibility * (1.0 + largest(b_));
-    }
-
-    enum class End { optimal, infeasible, unbounded, singular, limit };
-
-    /// From the given basis where it fits, else from the slots.
-    void start(const SimplexBasis& given) {
-        at_.assign(static_cast<std::size_t>(n_ + m_), At::basic);
-        basic_.resize(static_cast<std::size_t>(m_));
-        if (given.basic.size() == basic_.size() && given.unknown.size() == at_.size()) {
-            at_ = given.unknown;
-            for (Index i = 0; i < m_; ++i) basic_[ix(i)] = given.basic[ix(i)];
-            if (factorise()) return;
-        }
-        for (Index j = 0; j < n_; ++j) at_[ix(j)] = resting_place(j);
-        for (Index i = 0; i < m_; ++i) {
-            at_[ix(n_ + i)] = At::basic;
-            basic_[ix(i)] = n_ + i;
-        }
-        factorise();
-    }
-
-    /// Small pivots led to a singular basis: once more without them.
-    void start_carefully() {
-        smallest_pivot_ = 1e-6;
-        start({});
-    }
-
-    End run(int max_pivots, int& pivots) {
-        int degenerate = 0;
-        for (; pivots < max_pivots; ++pivots) {
-            if (since_factorised_ >= 64 && !factorise()) return End::singular;
-            const bool feasible = phase_costs();
-            const bool bland = degenerate > 20 + m_ / 4;
-            const Index entering = price(feasible, bland);
-            if (entering < 0) {
-                // What the updated inverse says is believed only from a fresh one.
-                if (since_factorised_ == 0) return feasible ? End::optimal : End::infeasible;
-                if (!factorise()) return End::singular;
-                continue;
-            }
-            column_ = inverse_ * A_.col(entering);
-            const double direction = rises_ ? 1.0 : -1.0;
-            const Step step = ratio_test(entering, direction, bland);
-            if (!std::isfinite(step.length)) {
-                if (since_factorised_ > 0) {
-                    if (!factorise()) return End::singular;
-                    continue;
-                }
-                ray_of(entering, direction);
-                return feasible ? End::unbounded : End::limit;
-            }
-            degenerate = step.length > 1e-13 ? 0 : degenerate + 1;
-            move(entering, direction, step);
-        }
-        return End::limit;
-    }
-
-    Vector x() const {
-        Vector full(n_);
-        for (Index j = 0; j < n_; ++j) full(j) = place(j);
-        for (Index i = 0; i < m_; ++i)
-            if (basic_[ix(i)] < n_) {
-                const Index j = basic_[ix(i)];
-                full(j) = std::clamp(x_basic_(i), lower_(j), upper_(j));
-            }
-        return full.cwiseProduct(column_scale_) * size_;
-    }
-
-    /// Multipliers of the program's own costs, from this basis.
-    Vector y(const LinearProgram& p) const {
-        Vector cost = Vector::Zero(m_);
-        for (Index i = 0; i < m_; ++i)
-            if (basic_[ix(i)] < n_) cost(i) = p.c(basic_[ix(i)]) * column_scale_(basic_[ix(i)]);
-        return solve_transposed(cost).cwiseProduct(row_scale_);
-    }
-
-    /// Multipliers of the sum of infeasibilities: with the costs ∓1 of what is below or above its bounds and the
-    /// reduced costs of a minimum, yᵀb exceeds the largest yᵀA x within the bounds by that sum.
-    Vector farkas() const { return solve_transposed(phase_cost_).cwiseProduct(row_scale_); }
-
-    Vector ray() const { return ray_.cwiseProduct(column_scale_); }
-
-    SimplexBasis basis() const {
-        SimplexBasis b;
-        b.unknown = at_;
-        for (const Index j : basic_) b.basic.push_back(static_cast<int>(j));
-        return b;
-    }
-
-private:
-    static constexpr double feasibility = 1e-12;
-
-    static std::size_t ix(Index i) { return static_cast<std::size_t>(i); }
-
-    void scale_row(Index i) {
-        if (n_ == 0) return;
-        const double s = power_of_two_near(A_.row(i).head(n_).cwiseAbs().maxCoeff());
-        A_.row(i).head(n_) /= s;
-        row_scale_(i) /= s;
-    }
-    void scale_column(Index j) {
-        if (m_ == 0) return;
-        const double s = power_of_two_near(A_.col(j).cwiseAbs().maxCoeff());
-        A_.col(j) /= s;
-        column_scale_(j) /= s;
-    }
-
-    At resting_place(Index j) const {
-        if (!std::isfinite(lower_(j)) && !std::isfinite(upper_(j))) return At::zero;
-        return std::abs(lower_(j)) <= std::abs(upper_(j)) ? At::lower : At::upper;
-    }
-    double place(Index j) const {
-        switch (at_[ix(j)]) {
-            case At::lower: return lower_(j);
-            case At::upper: return upper_(j);
-            case At::zero:
-            case At::basic: break;
-        }
-        return 0.0;
-    }
-
-    /// The inverse of the basis and the values of its variables, from the program; false when the basis is singular.
-    bool factorise() {
-        Matrix B(m_, m_);
-        for (Index i = 0; i < m_; ++i) B.col(i) = A_.col(basic_[ix(i)]);
-        if (m_ > 0) {
-            const Eigen::PartialPivLU<Matrix> lu(B);
-            if (!(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 1e-14)) return false;
-            inverse_ = lu.inverse();
-        } else {
-            inverse_.resize(0, 0);
-        }
-        Vector rest = b_;
-        for (Index j = 0; j < n_ + m_; ++j)
-            if (const double value = place(j); value != 0.0) rest -= value * A_.col(j);
-        x_basic_ = inverse_ * rest;
-        x_basic_ += inverse_ * (rest - B * x_basic_);
-        basis_ = std::move(B);
-        since_factorised_ = 0;
-        return x_basic_.allFinite();
-    }
-
-    Vector solve_transposed(const Vector& cost) const {
-        Vector y = inverse_.transpose() * cost;
-        if (since_factorised_ == 0) y += inverse_.transpose() * (cost - basis_.transpose() * y);
-        return y;
-    }
-
-    /// Costs of the basic variables: of their infeasibilities while there are any, else the program's.
-    bool phase_costs() {
-        bool feasible = true;
-        phase_cost_ = Vector::Zero(m_);
-        for (Index i = 0; i < m_; ++i) {
-            const Index j = basic_[ix(i)];
-            if (x_basic_(i) < lower_(j) - slack_) phase_cost_(i) = -1.0, feasible = false;
-            if (x_basic_(i) > upper_(j) + slack_) phase_cost_(i) = 1.0, feasible = false;
-        }
-        if (feasible)
-            for (Index i = 0; i < m_; ++i) phase_cost_(i) = c_(basic_[ix(i)]);
-        return feasible;
-    }
-
-    /// The unknown whose reduced cost promises most, or by Bland the first that promises anything; -1: none does.
-    Index price(bool feasible, bool bland) {
-        const Vector y = solve_transposed(phase_cost_);
-        const double enough = 1e-11 * (1.0 + largest(y));
-        Vector reduced = -(A_.leftCols(n_).transpose() * y);
-        if (feasible) reduced += c_.head(n_);
-        Index best = -1;
-        double most = enough;
-        for (Index j = 0; j < n_; ++j) {
-            const At at = at_[ix(j)];
-            if (at == At::basic || !(lower_(j) < upper_(j))) continue;
-            const double d = reduced(j);
-            const double gain = at == At::lower ? -d : at == At::upper ? d : std::abs(d);
-            if (!(gain > most)) continue;
-            best = j;
-            rises_ = d < 0.0;
-            if (bland) break;
-            most = gain;
-        }
-        return best;
-    }
-
-    struct Step {
-        double length = infinity;
-        Index row = -1;  ///< -1: the entering unknown goes to its other bound
-        bool to_upper = false;
-    };
-
-    /// How far a basic variable may go: to the bound ahead, or, when it is outside, to the one it comes back in
-    /// through.
-    double room(Index i, double rate, double slack, bool& to_upper) const {
-        const Index j = basic_[ix(i)];
-        const double x = x_basic_(i);
-        const bool below = x<lower_(j) - slack_, above = x> upper_(j) + slack_;
-        if (rate < 0.0) {
-            to_upper = above;
-            return below ? infinity : (x - (above ? upper_(j) : lower_(j)) + slack) / -rate;
-        }
-        to_upper = !below;
-        return above ? infinity : ((below ? lower_(j) : upper_(j)) - x + slack) / rate;
-    }
-
-    /// First how far one may go if bounds could be passed by a little, then among the variables that stop it within
-    /// that distance the one with the largest pivot (Harris). By Bland the first of those that stop it first.
-    Step ratio_test(Index entering, double direction, bool bland) const {
-        const double size = std::max(1.0, largest(column_));
-        double reach = infinity;
-        bool to_upper = false;
-        for (Index i = 0; i < m_; ++i) {
-            const double rate = -direction * column_(i);
-            if (std::abs(rate) <= smallest_pivot_ * size) continue;
-            reach = std::min(reach, std::max(0.0, room(i, rate, bland ? 0.0 : slack_, to_upper)));
-        }
-        Step step;
-        double pivot = 0.0;
-        for (Index i = 0; i < m_ && std::isfinite(reach); ++i) {
-            const double rate = -direction * column_(i);
-            if (std::abs(rate) <= smallest_pivot_ * size) continue;
-            const double length = std::max(0.0, room(i, rate, 0.0, to_upper));
-            if (length > reach) continue;
-            const bool better = bland ? step.row < 0 || basic_[ix(i)] < basic_[ix(step.row)] : std::abs(rate) > pivot;
-            if (!better) continue;
-            pivot = std::abs(rate);
-            step = {length, i, to_upper};
-        }
-        const double own = upper_(entering) - lower_(entering);
-        if (own <= step.length) step = {own, -1, false};
-        return step;
-    }
-
-    void move(Index entering, double direction, const Step& step) {
-        x_basic_ -= direction * step.length * column_;
-        const double value = place(entering) + direction * step.length;
-        if (step.row < 0) {
-            at_[ix(entering)] = at_[ix(entering)] == At::lower ? At::upper : At::lower;
-            return;
-        }
-        const Index leaving = basic_[ix(step.row)];
-        at_[ix(leaving)] = step.to_upper ? At::upper : At::lower;
-        at_[ix(entering)] = At::basic;
-        basic_[ix(step.row)] = entering;
-        x_basic_(step.row) = value;
-        const double pivot = column_(step.row);
-        const Eigen::RowVectorXd row = inverse_.row(step.row) / pivot;
-        column_(step.row) = 0.0;
-        inverse_.noalias() -= column_ * row;
-        inverse_.row(step.row) = row;
-        ++since_factorised_;
-    }
-
-    void ray_of(Index entering, double direction) {
-        ray_ = Vector::Zero(n_);
-        ray_(entering) = direction;
-        for (Index i = 0; i < m_; ++i)
-            if (basic_[ix(i)] < n_) ray_(basic_[ix(i)]) = -direction * column_(i);
-    }
-
-    Index m_, n_;
-    Matrix A_, inverse_, basis_;
-    Vector b_, c_, lower_, upper_, row_scale_, column_scale_;
-    double size_ = 1.0, slack_ = 0.0;
-    std::vector<At> at_;
-    std::vector<Index> basic_;
-    Vector x_basic_, phase_cost_, column_, ray_;
-    bool rises_ = true;
-    int since_factorised_ = 0;
-    double smallest_pivot_ = 1e-9;
-};
-
-bool finite(const LinearProgram& p) {
-    if (!p.A.allFinite() || !p.b.allFinite() || !p.c.allFinite()) return false;
-    return !p.lower.hasNaN() && !p.upper.hasNaN();
-}
-
-bool bounds_cross(const LinearProgram& p, Index& where) {
-    for (where = 0; where < p.A.cols(); ++where)
-        if (lower_of(p, where) > upper_of(p, where)) return true;
-    return false;
-}
 
 /// max over [lower, upper] of d x; terms with an infinite bound where d is only rounding count as 0.
 double most_within(double d, double lower, double upper, bool negligible) {
@@ -359,15 +35,16 @@ void examine(const LinearProgram& p, ProgramSolution& s) {
     s.primal_residual = s.dual_residual = 0.0;
     const auto relative = [](double error, double scale) { return error == 0.0 ? 0.0 : error / scale; };
     const Vector missing = p.A * s.x - p.b;
+    const Vector rows = row_sums(p.A);
     for (Index i = 0; i < p.A.rows(); ++i) {
-        const double scale = std::abs(p.b(i)) + p.A.row(i).cwiseAbs().sum() * x_size;
+        const double scale = std::abs(p.b(i)) + rows(i) * x_size;
         s.primal_residual = std::max(s.primal_residual, relative(std::abs(missing(i)), scale));
     }
     s.value = p.c.dot(s.x);
     double dual_value = p.b.dot(s.y), terms = p.b.cwiseAbs().dot(s.y.cwiseAbs());
     const Vector z = p.c - p.A.transpose() * s.y;
     for (Index j = 0; j < p.A.cols(); ++j) {
-        const double lower = lower_of(p, j), upper = upper_of(p, j);
+        const double lower = p.lower_of(j), upper = p.upper_of(j);
         const double outside = std::max({0.0, lower - s.x(j), s.x(j) - upper});
         s.primal_residual = std::max(s.primal_residual, relative(outside, x_size));
         const double bound = z(j) > 0.0 ? lower : upper;
@@ -395,7 +72,7 @@ double excludes(const LinearProgram& p, const Vector& y, double rounding) {
     double margin = p.b.dot(y), terms = p.b.cwiseAbs().dot(y.cwiseAbs());
     for (Index j = 0; j < p.A.cols(); ++j) {
         const bool negligible = std::abs(d(j)) <= rounding * p.A.col(j).cwiseAbs().sum() * y_size;
-        const double most = most_within(d(j), lower_of(p, j), upper_of(p, j), negligible);
+        const double most = most_within(d(j), p.lower_of(j), p.upper_of(j), negligible);
         margin -= most;
         terms += std::abs(most);
     }
@@ -405,66 +82,15 @@ double excludes(const LinearProgram& p, const Vector& y, double rounding) {
 double falls(const LinearProgram& p, const Vector& r, double rounding) {
     if (r.size() != p.A.cols() || !r.allFinite() || r.size() == 0) return 0.0;
     const double size = largest(r);
-    const Vector drift = p.A * r;
+    const Vector drift = p.A * r, rows = row_sums(p.A);
     for (Index i = 0; i < p.A.rows(); ++i)
-        if (std::abs(drift(i)) > rounding * p.A.row(i).cwiseAbs().sum() * size) return 0.0;
+        if (std::abs(drift(i)) > rounding * rows(i) * size) return 0.0;
     for (Index j = 0; j < r.size(); ++j) {
-        if (r(j) < -rounding * size && std::isfinite(lower_of(p, j))) return 0.0;
-        if (r(j) > rounding * size && std::isfinite(upper_of(p, j))) return 0.0;
+        if (r(j) < -rounding * size && std::isfinite(p.lower_of(j))) return 0.0;
+        if (r(j) > rounding * size && std::isfinite(p.upper_of(j))) return 0.0;
     }
     const double terms = p.c.cwiseAbs().dot(r.cwiseAbs());
     return terms > 0.0 ? -p.c.dot(r) / terms : 0.0;
-}
-
-ProgramSolution solve(const LinearProgram& p, const Simplex& method, SimplexBasis& basis) {
-    const Index m = p.A.rows(), n = p.A.cols();
-    SALTUS_EXPECT(p.b.size() == m && p.c.size() == n);
-    SALTUS_EXPECT((p.lower.size() == 0 || p.lower.size() == n) && (p.upper.size() == 0 || p.upper.size() == n));
-    ProgramSolution s;
-    s.x = Vector::Zero(n);
-    s.y = Vector::Zero(m);
-    Index crossing = 0;
-    if (!finite(p) || bounds_cross(p, crossing)) {
-        s.status = finite(p) ? ProgramStatus::infeasible : ProgramStatus::non_finite;
-        s.primal_residual = s.dual_residual = s.gap = infinity;
-        return s;
-    }
-    Tableau tableau(p);
-    tableau.start(basis);
-    const int most = method.max_pivots > 0 ? method.max_pivots : 50 * static_cast<int>(m + n + 10);
-    Tableau::End end = tableau.run(most, s.iterations);
-    if (end == Tableau::End::singular) {
-        tableau.start_carefully();
-        end = tableau.run(most, s.iterations);
-    }
-    s.x = tableau.x();
-    s.y = tableau.y(p);
-    basis = tableau.basis();
-    examine(p, s);
-    switch (end) {
-        case Tableau::End::optimal:
-            if (std::max({s.primal_residual, s.dual_residual, s.gap}) <= method.tolerance)
-                s.status = ProgramStatus::optimal;
-            break;
-        case Tableau::End::infeasible:
-            s.certificate = tableau.farkas();
-            if (excludes(p, s.certificate) > noise) s.status = ProgramStatus::infeasible;
-            break;
-        case Tableau::End::unbounded:
-            s.certificate = tableau.ray();
-            if (falls(p, s.certificate) > noise && s.primal_residual <= method.tolerance)
-                s.status = ProgramStatus::unbounded;
-            break;
-        case Tableau::End::singular:
-        case Tableau::End::limit: break;
-    }
-    if (s.status == ProgramStatus::stalled || s.status == ProgramStatus::optimal) s.certificate.resize(0);
-    return s;
-}
-
-ProgramSolution solve(const LinearProgram& program, const Simplex& method) {
-    SimplexBasis none;
-    return solve(program, method, none);
 }
 
 }  // namespace saltus::solvers

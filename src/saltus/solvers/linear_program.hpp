@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+#include <vector>
+
 #include "saltus/solvers/program.hpp"
 
 namespace saltus::solvers {
@@ -11,6 +14,11 @@ struct LinearProgram {
     Matrix A;
     Vector b, c;
     Vector lower, upper;  ///< may hold infinities; empty: 0 and +∞ for every unknown. Crossing: infeasible as it stands
+
+    double lower_of(Eigen::Index j) const { return lower.size() == 0 ? 0.0 : lower(j); }
+    double upper_of(Eigen::Index j) const {
+        return upper.size() == 0 ? std::numeric_limits<double>::infinity() : upper(j);
+    }
 };
 
 /// Revised simplex method for bounded unknowns with an explicit inverse of the basis. Dependent rows, degenerate

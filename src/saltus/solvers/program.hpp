@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "saltus/base/linalg.hpp"
@@ -42,5 +43,8 @@ struct ProgramSolution {
     Vector certificate;            ///< see ProgramStatus
     int iterations = 0;
 };
+
+/// The worst of the residuals and the gap.
+inline double worst(const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); }
 
 }  // namespace saltus::solvers

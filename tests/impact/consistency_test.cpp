@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "collisions.hpp"
-#include "saltus/impact/consistency_boundary.hpp"
+#include "saltus/impact/consistency_mesh.hpp"
 #include "saltus/impact/work.hpp"
 
 namespace saltus::impact {

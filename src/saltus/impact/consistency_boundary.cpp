@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/impact/consistency_boundary.hpp"
 
-#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numbers>
 
-#include "saltus/base/error.hpp"
-#include "saltus/impact/region.hpp"
+#include "saltus/impact/whole_region.hpp"
 
 namespace saltus::impact {
 
@@ -22,82 +19,6 @@ using Status = ConsistencyBoundary::Status;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_pi = 2.0 * std::numbers::pi;
 constexpr double touching = 64 * std::numeric_limits<double>::epsilon();
-
-/// The region with every edge and every ball, and what each of them is.
-struct WholeRegion {
-    Status status = Status::invalid;
-    std::string why;
-    KineticFrame frame;
-    Region region;
-    struct Label {
-        Bound bound;
-        int index;
-    };
-    std::vector<Label> rows;  ///< of region.rows
-    double size = 0.0;        ///< of velocities in it
-};
-
-int edge_contact(const KineticFrame& f, const Vector& ray) {
-    Index nearest = 0;
-    double least = infinity;
-    for (Index i = 0; i < f.normals.cols(); ++i)
-        if (const double off = std::abs(f.normals.col(i).dot(ray));
-            f.normals.col(i).squaredNorm() > 0.0 && off < least) {
-            least = off;
-            nearest = i;
-        }
-    return static_cast<int>(nearest);
-}
-
-/// Two rows that say the same would give two pieces where there is one.
-bool repeated(const Region& region, const Vector& row, double end, double size) {
-    for (Index i = 0; i < region.rows.rows(); ++i)
-        if ((region.rows.row(i).transpose() - row).norm() <= 1e-10 && std::abs(region.ends(i) - end) <= 1e-10 * size)
-            return true;
-    return false;
-}
-
-WholeRegion whole_region(const FrictionlessCollision& c, const Allowance& allowance) {
-    WholeRegion whole;
-    whole.frame = kinetic_frame(c);
-    if (!whole.frame.valid) {
-        whole.why = whole.frame.why;
-        return whole;
-    }
-    const KineticFrame& f = whole.frame;
-    const VelocityPolyhedron P = velocity_polyhedron(c);
-    whole.why = P.why;
-    whole.status = P.status == VelocityPolyhedron::Status::empty       ? Status::empty
-                   : P.status == VelocityPolyhedron::Status::too_large ? Status::too_large
-                                                                       : Status::described;
-    if (whole.status != Status::described) return whole;
-    const Region kinematic = kinematic_region(f, allowance);
-    whole.region = kinematic;
-    whole.region.rows.resize(0, f.rank());
-    whole.region.ends.resize(0);
-    whole.size = std::max({1e-300, f.distance.size() == 0 ? 0.0 : f.distance.cwiseAbs().maxCoeff(),
-                           P.corner_coordinates.size() == 0 ? 0.0 : P.corner_coordinates.cwiseAbs().maxCoeff(),
-                           f.half_impulse.norm(), std::sqrt(std::abs(kinematic.level))});
-    for (Index i = 0; i < f.normals.cols(); ++i) {
-        if (f.normals.col(i).isZero(0.0)) continue;
-        if (repeated(whole.region, f.normals.col(i), -f.distance(i), whole.size)) continue;
-        whole.region.add_row(f.normals.col(i), -f.distance(i));
-        whole.rows.push_back({Bound::contact, static_cast<int>(i)});
-    }
-    for (Index k = 0; k < P.ray_coordinates.cols(); ++k) {
-        const Vector ray = P.ray_coordinates.col(k);
-        if (repeated(whole.region, ray, 0.0, whole.size)) continue;
-        whole.region.add_row(ray, 0.0);
-        whole.rows.push_back({Bound::impulse, edge_contact(f, ray)});
-    }
-    for (Index k = 0; k < P.corner_coordinates.cols(); ++k)
-        whole.region.add_centre(centre_of(f, allowance, P.corner_coordinates.col(k)));
-    return whole;
-}
-
-double radius_squared(const Region& r, Index k) { return 2.0 * r.level + r.centres.col(k).squaredNorm(); }
-
-// --- two dimensions ------------------------------------------------------------------------------------------
 
 /// One curve's part of the boundary, in the frame.
 struct Stretch {
@@ -315,114 +236,6 @@ void describe_line(const WholeRegion& whole, ConsistencyBoundary& b) {
     for (const double end : {low, high}) b.vertices.push_back(whole.frame.velocity(Vector::Constant(1, end)));
 }
 
-// --- three dimensions ----------------------------------------------------------------------------------------
-
-/// How far one may go from y along the direction, and what stops it.
-struct Reach {
-    double length = infinity;
-    Bound bound = Bound::contact;
-    int index = -1;
-};
-
-Reach reach_of(const WholeRegion& whole, const Vector& y, const Vector& direction) {
-    const Region& r = whole.region;
-    Reach reach;
-    for (Index i = 0; i < r.rows.rows(); ++i) {
-        const double rate = r.rows.row(i).dot(direction);
-        const double room = r.rows.row(i).dot(y) - r.ends(i);
-        if (rate < 0.0 && room / -rate < reach.length)
-            reach = {std::max(0.0, room / -rate), whole.rows[static_cast<std::size_t>(i)].bound,
-                     whole.rows[static_cast<std::size_t>(i)].index};
-    }
-    for (Index k = 0; k < r.centres.cols(); ++k) {
-        const Vector from_centre = y - r.centres.col(k);
-        const double B = from_centre.dot(direction);
-        const double C = from_centre.squaredNorm() - radius_squared(r, k);
-        const double length = std::max(0.0, -B + std::sqrt(std::max(0.0, B * B - C)));
-        if (length < reach.length) reach = {length, Bound::ball, static_cast<int>(k)};
-    }
-    return reach;
-}
-
-/// The mean of affinely independent points of the region, found as those farthest along directions that are square to
-/// what is there; none when the region is flat.
-std::optional<Vector> interior_point(const WholeRegion& whole) {
-    const Index n = whole.region.dimension();
-    const std::optional<Vector> first = nearest(whole.region, Vector::Zero(n));
-    if (!first) return std::nullopt;
-    Matrix span(n, 0);
-    Vector sum = *first;
-    for (Index k = 0; k < n; ++k) {
-        Matrix rest = Matrix::Identity(n, n) - span * span.transpose();
-        Index best = 0;
-        rest.colwise().norm().maxCoeff(&best);
-        const Vector direction = rest.col(best).normalized();
-        std::optional<Vector> farthest;
-        for (const double sign : {1.0, -1.0}) {
-            const std::optional<Vector> y = nearest(whole.region, *first + sign * 1e3 * whole.size * direction);
-            if (y && (!farthest || std::abs(direction.dot(*y - *first)) > std::abs(direction.dot(*farthest - *first))))
-                farthest = y;
-        }
-        if (!farthest) return std::nullopt;
-        Vector step = *farthest - *first;
-        step -= span * (span.transpose() * step).eval();
-        if (step.norm() <= 1e-8 * whole.size) return std::nullopt;
-        span.conservativeResize(n, k + 1);
-        span.col(k) = step.normalized();
-        sum += *farthest;
-    }
-    return sum / static_cast<double>(n + 1);
-}
-
-struct Sphere {
-    std::vector<Eigen::Vector3d> directions;
-    std::vector<std::array<int, 3>> triangles;
-};
-
-Sphere icosphere(int subdivisions) {
-    Sphere s;
-    const double g = std::numbers::phi;
-    for (const double a : {-1.0, 1.0})
-        for (const double b : {-g, g}) {
-            s.directions.emplace_back(a, b, 0.0);
-            s.directions.emplace_back(0.0, a, b);
-            s.directions.emplace_back(b, 0.0, a);
-        }
-    // Faces: triples of corners at the edge length 2 from each other.
-    const auto near = [&](int i, int j) {
-        return std::abs((s.directions[static_cast<std::size_t>(i)] - s.directions[static_cast<std::size_t>(j)]).norm() -
-                        2.0) < 1e-9;
-    };
-    for (int i = 0; i < 12; ++i)
-        for (int j = i + 1; j < 12; ++j)
-            for (int k = j + 1; k < 12; ++k)
-                if (near(i, j) && near(j, k) && near(i, k)) {
-                    const auto& a = s.directions[static_cast<std::size_t>(i)];
-                    const auto& b = s.directions[static_cast<std::size_t>(j)];
-                    const auto& c = s.directions[static_cast<std::size_t>(k)];
-                    s.triangles.push_back(a.dot(b.cross(c)) > 0.0 ? std::array{i, j, k} : std::array{i, k, j});
-                }
-    for (auto& d : s.directions) d.normalize();
-    for (int level = 0; level < subdivisions; ++level) {
-        std::map<std::pair<int, int>, int> middles;
-        const auto middle = [&](int i, int j) {
-            const auto [at, fresh] = middles.try_emplace(std::minmax(i, j), static_cast<int>(s.directions.size()));
-            if (fresh)
-                s.directions.push_back(
-                    (s.directions[static_cast<std::size_t>(i)] + s.directions[static_cast<std::size_t>(j)])
-                        .normalized());
-            return at->second;
-        };
-        std::vector<std::array<int, 3>> finer;
-        for (const auto& [i, j, k] : s.triangles) {
-            const int ij = middle(i, j), jk = middle(j, k), ki = middle(k, i);
-            finer.insert(finer.end(), {{i, ij, ki}, {j, jk, ij}, {k, ki, jk}, {ij, jk, ki}});
-        }
-        s.triangles = std::move(finer);
-    }
-    return s;
-}
-
 }  // namespace
 
 Vector BoundaryPiece::at(double s) const {
@@ -446,48 +259,6 @@ ConsistencyBoundary consistency_boundary(const FrictionlessCollision& c, const A
             b.why = "the contacts act in " + std::to_string(whole.frame.rank()) + " directions, not in two";
     }
     return b;
-}
-
-ConsistencyMesh consistency_mesh(const FrictionlessCollision& c, const Allowance& allowance, int subdivisions) {
-    SALTUS_EXPECT(subdivisions >= 0 && subdivisions <= 7);
-    ConsistencyMesh mesh;
-    const WholeRegion whole = whole_region(c, allowance);
-    mesh.status = whole.status;
-    mesh.why = whole.why;
-    if (whole.status != Status::described) return mesh;
-    if (whole.frame.rank() != 3) {
-        mesh.status = Status::other_dimension;
-        mesh.why = "the contacts act in " + std::to_string(whole.frame.rank()) + " directions, not in three";
-        return mesh;
-    }
-    std::optional<Vector> inside = interior_point(whole);
-    if (!inside) {
-        mesh.status = Status::empty;
-        mesh.why = "the set has no interior";
-        return mesh;
-    }
-    const Sphere sphere = icosphere(subdivisions);
-    // Once for the middle, then from there.
-    Vector middle = Vector::Zero(3);
-    for (const auto& d : sphere.directions) middle += *inside + reach_of(whole, *inside, d).length * d;
-    *inside = middle / static_cast<double>(sphere.directions.size());
-    std::vector<Eigen::Vector3d> y;
-    for (const auto& d : sphere.directions) {
-        const Reach reach = reach_of(whole, *inside, d);
-        y.emplace_back(*inside + reach.length * d);
-        mesh.points.push_back(whole.frame.velocity(y.back()));
-        mesh.bound.push_back(reach.bound);
-        mesh.index.push_back(reach.index);
-    }
-    mesh.inside = whole.frame.velocity(*inside);
-    mesh.triangles = sphere.triangles;
-    for (const auto& [i, j, k] : mesh.triangles) {
-        const Eigen::Vector3d o = *inside;
-        const auto at = [&](int v) { return Eigen::Vector3d(y[static_cast<std::size_t>(v)] - o); };
-        mesh.volume += at(i).dot(at(j).cross(at(k))) / 6.0;
-    }
-    if (c.M.rows() == 3) mesh.volume /= whole.frame.cholesky.diagonal().prod();
-    return mesh;
 }
 
 }  // namespace saltus::impact

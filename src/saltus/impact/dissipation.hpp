@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "saltus/base/linalg.hpp"
+#include "saltus/impact/frictional.hpp"
 
 namespace saltus::impact {
 
@@ -35,5 +35,21 @@ struct DissipationTest {
 };
 
 DissipationTest dissipation_test(const Restitution& restitution);
+
+/// Of the contacts of a collision, given the coefficients of all rows: D less what bilateral rows hold.
+Restitution restitution_of(const FrictionalCollision& collision, const Vector& e);
+
+/// A collision in which Newton's law creates energy. For given Λ in the friction cones the work is largest where ξ = 0,
+/// all contacts sticking and closed: then γ⁺ = −Eγ⁻ and, with T = ½γᵀD⁻¹γ of what the contacts can change,
+///     W/T⁻ = ‖Eγ⁻‖²/‖γ⁻‖² − 1   in the norm of D⁻¹,      Λ = −D⁻¹(I + E)γ⁻ in the cones,  γ_N⁻ <= 0.
+/// The quotient is made as large as a deterministic search from many starts gets it.
+struct EnergyCreation {
+    bool found = false;
+    std::string why;  ///< nothing was looked for
+    Vector u_minus, u_plus, Lambda;
+    double work = 0.0, energy_before = 0.0;  ///< W, T⁻; u⁻ has unit T⁻
+};
+
+EnergyCreation find_energy_creation(const FrictionalCollision& collision, const Vector& e);
 
 }  // namespace saltus::impact

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "saltus/impact/frictional.hpp"
 #include "saltus/impact/work.hpp"
-#include "saltus/solvers/problem.hpp"
 
 namespace saltus::impact {
-
-/// A collision with friction: M (u⁺ − u⁻) = Σ W_kΛ_k + P, each Λ_k in the cone of its law (normal row first), γ = Wᵀu +
-/// χ.
-struct FrictionalCollision {
-    Matrix M;           ///< n × n, symmetric positive definite; its lower triangle is read
-    Matrix directions;  ///< n × rows
-    Vector chi;         ///< one a row; empty: nothing moves
-    Vector u_minus, u_plus;
-    Vector impulse;                  ///< P; empty: none
-    std::vector<solvers::Law> laws;  ///< one a block of rows
-    std::vector<int> sizes;          ///< rows of each block
-    std::vector<std::string> names;  ///< of the blocks, for sentences; empty: "contact 1" and so on
-};
 
 /// Σ ½(γ⁺ + γ⁻)·Λ by what the rows are.
 struct WorkParts {
@@ -44,11 +31,13 @@ struct FrictionalEnd {
 
 struct FrictionalAudit {
     Verdict verdict = Verdict::invalid;
+    Verdict verdict_with_external_work = Verdict::invalid;  ///< with alpha + W_P
     std::string sentence;
     Audit::Kinematic kinematic;  ///< of the normal and bilateral rows; slack of other rows is +∞
     Audit::Kinetic kinetic;
     Vector gamma_minus, gamma_plus;
     FrictionalEnd least, greatest;
+    double energy_minus = 0.0, energy_plus = 0.0;  ///< T⁻, T⁺
     double energy_change = 0.0, external_work = 0.0;
 };
 
@@ -57,5 +46,8 @@ struct FrictionalAudit {
 /// reason. A Coulomb–Contensou patch and friction on a bilateral row (scaled_slider) are no second-order cones: verdict
 /// invalid, which the sentence says, unless μ = 0 makes them frictionless.
 FrictionalAudit audit(const FrictionalCollision& collision, const AuditOptions& options = {});
+
+/// The special cases that it is; `contacts` of a remark are blocks.
+std::vector<Remark> frictional_remarks(const FrictionalCollision& collision, const FrictionalAudit& audit);
 
 }  // namespace saltus::impact

@@ -16,8 +16,9 @@ using Eigen::Index;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double independent = 1e-10;  // of unit vectors
 
-/// Orthonormal basis of the columns' span; columns are taken with length 1.
-Matrix span_of(Matrix columns) {
+}  // namespace
+
+Matrix orthonormal_span(Matrix columns) {
     for (Index j = 0; j < columns.cols(); ++j)
         if (const double length = columns.col(j).norm(); length > 0.0) columns.col(j) /= length;
     if (columns.rows() == 0 || columns.cols() == 0 || columns.isZero(0.0)) return Matrix(columns.rows(), 0);
@@ -26,8 +27,6 @@ Matrix span_of(Matrix columns) {
     qr.compute(columns);
     return qr.householderQ() * Matrix::Identity(columns.rows(), qr.rank());
 }
-
-}  // namespace
 
 Vector KineticFrame::coordinates(const Vector& u) const {
     const Vector x = cholesky.transpose() * u;
@@ -70,7 +69,7 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
 
     Matrix A = c.directions.cols() == 0 ? Matrix(n, 0) : Matrix(lower.solve(c.directions));
     const Matrix B = A.rightCols(c.bilateral);
-    f.bilateral = span_of(B);
+    f.bilateral = orthonormal_span(B);
     f.origin = f.z;
     if (c.bilateral > 0) {
         Vector gamma = B.transpose() * f.z;
@@ -93,7 +92,7 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
         A.leftCols(m) -= f.bilateral * (f.bilateral.transpose() * A.leftCols(m)).eval();
     for (Index i = 0; i < m; ++i)  // held by the bilateral constraints altogether
         if (A.col(i).norm() <= independent * full_length(i)) A.col(i).setZero();
-    f.basis = span_of(A.leftCols(m));
+    f.basis = orthonormal_span(A.leftCols(m));
     // Right-handed where that has a meaning: what is counter-clockwise in the frame is so for u.
     if (f.rank() == n && n > 0 && f.basis.determinant() < 0.0) f.basis.col(0) *= -1.0;
     f.normals = f.basis.transpose() * A.leftCols(m);

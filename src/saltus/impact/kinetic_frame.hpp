@@ -39,6 +39,9 @@ struct KineticFrame {
     double norm(const Vector& u) const;            ///< ‖u‖_M
 };
 
+/// Orthonormal basis of the columns' span; columns are taken with length 1 and count as dependent within 1e-10.
+Matrix orthonormal_span(Matrix columns);
+
 KineticFrame kinetic_frame(const FrictionlessCollision& collision);
 
 }  // namespace saltus::impact

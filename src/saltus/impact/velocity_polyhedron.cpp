@@ -182,6 +182,7 @@ Vector closing_impulses(const Matrix& normals, const Vector& distance) {
 }
 
 Matrix from_frame(const KineticFrame& f, const Matrix& directions) {
+    if (directions.cols() == 0) return Matrix(f.cholesky.rows(), 0);
     return f.cholesky.transpose().triangularView<Eigen::Upper>().solve(f.basis * directions);
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "saltus/impact/consistency_boundary.hpp"
+#include "saltus/impact/region.hpp"
+
+namespace saltus::impact {
+
+/// The region with every edge and every ball, and what each of them is.
+struct WholeRegion {
+    ConsistencyBoundary::Status status = ConsistencyBoundary::Status::invalid;
+    std::string why;
+    KineticFrame frame;
+    Region region;
+    struct Label {
+        Bound bound;
+        int index;
+    };
+    std::vector<Label> rows;  ///< of region.rows
+    double size = 0.0;        ///< of velocities in it
+};
+
+WholeRegion whole_region(const FrictionlessCollision& collision, const Allowance& allowance);
+
+/// Of ball k of a region.
+double radius_squared(const Region& region, Eigen::Index k);
+
+}  // namespace saltus::impact

@@ -9,6 +9,7 @@
 #include "cli/check.hpp"
 #include "cli/command.hpp"
 #include "cli/compare.hpp"
+#include "cli/impact.hpp"
 #include "cli/simulate.hpp"
 #include "cli/solve.hpp"
 #include "saltus/base/text.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 using namespace saltus;
 
-void add_common(CLI::App& command, cli::Common& options) {
-    command.add_option("model", options.model, "Model file (TOML)")->required();
+void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
+    command.add_option("model", options.model, "Model file (TOML)")->required(needs_model);
     command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")->allow_extra_args(false);
     command.add_option("--out", options.out, "Folder for result files; without it no file is written");
     command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
@@ -49,6 +50,10 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--samples", c.samples, "Equidistant times in states.csv (1001)");
     command->add_option("--restart", c.restart, "Go on from the end of this trajectory.h5");
     command->add_flag("--perturbed", c.perturbed, "Apply the model's [perturbation]");
+    command->add_flag("--strict-energy", c.strict_energy, "End the run at the first impact that creates energy");
+    command->add_flag(
+        "--repair-energy", c.repair_energy,
+        "Replace the velocities after an impact that creates energy by the nearest that create none; event");
     command->footer("Example:  saltus simulate models/bouncing-ball.toml --t-end 3 --set e=0.9 --out run");
     return command;
 }
@@ -63,6 +68,28 @@ CLI::App* add_compare(CLI::App& app, cli::CompareCommand& c) {
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
     command->add_option("--refinements", c.refinements, "How often h is halved and k taken ten times (3)");
     command->footer("Example:  saltus compare models/single-link-arm.toml");
+    return command;
+}
+
+CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
+    CLI::App* command =
+        app.add_subcommand("impact", "Audit one collision (contact work, consistency), or all of a trajectory");
+    add_common(*command, c.common, false);
+    command->add_option("--u-plus", c.u_plus, "Velocities after it, x=1,y=2; otherwise by the model's impact law")
+        ->allow_extra_args(false);
+    command->add_option("--u-minus", c.u_minus, "Velocities before it; otherwise the model's initial ones")
+        ->allow_extra_args(false);
+    command->add_option("--q", c.q, "Positions; otherwise the model's initial ones")->allow_extra_args(false);
+    command->add_option("--closed", c.closed, "Contacts that take part; otherwise those with gap 0")
+        ->allow_extra_args(false);
+    command->add_option("--Lambda", c.Lambda, "Contact impulses, name=N or name=N,T1,T2; without --u-plus they give it")
+        ->allow_extra_args(false);
+    command->add_option("--impulse", c.impulse, "Impulse from outside, x=1,y=2")->allow_extra_args(false);
+    command->add_option("--alpha", c.alpha, "Contact work that is allowed (0)");
+    command->add_option("--number", c.number, "Take impact number N of the model's motion");
+    command->add_option("--trajectory", c.trajectory, "Audit every impact of this trajectory.h5");
+    command->add_option("--event", c.event, "Of the trajectory only impact number N, in full");
+    command->footer("Example:  saltus impact models/forklift.toml --u-plus y=1.9,phi=0.2");
     return command;
 }
 
@@ -102,10 +129,12 @@ int main(int argc, char** argv) {
     cli::Common check_options;
     cli::SimulateCommand simulate_options;
     cli::CompareCommand compare_options;
+    cli::ImpactCommand impact_options;
     cli::SolveCommand solve_options;
     const CLI::App* const check_command = add_check(app, check_options);
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
     const CLI::App* const compare_command = add_compare(app, compare_options);
+    const CLI::App* const impact_command = add_impact(app, impact_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
 
     try {
@@ -114,6 +143,7 @@ int main(int argc, char** argv) {
         if (check_command->parsed()) cli::check(check_options);
         if (simulate_command->parsed()) return cli::simulate(simulate_options);
         if (compare_command->parsed()) return cli::compare(compare_options);
+        if (impact_command->parsed()) return cli::impact(impact_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::done : cli::bad_input;

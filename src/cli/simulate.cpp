@@ -38,6 +38,7 @@ struct Plan {
     State start;
     bool restarted = false;
     double t_end = 0.0;
+    integrate::EnergyRule energy = integrate::EnergyRule::report;
     std::string options;                ///< those that count, as they would be written on a command line
     std::vector<std::string> warnings;  ///< about what was given and does not count
 };
@@ -134,6 +135,25 @@ void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) 
     }
     unused("--h", c.h.has_value());
     unused("--theta", c.theta.has_value());
+    if (plan.method_name != "penalty") return;
+    unused("--strict-energy", c.strict_energy);
+    unused("--repair-energy", c.repair_energy);
+}
+
+void choose_energy_rule(const SimulateCommand& c, Plan& plan) {
+    if (c.strict_energy && c.repair_energy)
+        throw Error("ends the run where --repair-energy would go on", {"--strict-energy", 0, 0}, "give one of them");
+    if (c.repair_energy && plan.method_name == "moreau")
+        throw Error("needs resolved impacts, which time-stepping has not", {"--repair-energy", 0, 0},
+                    "simulate with --method event");
+    if (c.strict_energy) {
+        plan.energy = integrate::EnergyRule::stop;
+        plan.options += " --strict-energy";
+    }
+    if (c.repair_energy) {
+        plan.energy = integrate::EnergyRule::repair;
+        plan.options += " --repair-energy";
+    }
 }
 
 State restart_state(const std::string& file, const model::Model& m) {
@@ -167,6 +187,7 @@ Plan make_plan(const SimulateCommand& c, const model::Model& m) {
     plan.start = plan.restarted ? restart_state(c.restart, m) : State{0.0, m.q0, m.u0};
     choose_time(c, m, plan);
     choose_method(c, m, plan);
+    choose_energy_rule(c, plan);
     if (plan.restarted) plan.options += " --restart " + quoted(c.restart);
     if (c.perturbed) plan.options += " --perturbed";
     if (c.common.project_initial) plan.options += " --project-initial";
@@ -215,6 +236,7 @@ void write_results(const SimulateCommand& c, const Trajectory& t, const std::str
 Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan) {
     integrate::Options options;
     options.t_end = plan.t_end;
+    options.energy = plan.energy;
     if (plan.restarted) options.start = plan.start;
     listen_for_interrupts();
     options.interrupted = interrupt_asked;
@@ -234,7 +256,8 @@ int exit_code(Status status) {
     switch (status) {
         case Status::completed: return done;
         case Status::interrupted: return interrupted;
-        case Status::failed: return failed;
+        case Status::failed:
+        case Status::energy_created: return failed;
     }
     return failed;
 }

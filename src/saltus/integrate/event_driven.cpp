@@ -49,6 +49,7 @@ private:
     void start();
     void change_mode(const std::vector<Found>& found, bool first);
     void record_strike(const Strike& strike, EventKind kind, double left, double right);
+    void judge_creation(const std::string& why);
     void record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
                         double right);
     bool choose(Candidates& candidates, double left, double right, bool project = true);
@@ -118,6 +119,7 @@ Run::Run(const model::Model& model, const Settings& settings, const Options& opt
     out_.coordinates = model.coordinates;
     out_.elements = elements_of(model);
     out_.warnings = model.warnings;
+    change_.repair_energy = options.energy == EnergyRule::repair;
 }
 
 Candidates Run::nothing() const {
@@ -223,6 +225,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
         if (strike.happened) {
             struck = true;
             record_strike(strike, EventKind::impact, left, right);
+            if (ended_) return;
             double approach = 0.0;
             d_.evaluate_terms(t_, x_.data());
             for (std::size_t i = 0; i < d_.elements.size(); ++i) {
@@ -333,6 +336,7 @@ void Run::record_strike(const Strike& strike, EventKind kind, double left, doubl
     event.u_plus = strike.u_plus;
     event.impulses = strike.impulses;
     event.work = strike.work;
+    event.audit = strike.audit;
     event.energy_after = total_energy();
     std::vector<double> before = x_;
     std::copy(strike.u_minus.begin(), strike.u_minus.end(), before.begin() + static_cast<std::ptrdiff_t>(n));
@@ -343,6 +347,15 @@ void Run::record_strike(const Strike& strike, EventKind kind, double left, doubl
     if (!strike.note.empty()) warn(strike.note + at_time());
     impulse_work_ += strike.done;
     out_.events.push_back(std::move(event));
+    if (!strike.creates.empty()) judge_creation(strike.creates);
+}
+
+void Run::judge_creation(const std::string& why) {
+    const std::string text = creation_text(out_.events.back(), why);
+    if (options_.energy != EnergyRule::stop) return warn(text);
+    out_.status = trajectory::Status::energy_created;
+    out_.reason = text;
+    ended_ = true;
 }
 
 void Run::record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/impact/frictional_consistency.hpp"
 #include "saltus/solvers/modes.hpp"
 
 namespace saltus::integrate {
@@ -45,7 +46,8 @@ bool ModeChange::approaches(int element) const {
     return gamma < (fresh ? -faint_approach : -approach_tolerance);  // what was closed moves by rounding
 }
 
-void ModeChange::collect_impact_rows(const Candidates& candidates, std::vector<int>& owner) {
+void ModeChange::collect_impact_rows(const Candidates& candidates) {
+    std::vector<int>& owner = owner_;
     rows_.clear();
     owner.clear();
     for (std::size_t i = 0; i < d_.elements.size(); ++i) {
@@ -77,31 +79,42 @@ void ModeChange::collect_impact_rows(const Candidates& candidates, std::vector<i
     }
 }
 
-void ModeChange::finish_strike(double t, double* x, std::span<const double> Lambda, const std::vector<int>& owner,
-                               Strike& s) {
+void ModeChange::finish_strike(double t, double* x, std::span<const double> Lambda, Strike& s) {
     const int n = d_.size();
+    const std::vector<int>& owner = owner_;
     std::vector<double> du(ix(n));
     rows_.velocity_change(Lambda, du);
     s.u_minus.assign(x + n, x + 2 * n);
-    std::vector<double> gamma_minus;
-    for (const int row : rows_.row_numbers()) gamma_minus.push_back(d_.row_velocity(row));
+    gamma_minus_.clear();
+    gamma_plus_.clear();
+    chi_.clear();
+    for (const int row : rows_.row_numbers()) gamma_minus_.push_back(d_.row_velocity(row));
     for (int i = 0; i < n; ++i) x[n + i] += du[ix(i)];
     s.u_plus.assign(x + n, x + 2 * n);
     d_.evaluate_terms(t, x);
+    for (const int row : rows_.row_numbers()) {
+        gamma_plus_.push_back(d_.row_velocity(row));
+        chi_.push_back(d_.terms().chi[ix(row)]);
+    }
+    starts_.clear();
+    for (int b = 0; b < rows_.blocks(); ++b) starts_.push_back(rows_.first_row(b));
+    starts_.push_back(rows_.rows());
+    const impact::DecidedWork work =
+        impact::audit({gamma_minus_, gamma_plus_, chi_, Lambda, starts_, rows_.problem.laws});
+    s.audit = energy_audit(work);
+    s.work = work.work;
+    s.done = work.work + work.obstacle_work;
+    s.impulses.clear();
+    s.elements.clear();
     std::vector<trajectory::Reaction> reactions(d_.elements.size());
     for (std::size_t i = 0; i < reactions.size(); ++i) {
         reactions[i].element = static_cast<int>(i);
         reactions[i].T.assign(ix(d_.elements[i].rows.slips), 0.0);
     }
-    s.work = s.done = 0.0;
     std::vector<char> took_part(d_.elements.size(), 0);
     for (int b = 0; b < rows_.blocks(); ++b) {
-        const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
-        for (int k = rows_.first_row(b); k < last; ++k) {
+        for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
-            const double mean = 0.5 * (gamma_minus[ix(k)] + d_.row_velocity(row));
-            s.work += mean * Lambda[ix(k)];
-            s.done += (mean - d_.terms().chi[ix(row)]) * Lambda[ix(k)];
             const ElementMode& e = d_.elements[ix(owner[ix(b)])];
             trajectory::Reaction& reaction = reactions[ix(owner[ix(b)])];
             if (row == e.rows.normal)
@@ -109,7 +122,7 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
             else
                 reaction.T[ix(row - e.rows.first_slip)] = Lambda[ix(k)];
             if (e.rows.kind != ElementKind::constraint &&
-                (Lambda[ix(k)] != 0.0 || (row == e.rows.normal && gamma_minus[ix(k)] < -approach_tolerance)))
+                (Lambda[ix(k)] != 0.0 || (row == e.rows.normal && gamma_minus_[ix(k)] < -approach_tolerance)))
                 took_part[ix(owner[ix(b)])] = 1;
         }
     }
@@ -121,20 +134,39 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
     s.happened = true;
 }
 
-Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
-    Strike s;
-    d_.evaluate_terms(t, x);
-    bool any = false;
-    for (std::size_t i = 0; i < d_.elements.size(); ++i)
-        any = any || (candidates.closed[i] != 0 && d_.elements[i].rows.normal >= 0 && approaches(static_cast<int>(i)));
-    if (!any) return s;
-    if (!d_.factorise_mass()) {
-        s.failed = true;
-        s.note = "the mass matrix is singular";
-        return s;
+impact::Restitutions ModeChange::restitutions() const {
+    return {Eigen::Map<const Vector>(collision_.e.data(), static_cast<Eigen::Index>(collision_.e.size())),
+            collision_.law};
+}
+
+/// Few impacts come here. Where the energy is to be repaired, the impulses of the nearest consistent velocity take the
+/// place of those of the law.
+void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambda, Strike& s) {
+    if (s.audit.created == 0.0) return;
+    const impact::FrictionalCollision c =
+        frictional_collision(d_.model(), d_.terms(), rows_, owner_, s.u_minus, s.u_plus);
+    s.creates = explain(c, Lambda, restitutions(), owner_, s.audit);
+    if (!repair_energy || !(s.audit.created > 0.0)) return;
+    const impact::NearestByFriction nearest = impact::nearest_consistent(c);
+    if (nearest.status != impact::NearestConsistent::Status::found) {
+        s.creates += "; it could not be repaired: " + nearest.why;
+        return;
     }
-    std::vector<int> owner;
-    collect_impact_rows(candidates, owner);
+    const trajectory::EnergyAudit before = s.audit;
+    std::copy(s.u_minus.begin(), s.u_minus.end(), x + d_.size());
+    d_.evaluate_terms(t, x);
+    finish_strike(t, x, {nearest.Lambda.data(), static_cast<std::size_t>(nearest.Lambda.size())}, s);
+    s.audit.created = 0.0;
+    s.audit.prevented = before.created;
+    s.audit.element = before.element;
+    s.audit.law = before.law;
+    s.creates += "; the velocities after it are replaced by the nearest that create none, at the distance " +
+                 number_text(nearest.distance) + " in the metric of the kinetic energy";
+}
+
+bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note) {
+    if (!d_.factorise_mass()) return false;
+    collect_impact_rows(candidates);
     rows_.assemble(d_.terms(), d_.mass());
     collision_.problem = rows_.problem;
     collision_.gamma_minus.clear();
@@ -143,7 +175,7 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
     collision_.chi.clear();
     collision_.kinetic_energy = d_.energy(t, x).kinetic;
     for (int b = 0; b < rows_.blocks(); ++b) {
-        const ElementMode& e = d_.elements[ix(owner[ix(b)])];
+        const ElementMode& e = d_.elements[ix(owner_[ix(b)])];
         const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
         const model::Contact* const contact =
             e.rows.kind == ElementKind::contact ? &d_.model().contacts[ix(e.rows.index)] : nullptr;
@@ -158,7 +190,7 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
                     restitution = 1.0 - d_.coefficients()[ix(contact->c)] * std::max(0.0, -gamma);
                     if (restitution < 0.0) {
                         restitution = 0.0;
-                        s.note = "1 - c*v of " + contact->name + " is negative at this speed and taken as 0";
+                        note = "1 - c*v of " + contact->name + " is negative at this speed and taken as 0";
                     }
                 }
                 if (gamma >= 0.0) restitution = 0.0;
@@ -169,6 +201,21 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
             collision_.e.push_back(restitution);
             collision_.chi.push_back(d_.terms().chi[ix(row)]);
         }
+    }
+    return true;
+}
+
+Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
+    Strike s;
+    d_.evaluate_terms(t, x);
+    bool any = false;
+    for (std::size_t i = 0; i < d_.elements.size(); ++i)
+        any = any || (candidates.closed[i] != 0 && d_.elements[i].rows.normal >= 0 && approaches(static_cast<int>(i)));
+    if (!any) return s;
+    if (!prepare(t, x, candidates, s.note)) {
+        s.failed = true;
+        s.note = "the mass matrix is singular";
+        return s;
     }
     ++solves;
     // Better than asked for where that can be had: errors of impacts add up.
@@ -187,7 +234,8 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
     }
     // An approach within the solver's error of rest takes no impulse: the contact touches.
     if (std::all_of(outcome_.Lambda.begin(), outcome_.Lambda.end(), [](double r) { return r == 0.0; })) return s;
-    finish_strike(t, x, outcome_.Lambda, owner, s);
+    finish_strike(t, x, outcome_.Lambda, s);
+    judge_energy(t, x, outcome_.Lambda, s);
     return s;
 }
 
@@ -198,8 +246,7 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
         s.failed = true;
         return s;
     }
-    std::vector<int> owner;
-    collect_impact_rows(candidates, owner);
+    collect_impact_rows(candidates);
     rows_.assemble(d_.terms(), d_.mass());
     for (int k = 0; k < rows_.rows(); ++k) {
         const double gamma = d_.row_velocity(rows_.row_numbers()[ix(k)]);
@@ -213,7 +260,8 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
         const solvers::AllSolutions all = solvers::all_solutions(problem);
         for (const std::vector<double>& r : all.r) {
             if (std::all_of(r.begin(), r.end(), [](double v) { return v == 0.0; })) continue;
-            finish_strike(t, x, r, owner, s);
+            finish_strike(t, x, r, s);
+            if (s.audit.created > 0.0) s.creates = "the contacts jam";
             return s;
         }
     }

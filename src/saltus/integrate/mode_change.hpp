@@ -7,6 +7,7 @@
 #include "saltus/impact/collision.hpp"
 #include "saltus/integrate/dynamics.hpp"
 #include "saltus/integrate/hold.hpp"
+#include "saltus/integrate/impact_audit.hpp"
 
 namespace saltus::integrate {
 
@@ -28,6 +29,8 @@ struct Strike {
     double done = 0.0;          ///< on the system: Σ ½(u⁺ + u⁻)·WΛ
     double residual = 0.0;
     std::string note;
+    trajectory::EnergyAudit audit;
+    std::string creates;  ///< why it creates energy, or would have
 };
 
 /// The next mode.
@@ -44,6 +47,14 @@ class ModeChange {
 public:
     ModeChange(Dynamics& dynamics, double tolerance);
 
+    /// The closed candidates' collision as matrices and laws, at the state of the last evaluate_terms: `rows`, `owner`
+    /// and `collision` are set. False when the mass matrix is singular. The note says which coefficients were changed.
+    bool prepare(double t, const double* x, const Candidates& candidates, std::string& note);
+    const ActiveRows& rows() const { return rows_; }
+    const std::vector<int>& owner() const { return owner_; }  ///< element of each block
+    const impact::Collision& collision() const { return collision_; }
+    impact::Restitutions restitutions() const;
+
     /// The collision of the closed candidates that approach, if any does: x's velocities become those after it.
     Strike strike(double t, double* x, const Candidates& candidates);
 
@@ -54,11 +65,13 @@ public:
     Choice choose(double t, const double* x, const Candidates& candidates);
 
     long solves = 0;
+    bool repair_energy = false;  ///< of collisions that create energy: take the nearest velocities that create none
 
 private:
     bool approaches(int element) const;
-    void collect_impact_rows(const Candidates& candidates, std::vector<int>& owner);
-    void finish_strike(double t, double* x, std::span<const double> Lambda, const std::vector<int>& owner, Strike& s);
+    void collect_impact_rows(const Candidates& candidates);
+    void finish_strike(double t, double* x, std::span<const double> Lambda, Strike& s);
+    void judge_energy(double t, double* x, std::span<const double> Lambda, Strike& s);
 
     Dynamics& d_;
     double tolerance_;
@@ -67,6 +80,8 @@ private:
     impact::Collision collision_;
     impact::Outcome outcome_;
     solvers::Workspace workspace_;
+    std::vector<int> owner_, starts_;
+    std::vector<double> gamma_minus_, gamma_plus_, chi_;
 };
 
 /// Slip below this part of what makes it up, and the approach of contacts that are closed already, count as zero.

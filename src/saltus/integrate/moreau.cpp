@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/active.hpp"
+#include "saltus/integrate/impact_audit.hpp"
 
 namespace saltus::integrate {
 
@@ -43,9 +44,10 @@ struct Point {
     std::vector<double> Lambda;  // one a row of the model
     std::vector<Touch> touch;    // one a contact
     bool any_struck = false;
-    double work = 0.0;    // of the contacts, Σ ½(γ⁺ + γ⁻)·Λ
-    double done = 0.0;    // on T + U: that of the reactions at rest, applied forces, damping
-    double energy = 0.0;  // a size of T and U in the step
+    double work = 0.0;           // of the contacts, Σ ½(γ⁺ + γ⁻)·Λ
+    impact::DecidedWork struck;  // what that was made of, where any struck
+    double done = 0.0;           // on T + U: that of the reactions at rest, applied forces, damping
+    double energy = 0.0;         // a size of T and U in the step
     trajectory::Violation violation;
 };
 
@@ -164,6 +166,15 @@ public:
     model::Energy energy_at(double t, std::span<const double> q, std::span<const double> u) {
         return model_.system->energy(model::at(model_, t, q, u), workspace_.scratch());
     }
+    /// Of an element, as an audit says it.
+    std::string law_text(std::size_t element) const {
+        if (element >= model_.contacts.size()) return "bilateral";
+        const model::Contact& c = model_.contacts[element];
+        std::string text = "newton, eN = " + number_text(coefficient(coefficients_, c.e_n));
+        if (c.friction.dimension > 0) text += ", eT = " + number_text(coefficient(coefficients_, c.e_t));
+        return text;
+    }
+
     double total_energy(double t, std::span<const double> q, std::span<const double> u) {
         const model::Energy e = energy_at(t, q, u);
         return e.kinetic + e.potential;
@@ -351,12 +362,27 @@ private:
             to.work += work;
             to.done += work - terms_.chi[ix(rows[k])] * solution_.r[k];
         }
+        if (to.any_struck) audit(to);
         for_each_closed(to, [&](std::size_t i, std::size_t k) {
             if (to.touch[i] == Touch::closed && solution_.r[k] == 0.0 &&
                 solution_.v[k] > 1e-12 * row_size(model_.contacts[i].row, to.u))
                 to.touch[i] = Touch::leaving;
         });
         return true;
+    }
+
+    void audit(Point& to) {
+        const std::span<const int> rows = rows_.row_numbers();
+        gamma_plus_.clear();
+        chi_.clear();
+        for (const int row : rows) {
+            gamma_plus_.push_back(gamma_of(row, to.u));
+            chi_.push_back(terms_.chi[ix(row)]);
+        }
+        const std::vector<int>& start = rows_.problem.W.start;
+        to.struck =
+            impact::audit({{gamma_.data(), rows.size()}, gamma_plus_, chi_, solution_.r, start, rows_.problem.laws});
+        if (to.struck.block >= 0) to.struck.block = rows[ix(start[ix(to.struck.block)])];
     }
 
     bool judge(double t_m) {
@@ -438,7 +464,7 @@ private:
     solvers::Workspace solver_;
     solvers::Solution solution_;
     Cholesky projection_;
-    std::vector<double> coefficients_, q_, change_, mean_, positions_, gamma_, guess_, correction_;
+    std::vector<double> coefficients_, q_, change_, mean_, positions_, gamma_, gamma_plus_, chi_, guess_, correction_;
     std::vector<int> independent_, place_;  // constraints in the problem; place of each constraint there, or -1
     std::vector<int> block_;
     int first_contact_ = 0;
@@ -558,6 +584,7 @@ private:
     }
 
     bool goes_on() {
+        if (out_.status != trajectory::Status::completed) return false;
         if (++asked_ % 100 != 0) return true;
         if (options_.interrupted && options_.interrupted()) {
             out_.status = trajectory::Status::interrupted;
@@ -633,6 +660,25 @@ private:
         for (std::size_t i = 0; i < elements_.size(); ++i)
             if (elements_[i].kind != ElementKind::contact || to.touch[i] != Touch::open)
                 e.impulses.push_back(reaction(i, to, 1.0));
+        e.audit = energy_audit(to.struck);
+        if (e.audit.created > 0.0) judge_creation(to.struck.block, e);
+    }
+
+    void judge_creation(int row, trajectory::Event& e) {
+        std::string why = "in a step of time-stepping";
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            if (elements_[i].normal == row) {
+                e.audit.element = static_cast<int>(i);
+                e.audit.law = stepper_.law_text(i);
+                why = out_.elements[i].name + " (" + e.audit.law + ") did the most work in this step";
+            }
+        const std::string text = creation_text(e, why);
+        if (options_.energy != EnergyRule::stop) {
+            if (out_.warnings.size() < 100) out_.warnings.push_back(text);
+            return;
+        }
+        out_.status = trajectory::Status::energy_created;
+        out_.reason = text;
     }
 
     trajectory::Reaction reaction(std::size_t element, const Point& to, double factor) const {

@@ -41,9 +41,14 @@ struct Penalty {
 
 using Method = std::variant<EventDriven, Moreau, Penalty>;
 
+/// What to do where an impact creates energy: say it, end the run, or go on with the nearest velocities that create
+/// none (event-driven alone).
+enum class EnergyRule { report, stop, repair };
+
 struct Options {
     double t_end = 1.0;
     std::optional<trajectory::State> start;  ///< otherwise the model's initial state at t = 0
+    EnergyRule energy = EnergyRule::report;
     std::function<bool()> interrupted;       ///< asked now and then; true ends the run with what there is
     std::function<void(double t)> progress;  ///< told now and then
 };

@@ -35,9 +35,16 @@ std::string some(const std::vector<std::string>& items) {
 /// What the contacts did to the energy at impacts.
 struct Audit {
     std::size_t impacts = 0;       ///< with those without collision, Painlevé's
-    double energy_created = 0.0;   ///< sum of the positive works
-    const Event* worst = nullptr;  ///< of the largest work
+    std::size_t creating = 0;      ///< impacts that create energy
+    double energy_created = 0.0;   ///< by all of them
+    double prevented = 0.0;        ///< by repairs
+    const Event* worst = nullptr;  ///< that created most, otherwise of the largest work
 };
+
+bool worse(const Event& e, const Event& than) {
+    if (e.audit.created != than.audit.created) return !(e.audit.created <= than.audit.created);
+    return !(e.work <= than.work);
+}
 
 /// A work that is no number is not passed over: it is the worst.
 Audit audit(const Trajectory& t) {
@@ -45,9 +52,13 @@ Audit audit(const Trajectory& t) {
     for (const Event& e : t.events) {
         if (e.kind == EventKind::impact || (e.kind == EventKind::painleve && !e.impulses.empty())) ++a.impacts;
         if (e.impulses.empty()) continue;
-        if (!(e.work <= 0.0)) a.energy_created += e.work;
+        if (!(e.audit.created <= 0.0)) {
+            a.energy_created += e.audit.created;
+            ++a.creating;
+        }
+        a.prevented += e.audit.prevented;
         const bool found = a.worst != nullptr && std::isnan(a.worst->work);
-        if (a.worst == nullptr || (!found && !(e.work <= a.worst->work))) a.worst = &e;
+        if (a.worst == nullptr || (!found && worse(e, *a.worst))) a.worst = &e;
     }
     return a;
 }
@@ -67,6 +78,19 @@ Json reactions_json(const Trajectory& t, const std::vector<Reaction>& reactions)
     return j;
 }
 
+Json event_audit_json(const Trajectory& t, const Event& e) {
+    Json j{{"work", e.work},
+           {"tangential", e.audit.tangential},
+           {"obstacle_work", e.audit.obstacle_work},
+           {"energy_created", e.audit.created},
+           {"contact", nullptr},
+           {"law", nullptr}};
+    if (e.audit.prevented > 0.0) j["energy_prevented"] = e.audit.prevented;
+    if (e.audit.element >= 0) j["contact"] = t.elements[static_cast<std::size_t>(e.audit.element)].name;
+    if (!e.audit.law.empty()) j["law"] = e.audit.law;
+    return j;
+}
+
 Json event_json(const Trajectory& t, const Event& e) {
     Json j{{"t", e.t},
            {"kind", to_string(e.kind)},
@@ -77,6 +101,7 @@ Json event_json(const Trajectory& t, const Event& e) {
            {"work", e.work},
            {"energy_before", e.energy_before},
            {"energy_after", e.energy_after}};
+    if (!e.impulses.empty()) j["audit"] = event_audit_json(t, e);
     if (e.kind == EventKind::accumulation) j["impacts"] = e.impacts;
     if (!e.note.empty()) j["note"] = e.note;
     return j;
@@ -85,9 +110,13 @@ Json event_json(const Trajectory& t, const Event& e) {
 Json audit_json(const Trajectory& t) {
     const Audit a = audit(t);
     Json worst;
-    if (a.worst != nullptr)
-        worst = {{"t", a.worst->t}, {"contacts", names_of(t, a.worst->elements)}, {"work", a.worst->work}};
-    return {{"impacts", a.impacts}, {"energy_created", a.energy_created}, {"worst", std::move(worst)}};
+    if (a.worst != nullptr) worst = {{"t", a.worst->t}, {"contacts", names_of(t, a.worst->elements)}};
+    if (a.worst != nullptr) worst.update(event_audit_json(t, *a.worst));
+    return {{"impacts", a.impacts},
+            {"creating", a.creating},
+            {"energy_created", a.energy_created},
+            {"energy_prevented", a.prevented},
+            {"worst", std::move(worst)}};
 }
 
 Json statistics_json(const Statistics& s) {
@@ -170,15 +199,19 @@ std::string event_lines(const Trajectory& t) {
 }
 
 std::string audit_text(const Trajectory& t) {
-    constexpr double rounding = 1e-12;
     const Audit a = audit(t);
     if (a.worst == nullptr) return "no impacts";
-    double scale = 0.0;
-    for (const Event& e : t.events) scale = std::max(scale, std::abs(e.energy_before));
     const std::string impacts = counted(a.impacts, "impact");
-    if (a.energy_created <= rounding * scale) return impacts + ", no energy created by contacts";
-    return fmt::format("{}, contacts created energy: {:.6g} in all, most at t = {:.10g} ({}): {:.6g}", impacts,
-                       a.energy_created, a.worst->t, some(names_of(t, a.worst->elements)), a.worst->work);
+    const std::string repaired =
+        a.prevented > 0.0 ? fmt::format("; {:.6g} was prevented by repairs", a.prevented) : std::string();
+    if (a.creating == 0) return impacts + ", no energy created by contacts" + repaired;
+    const EnergyAudit& worst = a.worst->audit;
+    const std::string name = worst.element < 0 ? some(names_of(t, a.worst->elements))
+                                               : t.elements[static_cast<std::size_t>(worst.element)].name;
+    return fmt::format("{}, {} of them created energy: {:.6g} in all, most at t = {:.10g} ({}{}): {:.6g}", impacts,
+                       a.creating, a.energy_created, a.worst->t, name, worst.law.empty() ? "" : ": " + worst.law,
+                       worst.created) +
+           repaired;
 }
 
 std::string final_lines(const Trajectory& t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/base/error.hpp"
-#include "saltus/base/text.hpp"
+#include "saltus/io/csv.hpp"
 #include "saltus/io/simulate_report.hpp"
 
 namespace saltus::io {
@@ -8,46 +8,6 @@ namespace saltus::io {
 using namespace saltus::trajectory;
 
 namespace {
-
-/// Lines of comma-separated cells (RFC 4180, with plain line breaks).
-class Csv {
-public:
-    Csv& cell(const std::string& text) {
-        separate();
-        if (text.find_first_of(",\"\r\n") == std::string::npos) {
-            text_ += text;
-            return *this;
-        }
-        text_ += '"';
-        for (const char c : text) text_ += c == '"' ? "\"\"" : std::string(1, c);
-        text_ += '"';
-        return *this;
-    }
-    Csv& cell(double value) {
-        separate();
-        text_ += number_text(value);
-        return *this;
-    }
-    /// As many cells as there are to be, empty ones where values are missing.
-    Csv& cells(const std::vector<double>& values, std::size_t count) {
-        for (std::size_t k = 0; k < count; ++k) k < values.size() ? cell(values[k]) : cell(std::string());
-        return *this;
-    }
-    void end_line() {
-        text_ += '\n';
-        begun_ = false;
-    }
-    std::string text() && { return std::move(text_); }
-
-private:
-    void separate() {
-        if (begun_) text_ += ',';
-        begun_ = true;
-    }
-
-    std::string text_;
-    bool begun_ = false;
-};
 
 std::string names_of(const Trajectory& t, const Event& e) {
     std::string text;

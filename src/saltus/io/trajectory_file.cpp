@@ -103,7 +103,7 @@ struct Columns {
     } steps;
     struct {
         Codes kind;
-        std::vector<double> t, t_left, t_right, work, energy_before, energy_after;
+        std::vector<double> t, t_left, t_right, work, energy_before, energy_after, tangential_work, obstacle_work;
         Ragged<std::int32_t> elements;
         Ragged<double> q, u_minus, u_plus;
         std::vector<std::int64_t> impulses_offsets{0};
@@ -111,12 +111,18 @@ struct Columns {
         std::vector<std::int64_t> noted;  ///< events that have a note
         std::vector<std::string> note;
     } events;
+    struct {
+        std::vector<std::int64_t> event;
+        std::vector<double> created, prevented;
+        std::vector<std::int32_t> element;  ///< -1: none in particular
+        std::vector<std::string> law;
+    } findings;  ///< of the audit: energy that impacts created, or would have
     ReactionColumns impulses, forces;
     std::vector<double> start_q, start_u, end_q, end_u;
 };
 
-constexpr std::array<const char*, 11> groups{"elements", "arcs", "steps",  "events",    "impulses",  "forces",
-                                             "start",    "end",  "energy", "violation", "statistics"};
+constexpr std::array<const char*, 12> groups{"elements", "arcs",  "steps", "events", "findings",  "impulses",
+                                             "forces",   "start", "end",   "energy", "violation", "statistics"};
 
 // The layout, said once for both ways: `visit` gets the name of a column and the column.
 
@@ -157,6 +163,13 @@ void each_column(C& c, Visit& visit) {
     visit("events/energy_before", c.events.energy_before);
     visit("events/energy_after", c.events.energy_after);
     visit("events/impacts", c.events.impacts);
+    visit("events/tangential_work", c.events.tangential_work);
+    visit("events/obstacle_work", c.events.obstacle_work);
+    visit("findings/event", c.findings.event);
+    visit("findings/created", c.findings.created);
+    visit("findings/prevented", c.findings.prevented);
+    visit("findings/element", c.findings.element);
+    visit("findings/law", c.findings.law);
     visit("events/noted", c.events.noted);
     visit("events/note", c.events.note);
     each_reaction_column("impulses", c.impulses, visit);
@@ -231,6 +244,15 @@ void add_event(const Event& e, Columns& c) {
     c.events.energy_before.push_back(e.energy_before);
     c.events.energy_after.push_back(e.energy_after);
     c.events.impacts.push_back(e.impacts);
+    c.events.tangential_work.push_back(e.audit.tangential);
+    c.events.obstacle_work.push_back(e.audit.obstacle_work);
+    if (!(e.audit.created == 0.0 && e.audit.prevented == 0.0)) {
+        c.findings.event.push_back(static_cast<std::int64_t>(c.events.t.size()) - 1);
+        c.findings.created.push_back(e.audit.created);
+        c.findings.prevented.push_back(e.audit.prevented);
+        c.findings.element.push_back(e.audit.element);
+        c.findings.law.push_back(e.audit.law);
+    }
     if (e.note.empty()) return;
     c.events.noted.push_back(static_cast<std::int64_t>(c.events.t.size()) - 1);
     c.events.note.push_back(e.note);
@@ -369,6 +391,15 @@ void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) 
     fit.rows("events/energy_before", c.events.energy_before, events);
     fit.rows("events/energy_after", c.events.energy_after, events);
     fit.rows("events/impacts", c.events.impacts, events);
+    fit.rows("events/tangential_work", c.events.tangential_work, events);
+    fit.rows("events/obstacle_work", c.events.obstacle_work, events);
+    fit.rows("findings/created", c.findings.created, c.findings.event.size());
+    fit.rows("findings/prevented", c.findings.prevented, c.findings.event.size());
+    fit.rows("findings/element", c.findings.element, c.findings.event.size());
+    fit.rows("findings/law", c.findings.law, c.findings.event.size());
+    fit.below("findings/event", c.findings.event, events);
+    for (const std::int32_t element : c.findings.element)
+        if (element != -1) fit.below("findings/element", std::vector{element}, elements);
     fit.rows("events/note", c.events.note, c.events.noted.size());
     fit.below("events/noted", c.events.noted, events);
     check_reactions(fit, "impulses", c.impulses, elements);
@@ -420,6 +451,8 @@ Event event_of(const Columns& c, std::size_t k) {
     e.energy_before = c.events.energy_before[k];
     e.energy_after = c.events.energy_after[k];
     e.impacts = c.events.impacts[k];
+    e.audit.tangential = c.events.tangential_work[k];
+    e.audit.obstacle_work = c.events.obstacle_work[k];
     return e;
 }
 
@@ -431,6 +464,13 @@ void fill(Columns& c, ColumnScanner& coefficients, Trajectory& t) {
     for (std::size_t k = 0; k < c.events.t.size(); ++k) t.events.push_back(event_of(c, k));
     for (std::size_t k = 0; k < c.events.noted.size(); ++k)
         t.events[static_cast<std::size_t>(c.events.noted[k])].note = std::move(c.events.note[k]);
+    for (std::size_t k = 0; k < c.findings.event.size(); ++k) {
+        EnergyAudit& audit = t.events[static_cast<std::size_t>(c.findings.event[k])].audit;
+        audit.created = c.findings.created[k];
+        audit.prevented = c.findings.prevented[k];
+        audit.element = c.findings.element[k];
+        audit.law = std::move(c.findings.law[k]);
+    }
     for (std::size_t k = 0; k < c.forces.N.size(); ++k) t.forces.push_back(reaction_of(c.forces, k));
     t.coordinates = std::move(c.coordinates);
     t.warnings = std::move(c.warnings);
@@ -455,9 +495,9 @@ void check_format(const TableReader& in) {
 Status read_status(const TableReader& in) {
     std::string text;
     in.attribute("", "status", text);
-    for (const Status s : {Status::completed, Status::interrupted, Status::failed})
+    for (const Status s : {Status::completed, Status::interrupted, Status::failed, Status::energy_created})
         if (to_string(s) == text) return s;
-    in.fail_damaged("attribute status is '" + text + "', not completed, interrupted or failed");
+    in.fail_damaged("attribute status is '" + text + "', not completed, interrupted, failed or energy-created");
 }
 
 }  // namespace

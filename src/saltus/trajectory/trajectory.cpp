@@ -26,6 +26,7 @@ std::string_view to_string(Status status) {
         case Status::completed: return "completed";
         case Status::interrupted: return "interrupted";
         case Status::failed: return "failed";
+        case Status::energy_created: return "energy-created";
     }
     return "";
 }

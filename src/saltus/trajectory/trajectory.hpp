@@ -37,6 +37,16 @@ struct Reaction {
     std::vector<double> T;
 };
 
+/// What the contacts did to the energy at an impact, besides Event::work: T⁺ − T⁻ = work + obstacle_work.
+struct EnergyAudit {
+    double tangential = 0.0;     ///< the part of friction in the work
+    double obstacle_work = 0.0;  ///< −Σ χΛ, what moving obstacles did
+    double created = 0.0;        ///< by the contacts, with any impulses that lead to these velocities
+    double prevented = 0.0;      ///< would have been created; the velocities were repaired
+    int element = -1;            ///< to blame
+    std::string law;             ///< its law and coefficients
+};
+
 /// Something that happens at one time. Positions are continuous; velocities jump where impulses act.
 struct Event {
     EventKind kind = EventKind::impact;
@@ -47,8 +57,9 @@ struct Event {
     std::vector<Reaction> impulses;
     double work = 0.0;  ///< of the contacts: Σ ½(γ⁺ + γ⁻)·Λ
     double energy_before = 0.0, energy_after = 0.0;
-    int impacts = 0;   ///< of an accumulation: seen before it was passed
-    std::string note;  ///< what else is to be said
+    EnergyAudit audit;  ///< of impulses
+    int impacts = 0;    ///< of an accumulation: seen before it was passed
+    std::string note;   ///< what else is to be said
 };
 
 /// A smooth piece of the motion: steps one after the other, each a polynomial of (q, u), and what the elements did.
@@ -65,8 +76,9 @@ struct State {
 
 enum class Status {
     completed,
-    interrupted,  ///< by the caller; everything up to there is kept
-    failed,       ///< numerically: `reason` says how
+    interrupted,     ///< by the caller; everything up to there is kept
+    failed,          ///< numerically: `reason` says how
+    energy_created,  ///< an impact created energy, and the run was to end there
 };
 std::string_view to_string(Status status);
 

@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <limits>
 
-#include "collisions.hpp"
+#include "frictional_collisions.hpp"
 #include "saltus/sets/dual_friction_cone.hpp"
 #include "saltus/sets/friction_cone.hpp"
 #include "saltus/solvers/linear_program.hpp"
@@ -17,65 +17,6 @@ using solvers::Law;
 using solvers::LawKind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Law law_of(LawKind kind, double mu = 0.0) {
-    Law law;
-    law.kind = kind;
-    law.mu = mu;
-    return law;
-}
-
-/// A tangential vector of at most this length.
-Vector within(Random& random, Index n, double length) {
-    const Vector t = random.vector(n);
-    return t.normalized() * length * std::min(1.0, 1.5 * random.uniform());
-}
-
-/// Impulses in the cone of the law, as wide as they get in a third of the cases.
-Vector impulse_in(Random& random, const Law& law, int size) {
-    Vector Lambda = Vector::Zero(size);
-    const double n = std::max(0.0, random.normal() + 0.4);
-    switch (law.kind) {
-        case LawKind::bilateral: return random.vector(size);
-        case LawKind::slider: return within(random, size, law.bound);
-        default: break;
-    }
-    Lambda(0) = n;
-    if (size >= 3) Lambda.segment(1, 2) = within(random, 2, law.mu * n);
-    if (size == 2) Lambda.tail(1) = within(random, 1, law.mu * n);
-    if (law.kind == LawKind::friction3 && law.mu_second >= 0.0) Lambda(2) *= law.mu_second / law.mu;
-    if (law.kind == LawKind::drilling4 || law.kind == LawKind::rolling6)
-        Lambda.segment(3, 1) = within(random, 1, law.mu_drilling * n);
-    if (law.kind == LawKind::rolling5) Lambda.tail(2) = within(random, 2, law.mu_rolling * n);
-    if (law.kind == LawKind::rolling6) Lambda.tail(2) = within(random, 2, law.mu_rolling * n);
-    return Lambda;
-}
-
-FrictionalCollision random_frictional(Random& random, Index n, const std::vector<Law>& laws,
-                                      const std::vector<int>& sizes, bool external, Vector& Lambda) {
-    FrictionalCollision c;
-    c.laws = laws;
-    c.sizes = sizes;
-    Index rows = 0;
-    for (const int size : sizes) rows += size;
-    c.M = random.mass(n);
-    c.directions = random.matrix(n, rows);
-    c.chi = random.vector(rows);
-    c.u_minus = random.vector(n);
-    Lambda.resize(rows);
-    Index row = 0;
-    for (std::size_t k = 0; k < laws.size(); ++k) {
-        Lambda.segment(row, sizes[k]) = impulse_in(random, laws[k], sizes[k]);
-        row += sizes[k];
-    }
-    Vector impulse = c.directions * Lambda;
-    if (external) {
-        c.impulse = random.vector(n);
-        impulse += c.impulse;
-    }
-    c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(impulse);
-    return c;
-}
 
 double energy_scale(const FrictionalCollision& c, const Vector& Lambda) {
     const Vector gamma =
@@ -102,16 +43,6 @@ void expect_end(const FrictionalCollision& c, const FrictionalEnd& end) {
 
 // --- given impulses ------------------------------------------------------------------------------------------
 
-/// D = [[5/2, 3/2], [3/2, 5/2]]: a rod at 45 degrees on its end, the velocities those of the contact point.
-FrictionalCollision rod(double mu) {
-    FrictionalCollision c;
-    c.M = matrix_of({{2.5, 1.5}, {1.5, 2.5}}).inverse();
-    c.directions = Matrix::Identity(2, 2);
-    c.laws = {law_of(LawKind::friction2, mu)};
-    c.sizes = {2};
-    return c;
-}
-
 TEST(FrictionalWork, NewtonsLawOnTheRodCreatesEnergyTangentially) {
     // leine_impact_rod_energy_increase: e_N = 0.9, e_T = 0, stick, +17/320
     FrictionalCollision c = rod(0.5);
@@ -127,8 +58,7 @@ TEST(FrictionalWork, NewtonsLawOnTheRodCreatesEnergyTangentially) {
     EXPECT_NEAR(a.greatest.work, 17.0 / 320.0, 1e-14);
     EXPECT_NEAR(a.energy_change, 17.0 / 320.0, 1e-14);
     EXPECT_LE((a.least.Lambda - vector_of({0.9625, -0.3375})).norm(), 1e-13);
-    EXPECT_EQ(a.sentence,
-              "not consistent: the contact work, friction included, is between 0.053125 and 0.053125, more than 0");
+    EXPECT_EQ(a.sentence, "not consistent: the contact work, friction included, is 0.053125, more than 0");
 }
 
 TEST(FrictionalWork, WithEqualCoefficientsTheRodLosesEnergy) {

@@ -80,7 +80,7 @@ TEST(ContactWork, IsTheLargestOfAllCornerPoints) {
 
 TEST(ContactWork, IsTheSameInAMovingFrame) {
     Random random(3);
-    for (int k = 0; k < 500; ++k) {
+    for (int k = 0; k < 2000; ++k) {
         const Index n = 1 + random.below(5), contacts = 1 + random.below(8);
         Vector Lambda;
         FrictionlessCollision c = random_collision(random, n, contacts, false, Lambda);
@@ -122,7 +122,7 @@ TEST(ContactWork, IsTheSameInOtherCoordinates) {
 
 TEST(ContactWork, WithoutExcitationIsTheChangeOfKineticEnergy) {
     Random random(5);
-    for (int k = 0; k < 500; ++k) {
+    for (int k = 0; k < 2000; ++k) {
         const Index n = 1 + random.below(5), contacts = 1 + random.below(9);
         Vector Lambda;
         FrictionlessCollision c = random_collision(random, n, contacts, false, Lambda);

@@ -4,6 +4,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/impact/region.hpp"
 #include "saltus/impact/work_program.hpp"
@@ -20,10 +21,10 @@ using Status = NearestConsistent::Status;
 /// impulses when no impulses lead there, a ball when every impulse does too much work.
 class Separation {
 public:
-    enum class Found { nothing, edge, ball, no_velocity, failure };
+    enum class Found { nothing, edge, ball, no_velocity, no_limit, failure };
 
-    Separation(const KineticFrame& frame, const Allowance& allowance, double tolerance)
-        : frame_(frame), allowance_(allowance), programs_(frame), tolerance_(tolerance) {
+    Separation(const KineticFrame& frame, bool apart, const Allowance& allowance, double tolerance)
+        : frame_(frame), apart_(apart), allowance_(allowance), programs_(frame), tolerance_(tolerance) {
         size_ = frame.distance.size() == 0 ? 0.0 : frame.distance.cwiseAbs().maxCoeff();
         size_ = std::max(size_, frame.half_impulse.norm());
     }
@@ -42,7 +43,7 @@ public:
             const Vector inside = frame_.normals * solvers::nonnegative_least_squares(frame_.normals, y).x;
             s = &programs_.solve(inside, 1.0);
         }
-        if (s->status == solvers::ProgramStatus::unbounded) return Found::no_velocity;
+        if (s->status == solvers::ProgramStatus::unbounded) return apart_ ? Found::no_limit : Found::no_velocity;
         if (!usable(s->status)) return Found::failure;
         const Vector centre = centre_of(frame_, allowance_, -s->y);
         const double excess = 0.5 * y.squaredNorm() - centre.dot(y) - region.level;
@@ -61,7 +62,7 @@ public:
         y = moreau.x;
         const solvers::ProgramSolution& s =
             programs_.solve(frame_.normals * solvers::nonnegative_least_squares(frame_.normals, y).x, 1.0);
-        if (s.status == solvers::ProgramStatus::unbounded) return Found::no_velocity;
+        if (s.status == solvers::ProgramStatus::unbounded) return apart_ ? Found::no_limit : Found::no_velocity;
         if (!usable(s.status)) return Found::failure;
         region.add_centre(centre_of(frame_, allowance_, -s.y));
         return Found::ball;
@@ -76,6 +77,7 @@ private:
     }
 
     const KineticFrame& frame_;
+    const bool apart_;
     const Allowance& allowance_;
     WorkProgram programs_;
     double tolerance_, size_ = 0.0;
@@ -84,9 +86,9 @@ private:
 constexpr int most_cuts = 500;
 
 /// Some contact of which no impulse changes anything goes into its obstacle.
-bool hopeless(const KineticFrame& f) {
-    for (Index i = 0; i < f.normals.cols(); ++i)
-        if (f.normals.col(i).isZero(0.0) && f.distance(i) < -f.noise) return true;
+bool hopeless(const KineticFrame& f, const ContactRows& rows) {
+    for (Index i = 0; i < rows.normals.cols(); ++i)
+        if (rows.normals.col(i).isZero(0.0) && rows.distance(i) < -f.noise) return true;
     return false;
 }
 
@@ -143,18 +145,22 @@ Balls consistency_balls(const FrictionlessCollision& c, const Allowance& allowan
 
 NearestConsistent nearest_consistent(const FrictionlessCollision& c, const Allowance& allowance, double tolerance) {
     expect_consistent_sizes(c, true);
-    NearestConsistent result;
     const KineticFrame f = kinetic_frame(c);
-    if (!f.valid) {
-        result.why = f.why;
-        return result;
-    }
+    if (f.valid) return nearest_in_frame(f, {f.normals, f.distance}, c.u_plus, allowance, tolerance);
+    NearestConsistent result;
+    result.why = f.why;
+    return result;
+}
+
+NearestConsistent nearest_in_frame(const KineticFrame& f, const ContactRows& rows, const Vector& u_plus,
+                                   const Allowance& allowance, double tolerance) {
+    NearestConsistent result;
     result.status = Status::empty;
     result.why = no_velocity;
-    if (hopeless(f)) return result;
-    Region region = kinematic_region(f, allowance);
-    Separation separation(f, allowance, tolerance);
-    const Vector p = f.coordinates(c.u_plus);
+    if (hopeless(f, rows)) return result;
+    Region region = kinematic_region(f, rows, allowance);
+    Separation separation(f, rows.apart, allowance, tolerance);
+    const Vector p = f.coordinates(u_plus);
     for (int cut = 0; cut < most_cuts; ++cut) {
         const std::optional<Vector> y = nearest(region, p);
         if (!y) {
@@ -169,12 +175,13 @@ NearestConsistent nearest_consistent(const FrictionlessCollision& c, const Allow
                 result.status = Status::stalled;
                 result.why = "a program of the contact work was not solved";
                 return result;
+            case Separation::Found::no_limit:
             case Separation::Found::nothing: break;
         }
         result.status = Status::found;
         result.why.clear();
         result.u = f.velocity(*y);
-        result.distance = f.norm(c.u_plus - result.u);
+        result.distance = f.norm(u_plus - result.u);
         result.corner_points = static_cast<int>(region.centres.cols());
         check(region, p, separation.size(*y) + (p - *y).norm(), result, *y);
         return result;
@@ -185,17 +192,26 @@ NearestConsistent nearest_consistent(const FrictionlessCollision& c, const Allow
 }
 
 LeastWork least_contact_work(const FrictionlessCollision& c, bool external_work, double tolerance) {
-    LeastWork result;
     const KineticFrame f = kinetic_frame(c);
-    if (!f.valid) {
-        result.why = f.why;
+    if (f.valid) return least_work_in_frame(f, {f.normals, f.distance}, external_work, tolerance);
+    LeastWork result;
+    result.why = f.why;
+    return result;
+}
+
+LeastWork least_work_in_frame(const KineticFrame& f, const ContactRows& rows, bool external_work, double tolerance) {
+    LeastWork result;
+    const Allowance allowance{0.0, external_work};
+    Region region = kinematic_region(f, rows, allowance);
+    Separation separation(f, rows.apart, allowance, tolerance);
+    Vector y;
+    const Separation::Found start = hopeless(f, rows) ? Separation::Found::no_velocity : separation.start(region, y);
+    if (start == Separation::Found::no_limit) {
+        result.status = Status::found;
+        result.u = f.velocity(y);
+        result.work = -std::numeric_limits<double>::infinity();
         return result;
     }
-    const Allowance allowance{0.0, external_work};
-    Region region = kinematic_region(f, allowance);
-    Separation separation(f, allowance, tolerance);
-    Vector y;
-    const Separation::Found start = hopeless(f) ? Separation::Found::no_velocity : separation.start(region, y);
     result.status = start == Separation::Found::failure ? Status::stalled : Status::empty;
     result.why = start == Separation::Found::failure ? "a program of the contact work was not solved" : no_velocity;
     if (start != Separation::Found::ball) return result;
@@ -210,7 +226,7 @@ LeastWork least_contact_work(const FrictionlessCollision& c, bool external_work,
         const Separation::Found found = separation.at(*low, region);
         region.level = zero;
         if (found == Separation::Found::edge || found == Separation::Found::ball) continue;
-        if (found == Separation::Found::no_velocity) return result;
+        if (found == Separation::Found::no_velocity || found == Separation::Found::no_limit) return result;
         result.status = found == Separation::Found::failure ? Status::stalled : Status::found;
         if (result.status == Status::found) result.why.clear();
         result.u = f.velocity(*low);

@@ -123,29 +123,30 @@ EnergyCreation find_energy_creation(const FrictionalCollision& c, const Vector& 
     const ContactRows rows = contact_rows(c);
     const ConePoint cone(c, rows);
     const Eigen::LLT<Matrix> D(r.delassus);
-    // γ⁻ of Λ, and W/T⁻ there; −1 where a contact would leave.
-    const auto gamma_of = [&](const Vector& Lambda) {
-        return Vector(-(r.delassus * Lambda).cwiseQuotient(Vector::Ones(n) + r.e));
-    };
+    // γ⁻ = G Λ, 2T⁻ = ΛᵀH₀Λ, 2T⁺ = ΛᵀH₁Λ; W/T⁻, or −1 where a contact would leave.
+    const Vector factor = -(Vector::Ones(n) + r.e).cwiseInverse();
+    const Matrix G = factor.asDiagonal() * r.delassus;
+    const Matrix EG = r.e.asDiagonal() * G;
+    const Matrix H0 = G.transpose() * D.solve(G), H1 = EG.transpose() * D.solve(EG);
+    std::vector<Index> normals;
+    for (Index j = 0; j < n; j += c.sizes[rows.block[static_cast<std::size_t>(j)]]) normals.push_back(j);
     const auto quotient = [&](const Vector& Lambda) {
-        const Vector gamma = gamma_of(Lambda);
-        for (Index j = 0; j < n; j += c.sizes[rows.block[static_cast<std::size_t>(j)]])
-            if (gamma(j) > 0.0) return -1.0;
-        const Vector after = r.e.cwiseProduct(gamma);
-        const double before = gamma.dot(D.solve(gamma));
-        return before > 0.0 ? after.dot(D.solve(after)) / before - 1.0 : -1.0;
+        for (const Index j : normals)
+            if (G.row(j).dot(Lambda) > 0.0) return -1.0;
+        const double before = Lambda.dot(H0.lazyProduct(Lambda));
+        return before > 0.0 ? Lambda.dot(H1.lazyProduct(Lambda)) / before - 1.0 : -1.0;
     };
     std::mt19937 engine(1);
     const auto uniform = [&] { return 2.0 * (static_cast<double>(engine()) + 0.5) * 0x1p-32 - 1.0; };
     Vector champion;
     double largest = 0.0;
-    for (int start = 0; start < 40; ++start) {
+    for (int start = 0; start < 24; ++start) {
         Vector Lambda = Vector::NullaryExpr(n, uniform);
-        for (Index j = 0; j < n; j += c.sizes[rows.block[static_cast<std::size_t>(j)]]) Lambda(j) = std::abs(Lambda(j));
+        for (const Index j : normals) Lambda(j) = std::abs(Lambda(j));
         cone.confine(Lambda);
         double value = quotient(Lambda);
         double reach = 0.5;
-        for (int step = 0; step < 400 && reach > 1e-7; ++step) {
+        for (int step = 0; step < 2000 && reach > 1e-8; ++step) {
             Vector next = Lambda + reach * Lambda.norm() * Vector::NullaryExpr(n, uniform);
             cone.confine(next);
             if (const double there = quotient(next); there > value) {
@@ -153,7 +154,7 @@ EnergyCreation find_energy_creation(const FrictionalCollision& c, const Vector& 
                 Lambda = next;
                 reach *= 1.5;
             } else {
-                reach *= 0.9;
+                reach *= 0.95;
             }
         }
         if (value > largest) {
@@ -162,7 +163,7 @@ EnergyCreation find_energy_creation(const FrictionalCollision& c, const Vector& 
         }
     }
     if (!(largest > 1e-9) || !cone.inside(champion)) return best;
-    const Vector gamma = gamma_of(champion);
+    const Vector gamma = G * champion;
     const double scale = 1.0 / std::sqrt(0.5 * gamma.dot(D.solve(gamma)));
     const auto upper = rows.cholesky.transpose().triangularView<Eigen::Upper>();
     best.found = true;

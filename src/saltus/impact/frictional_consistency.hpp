@@ -20,8 +20,9 @@ struct NearestByFriction {
 /// With y the jump in the kinetic metric and Λ in the friction cones, the contact work is ½‖y‖² + a linear form of Λ:
 /// what is consistent is convex,
 ///     min ‖y − y⁺‖   over   y = A Λ,  Λ ∈ K,  γ_N(y) >= 0,  ½‖y‖² + c·Λ <= α,
-/// a second-order cone program; its solution is moved towards the compatible velocity of least work by what is left of
-/// its error, so that all conditions hold. Without friction it is `nearest_consistent` of the normal part, exact.
+/// By the projections of the theory without friction, with impulses along the edges of the cones. Planar cones have
+/// two, and the answer is exact to rounding. Others are met by polygons inside them, with edges in the directions that
+/// a second-order cone program finds, and more where the impulses of the answer lie between two.
 NearestByFriction nearest_consistent(const FrictionalCollision& collision, const Allowance& allowance = {});
 
 }  // namespace saltus::impact

@@ -2,6 +2,7 @@
 #include "saltus/impact/frictional_program.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "saltus/impact/kinetic_frame.hpp"
@@ -165,6 +166,13 @@ Vector FrictionalProgram::dual_velocity(const Vector& y, double sign) const {
     Vector x = 0.5 * (L_.transpose() * (c_.u_plus + c_.u_minus)) - sign * (Q_ * y.head(Q_.cols())) + 0.5 * pi_;
     if (!bilateral_rows_.empty()) x -= shift_;
     return L_.transpose().triangularView<Eigen::Upper>().solve(x);
+}
+
+double FrictionalProgram::fastest(const Vector& gamma) const {
+    double most = 0.0;
+    for (Index i = 0; i < gamma.size(); ++i)
+        if (const double length = A_.col(i).norm(); length > 0.0) most = std::max(most, std::abs(gamma(i)) / length);
+    return most;
 }
 
 FrictionalProgram::Outcomes FrictionalProgram::outcomes() const {

@@ -48,6 +48,8 @@ public:
         double offset = 0.0;
     };
     Outcomes outcomes() const;
+    /// The largest of row velocities in the kinetic metric, γ_i/‖L⁻¹w_i‖.
+    double fastest(const Vector& gamma) const;
     const Matrix& basis() const { return Q_; }
     const Matrix& cholesky() const { return L_; }
     const Vector& pi() const { return pi_; }                       ///< L⁻¹P

@@ -34,6 +34,11 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
     const auto add = [&](RemarkKind kind, std::string text, std::vector<int> blocks = {}) {
         remarks.push_back({kind, std::move(text), std::move(blocks)});
     };
+    std::vector<int> contacts;
+    for (std::size_t k = 0; k < c.laws.size(); ++k)
+        if (has_normal(c.laws[k])) contacts.push_back(static_cast<int>(k));
+    if (contacts.empty()) add(RemarkKind::no_contacts, "there is no contact: nothing can do work");
+    if (contacts.size() == 1) add(RemarkKind::single_contact, "one contact", contacts);
     const std::vector<Index> rows = acting_rows(c);
     Matrix W(c.M.rows(), static_cast<Index>(rows.size()));
     Vector chi = Vector::Zero(W.cols());

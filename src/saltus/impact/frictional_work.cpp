@@ -94,12 +94,13 @@ void kinetics(const FrictionalCollision& c, FrictionalProgram& work, double tole
     a.least = end_of_interval(c, work, 1.0);
 }
 
-Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance) {
+/// `rounding` is what velocities and impulses do that are nothing else.
+Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance, double rounding) {
     if (!a.kinematic.holds) return Verdict::into_obstacle;
     if (!a.kinetic.holds) return Verdict::not_by_contacts;
     const auto noise = [&](const FrictionalEnd& end) {
         const Vector sizes = 0.5 * (a.gamma_plus.cwiseAbs() + a.gamma_minus.cwiseAbs());
-        return std::max(tolerance, end.gap + end.residual) * sizes.dot(end.Lambda.cwiseAbs());
+        return std::max(tolerance, end.gap + end.residual) * sizes.dot(end.Lambda.cwiseAbs()) + rounding;
     };
     if (!(a.least.work <= alpha + noise(a.least)))
         return a.least.bound > alpha ? Verdict::supplies_energy : Verdict::undecided;
@@ -107,8 +108,12 @@ Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance) {
 }
 
 std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, double alpha) {
-    const std::string interval =
-        fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}", a.least.work, a.greatest.work);
+    const double size = std::abs(a.least.work) + std::abs(a.greatest.work);
+    const bool unique = std::abs(a.greatest.work - a.least.work) <= 1e-8 * size || size == 0.0;
+    const std::string interval = unique
+                                     ? fmt::format("the contact work, friction included, is {:.6g}", a.least.work)
+                                     : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}",
+                                                   a.least.work, a.greatest.work);
     switch (a.verdict) {
         case Verdict::dissipates: return fmt::format("consistent: {}, no more than {:.6g}", interval, alpha);
         case Verdict::may_dissipate:
@@ -183,8 +188,9 @@ FrictionalAudit audit(const FrictionalCollision& c, const AuditOptions& options)
         a.greatest = end_of_interval(c, work, -1.0);
     else
         a.least = a.greatest;
-    a.verdict = verdict_of(a, options.alpha, options.tolerance);
-    a.verdict_with_external_work = verdict_of(a, options.alpha + a.external_work, options.tolerance);
+    const double rounding = work.noise * work.fastest(0.5 * (a.gamma_plus.cwiseAbs() + a.gamma_minus.cwiseAbs()));
+    a.verdict = verdict_of(a, options.alpha, options.tolerance, rounding);
+    a.verdict_with_external_work = verdict_of(a, options.alpha + a.external_work, options.tolerance, rounding);
     a.sentence = sentence_of(c, a, options.alpha);
     return a;
 }

@@ -133,13 +133,18 @@ double Region::excess(const Vector& y) const {
 }
 
 Region kinematic_region(const KineticFrame& f, const Allowance& allowance) {
+    return kinematic_region(f, {f.normals, f.distance}, allowance);
+}
+
+Region kinematic_region(const KineticFrame& f, const ContactRows& contacts, const Allowance& allowance) {
     Region region;
     region.rows.resize(0, f.rank());
     region.centres.resize(f.rank(), 0);
     // Rows that leave a single point between them may miss each other by rounding: they are relaxed by as much.
     const double relaxed = f.noise / 64.0;
-    for (Index i = 0; i < f.normals.cols(); ++i)
-        if (f.normals.col(i).squaredNorm() > 0.0) region.add_row(f.normals.col(i), -f.distance(i) - relaxed);
+    for (Index i = 0; i < contacts.normals.cols(); ++i)
+        if (contacts.normals.col(i).squaredNorm() > 0.0)
+            region.add_row(contacts.normals.col(i), -contacts.distance(i) - relaxed);
     region.level = allowance.alpha - f.work_offset;
     // ½(u⁺ + u⁻)ᵀP = ½π·(origin + Q y + z − π)
     if (allowance.external_work) region.level += 0.5 * f.pi.dot(f.origin + f.z - f.pi);

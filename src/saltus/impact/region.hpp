@@ -26,6 +26,20 @@ struct Region {
 /// With the rows of P⁺, no edges of the cone and no balls.
 Region kinematic_region(const KineticFrame& frame, const Allowance& allowance);
 
+/// The same where what impulses act along is not what may not be entered: rows s (n·y + d) >= 0 of contacts, in the
+/// frame of other directions.
+struct ContactRows {
+    Matrix normals;  ///< rank × contacts, unit columns or 0
+    Vector distance;
+    bool apart = false;  ///< not those of the frame: then work without a lower bound does not mean that P⁺ is empty
+};
+Region kinematic_region(const KineticFrame& frame, const ContactRows& rows, const Allowance& allowance);
+
+/// `nearest_consistent` and `least_contact_work` in a frame, with the rows of P⁺ given.
+NearestConsistent nearest_in_frame(const KineticFrame& frame, const ContactRows& rows, const Vector& u_plus,
+                                   const Allowance& allowance, double tolerance);
+LeastWork least_work_in_frame(const KineticFrame& frame, const ContactRows& rows, bool external_work, double tolerance);
+
 /// The centre that belongs to the point η of P⁺.
 Vector centre_of(const KineticFrame& frame, const Allowance& allowance, const Vector& eta);
 

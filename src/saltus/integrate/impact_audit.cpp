@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/integrate/impact_audit.hpp"
 
-#include "saltus/base/text.hpp"
+#include <fmt/format.h>
 
 namespace saltus::integrate {
 
@@ -60,8 +60,9 @@ std::string explain(const impact::FrictionalCollision& collision, std::span<cons
 
 std::string creation_text(const trajectory::Event& event, const std::string& why) {
     const bool repaired = event.audit.prevented > 0.0;
-    return std::string("the impact at t = ") + number_text(event.t) + (repaired ? " would create" : " creates") +
-           " the energy " + number_text(repaired ? event.audit.prevented : event.audit.created) + ": " + why;
+    return fmt::format("the impact at t = {:.10g} {} the energy {:.6g}: {}", event.t,
+                       repaired ? "would create" : "creates", repaired ? event.audit.prevented : event.audit.created,
+                       why);
 }
 
 }  // namespace saltus::integrate

@@ -160,8 +160,7 @@ void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambd
     s.audit.prevented = before.created;
     s.audit.element = before.element;
     s.audit.law = before.law;
-    s.creates += "; the velocities after it are replaced by the nearest that create none, at the distance " +
-                 number_text(nearest.distance) + " in the metric of the kinetic energy";
+    s.creates += "; the velocities after it are replaced by the nearest that create none";
 }
 
 bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note) {

@@ -22,16 +22,29 @@ std::string number(double x) { return fmt::format("{:.10g}", x + 0.0); }
 /// "a = 1   b = 2", the first dozen.
 std::string values(const std::vector<std::string>& names, const Vector& x, const char* suffix) {
     std::string text;
+    const double rounding = x.size() == 0 ? 0.0 : 1e-14 * x.cwiseAbs().maxCoeff();
+    const auto shown = [&](std::size_t k) {
+        const double value = x(static_cast<Index>(k));
+        return number(std::abs(value) <= rounding ? 0.0 : value);
+    };
     const auto n = std::min<std::size_t>(names.size(), long_list);
     for (std::size_t k = 0; k < n; ++k)
-        text += fmt::format("{}{}{} = {}", k == 0 ? "" : "   ", names[k], suffix, number(x(static_cast<Index>(k))));
+        text += fmt::format("{}{}{} = {}", k == 0 ? "" : "   ", names[k], suffix, shown(k));
     return names.size() > n ? text + fmt::format("   and {} more", names.size() - n) : text;
 }
 
-std::string point(const Vector& x) {
+/// What is nothing but rounding beside the velocities of the collision is 0.
+double cleaned(const ImpactReport& r, double x) {
+    const FrictionalCollision& c = r.at.collision;
+    double size = std::max(c.u_minus.lpNorm<Eigen::Infinity>(), c.u_plus.lpNorm<Eigen::Infinity>());
+    if (c.chi.size() > 0) size = std::max(size, c.chi.lpNorm<Eigen::Infinity>());
+    return std::abs(x) <= 1e-14 * size ? 0.0 : x;
+}
+
+std::string point(const ImpactReport& r, const Vector& x) {
     std::string text = "(";
     const auto n = std::min<Index>(x.size(), static_cast<Index>(long_list));
-    for (Index k = 0; k < n; ++k) text += (k == 0 ? "" : ", ") + fmt::format("{:.8g}", x(k) + 0.0);
+    for (Index k = 0; k < n; ++k) text += (k == 0 ? "" : ", ") + fmt::format("{:.8g}", cleaned(r, x(k)));
     return text + (x.size() > n ? ", ...)" : ")");
 }
 
@@ -128,7 +141,7 @@ std::string end_lines(const ImpactReport& r, const char* label, const StudyEnd& 
     std::string text = fmt::format("    {:<10}{}", label, number(end.work));
     if (std::isfinite(end.work)) {
         text += parts_text(end.parts) + fmt::format("   Lambda {}\n", impulses(r, end.Lambda));
-        text += fmt::format("              b0 = {}   duality gap {:.1g}\n", point(end.b), end.gap);
+        text += fmt::format("              b0 = {}   duality gap {:.1g}\n", point(r, end.b), end.gap);
     } else {
         text += "\n";
     }
@@ -216,11 +229,11 @@ std::string polyhedron_lines(const ImpactReport& r, const char* name, const Velo
                               : fmt::format("{} of dimension {}", counted(corners, "minimal face"), p.lineality.cols()),
                           counted(static_cast<std::size_t>(p.rays.cols()), "ray")));
     for (Index k = 0; k < std::min<Index>(p.corner_points.cols(), static_cast<Index>(long_list)); ++k)
-        text += fmt::format("    {:<32} gamma = 0 at {}\n", point(p.corner_points.col(k)),
+        text += fmt::format("    {:<32} gamma = 0 at {}\n", point(r, p.corner_points.col(k)),
                             names_of(r, p.contacts[static_cast<std::size_t>(k)]));
     if (corners > long_list) text += fmt::format("    and {} more\n", corners - long_list);
     for (Index k = 0; k < std::min<Index>(p.rays.cols(), static_cast<Index>(long_list)); ++k)
-        text += fmt::format("    ray {}\n", point(p.rays.col(k)));
+        text += fmt::format("    ray {}\n", point(r, p.rays.col(k)));
     return text;
 }
 
@@ -242,15 +255,15 @@ std::string set_lines(const ImpactReport& r) {
                                        s.mesh.points.size(), s.mesh.triangles.size(), s.mesh.volume));
     if (b.status == Status::invalid) return {};
     if (b.status != Status::described) return line("set", (b.status == Status::empty ? "empty: " : "") + b.why);
-    if (b.dimension == 0) return line("set", "a single point " + point(b.vertices[0]));
+    if (b.dimension == 0) return line("set", "a single point " + point(r, b.vertices[0]));
     std::string text;
     if (b.dimension == 1)
-        return line("set", fmt::format("the segment from {} to {}", point(b.vertices[0]), point(b.vertices[1])));
+        return line("set", fmt::format("the segment from {} to {}", point(r, b.vertices[0]), point(r, b.vertices[1])));
     text = line("set", fmt::format("{} of the boundary{}", counted(b.pieces.size(), "piece"),
                                    b.area > 0.0 ? ", area " + fmt::format("{:.12g}", b.area) : ""));
     for (const BoundaryPiece& piece : b.pieces)
-        text += fmt::format("    {:<8}{} to {}: {}\n", piece.arc ? "arc" : "segment", point(piece.from),
-                            point(piece.to), bound_text(r, piece));
+        text += fmt::format("    {:<8}{} to {}: {}\n", piece.arc ? "arc" : "segment", point(r, piece.from),
+                            point(r, piece.to), bound_text(r, piece));
     return text;
 }
 

@@ -223,6 +223,24 @@ TEST(BlockFactors, ThatWouldBeTooLargeAreNotBegun) {
     EXPECT_GT(other.work(), 60.0 * 60.0 * 60.0 / 4.0);  // full: n³/3
 }
 
+TEST(BlockFactors, OfAPatternSeenBeforeObeyTheLimitOfNow) {
+    Random random(7);
+    const Pattern p = random_pattern(random, 20, 1.0, 3);
+    const BlockMatrix W = BlockMatrix::from_dense(p.dense, p.sizes);
+    BlockLU lu;
+    const std::vector<double> b = to_vector(random.vector(W.rows()));
+    std::vector<double> x(b.size());
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_FALSE(lu.analyse(W, {}, 100.0));
+        EXPECT_FALSE(lu.analyse(W, {}, 60.0 * 60.0 - 1.0));
+        ASSERT_TRUE(lu.analyse(W, {}, 60.0 * 60.0));  // a full matrix of 60 rows
+        fill(lu, W);
+        ASSERT_TRUE(lu.factorise());
+        lu.solve(b, x);
+        EXPECT_LE((p.dense * to_eigen(x) - to_eigen(b)).norm(), 1e-12 * to_eigen(b).norm());
+    }
+}
+
 TEST(BlockFactors, OfAPatternSeenBeforeCostNoAllocation) {
     Random random(8);
     const Pattern p = random_pattern(random, 30, 0.1);
@@ -315,6 +333,18 @@ TEST(DenseFactors, OfSingularMatricesAreRefused) {
     lu.clear(2);
     lu.at(0, 1) = lu.at(1, 0) = 1.0;
     EXPECT_TRUE(lu.factorise());
+}
+
+TEST(DenseFactors, OfMatricesThatAreNotFiniteAreRefusedWhereverThatIs) {
+    DenseLU lu;
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) {
+                lu.clear(3);
+                for (int k = 0; k < 3; ++k) lu.at(k, k) = 1.0;
+                lu.at(i, j) = bad;
+                EXPECT_FALSE(lu.factorise()) << i << " " << j << " " << bad;
+            }
 }
 
 TEST(DenseFactors, AllocateOnlyWhereTheyGrow) {

@@ -70,9 +70,9 @@ std::vector<int> elimination_order(int blocks, const std::vector<std::vector<int
 }  // namespace
 
 bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double most) {
-    if (seen_start_ == W.start && seen_row_start_ == W.row_start && seen_column_ == W.block_column &&
-        std::equal(extra.begin(), extra.end(), seen_extra_.begin(), seen_extra_.end()))
-        return usable_;
+    const bool seen = seen_start_ == W.start && seen_row_start_ == W.row_start && seen_column_ == W.block_column &&
+                      std::equal(extra.begin(), extra.end(), seen_extra_.begin(), seen_extra_.end());
+    if (seen && (usable_ || numbers_ > most)) return numbers_ <= most;
     seen_start_ = W.start;
     seen_row_start_ = W.row_start;
     seen_column_ = W.block_column;
@@ -104,7 +104,7 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
 
     // Pattern of the columns of L from top to bottom: its own and that of the columns eliminated into it.
     std::vector<std::vector<int>> below(ix(n)), children(ix(n));
-    double numbers = 0.0;
+    numbers_ = 0.0;
     work_ = 0.0;
     std::vector<int> mark(ix(n), -1);
     for (int k = 0; k < n; ++k) {
@@ -123,9 +123,9 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
         if (!list.empty()) children[ix(list.front())].push_back(k);
         double rows = 0.0;
         for (const int row : list) rows += size_of(row);
-        numbers += size_of(k) * (size_of(k) + 2.0 * rows);
+        numbers_ += size_of(k) * (size_of(k) + 2.0 * rows);
         work_ += size_of(k) * (rows + size_of(k)) * (rows + size_of(k));
-        if (numbers > most) return false;
+        if (numbers_ > most) return false;
     }
     std::vector<std::vector<int>> before(ix(n));  // rows of L
     for (int k = 0; k < n; ++k)

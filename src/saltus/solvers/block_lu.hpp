@@ -14,7 +14,8 @@ namespace saltus::solvers {
 class BlockLU {
 public:
     /// Takes the pattern of W, made symmetric, with the blocks `extra` (row, column) added. A pattern already analysed
-    /// costs a comparison. False when the factors would hold more than `most` numbers; then nothing else may be called.
+    /// costs a comparison. False when the factors would hold more than `most` numbers; then nothing else may be called
+    /// until a larger `most` is allowed.
     bool analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double most = 4e7);
 
     double work() const { return work_; }  ///< multiplications of one factorisation
@@ -56,6 +57,7 @@ private:
     // What was analysed.
     std::vector<int> seen_start_, seen_row_start_, seen_column_;
     std::vector<std::pair<int, int>> seen_extra_;
+    double numbers_ = 0.0;  // of the factors; of a pattern given up, those counted so far
     bool usable_ = false;
 };
 

@@ -33,7 +33,9 @@ bool DenseLU::factorise() {
             subtract_panel(1, 1, n - k - 1, A + i * n + k, 1, A + k * n + k + 1, n, A + i * n + k + 1, n);
         }
     }
-    return true;
+    // A NaN outside the pivots may have met zeros only.
+    return std::all_of(A, A + static_cast<std::size_t>(n) * static_cast<std::size_t>(n),
+                       [](double x) { return std::isfinite(x); });
 }
 
 void DenseLU::solve(std::span<const double> b, std::span<double> x) const {

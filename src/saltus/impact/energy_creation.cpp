@@ -137,24 +137,28 @@ EnergyCreation find_energy_creation(const FrictionalCollision& c, const Vector& 
         return before > 0.0 ? Lambda.dot(H1.lazyProduct(Lambda)) / before - 1.0 : -1.0;
     };
     std::mt19937 engine(1);
-    const auto uniform = [&] { return 2.0 * (static_cast<double>(engine()) + 0.5) * 0x1p-32 - 1.0; };
+    const auto random = [&] {
+        Vector x(n);
+        for (double& value : x) value = 2.0 * (static_cast<double>(engine()) + 0.5) * 0x1p-32 - 1.0;
+        return x;
+    };
     Vector champion;
     double largest = 0.0;
     for (int start = 0; start < 24; ++start) {
-        Vector Lambda = Vector::NullaryExpr(n, uniform);
+        Vector Lambda = random();
         for (const Index j : normals) Lambda(j) = std::abs(Lambda(j));
         cone.confine(Lambda);
         double value = quotient(Lambda);
         double reach = 0.5;
-        for (int step = 0; step < 2000 && reach > 1e-8; ++step) {
-            Vector next = Lambda + reach * Lambda.norm() * Vector::NullaryExpr(n, uniform);
+        for (int step = 0; step < 400 && reach > 1e-6; ++step) {
+            Vector next = Lambda + reach * Lambda.norm() * random();
             cone.confine(next);
             if (const double there = quotient(next); there > value) {
                 value = there;
                 Lambda = next;
                 reach *= 1.5;
             } else {
-                reach *= 0.95;
+                reach *= 0.9;
             }
         }
         if (value > largest) {

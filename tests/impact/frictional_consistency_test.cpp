@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frictional_collisions.hpp"
+#include "saltus/impact/consistency_boundary.hpp"
 #include "saltus/impact/frictional_work.hpp"
 #include "saltus/impact/study.hpp"
 
@@ -183,6 +184,63 @@ TEST(NearestByFriction, KeepsBilateralConstraints) {
         there.u_plus = n.u;
         EXPECT_NEAR(work_parts(there, n.Lambda).total(), n.work, 1e-9 * (1.0 + n.u.squaredNorm())) << k;
     }
+}
+
+TEST(FrictionalBoundary, OfTheRodIsTheBallCutByConeAndFloor) {
+    // T = T⁻ around b = 0, the only corner point; the cone (1, ±μ) from u⁻; γ_N >= 0.
+    FrictionalCollision c = rod(0.5);
+    c.u_minus = vector_of({-1, -0.6});
+    c.u_plus = vector_of({0.9, 0});
+    const ConsistencyBoundary b = consistency_boundary(c);
+    ASSERT_EQ(b.status, ConsistencyBoundary::Status::described) << b.why;
+    const Balls balls = consistency_balls(c);
+    ASSERT_EQ(balls.balls.size(), 1u);
+    EXPECT_LE(balls.balls[0].centre.norm(), 1e-14);
+    EXPECT_NEAR(balls.balls[0].radius_squared, c.u_minus.dot(c.M * c.u_minus), 1e-14);
+    // The area by counting cells of a fine grid.
+    const Matrix D = c.M.inverse();
+    const int n = 1200;
+    int inside = 0;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            const Vector u = vector_of({-2.0 + 4.0 * (i + 0.5) / n, -2.0 + 4.0 * (j + 0.5) / n});
+            const Vector Lambda = c.M * (u - c.u_minus);
+            inside += u(0) >= 0.0 && u.dot(c.M * u) <= c.u_minus.dot(c.M * c.u_minus) && Lambda(0) >= 0.0 &&
+                      std::abs(Lambda(1)) <= 0.5 * Lambda(0);
+        }
+    EXPECT_NEAR(b.area, inside * 16.0 / (n * n), 5e-3 * b.area);
+}
+
+TEST(FrictionalBoundary, HoldsWhatTheProgramsCallConsistent) {
+    Random random(15);
+    int described = 0;
+    for (int k = 0; k < 60; ++k) {
+        Vector Lambda;
+        FrictionalCollision c = random_frictional(random, 2, std::vector<Law>(2, law_of(LawKind::friction2, 0.4)),
+                                                  std::vector<int>(2, 2), k % 3 == 0, Lambda);
+        turn_to_one_side(random, c);
+        const ConsistencyBoundary b = consistency_boundary(c);
+        if (b.status != ConsistencyBoundary::Status::described || b.dimension != 2) continue;
+        ++described;
+        for (const BoundaryPiece& piece : b.pieces)
+            for (const double s : {0.2, 0.5, 0.8}) {
+                // A little to the inside, and as much to the outside.
+                const Vector at = piece.at(s);
+                Vector middle = Vector::Zero(2);
+                for (const BoundaryPiece& other : b.pieces)
+                    middle += (other.at(0.25) + other.at(0.75)) / static_cast<double>(2 * b.pieces.size());
+                for (const double step : {1e-4, -1e-4}) {
+                    c.u_plus = at + step * (middle - at);
+                    const bool in = consistent(audit(c).verdict);
+                    if (step > 0.0) {
+                        EXPECT_TRUE(in) << k << ' ' << audit(c).sentence;
+                    } else {
+                        EXPECT_FALSE(in) << k;
+                    }
+                }
+            }
+    }
+    EXPECT_GT(described, 20);
 }
 
 }  // namespace

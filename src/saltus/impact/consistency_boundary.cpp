@@ -236,17 +236,8 @@ void describe_line(const WholeRegion& whole, ConsistencyBoundary& b) {
     for (const double end : {low, high}) b.vertices.push_back(whole.frame.velocity(Vector::Constant(1, end)));
 }
 
-}  // namespace
-
-Vector BoundaryPiece::at(double s) const {
-    if (!arc) return from + s * (to - from);
-    const double phi = phi_from + s * (phi_to - phi_from);
-    return centre + std::cos(phi) * first + std::sin(phi) * second;
-}
-
-ConsistencyBoundary consistency_boundary(const FrictionlessCollision& c, const Allowance& allowance) {
+ConsistencyBoundary describe(const WholeRegion& whole) {
     ConsistencyBoundary b;
-    const WholeRegion whole = whole_region(c, allowance);
     b.status = whole.status;
     b.why = whole.why;
     if (whole.status != Status::described) return b;
@@ -259,6 +250,47 @@ ConsistencyBoundary consistency_boundary(const FrictionlessCollision& c, const A
             b.why = "the contacts act in " + std::to_string(whole.frame.rank()) + " directions, not in two";
     }
     return b;
+}
+
+}  // namespace
+
+Vector BoundaryPiece::at(double s) const {
+    if (!arc) return from + s * (to - from);
+    const double phi = phi_from + s * (phi_to - phi_from);
+    return centre + std::cos(phi) * first + std::sin(phi) * second;
+}
+
+ConsistencyBoundary consistency_boundary(const FrictionlessCollision& c, const Allowance& allowance) {
+    return describe(whole_region(c, allowance));
+}
+
+ConsistencyBoundary consistency_boundary(const FrictionalCollision& c, const Allowance& allowance) {
+    const FrictionEdges edges(c);
+    if (!edges.refused().empty() || !edges.exact()) {
+        ConsistencyBoundary b;
+        b.status = Status::other_dimension;
+        b.why = edges.refused().empty()
+                    ? "the friction cones are round: the set is tested and projected on, not described"
+                    : edges.refused();
+        return b;
+    }
+    ConsistencyBoundary b = describe(whole_region(edges.collision(), edges, allowance));
+    for (BoundaryPiece& piece : b.pieces)
+        if (piece.bound == Bound::impulse) piece.index = edges.contact_of(piece.index);
+    return b;
+}
+
+Balls consistency_balls(const FrictionalCollision& c, const Allowance& allowance) {
+    const FrictionEdges edges(c);
+    Balls result;
+    result.why = edges.refused().empty() ? "the friction cones are round" : edges.refused();
+    if (!edges.refused().empty() || !edges.exact()) return result;
+    result = consistency_balls(edges.collision(), allowance);
+    for (Ball& ball : result.balls) {
+        for (int& i : ball.contacts) i = edges.contact_of(i);
+        ball.contacts.erase(std::unique(ball.contacts.begin(), ball.contacts.end()), ball.contacts.end());
+    }
+    return result;
 }
 
 }  // namespace saltus::impact

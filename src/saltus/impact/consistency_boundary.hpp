@@ -2,6 +2,7 @@
 #pragma once
 
 #include "saltus/impact/consistency.hpp"
+#include "saltus/impact/frictional.hpp"
 
 namespace saltus::impact {
 
@@ -37,5 +38,10 @@ struct ConsistencyBoundary {
 };
 
 ConsistencyBoundary consistency_boundary(const FrictionlessCollision& collision, const Allowance& allowance = {});
+
+/// The same with planar friction. Balls are around the corner points of { b : γ_N(b) >= μ|γ_T(b)| }; contacts are
+/// counted without what is none.
+ConsistencyBoundary consistency_boundary(const FrictionalCollision& collision, const Allowance& allowance = {});
+Balls consistency_balls(const FrictionalCollision& collision, const Allowance& allowance = {});
 
 }  // namespace saltus::impact

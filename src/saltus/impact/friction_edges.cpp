@@ -169,6 +169,13 @@ ContactRows FrictionEdges::normal_rows(const KineticFrame& f) const {
     return r;
 }
 
+int FrictionEdges::contact_of(int edge) const {
+    int contact = 0;
+    for (std::size_t k = 0; k < edges_[static_cast<std::size_t>(edge)].block; ++k)
+        if (has_normal(c_->laws[k])) ++contact;
+    return contact;
+}
+
 Vector FrictionEdges::impulses(const Vector& weights) const {
     Vector Lambda = Vector::Zero(c_->directions.cols());
     const auto contacts = static_cast<Index>(edges_.size());

@@ -27,6 +27,8 @@ public:
     FrictionlessCollision collision() const;
     /// Normal velocities in the frame of the edges.
     ContactRows normal_rows(const KineticFrame& frame) const;
+    /// The contact, counted without what is none, that an edge belongs to.
+    int contact_of(int edge) const;
     /// Impulses of weights of the edges.
     Vector impulses(const Vector& weights) const;
 

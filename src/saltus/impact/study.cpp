@@ -115,12 +115,12 @@ void describe(const FrictionalCollision& c, const NormalPart& part, const StudyO
     s.plus = velocity_polyhedron(part.collision, Side::plus);
     s.minus = velocity_polyhedron(part.collision, Side::minus);
     s.cone = tangent_cone(part.collision);
+    const Allowance allowance{options.alpha, false};
     if (s.friction) {
-        s.boundary.status = s.mesh.status = ConsistencyBoundary::Status::other_dimension;
-        s.boundary.why = s.mesh.why = "with friction the consistency set is tested, not described";
+        s.balls = consistency_balls(c, allowance);
+        s.boundary = consistency_boundary(c, allowance);
         return;
     }
-    const Allowance allowance{options.alpha, false};
     s.balls = consistency_balls(part.collision, allowance);
     s.boundary = consistency_boundary(part.collision, allowance);
     if (c.M.rows() == 3 && s.boundary.status == ConsistencyBoundary::Status::other_dimension)

@@ -31,8 +31,8 @@ struct StudyEnd {
 };
 
 /// Everything there is to say about one collision. Without friction that acts it is Glocker's theory, with linear
-/// programs; with friction the programs have the friction cones, and the consistency set is not described, only tested
-/// and projected on.
+/// programs; with friction the programs have the friction cones, and the consistency set is described for planar
+/// contacts alone.
 struct Study {
     bool friction = false;
     Verdict verdict = Verdict::invalid, verdict_with_external_work = Verdict::invalid;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "saltus/impact/consistency_boundary.hpp"
+#include "saltus/impact/friction_edges.hpp"
 #include "saltus/impact/region.hpp"
 
 namespace saltus::impact {
@@ -21,6 +22,10 @@ struct WholeRegion {
 };
 
 WholeRegion whole_region(const FrictionlessCollision& collision, const Allowance& allowance);
+
+/// Of planar friction, `collision` that of the edges of the cones. Impulses are labelled by edges.
+WholeRegion whole_region(const FrictionlessCollision& collision, const FrictionEdges& edges,
+                         const Allowance& allowance);
 
 /// Of ball k of a region.
 double radius_squared(const Region& region, Eigen::Index k);

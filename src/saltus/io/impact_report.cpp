@@ -240,7 +240,9 @@ std::string polyhedron_lines(const ImpactReport& r, const char* name, const Velo
 std::string bound_text(const ImpactReport& r, const BoundaryPiece& piece) {
     switch (piece.bound) {
         case Bound::contact: return "gamma = 0 of " + names_of(r, {piece.index});
-        case Bound::impulse: return "only " + names_of(r, {piece.index}) + " acts";
+        case Bound::impulse:
+            return (r.study.friction ? "the friction cone's edge of " : "only ") + names_of(r, {piece.index}) +
+                   (r.study.friction ? "" : " acts");
         case Bound::ball: return fmt::format("work = alpha against corner point {}", piece.index + 1);
     }
     return {};

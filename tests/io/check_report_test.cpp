@@ -169,9 +169,16 @@ TEST(CheckText, WrapsLongListsOfParameters) {
 
 TEST(CheckJson, HasItsKeysInOrder) {
     const Json j = json_of(everything);
-    EXPECT_EQ(keys(j), (Keys{"model", "file", "coordinates", "degrees_of_freedom", "parameters", "derived_parameters",
-                             "initial", "scleronomic", "autonomous", "mass", "energy", "contacts", "closed",
-                             "constraints", "sliders", "clutches", "active", "simulate", "start_moved", "warnings"}));
+    EXPECT_EQ(keys(j), (Keys{"model",       "file",
+                             "coordinates", "degrees_of_freedom",
+                             "parameters",  "derived_parameters",
+                             "initial",     "scleronomic",
+                             "autonomous",  "mass",
+                             "energy",      "contacts",
+                             "closed",      "constraints",
+                             "sliders",     "clutches",
+                             "active",      "simulate",
+                             "start_moved", "warnings"}));
     EXPECT_EQ(keys(j["initial"]), (Keys{"t", "q", "u"}));
     EXPECT_EQ(keys(j["mass"]), (Keys{"constant", "diagonal", "positive_definite", "smallest_eigenvalue",
                                      "largest_eigenvalue", "condition"}));

@@ -58,12 +58,14 @@ TEST(SimulateJson, HasTheKeysThatOthersRead) {
     const Json j = json_of(test::ball());
     EXPECT_EQ(keys_of(j), (Lines{"model", "method", "t_end", "status", "events", "final", "forces", "energy",
                                  "violation", "audit", "warnings", "statistics"}));
-    EXPECT_EQ(keys_of(j["events"][0]),
-              (Lines{"t", "kind", "contacts", "u_minus", "u_plus", "Lambda", "work", "energy_before", "energy_after"}));
+    EXPECT_EQ(keys_of(j["events"][0]), (Lines{"t", "kind", "contacts", "u_minus", "u_plus", "Lambda", "work",
+                                              "energy_before", "energy_after", "audit"}));
+    EXPECT_EQ(keys_of(j["events"][0]["audit"]),
+              (Lines{"work", "tangential", "obstacle_work", "energy_created", "contact", "law"}));
     EXPECT_EQ(keys_of(j["final"]), (Lines{"t", "q", "u"}));
     EXPECT_EQ(keys_of(j["energy"]), (Lines{"initial", "final", "balance_error"}));
     EXPECT_EQ(keys_of(j["violation"]), (Lines{"gap", "constraint"}));
-    EXPECT_EQ(keys_of(j["audit"]), (Lines{"impacts", "energy_created", "worst"}));
+    EXPECT_EQ(keys_of(j["audit"]), (Lines{"impacts", "creating", "energy_created", "energy_prevented", "worst"}));
 }
 
 TEST(SimulateJson, TellsTheMotionOfTheBall) {
@@ -81,7 +83,14 @@ TEST(SimulateJson, TellsTheMotionOfTheBall) {
                                     {"Lambda", {{"floor", {{"N", 6.0}, {"T", Json::array()}}}}},
                                     {"work", -6.0},
                                     {"energy_before", 8.0},
-                                    {"energy_after", 2.0}}));
+                                    {"energy_after", 2.0},
+                                    {"audit",
+                                     {{"work", -6.0},
+                                      {"tangential", 0.0},
+                                      {"obstacle_work", 0.0},
+                                      {"energy_created", 0.0},
+                                      {"contact", nullptr},
+                                      {"law", nullptr}}}}));
     EXPECT_EQ(j["final"]["t"], 1.375);
     EXPECT_EQ(j["final"]["q"], (Json{{"y", 0.0}}));
     EXPECT_EQ(j["final"]["u"], (Json{{"y", -0.5}}));
@@ -89,7 +98,9 @@ TEST(SimulateJson, TellsTheMotionOfTheBall) {
     EXPECT_EQ(j["energy"]["initial"], 8.0);
     EXPECT_EQ(j["audit"]["impacts"], 3);
     EXPECT_EQ(j["audit"]["energy_created"], 0.0);
-    EXPECT_EQ(j["audit"]["worst"], (Json{{"t", 1.25}, {"contacts", {"floor"}}, {"work", -0.375}}));
+    EXPECT_EQ(j["audit"]["worst"]["t"], 1.25);
+    EXPECT_EQ(j["audit"]["worst"]["contacts"], Json{"floor"});
+    EXPECT_EQ(j["audit"]["worst"]["work"], -0.375);
     EXPECT_EQ(j["warnings"], Json::array());
     EXPECT_EQ(j["statistics"]["steps"], 4);
 }
@@ -130,14 +141,25 @@ TEST(SimulateJson, ThereMayBeNothingToTell) {
     EXPECT_TRUE(j["audit"]["worst"].is_null());
 }
 
-TEST(SimulateJson, AuditSumsThePositiveWorksAndNamesTheWorst) {
+TEST(SimulateJson, AuditSumsWhatWasCreatedAndNamesTheWorst) {
     Trajectory t = test::ball();
-    t.events[0].work = 0.5;
-    t.events[1].work = 2.0;
+    t.events[0].audit.created = 0.5;
+    t.events[1].work = 2.5;  // of which other impulses would have spared something
+    t.events[1].audit = {0.75, -0.25, 2.0, 0.0, 0, "newton, eN = 2"};
     t.events[2].work = -3.0;
+    t.events[2].audit.prevented = 0.125;
     Json audit = json_of(t)["audit"];
+    EXPECT_EQ(audit["creating"], 2);
     EXPECT_EQ(audit["energy_created"], 2.5);
-    EXPECT_EQ(audit["worst"], (Json{{"t", 1.0}, {"contacts", {"floor"}}, {"work", 2.0}}));
+    EXPECT_EQ(audit["energy_prevented"], 0.125);
+    EXPECT_EQ(audit["worst"], (Json{{"t", 1.0},
+                                    {"contacts", {"floor"}},
+                                    {"work", 2.5},
+                                    {"tangential", 0.75},
+                                    {"obstacle_work", -0.25},
+                                    {"energy_created", 2.0},
+                                    {"contact", "floor"},
+                                    {"law", "newton, eN = 2"}}));
     t.events[1].kind = EventKind::stick;  // without impulses it is none of the audit's business
     t.events[1].impulses.clear();
     t.events[2].kind = EventKind::painleve;
@@ -149,7 +171,7 @@ TEST(SimulateJson, AuditSumsThePositiveWorksAndNamesTheWorst) {
 TEST(SimulateJson, AuditDoesNotPassOverAWorkThatIsNoNumber) {
     for (std::size_t k = 0; k < 3; ++k) {
         Trajectory t = test::ball();
-        t.events[k].work = NAN;
+        t.events[k].work = t.events[k].audit.created = NAN;
         const Json audit = json_of(t)["audit"];
         EXPECT_TRUE(audit["energy_created"].is_null());
         EXPECT_TRUE(audit["worst"]["work"].is_null()) << k;
@@ -236,15 +258,21 @@ TEST(SimulateText, TellsAccumulationsAndNotes) {
 
 TEST(SimulateText, TellsWhereContactsCreateEnergy) {
     Trajectory t = test::ball();
-    t.events[0].work = 1.0;
-    t.events[1].work = 0.25;
+    t.events[0].audit = {0.0, 0.0, 1.0, 0.0, 0, "newton, eN = 2"};
+    t.events[1].audit.created = 0.25;
     EXPECT_TRUE(has_line(io::simulate_text(t, 2.0),
-                         "  audit       3 impacts, contacts created energy: 1.25 in all, most at t = 0.5 (floor): 1"));
+                         "  audit       3 impacts, 2 of them created energy: 1.25 in all, most at t = 0.5 (floor: "
+                         "newton, eN = 2): 1"));
+    t.events[0].audit = {};
     t.events[0].work = 1e-16;  // rounding
-    t.events[1].work = -1.0;
+    t.events[1].audit = {};
+    t.events[2].audit.prevented = 0.5;
+    EXPECT_TRUE(has_line(io::simulate_text(t, 2.0),
+                         "  audit       3 impacts, no energy created by contacts; 0.5 was prevented by repairs"));
+    t.events[2].audit = {};
     EXPECT_TRUE(has_line(io::simulate_text(t, 2.0), "  audit       3 impacts, no energy created by contacts"));
-    t.events[1].work = NAN;
-    EXPECT_NE(io::simulate_text(t, 2.0).find("contacts created energy: nan"), std::string::npos);
+    t.events[1].work = t.events[1].audit.created = NAN;
+    EXPECT_NE(io::simulate_text(t, 2.0).find("created energy: nan"), std::string::npos);
     t.events.clear();
     EXPECT_TRUE(has_line(io::simulate_text(t, 2.0), "  audit       no impacts"));
 }

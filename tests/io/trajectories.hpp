@@ -88,6 +88,8 @@ inline trajectory::Trajectory rich() {
     t.events[0].impulses = {{0, 1.5, {0.25, -0.0}}, {2, 0.0, {quiet}}, {3, 5e-324, {}}};
     t.events[0].elements = {0, 2, 3};
     t.events[0].note = "two solutions; the one nearest to the last was taken";
+    t.events[0].audit = {-0.25, 0.125, 2e-3, 0.0, 2, "newton, eN = 0.5, eT = 0"};
+    t.events[2].audit = {0.0, -0.0, 0.0, 1e-3, -1, ""};
     t.events[1].kind = EventKind::accumulation;
     t.events[1].impacts = 41;
     t.events[1].impulses.clear();
@@ -130,6 +132,8 @@ inline void tell(std::string& text, const trajectory::Event& e) {
     tell(text, e.kind), tell(text, e.t), tell(text, e.t_left), tell(text, e.t_right), tell(text, e.elements);
     tell(text, e.q), tell(text, e.u_minus), tell(text, e.u_plus), tell(text, e.impulses), tell(text, e.work);
     tell(text, e.energy_before), tell(text, e.energy_after), tell(text, e.impacts), tell(text, e.note);
+    tell(text, e.audit.tangential), tell(text, e.audit.obstacle_work), tell(text, e.audit.created);
+    tell(text, e.audit.prevented), tell(text, e.audit.element), tell(text, e.audit.law);
 }
 template <class T>
 void tell(std::string& text, const std::vector<T>& list) {

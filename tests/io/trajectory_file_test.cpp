@@ -102,7 +102,10 @@ Trajectory random_trajectory(unsigned seed) {
                                 real(),
                                 real(),
                                 below(100),
-                                below(3) == 0 ? "note " + std::to_string(e) : ""};
+                                below(3) == 0 ? "note " + std::to_string(e) : "",
+                                {real(), real(), 0.0, 0.0, -1, ""}};
+        if (below(3) == 0)
+            event.audit = {real(), real(), 1.0 + real(), real(), below(elements), "law " + std::to_string(e)};
         for (int k = below(3); k > 0; --k) event.elements.push_back(below(elements));
         for (int k = below(3); k > 0; --k) event.impulses.push_back(reaction());
         t.events.push_back(event);

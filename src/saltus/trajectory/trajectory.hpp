@@ -57,9 +57,9 @@ struct Event {
     std::vector<Reaction> impulses;
     double work = 0.0;  ///< of the contacts: Σ ½(γ⁺ + γ⁻)·Λ
     double energy_before = 0.0, energy_after = 0.0;
-    EnergyAudit audit;  ///< of impulses
-    int impacts = 0;    ///< of an accumulation: seen before it was passed
-    std::string note;   ///< what else is to be said
+    int impacts = 0;      ///< of an accumulation: seen before it was passed
+    std::string note;     ///< what else is to be said
+    EnergyAudit audit{};  ///< of impulses
 };
 
 /// A smooth piece of the motion: steps one after the other, each a polynomial of (q, u), and what the elements did.

@@ -78,6 +78,13 @@ Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
     load_.resize(elements.size());
     needs_coefficients_ = model.layout().coefficients > 0;
     update_coefficients(0.0, nullptr);
+    needs_coefficients_ = needs_coefficients_ && !model.layout().coefficients_constant;
+}
+
+bool Dynamics::factorise_mass() {
+    if (factorised_ && model_.layout().mass_constant) return true;
+    factorised_ = mass_.factorise(terms_.M);
+    return factorised_;
 }
 
 void Dynamics::update_coefficients(double t, const double* x) {
@@ -154,7 +161,7 @@ void Dynamics::follow_slip() {
 
 bool Dynamics::nearly_singular(double t, const double* x) {
     evaluate_terms(t, x);
-    if (!mass_.factorise(terms_.M)) return false;
+    if (!factorise_mass()) return false;
     const model::Pattern& W = model_.layout().rows;
     for (const ElementMode& e : elements) {
         if (!e.active || e.rows.kind != ElementKind::contact || compliant_) continue;
@@ -316,7 +323,7 @@ bool Dynamics::solve_equations() {
 bool Dynamics::evaluate(double t, const double* x) {
     ++evaluations;
     evaluate_terms(t, x);
-    if (!mass_.factorise(terms_.M)) return false;
+    if (!factorise_mass()) return false;
     std::fill(lambda_.begin(), lambda_.end(), 0.0);
     std::fill(load_.begin(), load_.end(), 0.0);
     std::copy(terms_.h.begin(), terms_.h.end(), free_.begin());
@@ -381,8 +388,11 @@ bool Dynamics::derivative(double t, const double* x, double* dx) {
     std::copy_n(x + n_, n_, dx);
     std::copy_n(acceleration_.begin(), n_, dx + n_);
     // Power of applied forces, damping and reactions: what changes kinetic and potential energy.
-    const model::Energy e = energy(t, x);
-    double power = e.applied - e.damping;
+    double power = 0.0;
+    if (model_.layout().powered) {
+        const model::Energy e = energy(t, x);
+        power = e.applied - e.damping;
+    }
     for (std::size_t r = 0; r < lambda_.size(); ++r)
         if (lambda_[r] != 0.0) power += lambda_[r] * (gamma_[r] - terms_.chi[r]);
     dx[2 * n_] = power;
@@ -532,7 +542,7 @@ bool Dynamics::project(double t, double* x) {
         return d;
     };
     evaluate_terms(t, x);
-    if (!mass_.factorise(terms_.M)) return false;
+    if (!factorise_mass()) return false;
     for (int round = 0; round < 8 && !positions.empty(); ++round) {
         const Vector defect = defect_of(positions, [&](int row) { return terms_.positions[ix(row)]; });
         double worst = 0.0;
@@ -542,7 +552,7 @@ bool Dynamics::project(double t, double* x) {
         if (round == 7 && worst > 1e-10) return false;
         correct(positions, defect, x);
         evaluate_terms(t, x);
-        if (!mass_.factorise(terms_.M)) return false;
+        if (!factorise_mass()) return false;
         if (worst < 1e-14) break;
     }
     for (int round = 0; round < 2; ++round) {

@@ -89,7 +89,8 @@ public:
     void evaluate_terms(double t, const double* x);
     const model::Terms& terms() const { return terms_; }
     const model::MassFactor& mass() const { return mass_; }
-    bool factorise_mass() { return mass_.factorise(terms_.M); }
+    /// M of the last evaluate_terms; once for all where M is constant.
+    bool factorise_mass();
     std::span<const double> coefficients() const { return coefficients_; }
     /// Gaps and constraint functions alone.
     std::span<const double> positions(double t, const double* q);
@@ -139,6 +140,7 @@ private:
     double acceleration_scale_ = 0.0;
     bool redundant_ = false, degenerating_ = false;
     bool needs_coefficients_ = false;
+    bool factorised_ = false;
 };
 
 }  // namespace saltus::integrate

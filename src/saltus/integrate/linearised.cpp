@@ -15,9 +15,13 @@ using trajectory::ElementKind;
 }  // namespace
 
 Linearised::Linearised(Dynamics& dynamics)
-    : d_(dynamics),
-      jacobians_(dynamics.model().system->jacobians()),
-      columns_(1 + 2 * dynamics.size() + dynamics.model().layout().parameters) {}
+    : d_(dynamics), columns_(1 + 2 * dynamics.size() + dynamics.model().layout().parameters) {}
+
+bool Linearised::available() {
+    if (!made_) jacobians_ = d_.model().system->jacobians();
+    made_ = true;
+    return jacobians_ != nullptr;
+}
 
 void Linearised::gather(Function f, double t, const double* x, std::span<const double> a,
                         std::span<const double> lambda, Matrix& out) {
@@ -32,7 +36,7 @@ void Linearised::gather(Function f, double t, const double* x, std::span<const d
 }
 
 bool Linearised::evaluate(double t, const double* x) {
-    if (!d_.evaluate(t, x)) return false;
+    if (!available() || !d_.evaluate(t, x)) return false;
     const model::Layout& layout = d_.model().layout();
     const int n = d_.size();
     const std::vector<double> a(d_.acceleration().begin(), d_.acceleration().end());

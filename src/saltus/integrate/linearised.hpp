@@ -16,7 +16,8 @@ class Linearised {
 public:
     explicit Linearised(Dynamics& dynamics);
 
-    bool available() const { return jacobians_ != nullptr; }
+    /// Whether the system gives derivatives; they are made when they are first asked for.
+    bool available();
     int columns() const { return columns_; }  ///< 1 + 2n + parameters, in the order t, q, u, p
 
     /// At a state; false where the motion itself cannot be evaluated there. Evaluates the dynamics too.
@@ -31,6 +32,7 @@ private:
 
     Dynamics& d_;
     std::unique_ptr<model::Jacobians> jacobians_;
+    bool made_ = false;
     int columns_ = 0;
     std::vector<double> values_;
     Matrix residual_, velocity_, position_, curvature_, coefficient_;

@@ -108,9 +108,13 @@ ExpressionSystem::ExpressionSystem(Formulas formulas) : formulas_(std::move(form
         return pattern;
     };
     layout_.mass = pattern_of(d.mass, f.coordinates, [&](int i) { return f.index[static_cast<std::size_t>(i)]; });
-    layout_.mass_constant = std::all_of(d.mass.begin(), d.mass.end(), [&](const Derived::Entry& e) {
-        return !f.graph.depends_on(e.value, static_cast<expr::Kinds>(~expr::Kind::parameter));
-    });
+    const auto constant = [&](Expr e) {
+        return !f.graph.depends_on(e, static_cast<expr::Kinds>(~expr::Kind::parameter));
+    };
+    layout_.mass_constant =
+        std::all_of(d.mass.begin(), d.mass.end(), [&](const Derived::Entry& e) { return constant(e.value); });
+    layout_.coefficients_constant = std::all_of(f.coefficients.begin(), f.coefficients.end(), constant);
+    layout_.powered = !f.graph.is_zero(d.damping) || !f.graph.is_zero(d.applied);
     layout_.rows = pattern_of(d.rows, layout_.row_count(), [](int r) { return r; });
 
     std::vector<Expr> variables{f.t};

@@ -63,6 +63,8 @@ JoinedSystem::JoinedSystem(std::shared_ptr<const System> first, std::shared_ptr<
     mass_ = merge(a.mass, b.mass);
     layout_.mass = mass_.pattern;
     layout_.mass_constant = a.mass_constant && b.mass_constant;
+    layout_.coefficients_constant = a.coefficients_constant;
+    layout_.powered = a.powered || b.powered;
     for (std::size_t part = 0; part < 2; ++part) {
         const Layout& own = part_[part]->layout();
         const auto add = [&](int count, int first_row) {

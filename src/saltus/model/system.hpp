@@ -25,9 +25,11 @@ struct Layout {
     int normals = 0;             ///< unilateral: gN(t,q) >= 0
     int slips = 0;               ///< slips of contacts, constraints, sliders; clutches; slips of obstacles
     int coefficients = 0;        ///< mu, e, FN and the like
-    Pattern mass;                ///< lower triangle of M
-    bool mass_constant = false;  ///< M depends on parameters alone
-    Pattern rows;                ///< W^T: one row for each constraint, normal and slip
+    Pattern mass;                        ///< lower triangle of M
+    bool mass_constant = false;          ///< M depends on parameters alone
+    bool coefficients_constant = false;  ///< they do
+    bool powered = true;                 ///< energies may have a power of damping or of applied forces
+    Pattern rows;                        ///< W^T: one row for each constraint, normal and slip
 
     int positions() const { return constraints + normals; }
     int row_count() const { return constraints + normals + slips; }

@@ -151,7 +151,8 @@ const std::vector<double>& Watcher::sample(double t) {
     times_[samples_++] = t;
     values.resize(watches_.size());
     x_.resize(ix(d_.state_size()));
-    step_->evaluate(t, x_.data());
+    const bool positions = !needs_forces_ && !needs_velocities_;
+    step_->evaluate(t, x_.data(), positions ? d_.size() : d_.state_size());
     if (needs_forces_) {
         if (!d_.evaluate(t, x_.data())) {
             std::fill(values.begin(), values.end(), std::numeric_limits<double>::quiet_NaN());
@@ -198,8 +199,14 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
         if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
     if (found_.empty()) return found_;
     std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
+    // One event: what happens at the same time, and forces that are zero by then as far as rounding lets them be known.
     const double first = found_.front().t, together = 1e-12 * std::max(1.0, std::abs(first));
-    while (found_.back().t > first + together) found_.pop_back();
+    std::erase_if(found_, [&](const Found& f) {
+        if (f.t <= first + together) return false;
+        const Watch::What what = watches_[ix(f.watch)].what;
+        const bool force = what == Watch::What::force || what == Watch::What::reserve;
+        return !force || !(sample(first)[ix(f.watch)] <= 64.0 * zero_[ix(f.watch)]);
+    });
     return found_;
 }
 

@@ -72,10 +72,10 @@ std::span<double> Dense::term(int k) {
     return {coefficients_.data() + ix(k) * ix(n_), ix(n_)};
 }
 
-void Dense::evaluate(double t, double* x) const {
-    SALTUS_EXPECT(terms_ > 0);
+void Dense::evaluate(double t, double* x, int first) const {
+    SALTUS_EXPECT(terms_ > 0 && first <= n_);
     const Weights w((t - t_old_) / (t_new_ - t_old_), terms_);
-    for (int i = 0; i < n_; ++i) x[i] = value(coefficients_.data() + i, ix(n_), terms_, w);
+    for (int i = 0; i < first; ++i) x[i] = value(coefficients_.data() + i, ix(n_), terms_, w);
 }
 
 void Dense::derivative(double t, double* dx) const {

@@ -20,7 +20,8 @@ public:
     int size() const { return n_; }  ///< components
     int terms() const { return terms_; }
 
-    void evaluate(double t, double* x) const;
+    void evaluate(double t, double* x) const { evaluate(t, x, n_); }
+    void evaluate(double t, double* x, int first) const;  ///< the first components alone
     void derivative(double t, double* dx) const;
     double component(int i, double t) const;
     double component_derivative(int i, double t) const;

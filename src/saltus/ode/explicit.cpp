@@ -19,9 +19,41 @@ constexpr double most_shrink = 1.0 / 3.0, most_growth = 6.0;
 constexpr double refusal_shrink = 0.25;
 constexpr double stability_edge = 6.1;  // the method's region reaches that far along the negative axis
 
-void combine(const Matrix& k, std::span<const dop853::Term> terms, Vector& sum) {
-    sum.setZero();
-    for (const dop853::Term& term : terms) sum += term.weight * k.col(term.stage);
+/// Σ w_j k_j = (Σ w_j) k_0 + Σ w_j (k_j − k_0): the weights reach 500 and cancel, and rounding of the k_j by themselves
+/// would be as much larger; what f has in common at all stages costs none this way. Calls put(i, second sum) for all
+/// components, a few at a time; every list of terms begins with stage 0.
+template <class Put>
+void for_each_sum(const Matrix& difference, std::span<const dop853::Term> terms, Put put) {
+    const Eigen::Index n = difference.rows();
+    const double* const d = difference.data();
+    constexpr Eigen::Index few = 4;
+    Eigen::Index i = 0;
+    for (; i + few <= n; i += few) {
+        double sum[few] = {};
+        for (const dop853::Term& term : terms.subspan(1))
+            for (Eigen::Index k = 0; k < few; ++k) sum[k] += term.weight * d[term.stage * n + i + k];
+        for (Eigen::Index k = 0; k < few; ++k) put(i + k, sum[k]);
+    }
+    for (; i < n; ++i) {
+        double sum = 0.0;
+        for (const dop853::Term& term : terms.subspan(1)) sum += term.weight * d[term.stage * n + i];
+        put(i, sum);
+    }
+}
+
+/// The sum over all stages, of weights that add up to 0.
+void combine(const Matrix& difference, std::span<const dop853::Term> terms, Vector& sum) {
+    double* const to = sum.data();
+    for_each_sum(difference, terms, [&](Eigen::Index i, double value) { to[i] = value; });
+}
+
+/// x + h Σ a_j k_j with Σ a_j = c
+void advance(const Vector& x, double h, double c, const Matrix& k, const Matrix& difference,
+             std::span<const dop853::Term> terms, Vector& result) {
+    const double *const from = x.data(), *const first = k.data();
+    double* const to = result.data();
+    for_each_sum(difference, terms,
+                 [&](Eigen::Index i, double value) { to[i] = from[i] + h * (c * first[i] + value); });
 }
 
 }  // namespace
@@ -35,7 +67,8 @@ Explicit::Explicit(int n, Tolerances tolerances, double largest_step)
       stage_(n),
       scale_(n),
       sum_(n),
-      k_(n, dop853::all_stages) {
+      k_(n, dop853::all_stages),
+      difference_(Matrix::Zero(n, dop853::all_stages)) {
     SALTUS_EXPECT(largest_step > 0.0);
 }
 
@@ -46,7 +79,12 @@ std::span<const double> Explicit::dx() const {
 
 bool Explicit::evaluate(const Problem& problem, double t, const Vector& x, int stage) {
     ++statistics_.evaluations;
-    return problem.f(t, x.data(), k_.col(stage).data());
+    const Eigen::Index n = x_.size();
+    double* const f = k_.data() + stage * n;
+    const bool made = problem.f(t, x.data(), f);
+    double* const difference = difference_.data() + stage * n;
+    for (Eigen::Index i = 0; i < n && stage > 0; ++i) difference[i] = f[i] - k_.data()[i];
+    return made;
 }
 
 StepStatus Explicit::start(const Problem& problem, double t, std::span<const double> x, double h0) {
@@ -82,12 +120,10 @@ StepStatus Explicit::replace(const Problem& problem, std::span<const double> x) 
 
 bool Explicit::stages(const Problem& problem, double h) {
     for (int i = 1; i < dop853::stages; ++i) {
-        combine(k_, dop853::a[i], sum_);
-        stage_ = x_ + h * sum_;
+        advance(x_, h, dop853::c[i], k_, difference_, dop853::a[i], stage_);
         if (!evaluate(problem, t_ + dop853::c[i] * h, stage_, i)) return false;
     }
-    combine(k_, dop853::b, sum_);
-    x_new_ = x_ + h * sum_;
+    advance(x_, h, 1.0, k_, difference_, dop853::b, x_new_);
     return true;
 }
 
@@ -95,9 +131,9 @@ bool Explicit::stages(const Problem& problem, double h) {
 // estimate of order 5 happens to vanish ([Hairer] II.10).
 double Explicit::estimate(double h) {
     error_scale(tolerances_, x_, x_new_, scale_);
-    combine(k_, dop853::error5, sum_);
+    combine(difference_, dop853::error5, sum_);
     const double fifth = scaled_norm(sum_, scale_);
-    combine(k_, dop853::error3, sum_);
+    combine(difference_, dop853::error3, sum_);
     const double third = scaled_norm(sum_, scale_);
     const double both = std::hypot(fifth, 0.1 * third);
     return both == 0.0 ? 0.0 : h * fifth * (fifth / both);
@@ -122,7 +158,7 @@ StepStatus Explicit::step(const Problem& problem, double t_limit) {
     stepped_ = extended_ = false;
     const double wish = h_;
     const double shortest = shortest_step(t_, std::min(h_, t_limit - t_));
-    bool again = false;
+    bool again = false, last = h_ <= shortest;  // the shortest step was tried
     for (h_ = std::max(h_, shortest);; again = true) {
         const Stride stride = stride_towards(t_, h_, t_limit);
         StepStatus outcome = StepStatus::failed;
@@ -162,7 +198,10 @@ StepStatus Explicit::step(const Problem& problem, double t_limit) {
             ++statistics_.cut;
             h_ = refusal_shrink * stride.h;
         }
-        if (h_ < shortest) return outcome;
+        if (h_ >= shortest) continue;
+        if (last) return outcome;
+        last = true;
+        h_ = shortest;
     }
 }
 
@@ -171,8 +210,7 @@ bool Explicit::dense(const Problem& problem, Dense& out) {
     const double h = t_ - t_old_;
     if (!extended_) {
         for (int i = dop853::stages + 1; i < dop853::all_stages; ++i) {
-            combine(k_, dop853::a[i], sum_);
-            stage_ = x_old_ + h * sum_;
+            advance(x_old_, h, dop853::c[i], k_, difference_, dop853::a[i], stage_);
             if (!evaluate(problem, t_old_ + dop853::c[i] * h, stage_, i)) return false;
         }
         if (!k_.rightCols(dop853::all_stages - dop853::stages - 1).allFinite()) return false;
@@ -189,7 +227,7 @@ bool Explicit::dense(const Problem& problem, Dense& out) {
     column(2) = h * k_.col(0) - (x_ - x_old_);
     column(3) = 2.0 * (x_ - x_old_) - h * (k_.col(0) + k_.col(dop853::stages));
     for (int k = 0; k < 4; ++k) {
-        combine(k_, dop853::dense[k], sum_);
+        combine(difference_, dop853::dense[k], sum_);
         column(4 + k) = h * sum_;
     }
     return true;

@@ -42,7 +42,8 @@ private:
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
     double error_ = 0.0, error_before_ = 1e-4;
     Vector x_, x_old_, x_new_, stage_, scale_, sum_;
-    Matrix k_;  // a column a stage: 12 of the step, f at its end, 3 for dense output
+    Matrix k_;           // f, a column a stage: 12 of the step, f at its end, 3 for dense output
+    Matrix difference_;  // k_j − k_0
     bool started_ = false;
     bool stepped_ = false;   // the columns belong to the step from t_old to t
     bool extended_ = false;  // and the last three are there

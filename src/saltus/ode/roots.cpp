@@ -26,12 +26,23 @@ struct Point {
 int sign(double x) { return (x > 0.0) - (x < 0.0); }
 
 // cos(π k/8)
-double cosine(int k) {
+constexpr double cosine(int k) {
     constexpr double quarter[] = {1.0, 0.92387953251128674, 0.70710678118654752, 0.38268343236508977, 0.0};
     k %= 16;
     if (k > 8) k = 16 - k;
     return k <= 4 ? quarter[k] : -quarter[8 - k];
 }
+
+// c_k = Σ_j transform[k][j] · value at cos(π j/8) interpolates there.
+constexpr auto transform = [] {
+    std::array<std::array<double, samples>, samples> a{};
+    for (int k = 0; k <= degree; ++k)
+        for (int j = 0; j <= degree; ++j) {
+            const double end = j == 0 || j == degree ? 0.5 : 1.0, order = k == 0 || k == degree ? 1.0 : 2.0;
+            a[static_cast<std::size_t>(k)][static_cast<std::size_t>(j)] = end * order / degree * cosine(j * k);
+        }
+    return a;
+}();
 
 // Σ c_k T_k(x) on [−1, 1].
 struct Series {
@@ -62,6 +73,16 @@ struct Series {
         return d;
     }
 
+    // Without the last terms, as many as add up to no more than `least`.
+    Series trimmed(double least) const {
+        Series p = *this;
+        for (double sum = 0.0; p.order > 0; --p.order) {
+            sum += std::abs(p.c[static_cast<std::size_t>(p.order)]);
+            if (sum > least) break;
+        }
+        return p;
+    }
+
     // What all but the constant can add up to.
     double variation() const {
         double sum = 0.0;
@@ -73,35 +94,46 @@ struct Series {
 // Interpolates values at the points cos(π j/8).
 Series interpolate(const std::array<double, samples>& values) {
     Series p;
-    for (int k = 0; k <= degree; ++k) {
-        double sum = 0.5 * (values[0] + (k % 2 == 0 ? values[degree] : -values[degree]));
-        for (int j = 1; j < degree; ++j) sum += values[static_cast<std::size_t>(j)] * cosine(j * k);
-        p.c[static_cast<std::size_t>(k)] = sum * (k == 0 || k == degree ? 1.0 : 2.0) / degree;
-    }
+    for (std::size_t k = 0; k < samples; ++k)
+        for (std::size_t j = 0; j < samples; ++j) p.c[k] += transform[k][j] * values[j];
     return p;
 }
 
-double bisected(const Series& p, double lo, double hi) {
-    const int left = sign(p(lo));
-    for (int round = 0; round < 54; ++round) {
-        const double middle = 0.5 * (lo + hi);
-        (sign(p(middle)) == left ? lo : hi) = middle;
+// Where p, monotone on [lo, hi] and of opposite signs at the ends, vanishes: Newton's method, halving where it leads
+// out. An extremum of s is known well enough when the square of its error is lost to rounding.
+double zero_between(const Series& p, const Series& slope, double lo, double hi, int sign_at_hi) {
+    double x = 0.5 * (lo + hi);
+    for (int round = 0; round < 60; ++round) {
+        const double value = p(x);
+        (sign(value) == sign_at_hi ? hi : lo) = x;
+        double next = x - value / slope(x);
+        if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
+        if (std::abs(next - x) < 1e-9) return next;
+        x = next;
     }
-    return 0.5 * (lo + hi);
+    return x;
 }
 
 // Where p changes sign in (−1, 1), ascending: once at most between two sign changes of its derivative. Returns how
 // many.
 int sign_changes(const Series& p, std::array<double, degree>& at) {
-    if (p.order == 0) return 0;
+    if (p.order <= 0 || std::abs(p.c[0]) > p.variation()) return 0;
+    if (p.order == 1) {
+        at[0] = -p.c[0] / p.c[1];
+        return std::abs(at[0]) < 1.0 ? 1 : 0;
+    }
     std::array<double, degree> turns;
-    const int n = sign_changes(p.derivative(), turns);
+    const Series slope = p.derivative();
+    const int n = sign_changes(slope, turns);
     int count = 0;
     double left = -1.0;
+    int side = sign(p(left));
     for (int i = 0; i <= n; ++i) {
         const double right = i < n ? turns[static_cast<std::size_t>(i)] : 1.0;
-        if (sign(p(left)) * sign(p(right)) < 0) at[static_cast<std::size_t>(count++)] = bisected(p, left, right);
+        const int next = sign(p(right));
+        if (side * next < 0) at[static_cast<std::size_t>(count++)] = zero_between(p, slope, left, right, next);
         left = right;
+        side = next;
     }
     return count;
 }
@@ -168,7 +200,7 @@ private:
         const bool resolved = rest <= 16.0 * zero_;  // what noise of the size of zero_ can look like
         if (!resolved && divisible) return halve(point, depth);
         if (!resolved && half > 16.0 * width_) status_ = RootStatus::unresolved;
-        walk_with_extrema(point, slope, middle, half);
+        walk_with_extrema(point, p.trimmed(0.25 * zero_).derivative(), middle, half);
         return true;
     }
 

@@ -82,61 +82,62 @@ ActiveRows::ActiveRows(const model::Model& model) : model_(model), body_of_(ix(m
 
 void ActiveRows::clear() {
     rows_.clear();
-    first_.clear();
+    first_.assign(1, 0);
     problem.laws.clear();
 }
 
 int ActiveRows::add(std::span<const int> rows, const solvers::Law& law) {
-    first_.push_back(static_cast<int>(rows_.size()));
     rows_.insert(rows_.end(), rows.begin(), rows.end());
+    first_.push_back(static_cast<int>(rows_.size()));
     problem.laws.push_back(law);
     return static_cast<int>(problem.laws.size()) - 1;
 }
 
-void ActiveRows::assemble(const model::Terms& terms, const model::MassFactor& mass) {
+void ActiveRows::assemble_dense(const model::Terms& terms, std::vector<double>& D) const {
     const model::Pattern& W = model_.layout().rows;
     const auto n = ix(model_.size());
-    inverse_w_.assign(rows_.size() * n, 0.0);
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
-        const std::span<double> column(inverse_w_.data() + k * n, n);
-        for (int e = W.start[ix(rows_[k])]; e < W.start[ix(rows_[k]) + 1]; ++e)
-            column[ix(W.column[ix(e)])] = terms.W[ix(e)];
-        mass.solve(column);
-    }
+    const std::size_t m = rows_.size();
+    D.resize(m * m);
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < m; ++j)
+            D[i * m + j] = model::row_dot(W, terms.W, rows_[i], {inverse_w_.data() + j * n, n});
+}
+
+void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
+    const model::Pattern& W = model_.layout().rows;
+    const auto n = ix(model_.size());
     // Blocks that share a body of M.
     const int blocks = this->blocks();
-    const bool all = blocks <= 16;
-    std::vector<std::vector<int>> of_body;
+    const bool all = blocks <= 16 || !by_bodies;
     if (!all) {
-        of_body.resize(n);
+        of_body_.resize(n);
+        for (std::vector<int>& list : of_body_) list.clear();
         for (int a = 0; a < blocks; ++a)
-            for (int k = first_[ix(a)]; k < (a + 1 < blocks ? first_[ix(a) + 1] : rows()); ++k)
+            for (int k = first_[ix(a)]; k < first_[ix(a) + 1]; ++k)
                 for (int e = W.start[ix(rows_[ix(k)])]; e < W.start[ix(rows_[ix(k)]) + 1]; ++e)
-                    of_body[ix(body_of_[ix(W.column[ix(e)])])].push_back(a);
+                    of_body_[ix(body_of_[ix(W.column[ix(e)])])].push_back(a);
     }
     solvers::BlockMatrix& D = problem.W;
     D.start.assign(first_.begin(), first_.end());
-    D.start.push_back(rows());
     D.row_start.assign(1, 0);
     D.block_column.clear();
     D.offset.clear();
     D.values.clear();
-    std::vector<int> columns;
     for (int a = 0; a < blocks; ++a) {
-        columns.clear();
+        columns_.clear();
         if (all) {
-            for (int b = 0; b < blocks; ++b) columns.push_back(b);
+            for (int b = 0; b < blocks; ++b) columns_.push_back(b);
         } else {
             for (int k = D.start[ix(a)]; k < D.start[ix(a) + 1]; ++k)
                 for (int e = W.start[ix(rows_[ix(k)])]; e < W.start[ix(rows_[ix(k)]) + 1]; ++e) {
-                    const auto& list = of_body[ix(body_of_[ix(W.column[ix(e)])])];
-                    columns.insert(columns.end(), list.begin(), list.end());
+                    const auto& list = of_body_[ix(body_of_[ix(W.column[ix(e)])])];
+                    columns_.insert(columns_.end(), list.begin(), list.end());
                 }
-            columns.push_back(a);
-            std::sort(columns.begin(), columns.end());
-            columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+            columns_.push_back(a);
+            std::sort(columns_.begin(), columns_.end());
+            columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
         }
-        for (const int b : columns) {
+        for (const int b : columns_) {
             D.block_column.push_back(b);
             D.offset.push_back(D.values.size());
             for (int i = D.start[ix(a)]; i < D.start[ix(a) + 1]; ++i)

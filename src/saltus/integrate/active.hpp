@@ -42,10 +42,20 @@ public:
     int rows() const { return static_cast<int>(rows_.size()); }
     std::span<const int> row_numbers() const { return rows_; }
     int first_row(int block) const { return first_[static_cast<std::size_t>(block)]; }
+    std::span<const int> first_rows() const { return first_; }  ///< of all blocks, then the number of rows
 
     /// D from W and M of the terms. With many rows D is sparse: blocks without a coordinate in common through M are
     /// absent.
-    void assemble(const model::Terms& terms, const model::MassFactor& mass);
+    void assemble(const model::Terms& terms, const model::MassFactor& mass) {
+        assemble_columns(terms, [&](std::span<double> x) { mass.solve(x); });
+        assemble_matrix(terms, true);
+    }
+    /// The same in parts: M⁻¹W with another matrix in the place of M, x ← M⁻¹x being `solve`; D of it in full,
+    /// row-major; and D of it in the problem, where M may couple `by_bodies` alone or everything.
+    template <class Solve>
+    void assemble_columns(const model::Terms& terms, Solve solve);
+    void assemble_dense(const model::Terms& terms, std::vector<double>& D) const;
+    void assemble_matrix(const model::Terms& terms, bool by_bodies);
 
     /// du = M⁻¹ W r of the last assembly.
     void velocity_change(std::span<const double> r, std::span<double> du) const;
@@ -56,9 +66,25 @@ public:
 
 private:
     const model::Model& model_;
-    std::vector<int> rows_, first_;
-    std::vector<double> inverse_w_;  // M⁻¹ W, a column of n a row
-    std::vector<int> body_of_;       // block of M of each coordinate
+    std::vector<int> rows_, first_{0};
+    std::vector<double> inverse_w_;          // M⁻¹ W, a column of n a row
+    std::vector<int> body_of_;               // block of M of each coordinate
+    std::vector<std::vector<int>> of_body_;  // scratch: blocks at each of them
+    std::vector<int> columns_;               // scratch
 };
+
+template <class Solve>
+void ActiveRows::assemble_columns(const model::Terms& terms, Solve solve) {
+    const model::Pattern& W = model_.layout().rows;
+    const auto n = static_cast<std::size_t>(model_.size());
+    inverse_w_.assign(rows_.size() * n, 0.0);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+        const std::span<double> column(inverse_w_.data() + k * n, n);
+        const auto row = static_cast<std::size_t>(rows_[k]);
+        for (auto e = static_cast<std::size_t>(W.start[row]); e < static_cast<std::size_t>(W.start[row + 1]); ++e)
+            column[static_cast<std::size_t>(W.column[e])] = terms.W[e];
+        solve(column);
+    }
+}
 
 }  // namespace saltus::integrate

@@ -7,469 +7,24 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/integrate/active.hpp"
 #include "saltus/integrate/impact_audit.hpp"
+#include "saltus/integrate/moreau_step.hpp"
 
 namespace saltus::integrate {
 
 namespace {
 
-using solvers::Law;
-using solvers::LawKind;
+using moreau::Point;
+using moreau::Stepper;
+using moreau::Touch;
 using trajectory::ElementKind;
 using trajectory::EventKind;
 
-constexpr double closed_tolerance = 1e-12;      // of a gap, relative to its row: rounding
-constexpr double constraint_tolerance = 5e-11;  // |g| after projection, or 1e-11 of the row where that is less
-constexpr double lost_residual = 1e-4;          // of a contact problem: no use going on
-constexpr double resting_speed = 1.5;           // in units of what smooth forces do in one step
-constexpr int steps_to_lift = 3;                // that a contact was open or leaving
+constexpr int steps_to_lift = 3;          // that a contact was open or leaving
+constexpr int steps_between_looks = 500;  // at the stiffness of the forces
+constexpr int steps_between_energies = 50;
 
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }
-
-/// What a contact did in a step.
-enum class Touch : char {
-    open,
-    closed,   // held like a resting one
-    leaving,  // closed, but without an impulse and on its way out
-    struck,   // with restitution
-    stopped,  // struck, with e = 0
-};
-
-/// A state, and what the step that led to it did.
-struct Point {
-    double t = 0.0;
-    std::vector<double> q, u;
-    double h = 0.0;              // length of the step; 0: none
-    std::vector<double> Lambda;  // one a row of the model
-    std::vector<Touch> touch;    // one a contact
-    bool any_struck = false;
-    double work = 0.0;           // of the contacts, Σ ½(γ⁺ + γ⁻)·Λ
-    impact::DecidedWork struck;  // what that was made of, where any struck
-    double done = 0.0;           // on T + U: that of the reactions at rest, applied forces, damping
-    double energy = 0.0;         // a size of T and U in the step
-    trajectory::Violation violation;
-};
-
-/// Cholesky factors of D of the constraints, a small dense matrix.
-class Cholesky {
-public:
-    void resize(int n) {
-        n_ = n;
-        A_.resize(ix(n) * ix(n));
-    }
-    void clear() { std::fill(A_.begin(), A_.end(), 0.0); }
-    double& at(int i, int j) { return A_[ix(i) * ix(n_) + ix(j)]; }
-
-    /// A pivot that is lost to rounding drops its row.
-    void factorise() {
-        for (int k = 0; k < n_; ++k) {
-            const double diagonal = at(k, k);
-            for (int j = 0; j < k; ++j) at(k, k) -= at(k, j) * at(k, j);
-            at(k, k) = at(k, k) > 1e-14 * diagonal ? std::sqrt(at(k, k)) : infinity;
-            for (int i = k + 1; i < n_; ++i) {
-                for (int j = 0; j < k; ++j) at(i, k) -= at(i, j) * at(k, j);
-                at(i, k) /= at(k, k);
-            }
-        }
-    }
-
-    /// x ← A⁻¹x, of its first components.
-    void solve(std::span<double> x) {
-        for (int i = 0; i < n_; ++i) {
-            for (int j = 0; j < i; ++j) x[ix(i)] -= at(i, j) * x[ix(j)];
-            x[ix(i)] /= at(i, i);
-        }
-        for (int i = n_ - 1; i >= 0; --i) {
-            for (int j = i + 1; j < n_; ++j) x[ix(i)] -= at(j, i) * x[ix(j)];
-            x[ix(i)] /= at(i, i);
-        }
-    }
-
-private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    int n_ = 0;
-    std::vector<double> A_;
-};
-
-/// Makes single steps.
-class Stepper {
-public:
-    Stepper(const model::Model& model, const Moreau& method)
-        : model_(model),
-          layout_(model.layout()),
-          n_(ix(model.size())),
-          theta_(method.theta),
-          contact_method_(solvers::Automatic{method.contact_tolerance}),
-          workspace_(model),
-          terms_(layout_),
-          mass_(layout_.mass),
-          rows_(model),
-          coefficients_(ix(layout_.coefficients)),
-          q_(n_),
-          change_(n_),
-          mean_(n_),
-          positions_(ix(layout_.positions())),
-          permanent_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()) {}
-
-    /// Before the first step: contacts that are closed and do not approach count as closed in the step before.
-    void begin(Point& point) {
-        point.Lambda.assign(ix(layout_.row_count()), 0.0);
-        point.touch.assign(model_.contacts.size(), Touch::open);
-        evaluate(point.t, point.q, point.u);
-        find_independent();
-        for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
-            const int row = model_.contacts[i].row;
-            if (closed(row, point.q) && gamma_of(row, point.u) >= -1e-12 * row_size(row, point.u))
-                point.touch[i] = Touch::closed;
-        }
-    }
-
-    /// One step from a point to the time t. False when it cannot be made: `reason` says why.
-    bool step(const Point& from, double t, Point& to) {
-        const double h = t - from.t;
-        if (!(h > 0.0)) return lost("the step is less than the rounding of the time", t);
-        const double t_m = from.t + (1.0 - theta_) * h;
-        for (std::size_t i = 0; i < n_; ++i) q_[i] = from.q[i] + (1.0 - theta_) * h * from.u[i];
-        evaluate(t_m, q_, from.u);
-        if (!(layout_.mass_constant && factorised_)) {
-            if (!mass_.factorise(terms_.M)) return lost("the mass matrix is not positive definite", t_m);
-            factorised_ = true;
-        }
-        for (std::size_t i = 0; i < n_; ++i) change_[i] = h * terms_.h[i];
-        mass_.solve(change_);
-
-        to.t = t;
-        to.h = h;
-        to.work = to.done = 0.0;
-        to.any_struck = false;
-        to.violation = {};
-        std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
-        if (find_contacts(from, to) || permanent_) {
-            if (!solve_impulses(from, t_m, to)) return false;
-        } else {
-            for (std::size_t i = 0; i < n_; ++i) to.u[i] = from.u[i] + change_[i];
-        }
-        for (std::size_t i = 0; i < n_; ++i) to.q[i] = q_[i] + theta_ * h * to.u[i];
-        if (layout_.constraints > 0 && !project(to)) return step(from, t, to);
-        for (std::size_t i = 0; i < n_; ++i)
-            if (!std::isfinite(to.q[i]) || !std::isfinite(to.u[i]))
-                return lost("the motion is not finite; forces too stiff for the step?", to.t);
-
-        for (std::size_t i = 0; i < n_; ++i) mean_[i] = 0.5 * (from.u[i] + to.u[i]);
-        const model::Energy energy = energy_at(t_m, q_, mean_);
-        to.done += h * (energy.applied - energy.damping);
-        to.energy = std::max(std::abs(energy.kinetic), std::abs(energy.potential));
-        return true;
-    }
-
-    model::Energy energy_at(double t, std::span<const double> q, std::span<const double> u) {
-        return model_.system->energy(model::at(model_, t, q, u), workspace_.scratch());
-    }
-    /// Of an element, as an audit says it.
-    std::string law_text(std::size_t element) const {
-        if (element >= model_.contacts.size()) return "bilateral";
-        const model::Contact& c = model_.contacts[element];
-        std::string text = "newton, eN = " + number_text(coefficient(coefficients_, c.e_n));
-        if (c.friction.dimension > 0) text += ", eT = " + number_text(coefficient(coefficients_, c.e_t));
-        return text;
-    }
-
-    double total_energy(double t, std::span<const double> q, std::span<const double> u) {
-        const model::Energy e = energy_at(t, q, u);
-        return e.kinetic + e.potential;
-    }
-
-    /// γ of a row at a state, after `evaluate`.
-    double gamma_of(int row, std::span<const double> u) const { return model::row_velocity(layout_, terms_, row, u); }
-    void evaluate(double t, std::span<const double> q, std::span<const double> u) {
-        model::evaluate(model_, workspace_, t, q, u, terms_);
-        ++statistics.evaluations;
-    }
-    /// What a row's value at x is compared with.
-    double row_size(int row, std::span<const double> x) const {
-        return model::row_scale(layout_.rows, terms_.W, row, x);
-    }
-
-    std::string reason;
-    trajectory::Statistics statistics;
-    long unsolved = 0;  // contact problems above the tolerance
-    double first_unsolved = 0.0;
-    bool drifts = false;         // a projection did not reach its tolerance
-    std::vector<int> redundant;  // constraints that were left to others at some time
-
-private:
-    bool lost(const std::string& what, double t) {
-        reason = what + " at t = " + number_text(t);
-        return false;
-    }
-
-    /// The constraints that the others do not imply, after `evaluate` at a state that fulfils them all. Between such
-    /// states dependent rows are almost, but not quite, dependent, and may not be asked for together.
-    void find_independent() {
-        const int m = layout_.constraints;
-        Matrix rows = Matrix::Zero(m, static_cast<Eigen::Index>(n_));
-        for (int r = 0; r < m; ++r)
-            for (int e = layout_.rows.start[ix(r)]; e < layout_.rows.start[ix(r) + 1]; ++e)
-                rows(r, layout_.rows.column[ix(e)]) = terms_.W[ix(e)];
-        const RowRank rank = row_rank(rows, 1e-7);
-        independent_ = rank.independent;
-        projection_.resize(static_cast<int>(independent_.size()));
-        place_.assign(ix(m), -1);
-        for (std::size_t k = 0; k < independent_.size(); ++k) place_[ix(independent_[k])] = static_cast<int>(k);
-        for (const RowRank::Dependent& d : rank.dependent)
-            if (std::find(redundant.begin(), redundant.end(), d.row) == redundant.end()) redundant.push_back(d.row);
-    }
-
-    /// A gap is closed up to rounding: a block at rest must not lose the floor by its last bit.
-    bool closed(int row, std::span<const double> q) const {
-        const double gap = terms_.positions[ix(row)];
-        return gap <= 0.0 || (gap < 1e-6 && gap <= closed_tolerance * row_size(row, q));
-    }
-
-    /// Contacts with gap(q_m) <= 0. One that held in the step before does not let go by a thousandth of what it would
-    /// fall in this one: impulses are known to a tolerance, and lift it by as much.
-    bool find_contacts(const Point& from, Point& to) {
-        bool any = false;
-        for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
-            const int row = model_.contacts[i].row;
-            const double gap = terms_.positions[ix(row)];
-            bool now = closed(row, q_);
-            if (!now && (from.touch[i] == Touch::closed || from.touch[i] == Touch::stopped))
-                now = gap <= -1e-3 * to.h * model::row_dot(layout_.rows, terms_.W, row, change_);
-            to.touch[i] = now ? Touch::closed : Touch::open;
-            any = any || now;
-            to.violation.gap = std::max(to.violation.gap, -gap);
-        }
-        return any;
-    }
-
-    static Law plain(LawKind kind) {
-        Law law;
-        law.kind = kind;
-        return law;
-    }
-
-    /// Friction of a constraint or slider, on the rows behind.
-    void add_friction(const model::Friction& f, Law law) {
-        if (f.dimension == 0) return;
-        block_.clear();
-        for (int k = 0; k < f.dimension; ++k) block_.push_back(f.first_row + k);
-        rows_.add(block_, law);
-    }
-
-    /// The blocks of the step: constraints first, all in one where that is solved exactly.
-    void collect(const Point& to, double h) {
-        rows_.clear();
-        if (!independent_.empty() && independent_.size() <= 6)
-            rows_.add(independent_, plain(LawKind::bilateral));
-        else
-            for (const int row : independent_) rows_.add_row(row, plain(LawKind::bilateral));
-        for (const model::Constraint& c : model_.constraints) {
-            Law law = plain(LawKind::scaled_slider);
-            law.mu = coefficient(coefficients_, c.friction.mu[0]);
-            law.row = place_[ix(c.row)];
-            if (law.row >= 0) add_friction(c.friction, law);
-        }
-        for (const model::Slider& s : model_.sliders) {
-            Law law = plain(LawKind::slider);
-            law.bound = h * coefficient(coefficients_, s.friction.mu[0]) * coefficient(coefficients_, s.normal_force);
-            add_friction(s.friction, law);
-        }
-        for (const model::Clutch& c : model_.clutches) rows_.add_row(c.row, plain(LawKind::unilateral));
-        first_contact_ = rows_.rows();
-        for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
-            if (to.touch[i] == Touch::open) continue;
-            const model::Contact& c = model_.contacts[i];
-            block_.assign(1, c.row);
-            for (int k = 0; k < c.friction.dimension; ++k) block_.push_back(c.friction.first_row + k);
-            rows_.add(block_, contact_law(c, coefficients_));
-        }
-    }
-
-    /// v = ξ = γ⁺ + Eγ⁻ = D Λ + Wᵀ(u + M⁻¹ h dt) + χ + Eγ⁻, with E where a contact is struck. Constraints and contacts
-    /// that hold are asked to do so where the step ends, γ(q⁺) = γ(q_m) + θh ζ + O(h²): otherwise each step would move
-    /// their gap by ½h²ζ. That makes smooth constrained motion of second order, and keeps contacts on curved or
-    /// accelerated obstacles from opening and closing all the time.
-    void free_velocities(const Point& from, Point& to) {
-        const std::span<const int> rows = rows_.row_numbers();
-        const double end = theta_ * to.h;
-        gamma_.resize(rows.size());
-        std::vector<double>& q = rows_.problem.q;
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            gamma_[k] = gamma_of(rows[k], from.u);
-            q[k] = gamma_[k] + model::row_dot(layout_.rows, terms_.W, rows[k], change_);
-        }
-        for (std::size_t k = 0; k < independent_.size(); ++k) q[k] += end * terms_.zeta[ix(independent_[k])];
-        for_each_closed(to, [&](std::size_t i, std::size_t k) {
-            const model::Contact& c = model_.contacts[i];
-            const double zeta = terms_.zeta[ix(c.row)];
-            const double smooth = std::abs(q[k] - gamma_[k]) + to.h * std::abs(zeta);
-            if (from.touch[i] == Touch::open && gamma_[k] < -resting_speed * smooth - 1e-12 * row_size(c.row, from.u)) {
-                const double e = restitution(c, -gamma_[k]);
-                to.touch[i] = e > 0.0 ? Touch::struck : Touch::stopped;
-                to.any_struck = true;
-                q[k] += e * gamma_[k];
-            } else {
-                q[k] += end * zeta;
-            }
-        });
-        // An impact passes through all closed contacts, and e_T belongs to each of them.
-        if (to.any_struck)
-            for_each_closed(to, [&](std::size_t i, std::size_t k) {
-                const model::Contact& c = model_.contacts[i];
-                const double e_t = coefficient(coefficients_, c.e_t);
-                for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j) q[j] += e_t * gamma_[j];
-            });
-    }
-
-    /// Calls with the number of each closed contact and its first row in the problem.
-    template <class Action>
-    void for_each_closed(const Point& to, Action action) const {
-        auto k = ix(first_contact_);
-        for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
-            if (to.touch[i] == Touch::open) continue;
-            action(i, k);
-            k += 1 + ix(model_.contacts[i].friction.dimension);
-        }
-    }
-
-    double restitution(const model::Contact& c, double speed) const {
-        if (c.c == model::no_coefficient) return coefficient(coefficients_, c.e_n);
-        return std::max(0.0, 1.0 - coefficients_[ix(c.c)] * speed);
-    }
-
-    bool solve_impulses(const Point& from, double t_m, Point& to) {
-        if (!coefficients_.empty())
-            model_.system->coefficients(model::at(model_, t_m, q_, from.u), workspace_.scratch(), coefficients_);
-        collect(to, to.h);
-        rows_.assemble(terms_, mass_);
-        free_velocities(from, to);
-        const std::span<const int> rows = rows_.row_numbers();
-        guess_.clear();
-        // One block by itself is solved exactly, which is better than kept; the impulses of an impact do not last.
-        if (rows_.blocks() > 1 && from.h > 0.0 && !from.any_struck)
-            for (const int row : rows) guess_.push_back(to.h / from.h * from.Lambda[ix(row)]);
-        solvers::solve(rows_.problem, contact_method_, solver_, solution_, guess_);
-        ++statistics.contact_solves;
-        if (!judge(t_m)) return false;
-
-        rows_.velocity_change(solution_.r, to.u);
-        for (std::size_t i = 0; i < n_; ++i) to.u[i] += from.u[i] + change_[i];
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            to.Lambda[ix(rows[k])] = solution_.r[k];
-            const double work = 0.5 * (gamma_[k] + gamma_of(rows[k], to.u)) * solution_.r[k];
-            to.work += work;
-            to.done += work - terms_.chi[ix(rows[k])] * solution_.r[k];
-        }
-        if (to.any_struck) audit(to);
-        for_each_closed(to, [&](std::size_t i, std::size_t k) {
-            if (to.touch[i] == Touch::closed && solution_.r[k] == 0.0 &&
-                solution_.v[k] > 1e-12 * row_size(model_.contacts[i].row, to.u))
-                to.touch[i] = Touch::leaving;
-        });
-        return true;
-    }
-
-    void audit(Point& to) {
-        const std::span<const int> rows = rows_.row_numbers();
-        gamma_plus_.clear();
-        chi_.clear();
-        for (const int row : rows) {
-            gamma_plus_.push_back(gamma_of(row, to.u));
-            chi_.push_back(terms_.chi[ix(row)]);
-        }
-        const std::vector<int>& start = rows_.problem.W.start;
-        to.struck =
-            impact::audit({{gamma_.data(), rows.size()}, gamma_plus_, chi_, solution_.r, start, rows_.problem.laws});
-        if (to.struck.block >= 0) to.struck.block = rows[ix(start[ix(to.struck.block)])];
-    }
-
-    bool judge(double t_m) {
-        if (std::isfinite(solution_.residual))
-            statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, solution_.residual);
-        if (solvers::usable(solution_.status)) return true;
-        if (solution_.status == solvers::Status::infeasible || !(solution_.residual <= lost_residual))
-            return lost("the contact problem is not solved (" + std::string(solvers::to_string(solution_.status)) +
-                            ", residual " + number_text(solution_.residual) + ")",
-                        t_m);
-        if (unsolved++ == 0) first_unsolved = t_m;
-        return true;
-    }
-
-    bool fulfilled(int row, const Point& to) const {
-        const double size = row_size(row, to.q), g = std::abs(positions_[ix(row)]);
-        return g <= std::max(std::min(constraint_tolerance, 1e-11 * size), 1e-15 * size);
-    }
-
-    /// Newton on g(q⁺) = 0 in the metric of M, with the rows of the step: q ← q − M⁻¹G(GᵀM⁻¹G)⁻¹ g. They are off by
-    /// O(h), so each round gains that factor. False when other constraints turned out to be needed.
-    bool project(Point& to) {
-        ++statistics.projections;
-        const auto wrong = [&](int row) { return !fulfilled(row, to); };
-        constexpr int most = 30;
-        for (int round = 0; round <= most; ++round) {
-            model_.system->positions(model::at(model_, to.t, to.q, to.u), workspace_.scratch(), positions_);
-            if (std::none_of(independent_.begin(), independent_.end(), wrong)) break;
-            if (round == most) {
-                drifts = true;
-                break;
-            }
-            if (round == 0) factorise_projection();
-            correction_.assign(ix(rows_.rows()), 0.0);
-            for (std::size_t k = 0; k < independent_.size(); ++k) correction_[k] = positions_[ix(independent_[k])];
-            projection_.solve(correction_);
-            rows_.velocity_change(correction_, mean_);
-            for (std::size_t i = 0; i < n_; ++i) to.q[i] -= mean_[i];
-        }
-        bool implied = true;
-        for (int r = 0; r < layout_.constraints; ++r) {
-            to.violation.constraint = std::max(to.violation.constraint, std::abs(positions_[ix(r)]));
-            implied = implied && fulfilled(r, to);
-        }
-        if (implied || ix(layout_.constraints) == independent_.size() || !std::isfinite(to.violation.constraint))
-            return true;
-        const std::size_t before = independent_.size();
-        evaluate(to.t, to.q, to.u);
-        find_independent();
-        return independent_.size() <= before;
-    }
-
-    void factorise_projection() {
-        const solvers::BlockMatrix& D = rows_.problem.W;
-        const int m = static_cast<int>(independent_.size());
-        projection_.clear();
-        for (int a = 0; a < D.blocks() && D.start[ix(a)] < m; ++a)
-            for (int e = D.row_start[ix(a)]; e < D.row_start[ix(a) + 1]; ++e) {
-                const int b = D.block_column[ix(e)];
-                if (D.start[ix(b)] >= m) continue;
-                const double* value = D.values.data() + D.offset[ix(e)];
-                for (int i = 0; i < D.block_size(a); ++i)
-                    for (int j = 0; j < D.block_size(b); ++j)
-                        projection_.at(D.start[ix(a)] + i, D.start[ix(b)] + j) = *value++;
-            }
-        projection_.factorise();
-    }
-
-    const model::Model& model_;
-    const model::Layout& layout_;
-    const std::size_t n_;
-    const double theta_;
-    const solvers::FrictionMethod contact_method_;
-    model::Workspace workspace_;
-    model::Terms terms_;
-    model::MassFactor mass_;
-    bool factorised_ = false;
-    ActiveRows rows_;
-    solvers::Workspace solver_;
-    solvers::Solution solution_;
-    Cholesky projection_;
-    std::vector<double> coefficients_, q_, change_, mean_, positions_, gamma_, gamma_plus_, chi_, guess_, correction_;
-    std::vector<int> independent_, place_;  // constraints in the problem; place of each constraint there, or -1
-    std::vector<int> block_;
-    int first_contact_ = 0;
-    const bool permanent_;
-};
 
 /// A run: steps one after the other, and what is kept of them.
 class Run {
@@ -487,6 +42,8 @@ public:
 
     trajectory::Trajectory go() {
         start();
+        if (method_.implicit && !stepper_.become_implicit())
+            out_.warnings.push_back("the system gives no derivatives: forces are explicit");
         if (method_.adaptive)
             adaptive_steps();
         else
@@ -497,12 +54,6 @@ public:
 
 private:
     void warn_of_laws() {
-        for (const model::Contact& c : model_.contacts)
-            if (c.impact != model::ImpactLaw::newton) {
-                out_.warnings.push_back("time-stepping treats every impact by Newton's law, that of contact " + c.name +
-                                        " too");
-                break;
-            }
         const auto orthotropic = [](const auto& element) {
             return element.friction.law == model::FrictionLaw::orthotropic;
         };
@@ -535,10 +86,22 @@ private:
         for (long k = 1; at_.t < options_.t_end && goes_on(); ++k) {
             double t = t_0 + static_cast<double>(k) * h;
             if (t > options_.t_end - 1e-9 * h) t = options_.t_end;
+            if ((k - 1) % steps_between_looks == 0 && !method_.implicit) look_at_stiffness(h, k == 1 ? 16 : 3);
+            stepper_.wants_energy = k % steps_between_energies == 1;
             if (!stepper_.step(at_, t, next_)) return fail();
             keep(at_, next_);
             std::swap(at_, next_);
         }
+    }
+
+    /// Forces become implicit where explicit ones would be stiff for the step.
+    void look_at_stiffness(double h, int rounds) {
+        if (stepper_.implicit() || told_stiff_ || !stepper_.stiff(at_, h, rounds)) return;
+        told_stiff_ = true;
+        out_.warnings.push_back(stepper_.become_implicit()
+                                    ? "the forces are stiff for the step: implicit from t = " + number_text(at_.t)
+                                    : "the forces are stiff for the step at t = " + number_text(at_.t) +
+                                          ", and the system gives no derivatives for implicit ones");
     }
 
     /// The difference between a step and its two halves, of what is allowed. Nothing is known of a step in which a
@@ -702,6 +265,7 @@ private:
         out_.statistics = stepper_.statistics;
         out_.statistics.steps = steps;
         out_.statistics.rejected = rejected;
+        for (const std::string& note : stepper_.notes) out_.warnings.push_back(note);
         for (const int row : stepper_.redundant) {
             const auto c = std::find_if(model_.constraints.begin(), model_.constraints.end(),
                                         [&](const model::Constraint& k) { return k.row == row; });
@@ -750,6 +314,7 @@ private:
     std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
     double largest_energy_ = 0.0;
     long asked_ = 0;
+    bool told_stiff_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ struct EventDriven {
 /// Moreau's time-stepping.
 struct Moreau {
     double h = 1e-3;
-    double theta = 0.5;  ///< 0.5: midpoint
+    double theta = 0.5;     ///< 0.5: midpoint
+    bool implicit = false;  ///< forces, from the start; otherwise where they turn out stiff for constant steps
     bool adaptive = false;
     double tolerance = 1e-6;  ///< of adaptive steps
     bool keep_arcs = true;

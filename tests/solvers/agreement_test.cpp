@@ -73,9 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"spatial", {Sort::spatial}, false}, Case{"drilling", {Sort::drilling}, false},
                     Case{"rolling", {Sort::rolling}, false},
                     Case{"rollingAndDrilling", {Sort::rolling_and_drilling}, false},
+                    Case{"patch", {Sort::patch}, false},
                     Case{"mixed",
                          {Sort::unilateral, Sort::planar, Sort::spatial, Sort::drilling, Sort::rolling, Sort::slider,
-                          Sort::slider_in_the_plane, Sort::bilateral, Sort::rolling_and_drilling},
+                          Sort::slider_in_the_plane, Sort::bilateral, Sort::rolling_and_drilling, Sort::patch},
                          false}),
     [](const auto& c) { return std::string(c.param.name); });
 

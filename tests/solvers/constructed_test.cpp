@@ -27,30 +27,20 @@ struct Tally {
         else
             missed << " " << seed << " (" << to_string(s.status) << " " << own << ")";
     }
-    double share() const { return static_cast<double>(solved) / total; }
 };
 
 struct Family {
     const char* name;
     std::vector<Sort> sorts;
     int problems = 150;  // of each recipe
-    double least = 1.0;  // share that must be solved
 };
 
 void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
 
-const std::vector<Sort> most_sorts{Sort::unilateral,
-                                   Sort::planar,
-                                   Sort::spatial,
-                                   Sort::orthotropic,
-                                   Sort::drilling,
-                                   Sort::rolling,
-                                   Sort::rolling_and_drilling,
-                                   Sort::slider,
-                                   Sort::slider_in_the_plane,
-                                   Sort::bilateral,
-                                   Sort::rail,
-                                   Sort::rail_in_the_plane};
+const std::vector<Sort> all_sorts{
+    Sort::unilateral,           Sort::planar, Sort::spatial, Sort::orthotropic,         Sort::drilling,  Sort::rolling,
+    Sort::rolling_and_drilling, Sort::patch,  Sort::slider,  Sort::slider_in_the_plane, Sort::bilateral, Sort::rail,
+    Sort::rail_in_the_plane};
 
 Tally solve_family(const Family& family, const Recipe& recipe) {
     Tally tally;
@@ -66,7 +56,7 @@ Tally solve_family(const Family& family, const Recipe& recipe) {
 
 void expect_solved(const Family& family, const Recipe& recipe, const std::string& what) {
     const Tally tally = solve_family(family, recipe);
-    EXPECT_GE(tally.share(), family.least) << what << ":" << tally.missed.str();
+    EXPECT_EQ(tally.solved, tally.total) << what << ":" << tally.missed.str();
 }
 
 class ConstructedProblems : public testing::TestWithParam<Family> {};
@@ -100,6 +90,21 @@ TEST_P(ConstructedProblems, AreSolvedForSlightlyUnsymmetricMatrices) {
     }
 }
 
+/// Singular with an antisymmetric part, W is not monotone any more, and the solution that is known to exist attracts
+/// only from nearby.
+TEST_P(ConstructedProblems, AreSolvedForSingularAndUnsymmetricMatrices) {
+    for (const int exponent : {-6, -3}) {
+        Recipe recipe;
+        recipe.bodies = 2;
+        recipe.asymmetry = std::pow(10.0, exponent);
+        expect_solved(GetParam(), recipe, "two bodies, asymmetry 1e" + std::to_string(exponent));
+        recipe.bodies = 0;
+        recipe.rank = 0.5;
+        recipe.condition = 1e2;
+        expect_solved(GetParam(), recipe, "rank n/2, asymmetry 1e" + std::to_string(exponent));
+    }
+}
+
 TEST_P(ConstructedProblems, AreSolvedInAllUnits) {
     const struct {
         double w, q;
@@ -117,45 +122,16 @@ TEST_P(ConstructedProblems, AreSolvedInAllUnits) {
     }
 }
 
-// The bound μ|r_row| of rails is not convex: no method has a reason to converge, and a few in a thousand do not.
-INSTANTIATE_TEST_SUITE_P(Laws, ConstructedProblems,
-                         testing::Values(Family{"unilateral", {Sort::unilateral}}, Family{"planar", {Sort::planar}},
-                                         Family{"spatial", {Sort::spatial}}, Family{"orthotropic", {Sort::orthotropic}},
-                                         Family{"drilling", {Sort::drilling}}, Family{"rolling", {Sort::rolling}},
-                                         Family{"rollingAndDrilling", {Sort::rolling_and_drilling}},
-                                         Family{"slider", {Sort::slider}},
-                                         Family{"sliderInThePlane", {Sort::slider_in_the_plane}},
-                                         Family{"bilateral", {Sort::bilateral}},
-                                         Family{"rail", {Sort::rail}, 150, 0.98},
-                                         Family{"railInThePlane", {Sort::rail_in_the_plane}, 150, 0.98},
-                                         Family{"mixed", most_sorts, 400, 0.99}),
-                         [](const auto& family) { return std::string(family.param.name); });
-
-// A singular matrix with an antisymmetric part is not monotone any more: again no method has a reason to converge. The
-// share is the one measured, less a few.
-TEST(HardConstructedProblems, ThatAreSingularAndUnsymmetricAreSolvedMostly) {
-    for (const double asymmetry : {1e-6, 1e-3}) {
-        Recipe recipe;
-        recipe.bodies = 2;
-        recipe.asymmetry = asymmetry;
-        expect_solved({"mixed", most_sorts, 200, 0.95}, recipe, "two bodies");
-    }
-}
-
-// Patches have no Newton: block Gauss–Seidel alone, slow where contacts hold each other.
-TEST(HardConstructedProblems, WithPatchesAreSolvedForGoodMatrices) {
-    const Family patches{"patches", {Sort::patch}, 40};
-    const Family others{"patches among others", {Sort::patch, Sort::spatial, Sort::unilateral, Sort::bilateral}, 40};
-    Recipe recipe;
-    recipe.condition = 1e2;
-    expect_solved(patches, recipe, "condition 100");
-    expect_solved(others, recipe, "condition 100");
-    recipe.asymmetry = 1e-6;
-    expect_solved(patches, recipe, "slightly unsymmetric");
-    recipe.w_unit = 1e-9;
-    recipe.q_unit = 1e-6;
-    expect_solved(patches, recipe, "in other units");
-}
+INSTANTIATE_TEST_SUITE_P(
+    Laws, ConstructedProblems,
+    testing::Values(Family{"unilateral", {Sort::unilateral}}, Family{"planar", {Sort::planar}},
+                    Family{"spatial", {Sort::spatial}}, Family{"orthotropic", {Sort::orthotropic}},
+                    Family{"drilling", {Sort::drilling}}, Family{"rolling", {Sort::rolling}},
+                    Family{"rollingAndDrilling", {Sort::rolling_and_drilling}}, Family{"slider", {Sort::slider}},
+                    Family{"sliderInThePlane", {Sort::slider_in_the_plane}}, Family{"bilateral", {Sort::bilateral}},
+                    Family{"patch", {Sort::patch}, 100}, Family{"rail", {Sort::rail}},
+                    Family{"railInThePlane", {Sort::rail_in_the_plane}}, Family{"mixed", all_sorts, 400}),
+    [](const auto& family) { return std::string(family.param.name); });
 
 struct Heap {
     const char* name;
@@ -191,7 +167,7 @@ TEST(LargeConstructedProblems, AreSolvedInSparseBlocks) {
             Recipe recipe;
             recipe.bodies = 60;
             recipe.compliance = compliance;
-            tally.add(constructed(seed, mixed(seed, most_sorts, 100), recipe).problem, seed);
+            tally.add(constructed(seed, mixed(seed, all_sorts, 100), recipe).problem, seed);
         }
         EXPECT_EQ(tally.solved, tally.total) << "compliance " << compliance << ":" << tally.missed.str();
     }
@@ -213,7 +189,7 @@ TEST(ConstructedProblemsSolvedTwice, GiveTheSameBits) {
     Recipe recipe;
     recipe.condition = 1e6;
     recipe.rank = 0.5;
-    const Constructed c = constructed(5, mixed(5, most_sorts, 8), recipe);
+    const Constructed c = constructed(5, mixed(5, all_sorts, 8), recipe);
     EXPECT_EQ(solve(c.problem).r, solve(c.problem).r);
 }
 

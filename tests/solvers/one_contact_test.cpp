@@ -90,8 +90,6 @@ struct Block {
 
 class OneBlock : public testing::TestWithParam<Block> {};
 
-/// Laws with several bounded parts are iterated, which wants the weak coupling that a single contact has: the
-/// coefficients are smaller there.
 TEST_P(OneBlock, FulfilsItsLaw) {
     for (int k = 0; k < GetParam().problems; ++k) {
         Random random(static_cast<unsigned>(k) + 1);
@@ -114,14 +112,54 @@ TEST_P(OneBlock, FulfilsItsLaw) {
     }
 }
 
+/// Whatever the matrix, as long as there is a solution: the problem was made from one.
+TEST_P(OneBlock, IsSolvedForIllConditionedSingularAndUnsymmetricMatrices) {
+    const struct {
+        double condition, rank, asymmetry;
+    } matrices[] = {{1e4, 1, 0},  {1e8, 1, 0},    {1, 0.8, 0},    {1e4, 0.8, 0},    {1e2, 0.5, 0},
+                    {1, 1, 1e-3}, {1e4, 1, 1e-3}, {1e8, 1, 1e-3}, {1e2, 0.8, 1e-3}, {1e2, 0.5, 1e-3}};
+    for (const auto& matrix : matrices) {
+        Recipe recipe;
+        recipe.condition = matrix.condition;
+        recipe.rank = matrix.rank;
+        recipe.asymmetry = matrix.asymmetry;
+        for (int k = 0; k < GetParam().problems / 2; ++k) {
+            const auto seed = static_cast<unsigned>(k);
+            const FrictionProblem p = constructed(seed, {GetParam().sort}, recipe).problem;
+            Random random(seed + 7);
+            for (std::vector<double> r : {std::vector<double>(p.q.size(), 0.0), to_vector(random.vector(p.W.rows()))}) {
+                ASSERT_TRUE(solve_block(p, r)) << matrix.condition << " " << matrix.rank << " seed " << k;
+                EXPECT_LE(residual(p, r), 1e-11) << matrix.condition << " " << matrix.rank << " seed " << k;
+            }
+        }
+    }
+}
+
+/// Symmetric and regular: there is a solution for every q, however strong the coupling.
+TEST_P(OneBlock, IsSolvedForEveryFreeVelocityWhenItsMatrixIsSymmetricAndRegular) {
+    for (const double condition : {1e2, 1e4, 1e8}) {
+        for (int k = 0; k < GetParam().problems / 2; ++k) {
+            Random random(static_cast<unsigned>(k));
+            std::vector<Piece> pieces;
+            append(GetParam().sort, random, pieces);
+            const int n = pieces[0].size;
+            const FrictionProblem p =
+                one(with_condition(random, n, condition, n), to_vector(random.vector(n)), pieces[0].law);
+            std::vector<double> r(ix(n), 0.0);
+            ASSERT_TRUE(solve_block(p, r)) << condition << " seed " << k;
+            EXPECT_LE(residual(p, r), 1e-10) << condition << " seed " << k;
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Laws, OneBlock,
                          testing::Values(Block{"unilateral", Sort::unilateral, 1, 1000},
                                          Block{"planar", Sort::planar, 2.5, 1000},
                                          Block{"spatial", Sort::spatial, 2.5, 1000},
-                                         Block{"drilling", Sort::drilling, 0.3, 500},
-                                         Block{"rolling", Sort::rolling, 0.3, 500},
-                                         Block{"rollingAndDrilling", Sort::rolling_and_drilling, 0.3, 500},
-                                         Block{"patch", Sort::patch, 0.3, 20}, Block{"slider", Sort::slider, 1, 1000},
+                                         Block{"drilling", Sort::drilling, 2.5, 1000},
+                                         Block{"rolling", Sort::rolling, 2.5, 1000},
+                                         Block{"rollingAndDrilling", Sort::rolling_and_drilling, 2.5, 1000},
+                                         Block{"patch", Sort::patch, 2.5, 300}, Block{"slider", Sort::slider, 1, 1000},
                                          Block{"sliderInThePlane", Sort::slider_in_the_plane, 1, 1000},
                                          Block{"bilateral", Sort::bilateral, 1, 1000}),
                          [](const auto& block) { return std::string(block.param.name); });
@@ -140,6 +178,25 @@ TEST(OneContact, ABlockWithoutASolutionIsRefused) {
     }
     std::vector<double> r(2, 0.0);
     EXPECT_FALSE(solve_block(one(Matrix::Ones(2, 2), {1, 2}, bilateral()), r));
+}
+
+TEST(OneContact, WhoseSlidingSpeedsItUpAndWhoseStickingPullsIsRefused) {
+    // Normal and first sliding row: W = [1 −2; −1 1], q = (−1, −5), μ = 0.6. Sticking wants r_N = −11. Sliding back
+    // needs r_T = μ r_N and r_N = 1/(1 − 2 μ) < 0; sliding ahead has r_T = −μ r_N, r_N = 1/(1 + 2 μ) and yet v_T < 0.
+    for (const LawKind kind : {LawKind::friction2, LawKind::friction3, LawKind::contensou4, LawKind::drilling4,
+                               LawKind::rolling5, LawKind::rolling6}) {
+        Law law = law_of(kind, 0.6);
+        law.radius = 0.2;
+        law.mu_drilling = law.mu_rolling = 0.1;
+        const int n = law_size(kind);
+        Matrix W = Matrix::Identity(n, n);
+        W(0, 1) = -2.0;
+        W(1, 0) = -1.0;
+        std::vector<double> q(ix(n), 0.0), r(ix(n), 0.0);
+        q[0] = -1.0;
+        q[1] = -5.0;
+        EXPECT_FALSE(solve_block(one(W, q, law), r)) << n;
+    }
 }
 
 TEST(OneContact, LargeBilateralBlocksAreImprovedRowByRow) {

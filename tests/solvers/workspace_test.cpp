@@ -62,6 +62,47 @@ TEST_P(SharedWorkspace, AllocatesNothingForProblemsLikeThoseBefore) {
     EXPECT_EQ(allocations() - before, 0U);
 }
 
+TEST(SharedWorkspaceForEveryLaw, AllocatesNothingForProblemsLikeThoseBefore) {
+    const std::vector<Sort> sorts{Sort::unilateral,           Sort::planar,    Sort::spatial,
+                                  Sort::orthotropic,          Sort::drilling,  Sort::rolling,
+                                  Sort::rolling_and_drilling, Sort::patch,     Sort::slider,
+                                  Sort::slider_in_the_plane,  Sort::bilateral, Sort::rail,
+                                  Sort::rail_in_the_plane};
+    const FrictionMethod methods[] = {Automatic{1e-9}, GaussSeidel{5000, 1e-8}, Newton{200, 1e-9},
+                                      Proximal{.tolerance = 1e-9}};
+    for (const int count : {6, 40})  // dense and block LU
+        for (const Sort sort : sorts) {
+            Recipe recipe;
+            recipe.condition = 3.0;  // every method gets there
+            FrictionProblem p = constructed(11, std::vector<Sort>(ix(count), sort), recipe).problem;
+            for (const FrictionMethod& method : methods) {
+                Workspace workspace;
+                Solution s;
+                solve(p, method, workspace, s);
+                ASSERT_EQ(s.status, Status::converged)
+                    << "sort " << static_cast<int>(sort) << " " << s.method << " " << s.residual;
+                for (double& q : p.q) q *= 1.001;
+                const std::size_t before = allocations();
+                solve(p, method, workspace, s);
+                EXPECT_EQ(allocations() - before, 0U) << "sort " << static_cast<int>(sort) << " " << s.method;
+            }
+        }
+}
+
+TEST(SharedWorkspaceForStrangeUnits, AllocatesNothingForProblemsLikeThoseBefore) {
+    Recipe recipe;
+    recipe.condition = 3.0;
+    recipe.w_unit = 1e-120;
+    FrictionProblem p = constructed(1, {Sort::spatial, Sort::planar, Sort::orthotropic}, recipe).problem;
+    Workspace workspace;
+    Solution s;
+    solve(p, Automatic{1e-9}, workspace, s);
+    ASSERT_EQ(s.status, Status::converged);
+    const std::size_t before = allocations();
+    solve(p, Automatic{1e-9}, workspace, s);
+    EXPECT_EQ(allocations() - before, 0U);
+}
+
 TEST_P(SharedWorkspace, GivesTheBitsOfAFreshOne) {
     Workspace workspace;
     Solution shared;

@@ -20,7 +20,8 @@ struct GaussSeidel {
 };
 
 /// Semismooth Newton on the Alart–Curnier functions with a proximal term for singular W, a nonmonotone line search, and
-/// block LU. Fast near a solution.
+/// block LU. Fast near a solution. For all laws; a problem whose factors would hold more than 4e7 numbers is returned as
+/// it came, with status limit.
 struct Newton {
     int max_iterations = 200;
     double tolerance = 1e-10;
@@ -40,7 +41,8 @@ struct Proximal {
 
 /// Tries the methods in an order that suits the problem, checks every result by the independent residual, and goes on
 /// until the tolerance is met or nothing helps any more. What it could not solve it tries to prove insoluble: by a
-/// certificate (`certificate.hpp`) or, for small planar problems, by going through all modes (`modes.hpp`).
+/// certificate (`certificate.hpp`) or, for small planar problems, by going through all modes (`modes.hpp`). Small
+/// problems without a proof are begun anew from many other places.
 struct Automatic {
     double tolerance = 1e-10;
     double work = 1e11;    ///< multiplications, about, after which no new attempt is begun: the same on every machine

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/sets/disk.hpp"
+#include "saltus/solvers/block_function.hpp"
 
 namespace saltus::solvers {
 
@@ -61,8 +61,6 @@ bool NewtonSolver::prepare(const FrictionProblem& p) {
             extra_block_[ix(a)] = static_cast<int>(after - p.W.start.begin()) - 1;
             extra_.emplace_back(a, extra_block_[ix(a)]);
         }
-    for (const Law& law : p.laws)
-        if (law.kind == LawKind::contensou4) return false;
     if (p.W.rows() > always_dense && !lu_.analyse(p.W, extra_)) return false;
     mean_ = p.W.diagonal_mean();
     shapes_.resize(blocks);
@@ -79,16 +77,7 @@ bool NewtonSolver::prepare(const FrictionProblem& p) {
         squares += ix(n) * ix(n);
         const int diagonal = p.W.find(a, a);
         const double* D = diagonal >= 0 ? p.W.values.data() + p.W.offset[ix(diagonal)] : nullptr;
-        const auto set = [&](int first, int size) {
-            double sum = 0.0;
-            for (int i = first; i < first + size && D != nullptr; ++i) sum += D[i * n + i];
-            const double trace = sum > 0.0 ? sum / size : (mean_ > 0.0 ? mean_ : 1.0);
-            for (int i = first; i < first + size; ++i) rho_[ix(p.W.start[ix(a)] + i)] = 1.0 / trace;
-        };
-        if (shapes_[ix(a)].bilateral) set(0, n);
-        if (shapes_[ix(a)].normal) set(0, 1);
-        for (int k = 0; k < shapes_[ix(a)].parts; ++k)
-            set(shapes_[ix(a)].part[ix(k)].first, shapes_[ix(a)].part[ix(k)].size);
+        set_steps(p.laws[ix(a)], shapes_[ix(a)], n, D, mean_ > 0.0 ? mean_ : 1.0, rho_.data() + p.W.start[ix(a)]);
     }
     C_.resize(squares);
     E_.resize(squares);
@@ -102,49 +91,6 @@ void NewtonSolver::velocities(const std::vector<double>& r) {
         for (std::size_t i = 0; i < v_.size(); ++i) v_[i] += weight_ * (r[i] - centre_[i]);
 }
 
-void NewtonSolver::evaluate_part(int a, const Shape::Part& part, double y_n, const std::vector<double>& r,
-                                 bool jacobian) {
-    const Shape& shape = shapes_[ix(a)];
-    const Law& law = p_->laws[ix(a)];
-    const int n = p_->W.block_size(a), first = p_->W.start[ix(a)], t = first + part.first;
-    double* const C = C_.data() + square_[ix(a)];
-    double* const E = E_.data() + square_[ix(a)];
-    const double bound = shape.normal                  ? part.mu * std::max(0.0, y_n)
-                         : law.kind == LawKind::slider ? law.bound
-                                                       : law.mu * std::abs(r[ix(law.row)]);
-    double y[2] = {0.0, 0.0}, projected[2];
-    for (int i = 0; i < part.size; ++i) y[i] = r[ix(t + i)] - rho_[ix(t + i)] * v_[ix(t + i)];
-    const double length = part.size == 1 ? std::abs(y[0]) : std::sqrt(y[0] * y[0] + y[1] * y[1]);
-    if (length <= bound && bound > 0.0) {  // sticks
-        for (int i = 0; i < part.size; ++i) {
-            F_[ix(t + i)] = rho_[ix(t + i)] * v_[ix(t + i)];
-            if (jacobian) C[(part.first + i) * n + part.first + i] = rho_[ix(t + i)];
-        }
-        return;
-    }
-    sets::Disk(bound).project(std::span<const double>(y, 2), projected);
-    for (int i = 0; i < part.size; ++i) F_[ix(t + i)] = r[ix(t + i)] - projected[i];
-    if (!jacobian) return;
-    for (int i = 0; i < part.size; ++i) E[(part.first + i) * n + part.first + i] = 1.0;
-    if (bound <= 0.0) return;
-    // slips: F_T = r_T − b d, d = y/‖y‖;  δF = δr_T − d δb − (b/‖y‖)(I − d dᵀ)(δr_T − ρ δv_T)
-    const double d[2] = {y[0] / length, y[1] / length};
-    for (int i = 0; i < part.size; ++i) {
-        const int row = (part.first + i) * n;
-        if (shape.normal) {
-            E[row] -= d[i] * part.mu;
-            C[row] += d[i] * part.mu * rho_[ix(first)];
-        } else if (law.kind == LawKind::scaled_slider) {
-            tied_[ix(t + i)] = -d[i] * law.mu * (r[ix(law.row)] >= 0.0 ? 1.0 : -1.0);
-        }
-        for (int j = 0; j < part.size && part.size > 1; ++j) {
-            const double c = bound / length * ((i == j ? 1.0 : 0.0) - d[i] * d[j]);
-            E[row + part.first + j] -= c;
-            C[row + part.first + j] += c * rho_[ix(t + j)];
-        }
-    }
-}
-
 double NewtonSolver::evaluate(const std::vector<double>& r, bool jacobian) {
     velocities(r);
     if (jacobian) {
@@ -154,32 +100,18 @@ double NewtonSolver::evaluate(const std::vector<double>& r, bool jacobian) {
     }
     double sum = 0.0;
     for (int a = 0; a < p_->W.blocks(); ++a) {
-        const Shape& shape = shapes_[ix(a)];
         const int first = p_->W.start[ix(a)], n = p_->W.block_size(a);
-        double* const C = C_.data() + square_[ix(a)];
-        double* const E = E_.data() + square_[ix(a)];
-        double y_n = 0.0;
-        open_[ix(a)] = 0;
-        if (shape.bilateral) {
-            for (int i = 0; i < n; ++i) {
-                F_[ix(first + i)] = rho_[ix(first + i)] * v_[ix(first + i)];
-                if (jacobian) C[i * n + i] = rho_[ix(first + i)];
-            }
-        } else if (shape.normal) {
-            y_n = r[ix(first)] - rho_[ix(first)] * v_[ix(first)];
-            if (y_n > 0.0) {
-                F_[ix(first)] = rho_[ix(first)] * v_[ix(first)];
-                if (jacobian) C[0] = rho_[ix(first)];
-            } else {
-                open_[ix(a)] = 1;
-                for (int i = 0; i < n; ++i) {
-                    F_[ix(first + i)] = r[ix(first + i)];
-                    if (jacobian) E[i * n + i] = 1.0;
-                }
-            }
-        }
-        if (open_[ix(a)] == 0)
-            for (int k = 0; k < shape.parts; ++k) evaluate_part(a, shape.part[ix(k)], y_n, r, jacobian);
+        const Law& law = p_->laws[ix(a)];
+        const double scaling = law.row >= 0 ? r[ix(law.row)] : 0.0;
+        const BlockFunction f{law,
+                              shapes_[ix(a)],
+                              n,
+                              rho_.data() + first,
+                              law.kind == LawKind::slider ? law.bound : law.mu * std::abs(scaling),
+                              scaling >= 0.0 ? 1.0 : -1.0};
+        BlockFunction::Derivative derivative;
+        if (jacobian) derivative = {C_.data() + square_[ix(a)], E_.data() + square_[ix(a)], tied_.data() + first};
+        open_[ix(a)] = f.evaluate(r.data() + first, v_.data() + first, F_.data() + first, derivative) ? 1 : 0;
         for (int i = first; i < first + n; ++i) sum += F_[ix(i)] * F_[ix(i)];
     }
     return sum;

@@ -12,17 +12,14 @@
 
 namespace saltus::solvers {
 
-/// Semismooth Newton on the Alart–Curnier functions. With y_N = r_N − ρ_N v_N and y_T = r_T − ρ_T v_T of a block,
-///     F_N = r_N − max(0, y_N),   F_T = r_T − P_{‖·‖ <= μ max(0, y_N)}(y_T),
-/// whose zeros are the solutions. Its pieces: open (r = 0), stick (v = 0), slip.
+/// Semismooth Newton on the Alart–Curnier functions of all blocks (`block_function.hpp`).
 class NewtonSolver {
 public:
     NewtonSolver();
     ~NewtonSolver();
 
     /// Takes on a problem, which must outlive the runs. Problems with the pattern of the one before cost no analysis
-    /// and no allocation. False when the factors of the Jacobian would be too large or a law has no Jacobian here
-    /// (patches): then it must not run.
+    /// and no allocation. False when the factors of the Jacobian would be too large: then it must not run.
     bool prepare(const FrictionProblem& problem);
 
     /// Multiplications in one step, about.
@@ -52,7 +49,6 @@ private:
     /// F of r into F_ and its squared norm; with `jacobian` the pieces C_a and E_a of each block,
     ///     J_ab = C_a (W + ε)_ab + E_a δ_ab.
     double evaluate(const std::vector<double>& r, bool jacobian);
-    void evaluate_part(int a, const Shape::Part& part, double y_n, const std::vector<double>& r, bool jacobian);
     void assemble(double epsilon);
     /// Every element of J to put(row, column, value).
     template <class Put>

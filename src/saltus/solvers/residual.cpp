@@ -100,15 +100,35 @@ double patch_defect(const Law& law, const double* r, const double* v, double* x,
         const double out[3] = {x[1] - projected[0], x[2] - projected[1], x[3] - projected[2]};
         return n - x[0] - unit.support(out);
     };
-    double low = 0.0, high = std::max(0.0, x[0]);
-    if (slope(0.0) >= 0.0) {
+    // False position with the idle end's value halved; the middle where that gains too little.
+    double low = 0.0, high = std::max(0.0, x[0]), at_low = slope(0.0), at_high = 0.0;
+    if (at_low >= 0.0) {
         high = 0.0;
     } else {
-        while (slope(high) < 0.0) high = 2.0 * std::max(high, norm(x, 4));
-        for (int k = 0; k < 200; ++k) {
-            const double middle = 0.5 * (low + high);
+        while ((at_high = slope(high)) < 0.0) {
+            low = high, at_low = at_high;
+            high = 2.0 * std::max(high, norm(x, 4));
+        }
+        int side = 0;
+        for (int k = 0; k < 200 && at_high > 0.0; ++k) {
+            const double width = high - low, middle = 0.5 * (low + high);
             if (middle <= low || middle >= high) break;
-            (slope(middle) < 0.0 ? low : high) = middle;
+            double n = k % 4 == 3 ? middle : (low * at_high - high * at_low) / (at_high - at_low);
+            if (!(n > low && n < high)) n = middle;
+            const double value = slope(n);
+            if (value < 0.0) {
+                low = n, at_low = value;
+                if (side < 0) at_high *= 0.5;
+                side = -1;
+            } else {
+                high = n, at_high = value;
+                if (side > 0) at_low *= 0.5;
+                side = 1;
+            }
+            if (std::abs(value) <= 2.0 * std::numeric_limits<double>::epsilon() * n && width < 1e-6 * high) {
+                high = n;
+                break;
+            }
         }
     }
     sets::Contensou(law.mu * high, law.radius).project({x + 1, 3}, projected);

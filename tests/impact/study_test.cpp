@@ -145,5 +145,31 @@ TEST(Study, ImpulsesOutsideTheirConesAreMeasured) {
     EXPECT_EQ(outside_cones(c, vector_of({0.0, 0.0})), 0.0);
 }
 
+TEST(Study, OfAPatchIsJudgedByTheGivenImpulses) {
+    FrictionalCollision c;
+    c.M = Matrix::Identity(4, 4);
+    c.directions = Matrix::Identity(4, 4);
+    Law law = law_of(LawKind::contensou4, 0.4);
+    law.radius = 0.1;
+    c.laws = {law};
+    c.sizes = {4};
+    c.names = {"plane"};
+    c.u_minus = vector_of({-1, 1, 0, 0});
+    StudyOptions options;
+    for (const double friction : {-0.3, 0.3}) {
+        options.Lambda = vector_of({1.5, friction, 0, 0});
+        c.u_plus = c.u_minus + *options.Lambda;
+        const Study s = study(c, options);
+        EXPECT_TRUE(s.kinetic.holds);
+        EXPECT_TRUE(s.kinematic.holds);
+        EXPECT_NEAR(s.given->parts.total(), 0.5 * (c.u_plus.squaredNorm() - c.u_minus.squaredNorm()), 1e-14);
+        EXPECT_NEAR(s.energy_change, s.given->parts.total(), 1e-14);
+        EXPECT_EQ(s.verdict, friction < 0.0 ? Verdict::may_dissipate : Verdict::undecided) << s.sentence;
+        EXPECT_NE(s.sentence.find("the patch of plane has no second-order cone"), std::string::npos);
+    }
+    options.Lambda.reset();
+    EXPECT_EQ(study(c, options).verdict, Verdict::invalid);
+}
+
 }  // namespace
 }  // namespace saltus::impact

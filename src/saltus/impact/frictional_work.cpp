@@ -164,17 +164,11 @@ FrictionalAudit audit(const FrictionalCollision& c, const AuditOptions& options)
     a.least = a.greatest = no_end(c, "no impulses in the friction cones lead to this u+");
     const bool finite = c.M.allFinite() && c.directions.allFinite() && c.chi.allFinite() && c.u_minus.allFinite() &&
                         c.u_plus.allFinite() && c.impulse.allFinite();
-    const ConeForm form(c);
-    if (!finite || !form.refused.empty()) {
-        a.sentence = finite ? form.refused : "the collision holds a number that is not finite";
-        a.least.why = a.greatest.why = a.sentence;
+    const auto refuse = [&](std::string why) {
+        a.sentence = a.least.why = a.greatest.why = std::move(why);
         return a;
-    }
-    FrictionalProgram work(c, form);
-    if (!work.valid) {
-        a.sentence = a.least.why = a.greatest.why = "the mass matrix is not positive definite";
-        return a;
-    }
+    };
+    if (!finite) return refuse("the collision holds a number that is not finite");
     a.gamma_minus = relative_velocities(c, c.u_minus);
     a.gamma_plus = relative_velocities(c, c.u_plus);
     const auto energy = [&](const Vector& u) { return 0.5 * u.dot(c.M.selfadjointView<Eigen::Lower>() * u); };
@@ -183,6 +177,10 @@ FrictionalAudit audit(const FrictionalCollision& c, const AuditOptions& options)
     a.energy_change = 0.5 * (c.u_plus - c.u_minus).dot(c.M.selfadjointView<Eigen::Lower>() * (c.u_plus + c.u_minus));
     if (c.impulse.size() > 0) a.external_work = 0.5 * (c.u_plus + c.u_minus).dot(c.impulse);
     a.kinematic = kinematics(c, a.gamma_plus, options.tolerance);
+    const ConeForm form(c);
+    if (!form.refused.empty()) return refuse(form.refused);
+    FrictionalProgram work(c, form);
+    if (!work.valid) return refuse("the mass matrix is not positive definite");
     kinetics(c, work, options.tolerance, a);
     if (a.kinetic.holds)
         a.greatest = end_of_interval(c, work, -1.0);

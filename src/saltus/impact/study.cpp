@@ -111,6 +111,26 @@ Study::Given judge_given(const FrictionalCollision& c, const Vector& Lambda) {
     return g;
 }
 
+/// Where a law has no cone that programs could search: the given impulses are one way to u⁺.
+void judge_by_given(const StudyOptions& options, Study& s) {
+    const double jump = s.energy_plus + s.energy_minus;
+    if (!s.given || !(s.given->misses * s.given->misses <= 1e-12 * jump) || !(s.given->outside <= 1e-8)) return;
+    s.kinetic.holds = true;
+    s.kinetic.distance = s.given->misses;
+    const Vector speed = 0.5 * (s.gamma_minus.cwiseAbs() + s.gamma_plus.cwiseAbs());
+    const double work = s.given->parts.total(), noise = options.tolerance * speed.dot(s.given->Lambda.cwiseAbs());
+    const std::string why = s.sentence;
+    if (!s.kinematic.holds)
+        s.verdict = Verdict::into_obstacle;
+    else
+        s.verdict = work <= options.alpha + noise ? Verdict::may_dissipate : Verdict::undecided;
+    s.sentence = fmt::format("{}: the given impulses do the work {:.6g}{}; of others nothing is known, as {}",
+                             consistent(s.verdict) ? "consistent"
+                             : s.kinematic.holds   ? "undecided"
+                                                   : "not consistent",
+                             work, s.kinematic.holds ? "" : ", but u+ goes into an obstacle", why);
+}
+
 void describe(const FrictionalCollision& c, const NormalPart& part, const StudyOptions& options, Study& s) {
     s.plus = velocity_polyhedron(part.collision, Side::plus);
     s.minus = velocity_polyhedron(part.collision, Side::minus);
@@ -123,7 +143,7 @@ void describe(const FrictionalCollision& c, const NormalPart& part, const StudyO
     }
     s.balls = consistency_balls(part.collision, allowance);
     s.boundary = consistency_boundary(part.collision, allowance);
-    if (c.M.rows() == 3 && s.boundary.status == ConsistencyBoundary::Status::other_dimension)
+    if (s.boundary.status == ConsistencyBoundary::Status::other_dimension)
         s.mesh = consistency_mesh(part.collision, allowance, options.subdivisions);
     s.least_compatible = least_contact_work(part.collision);
 }
@@ -186,10 +206,11 @@ Study study(const FrictionalCollision& c, const StudyOptions& options) {
         judge_with_friction(c, options, s);
     else
         judge_without_friction(c, part, options, s);
+    if (options.Lambda) s.given = judge_given(c, *options.Lambda);
+    if (s.verdict == Verdict::invalid && s.friction) judge_by_given(options, s);
     if (s.verdict == Verdict::invalid && !s.friction) return s;
     s.nearest = nearest_consistent(c, Allowance{options.alpha, false});
     if (options.geometry) describe(c, part, options, s);
-    if (options.Lambda) s.given = judge_given(c, *options.Lambda);
     if (!options.restitutions) return s;
     const Restitutions& r = *options.restitutions;
     const bool newton = std::all_of(r.law.begin(), r.law.end(), [](ImpactLaw l) { return l == ImpactLaw::newton; });

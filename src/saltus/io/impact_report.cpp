@@ -38,7 +38,7 @@ double cleaned(const ImpactReport& r, double x) {
     const FrictionalCollision& c = r.at.collision;
     double size = std::max(c.u_minus.lpNorm<Eigen::Infinity>(), c.u_plus.lpNorm<Eigen::Infinity>());
     if (c.chi.size() > 0) size = std::max(size, c.chi.lpNorm<Eigen::Infinity>());
-    return std::abs(x) <= 1e-14 * size ? 0.0 : x;
+    return std::abs(x) <= 1e-14 * size ? 0.0 : x + 0.0;
 }
 
 std::string point(const ImpactReport& r, const Vector& x) {
@@ -93,7 +93,9 @@ std::string law_text(const ImpactReport& r, std::size_t block, Index row) {
 
 std::string contact_table(const ImpactReport& r) {
     const FrictionalCollision& c = r.at.collision;
-    std::string text = line("contacts", counted(c.laws.size(), "block") + " of rows, closed at t = " + number(r.at.t));
+    const auto contacts = static_cast<std::size_t>(
+        std::count_if(c.laws.begin(), c.laws.end(), [](const solvers::Law& law) { return has_normal(law); }));
+    std::string text = line("contacts", fmt::format("{} closed at t = {}", contacts, number(r.at.t)));
     if (c.laws.empty()) return text;
     std::size_t width = 8, shown = 0;
     for (std::size_t k = 0; k < c.laws.size(); ++k) width = std::max(width, name_of(c, k).size());
@@ -103,7 +105,7 @@ std::string contact_table(const ImpactReport& r) {
         for (int i = 0; i < c.sizes[k]; ++i)
             text += fmt::format("    {:<{}}  {:>13.6g} {:>13.6g} {:>13.6g}  {}\n",
                                 i == 0 ? name_of(c, k) : fmt::format("  T{}", i), width,
-                                r.study.gamma_minus(row + i) + 0.0, r.study.gamma_plus(row + i) + 0.0,
+                                cleaned(r, r.study.gamma_minus(row + i)), cleaned(r, r.study.gamma_plus(row + i)),
                                 (c.chi.size() == 0 ? 0.0 : c.chi(row + i)) + 0.0, i == 0 ? law_text(r, k, row) : "");
     });
     if (c.laws.size() > 2 * long_list) text += fmt::format("    and {} more\n", c.laws.size() - 2 * long_list);
@@ -123,7 +125,7 @@ std::string compatibility(const ImpactReport& r) {
                 name = name_of(r.at.collision, k);
         });
         text += line("kinematic", fmt::format("{}: least gamma+ {:.6g} ({})", s.kinematic.holds ? "holds" : "fails",
-                                              s.kinematic.slack(s.kinematic.worst) + 0.0, name));
+                                              cleaned(r, s.kinematic.slack(s.kinematic.worst)), name));
     }
     text += line("kinetic", fmt::format("{}: u+ is {:.3g} from what contact impulses reach, of a jump of {:.6g}",
                                         s.kinetic.holds ? "holds" : "fails", s.kinetic.distance, s.kinetic.impulse));
@@ -155,7 +157,8 @@ std::string work_lines(const ImpactReport& r) {
     if (s.given) {
         text += line("work", fmt::format("{}{} of the impulses {}", number(s.given->parts.total()),
                                          parts_text(s.given->parts), impulses(r, s.given->Lambda)));
-        if (s.given->misses > 1e-9 * s.kinetic.impulse)
+        if (s.given->misses > 1e-9 * s.kinetic.impulse &&
+            s.given->misses > 1e-9 * std::sqrt(s.energy_minus + s.energy_plus))
             text += line("", fmt::format("they do not lead to u+, but to {:.3g} from it", s.given->misses));
         if (s.given->outside > 1e-9)
             text += line("", fmt::format("they are not admissible: outside their cones by {:.3g} of the largest",
@@ -173,7 +176,7 @@ std::string energy_line(const ImpactReport& r) {
     const Study& s = r.study;
     std::string text = fmt::format("T- {} -> T+ {}, change {}", number(s.energy_minus), number(s.energy_plus),
                                    number(s.energy_change));
-    const bool given = s.given && s.given->misses <= 1e-9 * s.kinetic.impulse;
+    const bool given = s.given && s.given->misses <= 1e-9 * std::sqrt(s.energy_minus + s.energy_plus);
     const double work = given ? s.given->parts.total() : s.least.work;
     const double obstacles = given ? s.given->obstacle_work : s.least.obstacle_work;
     if (!std::isfinite(work)) return line("energy", text);
@@ -198,8 +201,10 @@ std::string verdict_lines(const ImpactReport& r) {
 std::string nearest_lines(const ImpactReport& r) {
     const Study& s = r.study;
     if (consistent(s.verdict)) return {};
-    if (s.nearest.status != NearestConsistent::Status::found)
-        return line("nearest", "there is no consistent u+: " + s.nearest.why);
+    using Status = NearestConsistent::Status;
+    if (s.nearest.status != Status::found)
+        return line("nearest", (s.nearest.status == Status::empty ? "there is no consistent u+: " : "not found: ") +
+                                   s.nearest.why);
     return line("nearest", fmt::format("consistent {}   at the M-distance {:.6g}",
                                        values(r.coordinates, s.nearest.u, "'"), s.nearest.distance));
 }
@@ -275,7 +280,8 @@ std::string cone_lines(const ImpactReport& r) {
     std::vector<int> own;
     for (const int k : t.polar_contacts)
         if (own.empty() || own.back() != k) own.push_back(k);
-    return line("jumps", "of u are combinations of the directions M^-1 w of " + names_of(r, own));
+    return line("jumps", "of u are combinations of the directions M^-1 w of " + names_of(r, own) +
+                             (r.study.friction ? ", with friction inside its cones" : ""));
 }
 
 }  // namespace

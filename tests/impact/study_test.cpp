@@ -156,7 +156,7 @@ TEST(Study, OfAPatchIsJudgedByTheGivenImpulses) {
     c.names = {"plane"};
     c.u_minus = vector_of({-1, 1, 0, 0});
     StudyOptions options;
-    for (const double friction : {-0.3, 0.3}) {
+    for (const double friction : {-0.5, 0.5}) {
         options.Lambda = vector_of({1.5, friction, 0, 0});
         c.u_plus = c.u_minus + *options.Lambda;
         const Study s = study(c, options);

@@ -112,11 +112,13 @@ Study::Given judge_given(const FrictionalCollision& c, const Vector& Lambda) {
 }
 
 /// Where a law has no cone that programs could search: the given impulses are one way to u⁺.
-void judge_by_given(const StudyOptions& options, Study& s) {
+void judge_by_given(const FrictionalCollision& c, const StudyOptions& options, Study& s) {
     const double jump = s.energy_plus + s.energy_minus;
     if (!s.given || !(s.given->misses * s.given->misses <= 1e-12 * jump) || !(s.given->outside <= 1e-8)) return;
     s.kinetic.holds = true;
     s.kinetic.distance = s.given->misses;
+    const Vector change = c.u_plus - c.u_minus;
+    s.kinetic.impulse = std::sqrt(change.dot(c.M.selfadjointView<Eigen::Lower>() * change));
     const Vector speed = 0.5 * (s.gamma_minus.cwiseAbs() + s.gamma_plus.cwiseAbs());
     const double work = s.given->parts.total(), noise = options.tolerance * speed.dot(s.given->Lambda.cwiseAbs());
     const std::string why = s.sentence;
@@ -207,7 +209,7 @@ Study study(const FrictionalCollision& c, const StudyOptions& options) {
     else
         judge_without_friction(c, part, options, s);
     if (options.Lambda) s.given = judge_given(c, *options.Lambda);
-    if (s.verdict == Verdict::invalid && s.friction) judge_by_given(options, s);
+    if (s.verdict == Verdict::invalid && s.friction) judge_by_given(c, options, s);
     if (s.verdict == Verdict::invalid && !s.friction) return s;
     s.nearest = nearest_consistent(c, Allowance{options.alpha, false});
     if (options.geometry) describe(c, part, options, s);

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "saltus/io/fclib.hpp"
 #include "support.hpp"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <numeric>
-#include <sstream>
 
 #include "motion.hpp"
 #include "saltus/integrate/collision_at.hpp"

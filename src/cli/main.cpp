@@ -43,10 +43,10 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default), moreau or penalty");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
-    command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint, 1 implicit (0.5)");
+    command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint, 1 the end of the step (0.5)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
-    command->add_flag("--implicit", c.implicit, "Implicit steps from the start, for stiff models; event and penalty");
+    command->add_flag("--implicit", c.implicit, "Implicit steps from the start, for stiff models");
     command->add_option("--samples", c.samples, "Equidistant times in states.csv (1001)");
     command->add_option("--restart", c.restart, "Go on from the end of this trajectory.h5");
     command->add_flag("--perturbed", c.perturbed, "Apply the model's [perturbation]");

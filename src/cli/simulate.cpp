@@ -100,6 +100,8 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
                     "0.5 is the midpoint");
     add(plan, "--h", m.h);
     add(plan, "--theta", m.theta);
+    m.implicit = c.implicit;
+    if (m.implicit) plan.options += " --implicit";
     return m;
 }
 
@@ -122,7 +124,6 @@ void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) 
         plan.method = moreau_method(c, m.simulate, keep_arcs, plan);
         unused("--rtol", c.rtol.has_value());
         unused("--atol", c.atol.has_value());
-        unused("--implicit", c.implicit);
         return;
     }
     if (plan.method_name == "event") {

@@ -13,9 +13,10 @@ using solvers::LawKind;
 
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
-constexpr double proximal = 1e-10;  // added to the diagonal, of its mean: redundant rows keep what they had
-constexpr double certain = 1e-12;   // a mode is left when its law is violated by this, of the problem's scale
-constexpr int most_modes = 12;
+constexpr double proximal = 1e-7;  // added to the diagonal, of its mean: redundant rows keep what they had
+constexpr double certain = 1e-12;  // a mode is left when its law is violated by this, of the problem's scale
+constexpr double exact = 1e-15;    // equations that hold as far as rounding lets them, of the same
+constexpr int most_modes = 12, most_improvements = 4;
 
 }  // namespace
 
@@ -110,18 +111,26 @@ void FewRows::improve() {
     }
     for (int i = 0; i < rows_; ++i)
         if (row_[i].unknown >= 0) r_[i] += row_[i].factor * z[row_[i].unknown];
+    follow();
+}
+
+/// v = D r + q, and how far the equations are from zero, of the scale of the problem.
+void FewRows::follow() {
+    double largest = 0.0;
     for (int i = 0; i < rows_; ++i) {
         double sum = q_[i];
         for (int j = 0; j < rows_; ++j) sum += D_[i * rows_ + j] * r_[j];
         v_[i] = sum;
+        largest = std::max(largest, std::abs(r_[i]));
     }
+    scale_ = std::max(rho_ * q_norm_, largest);
+    defect_ = 0.0;
+    for (int e = 0; e < unknowns_; ++e) defect_ = std::max(defect_, rho_ * std::abs(v_[equation_[e]]));
 }
 
 /// True when some law is violated: its block goes to the mode that the violation points to.
 bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first) {
-    double largest = rho_ * q_norm_;
-    for (int i = 0; i < rows_; ++i) largest = std::max(largest, std::abs(r_[i]));
-    const double zero_r = certain * largest, zero_v = zero_r / rho_;
+    const double zero_r = certain * scale_, zero_v = zero_r / rho_;
     bool changed = false;
     const auto friction = [&](std::size_t b, int i, double bound) {
         if (slip_[b] == 0) {
@@ -207,13 +216,13 @@ bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::
     rho_ = rows_ / diagonal;
     q_norm_ = std::sqrt(square);
 
-    const bool guessed = !guess.empty();
+    const bool guessed = std::any_of(guess.begin(), guess.end(), [](double x) { return x != 0.0; });
     for (int i = 0; i < rows_; ++i) r_[i] = guessed ? guess[ix(i)] : 0.0;
     for (std::size_t b = 0; b < laws.size(); ++b) {
         const Law& law = laws[b];
         const int i = first[b];
         const bool normal = law.kind == LawKind::unilateral || law.kind == LawKind::friction2;
-        closed_[b] = normal && (r_[i] > 0.0 || q_[i] < 0.0);
+        closed_[b] = normal && (guessed ? r_[i] > 0.0 : q_[i] < 0.0);
         const int t = normal ? i + 1 : i;
         sign_[b] = law.kind == LawKind::scaled_slider && r_[law.row] < 0.0 ? -1.0 : 1.0;
         const double bound = law.kind == LawKind::slider          ? law.bound
@@ -226,16 +235,14 @@ bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::
     }
     for (int round = 0; round < most_modes; ++round) {
         set_up(laws, first);
-        if (!factorise()) return false;
         for (int i = 0; i < rows_; ++i)
             r_[i] = row_[i].unknown < 0 ? row_[i].offset : row_[i].factor * r_[equation_[row_[i].unknown]];
-        for (int i = 0; i < rows_; ++i) {
-            double sum = q_[i];
-            for (int j = 0; j < rows_; ++j) sum += D_[i * rows_ + j] * r_[j];
-            v_[i] = sum;
+        follow();
+        if (defect_ > exact * scale_) {
+            if (!factorise()) return false;
+            // Once, and again for what the proximal term kept back.
+            for (int k = 0; k < most_improvements && defect_ > exact * scale_; ++k) improve();
         }
-        improve();
-        improve();  // what the proximal term kept back
         if (change_modes(laws, first)) continue;
         judge(laws, first);
         return residual_ <= tolerance;

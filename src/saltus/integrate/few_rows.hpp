@@ -38,6 +38,7 @@ private:
     void set_up(std::span<const solvers::Law> laws, std::span<const int> first);
     bool factorise();
     void improve();
+    void follow();
     bool change_modes(std::span<const solvers::Law> laws, std::span<const int> first);
     void judge(std::span<const solvers::Law> laws, std::span<const int> first);
 
@@ -45,6 +46,7 @@ private:
     const double* D_ = nullptr;
     const double* q_ = nullptr;
     double rho_ = 1.0, q_norm_ = 0.0;  // 1/mean diagonal
+    double scale_ = 0.0, defect_ = 0.0;
     double residual_ = 0.0;
     bool closed_[most];       // of each block: its normal has a reaction
     signed char slip_[most];  // of each block: sign of its friction at the bound, 0: sticks

@@ -21,7 +21,7 @@ using trajectory::ElementKind;
 using trajectory::EventKind;
 
 constexpr int steps_to_lift = 3;          // that a contact was open or leaving
-constexpr int steps_between_looks = 500;  // at the stiffness of the forces
+constexpr int steps_between_looks = 200;  // at the stiffness of the forces
 constexpr int steps_between_energies = 50;
 
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }

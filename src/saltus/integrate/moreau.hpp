@@ -9,13 +9,15 @@ namespace saltus::integrate {
 ///     q_m = q + (1−θ)Δt u       M(u⁺ − u) = h Δt + WΛ       q⁺ = q_m + θΔt u⁺
 /// M, h, W, χ are taken at (t + (1−θ)Δt, q_m, u). One problem gives all impulses of the step: of the contacts with
 /// gap(q_m) <= 0, the constraints, sliders and clutches. θ = ½ is Moreau's midpoint rule; θ = 1 takes everything at the
-/// beginning of the step. Forces are explicit for every θ: springs and dampers bound the step by ωΔt < 2, cΔt/m < 2.
+/// beginning of the step. Explicit forces are stable for springs with ωΔt < 2 and dampers with cΔt/m < 2, whatever θ;
+/// near that they become linearly implicit (moreau_implicit.hpp), with a warning.
 ///
-/// Restitution is Newton's, ξ = γ⁺ + Eγ⁻, for contacts that were open in the step before and approach faster than 1.5
-/// times what the smooth motion makes of γ_N in one step. Slower ones are held as resting contacts are: bounces that
-/// the step does not resolve would otherwise go on for ever. Contacts under Poisson's and the energy law are treated by
-/// Newton's, with a warning. First order in Δt through impacts and switches, second on smooth pieces whose forces do
-/// not depend on the velocity.
+/// Restitution is for contacts that were open in the step before and approach faster than 1.5 times what the smooth
+/// motion makes of γ_N in one step. Slower ones are held as resting contacts are: bounces that the step does not
+/// resolve would otherwise go on for ever. Newton's law is ξ = γ⁺ + Eγ⁻ in the step's problem; Poisson's and the energy
+/// law decide the impact first, with all closed contacts (impact/collision.hpp), and the step goes on from its
+/// velocity. First order in Δt through impacts and switches, second on smooth pieces whose forces do not depend on the
+/// velocity.
 ///
 /// Constraints are projected onto g = 0 after every step, to 1e-10. Gaps are not: a contact closes up to Δt times its
 /// approach speed too deep, and rests there.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,11 +50,13 @@ private:
 };
 
 /// How stiff the forces are for explicit steps, by a few rounds of vector iteration with differences of forces: the
-/// largest Δt²ω² and Δt c/m found along the vectors that the object keeps from one call to the next.
+/// largest Δt ω and Δt c/m found along the vectors that the object keeps from one call to the next.
 class Stiffness {
 public:
     explicit Stiffness(const model::Model& model);
-    /// True beyond Δt ω = 1 or Δt c/m = 1. `solve` is x ← M⁻¹x.
+    static constexpr double most = 1.6;  ///< of 2, where explicit steps explode
+
+    /// True beyond Δt ω = 1.6 or Δt c/m = 1.6. `solve` is x ← M⁻¹x.
     template <class Solve>
     bool beyond(double t, std::span<const double> q, std::span<const double> u, double h, int rounds, Solve solve) {
         for (const bool rate : {false, true}) {
@@ -64,7 +67,7 @@ public:
                 solve(std::span<double>(change_));
                 largest = iterate(v);
             }
-            if ((rate ? h : h * h) * largest > 1.0) return true;
+            if (h * (rate ? largest : std::sqrt(largest)) > most) return true;
         }
         return false;
     }

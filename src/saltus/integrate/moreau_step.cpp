@@ -388,6 +388,12 @@ bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
     const std::span<const double> r = few_ ? few_rows_.r() : std::span<const double>(solution_.r);
     apply(r, to);
     if (to.any_struck && newton) audit(r, to);
+    // T changes by the impulses times the mean of the velocities before and after the whole step.
+    const std::span<const int> rows = rows_.row_numbers();
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const double before = newton ? gamma_[k] : gamma_of(rows[k], from.u);
+        to.done += (0.5 * (before + gamma_plus_[k]) - terms_.chi[ix(rows[k])]) * to.Lambda[ix(rows[k])];
+    }
     const std::span<const double> v = few_ ? few_rows_.v() : std::span<const double>(solution_.v);
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const int row = model_.contacts[i].row;
@@ -402,23 +408,19 @@ void Stepper::apply(std::span<const double> r, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
     rows_.velocity_change(r, mean_);
     for (std::size_t i = 0; i < n_; ++i) to.u[i] += mean_[i];
+    gamma_plus_.resize(rows.size());
     for (std::size_t k = 0; k < rows.size(); ++k) {
         to.Lambda[ix(rows[k])] += r[k];
-        const double after = gamma_of(rows[k], to.u), work = 0.5 * (gamma_[k] + after) * r[k];
-        to.work += work;
-        to.done += work - terms_.chi[ix(rows[k])] * r[k];
+        gamma_plus_[k] = gamma_of(rows[k], to.u);
+        to.work += 0.5 * (gamma_[k] + gamma_plus_[k]) * r[k];
     }
 }
 
-/// What impulses, from `gamma_` to the velocity of `to`, did to the energy.
+/// What the impulses of the last `apply` did to the energy.
 void Stepper::audit(std::span<const double> r, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
-    gamma_plus_.clear();
     chi_.clear();
-    for (const int row : rows) {
-        gamma_plus_.push_back(gamma_of(row, to.u));
-        chi_.push_back(terms_.chi[ix(row)]);
-    }
+    for (const int row : rows) chi_.push_back(terms_.chi[ix(row)]);
     to.struck = impact::audit({gamma_, gamma_plus_, chi_, r, rows_.first_rows(), rows_.problem.laws});
     if (to.struck.block >= 0) to.struck.block = rows[ix(rows_.first_row(to.struck.block))];
 }
@@ -444,7 +446,9 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const model::Contact& c = model_.contacts[i];
         collision_.law[b++] = impact_law(c.impact);
-        if (to.touch[i] == Touch::struck) collision_.e[k] = restitution(c, -gamma_[k]);
+        // Poisson's law gives back what a contact took up in compression, were it at rest before.
+        if (to.touch[i] == Touch::struck || c.impact == model::ImpactLaw::poisson)
+            collision_.e[k] = restitution(c, std::max(0.0, -gamma_[k]));
         for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j)
             collision_.e[j] = coefficient(coefficients_, c.e_t);
     });

@@ -31,18 +31,16 @@ BeadRun bullet_beads(const BeadColumn& column, double h) {
         btRigidBody::btRigidBodyConstructionInfo info(mass, nullptr, &shape);
         info.m_startWorldTransform.setIdentity();
         info.m_startWorldTransform.setOrigin(btVector3(0, btScalar(height), 0));
-        info.m_restitution = btScalar(column.e);
+        info.m_restitution = btScalar(std::sqrt(column.e));  // those of the two bodies are multiplied
         info.m_friction = 0;
         bodies.push_back(std::make_unique<btRigidBody>(info));
         bodies.back()->setActivationState(DISABLE_DEACTIVATION);
+        bodies.back()->setContactProcessingThreshold(0);  // contacts ahead of time would cost the restitution
         if (mass > 0) bodies.back()->setLinearFactor(btVector3(0, 1, 0));
         world.addRigidBody(bodies.back().get());
     };
     add(0, plane, 0.0);
-    bodies[0]->setRestitution(1);  // it multiplies the two of a contact
     for (int i = 0; i < column.beads; ++i) add(1, sphere, 0.5 + column.drop + i * (1.0 + column.gap));
-    for (std::size_t i = 1; i < bodies.size(); ++i) bodies[i]->setRestitution(btScalar(std::sqrt(column.e)));
-    bodies[0]->setRestitution(btScalar(std::sqrt(column.e)));
     const auto height = [&](int i) {
         return static_cast<double>(bodies[static_cast<std::size_t>(i) + 1]->getWorldTransform().getOrigin().y());
     };

@@ -78,6 +78,26 @@ ActiveRows::ActiveRows(const model::Model& model) : model_(model), body_of_(ix(m
     const model::MassFactor mass(model.layout().mass);
     for (std::size_t b = 0; b < mass.blocks().size(); ++b)
         for (const int c : mass.blocks()[b]) body_of_[ix(c)] = static_cast<int>(b);
+    const model::Pattern& W = model.layout().rows;
+    for (int r = 0; r < W.rows; ++r) {
+        std::vector<int>& bodies = bodies_.emplace_back();
+        for (int e = W.start[ix(r)]; e < W.start[ix(r) + 1]; ++e) bodies.push_back(body_of_[ix(W.column[ix(e)])]);
+        std::sort(bodies.begin(), bodies.end());
+        bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+        std::vector<int>& touched = touched_.emplace_back();
+        for (const int b : bodies)
+            touched.insert(touched.end(), mass.blocks()[ix(b)].begin(), mass.blocks()[ix(b)].end());
+    }
+}
+
+void ActiveRows::clear_columns() {
+    const auto n = ix(model_.size());
+    if (full_) {
+        std::fill(inverse_w_.begin(), inverse_w_.end(), 0.0);
+        return;
+    }
+    for (std::size_t k = 0; k < filled_.size(); ++k)
+        for (const int c : touched_[ix(filled_[k])]) inverse_w_[k * n + ix(c)] = 0.0;
 }
 
 void ActiveRows::clear() {
@@ -155,7 +175,10 @@ void ActiveRows::velocity_change(std::span<const double> r, std::span<double> du
     for (std::size_t k = 0; k < rows_.size(); ++k) {
         if (r[k] == 0.0) continue;
         const double* const column = inverse_w_.data() + k * n;
-        for (std::size_t i = 0; i < n; ++i) du[i] += r[k] * column[i];
+        if (full_)
+            for (std::size_t i = 0; i < n; ++i) du[i] += r[k] * column[i];
+        else
+            for (const int c : touched_[ix(rows_[k])]) du[ix(c)] += r[k] * column[c];
     }
 }
 

@@ -47,13 +47,14 @@ public:
     /// D from W and M of the terms. With many rows D is sparse: blocks without a coordinate in common through M are
     /// absent.
     void assemble(const model::Terms& terms, const model::MassFactor& mass) {
-        assemble_columns(terms, [&](std::span<double> x) { mass.solve(x); });
+        assemble_columns(terms, true, [&](std::span<double> x, std::span<const int> bodies) { mass.solve(x, bodies); });
         assemble_matrix(terms, true);
     }
-    /// The same in parts: M⁻¹W with another matrix in the place of M, x ← M⁻¹x being `solve`; D of it in full,
-    /// row-major; and D of it in the problem, where M may couple `by_bodies` alone or everything.
+    /// The same in parts: M⁻¹W, where `solve` is x ← M⁻¹x of an x that is zero but in the blocks of M given with it, or
+    /// not `by_bodies`, where another matrix in the place of M couples everything; D of it in full, row-major; and D of
+    /// it in the problem.
     template <class Solve>
-    void assemble_columns(const model::Terms& terms, Solve solve);
+    void assemble_columns(const model::Terms& terms, bool by_bodies, Solve solve);
     void assemble_dense(const model::Terms& terms, std::vector<double>& D) const;
     void assemble_matrix(const model::Terms& terms, bool by_bodies);
 
@@ -65,25 +66,34 @@ public:
     solvers::FrictionProblem problem;  ///< W is filled by assemble, q by the caller
 
 private:
+    void clear_columns();
+
     const model::Model& model_;
     std::vector<int> rows_, first_{0};
-    std::vector<double> inverse_w_;          // M⁻¹ W, a column of n a row
+    std::vector<double> inverse_w_;          // M⁻¹ W, a column of n a row; zero outside of its coordinates
     std::vector<int> body_of_;               // block of M of each coordinate
+    std::vector<std::vector<int>> bodies_;   // of each row of the model: blocks of M that it touches
+    std::vector<std::vector<int>> touched_;  // of each row of the model: their coordinates
+    std::vector<int> filled_;                // rows whose columns are not zero
+    bool full_ = false;                      // all coordinates of the columns are
     std::vector<std::vector<int>> of_body_;  // scratch: blocks at each of them
     std::vector<int> columns_;               // scratch
 };
 
 template <class Solve>
-void ActiveRows::assemble_columns(const model::Terms& terms, Solve solve) {
+void ActiveRows::assemble_columns(const model::Terms& terms, bool by_bodies, Solve solve) {
     const model::Pattern& W = model_.layout().rows;
     const auto n = static_cast<std::size_t>(model_.size());
-    inverse_w_.assign(rows_.size() * n, 0.0);
+    clear_columns();
+    inverse_w_.resize(rows_.size() * n, 0.0);
+    filled_ = rows_;
+    full_ = !by_bodies;
     for (std::size_t k = 0; k < rows_.size(); ++k) {
         const std::span<double> column(inverse_w_.data() + k * n, n);
         const auto row = static_cast<std::size_t>(rows_[k]);
         for (auto e = static_cast<std::size_t>(W.start[row]); e < static_cast<std::size_t>(W.start[row + 1]); ++e)
             column[static_cast<std::size_t>(W.column[e])] = terms.W[e];
-        solve(column);
+        solve(column, std::span<const int>(bodies_[row]));
     }
 }
 

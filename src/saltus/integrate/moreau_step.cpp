@@ -306,7 +306,15 @@ void Stepper::collect(const Point& to, double h) {
 }
 
 void Stepper::assemble() {
-    rows_.assemble_columns(terms_, [&](std::span<double> x) { invert_mass(x); });
+    if (implicit_)
+        rows_.assemble_columns(terms_, false, [&](std::span<double> x, std::span<const int>) { implicit_->solve(x); });
+    else if (inverse_mass_.empty())
+        rows_.assemble_columns(terms_, true,
+                               [&](std::span<double> x, std::span<const int> bodies) { mass_.solve(x, bodies); });
+    else
+        rows_.assemble_columns(terms_, true, [&](std::span<double> x, std::span<const int> bodies) {
+            for (const int b : bodies) x[ix(mass_.blocks()[ix(b)][0])] *= inverse_mass_[ix(mass_.blocks()[ix(b)][0])];
+        });
     few_ = few_fit_;
     if (few_) {
         rows_.assemble_dense(terms_, dense_);

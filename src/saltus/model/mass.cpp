@@ -86,29 +86,40 @@ void MassFactor::solve(std::span<double> x) const {
     solve_half_transposed(x);
 }
 
-void MassFactor::solve_half(std::span<double> x) const {
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        const std::vector<int>& c = blocks_[b];
-        const std::size_t n = c.size();
-        const double* L = factor_.data() + offset_[b];
-        for (std::size_t i = 0; i < n; ++i) {
-            double sum = x[static_cast<std::size_t>(c[i])];
-            for (std::size_t k = 0; k < i; ++k) sum -= L[i * n + k] * x[static_cast<std::size_t>(c[k])];
-            x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
-        }
+void MassFactor::solve(std::span<double> x, std::span<const int> blocks) const {
+    for (const int b : blocks) {
+        solve_half(static_cast<std::size_t>(b), x);
+        solve_half_transposed(static_cast<std::size_t>(b), x);
     }
 }
 
+void MassFactor::solve_half(std::span<double> x) const {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) solve_half(b, x);
+}
+
 void MassFactor::solve_half_transposed(std::span<double> x) const {
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        const std::vector<int>& c = blocks_[b];
-        const std::size_t n = c.size();
-        const double* L = factor_.data() + offset_[b];
-        for (std::size_t i = n; i-- > 0;) {
-            double sum = x[static_cast<std::size_t>(c[i])];
-            for (std::size_t k = i + 1; k < n; ++k) sum -= L[k * n + i] * x[static_cast<std::size_t>(c[k])];
-            x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
-        }
+    for (std::size_t b = 0; b < blocks_.size(); ++b) solve_half_transposed(b, x);
+}
+
+void MassFactor::solve_half(std::size_t b, std::span<double> x) const {
+    const std::vector<int>& c = blocks_[b];
+    const std::size_t n = c.size();
+    const double* L = factor_.data() + offset_[b];
+    for (std::size_t i = 0; i < n; ++i) {
+        double sum = x[static_cast<std::size_t>(c[i])];
+        for (std::size_t k = 0; k < i; ++k) sum -= L[i * n + k] * x[static_cast<std::size_t>(c[k])];
+        x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
+    }
+}
+
+void MassFactor::solve_half_transposed(std::size_t b, std::span<double> x) const {
+    const std::vector<int>& c = blocks_[b];
+    const std::size_t n = c.size();
+    const double* L = factor_.data() + offset_[b];
+    for (std::size_t i = n; i-- > 0;) {
+        double sum = x[static_cast<std::size_t>(c[i])];
+        for (std::size_t k = i + 1; k < n; ++k) sum -= L[k * n + i] * x[static_cast<std::size_t>(c[k])];
+        x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
     }
 }
 

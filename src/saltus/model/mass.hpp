@@ -17,9 +17,10 @@ public:
     /// False when M is not positive definite.
     bool factorise(std::span<const double> M);
 
-    void solve(std::span<double> x) const;                  ///< x ← M⁻¹x
-    void solve_half(std::span<double> x) const;             ///< x ← L⁻¹x
-    void solve_half_transposed(std::span<double> x) const;  ///< x ← L⁻ᵀx
+    void solve(std::span<double> x) const;                               ///< x ← M⁻¹x
+    void solve(std::span<double> x, std::span<const int> blocks) const;  ///< of an x that is zero in all other blocks
+    void solve_half(std::span<double> x) const;                          ///< x ← L⁻¹x
+    void solve_half_transposed(std::span<double> x) const;               ///< x ← L⁻ᵀx
 
     /// Coordinates of each block, ascending.
     const std::vector<std::vector<int>>& blocks() const { return blocks_; }
@@ -28,6 +29,9 @@ public:
     Spectrum spectrum(std::span<const double> M) const;
 
 private:
+    void solve_half(std::size_t block, std::span<double> x) const;
+    void solve_half_transposed(std::size_t block, std::span<double> x) const;
+
     struct Entry {
         int from, to;  // in the values of M, in the factor
     };

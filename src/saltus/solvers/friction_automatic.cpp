@@ -87,7 +87,7 @@ public:
     bool newton(double proximal, int most) {
         if (!newton_possible_ || spent()) return false;
         Newton method;
-        method.tolerance = method_.tolerance;
+        method.tolerance = plain_tolerance();
         method.proximal = proximal;
         method.max_iterations = affordable(most);
         w_.r = w_.best;
@@ -99,7 +99,7 @@ public:
     bool proximal(double weight, bool from_zero) {
         if (!newton_possible_ || spent()) return false;
         Proximal method;
-        method.tolerance = method_.tolerance;
+        method.tolerance = plain_tolerance();
         method.weight = weight;
         method.max_steps = affordable(method.max_steps);
         w_.r = w_.best;
@@ -148,6 +148,13 @@ public:
     }
 
 private:
+    /// Methods go by the residual alone. Where the verdict is stricter (reactions far beyond what the velocities ask
+    /// for) they would stop before they have begun.
+    double plain_tolerance() {
+        const double plain = residual(p_, w_.best, w_.scratch);
+        return plain < best_ ? method_.tolerance * plain / best_ : method_.tolerance;
+    }
+
     void keep(std::string_view name, double defect) {
         if (!(defect < best_)) return;
         best_ = defect;

@@ -84,6 +84,27 @@ public:
         return newton_possible_;
     }
 
+    /// More sweeps where Newton steps are dear: as long as they bring more for their cost than a step, which divides
+    /// the residual by about ten.
+    bool prelude() {
+        if (!newton_possible_ || spent()) return false;
+        constexpr int batch = 3, most = 6;
+        const double wanted = -2.3 * batch * a_sweep() / w_.newton().step_work();  // change of the logarithm
+        if (wanted < -1.0) return false;
+        w_.r = w_.best;
+        int made = 0;
+        double now = best_, change = 0.0;
+        do {
+            for (int k = 0; k < batch; ++k) w_.sweeper.sweep(p_, w_.r);
+            made += batch;
+            const double before = now;
+            now = verdict(p_, w_.r, w_.scratch);
+            change = std::log(now / before);
+        } while (made < most && now > method_.tolerance && change < wanted);
+        work_ += made * a_sweep();
+        return take("gauss-seidel", made, now);
+    }
+
     bool newton(double proximal, int most) {
         if (!newton_possible_ || spent()) return false;
         Newton method;
@@ -234,8 +255,8 @@ private:
 bool try_all(Course& course) {
     if (course.solved() || course.opening()) return true;
     course.prepare_newton();
-    if (course.newton(1e-3, 60) || course.proximal(1e-2, false) || course.lemke() || course.restarts(12) ||
-        course.proximal(1.0, true))
+    if (course.prelude() || course.newton(1e-2, 60) || course.proximal(1e-2, false) || course.lemke() ||
+        course.restarts(12) || course.proximal(1.0, true))
         return true;
     double before = course.best();
     for (int most = 200; !course.spent(); most *= 3) {

@@ -44,7 +44,9 @@ NewtonSolver::NewtonSolver() = default;
 
 double NewtonSolver::step_work() const {
     const double rows = p_->W.rows();
-    const double factors = rows <= always_dense ? rows * rows * rows / 3.0 : lu_.work();
+    const double factors = rows <= always_dense ? rows * rows * rows / 3.0
+                           : by_interfaces_     ? interfaces_.work()
+                                                : lu_.work();
     return factors + 6.0 * static_cast<double>(p_->W.values.size()) + 100.0 * rows;
 }
 
@@ -61,13 +63,15 @@ bool NewtonSolver::prepare(const FrictionProblem& p) {
             extra_block_[ix(a)] = static_cast<int>(after - p.W.start.begin()) - 1;
             extra_.emplace_back(a, extra_block_[ix(a)]);
         }
-    if (p.W.rows() > always_dense && !lu_.analyse(p.W, extra_)) return false;
+    by_interfaces_ = p.W.rows() > always_dense && extra_.empty() && interfaces_.prepare(p.W);
+    analysed_ = false;
+    if (p.W.rows() > always_dense && !by_interfaces_ && !analyse()) return false;
     mean_ = p.W.diagonal_mean();
     shapes_.resize(blocks);
     square_.resize(blocks);
     open_.resize(blocks);
-    for (std::vector<double>* x :
-         {&tied_, &rho_, &v_, &F_, &direction_, &correction_, &image_, &trial_, &best_, &descend_best_, &centre_})
+    for (std::vector<double>* x : {&tied_, &rho_, &v_, &v_before_, &W_direction_, &F_, &direction_, &correction_,
+                                   &image_, &trial_, &best_, &descend_best_, &centre_})
         x->resize(rows);
     std::size_t squares = 0;
     for (int a = 0; a < p.W.blocks(); ++a) {
@@ -84,6 +88,12 @@ bool NewtonSolver::prepare(const FrictionProblem& p) {
     return true;
 }
 
+bool NewtonSolver::analyse() {
+    if (!analysed_) factors_fit_ = lu_.analyse(p_->W, extra_);
+    analysed_ = true;
+    return factors_fit_;
+}
+
 void NewtonSolver::velocities(const std::vector<double>& r) {
     p_->W.multiply(r, v_);
     for (std::size_t i = 0; i < v_.size(); ++i) v_[i] += p_->q[i];
@@ -93,6 +103,10 @@ void NewtonSolver::velocities(const std::vector<double>& r) {
 
 double NewtonSolver::evaluate(const std::vector<double>& r, bool jacobian) {
     velocities(r);
+    return evaluate_laws(r, jacobian);
+}
+
+double NewtonSolver::evaluate_laws(const std::vector<double>& r, bool jacobian) {
     if (jacobian) {
         std::fill(C_.begin(), C_.end(), 0.0);
         std::fill(E_.begin(), E_.end(), 0.0);
@@ -174,21 +188,20 @@ void NewtonSolver::assemble(double epsilon) {
 
 void NewtonSolver::image(const std::vector<double>& x, double epsilon, std::vector<double>& y) {
     const BlockMatrix& W = p_->W;
-    double row[64];
+    W.multiply(x, W_direction_);
     for (int a = 0; a < W.blocks(); ++a) {
         const int n = W.block_size(a), first = W.start[ix(a)];
+        const double* const w = W_direction_.data() + first;
         if (open_[ix(a)] != 0) {
             std::copy_n(x.begin() + first, n, y.begin() + first);
             continue;
         }
-        double* const w = n <= 64 ? row : image_.data() + first;
-        W.multiply_row(a, x, w);
-        for (int i = 0; i < n; ++i) w[i] += epsilon * x[ix(first + i)];
         const double* const C = C_.data() + square_[ix(a)];
         const double* const E = E_.data() + square_[ix(a)];
         for (int i = 0; i < n; ++i) {
             double sum = extra_block_[ix(a)] >= 0 ? tied_[ix(first + i)] * x[ix(p_->laws[ix(a)].row)] : 0.0;
-            for (int j = 0; j < n; ++j) sum += C[i * n + j] * w[j] + E[i * n + j] * x[ix(first + j)];
+            for (int j = 0; j < n; ++j)
+                sum += C[i * n + j] * (w[j] + epsilon * x[ix(first + j)]) + E[i * n + j] * x[ix(first + j)];
             y[ix(first + i)] = sum;
         }
     }
@@ -223,29 +236,48 @@ bool NewtonSolver::solve_dense(double epsilon) {
     if (!dense_.factorise()) return false;
     for (std::size_t i = 0; i < F_.size(); ++i) correction_[i] = -F_[i];
     dense_.solve(correction_, direction_);
+    p_->W.multiply(direction_, W_direction_);
     return std::isfinite(norm(direction_));
 }
 
 bool NewtonSolver::solve_linear(double epsilon) {
     if (p_->W.rows() <= always_dense) return solve_dense(epsilon);
-    // J x = −F by the block factors, improved and checked against J itself.
+    if (by_interfaces_) {
+        const auto solve = [&](const std::vector<double>& b, std::vector<double>& x) {
+            interfaces_.solve(p_->W, b, x);
+        };
+        // What is lost there is rounding over the regularisation.
+        for (const double least : {1e-7, 1e-5, 1e-3}) {
+            const double enough = std::max(epsilon, least * mean_);
+            if (interfaces_.factorise(p_->W, C_, E_, square_, enough) && refine(enough, solve)) return true;
+        }
+        if (!analyse()) return false;
+    }
     assemble(epsilon);
+    if (lu_.factorise() &&
+        refine(epsilon, [&](const std::vector<double>& b, std::vector<double>& x) { lu_.solve(b, x); }))
+        return true;
+    return solve_pivoted(epsilon);
+}
+
+/// J x = −F by factors, improved and checked against J itself; false when they are not good enough.
+template <class Solve>
+bool NewtonSolver::refine(double epsilon, const Solve& solve) {
     const std::size_t n = F_.size();
-    if (!lu_.factorise()) return solve_pivoted(epsilon);
     for (std::size_t i = 0; i < n; ++i) correction_[i] = -F_[i];
-    lu_.solve(correction_, direction_);
+    solve(correction_, direction_);
     const double size = norm(F_);
     for (int round = 0; round < 3; ++round) {
         image(direction_, epsilon, correction_);
         for (std::size_t i = 0; i < n; ++i) correction_[i] = -F_[i] - correction_[i];
         const double defect = norm(correction_);
         if (defect <= 1e-10 * size) return true;
-        if (!std::isfinite(defect)) break;
-        if (round == 2) return defect <= 1e-4 * size || solve_pivoted(epsilon);
-        lu_.solve(correction_, image_);
+        if (!std::isfinite(defect)) return false;
+        if (round == 2) return defect <= 1e-4 * size;
+        solve(correction_, image_);
         for (std::size_t i = 0; i < n; ++i) direction_[i] += image_[i];
     }
-    return solve_pivoted(epsilon);
+    return false;
 }
 
 bool NewtonSolver::solve_pivoted(double epsilon) {
@@ -260,6 +292,7 @@ bool NewtonSolver::solve_pivoted(double epsilon) {
     if (pivoted_->lu.info() != Eigen::Success) return false;
     Eigen::Map<Vector> target(direction_.data(), n);
     target = -pivoted_->lu.solve(Eigen::Map<const Vector>(F_.data(), n));
+    p_->W.multiply(direction_, W_direction_);
     return target.allFinite();
 }
 
@@ -270,9 +303,13 @@ bool NewtonSolver::step(std::vector<double>& r, double regularisation) {
     // Nonmonotone backtracking: better than the worst of the last few.
     const double reference = history_.worst();
     double merit = 0.0, size = 1.0;
+    v_before_.swap(v_);
     for (int cut = 0; cut < 12; ++cut, size *= 0.5) {
-        for (std::size_t i = 0; i < n; ++i) trial_[i] = r[i] + size * direction_[i];
-        merit = evaluate(trial_, false);
+        for (std::size_t i = 0; i < n; ++i) {
+            trial_[i] = r[i] + size * direction_[i];
+            v_[i] = v_before_[i] + size * (W_direction_[i] + weight_ * direction_[i]);
+        }
+        merit = evaluate_laws(trial_, false);
         if (merit <= (1.0 - 1e-4 * size) * reference) break;
     }
     if (!std::isfinite(merit)) return false;

@@ -7,6 +7,7 @@
 #include "saltus/solvers/block_lu.hpp"
 #include "saltus/solvers/dense_lu.hpp"
 #include "saltus/solvers/friction.hpp"
+#include "saltus/solvers/interface_system.hpp"
 #include "saltus/solvers/residual.hpp"
 #include "saltus/solvers/shape.hpp"
 
@@ -49,14 +50,18 @@ private:
     /// F of r into F_ and its squared norm; with `jacobian` the pieces C_a and E_a of each block,
     ///     J_ab = C_a (W + ε)_ab + E_a δ_ab.
     double evaluate(const std::vector<double>& r, bool jacobian);
+    double evaluate_laws(const std::vector<double>& r, bool jacobian);  // with the velocities in v_
     void assemble(double epsilon);
     /// Every element of J to put(row, column, value).
     template <class Put>
     void each_element(double epsilon, const Put& put) const;
     bool solve_dense(double epsilon);
-    /// J x as it would be without rounding in the factors.
+    /// J x as it would be without rounding in the factors; W x comes into W_direction_.
     void image(const std::vector<double>& x, double epsilon, std::vector<double>& y);
     bool solve_linear(double epsilon);
+    template <class Solve>
+    bool refine(double epsilon, const Solve& solve);
+    bool analyse();
     bool solve_pivoted(double epsilon);
     /// One step with line search against the merits so far; the new merit joins them. False when there is none.
     bool step(std::vector<double>& r, double regularisation);
@@ -66,13 +71,16 @@ private:
     const FrictionProblem* p_ = nullptr;
     BlockLU lu_;
     DenseLU dense_;
+    InterfaceSystem interfaces_;
+    bool by_interfaces_ = false, analysed_ = false, factors_fit_ = false;
     std::unique_ptr<Pivoted> pivoted_;        // made when needed
     std::vector<std::pair<int, int>> extra_;  // blocks outside W's pattern, for scaled sliders
     std::vector<int> extra_block_;            // of each block with a scaled slider: the block of its row
     std::vector<Shape> shapes_;
     std::vector<std::size_t> square_;   // offset of C_a and E_a
     std::vector<double> C_, E_, tied_;  // tied_: derivative with respect to the scaling row, one a row
-    std::vector<double> rho_, v_, F_, direction_, correction_, image_, trial_, best_, descend_best_;
+    std::vector<double> rho_, v_, v_before_, W_direction_, F_, direction_, correction_, image_, trial_, best_,
+        descend_best_;
     std::vector<char> open_;
     History history_{};
     std::vector<double> centre_;  // with weight_: the proximal term weight_ (r − centre_) in v

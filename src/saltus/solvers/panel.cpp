@@ -51,8 +51,10 @@ SALTUS_WIDE void subtract_any(int m, int k, int n, const double* __restrict L, i
 }  // namespace
 
 void subtract_panel(int m, int k, int n, const double* L, int ld_l, const double* U, int ld_u, double* A, int ld_a) {
-    if (m == 3 && k == 3)
-        subtract_3(n, L, ld_l, U, ld_u, A, ld_a);
+    if (m % 3 == 0 && k % 3 == 0)
+        for (int r = 0; r < m; r += 3)
+            for (int l = 0; l < k; l += 3)
+                subtract_3(n, L + r * ld_l + l, ld_l, U + l * ld_u, ld_u, A + r * ld_a, ld_a);
     else if (m == 2 && k == 2)
         subtract_2(n, L, ld_l, U, ld_u, A, ld_a);
     else

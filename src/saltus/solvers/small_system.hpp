@@ -87,4 +87,28 @@ bool solve_consistent(int n, const double* A, const double* b, double* x) {
     return true;
 }
 
+/// B = A⁻¹ of n × n matrices, row-major, by Gauss–Jordan with row pivots; A is destroyed. False when singular.
+inline bool invert_small(int n, double* A, double* B) {
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) B[i * n + j] = i == j ? 1.0 : 0.0;
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (std::abs(A[i * n + k]) > std::abs(A[pivot * n + k])) pivot = i;
+        const double largest = std::abs(A[pivot * n + k]);
+        if (!(largest > 0.0) || !std::isfinite(largest)) return false;
+        if (pivot != k)
+            for (int j = 0; j < n; ++j)
+                std::swap(A[k * n + j], A[pivot * n + j]), std::swap(B[k * n + j], B[pivot * n + j]);
+        const double over = 1.0 / A[k * n + k];
+        for (int j = 0; j < n; ++j) A[k * n + j] *= over, B[k * n + j] *= over;
+        for (int i = 0; i < n; ++i) {
+            const double f = A[i * n + k];
+            if (i == k || f == 0.0) continue;
+            for (int j = 0; j < n; ++j) A[i * n + j] -= f * A[k * n + j], B[i * n + j] -= f * B[k * n + j];
+        }
+    }
+    return true;
+}
+
 }  // namespace saltus::solvers

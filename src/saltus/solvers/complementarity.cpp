@@ -1,284 +1,352 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/solvers/complementarity.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/solvers/branching.hpp"
 #include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/lemke.hpp"
+#include "saltus/solvers/lemke_path.hpp"
 #include "saltus/solvers/pivoting.hpp"
 #include "saltus/solvers/residual.hpp"
 
 namespace saltus::solvers {
 
+struct ComplementarityWorkspace::State {
+    std::vector<double> numbers, lower, upper, z, w;
+    std::vector<int> integers;
+    std::vector<Place> places;
+};
+
+ComplementarityWorkspace::ComplementarityWorkspace() : state_(std::make_unique<State>()) {}
+ComplementarityWorkspace::~ComplementarityWorkspace() = default;
+ComplementarityWorkspace::ComplementarityWorkspace(ComplementarityWorkspace&&) noexcept = default;
+ComplementarityWorkspace& ComplementarityWorkspace::operator=(ComplementarityWorkspace&&) noexcept = default;
+
 namespace {
 
-using Eigen::Index;
+using State = ComplementarityWorkspace::State;
 
-std::vector<double> to_vector(const Vector& x) { return {x.data(), x.data() + x.size()}; }
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t small = 32, few = 8;  // unknowns and extra rows for which the stack has room
 
 /// Collects results, keeps the best, judges by the residual of the problem itself.
 template <class Problem>
 class Judge {
 public:
-    Judge(const Problem& problem, double tolerance) : problem_(problem), tolerance_(tolerance) {}
+    Judge(const Problem& problem, double tolerance, State& state, Solution& s)
+        : problem_(problem), tolerance_(tolerance), state_(state), s_(s) {}
 
-    bool take(std::string_view method, int iterations, std::vector<double> z) {
-        const double defect = residual(problem_, z);
-        solution_.attempts.push_back({method, iterations, defect});
-        solution_.iterations += iterations;
-        if (!taken_ || defect < solution_.residual) {
-            taken_ = true;
-            solution_.r = std::move(z);
-            solution_.residual = defect;
-            solution_.method = method;
+    /// The first result, which stands in the solution.
+    bool take_first(std::string_view method, int iterations) {
+        s_.residual = verdict(problem_, s_.r, s_.v);
+        s_.attempts.push_back({method, iterations, s_.residual});
+        s_.iterations = iterations;
+        s_.method = method;
+        return done();
+    }
+    /// Nothing has come out: zero, or what is nearest to it, is the best.
+    void begin(const BoxView& box) {
+        for (std::size_t i = 0; i < s_.r.size(); ++i)
+            s_.r[i] = box.lower == nullptr ? 0.0 : std::clamp(0.0, box.lower[i], box.upper[i]);
+        s_.residual = verdict(problem_, s_.r, s_.v);
+        s_.method = "none";
+    }
+    /// A further one in state.z; one line in the list of attempts for results of one method that follow each other.
+    bool take(std::string_view method, int iterations) {
+        state_.w.resize(s_.v.size());
+        const double defect = verdict(problem_, state_.z, state_.w);
+        if (s_.attempts.empty() || s_.attempts.back().method != method)
+            s_.attempts.push_back({method, iterations, defect});
+        else
+            s_.attempts.back().iterations += iterations,
+                s_.attempts.back().residual = std::min(s_.attempts.back().residual, defect);
+        s_.iterations += iterations;
+        if (defect < s_.residual) {
+            s_.r.swap(state_.z);
+            s_.v.swap(state_.w);
+            s_.residual = defect;
+            s_.method = method;
+            state_.z.resize(s_.r.size());
         }
         return done();
     }
-    bool done() const { return taken_ && solution_.residual <= tolerance_; }
-
-    Solution finish(const Matrix& M, const Vector& q, Status otherwise) {
-        solution_.status = done() ? Status::converged : otherwise;
-        if (!taken_) solution_.r.assign(static_cast<std::size_t>(M.cols()), 0.0);
-        solution_.v.resize(static_cast<std::size_t>(M.rows()));
-        Eigen::Map<Vector> w(solution_.v.data(), M.rows());
-        w = q;
-        w.noalias() += M.lazyProduct(Eigen::Map<const Vector>(solution_.r.data(), M.cols()));
-        return std::move(solution_);
-    }
-    Solution& solution() { return solution_; }
+    bool done() const { return s_.residual <= tolerance_; }
 
 private:
     const Problem& problem_;
     double tolerance_;
-    bool taken_ = false;
-    Solution solution_;
+    State& state_;
+    Solution& s_;
 };
 
-Solution refuse_non_finite(std::size_t n) {
-    Solution s;
+bool finite(const LinearComplementarity& p) { return p.M.allFinite() && p.q.allFinite(); }
+bool finite(const MixedComplementarity& p) { return p.M.allFinite() && p.q.allFinite(); }
+bool finite(const Relay& p) { return p.M.allFinite() && p.q.allFinite() && !p.lower.hasNaN() && !p.upper.hasNaN(); }
+
+void clear(Solution& s, std::size_t unknowns, std::size_t rows) {
+    s.status = Status::limit;
+    s.residual = 0.0;
+    s.method = {};
+    s.iterations = 0;
+    s.attempts.clear();
+    s.certificate.clear();
+    s.r.resize(unknowns);
+    s.v.resize(rows);
+}
+
+void refuse_non_finite(Solution& s) {
+    clear(s, s.r.size(), 0);
     s.status = Status::non_finite;
-    s.residual = std::numeric_limits<double>::infinity();
-    s.r.assign(n, 0.0);
-    return s;
+    s.residual = infinity;
+    std::fill(s.r.begin(), s.r.end(), 0.0);
 }
 
-/// Small problems by principal pivoting; the judge has the last word.
-template <class Problem, class Lower, class Upper>
-bool by_pivoting(Judge<Problem>& judge, const Problem& p, const Lower& lower, const Upper& upper) {
-    const auto n = static_cast<int>(p.q.size());
-    if (n > small_enough_to_pivot || p.M.rows() != p.M.cols()) return false;
-    double low[small_enough_to_pivot], high[small_enough_to_pivot];
-    for (int i = 0; i < n; ++i) low[i] = lower(i), high[i] = upper(i);
-    std::vector<double> z(static_cast<std::size_t>(n));
+/// Pivoting on the stack where it has room.
+bool pivot(const BoxView& box, State& state, Solution& s, int& changes) {
+    const auto n = static_cast<std::size_t>(box.n), extra = static_cast<std::size_t>(box.extra);
+    const auto run = [&](double* numbers, int* integers, Place* places) {
+        Pivoting pivoting(numbers, integers, places);
+        const bool found = pivoting.solve(box, s.r.data());
+        changes = pivoting.changes();
+        return found;
+    };
+    if (n <= small && extra <= few) {
+        double numbers[Pivoting::numbers(small, few)];
+        int integers[Pivoting::integers(small, few)];
+        Place places[small];
+        return run(numbers, integers, places);
+    }
+    state.numbers.resize(Pivoting::numbers(n, extra));
+    state.integers.resize(Pivoting::integers(n, extra));
+    state.places.resize(n);
+    return run(state.numbers.data(), state.integers.data(), state.places.data());
+}
+
+/// What is left when pivoting has failed.
+template <class Problem>
+class Course {
+public:
+    Course(const Problem& p, const BoxView& box, const AutomaticComplementarity& method, State& state, Solution& s,
+           Judge<Problem>& judge)
+        : p_(p), box_(box), method_(method), state_(state), s_(s), judge_(judge) {
+        state_.z.resize(s.r.size());
+    }
+
+    Status run() {
+        const bool quick = nodes() >= 100;  // a search is quicker than the methods for friction
+        if (solve_once_more() || by_paths()) return Status::converged;
+        if (quick && decide()) return s_.status;
+        if (by_friction_methods()) return Status::converged;
+        if (!quick && decide()) return s_.status;
+        return Status::stalled;
+    }
+
+private:
+    /// Nodes of the search that the work allows; a linear program takes about 60 n³ multiplications.
+    int nodes() const {
+        const double rows = box_.rows();
+        return static_cast<int>(std::min(1e6, method_.work / (60.0 * rows * rows * rows)));
+    }
+
+    /// The unknowns between their bounds from the data of the problem: rounding of pivots is left behind.
+    bool solve_once_more() {
+        if (box_.extra > 0) return false;
+        const std::size_t n = s_.r.size();
+        state_.numbers.resize(std::max(state_.numbers.size(), Guess::numbers(n)));
+        state_.integers.resize(std::max(state_.integers.size(), Guess::integers(n)));
+        state_.places.resize(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double low = box_.lower == nullptr ? 0.0 : box_.lower[i];
+            const double high = box_.upper == nullptr ? infinity : box_.upper[i];
+            state_.places[i] = s_.r[i] <= low ? at_lower : s_.r[i] >= high ? at_upper : between;
+        }
+        Guess guess(box_, state_.numbers.data(), state_.integers.data());
+        return guess.solve(state_.places.data(), state_.z.data()) && judge_.take("pivoting", 1);
+    }
+
+    /// Lemke's path from several beginnings.
+    bool by_paths() {
+        const auto n = static_cast<std::size_t>(box_.n), extra = static_cast<std::size_t>(box_.extra);
+        std::vector<double> numbers(StandardForm::numbers(n, extra));
+        std::vector<int> integers(StandardForm::integers(n, extra));
+        StandardForm form;
+        if (!form.reduce(box_, numbers.data(), integers.data())) return false;
+        const BoxView& standard = form.box();
+        const int m = standard.n;
+        LemkePath path;
+        std::vector<double> y(static_cast<std::size_t>(m)), covering(y.size());
+        double left = 0.3 * method_.work / (static_cast<double>(m) * m + 1.0);
+        for (int beginning = 0; beginning < 4 && left >= 1.0; ++beginning) {
+            for (std::size_t i = 0; i < covering.size(); ++i)
+                covering[i] =
+                    beginning == 0
+                        ? 1.0
+                        : 1.0 + std::cos(static_cast<double>(beginning) * 1.7 * static_cast<double>(i * i + 1)) * 0.9;
+            int seen = 0;
+            path.follow(standard, covering.data(), static_cast<int>(std::min(left, 1e6)), y, [&] {
+                form.expand(y.data(), state_.z.data());
+                const int more = path.pivots() - seen;
+                seen = path.pivots();
+                return judge_.take("lemke", more);
+            });
+            left -= path.pivots();
+            if (judge_.done()) return true;
+        }
+        return false;
+    }
+
+    /// True when the search has decided.
+    bool decide() {
+        if (nodes() == 0) return false;
+        BranchingResult result = branch(Box::of(p_), nodes(), [&](std::span<const double> z) {
+            std::copy(z.begin(), z.end(), state_.z.begin());
+            return judge_.take("search", 0);
+        });
+        if (s_.attempts.empty() || s_.attempts.back().method != "search")
+            s_.attempts.push_back({"search", 0, s_.residual});
+        s_.attempts.back().iterations = result.nodes;
+        s_.iterations += result.nodes;
+        if (result.end == BranchingResult::End::undecided) return false;
+        s_.status = result.end == BranchingResult::End::solved ? Status::converged : Status::infeasible;
+        s_.certificate = std::move(result.certificate);
+        return true;
+    }
+
+    /// The same problem with one block a row: z = centre ± r with a slider's r, a unilateral or a bilateral one.
+    bool by_friction_methods() {
+        if (box_.extra > 0) return false;
+        const auto n = static_cast<Eigen::Index>(box_.n);
+        Vector centre = Vector::Zero(n), side = Vector::Ones(n);
+        FrictionProblem friction;
+        for (Eigen::Index i = 0; i < n; ++i) {
+            const double low = box_.lower == nullptr ? 0.0 : box_.lower[i];
+            const double high = box_.upper == nullptr ? infinity : box_.upper[i];
+            const bool below = std::isfinite(low), above = std::isfinite(high);
+            Law law;
+            law.kind = below && above ? LawKind::slider : below || above ? LawKind::unilateral : LawKind::bilateral;
+            if (below && above) law.bound = 0.5 * (high - low);
+            centre(i) = below && above ? low + law.bound : below ? low : above ? high : 0.0;
+            if (above && !below) side(i) = -1.0;
+            friction.laws.push_back(law);
+        }
+        const Eigen::Map<const Matrix> M(box_.M, n, n);
+        const Eigen::Map<const Vector> q(box_.q, n);
+        const Vector shifted = side.asDiagonal() * (q + M * centre);
+        friction.W = BlockMatrix::from_dense(side.asDiagonal() * M * side.asDiagonal(),
+                                             std::vector<int>(static_cast<std::size_t>(n), 1));
+        friction.q.assign(shifted.data(), shifted.data() + n);
+        Automatic method;
+        method.tolerance = method_.tolerance;
+        method.work = 1e10;
+        const Solution s = solve(friction, method);
+        for (Eigen::Index i = 0; i < n; ++i)
+            state_.z[static_cast<std::size_t>(i)] = centre(i) + side(i) * s.r[static_cast<std::size_t>(i)];
+        return judge_.take(s.method, s.iterations);
+    }
+
+    const Problem& p_;
+    const BoxView& box_;
+    const AutomaticComplementarity& method_;
+    State& state_;
+    Solution& s_;
+    Judge<Problem>& judge_;
+};
+
+template <class Problem>
+void solve_box(const Problem& p, const BoxView& box, const AutomaticComplementarity& method, State& state,
+               Solution& s) {
+    Judge<Problem> judge(p, method.tolerance, state, s);
     int changes = 0;
-    if (!pivot_small(n, p.M.data(), p.q.data(), low, high, z.data(), changes)) return false;
-    return judge.take("pivoting", changes, std::move(z));
+    const bool found = pivot(box, state, s, changes);
+    if (found && judge.take_first("pivoting", changes)) {
+        s.status = Status::converged;
+        return;
+    }
+    if (!finite(p)) return refuse_non_finite(s);
+    if (!found) judge.begin(box);
+    s.status = judge.done() ? Status::converged : Course<Problem>(p, box, method, state, s, judge).run();
 }
 
-/// A problem without unknowns is solved by nothing.
-Solution nothing_to_solve() {
-    Solution s;
+bool nothing_to_solve(Solution& s) {
+    if (!s.v.empty()) return false;
     s.status = Status::converged;
     s.method = "none";
-    return s;
-}
-
-/// The same problem with one block a row, for the friction methods.
-FrictionProblem as_blocks(const Matrix& M, const Vector& q, const std::vector<bool>& free) {
-    FrictionProblem p;
-    const std::vector<int> ones(static_cast<std::size_t>(q.size()), 1);
-    p.W = BlockMatrix::from_dense(M, ones);
-    p.q = to_vector(q);
-    for (std::size_t i = 0; i < ones.size(); ++i) {
-        Law law;
-        law.kind = free[i] ? LawKind::bilateral : LawKind::unilateral;
-        p.laws.push_back(law);
-    }
-    return p;
-}
-
-/// All complementary bases in turn: z_i = 0 or w_i = 0. True when one of them is a solution.
-template <class Problem>
-bool enumerate(Judge<Problem>& judge, const Matrix& M, const Vector& q, const std::vector<bool>& free) {
-    std::vector<Index> choice;
-    for (std::size_t i = 0; i < free.size(); ++i)
-        if (!free[i]) choice.push_back(static_cast<Index>(i));
-    const unsigned long bases = 1UL << choice.size();
-    Solution best;
-    for (unsigned long bits = 0; bits < bases; ++bits) {
-        std::vector<Index> basic;
-        for (std::size_t i = 0; i < free.size(); ++i)
-            if (free[i]) basic.push_back(static_cast<Index>(i));
-        for (std::size_t k = 0; k < choice.size(); ++k)
-            if ((bits >> k & 1UL) != 0) basic.push_back(choice[k]);
-        const auto n = static_cast<Index>(basic.size());
-        Matrix A(n, n);
-        Vector b(n);
-        for (Index i = 0; i < n; ++i) {
-            b(i) = -q(basic[static_cast<std::size_t>(i)]);
-            for (Index j = 0; j < n; ++j)
-                A(i, j) = M(basic[static_cast<std::size_t>(i)], basic[static_cast<std::size_t>(j)]);
-        }
-        Vector z = Vector::Zero(q.size());
-        if (n > 0) {
-            const Vector x = A.fullPivLu().solve(b);
-            for (Index i = 0; i < n; ++i) z(basic[static_cast<std::size_t>(i)]) = x(i);
-        }
-        if (judge.take("enumeration", 1, to_vector(z))) return true;
-        judge.solution().attempts.pop_back();  // one line for all of them
-    }
-    judge.solution().attempts.push_back({"enumeration", static_cast<int>(bases), judge.solution().residual});
-    return false;
-}
-
-template <class Problem>
-void by_friction_methods(Judge<Problem>& judge, const Matrix& M, const Vector& q, const std::vector<bool>& free,
-                         double tolerance) {
-    Automatic method;
-    method.tolerance = tolerance;
-    method.work = 1e10;
-    const Solution s = solve(as_blocks(M, q, free), method);
-    judge.take(s.method, s.iterations, s.r);
+    return true;
 }
 
 }  // namespace
 
-Solution solve(const LinearComplementarity& p, const AutomaticComplementarity& method) {
-    if (p.q.size() == 0) return nothing_to_solve();
-    if (!p.M.allFinite() || !p.q.allFinite()) return refuse_non_finite(static_cast<std::size_t>(p.q.size()));
+void solve(const LinearComplementarity& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace,
+           Solution& s) {
+    const auto n = static_cast<std::size_t>(p.q.size());
     SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size());
-    Judge<LinearComplementarity> judge(p, method.tolerance);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (by_pivoting(
-            judge, p, [](int) { return 0.0; }, [](int) { return infinity; }))
-        return judge.finish(p.M, p.q, Status::converged);
-    Lemke lemke;
-    lemke.tolerance = method.tolerance;
-    const Solution first = solve(p, lemke);
-    judge.take("lemke", first.iterations, first.r);
-    if (judge.done()) return judge.finish(p.M, p.q, Status::converged);
-    if (first.status == Status::infeasible) {
-        judge.solution().certificate = first.certificate;
-        return judge.finish(p.M, p.q, Status::infeasible);
-    }
-    const std::vector<bool> free(static_cast<std::size_t>(p.q.size()), false);
-    by_friction_methods(judge, p.M, p.q, free, method.tolerance);
-    if (!judge.done() && p.q.size() <= method.enumerate) enumerate(judge, p.M, p.q, free);
-    return judge.finish(p.M, p.q, Status::stalled);
+    clear(s, n, n);
+    if (nothing_to_solve(s)) return;
+    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data()}, method, workspace.state(), s);
 }
 
-Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& method) {
-    if (p.q.size() == 0) return nothing_to_solve();
-    const auto columns = static_cast<std::size_t>(p.M.cols());
-    if (!p.M.allFinite() || !p.q.allFinite()) return refuse_non_finite(columns);
-    SALTUS_EXPECT(p.M.rows() == p.q.size() && static_cast<std::size_t>(p.M.rows()) == p.free.size());
-    Judge<MixedComplementarity> judge(p, method.tolerance);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (by_pivoting(
-            judge, p, [&](int i) { return p.free[static_cast<std::size_t>(i)] ? -infinity : 0.0; },
-            [](int) { return infinity; }))
-        return judge.finish(p.M, p.q, Status::converged);
-
-    // More equations than free unknowns: those that are consistent have the same solutions as their normal equations.
-    const Index extra = p.M.rows() - p.M.cols();
-    Index rows_free = 0;
-    for (const bool f : p.free) rows_free += f ? 1 : 0;
-    const Index unknown_free = rows_free - extra;
-    Matrix M = p.M;
-    Vector q = p.q;
-    std::vector<bool> free = p.free;
-    if (extra > 0) {
-        const Matrix G = p.M.topRows(rows_free);
-        Matrix square(p.M.cols(), p.M.cols());
-        Vector right(p.M.cols());
-        square.topRows(unknown_free) = G.leftCols(unknown_free).transpose() * G;
-        right.head(unknown_free) = G.leftCols(unknown_free).transpose() * p.q.head(rows_free);
-        square.bottomRows(p.M.cols() - unknown_free) = p.M.bottomRows(p.M.rows() - rows_free);
-        right.tail(p.M.cols() - unknown_free) = p.q.tail(p.M.rows() - rows_free);
-        M = square;
-        q = right;
-        free.assign(columns, false);
-        std::fill_n(free.begin(), unknown_free, true);
+void solve(const MixedComplementarity& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace,
+           Solution& s) {
+    const auto n = static_cast<std::size_t>(p.M.cols()), rows = static_cast<std::size_t>(p.q.size());
+    SALTUS_EXPECT(static_cast<std::size_t>(p.M.rows()) == rows && p.free.size() == rows && rows >= n);
+    clear(s, n, rows);
+    if (nothing_to_solve(s)) return;
+    State& state = workspace.state();
+    double on_stack[2 * small];
+    double *lower = on_stack, *upper = on_stack + small;
+    if (n > small) {
+        state.lower.resize(n);
+        state.upper.resize(n);
+        lower = state.lower.data(), upper = state.upper.data();
     }
-
-    // Free unknowns eliminated where their block is regular, then Lemke.
-    std::vector<Index> equal, complementary;
-    for (std::size_t i = 0; i < free.size(); ++i) (free[i] ? equal : complementary).push_back(static_cast<Index>(i));
-    const auto part = [&](const std::vector<Index>& rows, const std::vector<Index>& cols) {
-        Matrix A(static_cast<Index>(rows.size()), static_cast<Index>(cols.size()));
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            for (std::size_t j = 0; j < cols.size(); ++j)
-                A(static_cast<Index>(i), static_cast<Index>(j)) = M(rows[i], cols[j]);
-        return A;
-    };
-    const auto pick = [&](const std::vector<Index>& rows) {
-        Vector b(static_cast<Index>(rows.size()));
-        for (std::size_t i = 0; i < rows.size(); ++i) b(static_cast<Index>(i)) = q(rows[i]);
-        return b;
-    };
-    const Matrix A = part(equal, equal), C = part(equal, complementary), D = part(complementary, equal),
-                 B = part(complementary, complementary);
-    const Vector a = pick(equal), b = pick(complementary);
-    // An empty matrix has no factorisation: 1 stands in for it and is never used.
-    const Eigen::FullPivLU<Matrix> lu(equal.empty() ? Matrix::Identity(1, 1) : A);
-    Solution reduced;
-    const bool regular = equal.empty() || lu.isInvertible();
-    if (regular) {
-        LinearComplementarity small;
-        const bool plain = equal.empty() || complementary.empty();
-        small.M = plain ? B : Matrix(B - D * lu.solve(C));
-        small.q = plain ? b : Vector(b - D * lu.solve(a));
-        AutomaticComplementarity inner = method;
-        inner.tolerance = 1e-2 * method.tolerance;
-        reduced = solve(small, inner);
-        const Eigen::Map<const Vector> v(reduced.r.data(), static_cast<Index>(reduced.r.size()));
-        std::vector<double> z(columns, 0.0);
-        if (!equal.empty()) {
-            const Vector u = -lu.solve(complementary.empty() ? a : Vector(a + C * v));
-            for (std::size_t i = 0; i < equal.size(); ++i)
-                z[static_cast<std::size_t>(equal[i])] = u(static_cast<Index>(i));
-        }
-        for (std::size_t i = 0; i < complementary.size(); ++i)
-            z[static_cast<std::size_t>(complementary[i])] = v(static_cast<Index>(i));
-        judge.take(reduced.method, reduced.iterations, z);
+    for (std::size_t j = 0; j < n; ++j) {
+        lower[j] = p.free[j + (rows - n)] ? -infinity : 0.0;
+        upper[j] = infinity;
     }
-    if (!judge.done()) by_friction_methods(judge, M, q, free, method.tolerance);
-    if (!judge.done() && static_cast<int>(complementary.size()) <= method.enumerate) enumerate(judge, M, q, free);
-    return judge.finish(p.M, p.q,
-                        regular && reduced.status == Status::infeasible ? Status::infeasible : Status::stalled);
+    solve_box(p,
+              {static_cast<int>(n), p.M.data(), p.q.data(), lower, upper, static_cast<int>(rows) - static_cast<int>(n)},
+              method, state, s);
 }
 
-Solution solve(const Relay& p, const AutomaticComplementarity& method) {
-    const Index n = p.q.size();
-    if (n == 0) return nothing_to_solve();
-    if (!p.M.allFinite() || !p.q.allFinite() || p.lower.hasNaN() || p.upper.hasNaN())
-        return refuse_non_finite(static_cast<std::size_t>(n));
-    // y = z − lower >= 0 ⊥ M y + (M lower + q) + λ >= 0,  λ >= 0 ⊥ (upper − lower) − y >= 0
-    Judge<Relay> judge(p, method.tolerance);
-    if (by_pivoting(
-            judge, p, [&](int i) { return p.lower(i); }, [&](int i) { return p.upper(i); }))
-        return judge.finish(p.M, p.q, Status::converged);
-    LinearComplementarity c;
-    c.M = Matrix::Zero(2 * n, 2 * n);
-    c.M.topLeftCorner(n, n) = p.M;
-    c.M.topRightCorner(n, n).setIdentity();
-    c.M.bottomLeftCorner(n, n) = -Matrix::Identity(n, n);
-    c.q.resize(2 * n);
-    c.q.head(n) = p.M * p.lower + p.q;
-    c.q.tail(n) = p.upper - p.lower;
-    AutomaticComplementarity inner = method;
-    inner.tolerance = 1e-2 * method.tolerance;
-    const Solution s = solve(c, inner);
-    std::vector<double> z(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i)
-        z[static_cast<std::size_t>(i)] =
-            std::clamp(p.lower(i) + s.r[static_cast<std::size_t>(i)], p.lower(i), p.upper(i));
-    judge.take(s.method, s.iterations, z);
-    return judge.finish(p.M, p.q, Status::stalled);
+void solve(const Relay& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace, Solution& s) {
+    const auto n = static_cast<std::size_t>(p.q.size());
+    SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size() && p.lower.size() == p.q.size() &&
+                  p.upper.size() == p.q.size());
+    clear(s, n, n);
+    if (nothing_to_solve(s)) return;
+    bool room = true;
+    for (Eigen::Index i = 0; i < p.q.size(); ++i)
+        room = room && p.lower(i) <= p.upper(i) && p.lower(i) < infinity && p.upper(i) > -infinity;
+    if (!room) {
+        if (!finite(p)) return refuse_non_finite(s);
+        s.status = Status::infeasible;
+        s.method = "none";
+        s.certificate.assign(n, 0.0);
+        std::fill(s.r.begin(), s.r.end(), 0.0);
+        s.residual = verdict(p, s.r, s.v);
+        return;
+    }
+    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data(), p.lower.data(), p.upper.data()}, method,
+              workspace.state(), s);
 }
+
+namespace {
+
+template <class Problem>
+Solution solve_alone(const Problem& p, const AutomaticComplementarity& method) {
+    ComplementarityWorkspace workspace;
+    Solution s;
+    solve(p, method, workspace, s);
+    return s;
+}
+
+}  // namespace
+
+Solution solve(const LinearComplementarity& p, const AutomaticComplementarity& m) { return solve_alone(p, m); }
+Solution solve(const MixedComplementarity& p, const AutomaticComplementarity& m) { return solve_alone(p, m); }
+Solution solve(const Relay& p, const AutomaticComplementarity& m) { return solve_alone(p, m); }
 
 }  // namespace saltus::solvers

@@ -6,10 +6,12 @@
 
 namespace saltus::solvers {
 
-/// Lemke's method with lexicographic pivoting: no cycling, and for the usual matrix classes it ends with a solution or
-/// with a ray that proves there is none.
+/// Lemke's method with lexicographic pivoting (`lemke_tableau.hpp`). For copositive-plus matrices it ends with a
+/// solution or with a ray that proves there is none, for P-matrices and strictly semimonotone ones with a solution.
+/// Where rounding made a basis come back, or spoilt the end, it is begun again with a slightly perturbed q, whose last
+/// basis then is that of the q given; so it does not cycle.
 struct Lemke {
-    int max_pivots = 0;        ///< 0: 50 (n + 10)
+    int max_pivots = 0;        ///< of all beginnings together; 0: 50 (n + 10)
     double tolerance = 1e-10;  ///< residual that counts as solved
 };
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/solvers/panel.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
 // Wider vectors where the processor has them; without fused multiply-add the numbers are the same.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define SALTUS_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -48,7 +52,110 @@ SALTUS_WIDE void subtract_any(int m, int k, int n, const double* __restrict L, i
         }
 }
 
+/// The columns right of k: rows k + 1 … less their multiple of row k.
+SALTUS_WIDE void eliminate_below(double* A, int rows, int columns, int stride, int k) {
+    const double* const __restrict pivot = A + static_cast<std::ptrdiff_t>(k) * stride;
+    const double over = 1.0 / pivot[k];
+    for (int i = k + 1; i < rows; ++i) {
+        double* const __restrict a = A + static_cast<std::ptrdiff_t>(i) * stride;
+        if (a[k] == 0.0) continue;
+        const double f = a[k] * over;
+        for (int j = k + 1; j < columns; ++j) a[j] -= f * pivot[j];
+    }
+}
+
+/// The column that is left behind by an exchange.
+inline void finish_exchange(double* T, int n, int r, int c, double over) {
+    double* const column = T + static_cast<std::ptrdiff_t>(c) * n;
+    for (int k = 0; k < n; ++k) column[k] *= over;
+    column[r] = over;
+}
+
+SALTUS_WIDE void exchange_any(double* T, int n, int columns, int r, int c) {
+    const double* const __restrict own = T + static_cast<std::ptrdiff_t>(c) * n;
+    const double over = 1.0 / own[r];
+    for (int j = 0; j < columns; ++j) {
+        double* const __restrict column = T + static_cast<std::ptrdiff_t>(j) * n;
+        const double f = column[r] * over;
+        if (j == c || f == 0.0) continue;
+        for (int k = 0; k < n; ++k) column[k] -= f * own[k];
+        column[r] = -f;
+    }
+    finish_exchange(T, n, r, c, over);
+}
+
+SALTUS_WIDE void exchange_clean(double* T, int n, int columns, int r, int c, double rounding) {
+    const double* const __restrict own = T + static_cast<std::ptrdiff_t>(c) * n;
+    const double over = 1.0 / own[r];
+    for (int j = 0; j < columns; ++j) {
+        double* const __restrict column = T + static_cast<std::ptrdiff_t>(j) * n;
+        const double f = column[r] * over;
+        if (j == c || f == 0.0) continue;
+        for (int k = 0; k < n; ++k) {
+            const double left = column[k] - f * own[k];
+            column[k] = std::abs(left) <= rounding * std::abs(column[k]) ? 0.0 : left;
+        }
+        column[r] = -f;
+    }
+    finish_exchange(T, n, r, c, over);
+}
+
+SALTUS_WIDE void add_any(int n, int columns, const double* __restrict A, const double* __restrict x,
+                         double* __restrict y) {
+    int j = 0;
+    for (; j + 4 <= columns; j += 4, A += 4 * static_cast<std::ptrdiff_t>(n)) {
+        const double *const a = A, *const b = A + n, *const c = A + 2 * n, *const d = A + 3 * n;
+        const double xa = x[j], xb = x[j + 1], xc = x[j + 2], xd = x[j + 3];
+        for (int i = 0; i < n; ++i) y[i] = (((y[i] + a[i] * xa) + b[i] * xb) + c[i] * xc) + d[i] * xd;
+    }
+    for (; j < columns; ++j, A += n)
+        for (int i = 0; i < n; ++i) y[i] += A[i] * x[j];
+}
+
+SALTUS_WIDE double largest_any(const double* x, int n) {
+    double part[8] = {};
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; ++k) {
+            const double size = std::abs(x[i + k]);
+            part[k] = size > part[k] ? size : part[k];
+        }
+    double largest = 0.0;
+    for (; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+    for (const double size : part) largest = std::max(largest, size);
+    return largest;
+}
+
 }  // namespace
+
+bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivot_rows, double nothing) {
+    for (int k = 0; k < steps; ++k) {
+        double* const column = A + k;
+        int best = k;
+        double largest = 0.0;
+        for (int i = k; i < pivot_rows; ++i) {
+            const double size = std::abs(column[static_cast<std::ptrdiff_t>(i) * stride]);
+            if (size > largest) largest = size, best = i;
+        }
+        if (!(largest > nothing)) return false;
+        if (best != k)
+            std::swap_ranges(A + static_cast<std::ptrdiff_t>(k) * stride + k,
+                             A + static_cast<std::ptrdiff_t>(k) * stride + columns,
+                             A + static_cast<std::ptrdiff_t>(best) * stride + k);
+        eliminate_below(A, rows, columns, stride, k);
+    }
+    return true;
+}
+
+void exchange(double* T, int n, int columns, int r, int c) { exchange_any(T, n, columns, r, c); }
+
+void exchange(double* T, int n, int columns, int r, int c, double rounding) {
+    exchange_clean(T, n, columns, r, c, rounding);
+}
+
+void add_columns(int n, int columns, const double* A, const double* x, double* y) { add_any(n, columns, A, x, y); }
+
+double largest_of(const double* x, int n) { return largest_any(x, n); }
 
 void subtract_panel(int m, int k, int n, const double* L, int ld_l, const double* U, int ld_u, double* A, int ld_a) {
     if (m % 3 == 0 && k % 3 == 0)

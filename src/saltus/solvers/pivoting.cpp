@@ -5,140 +5,193 @@
 #include <cmath>
 #include <limits>
 
-#include "saltus/base/error.hpp"
+#include "saltus/solvers/panel.hpp"
 
 namespace saltus::solvers {
 
 namespace {
 
-constexpr int most = small_enough_to_pivot;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double rounding = 1e-14;
 
-enum Place : char { at_lower, at_upper, between };
+double upper_of(const BoxView& p, int i) { return p.upper == nullptr ? infinity : p.upper[i]; }
 
-/// Gauss elimination with row pivots of [A | b], stride `most` + 1; false when singular to rounding.
-bool eliminate(double (&A)[most][most + 1], int n, double* x) {
+/// y after one projected Gauss–Seidel sweep from zero, and the places that a second one would lead to. True when that
+/// one would change nothing.
+bool sweep(const BoxView& p, double* y, double* w, Place* place) {
+    const int n = p.n;
+    std::copy_n(p.q, n, w);
     double largest = 0.0;
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) largest = std::max(largest, std::abs(A[i][j]));
-    for (int k = 0; k < n; ++k) {
-        int pivot = k;
-        for (int i = k + 1; i < n; ++i)
-            if (std::abs(A[i][k]) > std::abs(A[pivot][k])) pivot = i;
-        if (!(std::abs(A[pivot][k]) > 1e-13 * largest)) return false;
-        if (pivot != k)
-            for (int j = k; j <= n; ++j) std::swap(A[k][j], A[pivot][j]);
-        const double over = 1.0 / A[k][k];
-        for (int i = k + 1; i < n; ++i) {
-            const double f = A[i][k] * over;
-            if (f == 0.0) continue;
-            for (int j = k + 1; j <= n; ++j) A[i][j] -= f * A[k][j];
-        }
+    for (int i = 0; i < n; ++i) {
+        const double* const column = p.M + static_cast<std::ptrdiff_t>(i) * n;
+        y[i] = w[i] < 0.0 && column[i] > 0.0 ? std::min(-w[i] / column[i], upper_of(p, i)) : 0.0;
+        if (y[i] == 0.0) continue;
+        largest = std::max(largest, y[i]);
+        for (int k = 0; k < n; ++k) w[k] += column[k] * y[i];
     }
-    for (int i = n - 1; i >= 0; --i) {
-        double sum = A[i][n];
-        for (int j = i + 1; j < n; ++j) sum -= A[i][j] * x[j];
-        x[i] = sum / A[i][i];
+    bool settled = true;
+    for (int i = 0; i < n; ++i) {
+        const double own = p.M[static_cast<std::ptrdiff_t>(i) * n + i], upper = upper_of(p, i);
+        const double next = own > 0.0 ? y[i] - w[i] / own : w[i] < 0.0 ? infinity : 0.0;
+        place[i] = next <= 0.0 ? at_lower : next < upper || upper == infinity ? between : at_upper;
+        settled = settled && std::abs(std::clamp(next, 0.0, upper) - y[i]) <= rounding * largest;
     }
-    return true;
+    return settled;
 }
 
-/// z with the unknowns of `inner` solved for and the others where they are; false when that system is singular.
-bool solve_inner(int n, const double* M, const double* q, const int* inner, int count, const Place* place, double* z) {
-    double A[most][most + 1], x[most];
-    for (int a = 0; a < count; ++a) {
-        double right = -q[inner[a]];
-        for (int j = 0; j < n; ++j)
-            if (place[j] != between && z[j] != 0.0) right -= M[j * n + inner[a]] * z[j];
-        for (int b = 0; b < count; ++b) A[a][b] = M[inner[b] * n + inner[a]];
-        A[a][count] = right;
+/// The tableau of a problem in standard form in which the inner unknowns are exchanged with their w. Its last column,
+/// the right side, is y of inner unknowns and w of the others.
+class Exchanged {
+public:
+    Exchanged(const BoxView& p, double* T, int* wrong, Place* place)
+        : p_(p), n_(p.n), T_(T), right_(T + static_cast<std::ptrdiff_t>(p.n) * p.n), wrong_(wrong), place_(place) {
+        std::copy_n(p.M, static_cast<std::ptrdiff_t>(n_) * n_, T_);
+        std::copy_n(p.q, n_, right_);
+        const double size = largest_of(p.q, n_);
+        w_none_ = rounding * size;
     }
-    if (!eliminate(A, count, x)) return false;
-    for (int a = 0; a < count; ++a) z[inner[a]] = x[a];
-    return true;
-}
 
-struct Problem {
-    int n;
-    const double *M, *q, *lower, *upper;
-
-    /// z of a guess; false when it is singular.
-    bool solve(const Place* place, double* z) const {
-        int inner[most], count = 0;
-        for (int i = 0; i < n; ++i) {
-            if (place[i] == between)
-                inner[count++] = i;
-            else
-                z[i] = place[i] == at_lower ? lower[i] : upper[i];
+    /// Puts the unknowns to their places; false when an exchange is impossible.
+    bool start() {
+        for (int i = 0; i < n_; ++i) {
+            if (place_[i] == at_upper) shift(i, upper_of(p_, i));
+            if (place_[i] == between && !swap(i)) return false;
         }
-        return solve_inner(n, M, q, inner, count, place, z);
+        return true;
     }
 
-    /// Moves the unknowns that came out wrong, all or the first; false when none did.
-    bool move(const double* z, Place* place, bool all) const {
-        double w[most];
-        std::copy_n(q, n, w);
-        for (int j = 0; j < n; ++j)
-            if (z[j] != 0.0)
-                for (int i = 0; i < n; ++i) w[i] += M[j * n + i] * z[j];
-        bool wrong = false;
-        for (int i = 0; i < n && (all || !wrong); ++i) {
-            Place better = place[i];
-            if (place[i] == between) {
-                if (z[i] < lower[i]) better = at_lower;
-                if (z[i] > upper[i]) better = at_upper;
-            } else if ((place[i] == at_lower ? w[i] < 0.0 : w[i] > 0.0) && lower[i] < upper[i]) {
-                better = between;
-            }
-            wrong = wrong || better != place[i];
-            place[i] = better;
+    /// How many unknowns are in a wrong place.
+    int wrong() {
+        double largest = 0.0;
+        for (int i = 0; i < n_; ++i)
+            if (place_[i] == between) largest = std::max(largest, std::abs(right_[i]));
+        const double y_none = rounding * largest;
+        count_ = 0;
+        for (int i = 0; i < n_; ++i) {
+            const double x = right_[i];
+            const bool right = place_[i] == between    ? x >= -y_none && x <= upper_of(p_, i) + y_none
+                               : place_[i] == at_lower ? x >= -w_none_
+                                                       : x <= w_none_;
+            if (!right) wrong_[count_++] = i;
         }
-        return wrong;
+        return count_;
     }
 
-    void start(Place* place) const {
-        for (int i = 0; i < n; ++i) {
-            const bool low = std::isfinite(lower[i]), high = std::isfinite(upper[i]);
-            place[i] = !low && !high ? between : low ? at_lower : at_upper;
+    /// Moves them, all that were counted; false when an exchange is impossible.
+    bool move() {
+        for (int k = 0; k < count_; ++k) {
+            const int i = wrong_[k];
+            const bool low = right_[i] < 0.0;
+            if (place_[i] == at_upper) shift(i, -upper_of(p_, i));
+            if (!swap(i)) return false;
+            place_[i] = place_[i] != between ? between : low ? at_lower : at_upper;
+            if (place_[i] == at_upper) shift(i, upper_of(p_, i));
+        }
+        return true;
+    }
+
+    void solution(double* y) const {
+        for (int i = 0; i < n_; ++i) {
+            const double upper = upper_of(p_, i);
+            y[i] = place_[i] == at_lower ? 0.0 : place_[i] == at_upper ? upper : std::clamp(right_[i], 0.0, upper);
         }
     }
+
+private:
+    bool swap(int i) {
+        const double* const column = T_ + static_cast<std::ptrdiff_t>(i) * n_;
+        if (!(std::abs(column[i]) > smallest_exchange * largest_of(column, n_))) return false;
+        exchange(T_, n_, n_ + 1, i, i);
+        return true;
+    }
+    void shift(int i, double by) {
+        const double* const column = T_ + static_cast<std::ptrdiff_t>(i) * n_;
+        for (int k = 0; k < n_; ++k) right_[k] += column[k] * by;
+    }
+
+    static constexpr double smallest_exchange = 1e-10;  // of its column
+
+    const BoxView& p_;
+    int n_;
+    double *T_, *right_;
+    int* wrong_;
+    Place* place_;
+    double w_none_;
+    int count_ = 0;
 };
 
-/// All combinations of complementary unknowns, where they are few.
-bool try_all(const Problem& p, double* z, int& changes) {
-    int choice[most], count = 0;
-    Place place[most], scratch[most];
-    p.start(place);
-    for (int i = 0; i < p.n; ++i) {
-        if (std::isfinite(p.upper[i])) return false;
-        if (place[i] != between) choice[count++] = i;
+/// Whether to go on moving unknowns: as long as fewer and fewer are wrong, but for a few times.
+class Progress {
+public:
+    bool made(int wrong) {
+        patience_ = wrong < fewest_ ? 3 : patience_ - 1;
+        fewest_ = std::min(fewest_, wrong);
+        return patience_ > 0;
     }
-    if (count > 6) return false;
-    for (unsigned bits = 0; bits < 1U << count; ++bits) {
+
+private:
+    int fewest_ = std::numeric_limits<int>::max(), patience_ = 3;
+};
+
+bool by_exchange(Exchanged& tableau, double* y, int& changes) {
+    Progress progress;
+    for (bool possible = tableau.start(); possible; possible = tableau.move()) {
         ++changes;
-        for (int k = 0; k < count; ++k) place[choice[k]] = (bits >> k & 1U) != 0 ? between : at_lower;
-        std::copy_n(place, p.n, scratch);
-        if (p.solve(place, z) && !p.move(z, scratch, false)) return true;
+        const int wrong = tableau.wrong();
+        if (wrong == 0) {
+            tableau.solution(y);
+            return true;
+        }
+        if (!progress.made(wrong)) return false;
+    }
+    return false;
+}
+
+/// The same by elimination, for matrices whose diagonal cannot be exchanged.
+bool by_elimination(Guess& guess, Place* place, double* y, int& changes) {
+    Progress progress;
+    while (guess.solve(place, y)) {
+        ++changes;
+        const int wrong = guess.move(y, place);
+        if (wrong == 0) return true;
+        if (!progress.made(wrong)) return false;
     }
     return false;
 }
 
 }  // namespace
 
-bool pivot_small(int n, const double* M, const double* q, const double* lower, const double* upper, double* z,
-                 int& changes) {
-    SALTUS_EXPECT(n <= most);
-    const Problem p{n, M, q, lower, upper};
-    Place place[most];
-    changes = 0;
-    for (const bool all : {true, false}) {
-        p.start(place);
-        for (const int end = changes + (all ? n + 2 : 4 * n + 20); changes < end;) {
-            ++changes;
-            if (!p.solve(place, z)) break;
-            if (!p.move(z, place, all)) return true;
-        }
+bool Pivoting::solve(const BoxView& problem, double* z) {
+    const auto n = static_cast<std::size_t>(problem.n), extra = static_cast<std::size_t>(problem.extra);
+    double* numbers = numbers_;
+    int* integers = integers_;
+    StandardForm form;
+    if (!form.reduce(problem, numbers, integers)) return false;
+    const BoxView& p = form.box();
+    numbers += StandardForm::numbers(n, extra);
+    integers += StandardForm::integers(n, extra);
+    double* const y = numbers;
+    numbers += n;
+    bool found = sweep(p, y, numbers, place_);
+    ++changes_;
+    if (!found) {
+        Exchanged tableau(p, numbers, integers, place_);
+        found = by_exchange(tableau, y, changes_);
     }
-    return try_all(p, z, changes);
+    if (!found) {
+        LemkeTableau path({p.n, p.M, p.q, p.upper}, numbers, integers);
+        found = path.run(20 * (p.n + 10)) == LemkeTableau::End::solution;
+        changes_ += path.pivots();
+        if (found) path.solution(y);
+    }
+    if (!found) {
+        sweep(p, y, numbers, place_);
+        Guess guess(p, numbers, integers);
+        found = by_elimination(guess, place_, y, changes_);
+        for (int i = 0; i < p.n; ++i) y[i] = std::clamp(y[i], 0.0, upper_of(p, i));
+    }
+    if (found) form.expand(y, z);
+    return found;
 }
 
 }  // namespace saltus::solvers

@@ -1,20 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
+#include <cstddef>
+
+#include "saltus/solvers/guess.hpp"
+#include "saltus/solvers/lemke_tableau.hpp"
+#include "saltus/solvers/standard_form.hpp"
 
 namespace saltus::solvers {
 
-/// Principal pivoting for w = M z + q, lower <= z <= upper, −w ∈ N_[lower, upper](z), with infinite bounds for
-/// complementary (upper) and free (both) unknowns: guesses which unknowns are at a bound, solves for the others, and
-/// moves those that come out wrong, at first all together, then the first of them; up to six complementary unknowns it
-/// tries every guess. Quick on the small problems that come by the thousand; where it does not end it says so and
-/// something slower decides. M is n × n, column-major. `changes` counts the guesses.
-///
-/// False when no guess fitted. All memory is on the stack.
-bool pivot_small(int n, const double* M, const double* q, const double* lower, const double* upper, double* z,
-                 int& changes);
+/// Direct methods for w = M z + q, lower <= z <= upper, −w ∈ N_[lower, upper](z). Free unknowns are eliminated; a sweep
+/// over the others guesses which are at a bound; a tableau has the inner ones exchanged with their w, and those that
+/// come out wrong are moved, all together, as long as they become fewer; at last comes Lemke's path. Quick on the small
+/// problems that come by the thousand. The caller judges what comes out.
+class Pivoting {
+public:
+    /// How much memory n unknowns need.
+    static constexpr std::size_t numbers(std::size_t n, std::size_t extra = 0) {
+        return StandardForm::numbers(n, extra) + n + LemkeTableau::numbers(n);
+    }
+    static constexpr std::size_t integers(std::size_t n, std::size_t extra = 0) {
+        return StandardForm::integers(n, extra) + LemkeTableau::integers(n);
+    }
 
-inline constexpr int small_enough_to_pivot = 32;
+    Pivoting(double* numbers, int* integers, Place* places) : numbers_(numbers), integers_(integers), place_(places) {}
+
+    /// False when nothing fitted; z is then of no use.
+    bool solve(const BoxView& problem, double* z);
+
+    int changes() const { return changes_; }  ///< guesses and pivots so far
+
+private:
+    double* numbers_;
+    int* integers_;
+    Place* place_;
+    int changes_ = 0;
+};
 
 }  // namespace saltus::solvers

@@ -210,27 +210,6 @@ double matrix_step(const Matrix& M) {
     return step_of((M.diagonal() / static_cast<double>(n)).sum(), {M.data(), static_cast<std::size_t>(M.size())});
 }
 
-/// Plain problems: project(i, x) is the projection of component i.
-template <class Projection>
-double plain_residual(const Matrix& M, const Vector& q, std::span<const double> z, Projection project) {
-    const Eigen::Map<const Vector> x(z.data(), static_cast<Eigen::Index>(z.size()));
-    const double rho = matrix_step(M);
-    double sum = 0.0;
-    if (M.rows() <= 64) {
-        for (Eigen::Index i = 0; i < M.rows(); ++i) {
-            const double f = project(i, rho * (M.row(i).dot(x) + q(i)));
-            sum += f * f;
-        }
-    } else {
-        const Vector w = M * x + q;
-        for (Eigen::Index i = 0; i < w.size(); ++i) {
-            const double f = project(i, rho * w(i));
-            sum += f * f;
-        }
-    }
-    return relative(std::sqrt(sum), rho, q.norm(), x.norm());
-}
-
 }  // namespace
 
 namespace {
@@ -259,6 +238,78 @@ Defect defect(const FrictionProblem& p, std::span<const double> r, std::span<dou
     return d;
 }
 
+double verdict_of(const Defect& d) {
+    const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
+    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r && d.F <= 1e-3 * d.rho * d.q;
+    return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
+}
+
+/// w = M z + q.
+void image(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w) {
+    SALTUS_EXPECT(static_cast<Eigen::Index>(z.size()) == M.cols() && static_cast<Eigen::Index>(w.size()) == M.rows());
+    const auto rows = static_cast<std::size_t>(M.rows());
+    std::copy_n(q.data(), rows, w.data());
+    if (rows > 16) {
+        Eigen::Map<Vector>(w.data(), M.rows()).noalias() += M * Eigen::Map<const Vector>(z.data(), M.cols());
+        return;
+    }
+    const double* column = M.data();
+    for (const double x : z) {  // no column is left out for its zero: it may hold a NaN
+        for (std::size_t i = 0; i < rows; ++i) w[i] += column[i] * x;
+        column += rows;
+    }
+}
+
+/// step(i, x) is what component i changes by in a step of length x and the projection after it.
+template <class Step>
+Defect plain_defect(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w, Step step) {
+    Defect d;
+    d.rho = matrix_step(M);
+    image(M, q, z, w);
+    double sum = 0.0, total = 0.0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        const double f = step(i, d.rho * w[i]);
+        sum += f * f;
+        total += w[i];
+    }
+    d.F = std::isfinite(total) ? std::sqrt(sum) : std::numeric_limits<double>::infinity();
+    d.q = norm(q.data(), static_cast<int>(q.size()));
+    d.r = norm(z.data(), static_cast<int>(z.size()));
+    return d;
+}
+
+Defect defect(const LinearComplementarity& p, std::span<const double> z, std::span<double> w) {
+    return plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) { return z[i] - std::max(0.0, z[i] - x); });
+}
+
+Defect defect(const MixedComplementarity& p, std::span<const double> z, std::span<double> w) {
+    // More free rows than free unknowns: the complementary rows are the last ones, with the last unknowns.
+    const auto shift = static_cast<std::size_t>(p.M.rows() - p.M.cols());
+    return plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) {
+        return p.free[i] ? x : z[i - shift] - std::max(0.0, z[i - shift] - x);
+    });
+}
+
+Defect defect(const Relay& p, std::span<const double> z, std::span<double> w) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    bool empty = false;
+    Defect d = plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) {
+        const double low = p.lower.data()[i], high = p.upper.data()[i];
+        if (low <= high && low < infinity && high > -infinity) return z[i] - std::clamp(z[i] - x, low, high);
+        empty = true;
+        return 0.0;
+    });
+    if (empty) d.F = infinity;
+    return d;
+}
+
+template <class Problem>
+double plain_residual(const Problem& p, std::span<const double> z) {
+    std::vector<double> w(static_cast<std::size_t>(p.q.size()));
+    const Defect d = defect(p, z, w);
+    return relative(d.F, d.rho, d.q, d.r);
+}
+
 }  // namespace
 
 double residual(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
@@ -272,10 +323,7 @@ double residual(const FrictionProblem& p, std::span<const double> r) {
 }
 
 double verdict(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
-    const Defect d = defect(p, r, scratch);
-    const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
-    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r && d.F <= 1e-3 * d.rho * d.q;
-    return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
+    return verdict_of(defect(p, r, scratch));
 }
 
 double verdict(const FrictionProblem& p, std::span<const double> r) {
@@ -283,28 +331,16 @@ double verdict(const FrictionProblem& p, std::span<const double> r) {
     return verdict(p, r, v);
 }
 
-double residual(const LinearComplementarity& p, std::span<const double> z) {
-    return plain_residual(p.M, p.q, z, [&](Eigen::Index i, double step) {
-        const double x = z[static_cast<std::size_t>(i)];
-        return x - std::max(0.0, x - step);
-    });
-}
+double residual(const LinearComplementarity& p, std::span<const double> z) { return plain_residual(p, z); }
+double residual(const MixedComplementarity& p, std::span<const double> z) { return plain_residual(p, z); }
+double residual(const Relay& p, std::span<const double> z) { return plain_residual(p, z); }
 
-double residual(const MixedComplementarity& p, std::span<const double> z) {
-    // More free rows than free unknowns: the complementary rows are the last ones, with the last unknowns.
-    const Eigen::Index shift = p.M.rows() - p.M.cols();
-    return plain_residual(p.M, p.q, z, [&](Eigen::Index i, double step) {
-        if (p.free[static_cast<std::size_t>(i)]) return step;
-        const double x = z[static_cast<std::size_t>(i - shift)];
-        return x - std::max(0.0, x - step);
-    });
+double verdict(const LinearComplementarity& p, std::span<const double> z, std::span<double> w) {
+    return verdict_of(defect(p, z, w));
 }
-
-double residual(const Relay& p, std::span<const double> z) {
-    return plain_residual(p.M, p.q, z, [&](Eigen::Index i, double step) {
-        const double x = z[static_cast<std::size_t>(i)];
-        return x - std::clamp(x - step, p.lower(i), p.upper(i));
-    });
+double verdict(const MixedComplementarity& p, std::span<const double> z, std::span<double> w) {
+    return verdict_of(defect(p, z, w));
 }
+double verdict(const Relay& p, std::span<const double> z, std::span<double> w) { return verdict_of(defect(p, z, w)); }
 
 }  // namespace saltus::solvers

@@ -22,9 +22,13 @@ double residual(const FrictionProblem& problem, std::span<const double> r, std::
 double verdict(const FrictionProblem& problem, std::span<const double> r);
 double verdict(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 
-/// The same with K = ℝ⁺, ℝ × ℝ⁺ and a box.
+/// The same with K = ℝ⁺, ℝ × ℝ⁺ and a box; infinite where the problem holds a NaN or an infinity, or bounds cross. A w
+/// is as long as q and receives M z + q.
 double residual(const LinearComplementarity& problem, std::span<const double> z);
 double residual(const MixedComplementarity& problem, std::span<const double> z);
 double residual(const Relay& problem, std::span<const double> z);
+double verdict(const LinearComplementarity& problem, std::span<const double> z, std::span<double> w);
+double verdict(const MixedComplementarity& problem, std::span<const double> z, std::span<double> w);
+double verdict(const Relay& problem, std::span<const double> z, std::span<double> w);
 
 }  // namespace saltus::solvers

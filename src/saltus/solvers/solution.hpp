@@ -10,7 +10,7 @@ enum class Status {
     converged,   ///< the residual is at or below the tolerance
     stalled,     ///< no method makes progress any more; the best iterate is returned
     limit,       ///< iterations or time are used up; the best iterate is returned
-    infeasible,  ///< there is no solution, and `certificate` proves it
+    infeasible,  ///< there is no solution; see `Solution::certificate`
     non_finite,  ///< the problem holds a NaN or an infinity
 };
 std::string_view to_string(Status status);
@@ -32,7 +32,10 @@ struct Solution {
     std::string_view method;  ///< the one whose result it is
     int iterations = 0;       ///< of all methods together
     std::vector<Attempt> attempts;
-    std::vector<double> certificate;  ///< of infeasibility
+    /// The proof of infeasibility: of a complementarity problem vectors that exclude every combination of states
+    /// (`exclusion.hpp`), of a friction problem one vector that excludes every reaction (`certificate.hpp`). It is empty
+    /// where all modes of a friction problem were gone through (`modes.hpp`): then the attempt says how many.
+    std::vector<double> certificate;
 };
 
 }  // namespace saltus::solvers

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/ensemble/parallel_for.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "saltus/base/error.hpp"
+
+namespace saltus::ensemble {
+
+bool parallel_for(std::size_t n, const std::function<void(std::size_t)>& work, const Options& options) {
+    SALTUS_EXPECT(options.threads >= 0);
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> stop{false};
+    std::mutex mutex;  // of all below
+    std::size_t done = 0, thrown_at = n;
+    std::exception_ptr thrown;
+
+    // Numbers are given out in order: whenever one throws, all smaller ones have begun and will still be heard.
+    const auto serve = [&] {
+        while (!stop) {
+            if (options.interrupted && options.interrupted()) stop = true;
+            if (stop) return;
+            const std::size_t i = next.fetch_add(1);
+            if (i >= n) return;
+            try {
+                work(i);
+                const std::lock_guard lock(mutex);
+                ++done;
+                if (options.progress) options.progress(done);
+            } catch (...) {
+                stop = true;
+                const std::lock_guard lock(mutex);
+                if (i < thrown_at) thrown_at = i, thrown = std::current_exception();
+            }
+        }
+    };
+
+    const std::size_t cores = options.threads > 0 ? static_cast<std::size_t>(options.threads)
+                                                  : std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t others = std::min(cores, n) > 0 ? std::min(cores, n) - 1 : 0;
+    {
+        std::vector<std::jthread> threads;
+        threads.reserve(others);
+        for (std::size_t k = 0; k < others; ++k) threads.emplace_back(serve);
+        serve();
+    }
+    if (thrown) std::rethrow_exception(thrown);
+    return done == n;
+}
+
+}  // namespace saltus::ensemble

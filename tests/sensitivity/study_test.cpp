@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/study.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "saltus/io/pair_report.hpp"
+#include "saltus/io/study_report.hpp"
+#include "sensitivity/alscher_models.hpp"
+#include "support.hpp"
+
+namespace saltus::sensitivity {
+namespace {
+
+using namespace saltus::test;
+using trajectory::EventKind;
+
+StudyOptions options_of(double t_end, const std::vector<std::string>& vary, int threads = 2) {
+    StudyOptions o;
+    o.t_end = t_end;
+    o.method.rtol = 1e-11;
+    o.method.atol = 1e-13;
+    for (const std::string& v : vary) o.vary.push_back(vary_from_text(v));
+    o.threads = threads;
+    return o;
+}
+
+Study study_of(const std::string& text, const StudyOptions& options) {
+    return study_events(io::parse_model(text, "test"), options);
+}
+
+const EventStudy::Answer& answer(const Study& study, std::size_t event, Quantity quantity) {
+    for (const EventStudy::Answer& a : study.events.at(event).answers)
+        if (a.quantity == quantity) return a;
+    throw std::logic_error("no such answer");
+}
+
+// --- ranges ----------------------------------------------------------------------------------------------------------
+
+TEST(Vary, ReadsRangesAndLists) {
+    EXPECT_EQ(vary_from_text("a=1:2:3").values, (std::vector<double>{1.0, 1.5, 2.0}));
+    EXPECT_EQ(vary_from_text("b=50:50:1").values, (std::vector<double>{50.0}));
+    EXPECT_EQ(vary_from_text("b=3,1e-2,-4").values, (std::vector<double>{3.0, 0.01, -4.0}));
+    const Vary log = vary_from_text("mu=1e-4:1e-2:3:log");
+    EXPECT_EQ(log.name, "mu");
+    EXPECT_NEAR(log.values[1], 1e-3, 1e-18);
+    EXPECT_EQ(log.values[2], 1e-2);
+}
+
+TEST(Vary, RefusesWhatIsNone) {
+    for (const char* text : {"", "a", "a=", "=1:2:3", "a=1:2", "a=1:2:0", "a=1:2:2.5", "a=1:2:3:lin", "a=0:2:3:log",
+                             "a=1:x:3", "a=1,,2", "a=nan", "a=1:2:1e9"})
+        EXPECT_NE(refusal_of([&] { vary_from_text(text); }), "accepted") << text;
+}
+
+TEST(Study, RefusesUnknownNamesAndNamesSetTwice) {
+    const std::string text = bead_text(falling_bead, {});
+    EXPECT_NE(refusal_of([&] { study_of(text, options_of(0.5, {"amp=1:2:2"})); }).find("amp"), std::string::npos);
+    StudyOptions o = options_of(0.5, {"a=1:2:2"});
+    o.set.emplace_back("a", "3");
+    EXPECT_NE(refusal_of([&] { study_of(text, o); }).find("both set and varied"), std::string::npos);
+}
+
+TEST(Study, SaysForWhichValuesAModelCannotBeBuilt) {
+    const std::string text = bead_text(falling_bead, {});
+    EXPECT_NE(refusal_of([&] { study_of(text, options_of(0.5, {"m=1,0.5,-1"})); }).find("with m = -1"),
+              std::string::npos);
+}
+
+// --- power laws ------------------------------------------------------------------------------------------------------
+
+TEST(PowerLaw, FindsExponents) {
+    std::vector<double> a, b, y;
+    for (int i = 1; i <= 4; ++i)
+        for (int k = 1; k <= 3; ++k) {
+            a.push_back(0.1 * i), b.push_back(7.0 * k);
+            y.push_back(3.0 * std::pow(a.back(), 1.5) * std::pow(b.back(), -2.0));
+        }
+    const PowerLaw law = fit_power_law({a, b}, y);
+    EXPECT_NEAR(law.exponents[0], 1.5, 1e-12);
+    EXPECT_NEAR(law.exponents[1], -2.0, 1e-12);
+    EXPECT_NEAR(law.rms, 0.0, 1e-12);
+    EXPECT_EQ(law.runs, 12);
+}
+
+TEST(PowerLaw, LeavesOutWhatHasNoLogarithmAndHasNoneOfTooFew) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(fit_power_law({{1, 2, 4, 0}}, {3, 6, nan, 1}).runs, 2);
+    EXPECT_NEAR(fit_power_law({{1, 2, 4, 0}}, {3, 6, nan, 1}).exponents[0], 1.0, 1e-12);
+    EXPECT_TRUE(std::isnan(fit_power_law({{1, 2}}, {3, 0}).rms));
+    EXPECT_TRUE(std::isnan(fit_power_law({{2, 2, 2}}, {3, 4, 5}).rms));
+}
+
+// --- the message of the paper ----------------------------------------------------------------------------------------
+
+constexpr const char* at_collision = "0.4026997478492772";
+
+std::string bead_at_moving_wall(const std::string& theta) {
+    Bead bead = falling_bead;
+    bead.theta = theta;
+    return bead_text(bead, {});
+}
+
+TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequency) {
+    const Study study = study_of(bead_at_moving_wall(std::string("a*cos(b*(t - ") + at_collision + "))"),
+                                 options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
+    ASSERT_TRUE(study.complete);
+    ASSERT_EQ(study.nominal.size(), 1U);
+    const EventStudy::Answer& time = answer(study, 0, Quantity::time);
+    ASSERT_EQ(time.law.of, (std::vector<std::string>{"a", "b"}));
+    EXPECT_NEAR(time.law.exponents[0], 1.0, 1e-3);
+    EXPECT_NEAR(time.law.exponents[1], 0.0, 1e-3);
+    EXPECT_EQ(time.local.size(), 2U * 3U + 3U * 2U);
+    // dc/da = 1/u⁻
+    EXPECT_NEAR(study.runs[0].time_change[0] / 1e-7, -1.0 / 2.9664793948382653, 1e-4);
+}
+
+TEST(StudyMessage, ACollisionsImpulseFollowsTheFirstDerivative) {
+    const Study study = study_of(bead_at_moving_wall(std::string("a*sin(b*(t - ") + at_collision + "))"),
+                                 options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
+    const EventStudy::Answer& impulse = answer(study, 0, Quantity::impulse);
+    EXPECT_NEAR(impulse.law.exponents[0], 1.0, 1e-3);
+    EXPECT_NEAR(impulse.law.exponents[1], 1.0, 1e-3);
+    EXPECT_NEAR(study.runs[0].impulse_change[0], 1.25 * 1e-7 * 20.0, 1e-10);  // μ θ̇
+}
+
+TEST(StudyMessage, ALiftOffFollowsTheSecondDerivative) {
+    // L1 with θ = a cos(b(t − c0)): ĉ − c̄ = c0 μ θ̈/F0. The bead starts on the moving wall.
+    Bead bead = pressed_bead;
+    bead.theta = "a*cos(b*(t - 0.8))";
+    std::string text = bead_text(bead, {});
+    text = text.substr(0, text.find("initial = { q"));
+    text +=
+        "initial = { q = { x = \"a*cos(0.8*b)\", y = \"beta*a*cos(0.8*b)\" }, "
+        "u = { x = \"a*b*sin(0.8*b)\", y = \"beta*a*b*sin(0.8*b)\" } }\n";
+    const Study study = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2:log", "b=20:80:3:log"}));
+    ASSERT_EQ(study.nominal.size(), 1U);
+    EXPECT_EQ(study.nominal[0].kind, EventKind::lift_off);
+    const EventStudy::Answer& time = answer(study, 0, Quantity::time);
+    EXPECT_NEAR(time.law.exponents[0], 1.0, 1e-3);
+    EXPECT_NEAR(time.law.exponents[1], 2.0, 1e-3);
+    EXPECT_NEAR(study.runs[0].time_change[0], -0.8 * 1.25 * 1e-8 * 400.0 / 4.0, 1e-10);
+    EXPECT_EQ(study.events[0].answers.size(), 1U);  // no impulse
+}
+
+TEST(StudyMessage, WithAnyPhaseEachFollowsItsOwnDerivative) {
+    const Study hit =
+        study_of(bead_at_moving_wall("a*cos(b*t + 0.3)"), options_of(0.5, {"a=1e-7:1e-6:2", "b=31:79:5"}));
+    const EventStudy::Answer& time = answer(hit, 0, Quantity::time);
+    EXPECT_EQ(time.felt, 0);
+    EXPECT_NEAR(time.derivatives[0].exponents[0], 1.0, 1e-3);
+    EXPECT_LT(time.derivatives[0].rms, 1e-2 * time.derivatives[1].rms);
+    const EventStudy::Answer& impulse = answer(hit, 0, Quantity::impulse);
+    EXPECT_EQ(impulse.felt, 1);
+    EXPECT_NEAR(impulse.derivatives[1].exponents[0], 1.0, 0.05);
+
+    Bead bead = pressed_bead;
+    bead.theta = "a*cos(b*t + 0.3)";
+    std::string text = bead_text(bead, {});
+    text = text.substr(0, text.find("initial = { q"));
+    text +=
+        "initial = { q = { x = \"a*cos(0.3)\", y = \"beta*a*cos(0.3)\" }, "
+        "u = { x = \"-a*b*sin(0.3)\", y = \"-beta*a*b*sin(0.3)\" } }\n";
+    const Study off = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2", "b=31:79:5"}));
+    EXPECT_EQ(answer(off, 0, Quantity::time).felt, 2);
+    EXPECT_NEAR(answer(off, 0, Quantity::time).derivatives[2].exponents[0], 1.0, 0.01);
+}
+
+TEST(Study, IsTheSameForAnyNumberOfThreads) {
+    const std::string text = bead_at_moving_wall("a*cos(b*t)");
+    const auto run = [&](int threads) {
+        return io::study_json(study_of(text, options_of(0.5, {"a=1e-4:1e-3:4", "b=10:30:3"}, threads)));
+    };
+    const std::string one = run(1);
+    EXPECT_EQ(run(2), one);
+    EXPECT_EQ(run(5), one);
+}
+
+TEST(Study, StopsWhenInterruptedAndKeepsWhatThereIs) {
+    StudyOptions o = options_of(0.5, {"a=1e-4:1e-3:20"}, 1);
+    std::size_t told = 0;
+    o.progress = [&](std::size_t done) { told = done; };
+    o.interrupted = [&] { return told >= 5; };
+    const Study study = study_of(bead_at_moving_wall("a*cos(20*t)"), o);
+    EXPECT_FALSE(study.complete);
+    ASSERT_EQ(study.runs.size(), 20U);
+    EXPECT_TRUE(study.runs[4].done);
+    EXPECT_FALSE(study.runs[7].done);
+    EXPECT_NE(io::study_text(study).find("interrupted"), std::string::npos);
+}
+
+// --- the hydrostatic skeleton ----------------------------------------------------------------------------------------
+
+model::Description skeleton(const std::string& name, const std::string& offset) {
+    model::Description d = io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml");
+    d.obstacles.at(0).offset = model::Field(offset);
+    return d;
+}
+
+TEST(StudySkeleton, WithTheSpeedOfThePlaneFixedTheLiftOffMovesAsInTheReference) {
+    // alscher.json sensitivity A fixed_ab_1_2: collisions and lift-offs for a·b = 1.2
+    StudyOptions o;
+    o.t_end = 0.34;
+    o.vary = {{"a", {0.02, 0.01, 0.006}}};
+    const Study study = study_events(skeleton("hydrostatic-skeleton-edges", "K + a*cos(1.2/max(a, 1e-9)*t)"), o);
+    const std::vector<std::vector<double>> expected{
+        {0.22925465434028247, 0.30497278321969984},
+        {0.23083998794081476, 0.30989769382616894},
+        {0.23029026299912725, 0.28214038431491434, 0.30392973897963965, 0.3116898627297529}};
+    for (std::size_t r = 0; r < expected.size(); ++r) {
+        const std::vector<StudyEvent>& events = study.runs[r].events;
+        ASSERT_EQ(events.size(), expected[r].size()) << r;
+        for (std::size_t k = 0; k < events.size(); ++k) {
+            EXPECT_NEAR(events[k].t, expected[r][k], 1e-6) << r << ", " << k;
+            EXPECT_EQ(events[k].kind, k % 2 == 0 ? EventKind::impact : EventKind::lift_off);
+            EXPECT_EQ(events[k].elements, (std::vector<int>{0, 1, 2, 3}));
+        }
+    }
+    EXPECT_EQ(study.nominal.size(), 1U);  // its lift-off comes at 0.4999
+}
+
+TEST(StudySkeleton, TheLiftOffFeelsTheSecondDerivativeAndTheCollisionTheFirst) {
+    // alscher.json sensitivity A_braced, rows of a = 1e-8; θ = a cos(b(t − t*)), t* the unperturbed lift-off.
+    model::Description d = skeleton("hydrostatic-skeleton", "K");
+    d.perturbation.emplace();
+    d.perturbation->theta.push_back({"wall", model::Field("a*cos(b*(t - 0.502370742474))"), {}});
+    StudyOptions o;
+    o.t_end = 0.51;
+    o.method.rtol = 1e-10;
+    o.vary = {{"a", {1e-8}}, {"b", {10.0, 20.0, 40.0}}};
+    const Study study = study_events(d, o);
+    ASSERT_EQ(study.nominal.size(), 2U);
+    const std::array<double, 3> slope{-944.0102, -3369.46715, -9715.2522};
+    for (std::size_t r = 0; r < 3; ++r)
+        EXPECT_NEAR(study.runs[r].time_change[1] / 1e-8, slope[r], 1e-3 * std::abs(slope[r])) << r;
+    const EventStudy::Answer& lift_off = answer(study, 1, Quantity::time);
+    ASSERT_EQ(lift_off.local.size(), 2U);
+    EXPECT_NEAR(lift_off.local[0].exponent, std::log2(slope[1] / slope[0]), 2e-3);
+    EXPECT_NEAR(lift_off.local[1].exponent, std::log2(slope[2] / slope[1]), 2e-3);
+}
+
+TEST(PairSkeleton, ThePapersSequenceAndWhyNoTheoremCoversIt) {
+    model::Description d = skeleton("hydrostatic-skeleton", "K");
+    d.perturbation.emplace();
+    d.perturbation->theta.push_back({"wall", model::Field("a*cos(b*t)"), {}});
+    PairOptions o;
+    o.t_end = 0.6;
+    o.set = {{"a", "0.006"}, {"b", "200"}};
+    const Pair pair = perturbed_pair(d, o);
+    const std::vector<double> bar{0.23, 0.502370742474},
+        hat{0.230290262999, 0.282307269703, 0.303228369437, 0.311692147411};
+    ASSERT_EQ(pair.c_bar.size(), bar.size());
+    ASSERT_EQ(pair.c_hat.size(), hat.size());
+    for (std::size_t k = 0; k < bar.size(); ++k) EXPECT_NEAR(pair.c_bar[k], bar[k], 1e-6);
+    for (std::size_t k = 0; k < hat.size(); ++k) EXPECT_NEAR(pair.c_hat[k], hat[k], 1e-6);
+    EXPECT_EQ(pair.theorem, "");
+    ASSERT_EQ(pair.pieces.size(), 2U);
+    // Four corners strike at once; everything else that Theorem 3.3 asks for is there.
+    EXPECT_EQ(pair.pieces[0].reason, "Theorem 3.3 does not apply: (a1) single contact fails");
+    EXPECT_TRUE(pair.pieces[0].bounded);
+    EXPECT_EQ(pair.pieces[0].closed_after, (std::vector<int>{0, 1, 2, 3}));
+    // The perturbed body has struck again before the nominal one leaves.
+    EXPECT_NE(pair.pieces[1].reason.find("falls into the critical interval"), std::string::npos)
+        << pair.pieces[1].reason;
+    EXPECT_FALSE(pair.pieces[1].bounded);
+}
+
+}  // namespace
+}  // namespace saltus::sensitivity

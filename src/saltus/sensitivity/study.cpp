@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
@@ -52,27 +54,36 @@ std::vector<StudyEvent> events_of(const Trajectory& motion, int contacts) {
     return list;
 }
 
-/// Numbers of the run's events that answer to those of the nominal motion; −1: none does.
-std::vector<int> matched(const std::vector<StudyEvent>& nominal, const std::vector<StudyEvent>& run) {
-    std::vector<int> answers(nominal.size(), -1);
-    std::vector<char> taken(run.size(), 0);
-    for (std::size_t i = 0; i < nominal.size(); ++i)
-        for (std::size_t k = 0; k < run.size(); ++k)
-            if (taken[k] == 0 && run[k].kind == nominal[i].kind && run[k].elements == nominal[i].elements) {
-                answers[i] = static_cast<int>(k);
-                taken[k] = 1;
-                break;
-            }
-    return answers;
+/// By kind and element, the numbers of the events that it takes part in.
+using Occurrences = std::map<std::pair<EventKind, int>, std::vector<std::size_t>>;
+
+Occurrences occurrences(const std::vector<StudyEvent>& events) {
+    Occurrences list;
+    for (std::size_t k = 0; k < events.size(); ++k)
+        for (const int e : events[k].elements) list[{events[k].kind, e}].push_back(k);
+    return list;
 }
 
+/// Element by element, since what strikes together in one motion may strike in turn in the other: the time is that of
+/// the first, the impulse that of all.
 void compare(const Study& study, StudyRun& run) {
-    const std::vector<int> answers = matched(study.nominal, run.events);
+    const Occurrences own = occurrences(run.events), nominal = occurrences(study.nominal);
     for (std::size_t i = 0; i < study.nominal.size(); ++i) {
-        const StudyEvent* const e = answers[i] < 0 ? nullptr : &run.events[static_cast<std::size_t>(answers[i])];
-        run.time.push_back(e ? e->t : nan);
-        run.time_change.push_back(e ? e->t - study.nominal[i].t : nan);
-        run.impulse_change.push_back(e ? e->impulse - study.nominal[i].impulse : nan);
+        const StudyEvent& event = study.nominal[i];
+        std::set<std::size_t> answers;
+        bool all = !event.elements.empty();
+        for (const int e : event.elements) {
+            const std::vector<std::size_t>& before = nominal.at({event.kind, e});
+            const auto turn = static_cast<std::size_t>(std::find(before.begin(), before.end(), i) - before.begin());
+            const auto found = own.find({event.kind, e});
+            all = all && found != own.end() && turn < found->second.size();
+            if (all) answers.insert(found->second[turn]);
+        }
+        double impulse = 0.0;
+        for (const std::size_t k : answers) impulse += run.events[k].impulse;
+        run.time.push_back(all ? run.events[*answers.begin()].t : nan);
+        run.time_change.push_back(run.time.back() - event.t);
+        run.impulse_change.push_back(all ? impulse - event.impulse : nan);
     }
 }
 

@@ -100,8 +100,7 @@ struct Study {
 };
 
 /// Runs the model for all combinations of the values. The nominal motion has the description's own values, and no
-/// perturbation. An event of a run is that of the nominal motion with the same kind and elements, counted from the
-/// start.
+/// perturbation. Events answer to each other by kind and element, counted from the start.
 Study study_events(const model::Description& description, const StudyOptions& options);
 
 /// Least squares of log y against log x (a column an unknown); used by the study.

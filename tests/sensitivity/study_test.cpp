@@ -256,7 +256,7 @@ TEST(PairSkeleton, ThePapersSequenceAndWhyNoTheoremCoversIt) {
     EXPECT_EQ(pair.theorem, "");
     ASSERT_EQ(pair.pieces.size(), 2U);
     // Four corners strike at once; everything else that Theorem 3.3 asks for is there.
-    EXPECT_EQ(pair.pieces[0].reason, "Theorem 3.3 does not apply: (a1) single contact fails");
+    EXPECT_EQ(pair.pieces[0].reason, "Theorem 3.3 needs (a1) single contact");
     EXPECT_TRUE(pair.pieces[0].bounded);
     EXPECT_EQ(pair.pieces[0].closed_after, (std::vector<int>{0, 1, 2, 3}));
     // The perturbed body has struck again before the nominal one leaves.

@@ -194,8 +194,7 @@ private:
         if (failing.empty())
             piece.theorem = name;
         else
-            piece.reason = std::string("Theorem ") + name + " does not apply: " + listing(failing) +
-                           (failing.size() == 1 ? " fails" : " fail");
+            piece.reason = std::string("Theorem ") + name + " needs " + listing(failing);
     }
 
     void shift_of_event(PairPiece& piece) {

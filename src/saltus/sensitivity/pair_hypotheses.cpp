@@ -17,6 +17,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// A gap of a contact that is open counts as one above this; what has just lifted off opens like (t − c)³.
 constexpr double gap_tolerance = 1e-9;
 
+/// An approach slower than this, of the velocities there are, cannot be told from grazing.
+constexpr double grazing = 1e-8;
+
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 bool contains(const std::vector<int>& list, int k) { return std::find(list.begin(), list.end(), k) != list.end(); }
 
@@ -125,10 +128,14 @@ private:
     void collision() {
         const double gap = smallest(gap_before_);
         add("(a1) open before", "smallest gap of p before the collision", gap > 0.0, gap);
-        const std::vector<double> gamma = v_.nominal_contacts.velocities(v_.nominal.left(p_.event->c_bar));
-        double approach = -infinity;
+        const State before = v_.nominal.left(p_.event->c_bar);
+        const std::vector<double> gamma = v_.nominal_contacts.velocities(before);
+        double approach = -infinity, speed = 0.0;
         for (const int k : p_.event->contacts) approach = std::max(approach, gamma[ix(k)]);
-        add("(a1) approach", "normal velocity of p before the collision is negative", approach < 0.0, approach);
+        for (const double u : v_.nominal.start.u) speed = std::max(speed, std::abs(u));
+        for (const double u : before.u) speed = std::max(speed, std::abs(u));
+        add("(a1) approach", "normal velocity of p before the collision is negative", approach < -grazing * speed,
+            approach);
         const bool closed = std::all_of(p_.event->contacts.begin(), p_.event->contacts.end(),
                                         [&](int k) { return contains(p_.closed_after, k); });
         const double at = closed ? smallest(at_right_) : 0.0;

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/compare.hpp"
 #include "cli/impact.hpp"
+#include "cli/sensitivity.hpp"
 #include "cli/simulate.hpp"
 #include "cli/solve.hpp"
 #include "saltus/base/text.hpp"
@@ -93,6 +94,25 @@ CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
     return command;
 }
 
+CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
+    CLI::App* command =
+        app.add_subcommand("sensitivity", "Derivatives of a motion and of its event times, through all events");
+    add_common(*command, c.common);
+    command
+        ->add_option("--wrt", c.wrt, "With respect to: x (initial position), x' (initial velocity), parameters; x,x',k")
+        ->allow_extra_args(false);
+    command->add_option("--output", c.output, "An expression of the final state, \"x + l*sin(phi)\"");
+    command->add_flag("--adjoint", c.adjoint, "Derivatives of the output alone, backwards: for many parameters");
+    command->add_flag("--check", c.check, "Compare with central differences of whole motions");
+    command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
+    command->add_option("--method", c.method, "event (default) or penalty");
+    command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-9)");
+    command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-12)");
+    command->add_flag("--perturbed", c.perturbed, "Of the motion with the model's [perturbation]");
+    command->footer("Example:  saltus sensitivity models/bouncing-ball.toml --wrt y,y',e --check");
+    return command;
+}
+
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
@@ -130,11 +150,13 @@ int main(int argc, char** argv) {
     cli::SimulateCommand simulate_options;
     cli::CompareCommand compare_options;
     cli::ImpactCommand impact_options;
+    cli::SensitivityCommand sensitivity_options;
     cli::SolveCommand solve_options;
     const CLI::App* const check_command = add_check(app, check_options);
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
     const CLI::App* const compare_command = add_compare(app, compare_options);
     const CLI::App* const impact_command = add_impact(app, impact_options);
+    const CLI::App* const sensitivity_command = add_sensitivity(app, sensitivity_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
 
     try {
@@ -144,6 +166,7 @@ int main(int argc, char** argv) {
         if (simulate_command->parsed()) return cli::simulate(simulate_options);
         if (compare_command->parsed()) return cli::compare(compare_options);
         if (impact_command->parsed()) return cli::impact(impact_options);
+        if (sensitivity_command->parsed()) return cli::sensitivity(sensitivity_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::done : cli::bad_input;

@@ -2,6 +2,7 @@
 #include "saltus/base/linalg.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -66,11 +67,17 @@ RowRank row_rank(const Matrix& rows, double tolerance) {
 }
 
 Vector least_squares(const Matrix& A, const Vector& b, double tolerance) {
-    if (A.rows() == 0 || A.cols() == 0) return Vector::Zero(A.cols());
+    return least_squares_columns(A, b, tolerance);
+}
+
+Matrix least_squares_columns(const Matrix& A, const Matrix& B, double tolerance) {
+    if (A.rows() == 0 || A.cols() == 0) return Matrix::Zero(A.cols(), B.cols());
     Eigen::CompleteOrthogonalDecomposition<Matrix> decomposition(A.rows(), A.cols());
     if (tolerance > 0.0) decomposition.setThreshold(tolerance);
     decomposition.compute(A);
-    return decomposition.solve(b);
+    return decomposition.solve(B);
 }
+
+Matrix solve_columns(const Matrix& A, const Matrix& B) { return Eigen::PartialPivLU<Matrix>(A).solve(B); }
 
 }  // namespace saltus

@@ -37,5 +37,10 @@ RowRank row_rank(const Matrix& rows, double tolerance = 1e-10);
 /// x of least ‖x‖ that minimises ‖A x − b‖; A may have any shape and rank. What is left of a column after the others is
 /// nothing below `tolerance` of the largest one; 0: rounding.
 Vector least_squares(const Matrix& A, const Vector& b, double tolerance = 0.0);
+/// The same for each column of B.
+Matrix least_squares_columns(const Matrix& A, const Matrix& B, double tolerance = 0.0);
+
+/// x with A x = b for each column of B, A square and regular.
+Matrix solve_columns(const Matrix& A, const Matrix& B);
 
 }  // namespace saltus

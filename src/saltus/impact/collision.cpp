@@ -46,6 +46,8 @@ public:
         o_.work = o_.residual = 0.0;
         o_.solves = 0;
         o_.note.clear();
+        o_.compression.clear();
+        o_.held.clear();
         o_.Lambda.assign(c_.gamma_minus.size(), 0.0);
         o_.gamma_plus = c_.gamma_minus;
         o_.scratch.problem = c_.problem;
@@ -54,7 +56,8 @@ public:
     }
 
     void run() {
-        switch (law()) {
+        o_.law = law();
+        switch (o_.law) {
             case ImpactLaw::newton: newton(); break;
             case ImpactLaw::poisson: poisson(); break;
             case ImpactLaw::energy: energy(); break;
@@ -130,7 +133,7 @@ private:
     void inelastic(const char* phase) {
         o_.scratch.problem.q = c_.gamma_minus;
         solve(phase);
-        o_.Lambda = o_.scratch.solution.r;
+        o_.Lambda = o_.compression = o_.scratch.solution.r;
         apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
     }
 
@@ -175,6 +178,7 @@ private:
             }
             if (!changed) {
                 for (std::size_t i = 0; i < o_.Lambda.size(); ++i) o_.Lambda[i] = s.Lambda[i] + s.solution.r[i];
+                o_.held = s.held;
                 apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
                 return;
             }

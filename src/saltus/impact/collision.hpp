@@ -28,6 +28,9 @@ struct Collision {
 struct Outcome {
     solvers::Status status = solvers::Status::converged;
     std::vector<double> Lambda, gamma_plus;  ///< one a row
+    ImpactLaw law = ImpactLaw::newton;       ///< that all blocks followed
+    std::vector<double> compression;         ///< Λ of the inelastic collision of Poisson's and the energy law
+    std::vector<char> held;                  ///< blocks whose expansion is e times their compression (Poisson)
     double work = 0.0;                       ///< Σ ½(γ⁺ + γ⁻)·Λ
     double residual = 0.0;                   ///< of the worst contact problem solved
     int solves = 0;                          ///< contact problems

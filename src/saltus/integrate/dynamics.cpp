@@ -24,6 +24,13 @@ double norm(const double* x, int n) {
     return std::sqrt(sum);
 }
 
+/// A velocity of slip along the direction that the part goes on with.
+double along(const FrictionPart& part, const double* gamma) {
+    double sum = 0.0;
+    for (int i = 0; i < part.size; ++i) sum += gamma[i] * part.direction[ix(i)];
+    return sum;
+}
+
 const model::Friction* friction_of(const model::Model& m, const ElementRows& e) {
     switch (e.kind) {
         case ElementKind::contact: return &m.contacts[ix(e.index)].friction;
@@ -144,11 +151,7 @@ void Dynamics::slip_gradient(const FrictionPart& part, const double* gamma, doub
     }
 }
 
-double Dynamics::slip_along(const FrictionPart& part) const {
-    double sum = 0.0;
-    for (int i = 0; i < part.size; ++i) sum += gamma_[ix(part.row + i)] * part.direction[ix(i)];
-    return sum;
-}
+double Dynamics::slip_along(const FrictionPart& part) const { return along(part, gamma_.data() + part.row); }
 
 void Dynamics::follow_slip() {
     for (FrictionPart& part : parts) {
@@ -403,7 +406,7 @@ Matrix Dynamics::equation_columns() const {
     return Eigen::Map<const Matrix>(columns_.data(), n_, static_cast<Eigen::Index>(equations_.size()));
 }
 
-Matrix Dynamics::solve_multipliers(const Matrix& right) {
+Matrix Dynamics::multiplier_inverse() const {
     const auto m = static_cast<Eigen::Index>(equations_.size());
     const model::Pattern& W = model_.layout().rows;
     Matrix K(m, m);
@@ -411,10 +414,11 @@ Matrix Dynamics::solve_multipliers(const Matrix& right) {
         for (Eigen::Index k = 0; k < m; ++k)
             K(i, k) = model::row_dot(W, terms_.W, equations_[static_cast<std::size_t>(i)],
                                      {columns_.data() + static_cast<std::size_t>(k) * ix(n_), ix(n_)});
-    Matrix out(m, right.cols());
-    for (Eigen::Index c = 0; c < right.cols(); ++c) out.col(c) = least_squares(K, right.col(c));
-    return out;
+    if (m == 1) return K.cwiseInverse();
+    return least_squares_columns(K, Matrix::Identity(m, m), redundant_ ? redundancy * redundancy : 0.0);
 }
+
+Matrix Dynamics::solve_multipliers(const Matrix& right) const { return multiplier_inverse() * right; }
 
 Eigen::RowVectorXd Dynamics::penalty_derivative(const ElementMode& e, const Matrix& position, const Matrix& velocity,
                                                 const Matrix& coefficient_derivative) const {
@@ -430,50 +434,50 @@ Eigen::RowVectorXd Dynamics::penalty_derivative(const ElementMode& e, const Matr
     return out;
 }
 
-Matrix Dynamics::slip_gradient_derivative(const ElementMode& e, const FrictionPart& part, const Matrix& velocity,
-                                          const Matrix& coefficient_derivative) const {
+Matrix Dynamics::slip_gradient_derivative(const ElementMode& e, const FrictionPart& part, const double* gamma,
+                                          const Matrix& velocity, const Matrix& coefficient_derivative) const {
     Matrix out = Matrix::Zero(part.size, velocity.cols());
     const model::Friction& f = *friction_of(model_, e.rows);
     // δ∇σ = ∂∇σ/∂μ δμ + ∇²σ δγ
     double gradient[3];
-    slip_gradient(part, gamma_.data() + part.row, gradient);
+    slip_gradient(part, gamma, gradient);
     const auto mu_derivative = [&](model::Coefficient c) -> Eigen::RowVectorXd {
         if (c == model::no_coefficient) return Eigen::RowVectorXd::Zero(velocity.cols());
         return coefficient_derivative.row(c);
     };
+    const double speed = norm(gamma, part.size), sign = along(part, gamma) >= 0.0 ? 1.0 : -1.0;
     if (part.shape == FrictionPart::Shape::disk) {
-        if (part.mu == 0.0) return out;
-        // μ, or μ·radius of drilling and rolling
-        Eigen::RowVectorXd relative = mu_derivative(f.mu[0]) / coefficient(coefficients_, f.mu[0]);
+        // μ, or μ·radius of drilling and rolling; the direction is that of the bound 1
+        Eigen::RowVectorXd bound = mu_derivative(f.mu[0]);
         if (f.law == model::FrictionLaw::rolling && part.row > f.first_row) {
-            const std::size_t which = part.size == 1 ? 0 : 1;
-            relative += mu_derivative(f.radius[which]) / coefficient(coefficients_, f.radius[which]);
+            const model::Coefficient radius = f.radius[part.size == 1 ? 0 : 1];
+            bound = coefficient(coefficients_, radius) * bound +
+                    coefficient(coefficients_, f.mu[0]) * mu_derivative(radius);
         }
-        for (int i = 0; i < part.size; ++i) out.row(i) = gradient[i] * relative;
-    }
-    if (part.size == 1) return out;
-    const double speed = slip_speed(part);
-    if (speed <= 1e-14) return out;
-    if (part.shape == FrictionPart::Shape::disk) {
+        FrictionPart unit = part;
+        unit.mu = 1.0;
+        slip_gradient(unit, gamma, gradient);
+        if (part.mu == 0.0 && part.size == 1) gradient[0] = gamma[0] < 0.0 ? -1.0 : 1.0;
+        for (int i = 0; i < part.size; ++i) out.row(i) = gradient[i] * bound;
+        if (part.size == 1 || speed <= 1e-14) return out;
         for (int i = 0; i < 2; ++i)
-            for (int j = 0; j < 2; ++j) {
-                const double d_i = gradient[i] / part.mu, d_j = gradient[j] / part.mu;
-                out.row(i) += part.mu / speed * ((i == j ? 1.0 : 0.0) - d_i * d_j) * velocity.row(part.row + j);
-            }
+            for (int j = 0; j < 2; ++j)
+                out.row(i) +=
+                    sign * part.mu / speed * ((i == j ? 1.0 : 0.0) - gradient[i] * gradient[j]) * velocity.row(j);
         return out;
     }
+    if (speed <= 1e-14) return out;
     if (part.shape == FrictionPart::Shape::ellipse) {
         // σ = ‖A γ‖, ∇σ = A²γ/σ
-        const double a[2] = {part.mu, part.mu_second}, *g = gamma_.data() + part.row;
+        const double a[2] = {part.mu, part.mu_second}, *g = gamma;
         const double sigma = std::hypot(a[0] * g[0], a[1] * g[1]);
         if (sigma == 0.0) return out;
-        const double sign = slip_along(part) >= 0.0 ? 1.0 : -1.0;
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j)
                 out.row(i) += sign *
                               ((i == j ? a[i] * a[i] : 0.0) / sigma -
                                a[i] * a[i] * g[i] * a[j] * a[j] * g[j] / (sigma * sigma * sigma)) *
-                              velocity.row(part.row + j);
+                              velocity.row(j);
             for (int j = 0; j < 2; ++j)
                 out.row(i) += sign *
                               ((i == j ? 2.0 * a[i] * g[i] / sigma : 0.0) -
@@ -482,14 +486,16 @@ Matrix Dynamics::slip_gradient_derivative(const ElementMode& e, const FrictionPa
         }
         return out;
     }
-    // The patch; ∇σ is the same for all lengths of γ, so the velocity itself will do. μ scales it.
+    // The patch; ∇σ is the same for all lengths of γ, so the velocity itself will do. μ scales it, and the radius R
+    // comes in as σ(v, Rω).
     double hessian[9];
     const sets::Contensou body(part.mu, part.radius);
-    body.furthest_derivative({gamma_.data() + part.row, 3}, hessian);
-    const double sign = slip_along(part) >= 0.0 ? 1.0 : -1.0;
+    body.furthest_derivative({gamma, 3}, hessian);
     for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) out.row(i) += sign * hessian[3 * i + j] * velocity.row(part.row + j);
+        for (int j = 0; j < 3; ++j) out.row(i) += sign * hessian[3 * i + j] * velocity.row(j);
         if (part.mu > 0.0) out.row(i) += gradient[i] / part.mu * mu_derivative(f.mu[0]);
+        const double stretched = sign * hessian[3 * i + 2] * gamma[2] + (i == 2 ? gradient[2] : 0.0);
+        if (part.radius > 0.0) out.row(i) += stretched / part.radius * mu_derivative(f.radius[0]);
     }
     return out;
 }

@@ -112,11 +112,13 @@ public:
     const std::vector<int>& equation_rows() const { return equations_; }
     int equation_owner(int equation) const { return equation_element_[static_cast<std::size_t>(equation)]; }
     Matrix equation_columns() const;
-    Matrix solve_multipliers(const Matrix& right);
+    Matrix multiplier_inverse() const;
+    Matrix solve_multipliers(const Matrix& right) const;
     Eigen::RowVectorXd penalty_derivative(const ElementMode& element, const Matrix& position, const Matrix& velocity,
                                           const Matrix& coefficient) const;
-    Matrix slip_gradient_derivative(const ElementMode& element, const FrictionPart& part, const Matrix& velocity,
-                                    const Matrix& coefficient) const;
+    /// `gamma`: the part's velocity, `velocity`: its derivative.
+    Matrix slip_gradient_derivative(const ElementMode& element, const FrictionPart& part, const double* gamma,
+                                    const Matrix& velocity, const Matrix& coefficient) const;
 
     long evaluations = 0;
 

@@ -10,6 +10,7 @@
 #include "saltus/integrate/accumulation.hpp"
 #include "saltus/integrate/linearised.hpp"
 #include "saltus/integrate/mode_change.hpp"
+#include "saltus/integrate/recording.hpp"
 #include "saltus/integrate/watch.hpp"
 #include "saltus/ode/explicit.hpp"
 #include "saltus/ode/radau.hpp"
@@ -48,6 +49,7 @@ private:
 
     void start();
     void change_mode(const std::vector<Found>& found, bool first);
+    void decide(const std::vector<Found>& found, bool first);
     void record_strike(const Strike& strike, EventKind kind, double left, double right);
     void judge_creation(const std::string& why);
     void record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
@@ -62,6 +64,10 @@ private:
     Mode mode_of(const ElementMode& e) const;
     void keep(const ode::Dense& step, double until);
     void accepted(double t, const double* x);
+    RecordedMode recorded_mode() const { return {d_.elements, d_.parts}; }
+    void open_record(bool first);
+    void record_impact(bool jam, const Strike& strike);
+    void close_record();
     void fail(std::string reason);
     void warn(const std::string& text);
     void finish();
@@ -92,6 +98,7 @@ private:
     int events_here_ = 0;  // at the same time: a loop must end
     double last_event_ = -1.0;
     ode::Dense dense_;
+    std::optional<RecordedChange> change_record_;  // of the change in progress, where one is wanted
     trajectory::Trajectory out_;
     bool ended_ = false;
 };
@@ -153,8 +160,63 @@ void Run::start() {
     change_mode({}, true);
 }
 
-/// Which contacts could be closed at this state: those that were, those whose gap has just closed or is zero anyway.
+void Run::open_record(bool first) {
+    if (options_.recording == nullptr) return;
+    RecordedChange& record = change_record_.emplace();
+    record.t = t_;
+    record.first = first;
+    record.mode_before = recorded_mode();
+    record.before = x_;
+    record.events_from = out_.events.size();
+}
+
+void Run::record_impact(bool jam, const Strike& strike) {
+    if (!change_record_) return;
+    RecordedImpact impact;
+    impact.jam = jam;
+    impact.repaired = strike.audit.prevented > 0.0;
+    const ActiveRows& rows = change_.rows();
+    impact.rows.assign(rows.row_numbers().begin(), rows.row_numbers().end());
+    for (int b = 0; b < rows.blocks(); ++b) impact.start.push_back(rows.first_row(b));
+    impact.start.push_back(rows.rows());
+    impact.owner = change_.owner();
+    impact.laws = rows.problem.laws;
+    impact.u_minus = strike.u_minus;
+    impact.u_plus = strike.u_plus;
+    if (!jam) {
+        const impact::Outcome& outcome = change_.outcome();
+        impact.law = outcome.law;
+        impact.e = change_.collision().e;
+        impact.Lambda = outcome.Lambda;
+        impact.compression = outcome.compression;
+        impact.held = outcome.held;
+    }
+    change_record_->impacts.push_back(std::move(impact));
+}
+
+void Run::close_record() {
+    if (!change_record_) return;
+    change_record_->mode_after = recorded_mode();
+    change_record_->after = x_;
+    change_record_->events_to = out_.events.size();
+    change_record_->failed = ended_;
+    options_.recording->pieces.emplace_back(std::move(*change_record_));
+    change_record_.reset();
+}
+
 void Run::change_mode(const std::vector<Found>& found, bool first) {
+    open_record(first);
+    if (change_record_)
+        for (const Found& f : found) {
+            change_record_->found.push_back(watcher_.watches()[ix(f.watch)]);
+            change_record_->unavoidable = &found == &watcher_.violated();
+        }
+    decide(found, first);
+    close_record();
+}
+
+/// Which contacts could be closed at this state: those that were, those whose gap has just closed or is zero anyway.
+void Run::decide(const std::vector<Found>& found, bool first) {
     if (t_ == last_event_) {
         if (++events_here_ > 100) return fail("more than 100 changes of mode at one time" + at_time());
     } else {
@@ -224,6 +286,7 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
         }
         if (strike.happened) {
             struck = true;
+            record_impact(false, strike);
             record_strike(strike, EventKind::impact, left, right);
             if (ended_) return;
             double approach = 0.0;
@@ -277,6 +340,7 @@ bool Run::choose(Candidates& candidates, double left, double right, bool project
                 fail("Painleve: " + choice.note + at_time() + ", and " + strike.note);
                 return false;
             }
+            record_impact(true, strike);
             record_strike(strike, EventKind::painleve, left, right);
             out_.events.back().note = "no contact force exists: impact without collision";
             warn("Painleve: no contact force exists" + at_time() + "; the contacts jam by an impulse");
@@ -417,6 +481,12 @@ void Run::pass_accumulation(const Accumulation::Limit& limit) {
         fail("the contacts do not hold after the accumulation of impacts" + at_time());
         return;
     }
+    const std::vector<double> at_rest = x_;
+    const RecordedMode mode = recorded_mode();
+    if (change_record_) {
+        change_record_->rest = limit.elements;
+        change_record_->limit = limit.t;
+    }
     for (int i = 0; i < n; ++i) {
         const double a = d_.acceleration()[ix(i)];
         x_[ix(i)] += remaining * (x_[ix(n + i)] + 0.5 * remaining * a);
@@ -444,6 +514,16 @@ void Run::pass_accumulation(const Accumulation::Limit& limit) {
     event.impacts = limit.impacts;
     impulse_work_ += event.energy_after - event.energy_before;
     out_.events.push_back(std::move(event));
+    if (change_record_) {
+        const std::vector<double> end = x_;
+        x_ = at_rest;
+        close_record();
+        x_ = end;
+        if (remaining > 0.0) {
+            std::copy(at_rest.begin(), at_rest.end(), dense_.term(0).begin());
+            options_.recording->pieces.emplace_back(RecordedArc{t_ - remaining, t_, mode, false, {dense_}});
+        }
+    }
     accumulation_.clear();
     last_event_ = t_;
     events_here_ = 0;
@@ -454,6 +534,11 @@ void Run::keep(const ode::Dense& step, double until) {
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
     if (settings_.keep_arcs) out_.arcs.back().steps.push_back(step);
+    if (options_.recording == nullptr || change_record_) return;  // a change has its own way over an accumulation
+    auto* const arc = std::get_if<RecordedArc>(&options_.recording->pieces.back());
+    if (arc == nullptr) return;
+    arc->t_end = until;
+    arc->steps.push_back(step);
 }
 
 void Run::accepted(double t, const double* x) {
@@ -480,10 +565,11 @@ Run::Next Run::arc() {
         for (const ElementMode& e : d_.elements) arc.modes.push_back(mode_of(e));
         out_.arcs.push_back(std::move(arc));
     }
+    if (options_.recording != nullptr)
+        options_.recording->pieces.emplace_back(RecordedArc{t_, t_, recorded_mode(), implicit_.has_value(), {}});
     watcher_.begin(t_, x_.data());
     if (!watcher_.violated().empty()) {
-        const std::vector<Found> violated = watcher_.violated();
-        change_mode(violated, false);
+        change_mode(watcher_.violated(), false);
         return ended_ ? Next::end : Next::arc;
     }
     return implicit_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
@@ -581,25 +667,31 @@ Run::Next Run::stuck(ode::StepStatus status) {
     for (std::size_t i = 0; i < d_.elements.size(); ++i)
         if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
     const std::size_t events = out_.events.size();
+    open_record(false);
+    const auto go_on = [this](Next next) {
+        close_record();
+        return next;
+    };
     if (t_ != last_event_ && d_.nearly_singular(t_, x_.data())) {
         const Strike strike = change_.jam(t_, x_.data(), candidates);
         if (!strike.failed) {
             last_event_ = t_;
+            record_impact(true, strike);
             record_strike(strike, EventKind::painleve, t_, t_);
             out_.events.back().note = "the contact force grows without bound: impact without collision";
             warn("Painleve: the contact force grows without bound" + at_time() + "; the contacts jam by an impulse");
-            if (!choose(candidates, t_, t_)) return Next::end;
-            return Next::arc;
+            return go_on(choose(candidates, t_, t_) ? Next::arc : Next::end);
         }
     }
     const bool contacts = std::find(candidates.closed.begin(), candidates.closed.end(), 1) != candidates.closed.end();
     if (t_ != last_event_ && contacts) {
         last_event_ = t_;
-        if (!choose(candidates, t_, t_)) return Next::end;
+        if (!choose(candidates, t_, t_)) return go_on(Next::end);
         bool changed = out_.events.size() > events;
         for (std::size_t i = 0; i < before.size(); ++i) changed = changed || before[i].active != d_.elements[i].active;
-        if (changed) return Next::arc;
+        if (changed) return go_on(Next::arc);
     }
+    change_record_.reset();
     fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")");
     return Next::end;
 }
@@ -640,6 +732,7 @@ trajectory::Trajectory Run::go() {
         else
             warn("the system gives no derivatives: explicit integration");
     }
+    if (options_.recording != nullptr) *options_.recording = {settings_.compliant, settings_.stiffness, {}};
     start();
     while (!ended_ && t_ < options_.t_end && arc() == Next::arc) {
         if (static_cast<long>(out_.events.size()) > settings_.max_events) {

@@ -35,6 +35,35 @@ void Linearised::gather(Function f, double t, const double* x, std::span<const d
             out(r, pattern.column[ix(k)]) += values_[ix(k)];
 }
 
+/// Forces that follow the state at a given load: their own derivatives, and that of the load where it is known.
+void Linearised::collect_following() {
+    following_.clear();
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        if (!e.active) continue;
+        const bool spring = d_.compliant() && e.rows.kind == ElementKind::contact;
+        Eigen::RowVectorXd load = Eigen::RowVectorXd::Zero(columns_);
+        if (e.rows.kind == ElementKind::slider) {
+            load = coefficient_.row(d_.model().sliders[ix(e.rows.index)].normal_force);
+        } else if (spring && !e.pulls) {
+            load = d_.penalty_derivative(e, position_, velocity_, coefficient_);
+            following_.push_back({e.rows.normal, load});
+        }
+        const double value = d_.load(static_cast<int>(i));
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = d_.parts[ix(p)];
+            if (!part.slips) continue;
+            double gamma[3], gradient[3];
+            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
+            d_.slip_gradient(part, gamma, gradient);
+            const Matrix change =
+                d_.slip_gradient_derivative(e, part, gamma, velocity_.middleRows(part.row, part.size), coefficient_);
+            for (int r = 0; r < part.size; ++r)
+                following_.push_back({part.row + r, -value * change.row(r) - gradient[r] * load});
+        }
+    }
+}
+
 bool Linearised::evaluate(double t, const double* x) {
     if (!available() || !d_.evaluate(t, x)) return false;
     const model::Layout& layout = d_.model().layout();
@@ -47,35 +76,12 @@ bool Linearised::evaluate(double t, const double* x) {
     gather(Function::acceleration, t, x, a, lambda, curvature_);
     if (layout.coefficients > 0) gather(Function::coefficient, t, x, a, lambda, coefficient_);
     reactions_.setZero(layout.row_count(), columns_);
-
-    // Forces that follow the state at a given load: their own derivatives, and that of the load where it is known.
     const model::Pattern& W = layout.rows;
-    const auto push = [&](int row, const Eigen::RowVectorXd& change) {
-        reactions_.row(row) += change;
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
-            residual_.row(W.column[ix(e)]) += d_.terms().W[ix(e)] * change;
-    };
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        const ElementMode& e = d_.elements[i];
-        if (!e.active) continue;
-        const bool spring = d_.compliant() && e.rows.kind == ElementKind::contact;
-        Eigen::RowVectorXd load = Eigen::RowVectorXd::Zero(columns_);
-        if (e.rows.kind == ElementKind::slider) {
-            load = coefficient_.row(d_.model().sliders[ix(e.rows.index)].normal_force);
-        } else if (spring && d_.load(static_cast<int>(i)) > 0.0) {
-            load = d_.penalty_derivative(e, position_, velocity_, coefficient_);
-            push(e.rows.normal, load);
-        }
-        const double value = d_.load(static_cast<int>(i));
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            const FrictionPart& part = d_.parts[ix(p)];
-            if (!part.slips) continue;
-            double gamma[3], gradient[3];
-            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
-            d_.slip_gradient(part, gamma, gradient);
-            const Matrix change = d_.slip_gradient_derivative(e, part, velocity_, coefficient_);
-            for (int r = 0; r < part.size; ++r) push(part.row + r, -value * change.row(r) - gradient[r] * load);
-        }
+    collect_following();
+    for (const Following& f : following_) {
+        reactions_.row(f.row) += f.change;
+        for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
+            residual_.row(W.column[ix(e)]) += d_.terms().W[ix(e)] * f.change;
     }
 
     // M δu̇ − F δλ = δR,  A δu̇ = −δ(A u̇ + ζ) with u̇ held
@@ -110,6 +116,105 @@ bool Linearised::evaluate(double t, const double* x) {
         }
     }
     return acceleration_.allFinite();
+}
+
+void Linearised::fetch(Function f, double t, const double* x, Sparse& out) {
+    out.pattern = &jacobians_->pattern(f);
+    out.values.resize(out.pattern->size());
+    const auto n = ix(d_.size());
+    jacobians_->evaluate(f, model::at(d_.model(), t, {x, n}, {x + n, n}), held_acceleration_, held_reactions_,
+                         out.values);
+}
+
+bool Linearised::prepare(double t, const double* x) {
+    if (!d_.evaluate(t, x)) return false;
+    held_acceleration_.assign(d_.acceleration().begin(), d_.acceleration().end());
+    held_reactions_.assign(d_.reactions().begin(), d_.reactions().end());
+    fetch(Function::residual, t, x, sparse_residual_);
+    bool follows = false;
+    for (const ElementMode& e : d_.elements) {
+        if (!e.active) continue;
+        follows = follows || (d_.compliant() && e.rows.kind == ElementKind::contact);
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) follows = follows || d_.parts[ix(p)].slips;
+    }
+    following_.clear();
+    if (follows) {
+        gather(Function::velocity, t, x, {}, {}, velocity_);
+        gather(Function::position, t, x, {}, {}, position_);
+        if (d_.model().layout().coefficients > 0) gather(Function::coefficient, t, x, {}, {}, coefficient_);
+        collect_following();
+    }
+    if (!d_.equation_rows().empty()) {
+        fetch(Function::acceleration, t, x, sparse_curvature_);
+        inverse_ = d_.multiplier_inverse();
+    }
+    return true;
+}
+
+// With C = M⁻¹F and K = A C the derivative is δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(Au̇ + ζ).
+void Linearised::along(const Matrix& directions, Matrix& rates) {
+    const auto k = directions.rows();
+    const int n = d_.size();
+    const model::Pattern& W = d_.model().layout().rows;
+    const auto times = [&](const Sparse& s, int row, auto&& to) {
+        for (int e = s.pattern->start[ix(row)]; e < s.pattern->start[ix(row) + 1]; ++e)
+            to += s.values[ix(e)] * directions.col(s.pattern->column[ix(e)]);
+    };
+    rates.setZero(k, n);
+    for (int r = 0; r < n; ++r) times(sparse_residual_, r, rates.col(r));
+    for (const Following& f : following_) {
+        const Vector change = directions * f.change.transpose();
+        for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
+            rates.col(W.column[ix(e)]) += d_.terms().W[ix(e)] * change;
+    }
+    column_.resize(ix(n));
+    for (Eigen::Index j = 0; j < k; ++j) {
+        for (int i = 0; i < n; ++i) column_[ix(i)] = rates(j, i);
+        d_.mass().solve(column_);
+        for (int i = 0; i < n; ++i) rates(j, i) = column_[ix(i)];
+    }
+    const std::vector<int>& rows = d_.equation_rows();
+    const auto m = static_cast<Eigen::Index>(rows.size());
+    if (m == 0) return;
+    right_.setZero(k, m);
+    for (Eigen::Index i = 0; i < m; ++i) {
+        const int row = rows[static_cast<std::size_t>(i)];
+        times(sparse_curvature_, row, right_.col(i));
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            right_.col(i) += d_.terms().W[ix(e)] * rates.col(W.column[ix(e)]);
+    }
+    multipliers_.noalias() = right_ * inverse_.transpose();
+    rates.noalias() -= multipliers_ * d_.equation_columns().transpose();
+}
+
+void Linearised::against(const Vector& y, Vector& gradient) {
+    const int n = d_.size();
+    const model::Pattern& W = d_.model().layout().rows;
+    const std::vector<int>& rows = d_.equation_rows();
+    gradient.setZero(columns_);
+    Vector v = y, w;
+    if (!rows.empty()) {
+        w = inverse_.transpose() * (d_.equation_columns().transpose() * y);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const double factor = w(static_cast<Eigen::Index>(i));
+            for (int e = W.start[ix(rows[i])]; e < W.start[ix(rows[i]) + 1]; ++e)
+                v(W.column[ix(e)]) -= factor * d_.terms().W[ix(e)];
+            const Sparse& s = sparse_curvature_;
+            for (int e = s.pattern->start[ix(rows[i])]; e < s.pattern->start[ix(rows[i]) + 1]; ++e)
+                gradient(s.pattern->column[ix(e)]) -= factor * s.values[ix(e)];
+        }
+    }
+    d_.mass().solve({v.data(), ix(n)});
+    const Sparse& s = sparse_residual_;
+    for (int r = 0; r < n; ++r)
+        for (int e = s.pattern->start[ix(r)]; e < s.pattern->start[ix(r) + 1]; ++e)
+            gradient(s.pattern->column[ix(e)]) += v(r) * s.values[ix(e)];
+    for (const Following& f : following_) {
+        double along_row = 0.0;
+        for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
+            along_row += v(W.column[ix(e)]) * d_.terms().W[ix(e)];
+        gradient += along_row * f.change.transpose();
+    }
 }
 
 }  // namespace saltus::integrate

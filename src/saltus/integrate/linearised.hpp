@@ -26,11 +26,36 @@ public:
     const Matrix& acceleration() const { return acceleration_; }  ///< ∂u̇, n × columns
     const Matrix& reactions() const { return reactions_; }        ///< ∂λ, rows of the model × columns
 
-private:
+    /// The same ∂u̇ as a linear map, without its matrix: what sparse systems of many coordinates need.
+    bool prepare(double t, const double* x);
+    /// rates = ∂u̇ · directions; one direction a row (k × columns), one acceleration a row (k × n).
+    void along(const Matrix& directions, Matrix& rates);
+    /// gradient = ∂u̇ᵀ · y; `y` of n, `gradient` of all columns.
+    void against(const Vector& y, Vector& gradient);
+
+    /// ∂ of one of the system's functions in full, rows × columns; a and λ as in model::Jacobians.
     void gather(model::Function f, double t, const double* x, std::span<const double> a, std::span<const double> lambda,
                 Matrix& out);
 
+private:
+    /// A force that follows the state: the row it acts on, and its derivative.
+    struct Following {
+        int row;
+        Eigen::RowVectorXd change;
+    };
+    void collect_following();
+    struct Sparse {
+        const model::Pattern* pattern = nullptr;
+        std::vector<double> values;
+    };
+    void fetch(model::Function f, double t, const double* x, Sparse& out);
+
     Dynamics& d_;
+    std::vector<Following> following_;
+    std::vector<double> held_acceleration_, held_reactions_;
+    Sparse sparse_residual_, sparse_curvature_;
+    Matrix inverse_, multipliers_, right_;
+    std::vector<double> column_;
     std::unique_ptr<model::Jacobians> jacobians_;
     bool made_ = false;
     int columns_ = 0;

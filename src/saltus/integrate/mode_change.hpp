@@ -54,6 +54,7 @@ public:
     const std::vector<int>& owner() const { return owner_; }  ///< element of each block
     const impact::Collision& collision() const { return collision_; }
     impact::Restitutions restitutions() const;
+    const impact::Outcome& outcome() const { return outcome_; }  ///< of the last strike
 
     /// The collision of the closed candidates that approach, if any does: x's velocities become those after it.
     Strike strike(double t, double* x, const Candidates& candidates);

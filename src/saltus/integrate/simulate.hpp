@@ -10,6 +10,8 @@
 
 namespace saltus::integrate {
 
+struct Recording;
+
 /// Event-driven: smooth arcs to tolerance, events located, impacts and modes solved.
 struct EventDriven {
     double rtol = 1e-9, atol = 1e-12;
@@ -52,6 +54,7 @@ struct Options {
     EnergyRule energy = EnergyRule::report;
     std::function<bool()> interrupted;       ///< asked now and then; true ends the run with what there is
     std::function<void(double t)> progress;  ///< told now and then
+    Recording* recording = nullptr;          ///< filled by the event-driven methods, for derivatives
 };
 
 /// The motion of a model. Numerical failures are a status of the result.

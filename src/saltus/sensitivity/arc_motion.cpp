@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/arc_motion.hpp"
+
+namespace saltus::sensitivity {
+
+void ArcMotion::begin(const integrate::RecordedArc& arc) {
+    arc_ = &arc;
+    is_prepared_ = false;
+    if (arc.steps.empty()) return;
+    arc.steps.front().evaluate(arc.steps.front().t_old(), state_.data());
+    x_.set_mode(arc.mode, arc.t_begin, state_.data());
+    turns_ = false;
+    for (const integrate::FrictionPart& part : arc.mode.parts) turns_ = turns_ || (part.slips && part.size > 1);
+}
+
+void ArcMotion::begin_step(const ode::Dense& step) {
+    step_ = &step;
+    if (!turns_) return;
+    // The direction of slip is followed from step to step, as the motion did.
+    step.evaluate(step.t_old(), state_.data());
+    x_.dynamics.parts = arc_->mode.parts;
+    x_.dynamics.evaluate_terms(step.t_old(), state_.data());
+    x_.dynamics.follow_slip();
+    is_prepared_ = false;
+}
+
+bool ArcMotion::prepare(double t) {
+    if (is_prepared_ && t == prepared_) return true;
+    step_->evaluate(t, state_.data());
+    is_prepared_ = x_.linearised.prepare(t, state_.data());
+    prepared_ = t;
+    return is_prepared_;
+}
+
+bool ArcMotion::evaluate(double t) {
+    is_prepared_ = false;
+    step_->evaluate(t, state_.data());
+    return x_.linearised.evaluate(t, state_.data());
+}
+
+}  // namespace saltus::sensitivity

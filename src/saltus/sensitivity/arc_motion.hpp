@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "saltus/sensitivity/tangent.hpp"
+
+namespace saltus::sensitivity {
+
+/// The linearised equations along a recorded arc, step by step in either direction.
+class ArcMotion {
+public:
+    explicit ArcMotion(Tangent& tangent)
+        : x_(tangent), state_(static_cast<std::size_t>(tangent.dynamics.state_size())) {}
+
+    void begin(const integrate::RecordedArc& arc);
+    void begin_step(const ode::Dense& step);
+
+    /// Makes the tangent's linearised equations those at t, on the step; false where there are none.
+    bool prepare(double t);
+    /// The same with the matrices in full.
+    bool evaluate(double t);
+
+private:
+    Tangent& x_;
+    const integrate::RecordedArc* arc_ = nullptr;
+    const ode::Dense* step_ = nullptr;
+    bool turns_ = false;  // some slip has a direction in a plane
+    double prepared_ = 0.0;
+    bool is_prepared_ = false;
+    std::vector<double> state_;
+};
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/impact_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace saltus::sensitivity {
+
+namespace {
+
+using impact::ImpactLaw;
+using integrate::ElementMode;
+using integrate::FrictionPart;
+using integrate::RecordedImpact;
+using model::Function;
+using solvers::LawKind;
+using trajectory::ElementKind;
+using RowVector = Eigen::RowVectorXd;
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+std::size_t ix(Eigen::Index i) { return static_cast<std::size_t>(i); }
+
+/// Impulses and velocities below this part of the largest ones are nothing.
+constexpr double nothing = 1e-9;
+
+/// Velocities of an instant and their derivatives.
+struct Instant {
+    Vector u;
+    Matrix du;      // n × columns
+    Vector gamma;   // all rows of the model
+    Matrix dgamma;  // the same, rows × columns
+};
+
+class Course {
+public:
+    Course(Tangent& tangent, double t, const double* q, const RecordedImpact& impact)
+        : x_(tangent), d_(tangent.dynamics), t_(t), n_(tangent.n()), impact_(impact), q_(q, q + n_) {
+        const model::Layout& layout = x_.model().layout();
+        const std::vector<double> state = state_with(Eigen::Map<const Vector>(impact.u_minus.data(), n_));
+        d_.evaluate_terms(t_, state.data());
+        d_.factorise_mass();
+        if (layout.coefficients > 0)
+            x_.linearised.gather(Function::coefficient, t_, state.data(), {}, {}, coefficient_);
+        before_.u = Eigen::Map<const Vector>(impact.u_minus.data(), n_);
+        before_.du = x_.state_identity().bottomRows(n_);
+        complete(before_);
+        W_ = velocity_.middleCols(1 + n_, n_);  // ∂γ/∂u
+        const auto m = static_cast<Eigen::Index>(impact.rows.size());
+        rows_.resize(m, n_);
+        for (Eigen::Index k = 0; k < m; ++k) rows_.row(k) = W_.row(impact.rows[ix(k)]);
+        inverse_rows_ = rows_.transpose();
+        for (Eigen::Index k = 0; k < m; ++k) d_.mass().solve({inverse_rows_.col(k).data(), ix(n_)});
+        largest_gamma_ = 0.0;
+        for (const int row : impact.rows) largest_gamma_ = std::max(largest_gamma_, std::abs(before_.gamma(row)));
+    }
+
+    ImpactDerivative run() {
+        const auto m = static_cast<Eigen::Index>(impact_.rows.size());
+        const Vector e = Eigen::Map<const Vector>(impact_.e.data(), m);
+        const Matrix de = restitution_derivatives(e);
+        const Vector Lambda = Eigen::Map<const Vector>(impact_.Lambda.data(), m);
+        switch (impact_.law) {
+            case ImpactLaw::newton: {
+                const Phase p = phase(before_, Lambda, e, de, {});
+                out_.velocity = p.after.du;
+                break;
+            }
+            case ImpactLaw::poisson: poisson(Lambda, e, de); break;
+            case ImpactLaw::energy: energy(e, de); break;
+        }
+        if (out_.exists && !out_.velocity.allFinite()) fail("its equations are singular");
+        return std::move(out_);
+    }
+
+private:
+    struct Phase {
+        Instant after;
+        Matrix dLambda;
+    };
+    /// Normal impulses that are given: e times those of compression.
+    struct Prescribed {
+        std::vector<char> held;  // blocks
+        Matrix change;           // rows × columns; those of held normals count
+    };
+
+    void fail(std::string why) {
+        out_.exists = false;
+        if (out_.why_not.empty()) out_.why_not = std::move(why);
+    }
+
+    std::vector<double> state_with(const Vector& u) const {
+        std::vector<double> x(q_);
+        x.insert(x.end(), u.data(), u.data() + u.size());
+        x.push_back(0.0);
+        return x;
+    }
+
+    /// γ and δγ from u and δu.
+    void complete(Instant& at) {
+        const std::vector<double> state = state_with(at.u);
+        x_.linearised.gather(Function::velocity, t_, state.data(), {}, {}, velocity_);
+        const model::Pattern& W = x_.model().layout().rows;
+        at.gamma.resize(W.rows);
+        for (int r = 0; r < W.rows; ++r)
+            at.gamma(r) = model::row_dot(W, d_.terms().W, r, {at.u.data(), ix(n_)}) + d_.terms().chi[ix(r)];
+        at.dgamma = velocity_;
+        at.dgamma.middleCols(1 + n_, n_).setZero();
+        at.dgamma += velocity_.middleCols(1 + n_, n_) * at.du;
+    }
+
+    std::string name_of(int element) const {
+        const ElementMode& e = d_.elements[ix(element)];
+        const model::Model& m = x_.model();
+        switch (e.rows.kind) {
+            case ElementKind::contact: return m.contacts[ix(e.rows.index)].name;
+            case ElementKind::constraint: return m.constraints[ix(e.rows.index)].name;
+            case ElementKind::slider: return m.sliders[ix(e.rows.index)].name;
+            case ElementKind::clutch: return m.clutches[ix(e.rows.index)].name;
+        }
+        return {};
+    }
+
+    Matrix restitution_derivatives(const Vector& e) const {
+        Matrix de = Matrix::Zero(e.size(), x_.columns());
+        for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
+            const ElementMode& element = d_.elements[ix(impact_.owner[b])];
+            if (element.rows.kind != ElementKind::contact) continue;
+            const model::Contact& c = x_.model().contacts[ix(element.rows.index)];
+            for (int k = impact_.start[b]; k < impact_.start[b + 1]; ++k) {
+                const int row = impact_.rows[ix(k)];
+                if (row != element.rows.normal) {
+                    if (c.e_t != model::no_coefficient) de.row(k) = coefficient_.row(c.e_t);
+                } else if (e(k) > 0.0 || before_.gamma(row) < 0.0) {
+                    if (c.c != model::no_coefficient) {
+                        if (e(k) > 0.0)  // 1 − c v with v = −γ⁻
+                            de.row(k) = before_.gamma(row) * coefficient_.row(c.c) +
+                                        d_.coefficients()[ix(c.c)] * before_.dgamma.row(row);
+                    } else if (c.e_n != model::no_coefficient) {
+                        de.row(k) = coefficient_.row(c.e_n);
+                    }
+                }
+            }
+        }
+        return de;
+    }
+
+    /// ∂(WΛ − M a) with Λ and a held, n × columns.
+    Matrix load_derivative(const Vector& a, const Vector& Lambda) {
+        const model::Layout& layout = x_.model().layout();
+        std::vector<double> acceleration(a.data(), a.data() + n_), lambda(ix(layout.row_count()), 0.0);
+        for (Eigen::Index k = 0; k < Lambda.size(); ++k) lambda[ix(impact_.rows[ix(k)])] += Lambda(k);
+        const std::vector<double> state = state_with(before_.u);
+        Matrix with, without;
+        x_.linearised.gather(Function::residual, t_, state.data(), acceleration, lambda, with);
+        std::fill(acceleration.begin(), acceleration.end(), 0.0);
+        std::fill(lambda.begin(), lambda.end(), 0.0);
+        x_.linearised.gather(Function::residual, t_, state.data(), acceleration, lambda, without);
+        return with - without;
+    }
+
+    Matrix solved_by_mass(Matrix right) const {
+        for (Eigen::Index c = 0; c < right.cols(); ++c) d_.mass().solve({right.col(c).data(), ix(n_)});
+        return right;
+    }
+
+    /// One contact problem: from velocities and impulses to the derivatives of the velocities after it. `e` acts on
+    /// the velocities before the impact.
+    Phase phase(const Instant& from, const Vector& Lambda, const Vector& e, const Matrix& de,
+                const Prescribed& prescribed) {
+        const auto m = static_cast<Eigen::Index>(impact_.rows.size());
+        Phase p;
+        p.after.u = from.u + inverse_rows_ * Lambda;
+        const Matrix known = from.du + solved_by_mass(load_derivative(p.after.u - from.u, Lambda));  // δu⁺ with δΛ = 0
+        p.after.du = known;
+        complete(p.after);
+        const Matrix D = rows_ * inverse_rows_;
+        Matrix S = Matrix::Zero(m, m), right = Matrix::Zero(m, x_.columns());
+        // ξ = γ⁺ + e γ⁻ and what is known of its derivative
+        Vector xi(m);
+        Matrix dxi(m, x_.columns());
+        for (Eigen::Index k = 0; k < m; ++k) {
+            const int row = impact_.rows[ix(k)];
+            xi(k) = p.after.gamma(row) + e(k) * before_.gamma(row);
+            dxi.row(k) = p.after.dgamma.row(row) + e(k) * before_.dgamma.row(row) + before_.gamma(row) * de.row(k);
+        }
+        const double zero_Lambda = nothing * std::max(Lambda.cwiseAbs().maxCoeff(), 1e-300);
+        const double zero_xi = nothing * std::max(largest_gamma_, 1e-300);
+        std::vector<std::pair<Eigen::Index, int>> edges;  // rows at the edge of their law, whose
+        const auto at_rest = [&](Eigen::Index k) {
+            S.row(k) = D.row(k);
+            right.row(k) = -dxi.row(k);
+        };
+        const auto without_impulse = [&](Eigen::Index k) { S(k, k) = 1.0; };
+        const auto friction = [&](const ElementMode& element, int part_number, Eigen::Index k0, Eigen::Index normal,
+                                  double sign, bool edge) {
+            FrictionPart part = d_.parts[ix(part_number)];
+            const int size = part.size;
+            const double load = sign * Lambda(normal), speed = xi.segment(k0, size).norm();
+            const bool frictionless = part.mu == 0.0 && part.mu_second == 0.0;
+            if (edge || (speed <= zero_xi && !frictionless)) {
+                for (int i = 0; i < size; ++i) {
+                    at_rest(k0 + i);
+                    if (edge) edges.emplace_back(k0 + i, static_cast<int>(&element - d_.elements.data()));
+                }
+                double used = Lambda.segment(k0, size).norm() / std::max(part.mu * load, 1e-300);
+                if (part.shape == FrictionPart::Shape::ellipse)
+                    used = std::hypot(Lambda(k0) / (part.mu * load), Lambda(k0 + 1) / (part.mu_second * load));
+                if (!edge && part.shape != FrictionPart::Shape::patch && used > 1.0 - 1e-9)
+                    fail("the friction of '" + name_of(static_cast<int>(&element - d_.elements.data())) +
+                         "' is at the edge between sticking and slipping");
+                return;
+            }
+            if (speed <= zero_xi) {
+                for (int i = 0; i < size; ++i) without_impulse(k0 + i);
+                return;
+            }
+            // δΛ_T = −∇σ δ|Λ_N| − |Λ_N| (∇²σ δξ + ∂∇σ/∂μ δμ)
+            for (int i = 0; i < size; ++i) part.direction[ix(i)] = xi(k0 + i) / speed;
+            const Vector slip = xi.segment(k0, size);
+            double gradient[3];
+            d_.slip_gradient(part, slip.data(), gradient);
+            const Matrix change =
+                d_.slip_gradient_derivative(element, part, slip.data(), dxi.middleRows(k0, size), coefficient_);
+            const Matrix hessian = d_.slip_gradient_derivative(element, part, slip.data(), Matrix::Identity(size, size),
+                                                               Matrix::Zero(coefficient_.rows(), size));
+            for (int i = 0; i < size; ++i) {
+                S.row(k0 + i) = load * hessian.row(i) * D.middleRows(k0, size);
+                S(k0 + i, k0 + i) += 1.0;
+                S(k0 + i, normal) += sign * gradient[i];
+                right.row(k0 + i) = -load * change.row(i);
+            }
+        };
+        for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
+            const Eigen::Index k0 = impact_.start[b];
+            const int owner = impact_.owner[b];
+            const ElementMode& element = d_.elements[ix(owner)];
+            const solvers::Law& law = impact_.laws[b];
+            if (law.kind == LawKind::bilateral) {
+                at_rest(k0);
+                continue;
+            }
+            if (law.kind == LawKind::scaled_slider) {
+                for (int k = element.first_part; k < element.first_part + element.parts; ++k)
+                    if (d_.parts[ix(k)].row == impact_.rows[ix(k0)])
+                        friction(element, k, k0, law.row, Lambda(law.row) < 0.0 ? -1.0 : 1.0, false);
+                continue;
+            }
+            const bool held = !prescribed.held.empty() && prescribed.held[b] != 0;
+            const bool presses = Lambda(k0) > zero_Lambda;
+            const bool edge = !held && !presses && std::abs(xi(k0)) <= zero_xi;
+            if (held) {
+                S(k0, k0) = 1.0;
+                right.row(k0) = prescribed.change.row(k0);
+            } else if (presses || edge) {
+                at_rest(k0);
+                if (edge) edges.emplace_back(k0, owner);
+            } else {
+                for (Eigen::Index k = k0; k < impact_.start[b + 1]; ++k) without_impulse(k);
+                continue;
+            }
+            for (int k = element.first_part; k < element.first_part + element.parts; ++k)
+                friction(element, k, k0 + 1 + d_.parts[ix(k)].row - element.rows.first_slip, k0, 1.0, edge);
+        }
+        if (m > 0) {
+            p.dLambda = least_squares_columns(S, right, 1e-13);
+            const Matrix defect = S * p.dLambda - right;
+            for (Eigen::Index k = 0; k < m; ++k)
+                if (defect.row(k).cwiseAbs().maxCoeff() > 1e-9 * (1.0 + right.row(k).cwiseAbs().maxCoeff()))
+                    out_.conditions.push_back(
+                        {defect.row(k), "contacts that depend on each other would no longer do so"});
+            for (const auto& [k, owner] : edges)
+                if (p.dLambda.row(k).cwiseAbs().maxCoeff() > 1e-9)
+                    out_.conditions.push_back(
+                        {p.dLambda.row(k), "'" + name_of(owner) + "' rests, and takes part on one side alone"});
+            p.after.du = known + inverse_rows_ * p.dLambda;
+            complete(p.after);
+        } else {
+            p.dLambda.setZero(0, x_.columns());
+        }
+        return p;
+    }
+
+    void poisson(const Vector& Lambda, const Vector& e, const Matrix& de) {
+        const Eigen::Index m = Lambda.size();
+        const Vector none = Vector::Zero(m);
+        const Vector compression = Eigen::Map<const Vector>(impact_.compression.data(), m);
+        const Phase first = phase(before_, compression, none, Matrix::Zero(m, x_.columns()), {});
+        out_.velocity = first.after.du;
+        if (impact_.held.empty()) return;
+        Prescribed prescribed{impact_.held, Matrix::Zero(m, x_.columns())};
+        Vector tangential = e;
+        Matrix dtangential = de;
+        for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
+            const Eigen::Index k = impact_.start[b];
+            if (impact_.laws[b].kind == LawKind::bilateral || impact_.laws[b].kind == LawKind::scaled_slider) continue;
+            prescribed.change.row(k) = e(k) * first.dLambda.row(k) + compression(k) * de.row(k);
+            tangential(k) = 0.0;  // of the normal nothing is left to restitution
+            dtangential.row(k).setZero();
+        }
+        out_.velocity = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
+    }
+
+    /// T(s) = ½ (u⁻ + sΔ)ᵀM(u⁻ + sΔ) = e² T⁻ with Δ = u_C − u⁻ from the inelastic collision.
+    void energy(const Vector& e, const Matrix& de) {
+        const Eigen::Index m = e.size();
+        const Vector compression = Eigen::Map<const Vector>(impact_.compression.data(), m);
+        const Phase inelastic = phase(before_, compression, Vector::Zero(m), Matrix::Zero(m, x_.columns()), {});
+        const Vector jump = inelastic.after.u - before_.u;
+        const Matrix djump = inelastic.after.du - before_.du;
+        const Matrix M = model::dense_symmetric(x_.model().layout().mass, d_.terms().M);
+        const auto dM = [&](const Vector& a, const Vector& b) -> RowVector {  // bᵀ δM a
+            return -b.transpose() * load_derivative(a, Vector::Zero(m));
+        };
+        const double a = 0.5 * jump.dot(M * jump), b = before_.u.dot(M * jump), T = 0.5 * before_.u.dot(M * before_.u);
+        const RowVector da = jump.transpose() * M * djump + 0.5 * dM(jump, jump);
+        const RowVector db =
+            before_.u.transpose() * M * djump + (M * jump).transpose() * before_.du + dM(jump, before_.u);
+        const RowVector dT = (M * before_.u).transpose() * before_.du + 0.5 * dM(before_.u, before_.u);
+        double product = 1.0;
+        RowVector dproduct = RowVector::Zero(x_.columns());
+        for (std::size_t block = 0; block + 1 < impact_.start.size(); ++block) {
+            const int k = impact_.start[block];
+            const LawKind kind = impact_.laws[block].kind;
+            if (kind == LawKind::bilateral || kind == LawKind::scaled_slider) continue;
+            if (!(before_.gamma(impact_.rows[ix(k)]) < -1e-10 * largest_gamma_)) continue;
+            dproduct = dproduct * e(k) + product * de.row(k);
+            product *= e(k);
+        }
+        if (!(a > 0.0)) {
+            out_.velocity = inelastic.after.du;
+            return;
+        }
+        const std::vector<double> state = state_with(before_.u);
+        if (std::abs(d_.energy(t_, state.data()).kinetic - T) > 1e-9 * T)
+            return fail("its energy law counts kinetic energy that does not belong to the velocities");
+        const double rest = (1.0 - product * product) * T;
+        const RowVector drest = (1.0 - product * product) * dT - 2.0 * product * T * dproduct;
+        const double discriminant = b * b - 4.0 * a * rest;
+        double s;
+        RowVector ds;
+        if (discriminant > 1e-10 * b * b) {
+            s = (-b + std::sqrt(discriminant)) / (2.0 * a);
+            ds = -(s * s * da + s * db + drest) / (2.0 * a * s + b);
+        } else {  // a double root that has to stay one
+            s = -b / (2.0 * a);
+            ds = -(db + 2.0 * s * da) / (2.0 * a);
+            const RowVector change = 2.0 * b * db - 4.0 * rest * da - 4.0 * a * drest;
+            if (change.cwiseAbs().maxCoeff() > 1e-9 * b * b)
+                out_.conditions.push_back({change, "the energy law asks for the largest loss there is"});
+        }
+        out_.velocity = before_.du + s * djump + jump * ds;
+    }
+
+    Tangent& x_;
+    integrate::Dynamics& d_;
+    const double t_;
+    const int n_;
+    const RecordedImpact& impact_;
+    const std::vector<double> q_;
+    Matrix velocity_, coefficient_, W_, rows_, inverse_rows_;
+    Instant before_;
+    double largest_gamma_ = 0.0;
+    ImpactDerivative out_;
+};
+
+}  // namespace
+
+ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, const RecordedImpact& impact) {
+    ImpactDerivative none;
+    none.exists = false;
+    if (impact.jam) {
+        none.why_not = "Painleve: no contact force exists, and the impulse that jams has no derivative";
+        return none;
+    }
+    if (impact.repaired) {
+        none.why_not = "the velocities were repaired to create no energy";
+        return none;
+    }
+    return Course(tangent, t, q, impact).run();
+}
+
+Matrix differentiate_arrest(Tangent& tangent, double t, const double* x, const Matrix& before) {
+    integrate::Dynamics& d = tangent.dynamics;
+    if (!d.evaluate(t, x) || d.equation_rows().empty()) return before;
+    const std::vector<int>& rows = d.equation_rows();
+    const Matrix C = d.equation_columns(), inverse = d.multiplier_inverse();
+    Matrix velocity;
+    tangent.linearised.gather(Function::velocity, t, x, {}, {}, velocity);
+    Matrix change(static_cast<Eigen::Index>(rows.size()), tangent.columns());
+    const int n = tangent.n();
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        RowVector known = velocity.row(rows[k]);
+        const RowVector W = known.segment(1 + n, n);
+        known.segment(1 + n, n).setZero();
+        change.row(static_cast<Eigen::Index>(k)) = known + W * before;
+    }
+    return before - C * (inverse * change);
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/saltation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus::sensitivity {
+
+namespace {
+
+using integrate::ElementMode;
+using integrate::FrictionPart;
+using integrate::RecordedChange;
+using integrate::Watch;
+using model::Function;
+using trajectory::ElementKind;
+using RowVector = Eigen::RowVectorXd;
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+/// Derivatives of the quantities whose zeros are events, in the mode before.
+class Conditions {
+public:
+    Conditions(Tangent& tangent, const RecordedChange& change, const Vector& f)
+        : x_(tangent), d_(tangent.dynamics), change_(change), f_(f) {
+        const double* const x = change.before.data();
+        bool forces = false;
+        for (const Watch& w : change.found)
+            forces = forces || w.what == Watch::What::force || w.what == Watch::What::reserve ||
+                     w.what == Watch::What::reaction;
+        if (forces)
+            x_.linearised.evaluate(change.t, x);
+        else
+            d_.evaluate(change.t, x);
+        x_.linearised.gather(Function::position, change.t, x, {}, {}, position_);
+        x_.linearised.gather(Function::velocity, change.t, x, {}, {}, velocity_);
+        if (x_.model().layout().coefficients > 0)
+            x_.linearised.gather(Function::coefficient, change.t, x, {}, {}, coefficient_);
+    }
+
+    EventCondition of(const Watch& w) const {
+        EventCondition c;
+        c.watch = w;
+        c.s = change_of(w);
+        const int n = x_.n();
+        c.rate = c.s(0) + c.s.segment(1, 2 * n).dot(f_.transpose());
+        double largest = std::abs(c.s(0)) + c.s.segment(1, 2 * n).cwiseAbs().dot(f_.transpose().cwiseAbs());
+        // A gap that turns round on its way, s̈ over the size of the positions, would be as fast as that.
+        if (w.what == Watch::What::gap || w.what == Watch::What::depth) {
+            const int row = d_.elements[ix(w.element)].rows.normal;
+            const double second = model::row_dot(x_.model().layout().rows, d_.terms().W, row, d_.acceleration()) +
+                                  d_.terms().zeta[ix(row)];
+            largest += std::sqrt(std::abs(second) * d_.position_scale(row, change_.before.data()));
+        }
+        if (w.what == Watch::What::slip || w.what == Watch::What::clutch)
+            largest += c.s.segment(1 + n, n).cwiseAbs().sum() * d_.acceleration_scale();
+        c.transversality = largest > 0.0 ? std::abs(c.rate) / largest : 0.0;
+        return c;
+    }
+
+private:
+    RowVector load(const ElementMode& e) const {
+        if (e.rows.kind == ElementKind::slider)
+            return coefficient_.row(x_.model().sliders[ix(e.rows.index)].normal_force);
+        if (d_.compliant() && e.rows.kind == ElementKind::contact)
+            return d_.penalty_derivative(e, position_, velocity_, coefficient_);
+        const double sign = d_.reactions()[ix(e.rows.normal)] < 0.0 ? -1.0 : 1.0;
+        return sign * x_.linearised.reactions().row(e.rows.normal);
+    }
+
+    /// The support function of the friction's set along the outward normal at its force, less that force: σ + d·λ_T.
+    RowVector reserve(const ElementMode& e, FrictionPart part, int number) const {
+        double d[3] = {}, length = 0.0;
+        const double* const force = d_.reactions().data() + part.row;
+        for (int i = 0; i < part.size; ++i) {
+            d[i] = -force[i];
+            if (part.shape == FrictionPart::Shape::ellipse) {
+                const double mu = i == 0 ? part.mu : part.mu_second;
+                d[i] /= std::max(mu * mu, 1e-300);
+            }
+        }
+        const FrictionPart& after = change_.mode_after.parts[ix(number)];
+        if (part.shape == FrictionPart::Shape::patch && after.slips)
+            for (int i = 0; i < 3; ++i) d[i] = after.direction[ix(i)];
+        for (int i = 0; i < part.size; ++i) length = std::hypot(length, d[i]);
+        for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = d[i] /= std::max(length, 1e-300);
+        double gradient[3];
+        d_.slip_gradient(part, d, gradient);
+        const Matrix change =
+            d_.slip_gradient_derivative(e, part, d, Matrix::Zero(part.size, x_.columns()), coefficient_);
+        const double value = d_.load(static_cast<int>(&e - d_.elements.data()));
+        const RowVector dload = load(e);
+        RowVector s = RowVector::Zero(x_.columns());
+        for (int i = 0; i < part.size; ++i)
+            s += d[i] * (gradient[i] * dload + value * change.row(i) + x_.linearised.reactions().row(part.row + i));
+        return s;
+    }
+
+    RowVector change_of(const Watch& w) const {
+        using What = Watch::What;
+        if (w.what == What::hold) return RowVector::Zero(x_.columns());
+        const ElementMode& e = d_.elements[ix(w.element)];
+        switch (w.what) {
+            case What::gap: return position_.row(e.rows.normal);
+            case What::depth: return -position_.row(e.rows.normal);
+            case What::spring: {
+                ElementMode free = e;
+                free.pulls = false;
+                const RowVector s = d_.penalty_derivative(free, position_, velocity_, coefficient_);
+                return e.pulls ? RowVector(-s) : s;
+            }
+            case What::force: return x_.linearised.reactions().row(e.rows.normal);
+            case What::reaction: return e.reaction_sign * x_.linearised.reactions().row(e.rows.normal);
+            case What::clutch: return velocity_.row(e.rows.normal);
+            case What::slip: {
+                const FrictionPart& part = d_.parts[ix(w.part)];
+                RowVector s = RowVector::Zero(x_.columns());
+                for (int i = 0; i < part.size; ++i) s += part.direction[ix(i)] * velocity_.row(part.row + i);
+                return s;
+            }
+            case What::reserve: return reserve(e, d_.parts[ix(w.part)], w.part);
+            case What::hold: break;
+        }
+        return RowVector::Zero(x_.columns());
+    }
+
+    Tangent& x_;
+    integrate::Dynamics& d_;
+    const RecordedChange& change_;
+    const Vector& f_;
+    Matrix position_, velocity_, coefficient_;
+};
+
+/// Impacts at the start come when their contacts close.
+std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d) {
+    std::vector<Watch> list;
+    d.evaluate_terms(change.t, change.before.data());
+    for (const integrate::RecordedImpact& impact : change.impacts)
+        for (std::size_t b = 0; b + 1 < impact.start.size(); ++b) {
+            const ElementMode& e = d.elements[ix(impact.owner[b])];
+            if (e.rows.kind == ElementKind::contact && d.row_velocity(e.rows.normal) < -1e-9)
+                list.push_back({Watch::What::gap, impact.owner[b]});
+        }
+    return list;
+}
+
+bool newly_sticks_in_a_plane(const RecordedChange& change) {
+    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
+        const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
+        if (was.size > 1 && was.slips && !is.slips) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
+    Saltation out;
+    const int n = x.n();
+    const auto fail = [&](std::string why) {
+        out.exists = false;
+        out.why_not = std::move(why);
+        return out;
+    };
+    Vector before, after;
+    x.set_mode(change.mode_before, change.t, change.before.data());
+    if (!x.velocity_field(change.t, change.before.data(), before)) return fail("the equations of motion are singular");
+    out.inherited = change.found.empty() || change.unavoidable;
+    const std::vector<Watch> found = start ? closing(change, x.dynamics) : change.found;
+    if (start) out.inherited = found.empty();
+    if (!out.inherited) {
+        RecordedChange seen = change;
+        seen.found = found;
+        const Conditions conditions(x, seen, before);
+        for (const Watch& w : found) {
+            out.untimed = out.untimed || w.what == Watch::What::hold;
+            out.events.push_back(conditions.of(w));
+        }
+    }
+
+    // x⁺ = R(t, x⁻, p): impacts one after the other, then rest where impacts accumulate or friction holds.
+    out.map = x.state_identity();
+    for (const integrate::RecordedImpact& impact : change.impacts) {
+        x.set_mode(change.mode_before, change.t, change.before.data());
+        ImpactDerivative d = differentiate(x, change.t, change.before.data(), impact);
+        if (!d.exists) return fail(std::move(d.why_not));
+        // Its columns are δ before it: velocities are those after the impact before.
+        Matrix inner = Matrix::Zero(x.columns(), x.columns());
+        inner.setIdentity();
+        inner.middleRows(1 + n, n) = out.map.bottomRows(n);
+        for (Condition& c : d.conditions) out.conditions.push_back({c.change * inner, std::move(c.otherwise)});
+        out.map.bottomRows(n) = d.velocity * inner;
+    }
+    x.set_mode(change.mode_after, change.t, change.after.data());
+    if (!change.rest.empty() || newly_sticks_in_a_plane(change))
+        out.map.bottomRows(n) = differentiate_arrest(x, change.t, change.after.data(), out.map.bottomRows(n));
+    if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
+    out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
+    const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
+    out.smooth = out.drift.cwiseAbs().maxCoeff() <= 1e-8 * size;
+    if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
+    return out;
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/sensitivity/impact_map.hpp"
+
+namespace saltus::sensitivity {
+
+/// Below this the quantity whose zero is the event touches zero rather than passes through it: grazing.
+inline constexpr double transversality_margin = 1e-6;
+
+/// The condition s = 0 that fixes the time of a change.
+struct EventCondition {
+    integrate::Watch watch;
+    Eigen::RowVectorXd s;         ///< ∂s, one a column
+    double rate = 0.0;            ///< ṡ = s_t + s_x f⁻
+    double transversality = 0.0;  ///< |ṡ| of the largest that it could be, in [0, 1]
+};
+
+/// A change of mode to first order. With δ = (0, δx⁻, δp) and the time's own δt = −s·δ/ṡ
+///     δx⁺ = map·δ + drift δt,   drift = R_x f⁻ + R_t − f⁺,
+/// both δx at the same time: the saltation matrix is map_x − drift s_x/ṡ. [Alscher] has the case of one contact.
+struct Saltation {
+    bool exists = true;
+    std::string why_not;
+    std::vector<EventCondition> events;  ///< that came to zero together
+    bool inherited = false;              ///< no time of its own: δt is that of the change before (0 at the start)
+    bool untimed = false;                ///< its time has no derivative: reactions are not unique
+    Matrix map;                          ///< 2n × columns
+    Vector drift;
+    bool smooth = false;  ///< the drift is nothing: δt does not matter to the state
+    std::vector<Condition> conditions;
+};
+
+/// `start`: the change at which the motion begins; an impact there has the time at which its contacts close.
+Saltation saltation(Tangent& tangent, const integrate::RecordedChange& change, bool start);
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/sensitivity.hpp"
+
+#include <chrono>
+
+#include "saltus/sensitivity/adjoint.hpp"
+#include "saltus/sensitivity/forward.hpp"
+
+namespace saltus::sensitivity {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& with_respect_to,
+                        const Options& options) {
+    Sensitivity out;
+    out.with_respect_to = with_respect_to;
+    integrate::Recording recording;
+    integrate::Options run;
+    run.t_end = options.t_end;
+    run.interrupted = options.interrupted;
+    run.progress = options.progress;
+    const bool stepped = std::holds_alternative<integrate::Moreau>(options.method);
+    if (!stepped) run.recording = &recording;
+    const auto start = std::chrono::steady_clock::now();
+    out.motion = integrate::simulate(model, options.method, run);
+    out.simulation_seconds = seconds_since(start);
+    const auto refuse = [&](std::string why) {
+        out.available = false;
+        out.reason = std::move(why);
+    };
+    if (stepped)
+        refuse("time-stepping does not resolve its events, and derivatives need them; simulate with method event");
+    else if (model.system->jacobians() == nullptr)
+        refuse("the system gives no derivatives of its equations");
+    else if (out.motion.status != trajectory::Status::completed)
+        refuse("the motion ended before its time: " + out.motion.reason);
+    std::optional<Output> output;
+    if (!options.output.empty()) {
+        output = output_of(model, options.output, out.motion.end.t, out.motion.end.q, out.motion.end.u);
+        out.output = output->value;
+    }
+    if (!out.available) return out;
+    const auto begun = std::chrono::steady_clock::now();
+    if (output && options.adjoint)
+        backwards(model, recording, *output, options, out);
+    else
+        forwards(model, recording, options, out);
+    if (output && !options.adjoint)
+        for (std::size_t j = 0; j < with_respect_to.size(); ++j) {
+            const int n = model.size();
+            double value = output->gradient.segment(1, 2 * n).dot(out.final.col(static_cast<Eigen::Index>(j)));
+            if (with_respect_to[j].kind == Variable::Kind::parameter)
+                value += output->gradient(1 + 2 * n + with_respect_to[j].index);
+            out.output_derivative.push_back(value);
+        }
+    out.derivative_seconds = seconds_since(begun);
+    return out;
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/start.hpp"
+
+#include <cmath>
+
+#include "saltus/sensitivity/impact_map.hpp"
+
+namespace saltus::sensitivity {
+
+using model::Function;
+using trajectory::ElementKind;
+
+Matrix initial_directions(const model::Model& model, const std::vector<Variable>& variables) {
+    const int n = model.size(), parameters = model.layout().parameters;
+    Matrix out = Matrix::Zero(static_cast<Eigen::Index>(variables.size()), 1 + 2 * n + parameters);
+    for (std::size_t j = 0; j < variables.size(); ++j) {
+        auto row = out.row(static_cast<Eigen::Index>(j));
+        const Variable& v = variables[j];
+        switch (v.kind) {
+            case Variable::Kind::position: row(1 + v.index) = 1.0; break;
+            case Variable::Kind::velocity: row(1 + n + v.index) = 1.0; break;
+            case Variable::Kind::parameter:
+                row(1 + 2 * n + v.index) = 1.0;
+                if (model.dq0_dp.cols() == parameters) row.segment(1, n) = model.dq0_dp.col(v.index).transpose();
+                if (model.du0_dp.cols() == parameters) row.segment(1 + n, n) = model.du0_dp.col(v.index).transpose();
+                break;
+        }
+    }
+    return out;
+}
+
+StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_(x.n()) {
+    const double* const state = change.after.data();
+    x.set_mode(change.mode_after, change.t, state);
+    Matrix position, velocity;
+    x.linearised.gather(Function::position, change.t, state, {}, {}, position);
+    x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
+    const model::Model& m = x.model();
+    for (const integrate::ElementMode& e : change.mode_after.elements) {
+        const auto i = static_cast<std::size_t>(e.rows.index);
+        if (e.rows.kind == ElementKind::constraint) {
+            const std::string why = "the constraint '" + m.constraints[i].name + "' does not let it change alone";
+            demands_.push_back({position.row(e.rows.normal), why});
+            demands_.push_back({velocity.row(e.rows.normal), why});
+        }
+        if (e.rows.kind == ElementKind::contact && e.active && !x.dynamics.compliant())
+            demands_.push_back({position.row(e.rows.normal),
+                                "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
+    }
+    velocity_ = differentiate_arrest(x, change.t, state, x.state_identity().bottomRows(n_));
+}
+
+std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {
+    for (const Demand& d : demands_)
+        if (std::abs(d.change.dot(direction)) > 1e-9 * d.change.cwiseAbs().dot(direction.cwiseAbs()))
+            return d.otherwise;
+    return {};
+}
+
+void StartCheck::arrest(Matrix& directions) const {
+    directions.middleCols(1 + n_, n_) = directions * velocity_.transpose();
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/variables.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/expr/parse.hpp"
+#include "saltus/expr/tape.hpp"
+
+namespace saltus::sensitivity {
+
+namespace {
+
+using model::Model;
+using model::Parameter;
+
+Variable parameter_variable(const Parameter& p) { return {Variable::Kind::parameter, p.column, p.name, p.value}; }
+
+std::vector<std::string> independent_names(const Model& model) {
+    std::vector<std::string> names;
+    for (const Parameter& p : model.parameters)
+        if (p.column >= 0 && !p.structural) names.push_back(p.name);
+    return names;
+}
+
+std::vector<std::string> known_names(const Model& model) {
+    std::vector<std::string> names;
+    for (const std::string& c : model.coordinates) {
+        names.push_back(c);
+        names.push_back(c + "'");
+    }
+    for (const std::string& p : independent_names(model)) names.push_back(p);
+    return names;
+}
+
+/// Independent parameters in the expression of a derived one, and in those of the parameters that it names.
+std::vector<std::string> sources_of(const Model& model, const model::Description& description,
+                                    const std::string& name) {
+    std::vector<std::string> open{name}, seen{name}, sources;
+    while (!open.empty()) {
+        const std::string at = open.back();
+        open.pop_back();
+        for (const model::Entry& entry : description.parameters) {
+            if (entry.name != at) continue;
+            const std::string& text = entry.value.source.text;
+            for (const Parameter& p : model.parameters) {
+                bool named = false;
+                for (std::size_t k = text.find(p.name); k != std::string::npos && !named;
+                     k = text.find(p.name, k + 1)) {
+                    const auto part_of_name = [&](std::size_t i) {
+                        return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+                    };
+                    named = !(k > 0 && part_of_name(k - 1)) && !part_of_name(k + p.name.size());
+                }
+                if (!named || std::find(seen.begin(), seen.end(), p.name) != seen.end()) continue;
+                seen.push_back(p.name);
+                (p.column >= 0 ? sources : open).push_back(p.name);
+            }
+        }
+    }
+    return sources;
+}
+
+Variable variable(const Model& model, const std::string& name, const model::Description* description) {
+    const bool velocity = !name.empty() && name.back() == '\'';
+    const std::string coordinate = velocity ? name.substr(0, name.size() - 1) : name;
+    for (int i = 0; i < model.size(); ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        if (model.coordinates[k] != coordinate) continue;
+        return {velocity ? Variable::Kind::velocity : Variable::Kind::position, i, name,
+                velocity ? model.u0[k] : model.q0[k]};
+    }
+    for (const Parameter& p : model.parameters) {
+        if (p.name != name) continue;
+        if (p.structural)
+            throw Error("'" + name +
+                            "' shapes the initial geometry of the points: there are no derivatives with "
+                            "respect to it",
+                        {"--wrt", 0, 0}, "simulate with --set " + name + "=... and compare");
+        if (p.column < 0) {
+            std::vector<std::string> sources;
+            if (description != nullptr) sources = sources_of(model, *description, name);
+            throw Error("'" + name + "' is computed from other parameters", {"--wrt", 0, 0},
+                        sources.empty() ? "take those it comes from, among " + listing(independent_names(model))
+                                        : "take " + listing(sources) + " instead");
+        }
+        return parameter_variable(p);
+    }
+    throw Error("unknown name '" + name + "'", {"--wrt", 0, 0}, did_you_mean(name, known_names(model)));
+}
+
+}  // namespace
+
+std::vector<Variable> variables(const Model& model, const std::vector<std::string>& names,
+                                const model::Description* description) {
+    std::vector<Variable> list;
+    for (const std::string& name : names) {
+        const bool again = std::any_of(list.begin(), list.end(), [&](const Variable& v) { return v.name == name; });
+        if (!again) list.push_back(variable(model, name, description));
+    }
+    return list;
+}
+
+std::vector<Variable> all_variables(const Model& model) { return variables(model, known_names(model)); }
+
+Output output_of(const Model& model, const std::string& expression, double t, const std::vector<double>& q,
+                 const std::vector<double>& u) {
+    using expr::Expr;
+    const auto n = static_cast<std::size_t>(model.size());
+    Output out;
+    out.gradient = Vector::Zero(1 + 2 * model.size() + model.layout().parameters);
+    // Names such as p0.x are no expressions.
+    for (std::size_t i = 0; i < n; ++i)
+        for (const bool velocity : {false, true})
+            if (expression == model.coordinates[i] + (velocity ? "'" : "")) {
+                out.value = velocity ? u[i] : q[i];
+                out.gradient(static_cast<Eigen::Index>(1 + i + (velocity ? n : 0))) = 1.0;
+                return out;
+            }
+    expr::Graph graph;
+    std::vector<Expr> symbols{graph.symbol("t", expr::Kind::time)};
+    std::vector<double> values{t};
+    std::vector<std::string> names{"t"};
+    const auto add = [&](const std::string& name, expr::Kind kind, double value) {
+        names.push_back(name);
+        symbols.push_back(graph.symbol(name, kind));
+        values.push_back(value);
+    };
+    for (std::size_t i = 0; i < n; ++i) add(model.coordinates[i], expr::Kind::position, q[i]);
+    for (std::size_t i = 0; i < n; ++i) add(model.coordinates[i] + "'", expr::Kind::velocity, u[i]);
+    std::vector<std::string> of_column(static_cast<std::size_t>(model.layout().parameters));
+    for (const Parameter& p : model.parameters)
+        if (p.column >= 0) of_column[static_cast<std::size_t>(p.column)] = p.name;
+    for (std::size_t k = 0; k < of_column.size(); ++k) add(of_column[k], expr::Kind::parameter, model.p[k]);
+    expr::Scope scope;
+    scope.find = [&](std::string_view name) -> std::optional<Expr> {
+        for (std::size_t k = 0; k < names.size(); ++k)
+            if (names[k] == name) return symbols[k];
+        return {};
+    };
+    scope.names = [&] { return names; };
+    scope.refusal = [&](std::string_view name) -> std::string {
+        for (const Parameter& p : model.parameters)
+            if (p.name == name && p.column < 0) return "it is computed from other parameters: write it out";
+        return {};
+    };
+    scope.what = "the output";
+    expr::Source source;
+    source.text = expression;
+    source.place = {"--output", 0, 0};
+    const Expr value = expr::parse(graph, source, scope);
+    std::vector<Expr> wanted{value};
+    for (const Expr symbol : symbols) wanted.push_back(expr::Derivative(graph, symbol)(value));
+    const expr::Tape tape(graph, wanted, {}, symbols);
+    std::vector<double> scratch(tape.slot_count()), results(wanted.size());
+    tape.prepare<double>({}, scratch);
+    tape.evaluate<double>(values, scratch, results);
+    out.value = results[0];
+    for (std::size_t k = 0; k < symbols.size(); ++k) out.gradient(static_cast<Eigen::Index>(k)) = results[k + 1];
+    return out;
+}
+
+}  // namespace saltus::sensitivity

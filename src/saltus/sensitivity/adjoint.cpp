@@ -29,7 +29,7 @@ public:
           x_(model, recording.compliant, recording.stiffness),
           motion_(x_),
           n_(x_.n()),
-          flow_({0, n_, 2 * n_}, options.tolerance) {}
+          flow_(n_, true, options.tolerance) {}
 
     void run(const Output& output) {
         Y_ = output.gradient.tail(x_.columns() - 1).transpose();

@@ -16,6 +16,8 @@ using trajectory::Trajectory;
 
 constexpr double first_step = 1e-3, good_enough = 1e-9;
 constexpr int refinements = 6;
+/// Rounding moves the times of fainter events by more than differences bear.
+constexpr double well_located = 1e-3;
 
 /// The same method, as exact as it goes.
 integrate::Method exact(integrate::Method method) {
@@ -54,6 +56,8 @@ public:
     Differenced of(std::size_t j) {
         const Variable& v = s_.with_respect_to[j];
         Differenced best;
+        int side = j < s_.one_sided.size() ? s_.one_sided[j] : 0;
+        if (side == 0 && v.kind == Variable::Kind::parameter) side = allowed_side(v);
         double scale = std::abs(v.value);
         if (scale == 0.0) scale = 1.0;
         for (int k = 0; k < refinements; ++k) {
@@ -61,7 +65,7 @@ public:
             std::string why;
             std::optional<Differenced> next;
             try {
-                next = at_step(v, j, h, why);
+                next = at_step(v, j, h, side, why);
             } catch (const Error& e) {
                 why = e.message();
             }
@@ -78,6 +82,22 @@ public:
     }
 
 private:
+    /// A value at the edge of what the model allows has one side.
+    int allowed_side(const Variable& v) const {
+        const double h = first_step * (v.value == 0.0 ? 1.0 : std::abs(v.value));
+        bool allowed[2] = {true, true};
+        for (const int k : {0, 1}) {
+            model::BuildOptions build = build_;
+            build.set.emplace_back(v.name, number_text(v.value + (k == 0 ? -h : h)));
+            try {
+                model::build(description_, build);
+            } catch (const Error&) {
+                allowed[k] = false;
+            }
+        }
+        return allowed[0] == allowed[1] ? 0 : allowed[1] ? 1 : -1;
+    }
+
     Trajectory motion(const Variable& v, double value) const {
         model::BuildOptions build = build_;
         if (v.kind == Variable::Kind::parameter) build.set.emplace_back(v.name, number_text(value));
@@ -93,34 +113,52 @@ private:
         return integrate::simulate(model, method_, run);
     }
 
-    std::optional<Sample> central(const Variable& v, double h, std::string& why) const {
-        const double up = v.value + h, down = v.value - h;
-        const Trajectory a = motion(v, up), b = motion(v, down);
-        if (a.status != trajectory::Status::completed || b.status != trajectory::Status::completed) {
+    std::optional<Trajectory> beside(const Variable& v, double value, std::string& why) const {
+        Trajectory t = motion(v, value);
+        if (t.status != trajectory::Status::completed) {
             why = "a motion beside it ends before its time";
             return {};
         }
-        if (!same_events(a, s_.motion) || !same_events(b, s_.motion)) {
+        if (!same_events(t, s_.motion)) {
             why = "other events happen beside it";
             return {};
         }
-        const double width = up - down;
-        const auto n = static_cast<Eigen::Index>(a.end.q.size());
-        Sample d{Vector(n), Vector(n), Vector(static_cast<Eigen::Index>(a.events.size()))};
-        for (Eigen::Index i = 0; i < n; ++i) {
-            const auto k = static_cast<std::size_t>(i);
-            d.q(i) = (a.end.q[k] - b.end.q[k]) / width;
-            d.u(i) = (a.end.u[k] - b.end.u[k]) / width;
+        return t;
+    }
+
+    /// Σ weight · motion at value + offset, over `width`.
+    std::optional<Sample> combined(const Variable& v, const std::vector<std::pair<double, double>>& weights,
+                                   double width, std::string& why) const {
+        const auto n = static_cast<Eigen::Index>(s_.motion.end.q.size());
+        Sample d{Vector::Zero(n), Vector::Zero(n), Vector::Zero(static_cast<Eigen::Index>(s_.motion.events.size()))};
+        for (const auto& [offset, weight] : weights) {
+            const std::optional<Trajectory> t = beside(v, v.value + offset, why);
+            if (!t) return {};
+            const double w = weight / width;
+            for (Eigen::Index i = 0; i < n; ++i) {
+                d.q(i) += w * t->end.q[static_cast<std::size_t>(i)];
+                d.u(i) += w * t->end.u[static_cast<std::size_t>(i)];
+            }
+            for (std::size_t e = 0; e < t->events.size(); ++e) d.t(static_cast<Eigen::Index>(e)) += w * t->events[e].t;
         }
-        for (std::size_t e = 0; e < a.events.size(); ++e)
-            d.t(static_cast<Eigen::Index>(e)) = (a.events[e].t - b.events[e].t) / width;
         return d;
     }
 
-    std::optional<Differenced> at_step(const Variable& v, std::size_t j, double h, std::string& why) const {
-        const std::optional<Sample> wide = central(v, h, why);
+    /// Of second order: central, or on one side of the value.
+    std::optional<Sample> difference(const Variable& v, double h, int side, std::string& why) const {
+        h = side >= 0 ? (v.value + h) - v.value : v.value - (v.value - h);  // as it is rounded
+        if (side == 0) {
+            const double up = (v.value + h) - v.value, down = v.value - (v.value - h);
+            return combined(v, {{h, 1.0}, {-h, -1.0}}, up + down, why);
+        }
+        const double step = side * h;
+        return combined(v, {{0.0, -3.0}, {step, 4.0}, {2.0 * step, -1.0}}, 2.0 * step, why);
+    }
+
+    std::optional<Differenced> at_step(const Variable& v, std::size_t j, double h, int side, std::string& why) const {
+        const std::optional<Sample> wide = difference(v, h, side, why);
         if (!wide) return {};
-        const std::optional<Sample> narrow = central(v, 0.5 * h, why);
+        const std::optional<Sample> narrow = difference(v, 0.5 * h, side, why);
         if (!narrow) return {};
         Differenced d;
         d.possible = true;
@@ -131,23 +169,27 @@ private:
         d.state.resize(2 * n);
         d.state << q, u;
         d.dt.assign(t.data(), t.data() + t.size());
-        // Below this a derivative is nothing.
-        const auto floor = [&](double size) { return 1e-6 * (1.0 + size) / (1.0 + std::abs(v.value)); };
+        // Below a thousandth of what is usual for numbers of this size a derivative is measured by that.
+        const auto floor = [&](double size) { return 1e-3 * (1.0 + size) / (1.0 + std::abs(v.value)); };
         const auto map = [](const std::vector<double>& x) {
             return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
         };
         const double size_q = std::max(largest(q), floor(largest(map(s_.motion.end.q)))),
                      size_u = std::max(largest(u), floor(largest(map(s_.motion.end.u)))),
                      size_t = std::max(largest(t), floor(std::abs(s_.motion.end.t)));
-        d.uncertainty = std::max(
-            {largest(q - narrow->q) / size_q, largest(u - narrow->u) / size_u, largest(t - narrow->t) / size_t});
+        d.uncertainty = std::max(largest(q - narrow->q) / size_q, largest(u - narrow->u) / size_u);
+        for (const EventSensitivity& e : s_.events) {
+            const auto k = static_cast<Eigen::Index>(e.event);
+            if (!(e.transversality < well_located))
+                d.uncertainty = std::max(d.uncertainty, std::abs(t(k) - narrow->t(k)) / size_t);
+        }
         if (s_.final.cols() == 0) return d;
         const auto column = s_.final.col(static_cast<Eigen::Index>(j));
         d.error = column.hasNaN()
                       ? 0.0
                       : std::max(largest(q - column.head(n)) / size_q, largest(u - column.tail(n)) / size_u);
         for (const EventSensitivity& e : s_.events)
-            if (e.event < d.dt.size() && !std::isnan(e.dt[j]))
+            if (e.event < d.dt.size() && !std::isnan(e.dt[j]) && !(e.transversality < well_located))
                 d.error = std::max(d.error, std::abs(d.dt[e.event] - e.dt[j]) / size_t);
         return d;
     }

@@ -7,7 +7,7 @@
 namespace saltus::sensitivity {
 
 /// Central differences of whole motions, extrapolated: (4 D(h/2) − D(h))/3, with the step made smaller until that and
-/// D(h/2) agree, or as far as it gets.
+/// D(h/2) agree, or as far as it gets. At the edge of what is allowed, e = 1 for example, differences on one side.
 struct Differenced {
     bool possible = false;
     std::string why_not;       ///< the model refuses the value, the events differ on the two sides

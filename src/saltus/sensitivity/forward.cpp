@@ -34,7 +34,7 @@ public:
           out_(out),
           x_(model, recording.compliant, recording.stiffness),
           motion_(x_),
-          flow_({0, x_.n()}, options.tolerance),
+          flow_(x_.n(), false, options.tolerance),
           n_(x_.n()),
           k_(static_cast<Eigen::Index>(out.with_respect_to.size())),
           directions_(Matrix::Zero(k_, x_.columns())),
@@ -44,6 +44,7 @@ public:
 
     void run() {
         directions_ = initial_directions(x_.model(), out_.with_respect_to);
+        flow_.set_floor(usual_sizes());
         bool first = true;
         for (const auto& piece : recording_.pieces) {
             if (std::none_of(alive_.begin(), alive_.end(), [](char a) { return a != 0; })) break;
@@ -83,6 +84,23 @@ private:
     void end_all(double t, const std::string& why) {
         remark(t, "", why);
         for (Eigen::Index j = 0; j < k_; ++j) end(j);
+    }
+
+    /// A thousandth of what derivatives of such states by such values are.
+    Matrix usual_sizes() const {
+        Matrix sizes(k_, 2);
+        const auto largest = [](const std::vector<double>& x) {
+            double most = 1.0;
+            for (const double v : x) most = std::max(most, std::abs(v));
+            return most;
+        };
+        for (Eigen::Index j = 0; j < k_; ++j) {
+            const double value = std::abs(out_.with_respect_to[static_cast<std::size_t>(j)].value);
+            const double per = 1e-3 / (value > 0.0 ? value : 1.0);
+            sizes(j, 0) = per * largest(out_.motion.end.q);
+            sizes(j, 1) = per * largest(out_.motion.end.u);
+        }
+        return sizes;
     }
 
     /// What the mode at the start demands of the initial values.
@@ -191,8 +209,15 @@ private:
             if (!std::isnan(dt(j))) after += dt(j) * s.drift;
             directions_.row(j).segment(1, 2 * n_) = after.transpose();
         }
+        limit_ = dt;
         record(change, s, dt);
-        dt_ = dt;
+        dt_ = limit_;
+        // An impact at the very start takes place on the side on which its contacts are still open.
+        if (!start) return;
+        out_.one_sided.assign(alive_.size(), 0);
+        for (Eigen::Index j = 0; j < k_; ++j)
+            if (!s.events.empty() && lives(j) && std::abs(dt(j)) > 0.0)
+                out_.one_sided[static_cast<std::size_t>(j)] = dt(j) > 0.0 ? 1 : -1;
     }
 
     void record(const RecordedChange& change, const Saltation& s, const Vector& dt) {
@@ -208,6 +233,7 @@ private:
                 for (const int element : event.elements) limits_.impact(element, event.t, d.dt);
             if (event.kind == EventKind::accumulation) {
                 d.dt = limits_.limit(event);
+                if (event.t > change.t) limit_ = Eigen::Map<const Vector>(d.dt.data(), k_);
                 if (std::any_of(d.dt.begin(), d.dt.end(), [](double v) { return std::isnan(v); }))
                     remark(event.t, "",
                            "the impacts do not follow a geometric law: the limit's time has no derivative");
@@ -231,7 +257,7 @@ private:
     const Eigen::Index k_;
     Matrix directions_;  // variables × columns; δt = 0
     std::vector<char> alive_;
-    Vector dt_;  // of the last change
+    Vector dt_, limit_;  // of the last change; of the accumulation that it began
     AccumulationLimits limits_;
 };
 

@@ -187,7 +187,9 @@ private:
         const double zero_Lambda = nothing * std::max(Lambda.cwiseAbs().maxCoeff(), 1e-300);
         const double zero_xi = nothing * std::max(largest_gamma_, 1e-300);
         std::vector<std::pair<Eigen::Index, int>> edges;  // rows at the edge of their law, whose
+        std::vector<Eigen::Index> resting, spent;  // rows at rest; first rows of friction that could not hold more
         const auto at_rest = [&](Eigen::Index k) {
+            resting.push_back(k);
             S.row(k) = D.row(k);
             right.row(k) = -dxi.row(k);
         };
@@ -198,17 +200,16 @@ private:
             const int size = part.size;
             const double load = sign * Lambda(normal), speed = xi.segment(k0, size).norm();
             const bool frictionless = part.mu == 0.0 && part.mu_second == 0.0;
+            double used = Lambda.segment(k0, size).norm() / std::max(part.mu * load, 1e-300);
+            if (part.shape == FrictionPart::Shape::ellipse)
+                used = std::hypot(Lambda(k0) / (part.mu * load), Lambda(k0 + 1) / (part.mu_second * load));
+            const bool full = part.shape != FrictionPart::Shape::patch && used > 1.0 - 1e-9;
             if (edge || (speed <= zero_xi && !frictionless)) {
                 for (int i = 0; i < size; ++i) {
                     at_rest(k0 + i);
                     if (edge) edges.emplace_back(k0 + i, static_cast<int>(&element - d_.elements.data()));
                 }
-                double used = Lambda.segment(k0, size).norm() / std::max(part.mu * load, 1e-300);
-                if (part.shape == FrictionPart::Shape::ellipse)
-                    used = std::hypot(Lambda(k0) / (part.mu * load), Lambda(k0 + 1) / (part.mu_second * load));
-                if (!edge && part.shape != FrictionPart::Shape::patch && used > 1.0 - 1e-9)
-                    fail("the friction of '" + name_of(static_cast<int>(&element - d_.elements.data())) +
-                         "' is at the edge between sticking and slipping");
+                if (!edge && full) spent.push_back(k0);
                 return;
             }
             if (speed <= zero_xi) {
@@ -262,6 +263,8 @@ private:
             for (int k = element.first_part; k < element.first_part + element.parts; ++k)
                 friction(element, k, k0 + 1 + d_.parts[ix(k)].row - element.rows.first_slip, k0, 1.0, edge);
         }
+        for (const Eigen::Index k : spent)
+            if (holds_alone(k, resting)) fail("friction is at the edge between sticking and slipping");
         if (m > 0) {
             p.dLambda = least_squares_columns(S, right, 1e-13);
             const Matrix defect = S * p.dLambda - right;
@@ -279,6 +282,17 @@ private:
             p.dLambda.setZero(0, x_.columns());
         }
         return p;
+    }
+
+    /// Whether the others at rest could not do without this row: otherwise they can take over what it bears.
+    bool holds_alone(Eigen::Index row, const std::vector<Eigen::Index>& resting) const {
+        Matrix all(static_cast<Eigen::Index>(resting.size()), n_);
+        Eigen::Index k = 0;
+        for (const Eigen::Index r : resting)
+            if (r != row) all.row(k++) = rows_.row(r);
+        all.row(k) = rows_.row(row);
+        const std::vector<int> independent = row_rank(all, 1e-9).independent;
+        return std::find(independent.begin(), independent.end(), static_cast<int>(k)) != independent.end();
     }
 
     void poisson(const Vector& Lambda, const Vector& e, const Matrix& de) {
@@ -380,22 +394,73 @@ ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, cons
     return Course(tangent, t, q, impact).run();
 }
 
-Matrix differentiate_arrest(Tangent& tangent, double t, const double* x, const Matrix& before) {
+Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const Vector& u, const Matrix& before) {
     integrate::Dynamics& d = tangent.dynamics;
-    if (!d.evaluate(t, x) || d.equation_rows().empty()) return before;
-    const std::vector<int>& rows = d.equation_rows();
-    const Matrix C = d.equation_columns(), inverse = d.multiplier_inverse();
-    Matrix velocity;
-    tangent.linearised.gather(Function::velocity, t, x, {}, {}, velocity);
-    Matrix change(static_cast<Eigen::Index>(rows.size()), tangent.columns());
     const int n = tangent.n();
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        RowVector known = velocity.row(rows[k]);
+    std::vector<double> x(q, q + n);
+    x.insert(x.end(), u.data(), u.data() + n);
+    x.push_back(0.0);
+    if (!d.evaluate(t, x.data()) || d.equation_rows().empty()) return before;
+    const std::vector<int>& rows = d.equation_rows();
+    const auto m = static_cast<Eigen::Index>(rows.size());
+    const Matrix C = d.equation_columns(), inverse = d.multiplier_inverse();
+    Vector gamma(m);
+    for (Eigen::Index k = 0; k < m; ++k) gamma(k) = d.row_velocity(rows[ix(k)]);
+    const Vector Lambda = -inverse * gamma, jump = C * Lambda;
+    Matrix velocity, with, without, coefficient;
+    integrate::Linearised& linearised = tangent.linearised;
+    linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
+    if (tangent.model().layout().coefficients > 0)
+        linearised.gather(Function::coefficient, t, x.data(), {}, {}, coefficient);
+    // M(u⁺ − u) = FΛ with its equations at rest: ∂(FΛ − M(u⁺ − u)) with Λ and the velocities held
+    std::vector<double> lambda(ix(tangent.model().layout().row_count()), 0.0), a(jump.data(), jump.data() + n);
+    Matrix slip = Matrix::Zero(n, tangent.columns());
+    const auto moved = [&](const Matrix& gamma_of_u, int row) -> RowVector {  // δγ with δu = before
+        RowVector known = gamma_of_u.row(row);
         const RowVector W = known.segment(1 + n, n);
         known.segment(1 + n, n).setZero();
-        change.row(static_cast<Eigen::Index>(k)) = known + W * before;
+        return known + W * before;
+    };
+    for (Eigen::Index k = 0; k < m; ++k) {
+        lambda[ix(rows[ix(k)])] += Lambda(k);
+        const int owner = d.equation_owner(static_cast<int>(k));
+        if (owner < 0) continue;
+        const ElementMode& e = d.elements[ix(owner)];
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = d.parts[ix(p)];
+            if (!part.slips) continue;
+            double along[3], gradient[3];
+            Matrix dgamma(part.size, tangent.columns());
+            for (int i = 0; i < part.size; ++i) {
+                along[i] = d.row_velocity(part.row + i);
+                dgamma.row(i) = moved(velocity, part.row + i);
+            }
+            d.slip_gradient(part, along, gradient);
+            const Matrix change = d.slip_gradient_derivative(e, part, along, dgamma, coefficient);
+            for (int i = 0; i < part.size; ++i) {
+                lambda[ix(part.row + i)] -= e.reaction_sign * gradient[i] * Lambda(k);
+                slip -= e.reaction_sign * Lambda(k) * velocity.row(part.row + i).segment(1 + n, n).transpose() *
+                        change.row(i);
+            }
+        }
     }
-    return before - C * (inverse * change);
+    linearised.gather(Function::residual, t, x.data(), a, lambda, with);
+    std::fill(lambda.begin(), lambda.end(), 0.0);
+    std::fill(a.begin(), a.end(), 0.0);
+    linearised.gather(Function::residual, t, x.data(), a, lambda, without);
+    Matrix load = with - without + slip;
+    for (Eigen::Index c = 0; c < load.cols(); ++c) d.mass().solve({load.col(c).data(), ix(n)});
+    const Matrix known = before + load;
+    for (int i = 0; i < n; ++i) x[ix(n + i)] += jump(i);
+    linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
+    Matrix right(m, tangent.columns());
+    for (Eigen::Index k = 0; k < m; ++k) {
+        RowVector row = velocity.row(rows[ix(k)]);
+        const RowVector W = row.segment(1 + n, n);
+        row.segment(1 + n, n).setZero();
+        right.row(k) = -row - W * known;
+    }
+    return known + C * (inverse * right);
 }
 
 }  // namespace saltus::sensitivity

@@ -29,8 +29,8 @@ struct ImpactDerivative {
 /// The tangent's mode is that before the impact.
 ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, const integrate::RecordedImpact& impact);
 
-/// Velocities brought to rest in all equations of the tangent's mode by impulses along its forces: δ of the result,
-/// from those before (n × columns).
-Matrix differentiate_arrest(Tangent& tangent, double t, const double* x, const Matrix& before);
+/// Velocities u brought to rest in all equations of the tangent's mode by impulses along its forces, at (t, q): δ of
+/// the result, from those before (n × columns). Where u is at rest already, this takes away what is not tangent.
+Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const Vector& u, const Matrix& before);
 
 }  // namespace saltus::sensitivity

@@ -62,29 +62,23 @@ constexpr double implicit_difference = 1e-6;
 }  // namespace
 
 void LinearFlow::grow_scale(const Matrix& Y) {
-    const auto parts = static_cast<Eigen::Index>(parts_.size());
-    if (scale_.rows() != Y.rows()) scale_.setZero(Y.rows(), parts);
-    for (Eigen::Index p = 0; p < parts; ++p) {
-        const Eigen::Index first = parts_[static_cast<std::size_t>(p)];
-        const Eigen::Index last = p + 1 < parts ? parts_[static_cast<std::size_t>(p + 1)] : Y.cols();
-        if (last == first) continue;
-        scale_.col(p) = scale_.col(p).cwiseMax(Y.middleCols(first, last - first).cwiseAbs().rowwise().maxCoeff());
-    }
+    if (scale_.rows() != Y.rows()) scale_.setZero(Y.rows(), 2);
+    for (int p = 0; p < 2; ++p)
+        scale_.col(p) = scale_.col(p).cwiseMax(Y.middleCols(p * n_, n_).cwiseAbs().rowwise().maxCoeff());
 }
 
-/// Solutions that are nothing yet are measured by what they are now.
 double LinearFlow::measure(const Matrix& error) const {
     double worst = 0.0;
-    const auto parts = static_cast<Eigen::Index>(parts_.size());
-    for (Eigen::Index p = 0; p < parts; ++p) {
-        const Eigen::Index first = parts_[static_cast<std::size_t>(p)];
-        const Eigen::Index last = p + 1 < parts ? parts_[static_cast<std::size_t>(p + 1)] : error.cols();
-        if (last == first) continue;
-        for (Eigen::Index j = 0; j < error.rows(); ++j) {
-            const double e = error.row(j).segment(first, last - first).cwiseAbs().maxCoeff();
+    const double length = adjoint_ ? 1.0 / stride_ : stride_;  // positions are velocities times that
+    for (Eigen::Index j = 0; j < error.rows(); ++j) {
+        double size[2];
+        for (int p = 0; p < 2; ++p)
+            size[p] = std::max(scale_(j, p), new_.row(j).segment(p * n_, n_).cwiseAbs().maxCoeff());
+        const double whole[2] = {std::max(size[0], 0.1 * size[1] * length), std::max(size[1], 0.1 * size[0] / length)};
+        for (int p = 0; p < 2; ++p) {
+            const double e = error.row(j).segment(p * n_, n_).cwiseAbs().maxCoeff();
             if (e == 0.0) continue;
-            const double now = new_.row(j).segment(first, last - first).cwiseAbs().maxCoeff();
-            const double ratio = e / std::max({scale_(j, p), now, 1e-300});
+            const double ratio = e / std::max(whole[p], 1e-300);
             if (!std::isfinite(ratio)) return ratio;
             worst = std::max(worst, ratio);
         }
@@ -142,6 +136,7 @@ bool LinearFlow::implicit_step(const LinearProblem& problem, double t, double h,
 
 bool LinearFlow::advance(const LinearProblem& problem, double from, double to, bool implicit, Matrix& Y) {
     if (from == to || Y.rows() == 0) return true;
+    stride_ = std::abs(to - from);
     grow_scale(Y);
     double t = from, h = to - from;
     const double order = implicit ? 6.0 : 8.0, shortest = 1e-10 * std::abs(to - from);

@@ -19,12 +19,16 @@ struct LinearProblem {
 /// implicit of order 9 (Radau IIA with five stages, checked against three). [Hairer] II.5, IV.5
 class LinearFlow {
 public:
-    /// `parts`: first columns of the groups of components that are measured together; each has its own scale, the
-    /// largest value so far in its row.
-    LinearFlow(std::vector<int> parts, double tolerance) : parts_(std::move(parts)), tolerance_(tolerance) {}
+    /// The first n components are as positions, the next n as velocities (of an adjoint equation: the other way round
+    /// in time); the error of each kind is measured by its largest value so far in the row, and by what the other kind
+    /// makes of it over a step. What follows them depends on them, and is not measured.
+    LinearFlow(int n, bool adjoint, double tolerance) : n_(n), adjoint_(adjoint), tolerance_(tolerance) {}
 
     /// False where the coefficients cannot be evaluated, or no step is short enough.
     bool advance(const LinearProblem& problem, double from, double to, bool implicit, Matrix& Y);
+
+    /// Sizes below which solutions are nothing, solutions × 2; for those that stay zero but for rounding.
+    void set_floor(Matrix floor) { scale_ = std::move(floor); }
 
     long evaluations = 0;
 
@@ -36,9 +40,11 @@ private:
     void grow_scale(const Matrix& Y);
     double measure(const Matrix& error) const;
 
-    std::vector<int> parts_;
+    int n_;
+    bool adjoint_;
     double tolerance_;
-    Matrix scale_;  // solutions × parts
+    double stride_ = 0.0;  // that was asked for
+    Matrix scale_;         // solutions × 2
     std::vector<Matrix> k_;
     Matrix stage_, new_, sum_;
 };

@@ -9,8 +9,9 @@
 
 namespace saltus::sensitivity {
 
-/// Below this the quantity whose zero is the event touches zero rather than passes through it: grazing.
-inline constexpr double transversality_margin = 1e-6;
+/// Below this the quantity whose zero is the event touches zero rather than passes through it: grazing. A gap with that
+/// little would have turned back 1e-14 of its size further on.
+inline constexpr double transversality_margin = 1e-7;
 
 /// The condition s = 0 that fixes the time of a change.
 struct EventCondition {

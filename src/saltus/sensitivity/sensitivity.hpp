@@ -47,7 +47,8 @@ struct Sensitivity {
     std::vector<Variable> with_respect_to;
     bool available = true;  ///< otherwise `reason`: time-stepping, a system without derivatives, a motion that failed
     std::string reason;
-    Matrix final;  ///< ∂(q, u) at the end, 2n × variables; empty in adjoint mode
+    Matrix final;                ///< ∂(q, u) at the end, 2n × variables; empty in adjoint mode
+    std::vector<int> one_sided;  ///< variables whose derivative holds for larger (1) or smaller (−1) values alone
     std::vector<EventSensitivity> events;
     std::vector<Course> course;
     std::optional<double> output;

@@ -47,7 +47,8 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
             demands_.push_back({position.row(e.rows.normal),
                                 "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
     }
-    velocity_ = differentiate_arrest(x, change.t, state, x.state_identity().bottomRows(n_));
+    velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_),
+                                     x.state_identity().bottomRows(n_));
 }
 
 std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {

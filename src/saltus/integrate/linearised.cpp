@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "saltus/base/error.hpp"
+
 namespace saltus::integrate {
 
 namespace {
@@ -25,6 +27,7 @@ bool Linearised::available() {
 
 void Linearised::gather(Function f, double t, const double* x, std::span<const double> a,
                         std::span<const double> lambda, Matrix& out) {
+    SALTUS_EXPECT(available());
     const model::Pattern& pattern = jacobians_->pattern(f);
     const auto n = ix(d_.size());
     values_.resize(pattern.size());
@@ -119,6 +122,7 @@ bool Linearised::evaluate(double t, const double* x) {
 }
 
 void Linearised::fetch(Function f, double t, const double* x, Sparse& out) {
+    SALTUS_EXPECT(available());
     out.pattern = &jacobians_->pattern(f);
     out.values.resize(out.pattern->size());
     const auto n = ix(d_.size());

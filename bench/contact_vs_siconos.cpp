@@ -75,11 +75,18 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
     return arguments;
 }
 
-/// As with Siconos, whose options are made beforehand, the workspace is there, but empty.
+/// As with Siconos, whose options and unknowns are made beforehand, the workspace is there, but empty, and so is the
+/// memory for the answer.
 class OurTrial : public Trial {
 public:
     OurTrial(const io::ContactProblem& problem, double tolerance, double seconds)
-        : problem_(problem), tolerance_(tolerance), seconds_(seconds) {}
+        : problem_(problem), tolerance_(tolerance), seconds_(seconds) {
+        const auto rows =
+            std::visit([](const auto& p) { return static_cast<std::size_t>(p.q.size()); }, problem.problem);
+        solution_.r.reserve(rows);
+        solution_.v.reserve(rows);
+        solution_.attempts.reserve(8);
+    }
     void run() override {
         std::visit([&](const auto& p) { solve_automatically(p); }, problem_.problem);
     }
@@ -95,12 +102,13 @@ private:
     }
     template <class Complementarity>
     void solve_automatically(const Complementarity& p) {
-        solution_ = solvers::solve(p, solvers::AutomaticComplementarity{.tolerance = tolerance_});
+        solvers::solve(p, solvers::AutomaticComplementarity{.tolerance = tolerance_}, complementarity_, solution_);
     }
 
     const io::ContactProblem& problem_;
     double tolerance_, seconds_;
     solvers::Workspace workspace_;
+    solvers::ComplementarityWorkspace complementarity_;
     solvers::Solution solution_;
 };
 

@@ -39,12 +39,14 @@ public:
     Judge(const Problem& problem, double tolerance, State& state, Solution& s)
         : problem_(problem), tolerance_(tolerance), state_(state), s_(s) {}
 
-    /// The first result, which stands in the solution.
+    /// The first result, which stands in the solution; again as long as it is no good.
     bool take_first(std::string_view method, int iterations) {
         s_.residual = verdict(problem_, s_.r, s_.v);
-        s_.attempts.push_back({method, iterations, s_.residual});
         s_.iterations = iterations;
         s_.method = method;
+        if (s_.attempts.empty()) s_.attempts.push_back({method, 0, 0.0});
+        s_.attempts.front().iterations = iterations;
+        s_.attempts.front().residual = s_.residual;
         return done();
     }
     /// Nothing has come out: zero, or what is nearest to it, is the best.
@@ -104,14 +106,26 @@ void refuse_non_finite(Solution& s) {
     std::fill(s.r.begin(), s.r.end(), 0.0);
 }
 
-/// Pivoting on the stack where it has room.
-bool pivot(const BoxView& box, State& state, Solution& s, int& changes) {
+bool positive_diagonal(const BoxView& box) {
+    const double* own = box.M;
+    for (int i = 0; i < box.n; ++i, own += box.n + 1)
+        if (!(*own > 0.0)) return false;
+    return true;
+}
+
+/// A sweep, where it makes sense, which is judged at once, then pivoting; on the stack where it has room. What it finds
+/// stands in the solution.
+template <class Problem>
+bool pivot(const BoxView& box, bool sweep, State& state, Solution& s, Judge<Problem>& judge) {
     const auto n = static_cast<std::size_t>(box.n), extra = static_cast<std::size_t>(box.extra);
     const auto run = [&](double* numbers, int* integers, Place* places) {
         Pivoting pivoting(numbers, integers, places);
-        const bool found = pivoting.solve(box, s.r.data());
-        changes = pivoting.changes();
-        return found;
+        if (sweep) {
+            pivoting.sweep(box, s.r.data());
+            if (judge.take_first("pivoting", pivoting.changes())) return true;
+            pivoting.place(box, s.r.data(), s.v.data());
+        }
+        return pivoting.solve(box, s.r.data(), sweep) && judge.take_first("pivoting", pivoting.changes());
     };
     if (n <= small && extra <= few) {
         double numbers[Pivoting::numbers(small, few)];
@@ -256,17 +270,15 @@ private:
 };
 
 template <class Problem>
-void solve_box(const Problem& p, const BoxView& box, const AutomaticComplementarity& method, State& state,
+void solve_box(const Problem& p, const BoxView& box, bool bounded, const AutomaticComplementarity& method, State& state,
                Solution& s) {
     Judge<Problem> judge(p, method.tolerance, state, s);
-    int changes = 0;
-    const bool found = pivot(box, state, s, changes);
-    if (found && judge.take_first("pivoting", changes)) {
+    if (pivot(box, bounded && positive_diagonal(box), state, s, judge)) {
         s.status = Status::converged;
         return;
     }
     if (!finite(p)) return refuse_non_finite(s);
-    if (!found) judge.begin(box);
+    if (!std::isfinite(s.residual) || s.attempts.empty()) judge.begin(box);
     s.status = judge.done() ? Status::converged : Course<Problem>(p, box, method, state, s, judge).run();
 }
 
@@ -285,7 +297,7 @@ void solve(const LinearComplementarity& p, const AutomaticComplementarity& metho
     SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size());
     clear(s, n, n);
     if (nothing_to_solve(s)) return;
-    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data()}, method, workspace.state(), s);
+    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data()}, true, method, workspace.state(), s);
 }
 
 void solve(const MixedComplementarity& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace,
@@ -308,7 +320,7 @@ void solve(const MixedComplementarity& p, const AutomaticComplementarity& method
     }
     solve_box(p,
               {static_cast<int>(n), p.M.data(), p.q.data(), lower, upper, static_cast<int>(rows) - static_cast<int>(n)},
-              method, state, s);
+              false, method, state, s);
 }
 
 void solve(const Relay& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace, Solution& s) {
@@ -329,7 +341,7 @@ void solve(const Relay& p, const AutomaticComplementarity& method, Complementari
         s.residual = verdict(p, s.r, s.v);
         return;
     }
-    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data(), p.lower.data(), p.upper.data()}, method,
+    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data(), p.lower.data(), p.upper.data()}, true, method,
               workspace.state(), s);
 }
 

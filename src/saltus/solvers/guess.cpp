@@ -13,6 +13,33 @@ namespace {
 
 constexpr double rounding = 1e-14;
 
+void add_column(int n, const double* __restrict column, double factor, double* __restrict w) {
+    if (n > 12) return add_columns(n, 1, column, &factor, w);
+    for (int k = 0; k < n; ++k) w[k] += column[k] * factor;
+}
+
+/// `eliminate` for so few rows that calls and vectors do not pay.
+bool eliminate_few(double* A, int n, double nothing) {
+    const int stride = n + 1;
+    double* pivot = A;
+    for (int k = 0; k < n; ++k, pivot += stride) {
+        double *best = pivot, *row = pivot + stride;
+        for (int i = k + 1; i < n; ++i, row += stride)
+            if (std::abs(row[k]) > std::abs(best[k])) best = row;
+        if (!(std::abs(best[k]) > nothing)) return false;
+        if (best != pivot)
+            for (int j = k; j <= n; ++j) std::swap(pivot[j], best[j]);
+        const double over = 1.0 / pivot[k];
+        row = pivot + stride;
+        for (int i = k + 1; i < n; ++i, row += stride) {
+            const double f = row[k] * over;
+            if (f == 0.0) continue;
+            for (int j = k + 1; j <= n; ++j) row[j] -= f * pivot[j];
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 Guess::Guess(const BoxView& problem, double* numbers, int* integers)
@@ -35,7 +62,7 @@ bool Guess::solve(const Place* place, double* z) {
         if (place[i] == between)
             inner_[count++] = i;
         else if (z[i] != 0.0)
-            add_columns(n, 1, p_.M + static_cast<std::ptrdiff_t>(i) * n, z + i, w_);
+            add_column(n, p_.M + static_cast<std::ptrdiff_t>(i) * n, z[i], w_);
     }
     const int stride = count + 1;
     for (int b = 0; b < count; ++b) {
@@ -43,15 +70,16 @@ bool Guess::solve(const Place* place, double* z) {
         for (int a = 0; a < count; ++a) A_[static_cast<std::ptrdiff_t>(a) * stride + b] = column[inner_[a]];
     }
     for (int a = 0; a < count; ++a) A_[static_cast<std::ptrdiff_t>(a) * stride + count] = -w_[inner_[a]];
-    if (!eliminate(A_, count, stride, stride, count, count, nothing_)) return false;
+    if (!(count <= 8 ? eliminate_few(A_, count, nothing_)
+                     : eliminate(A_, count, stride, stride, count, count, nothing_)))
+        return false;
     for (int a = count - 1; a >= 0; --a) {
         const double* const row = A_ + static_cast<std::ptrdiff_t>(a) * stride;
         double sum = row[count];
         for (int b = a + 1; b < count; ++b) sum -= row[b] * z[inner_[b]];
         z[inner_[a]] = sum / row[a];
     }
-    for (int a = 0; a < count; ++a)
-        add_columns(n, 1, p_.M + static_cast<std::ptrdiff_t>(inner_[a]) * n, z + inner_[a], w_);
+    for (int a = 0; a < count; ++a) add_column(n, p_.M + static_cast<std::ptrdiff_t>(inner_[a]) * n, z[inner_[a]], w_);
     return true;
 }
 

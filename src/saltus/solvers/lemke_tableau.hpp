@@ -19,7 +19,7 @@ namespace saltus::solvers {
 class LemkeTableau {
 public:
     /// How much memory n unknowns need.
-    static constexpr std::size_t numbers(std::size_t n) { return n * (n + 5); }
+    static constexpr std::size_t numbers(std::size_t n) { return (n + 3) * (n + 5); }
     static constexpr std::size_t integers(std::size_t n) { return 5 * n + 2; }
 
     struct Problem {
@@ -51,10 +51,10 @@ private:
     struct Step {
         int row = -1;  ///< the basic unknown that stops; -1: none
         bool at_upper = false;
-        double length = 0.0, tie = 0.0;
+        double length = 0.0;
     };
 
-    double* column(int c) const { return T_ + static_cast<std::ptrdiff_t>(c) * n_; }
+    double* column(int c) const { return T_ + static_cast<std::ptrdiff_t>(c) * stride_; }
     bool is_z(int variable) const { return variable >= n_ && variable < 2 * n_; }
     int first_row() const;
     Step longest_step(int column) const;
@@ -62,7 +62,8 @@ private:
     void turn(int i);
     void pivot(int r, int c);
 
-    int n_;
+    int n_, stride_;
+    bool bounded_;
     double* T_;             // basic = T · nonbasic + right side, by columns
     double *right_, *tie_;  // columns n + 1 and n + 2: the right side, and its derivative along p
     double *scale_, *upper_;

@@ -64,40 +64,51 @@ SALTUS_WIDE void eliminate_below(double* A, int rows, int columns, int stride, i
     }
 }
 
-/// The column that is left behind by an exchange.
-inline void finish_exchange(double* T, int n, int r, int c, double over) {
-    double* const column = T + static_cast<std::ptrdiff_t>(c) * n;
-    for (int k = 0; k < n; ++k) column[k] *= over;
-    column[r] = over;
+/// Four numbers at a time, which every compiler makes vectors of.
+inline void subtract_multiple(double* __restrict a, double f, const double* __restrict x, int padded_rows) {
+    for (int k = 0; k < padded_rows; k += 4)
+        for (int l = 0; l < 4; ++l) a[k + l] -= f * x[k + l];
 }
 
-SALTUS_WIDE void exchange_any(double* T, int n, int columns, int r, int c) {
-    const double* const __restrict own = T + static_cast<std::ptrdiff_t>(c) * n;
-    const double over = 1.0 / own[r];
-    for (int j = 0; j < columns; ++j) {
-        double* const __restrict column = T + static_cast<std::ptrdiff_t>(j) * n;
-        const double f = column[r] * over;
-        if (j == c || f == 0.0) continue;
-        for (int k = 0; k < n; ++k) column[k] -= f * own[k];
-        column[r] = -f;
-    }
-    finish_exchange(T, n, r, c, over);
-}
-
-SALTUS_WIDE void exchange_clean(double* T, int n, int columns, int r, int c, double rounding) {
-    const double* const __restrict own = T + static_cast<std::ptrdiff_t>(c) * n;
-    const double over = 1.0 / own[r];
-    for (int j = 0; j < columns; ++j) {
-        double* const __restrict column = T + static_cast<std::ptrdiff_t>(j) * n;
-        const double f = column[r] * over;
-        if (j == c || f == 0.0) continue;
-        for (int k = 0; k < n; ++k) {
-            const double left = column[k] - f * own[k];
-            column[k] = std::abs(left) <= rounding * std::abs(column[k]) ? 0.0 : left;
+inline void subtract_and_clean(double* __restrict a, double f, const double* __restrict x, int padded_rows,
+                               double rounding) {
+    for (int k = 0; k < padded_rows; k += 4)
+        for (int l = 0; l < 4; ++l) {
+            const double before = a[k + l], left = before - f * x[k + l];
+            a[k + l] = std::abs(left) <= rounding * std::abs(before) ? 0.0 : left;
         }
+}
+
+inline void finish_exchange(double* own, int padded_rows, int r, double over) {
+    for (int k = 0; k < padded_rows; k += 4)
+        for (int l = 0; l < 4; ++l) own[k + l] *= over;
+    own[r] = over;
+}
+
+SALTUS_WIDE void exchange_any(double* T, int padded_rows, int columns, int r, int c) {
+    double* const own = T + static_cast<std::ptrdiff_t>(c) * padded_rows;
+    const double over = 1.0 / own[r];
+    double* column = T;
+    for (int j = 0; j < columns; ++j, column += padded_rows) {
+        const double f = column[r] * over;
+        if (j == c || f == 0.0) continue;
+        subtract_multiple(column, f, own, padded_rows);
         column[r] = -f;
     }
-    finish_exchange(T, n, r, c, over);
+    finish_exchange(own, padded_rows, r, over);
+}
+
+SALTUS_WIDE void exchange_clean(double* T, int padded_rows, int columns, int r, int c, double rounding) {
+    double* const own = T + static_cast<std::ptrdiff_t>(c) * padded_rows;
+    const double over = 1.0 / own[r];
+    double* column = T;
+    for (int j = 0; j < columns; ++j, column += padded_rows) {
+        const double f = column[r] * over;
+        if (j == c || f == 0.0) continue;
+        subtract_and_clean(column, f, own, padded_rows, rounding);
+        column[r] = -f;
+    }
+    finish_exchange(own, padded_rows, r, over);
 }
 
 SALTUS_WIDE void add_any(int n, int columns, const double* __restrict A, const double* __restrict x,
@@ -147,10 +158,10 @@ bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivo
     return true;
 }
 
-void exchange(double* T, int n, int columns, int r, int c) { exchange_any(T, n, columns, r, c); }
+void exchange(double* T, int padded_rows, int columns, int r, int c) { exchange_any(T, padded_rows, columns, r, c); }
 
-void exchange(double* T, int n, int columns, int r, int c, double rounding) {
-    exchange_clean(T, n, columns, r, c, rounding);
+void exchange(double* T, int padded_rows, int columns, int r, int c, double rounding) {
+    exchange_clean(T, padded_rows, columns, r, c, rounding);
 }
 
 void add_columns(int n, int columns, const double* A, const double* x, double* y) { add_any(n, columns, A, x, y); }

@@ -25,12 +25,20 @@ public:
 
     Pivoting(double* numbers, int* integers, Place* places) : numbers_(numbers), integers_(integers), place_(places) {}
 
-    /// False when nothing fitted; z is then of no use.
-    bool solve(const BoxView& problem, double* z);
+    /// z after one projected Gauss–Seidel sweep: the solution where M is triangular. Not for free unknowns and extra
+    /// rows.
+    void sweep(const BoxView& problem, double* z);
+    /// Guesses where the unknowns are from the w at a z that has been swept.
+    void place(const BoxView& problem, const double* z, const double* w);
 
-    int changes() const { return changes_; }  ///< guesses and pivots so far
+    /// False when nothing fitted; z is then of no use. `placed`: begins with the places guessed before.
+    bool solve(const BoxView& problem, double* z, bool placed = false);
+
+    int changes() const { return changes_; }  ///< sweeps, guesses and pivots so far
 
 private:
+    void guess(const BoxView& standard, double* y, double* numbers);
+
     double* numbers_;
     int* integers_;
     Place* place_;

@@ -204,12 +204,6 @@ double step_of(double diagonal_mean, std::span<const double> entries) {
     return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
-double matrix_step(const Matrix& M) {
-    const Eigen::Index n = std::min(M.rows(), M.cols());
-    if (n == 0) return 1.0;
-    return step_of((M.diagonal() / static_cast<double>(n)).sum(), {M.data(), static_cast<std::size_t>(M.size())});
-}
-
 }  // namespace
 
 namespace {
@@ -244,37 +238,66 @@ double verdict_of(const Defect& d) {
     return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
 }
 
-/// w = M z + q.
+/// w = M z + q. No column is left out for its zero: it may hold a NaN.
 void image(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w) {
     SALTUS_EXPECT(static_cast<Eigen::Index>(z.size()) == M.cols() && static_cast<Eigen::Index>(w.size()) == M.rows());
     const auto rows = static_cast<std::size_t>(M.rows());
-    std::copy_n(q.data(), rows, w.data());
+    const double* const A = M.data();
     if (rows > 16) {
+        std::copy_n(q.data(), rows, w.data());
         Eigen::Map<Vector>(w.data(), M.rows()).noalias() += M * Eigen::Map<const Vector>(z.data(), M.cols());
         return;
     }
-    const double* column = M.data();
-    for (const double x : z) {  // no column is left out for its zero: it may hold a NaN
-        for (std::size_t i = 0; i < rows; ++i) w[i] += column[i] * x;
-        column += rows;
+    std::size_t i = 0;
+    for (; i + 2 <= rows; i += 2) {
+        double one = q.data()[i], two = q.data()[i + 1];
+        const double* a = A + i;
+        for (const double x : z) {
+            one += a[0] * x;
+            two += a[1] * x;
+            a += rows;
+        }
+        w[i] = one, w[i + 1] = two;
     }
+    for (; i < rows; ++i) {
+        double one = q.data()[i];
+        const double* a = A + i;
+        for (const double x : z) one += *a * x, a += rows;
+        w[i] = one;
+    }
+}
+
+/// 1/mean(diag M), as for W.
+double step_of(const Matrix& M) {
+    const Eigen::Index n = std::min(M.rows(), M.cols());
+    if (n == 0) return 1.0;
+    double sum = 0.0;
+    for (Eigen::Index i = 0; i < n; ++i) sum += M.data()[i * (M.rows() + 1)];
+    const double mean =
+        std::isfinite(sum) ? sum / static_cast<double>(n) : (M.diagonal() / static_cast<double>(n)).sum();
+    return step_of(mean, {M.data(), static_cast<std::size_t>(M.size())});
 }
 
 /// step(i, x) is what component i changes by in a step of length x and the projection after it.
 template <class Step>
 Defect plain_defect(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w, Step step) {
     Defect d;
-    d.rho = matrix_step(M);
+    d.rho = step_of(M);
     image(M, q, z, w);
-    double sum = 0.0, total = 0.0;
+    double sum = 0.0, total = 0.0, q_squares = 0.0, z_squares = 0.0;
     for (std::size_t i = 0; i < w.size(); ++i) {
         const double f = step(i, d.rho * w[i]);
         sum += f * f;
         total += w[i];
+        q_squares += q.data()[i] * q.data()[i];
     }
+    for (const double x : z) z_squares += x * x;
     d.F = std::isfinite(total) ? std::sqrt(sum) : std::numeric_limits<double>::infinity();
-    d.q = norm(q.data(), static_cast<int>(q.size()));
-    d.r = norm(z.data(), static_cast<int>(z.size()));
+    const auto root = [](double squares, const double* x, std::size_t n) {
+        return squares > 1e-250 && squares < 1e250 ? std::sqrt(squares) : norm(x, static_cast<int>(n));
+    };
+    d.q = root(q_squares, q.data(), w.size());
+    d.r = root(z_squares, z.data(), z.size());
     return d;
 }
 

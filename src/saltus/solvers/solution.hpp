@@ -33,8 +33,8 @@ struct Solution {
     int iterations = 0;       ///< of all methods together
     std::vector<Attempt> attempts;
     /// The proof of infeasibility: of a complementarity problem vectors that exclude every combination of states
-    /// (`exclusion.hpp`), of a friction problem one vector that excludes every reaction (`certificate.hpp`). It is empty
-    /// where all modes of a friction problem were gone through (`modes.hpp`): then the attempt says how many.
+    /// (`exclusion.hpp`), of a friction problem one vector that excludes every reaction (`certificate.hpp`). It is
+    /// empty where all modes of a friction problem were gone through (`modes.hpp`): then the attempt says how many.
     std::vector<double> certificate;
 };
 

@@ -121,7 +121,7 @@ bool StandardForm::eliminate_free(const double* q, const double* upper, double* 
 }
 
 void StandardForm::swap(int r, int c) {
-    exchange(T_, kept_, kept_ + 1, r, c);
+    exchange(T_, padded(kept_), kept_ + 1, r, c);
     std::swap(basic_[r], nonbasic_[c]);
     where_[basic_[r]] = -1 - r;
     where_[nonbasic_[c]] = c;
@@ -135,22 +135,24 @@ bool StandardForm::exchange_free(const double* q, const double* upper, double* T
     basic_ = integers;
     nonbasic_ = basic_ + kept_;
     where_ = nonbasic_ + kept_;
-    double* const right = T + static_cast<std::ptrdiff_t>(kept_) * kept_;
-    fill(q, T, 1, kept_);
+    const int rows = padded(kept_);
+    double* const right = T + static_cast<std::ptrdiff_t>(kept_) * rows;
+    std::fill_n(T, static_cast<std::ptrdiff_t>(kept_ + 1) * rows, 0.0);
+    fill(q, T, 1, rows);
     for (int a = 0; a < kept_; ++a) {
         basic_[a] = a;
         nonbasic_[a] = kept_ + a;
         where_[a] = -1 - a;
         where_[kept_ + a] = a;
     }
-    const double nothing = smallest_pivot * largest_of(T, kept_ * kept_);
+    const double nothing = smallest_pivot * largest_of(T, kept_ * rows);
     for (;;) {
         double largest = nothing;
         int r = -1, c = -1;
         for (int b = 0; b < kept_; ++b) {
             if (nonbasic_[b] < kept_ || nonbasic_[b] >= kept_ + free_) continue;
             for (int a = 0; a < kept_; ++a)
-                if (const double size = std::abs(T[static_cast<std::ptrdiff_t>(b) * kept_ + a]);
+                if (const double size = std::abs(T[static_cast<std::ptrdiff_t>(b) * rows + a]);
                     basic_[a] < free_ && size > largest)
                     largest = size, r = a, c = b;
         }
@@ -159,7 +161,7 @@ bool StandardForm::exchange_free(const double* q, const double* upper, double* T
     }
     if (!exchange_pairs(nothing)) return false;
     const int m = kept_ - free_;
-    double* const S = right + kept_;
+    double* const S = right + rows;
     double* const s = S + static_cast<std::ptrdiff_t>(m) * m;
     double* const bound = s + m;
     const auto partner = [&](int a, bool basic) {  // of the pair a, the one that is basic or the one that is not
@@ -169,7 +171,7 @@ bool StandardForm::exchange_free(const double* q, const double* upper, double* T
     for (int a = 0; a < m; ++a) {
         const int row = -1 - partner(a, true);
         for (int b = 0; b < m; ++b)
-            S[static_cast<std::ptrdiff_t>(b) * m + a] = T[static_cast<std::ptrdiff_t>(partner(b, false)) * kept_ + row];
+            S[static_cast<std::ptrdiff_t>(b) * m + a] = T[static_cast<std::ptrdiff_t>(partner(b, false)) * rows + row];
         s[a] = right[row];
         bound[a] = upper[order_[free_ + a]];
     }
@@ -178,6 +180,7 @@ bool StandardForm::exchange_free(const double* q, const double* upper, double* T
 }
 
 bool StandardForm::exchange_pairs(double nothing) {
+    const int rows = padded(kept_);
     for (int f = 0; f < free_; ++f) {
         const int c = where_[kept_ + f];
         if (c < 0) continue;
@@ -185,11 +188,11 @@ bool StandardForm::exchange_pairs(double nothing) {
         int best = -1, best_equation = -1;
         for (int pair = free_; pair < kept_; ++pair) {
             if (where_[pair] >= 0 || std::isfinite(problem_.upper[order_[pair]])) continue;  // it has changed roles
-            const double first = std::abs(T_[static_cast<std::ptrdiff_t>(c) * kept_ - 1 - where_[pair]]);
+            const double first = std::abs(T_[static_cast<std::ptrdiff_t>(c) * rows - 1 - where_[pair]]);
             for (int e = 0; e < free_; ++e) {
                 if (where_[e] >= 0) continue;
                 const double second =
-                    std::abs(T_[static_cast<std::ptrdiff_t>(where_[kept_ + pair]) * kept_ - 1 - where_[e]]);
+                    std::abs(T_[static_cast<std::ptrdiff_t>(where_[kept_ + pair]) * rows - 1 - where_[e]]);
                 if (const double size = std::min(first, second); size > largest)
                     largest = size, best = pair, best_equation = e;
             }
@@ -235,11 +238,11 @@ void StandardForm::expand(const double* y, double* z) const {
             continue;
         }
         const int row = -1 - at;
-        double sum = T_[static_cast<std::ptrdiff_t>(kept_) * kept_ + row];
+        double sum = T_[static_cast<std::ptrdiff_t>(kept_) * padded(kept_) + row];
         for (int b = 0; b < m; ++b) {
             const int w = where_[free_ + b];
             const int column = w >= 0 ? w : where_[kept_ + free_ + b];
-            sum += T_[static_cast<std::ptrdiff_t>(column) * kept_ + row] * y[b];
+            sum += T_[static_cast<std::ptrdiff_t>(column) * padded(kept_) + row] * y[b];
         }
         put(a, sum);
     }

@@ -27,7 +27,7 @@ struct BoxView {
 class StandardForm {
 public:
     static constexpr std::size_t numbers(std::size_t n, std::size_t extra) {
-        return (n + extra) * (n + 2) + n * (n + 3);
+        return (n + extra + 3) * (n + 2) + n * (n + 3);
     }
     static constexpr std::size_t integers(std::size_t n, std::size_t extra) { return 6 * n + extra; }
 

@@ -39,6 +39,13 @@ TEST(Elimination, LeavesTheSchurComplement) {
     EXPECT_FALSE(eliminate(zero, 2, 2, 2, 1, 2, 0.0));
 }
 
+/// Below A the rows of zeros of a tableau.
+Matrix with_padding(const Matrix& A) {
+    Matrix wide = Matrix::Zero(padded(static_cast<int>(A.rows())), A.cols());
+    wide.topRows(A.rows()) = A;
+    return wide;
+}
+
 TEST(Exchange, SolvesForTheUnknownThatItBringsIn) {
     Random random(52);
     for (int k = 0; k < 200; ++k) {
@@ -46,11 +53,13 @@ TEST(Exchange, SolvesForTheUnknownThatItBringsIn) {
         const Matrix A = random.matrix(n, columns);
         const int r = random.below(n), c = random.below(columns);
         for (const bool clean : {false, true}) {
-            Matrix T = A;
+            Matrix wide = with_padding(A);
             if (clean)
-                exchange(T.data(), n, columns, r, c, 1e-13);
+                exchange(wide.data(), padded(n), columns, r, c, 1e-13);
             else
-                exchange(T.data(), n, columns, r, c);
+                exchange(wide.data(), padded(n), columns, r, c);
+            EXPECT_TRUE(wide.bottomRows(padded(n) - n).isZero(0.0)) << k;
+            const Matrix T = wide.topRows(n);
             // x = A y, then with x_r and y_c exchanged.
             Vector y = random.vector(columns);
             Vector x = A * y;
@@ -64,10 +73,10 @@ TEST(Exchange, SolvesForTheUnknownThatItBringsIn) {
 
 TEST(Exchange, CleansWhatCancels) {
     // 0.3 − 0.1 · 3 is 5.6e-17 in doubles.
-    Matrix T = (Matrix(2, 2) << 1.0, 3.0, 0.1, 0.3).finished(), raw = T;
-    exchange(raw.data(), 2, 2, 0, 0);
+    Matrix T = with_padding((Matrix(2, 2) << 1.0, 3.0, 0.1, 0.3).finished()), raw = T;
+    exchange(raw.data(), padded(2), 2, 0, 0);
     EXPECT_NE(raw(1, 1), 0.0);
-    exchange(T.data(), 2, 2, 0, 0, 1e-12);
+    exchange(T.data(), padded(2), 2, 0, 0, 1e-12);
     EXPECT_EQ(T(1, 1), 0.0);
     EXPECT_EQ(T(0, 1), -3.0);
 }

@@ -5,6 +5,7 @@
 #include "problems.hpp"
 #include "saltus/solvers/complementarity.hpp"
 #include "saltus/solvers/friction.hpp"
+#include "saltus/solvers/planar_states.hpp"
 #include "saltus/solvers/residual.hpp"
 
 namespace saltus::solvers {
@@ -106,6 +107,50 @@ TEST(PlanarFriction, SlidersAndBilateralRowsStandBesideContacts) {
     EXPECT_NEAR(s.v[0], 0.0, 1e-9);  // the tolerance, 1e-10, times ‖q‖
     EXPECT_NEAR(s.r[1], -0.5 * s.r[0], 1e-9);
     EXPECT_NEAR(s.r[2], 0.25, 1e-12);
+}
+
+TEST(PlanarStates, ThatRepeatThemselvesSolveTheProblem) {
+    int settled = 0;
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+        Recipe recipe;
+        recipe.condition = 1e2;
+        const Constructed c = constructed(
+            seed, mixed(seed, {Sort::planar, Sort::unilateral, Sort::planar}, 1 + static_cast<int>(seed % 4)), recipe);
+        ASSERT_TRUE(few_planar_contacts(c.problem)) << seed;
+        std::vector<double> r(c.r.size(), 0.0);
+        if (!settle_states(c.problem, r, 6)) continue;
+        ++settled;
+        EXPECT_LT(residual(c.problem, r), 1e-13) << seed;
+    }
+    EXPECT_GT(settled, 700);
+}
+
+TEST(PlanarStates, FindTheModesOfOneContact) {
+    // W = 1: the free velocity decides alone. μ = 0.5.
+    FrictionProblem p;
+    p.W = BlockMatrix::from_dense(Matrix::Identity(2, 2), std::vector<int>{2});
+    p.laws = {{.kind = LawKind::friction2, .mu = 0.5}};
+    const auto reaction = [&](double normal, double tangential) {
+        p.q = {normal, tangential};
+        std::vector<double> r{0.0, 0.0};
+        EXPECT_TRUE(settle_states(p, r, 6));
+        return r;
+    };
+    EXPECT_EQ(reaction(1.0, 3.0), (std::vector<double>{0.0, 0.0}));
+    EXPECT_EQ(reaction(-2.0, 0.5), (std::vector<double>{2.0, -0.5}));
+    EXPECT_EQ(reaction(-2.0, 3.0), (std::vector<double>{2.0, -1.0}));
+    EXPECT_EQ(reaction(-2.0, -3.0), (std::vector<double>{2.0, 1.0}));
+}
+
+TEST(PlanarStates, GiveUpWhereTheReactionsAreNotUnique) {
+    // The same contact twice.
+    FrictionProblem p;
+    p.W = BlockMatrix::from_dense(Matrix::Ones(2, 2), std::vector<int>{1, 1});
+    p.laws = {Law{}, Law{}};
+    p.q = {-1.0, -1.0};
+    std::vector<double> r{0.0, 0.0};
+    EXPECT_FALSE(settle_states(p, r, 6));
+    EXPECT_EQ(solve(p, Automatic{}).status, Status::converged);
 }
 
 }  // namespace

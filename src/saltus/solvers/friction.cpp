@@ -19,8 +19,14 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
 namespace {
 
+/// x − x is zero, or NaN where x is not finite; four sums, which go side by side.
 bool finite(std::span<const double> values) {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+    double sum[4] = {};
+    std::size_t k = 0;
+    for (; k + 4 <= values.size(); k += 4)
+        for (std::size_t l = 0; l < 4; ++l) sum[l] += values[k + l] - values[k + l];
+    for (; k < values.size(); ++k) sum[0] += values[k] - values[k];
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0.0;
 }
 
 }  // namespace
@@ -46,21 +52,20 @@ int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, Workspace:
     return sweeps;
 }
 
-void conclude(const FrictionProblem& p, const std::vector<double>& r, double defect, double tolerance, Status otherwise,
-              Solution& s) {
+void conclude(const std::vector<double>& r, const std::vector<double>& v, double defect, double tolerance,
+              Status otherwise, Solution& s) {
     s.residual = defect;
     s.status = s.residual <= tolerance ? Status::converged : otherwise;
     s.r = r;
-    s.v.resize(r.size());
-    p.W.multiply(r, s.v);
-    for (std::size_t i = 0; i < r.size(); ++i) s.v[i] += p.q[i];
+    s.v = v;
 }
 
 namespace {
 
 void conclude_single(const FrictionProblem& p, std::string_view name, int iterations, double tolerance,
                      Status otherwise, Workspace::State& w, Solution& s) {
-    conclude(p, w.r, verdict(p, w.r, w.scratch), tolerance, otherwise, s);
+    const double defect = verdict(p, w.r, w.scratch);
+    conclude(w.r, w.scratch, defect, tolerance, otherwise, s);
     s.method = name;
     s.iterations = iterations;
     s.attempts.push_back({name, iterations, s.residual});
@@ -132,7 +137,8 @@ void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& wo
            std::span<const double> guess) {
     SALTUS_EXPECT(p.W.blocks() == p.contacts() && p.W.rows() == static_cast<int>(p.q.size()));
     SALTUS_EXPECT(guess.empty() || guess.size() == p.q.size());
-    if (finite(p.W.values) && finite(p.q) && Rescaled::needed(p)) return solve_rescaled(p, method, workspace, s, guess);
+    const bool numbers = finite(p.W.values) && finite(p.q);
+    if (numbers && Rescaled::needed(p)) return solve_rescaled(p, method, workspace, s, guess);
     if (Isotropic::needed(p)) return solve_orthotropic(p, method, workspace, s, guess);
     Workspace::State& w = workspace.state();
     if (guess.empty() || !finite(guess))
@@ -145,7 +151,7 @@ void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& wo
     s.iterations = 0;
     s.attempts.clear();
     s.certificate.clear();
-    if (!finite(p.W.values) || !finite(p.q)) {
+    if (!numbers) {
         s.status = Status::non_finite;
         s.residual = std::numeric_limits<double>::infinity();
         s.r.assign(p.q.size(), 0.0);

@@ -8,6 +8,7 @@
 #include "saltus/solvers/friction_state.hpp"
 #include "saltus/solvers/modes.hpp"
 #include "saltus/solvers/planar.hpp"
+#include "saltus/solvers/planar_states.hpp"
 #include "saltus/solvers/residual.hpp"
 #include "saltus/solvers/sequence.hpp"
 #include "saltus/solvers/shape.hpp"
@@ -22,10 +23,18 @@ using Clock = std::chrono::steady_clock;
 class Course {
 public:
     Course(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s)
-        : p_(p), method_(method), w_(w), s_(s), start_(Clock::now()) {
+        : p_(p), method_(method), w_(w), s_(s) {
+        if (method.seconds > 0.0) start_ = Clock::now();
         w_.best = w_.r;
-        best_ = verdict(p_, w_.best, w_.scratch);
         s_.method = "none";
+        if (std::any_of(w_.r.begin(), w_.r.end(), [](double r) { return r != 0.0; })) judge_start();
+    }
+
+    /// Zero is judged only where the first sweep makes nothing better of it.
+    void judge_start() {
+        if (std::isfinite(best_)) return;
+        best_ = verdict(p_, w_.best, w_.scratch);
+        w_.best_v = w_.scratch;
     }
 
     bool solved() const { return best_ <= method_.tolerance; }
@@ -53,6 +62,18 @@ public:
         const int made = sweep_blocks(p_, method, w_, w_.r);
         work_ += made * a_sweep();
         return take("gauss-seidel", made);
+    }
+
+    /// A sweep, and the states it shows tried as they are.
+    bool states() {
+        if (!few_planar_contacts(p_)) return false;
+        w_.r = w_.best;
+        w_.sweeper.prepare(p_);
+        w_.sweeper.sweep(p_, w_.r);
+        work_ += a_sweep();
+        if (take("gauss-seidel", 1)) return true;
+        w_.r = w_.best;
+        return settle_states(p_, w_.r, 5) && take("states", 1);
     }
 
     /// The first sweeps: as many as promise to be cheaper than Newton steps.
@@ -180,6 +201,8 @@ private:
         if (!(defect < best_)) return;
         best_ = defect;
         w_.best.swap(w_.r);
+        w_.best_v.swap(w_.scratch);  // which the verdict has left there
+        w_.scratch.resize(w_.best_v.size());
         s_.method = name;
     }
 
@@ -245,7 +268,7 @@ private:
     Workspace::State& w_;
     Solution& s_;
     Clock::time_point start_;
-    double best_ = 0.0;
+    double best_ = std::numeric_limits<double>::infinity();
     double work_ = 0.0;
     bool newton_possible_ = false;
     Sequence random_;
@@ -253,7 +276,8 @@ private:
 
 /// True when nothing more can be expected.
 bool try_all(Course& course) {
-    if (course.solved() || course.opening()) return true;
+    if (course.solved() || course.states() || course.opening()) return true;
+    course.judge_start();
     course.prepare_newton();
     if (course.prelude() || course.newton(1e-2, 60) || course.proximal(1e-2, false) || course.lemke() ||
         course.restarts(12) || course.proximal(1.0, true))
@@ -273,7 +297,7 @@ bool try_all(Course& course) {
 void run(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s) {
     Course course(p, method, w, s);
     const bool stalled = try_all(course);
-    conclude(p, w.best, course.best(), method.tolerance, stalled ? Status::stalled : Status::limit, s);
+    conclude(w.best, w.best_v, course.best(), method.tolerance, stalled ? Status::stalled : Status::limit, s);
     if (s.status == Status::converged) return;
     if (auto certificate = certificate_of_infeasibility(p); !certificate.empty()) {
         s.status = Status::infeasible;
@@ -284,13 +308,13 @@ void run(const FrictionProblem& p, const Automatic& method, Workspace::State& w,
     if (!all.r.empty()) {
         w.r = all.r.front();
         course.take("enumeration", all.modes);
-        conclude(p, w.best, course.best(), method.tolerance, s.status, s);
+        conclude(w.best, w.best_v, course.best(), method.tolerance, s.status, s);
     } else if (all.complete) {
         s.status = Status::infeasible;
         s.attempts.push_back({"enumeration", all.modes, s.residual});
     } else {
         course.restarts(1500);
-        conclude(p, w.best, course.best(), method.tolerance, s.status, s);
+        conclude(w.best, w.best_v, course.best(), method.tolerance, s.status, s);
     }
 }
 

@@ -19,7 +19,7 @@ struct Workspace::State {
         if (!made) made.emplace();
         return *made;
     }
-    std::vector<double> r, best, scratch, sweep_best;
+    std::vector<double> r, best, best_v, scratch, sweep_best;
     Rescaled rescaled;
     Isotropic isotropic;
 };
@@ -29,8 +29,8 @@ struct Workspace::State {
 int sweep_blocks(const FrictionProblem& problem, const GaussSeidel& method, Workspace::State& w,
                  std::vector<double>& r);
 
-/// Puts r with its verdict and its velocities into the solution.
-void conclude(const FrictionProblem& problem, const std::vector<double>& r, double defect, double tolerance,
+/// Puts r with its velocities and its verdict into the solution.
+void conclude(const std::vector<double>& r, const std::vector<double>& v, double defect, double tolerance,
               Status otherwise, Solution& solution);
 
 /// The automatic method, from the guess in w.r.

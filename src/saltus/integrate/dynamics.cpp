@@ -15,9 +15,6 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 using trajectory::ElementKind;
 
-/// Rows of equations whose angle is less say the same: K, where it comes in squared, cannot tell it from rounding.
-constexpr double redundancy = 1e-7;
-
 double norm(const double* x, int n) {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) sum += x[i] * x[i];
@@ -263,7 +260,7 @@ void Dynamics::settle(double t, const double* x) {
     for (std::size_t k = 0; k < m; ++k)
         for (int e = W.start[ix(equations_[k])]; e < W.start[ix(equations_[k]) + 1]; ++e)
             rows(static_cast<Eigen::Index>(k), W.column[ix(e)]) = terms_.W[ix(e)];
-    redundant_ = row_rank(rows, redundancy).rank < static_cast<int>(m);
+    redundant_ = row_rank(rows, redundancy_).rank < static_cast<int>(m);
 }
 
 bool Dynamics::solve_equations() {
@@ -312,12 +309,12 @@ bool Dynamics::solve_equations() {
             least = std::min(least, std::abs(lu_.at(i, i)));
             most = std::max(most, std::abs(lu_.at(i, i)));
         }
-        degenerating_ = least < redundancy * redundancy * most;
+        degenerating_ = least < redundancy_ * redundancy_ * most;
     } else {  // consistent equations more than once: the smallest multipliers
         Matrix K(m, m);
         for (int i = 0; i < m; ++i)
             for (int k = 0; k < m; ++k) K(i, k) = entry(i, k);
-        const Vector x = least_squares(K, Eigen::Map<const Vector>(right_.data(), m), redundancy * redundancy);
+        const Vector x = least_squares(K, Eigen::Map<const Vector>(right_.data(), m), redundancy_ * redundancy_);
         std::copy_n(x.data(), m, multiplier_.begin());
     }
     return std::all_of(multiplier_.begin(), multiplier_.end(), [](double v) { return std::isfinite(v); });
@@ -415,7 +412,7 @@ Matrix Dynamics::multiplier_inverse() const {
             K(i, k) = model::row_dot(W, terms_.W, equations_[static_cast<std::size_t>(i)],
                                      {columns_.data() + static_cast<std::size_t>(k) * ix(n_), ix(n_)});
     if (m == 1) return K.cwiseInverse();
-    return least_squares_columns(K, Matrix::Identity(m, m), redundant_ ? redundancy * redundancy : 0.0);
+    return least_squares_columns(K, Matrix::Identity(m, m), redundant_ ? redundancy_ * redundancy_ : 0.0);
 }
 
 Matrix Dynamics::solve_multipliers(const Matrix& right) const { return multiplier_inverse() * right; }

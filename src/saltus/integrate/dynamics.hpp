@@ -65,6 +65,12 @@ public:
     std::span<const double> reactions() const { return lambda_; }                        ///< one a row of the model
     double load(int element) const { return load_[static_cast<std::size_t>(element)]; }  ///< |normal force|
     double row_velocity(int row) const { return gamma_[static_cast<std::size_t>(row)]; }
+    /// Rows of equations whose angle is less say the same. K, where it comes in squared, cannot tell 1e-7 from
+    /// rounding; more where modes change without end, because what sticks can only stick nearly.
+    double redundancy() const { return redundancy_; }
+    void set_redundancy(double angle) { redundancy_ = angle; }
+    bool coarse() const { return redundancy_ > least_redundancy; }
+    static constexpr double least_redundancy = 1e-7;
     bool redundant() const { return redundant_; }        ///< the equations of the mode depend on each other
     bool degenerating() const { return degenerating_; }  ///< they did not, and by the last evaluate they do
     std::span<const double> free_acceleration() const { return free_; }  ///< by all forces but the multipliers
@@ -139,7 +145,7 @@ private:
     std::vector<int> equation_element_;  // whose normal it is, -1 for slip rows
     std::vector<double> columns_;        // M⁻¹ F, a column of n an equation
     std::vector<double> free_, right_, multiplier_;
-    double acceleration_scale_ = 0.0;
+    double acceleration_scale_ = 0.0, redundancy_ = least_redundancy;
     bool redundant_ = false, degenerating_ = false;
     bool needs_coefficients_ = false;
     bool factorised_ = false;

@@ -48,6 +48,7 @@ private:
     enum class Next { arc, end };
 
     void start();
+    void coarsen();
     void change_mode(const std::vector<Found>& found, bool first);
     void decide(const std::vector<Found>& found, bool first);
     void record_strike(const Strike& strike, EventKind kind, double left, double right);
@@ -95,7 +96,8 @@ private:
     double next_step_ = ode::automatic_step;
     double impulse_work_ = 0.0, largest_energy_ = 0.0, largest_acceleration_ = 0.0;
     long steps_since_asked_ = 0;
-    int events_here_ = 0;  // at the same time: a loop must end
+    int events_here_ = 0;     // at the same time: a loop must end
+    bool coarsened_ = false;  // at least once
     double last_event_ = -1.0;
     ode::Dense dense_;
     std::optional<RecordedChange> change_record_;  // of the change in progress, where one is wanted
@@ -204,6 +206,13 @@ void Run::close_record() {
     change_record_.reset();
 }
 
+void Run::coarsen() {
+    if (!coarsened_)
+        warn("equations that nearly say the same hold the motion up" + at_time() + "; at times they count as one");
+    coarsened_ = true;
+    d_.set_redundancy(10.0 * d_.redundancy());
+}
+
 void Run::change_mode(const std::vector<Found>& found, bool first) {
     open_record(first);
     if (change_record_)
@@ -219,9 +228,11 @@ void Run::change_mode(const std::vector<Found>& found, bool first) {
 void Run::decide(const std::vector<Found>& found, bool first) {
     if (t_ == last_event_) {
         if (++events_here_ > 100) return fail("more than 100 changes of mode at one time" + at_time());
+        if (events_here_ % 20 == 0) coarsen();
     } else {
         events_here_ = 0;
         last_event_ = t_;
+        d_.set_redundancy(std::max(0.5 * d_.redundancy(), Dynamics::least_redundancy));
     }
     Candidates candidates = nothing();
     d_.evaluate_terms(t_, x_.data());
@@ -255,7 +266,7 @@ void Run::decide(const std::vector<Found>& found, bool first) {
             case Watch::What::slip: {
                 // Slip in a plane may also have turned away from its old direction without coming to rest.
                 const FrictionPart& part = d_.parts[ix(w.part)];
-                candidates.arrested[ix(w.part)] = part.size == 1 || d_.slip_speed(part) < 1e-6 ? 1 : 0;
+                candidates.arrested[ix(w.part)] = !f.astray && (part.size == 1 || d_.slip_speed(part) < 1e-6) ? 1 : 0;
                 break;
             }
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
@@ -586,7 +597,7 @@ Mode Run::mode_of(const ElementMode& e) const {
 template <class Stepper>
 Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
     ode::StepStatus status = stepper.start(problem, t_, x_, next_step_);
-    int tiny = 0;
+    int tiny = 0, slow = 0;
     double longest = 0.0;
     while (ode::usable(status)) {
         if (++steps_since_asked_ % 64 == 0) {
@@ -627,6 +638,7 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
             status = ode::StepStatus::underflow;
             break;
         }
+        slow = stepper.t() - t_ < 1e-7 * (options_.t_end - out_.start.t) ? slow + 1 : 0;
         t_ = stepper.t();
         std::copy(stepper.x().begin(), stepper.x().end(), x_.begin());
         // Drift is taken away at the end of each step; the polynomial ends where the next one begins.
@@ -641,7 +653,13 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
         accepted(t_, x_.data());
         largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
         if (t_ >= options_.t_end) return Next::end;
-        if (d_.degenerating()) {
+        // Equations that nearly say the same make fast motions of no size: where they hold it up, they count as one.
+        const bool crawls = slow >= 300 && d_.redundancy() < 1e-3;
+        if (crawls) {
+            coarsen();
+            slow = 0;
+        }
+        if (d_.degenerating() || crawls) {
             d_.settle(t_, x_.data());
             next_step_ = stepper.next_step();
             if (d_.redundant()) return Next::arc;

@@ -381,6 +381,7 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     }
 
     // Set the mode.
+    const double still = d_.coarse() ? d_.redundancy() : 5e-10;
     double size = 0.0;
     for (const double v : problem.q) size = std::max(size, std::abs(v));
     for (std::size_t i = 0; i < d_.elements.size(); ++i) {
@@ -400,7 +401,7 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
             for (int i = 0; i < part.size; ++i)
                 rate = std::hypot(rate, v[offset + i]), force = std::hypot(force, r[offset + i]);
             // At the edge of the set and about to move.
-            part.slips = rate > 5e-10 * std::max(size, 1e-300);
+            part.slips = rate > still * std::max(size, 1e-300);
             if (part.slips)
                 for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = v[offset + i] / rate;
             offset += part.size;

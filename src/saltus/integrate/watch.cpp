@@ -14,7 +14,7 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 using trajectory::ElementKind;
 
 /// Velocities and forces below this part of their scale at the start of an arc come from the event before it.
-constexpr double slip_start = 1e-8, violation = 1e-6;
+constexpr double slip_start = 1e-8, violation = 1e-6, wrong_way = 1e-4;
 
 }  // namespace
 
@@ -69,7 +69,6 @@ void Watcher::begin(double t, const double* x) {
     double forces = 0.0;
     for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
     for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
-    const model::Pattern& W = d_.model().layout().rows;
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         Watch& w = watches_[k];
@@ -77,10 +76,8 @@ void Watcher::begin(double t, const double* x) {
         switch (w.what) {
             case What::gap:
             case What::depth: scale = d_.position_scale(d_.elements[ix(w.element)].rows.normal, x); break;
-            case What::slip: scale = model::row_scale(W, d_.terms().W, d_.parts[ix(w.part)].row, u); break;
-            case What::clutch:
-                scale = model::row_scale(W, d_.terms().W, d_.elements[ix(w.element)].rows.normal, u);
-                break;
+            case What::slip:
+            case What::clutch: scale = velocity_scale(w, u); break;
             default: scale = std::max(forces, 1e-300);
         }
         const bool position = w.what == What::gap || w.what == What::depth;
@@ -102,6 +99,11 @@ void Watcher::begin(double t, const double* x) {
     }
 }
 
+double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const {
+    const int row = w.what == Watch::What::slip ? d_.parts[ix(w.part)].row : d_.elements[ix(w.element)].rows.normal;
+    return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
+}
+
 double Watcher::hold_margin() {
     std::vector<char> closed(d_.elements.size()), undecided(d_.parts.size());
     for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = d_.elements[i].active ? 1 : 0;
@@ -119,7 +121,8 @@ double Watcher::hold_margin() {
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
         for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
             d_.set_reaction(hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
-    return hold_tolerance * d_.acceleration_scale() - moves;
+    const double tolerance = d_.coarse() ? std::max(hold_tolerance, d_.redundancy()) : hold_tolerance;
+    return tolerance * d_.acceleration_scale() - moves;
 }
 
 double Watcher::value(const Watch& w) {
@@ -195,6 +198,7 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
             break;
         }
     }
+    search_astray(step);
     for (std::size_t k = 0; k < watches_.size(); ++k)
         if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
     if (found_.empty()) return found_;
@@ -208,6 +212,37 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
         return !force || !(sample(first)[ix(f.watch)] <= 64.0 * zero_[ix(f.watch)]);
     });
     return found_;
+}
+
+/// Slip that was to begin along its direction and goes the other way: other decisions at the same time were against it.
+/// Or its zero could not be resolved.
+void Watcher::search_astray(const ode::Dense& step) {
+    const double a = step.t_old(), b = step.t_new();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        const Watch& w = watches_[k];
+        if ((w.what != Watch::What::slip && w.what != Watch::What::clutch) || !(sample(b)[k] < 0.0)) continue;
+        const auto same = [&](const Found& f) { return f.watch == static_cast<int>(k); };
+        if (std::any_of(found_.begin(), found_.end(), same)) continue;
+        step.evaluate(b, x_.data(), d_.state_size());
+        d_.evaluate_terms(b, x_.data());
+        const double band = wrong_way * velocity_scale(w, {x_.data() + d_.size(), ix(d_.size())});
+        if (!(sample(b)[k] < -band)) continue;
+        if (sample(a)[k] <= -band) {
+            found_.push_back({a, a, a, static_cast<int>(k), true});
+            continue;
+        }
+        ode::RootSearch search;
+        search.zero = 0.01 * band;
+        search.side = 1;
+        search.most_evaluations = 500;
+        const auto s = [&](double t) { return sample(t)[k] + band; };
+        unresolved = unresolved || !ode::usable(ode::find_roots(s, a, b, search, roots_));
+        for (const ode::Root& root : roots_) {
+            if (root.direction >= 0) continue;
+            found_.push_back({root.t, root.left, root.right, static_cast<int>(k), true});
+            break;
+        }
+    }
 }
 
 }  // namespace saltus::integrate

@@ -33,6 +33,7 @@ struct Watch {
 struct Found {
     double t, left, right;
     int watch;
+    bool astray = false;  ///< a velocity that began at zero and has become negative by then
 };
 
 /// Looks for the first zero of any watched quantity on a step. What is computed for one is kept for the others.
@@ -57,6 +58,8 @@ public:
     void allowed_reactions() { hold_margin(); }
 
 private:
+    void search_astray(const ode::Dense& step);
+    double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
     double hold_margin();
     const std::vector<double>& sample(double t);

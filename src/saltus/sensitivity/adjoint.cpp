@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/sensitivity/arc_motion.hpp"
+#include "saltus/sensitivity/limit.hpp"
 #include "saltus/sensitivity/linear_flow.hpp"
 #include "saltus/sensitivity/saltation.hpp"
 #include "saltus/sensitivity/start.hpp"
@@ -33,11 +34,19 @@ public:
 
     void run(const Output& output) {
         Y_ = output.gradient.tail(x_.columns() - 1).transpose();
+        Matrix sizes(1, x_.parameters());
+        for (Eigen::Index i = 0; i < sizes.cols(); ++i) {
+            const double value = std::abs(x_.model().p[static_cast<std::size_t>(i)]);
+            sizes(0, i) = 1e-3 * (std::abs(output.value) + 1e-3) / (value > 0.0 ? value : 1.0);
+        }
+        flow_.set_floor(Matrix::Zero(1, 2), sizes);
+        find_times();
         bool possible = true;
+        std::size_t number = times_of_.size();
         for (std::size_t k = recording_.pieces.size(); k-- > 0 && possible;) {
             const auto& piece = recording_.pieces[k];
             if (const auto* change = std::get_if<RecordedChange>(&piece))
-                possible = pass(*change, k == 0);
+                possible = pass(*change, --number);
             else
                 possible = follow(std::get<RecordedArc>(piece));
         }
@@ -55,6 +64,28 @@ public:
     }
 
 private:
+    /// Whose δt a change has that has none of its own: that of the change before, or of the accumulation it began.
+    void find_times() {
+        AccumulationLimits limits(out_.motion.elements.size());
+        std::vector<std::pair<std::size_t, double>> last;
+        for (const auto& piece : recording_.pieces) {
+            const auto* const change = std::get_if<RecordedChange>(&piece);
+            if (change == nullptr) continue;
+            const std::size_t number = times_of_.size();
+            times_of_.push_back(last);
+            const bool own = !change->found.empty() && !change->unavoidable;
+            if (own || number == 0) last = {{number, 1.0}};
+            for (std::size_t e = change->events_from; e < change->events_to; ++e) {
+                const trajectory::Event& event = out_.motion.events[e];
+                if (event.kind == trajectory::EventKind::impact)
+                    for (const int element : event.elements) limits.impact(element, event.t, number);
+                if (event.kind == trajectory::EventKind::accumulation && event.t > change->t)
+                    last = limits.weights(event);
+            }
+        }
+        carried_.assign(times_of_.size(), 0.0);
+    }
+
     bool stop(double t, std::string why) {
         out_.remarks.push_back({t, "", std::move(why)});
         return false;
@@ -90,7 +121,8 @@ private:
         return true;
     }
 
-    bool pass(const RecordedChange& change, bool start) {
+    bool pass(const RecordedChange& change, std::size_t number) {
+        const bool start = number == 0;
         const Saltation s = saltation(x_, change, start);
         if (!s.exists) return stop(change.t, s.why_not);
         const Vector after = Y_.row(0).head(2 * n_).transpose();
@@ -100,29 +132,29 @@ private:
             const Eigen::RowVectorXd u = after.tail(n_).transpose();
             Y_.row(0).segment(n_, n_).setZero();
             Y_ += (u * check.velocity()).tail(Y_.cols());
-            return transpose(s, Y_.row(0).head(2 * n_).transpose(), change.t);
+            return transpose(s, Y_.row(0).head(2 * n_).transpose(), change.t, number);
         }
-        return transpose(s, after, change.t);
+        return transpose(s, after, change.t, number);
     }
 
-    bool transpose(const Saltation& s, const Vector& after, double t) {
+    bool transpose(const Saltation& s, const Vector& after, double t, std::size_t number) {
         Eigen::RowVectorXd total = after.transpose() * s.map;
         const double along = s.smooth ? 0.0 : after.dot(s.drift);
         Y_.row(0).head(2 * n_).setZero();
         if (s.inherited) {
-            carried_ += along;
+            if (along != 0.0 && number > 0 && times_of_[number].empty())
+                return stop(t, "the impacts before it do not follow a geometric law: its time has no derivative");
+            for (const auto& [of, weight] : times_of_[number]) carried_[of] += weight * along;
         } else {
-            const double weight = along + carried_;
-            carried_ = 0.0;
+            const double weight = along + carried_[number];
             if (weight != 0.0) {
                 if (s.untimed)
                     return stop(t, "the reactions are not unique, and the time of this event has no derivative");
-                for (const EventCondition& c : s.events) {
+                for (const EventCondition& c : s.events)
                     if (c.transversality < transversality_margin)
                         return stop(t,
                                     "grazing: the condition of the event is met with transversality below the margin");
-                    total -= weight / (c.rate * static_cast<double>(s.events.size())) * c.s;
-                }
+                total -= weight / s.events[0].rate * s.events[0].s;
                 if (s.events.size() > 1)
                     out_.remarks.push_back(
                         {t, "", "events fall together here: right for variables that do not move them apart"});
@@ -141,8 +173,9 @@ private:
     ArcMotion motion_;
     const int n_;
     LinearFlow flow_;
-    Matrix Y_;              // 1 × (2n + parameters): y, g
-    double carried_ = 0.0;  // what later changes at the same time ask of δt
+    Matrix Y_;                                                           // 1 × (2n + parameters): y, g
+    std::vector<std::vector<std::pair<std::size_t, double>>> times_of_;  // changes without a time of their own
+    std::vector<double> carried_;                                        // what later changes ask of the δt of each
 };
 
 }  // namespace

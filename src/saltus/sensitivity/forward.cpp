@@ -206,7 +206,7 @@ private:
             }
             if (!lives(j)) continue;
             Vector after = s.map * directions_.row(j).transpose();
-            if (!std::isnan(dt(j))) after += dt(j) * s.drift;
+            if (!s.smooth) after += dt(j) * s.drift;
             directions_.row(j).segment(1, 2 * n_) = after.transpose();
         }
         limit_ = dt;
@@ -221,6 +221,7 @@ private:
     }
 
     void record(const RecordedChange& change, const Saltation& s, const Vector& dt) {
+        times_.push_back(dt);
         double least = s.events.empty() ? none : 1.0;
         for (const EventCondition& c : s.events) least = std::min(least, c.transversality);
         for (std::size_t e = change.events_from; e < change.events_to; ++e) {
@@ -230,9 +231,12 @@ private:
             d.dt.assign(dt.data(), dt.data() + dt.size());
             d.transversality = least;
             if (event.kind == EventKind::impact)
-                for (const int element : event.elements) limits_.impact(element, event.t, d.dt);
+                for (const int element : event.elements) limits_.impact(element, event.t, times_.size() - 1);
             if (event.kind == EventKind::accumulation) {
-                d.dt = limits_.limit(event);
+                const auto weights = limits_.weights(event);
+                Vector limit = Vector::Constant(k_, weights.empty() ? none : 0.0);
+                for (const auto& [number, weight] : weights) limit += weight * times_[number];
+                d.dt.assign(limit.data(), limit.data() + k_);
                 if (event.t > change.t) limit_ = Eigen::Map<const Vector>(d.dt.data(), k_);
                 if (std::any_of(d.dt.begin(), d.dt.end(), [](double v) { return std::isnan(v); }))
                     remark(event.t, "",
@@ -259,6 +263,7 @@ private:
     std::vector<char> alive_;
     Vector dt_, limit_;  // of the last change; of the accumulation that it began
     AccumulationLimits limits_;
+    std::vector<Vector> times_;  // δt of all changes
 };
 
 }  // namespace

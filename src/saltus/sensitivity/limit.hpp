@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "saltus/trajectory/trajectory.hpp"
@@ -14,14 +15,15 @@ class AccumulationLimits {
 public:
     explicit AccumulationLimits(std::size_t elements) : impacts_(elements) {}
 
-    void impact(int element, double t, const std::vector<double>& dt);
-    /// NaN where no cycle of up to four impacts gives the limit that the event has.
-    std::vector<double> limit(const trajectory::Event& event) const;
+    void impact(int element, double t, std::size_t change);
+    /// The changes that the limit depends on, with the derivatives of t_∞ by their times; empty where no cycle of up to
+    /// four impacts gives the limit that the event has.
+    std::vector<std::pair<std::size_t, double>> weights(const trajectory::Event& event) const;
 
 private:
     struct Impact {
         double t;
-        std::vector<double> dt;
+        std::size_t change;
     };
     std::vector<std::vector<Impact>> impacts_;
 };

@@ -21,14 +21,18 @@ class LinearFlow {
 public:
     /// The first n components are as positions, the next n as velocities (of an adjoint equation: the other way round
     /// in time); the error of each kind is measured by its largest value so far in the row, and by what the other kind
-    /// makes of it over a step. What follows them depends on them, and is not measured.
+    /// makes of it over a step. What follows them are integrals of them, each measured by itself.
     LinearFlow(int n, bool adjoint, double tolerance) : n_(n), adjoint_(adjoint), tolerance_(tolerance) {}
 
     /// False where the coefficients cannot be evaluated, or no step is short enough.
     bool advance(const LinearProblem& problem, double from, double to, bool implicit, Matrix& Y);
 
-    /// Sizes below which solutions are nothing, solutions × 2; for those that stay zero but for rounding.
-    void set_floor(Matrix floor) { scale_ = std::move(floor); }
+    /// Sizes below which solutions are nothing, for those that stay zero but for rounding: solutions × 2, and one for
+    /// each integral.
+    void set_floor(Matrix floor, Matrix integrals = {}) {
+        scale_ = std::move(floor);
+        integrals_ = std::move(integrals);
+    }
 
     long evaluations = 0;
 
@@ -45,6 +49,7 @@ private:
     double tolerance_;
     double stride_ = 0.0;  // that was asked for
     Matrix scale_;         // solutions × 2
+    Matrix integrals_;     // largest values so far of what follows
     std::vector<Matrix> k_;
     Matrix stage_, new_, sum_;
 };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sensitivity/derivatives.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace saltus::test;
+
+Sensitivity output_of(const Model& m, double t_end, const std::string& output, bool adjoint,
+                      const integrate::Method& method = EventDriven{}) {
+    sensitivity::Options options;
+    options.t_end = t_end;
+    options.output = output;
+    options.adjoint = adjoint;
+    options.method = method;
+    return sensitivity::sensitivity(m, sensitivity::all_variables(m), options);
+}
+
+void agree(const std::string& model, double t_end, const std::string& output,
+           const integrate::Method& method = EventDriven{}) {
+    const Model m = shipped(model);
+    const Sensitivity a = output_of(m, t_end, output, false, method), b = output_of(m, t_end, output, true, method);
+    ASSERT_EQ(a.output_derivative.size(), b.output_derivative.size());
+    EXPECT_EQ(*a.output, *b.output);
+    int compared = 0;
+    for (std::size_t j = 0; j < a.output_derivative.size(); ++j) {
+        if (std::isnan(a.output_derivative[j])) continue;
+        // Derivatives that are zero are so to rounding of what they could be.
+        const double usual = (std::abs(*a.output) + 1e-3) / std::max(std::abs(a.with_respect_to[j].value), 1.0);
+        const double scale = std::max(std::abs(a.output_derivative[j]), 0.1 * usual);
+        EXPECT_NEAR(a.output_derivative[j], b.output_derivative[j], 1e-10 * scale)
+            << model << " " << a.with_respect_to[j].name << remarks(b);
+        ++compared;
+    }
+    EXPECT_GT(compared, 2) << model << remarks(a);
+}
+
+TEST(Adjoint, AgreesWithForwardMode) {
+    agree("bouncing-ball", 1.5, "y + y'^2/(2*g)");
+    agree("ball-on-moving-plane", 2.0, "y");
+    agree("impact-oscillator", 8.0, "x*x'");
+    agree("rocking-bar", 1.0, "phi + x");
+    agree("woodpecker", 0.2, "y - phiS*lG");
+    agree("friction-oscillator", 20.0, "x");
+    agree("super-ball", 0.5, "phi'");
+    agree("constrained-beam", 3.0, "theta");
+    agree("single-link-arm", 2.0, "q'");
+    agree("two-link-underactuated", 12.0, "q2");
+    agree("sphere-on-plane", 0.15, "alpha + x");
+}
+
+TEST(Adjoint, AgreesWithForwardModeOnPenaltyAndImplicitMotions) {
+    agree("single-link-arm", 1.0, "q", Penalty{});
+    agree("bouncing-ball", 1.5, "y", EventDriven{.implicit = true});
+    agree("rocking-bar", 0.3, "x", EventDriven{.implicit = true});
+}
+
+TEST(Adjoint, CostsTheSameForManyVariables) {
+    const Model m = shipped("woodpecker");
+    sensitivity::Options options;
+    options.t_end = 0.2;
+    options.output = "y";
+    options.adjoint = true;
+    const Sensitivity one = sensitivity::sensitivity(m, sensitivity::variables(m, {"g"}), options);
+    const Sensitivity all = sensitivity::sensitivity(m, sensitivity::all_variables(m), options);
+    EXPECT_EQ(one.evaluations, all.evaluations);
+    EXPECT_GT(all.with_respect_to.size(), 20U);
+}
+
+}  // namespace
+}  // namespace saltus

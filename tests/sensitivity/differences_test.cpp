@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sensitivity/derivatives.hpp"
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace saltus::test;
+
+/// Every derivative that exists against differences of whole motions; names of variables that have none.
+std::vector<std::string> compared(const model::Description& description, std::vector<std::string> wrt, double t_end,
+                                  const integrate::Method& method = EventDriven{}, double allowed = 1e-6) {
+    const Model m = built(description);
+    sensitivity::Options options;
+    options.t_end = t_end;
+    options.method = method;
+    const Sensitivity s = sensitivity::sensitivity(
+        m, wrt.empty() ? sensitivity::all_variables(m) : sensitivity::variables(m, wrt), options);
+    EXPECT_TRUE(s.available) << m.name << ": " << s.reason;
+    EXPECT_FALSE(s.motion.events.empty()) << m.name;
+    const Differences d = sensitivity::differences(description, {}, s, options);
+    std::vector<std::string> none;
+    std::size_t agreeing = 0;
+    for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
+        const auto& v = d.variables[j];
+        if (s.final.col(static_cast<Eigen::Index>(j)).hasNaN()) none.push_back(s.with_respect_to[j].name);
+        if (!v.possible) continue;
+        EXPECT_LE(v.error, allowed) << m.name << ", " << s.with_respect_to[j].name << ", step " << v.step << ", own "
+                                    << v.uncertainty << story(s.motion) << remarks(s);
+        ++agreeing;
+    }
+    EXPECT_GT(agreeing, 0U) << m.name << remarks(s);
+    return none;
+}
+
+std::vector<std::string> shipped_compared(const std::string& name, double t_end,
+                                          const std::vector<std::string>& wrt = {}) {
+    return compared(description_of(name), wrt, t_end);
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Differences, ShippedModelsWithImpacts) {
+    EXPECT_TRUE(shipped_compared("ball-on-moving-plane", 2.0).empty());
+    EXPECT_TRUE(shipped_compared("bouncing-ball", 5.0).empty());
+    EXPECT_TRUE(shipped_compared("falling-block", 5.0).empty());
+    EXPECT_TRUE(shipped_compared("super-ball", 0.5).empty());
+    EXPECT_TRUE(shipped_compared("single-link-arm", 2.0).empty());
+    EXPECT_TRUE(shipped_compared("two-link-underactuated", 12.0).empty());
+    EXPECT_TRUE(shipped_compared("impact-oscillator", 8.0).empty());
+}
+
+TEST(Differences, ShippedModelsWithSimultaneousImpacts) {
+    EXPECT_EQ(shipped_compared("newtons-cradle", 1.0), (Names{"x2", "x3", "x4", "x5", "s"}));
+    EXPECT_TRUE(shipped_compared("forklift", 1.0).empty());
+    EXPECT_TRUE(shipped_compared("mass-and-lift", 1.0).empty());
+    EXPECT_EQ(shipped_compared("moving-wall", 1.0), (Names{"e"}));
+}
+
+TEST(Differences, ShippedModelsWithStickAndSlip) {
+    EXPECT_TRUE(shipped_compared("friction-oscillator", 50.0).empty());
+    EXPECT_TRUE(shipped_compared("rocking-bar", 3.0).empty());
+    EXPECT_TRUE(shipped_compared("rocking-block", 3.0).empty());
+    EXPECT_TRUE(shipped_compared("rough-double-pendulum", 0.2).empty());
+    EXPECT_EQ(shipped_compared("woodpecker", 0.3, {"phiM", "y", "phiS'", "mM", "cphi", "g", "rO", "mu", "eN1"}),
+              (Names{"phiM"}));
+    shipped_compared("slider-crank", 0.03, {"theta1", "theta2'", "l2", "m3", "c", "g", "mu", "omega0"});
+}
+
+TEST(Differences, ShippedModelsWithConstraintsAndSpatialFriction) {
+    EXPECT_EQ(shipped_compared("constrained-beam", 10.0), (Names{"x", "x'", "y", "y'", "theta", "theta'"}));
+    EXPECT_TRUE(
+        shipped_compared("sphere-on-plane", 1.0, {"x'", "z", "alpha", "alpha'", "beta'", "m", "r", "g", "mu"}).empty());
+}
+
+/// A block thrown onto a floor, tumbling, with all laws of impact.
+const std::string tumbling = R"toml(
+[system]
+name = "tumbling bar"
+q = ["x", "y", "phi"]
+T = "m/2*(x'^2 + y'^2) + J/2*phi'^2"
+U = "m*g*y"
+[parameters]
+m = 1.0
+J = 0.1
+g = 9.81
+mu = 0.3
+e = 0.6
+l = 0.5
+d = 0.01
+[[contact]]
+name = "left"
+gN = "y - l*sin(phi) - d*sin(3*t)"
+gammaT = "x' + l*phi'*sin(phi)"
+mu = "mu"
+eN = "e"
+eT = 0.1
+LAW
+[[contact]]
+name = "right"
+gN = "y + l*sin(phi) - d*sin(3*t)"
+gammaT = "x' - l*phi'*sin(phi)"
+mu = "mu"
+eN = "e"
+eT = 0.1
+LAW
+[initial]
+q = { x = 0.0, y = 1.0, phi = 0.3 }
+u = { x = 1.0, y = 0.0, phi = 1.0 }
+)toml";
+
+model::Description with_law(const std::string& law, const std::string& more = "") {
+    std::string text = tumbling + more;
+    for (std::size_t at; (at = text.find("LAW")) != std::string::npos;) text.replace(at, 3, law);
+    return io::parse_model(text, "test");
+}
+
+TEST(Differences, AllImpactLawsWithFrictionAndAMovingFloor) {
+    EXPECT_TRUE(compared(with_law(""), {}, 1.0).empty());
+    EXPECT_TRUE(compared(with_law("impact = \"poisson\""), {}, 1.0).empty());
+}
+
+TEST(Differences, TheEnergyLawAndRestitutionThatFollowsTheSpeed) {
+    const std::string text = R"toml(
+[system]
+name = "energy"
+q = ["y", "z"]
+T = "m/2*y'^2 + n/2*z'^2"
+U = "m*g*y + n*g*z + k/2*(z - y - 1)^2"
+[parameters]
+m = 1.0
+n = 0.3
+k = 50.0
+g = 9.81
+c = 0.05
+e = 0.95
+[[contact]]
+name = "floor"
+gN = "y"
+impact = "energy"
+LAW
+[initial]
+q = { y = 0.5, z = 1.5 }
+)toml";
+    for (const std::string law : {"eN = \"e\"", "c = \"c\""}) {
+        const model::Description d = io::parse_model(replaced(text, "LAW", law), "test");
+        EXPECT_TRUE(compared(d, {}, 1.0).empty()) << law;
+    }
+}
+
+TEST(Differences, PenaltyWithDampingAndFriction) {
+    const model::Description d = with_law("", "[penalty]\nk = 2e3\nd = 5.0\n");
+    EXPECT_TRUE(compared(d, {}, 1.0, Penalty{}).empty());
+}
+
+TEST(Differences, OrthotropicContensouAndRollingFriction) {
+    const std::string head = R"toml(
+[system]
+name = "slides"
+q = ["x", "y", "z", "a", "b", "c"]
+T = "m/2*(x'^2 + y'^2 + z'^2) + J/2*(a'^2 + b'^2 + c'^2)"
+U = "m*g*z"
+[parameters]
+m = 1.0
+J = 0.2
+g = 9.81
+mu = 0.3
+nu = 0.2
+R = 0.1
+S = 0.05
+[[contact]]
+name = "plane"
+gN = "z"
+eN = 0.4
+)toml";
+    const std::string tail = R"toml(
+[initial]
+q = { z = 0.1 }
+u = { x = 1.0, y = 0.6, a = 0.5, b = 0.7, c = 2.0 }
+)toml";
+    const auto of = [&](const std::string& law) { return io::parse_model(head + law + tail, "test"); };
+    const Names wrt{"x'", "y'", "z", "c'", "m", "J", "g", "mu"};
+    const auto with = [&](Names more) {
+        more.insert(more.end(), wrt.begin(), wrt.end());
+        return more;
+    };
+    EXPECT_TRUE(compared(of("gammaT = [\"x'\", \"y'\"]\nmu = [\"mu\", \"nu\"]\n"), with({"nu"}), 0.3).empty());
+    EXPECT_TRUE(
+        compared(of("gammaT = [\"x'\", \"y'\", \"c'\"]\nmu = \"mu\"\nfriction = \"contensou\"\nradius = \"R\"\n"),
+                 with({"R"}), 0.3, EventDriven{}, 1e-5)
+            .empty());
+    EXPECT_TRUE(compared(of("gammaT = [\"x'\", \"y'\", \"c'\", \"a'\", \"b'\"]\nmu = \"mu\"\nfriction = \"rolling\"\n"
+                            "radii = [\"R\", \"S\"]\n"),
+                         with({"R", "S"}), 0.3)
+                    .empty());
+}
+
+}  // namespace
+}  // namespace saltus

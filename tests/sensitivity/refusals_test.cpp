@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sensitivity/derivatives.hpp"
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace saltus::test;
+
+/// The message and the remedy of the error that naming these variables is.
+std::string refusal(const std::string& model, const std::vector<std::string>& wrt) {
+    const model::Description d = description_of(model);
+    try {
+        sensitivity::variables(model::build(d), wrt, &d);
+    } catch (const Error& e) {
+        return e.message() + "; " + e.remedy();
+    }
+    return "";
+}
+
+TEST(Refusals, NamesThatMeanNothing) {
+    EXPECT_EQ(refusal("bouncing-ball", {"y", "y'", "e"}), "");
+    EXPECT_EQ(refusal("bouncing-ball", {"Y0"}), "unknown name 'Y0'; did you mean 'y0'?");
+    EXPECT_EQ(refusal("sphere-on-plane", {"J"}), "'J' is computed from other parameters; take m and r instead");
+}
+
+TEST(Refusals, TimeStepping) {
+    sensitivity::Options options;
+    options.method = Moreau{};
+    const Model m = shipped("bouncing-ball");
+    const Sensitivity s = sensitivity::sensitivity(m, sensitivity::variables(m, {"y"}), options);
+    EXPECT_FALSE(s.available);
+    EXPECT_NE(s.reason.find("time-stepping"), std::string::npos);
+}
+
+bool says(const Sensitivity& s, const std::string& words) {
+    for (const auto& r : s.remarks)
+        if (r.text.find(words) != std::string::npos) return true;
+    return false;
+}
+
+TEST(Refusals, Painleve) {
+    const Sensitivity s = derivatives(shipped("painleve-rod"), {"m", "mu"}, 0.3);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_TRUE(says(s, "Painleve")) << remarks(s);
+}
+
+const std::string two_balls = R"toml(
+[system]
+name = "two balls"
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2 + c*x'*y'"
+U = "g*x + g*y"
+[parameters]
+c = 0.5
+g = 9.81
+[[contact]]
+name = "first"
+gN = "x"
+eN = 0.5
+[[contact]]
+name = "second"
+gN = "y"
+eN = 0.5
+[initial]
+q = { x = 1.0, y = 1.0 }
+)toml";
+
+TEST(Refusals, EventsThatFallTogetherAndWouldNot) {
+    const Sensitivity s = derivatives(from_text(two_balls), {"x", "g", "c"}, 0.6);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_FALSE(s.final.col(1).hasNaN());
+    EXPECT_FALSE(s.final.col(2).hasNaN());
+    EXPECT_TRUE(says(s, "2 events fall together")) << remarks(s);
+    ASSERT_FALSE(s.events.empty());
+    EXPECT_TRUE(std::isnan(s.events[0].dt[0]));
+    EXPECT_NEAR(s.events[0].dt[1], -0.5 * s.motion.events[0].t / 9.81 * (1.0), 1e-10);
+}
+
+TEST(Refusals, Grazing) {
+    // A projectile that reaches the ceiling at y = v²/(2g) less d with the speed √(2 g d).
+    const std::string text = R"toml(
+[system]
+name = "ceiling"
+q = ["y"]
+T = "y'^2/2"
+U = "g*y"
+[parameters]
+g = 10.0
+d = 1e-16
+[[contact]]
+name = "ceiling"
+gN = "0.2 - d - y"
+eN = 0.5
+[initial]
+u = { y = 2.0 }
+)toml";
+    const auto at = [&](double d) { return derivatives(from_text(text, {{"d", d}}), {"y", "y'", "d"}, 0.3); };
+    const Sensitivity hit = at(1e-6);
+    ASSERT_EQ(hit.motion.events.size(), 1U);
+    EXPECT_NEAR(hit.events[0].transversality, std::sqrt(2e-5) / (std::sqrt(2e-5) + std::sqrt(10.0 * 1.2)), 1e-4);
+    EXPECT_NEAR(hit.events[0].dt[0], -1.0 / std::sqrt(2e-5), 1e-3);
+    EXPECT_TRUE(hit.remarks.empty()) << remarks(hit);
+    const Sensitivity graze = at(3e-16);
+    ASSERT_EQ(graze.motion.events.size(), 1U) << story(graze.motion);
+    EXPECT_LT(graze.events[0].transversality, 1e-7);
+    EXPECT_TRUE(graze.final.hasNaN());
+    EXPECT_TRUE(std::isnan(graze.events[0].dt[0]));
+    EXPECT_TRUE(says(graze, "grazing")) << remarks(graze);
+}
+
+TEST(Refusals, InitialValuesThatAreNotFree) {
+    const Sensitivity s = derivatives(shipped("newtons-cradle"), {"x2", "x1"}, 0.5);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_FALSE(s.final.col(1).hasNaN());
+    EXPECT_TRUE(says(s, "closed at the start")) << remarks(s);
+}
+
+}  // namespace
+}  // namespace saltus

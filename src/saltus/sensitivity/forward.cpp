@@ -44,7 +44,8 @@ public:
 
     void run() {
         directions_ = initial_directions(x_.model(), out_.with_respect_to);
-        flow_.set_floor(usual_sizes());
+        usual_ = usual_sizes();
+        flow_.set_floor(usual_);
         bool first = true;
         for (const auto& piece : recording_.pieces) {
             if (std::none_of(alive_.begin(), alive_.end(), [](char a) { return a != 0; })) break;
@@ -101,6 +102,13 @@ private:
             sizes(j, 1) = per * largest(out_.motion.end.u);
         }
         return sizes;
+    }
+
+    /// How large a derivative along the direction of a variable could be; what it is compared with to be nothing.
+    double magnitude(const Eigen::RowVectorXd& change, Eigen::Index j) const {
+        return change.cwiseAbs().dot(directions_.row(j).cwiseAbs()) +
+               usual_(j, 0) * change.segment(1, n_).cwiseAbs().sum() +
+               usual_(j, 1) * change.segment(1 + n_, n_).cwiseAbs().sum();
     }
 
     /// What the mode at the start demands of the initial values.
@@ -165,7 +173,7 @@ private:
                 return none;
             }
             const double dt = -c.s.dot(directions_.row(j)) / c.rate;
-            size = std::max(size, c.s.cwiseAbs().dot(directions_.row(j).cwiseAbs()) / std::abs(c.rate));
+            size = std::max(size, magnitude(c.s, j) / std::abs(c.rate));
             if (std::isnan(first)) first = dt;
             worst = std::max(worst, std::abs(dt - first));
         }
@@ -198,8 +206,7 @@ private:
                 continue;
             }
             for (const Condition& c : s.conditions) {
-                const double size = c.change.cwiseAbs().dot(directions_.row(j).cwiseAbs());
-                if (!(std::abs(c.change.dot(directions_.row(j))) > agreement * size)) continue;
+                if (!(std::abs(c.change.dot(directions_.row(j))) > agreement * magnitude(c.change, j))) continue;
                 remark(change.t, name(j), c.otherwise);
                 end(j);
                 break;
@@ -260,6 +267,7 @@ private:
     const int n_;
     const Eigen::Index k_;
     Matrix directions_;  // variables × columns; δt = 0
+    Matrix usual_;       // variables × 2
     std::vector<char> alive_;
     Vector dt_, limit_;  // of the last change; of the accumulation that it began
     AccumulationLimits limits_;

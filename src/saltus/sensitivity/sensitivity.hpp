@@ -14,7 +14,7 @@ namespace saltus::sensitivity {
 struct Options {
     integrate::Method method = integrate::EventDriven{};  ///< event-driven or penalty
     double t_end = 1.0;
-    double tolerance = 1e-12;  ///< of the linear equations on an arc, relative to the largest derivative so far
+    double tolerance = 1e-11;  ///< of the linear equations on an arc, relative to the largest derivative so far
     std::string output;        ///< an expression of the final state, or nothing
     bool adjoint = false;      ///< the derivatives of the output alone, backwards: for many variables
     bool keep_course = false;  ///< the derivatives of the state at the ends of all steps

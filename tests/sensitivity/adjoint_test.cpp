@@ -25,9 +25,10 @@ void agree(const std::string& model, double t_end, const std::string& output,
     int compared = 0;
     for (std::size_t j = 0; j < a.output_derivative.size(); ++j) {
         if (std::isnan(a.output_derivative[j])) continue;
-        // Derivatives that are zero are so to rounding of what they could be.
-        const double usual = (std::abs(*a.output) + 1e-3) / std::max(std::abs(a.with_respect_to[j].value), 1.0);
-        const double scale = std::max(std::abs(a.output_derivative[j]), 0.1 * usual);
+        // Derivatives that are nothing are so beside the output per value of the variable.
+        const double value = std::abs(a.with_respect_to[j].value);
+        const double usual = (std::abs(*a.output) + 0.1) / (value > 0.0 ? value : 1.0);
+        const double scale = std::max(std::abs(a.output_derivative[j]), usual);
         EXPECT_NEAR(a.output_derivative[j], b.output_derivative[j], 1e-10 * scale)
             << model << " " << a.with_respect_to[j].name << remarks(b);
         ++compared;

@@ -108,7 +108,11 @@ CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
     command->add_option("--method", c.method, "event (default) or penalty");
     command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-12)");
-    command->add_flag("--perturbed", c.perturbed, "Of the motion with the model's [perturbation]");
+    command->add_flag("--perturbed", c.perturbed, "Derivatives of the motion with the model's [perturbation]");
+    command
+        ->add_option("--vary", c.vary,
+                     "Event times over a parameter: a=0.001:0.01:10, a=1e-4:1e-2:5:log or a=1,2,5; repeatable")
+        ->allow_extra_args(false);
     command->footer("Example:  saltus sensitivity models/bouncing-ball.toml --wrt y,y',e --check");
     return command;
 }

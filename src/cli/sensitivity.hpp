@@ -11,7 +11,7 @@ namespace saltus::cli {
 
 struct SensitivityCommand {
     Common common;
-    std::vector<std::string> wrt;
+    std::vector<std::string> wrt, vary;
     std::string output, method;
     std::optional<double> t_end, rtol, atol;
     bool adjoint = false, check = false, perturbed = false;

@@ -148,12 +148,12 @@ TEST(StudyMessage, WithAnyPhaseEachFollowsItsOwnDerivative) {
     const Study hit =
         study_of(bead_at_moving_wall("a*cos(b*t + 0.3)"), options_of(0.5, {"a=1e-7:1e-6:2", "b=31:79:5"}));
     const EventStudy::Answer& time = answer(hit, 0, Quantity::time);
-    EXPECT_EQ(time.felt, 0);
-    EXPECT_NEAR(time.derivatives[0].exponents[0], 1.0, 1e-3);
-    EXPECT_LT(time.derivatives[0].rms, 1e-2 * time.derivatives[1].rms);
+    EXPECT_EQ(time.at_event.felt, 0);
+    EXPECT_NEAR(time.at_event.laws[0].exponents[0], 1.0, 1e-3);
+    EXPECT_LT(time.at_event.laws[0].rms, 1e-2 * time.at_event.laws[1].rms);
     const EventStudy::Answer& impulse = answer(hit, 0, Quantity::impulse);
-    EXPECT_EQ(impulse.felt, 1);
-    EXPECT_NEAR(impulse.derivatives[1].exponents[0], 1.0, 0.05);
+    EXPECT_EQ(impulse.at_event.felt, 1);
+    EXPECT_NEAR(impulse.at_event.laws[1].exponents[0], 1.0, 0.05);
 
     Bead bead = pressed_bead;
     bead.theta = "a*cos(b*t + 0.3)";
@@ -163,8 +163,8 @@ TEST(StudyMessage, WithAnyPhaseEachFollowsItsOwnDerivative) {
         "initial = { q = { x = \"a*cos(0.3)\", y = \"beta*a*cos(0.3)\" }, "
         "u = { x = \"-a*b*sin(0.3)\", y = \"-beta*a*b*sin(0.3)\" } }\n";
     const Study off = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2", "b=31:79:5"}));
-    EXPECT_EQ(answer(off, 0, Quantity::time).felt, 2);
-    EXPECT_NEAR(answer(off, 0, Quantity::time).derivatives[2].exponents[0], 1.0, 0.01);
+    EXPECT_EQ(answer(off, 0, Quantity::time).at_event.felt, 2);
+    EXPECT_NEAR(answer(off, 0, Quantity::time).at_event.laws[2].exponents[0], 1.0, 0.01);
 }
 
 TEST(Study, IsTheSameForAnyNumberOfThreads) {

@@ -9,6 +9,8 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/csv.hpp"
+#include "saltus/io/pair_report.hpp"
+#include "saltus/io/study_report.hpp"
 
 namespace saltus::io {
 
@@ -84,7 +86,7 @@ std::string events_text(const Sensitivity& s) {
 }
 
 std::string check_text(const SensitivityReport& r) {
-    const Sensitivity& s = r.result;
+    const Sensitivity& s = *r.result;
     std::string text =
         fmt::format("  against central differences of whole motions ({:.2f} s)\n    {:<12} {:>10} {:>14} {:>14}\n",
                     r.check->seconds, "", "step", "error", "their own");
@@ -137,7 +139,7 @@ Json event_json(const Sensitivity& s, const EventSensitivity& e) {
 
 Json check_json(const SensitivityReport& r) {
     Json variables = Json::object();
-    const Sensitivity& s = r.result;
+    const Sensitivity& s = *r.result;
     const auto n = static_cast<Eigen::Index>(s.motion.coordinates.size());
     for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
         const Differenced& d = r.check->variables[j];
@@ -162,14 +164,12 @@ Json check_json(const SensitivityReport& r) {
     return {{"max_relative_error", number(r.check->max_relative_error)}, {"variables", std::move(variables)}};
 }
 
-}  // namespace
-
-std::string sensitivity_text(const SensitivityReport& r) {
-    const Sensitivity& s = r.result;
-    std::string text = fmt::format("{}\n  {} to t = {}, {}\n", s.motion.model, trajectory::to_string(s.motion.status),
+std::string derivatives_text(const SensitivityReport& r) {
+    const Sensitivity& s = *r.result;
+    std::string text = fmt::format("{}\n  {} to t = {}, {}\n", r.model, trajectory::to_string(s.motion.status),
                                    number_text(s.motion.end.t), counted(s.motion.events.size(), "event"));
     for (const std::string& w : r.warnings) text += "  note: " + w + "\n";
-    if (!s.available) return text + "  no derivatives: " + s.reason + "\n" + r.pair_text;
+    if (!s.available) return text + "  no derivatives: " + s.reason + "\n";
     if (s.output) {
         text += fmt::format("  {} = {} at the end{}\n", r.output, number_text(*s.output),
                             r.adjoint ? ", its derivatives by adjoint equations" : "");
@@ -183,22 +183,20 @@ std::string sensitivity_text(const SensitivityReport& r) {
         text += fmt::format("    t = {:<12.8g} {}{}\n", m.t, m.variable.empty() ? "" : m.variable + ": ", m.text);
     }
     if (s.remarks.size() > 30) text += fmt::format("    and {} more with --json\n", s.remarks.size() - 30);
-    text += fmt::format("  motion {:.3f} s, derivatives {:.3f} s\n", s.simulation_seconds, s.derivative_seconds);
-    return text + r.pair_text;
+    return text + fmt::format("  motion {:.3f} s, derivatives {:.3f} s\n", s.simulation_seconds, s.derivative_seconds);
 }
 
-std::string sensitivity_json(const SensitivityReport& r) {
-    const Sensitivity& s = r.result;
+void add_derivatives(const SensitivityReport& r, Json& j) {
+    const Sensitivity& s = *r.result;
     Json names = Json::array(), events = Json::array(), remarks = Json::array();
     for (const sensitivity::Variable& v : s.with_respect_to) names.push_back(v.name);
     for (const EventSensitivity& e : s.events) events.push_back(event_json(s, e));
     for (const sensitivity::Remark& m : s.remarks)
         remarks.push_back({{"t", m.t}, {"variable", m.variable}, {"text", m.text}});
     const auto n = static_cast<Eigen::Index>(s.motion.coordinates.size());
-    Json j{{"model", s.motion.model},
-           {"with_respect_to", std::move(names)},
-           {"final", {{"t", s.motion.end.t}, {"q", state_json(s, 0)}, {"u", state_json(s, n)}}},
-           {"events", std::move(events)}};
+    j["with_respect_to"] = std::move(names);
+    j["final"] = {{"t", s.motion.end.t}, {"q", state_json(s, 0)}, {"u", state_json(s, n)}};
+    j["events"] = std::move(events);
     if (!s.available) j["reason"] = s.reason;
     if (s.output)
         j["output"] = {{"expression", r.output},
@@ -206,18 +204,35 @@ std::string sensitivity_json(const SensitivityReport& r) {
                        {"derivative", by_variable(s, s.output_derivative)},
                        {"mode", r.adjoint ? "adjoint" : "forward"}};
     if (r.check) j["finite_difference"] = check_json(r);
-    if (!r.pair_json.empty()) j["pair"] = Json::parse(r.pair_json);
     j["remarks"] = std::move(remarks);
+}
+
+}  // namespace
+
+std::string sensitivity_text(const SensitivityReport& r) {
+    std::string text;
+    if (r.result) text += derivatives_text(r);
+    if (r.pair) text += (text.empty() ? "" : "\n") + pair_text(*r.pair);
+    if (r.study) text += (text.empty() ? "" : "\n") + study_text(*r.study);
+    return text;
+}
+
+std::string sensitivity_json(const SensitivityReport& r) {
+    Json j{{"model", r.model}};
+    if (r.result) add_derivatives(r, j);
+    if (r.pair) j["pair"] = Json::parse(pair_json(*r.pair));
+    if (r.study) j["study"] = Json::parse(study_json(*r.study));
     j["warnings"] = r.warnings;
-    j["statistics"] = {{"simulation_seconds", s.simulation_seconds},
-                       {"derivative_seconds", s.derivative_seconds},
-                       {"check_seconds", r.check ? Json(r.check->seconds) : Json(nullptr)},
-                       {"evaluations", s.evaluations}};
+    if (r.result)
+        j["statistics"] = {{"simulation_seconds", r.result->simulation_seconds},
+                           {"derivative_seconds", r.result->derivative_seconds},
+                           {"check_seconds", r.check ? Json(r.check->seconds) : Json(nullptr)},
+                           {"evaluations", r.result->evaluations}};
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string sensitivity_events_csv(const SensitivityReport& r) {
-    const Sensitivity& s = r.result;
+    const Sensitivity& s = *r.result;
     Csv csv;
     csv.cell("t").cell("kind").cell("contacts").cell("transversality");
     for (const sensitivity::Variable& v : s.with_respect_to) csv.cell("dt/d" + v.name);
@@ -233,7 +248,7 @@ std::string sensitivity_events_csv(const SensitivityReport& r) {
 }
 
 std::string sensitivity_course_csv(const SensitivityReport& r) {
-    const Sensitivity& s = r.result;
+    const Sensitivity& s = *r.result;
     if (s.course.empty()) return {};
     Csv csv;
     csv.cell("t");

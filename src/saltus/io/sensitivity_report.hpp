@@ -6,17 +6,21 @@
 #include <vector>
 
 #include "saltus/sensitivity/differences.hpp"
+#include "saltus/sensitivity/pair.hpp"
+#include "saltus/sensitivity/study.hpp"
 
 namespace saltus::io {
 
 /// All that `saltus sensitivity` found out.
 struct SensitivityReport {
-    sensitivity::Sensitivity result;
+    std::string model;
+    std::optional<sensitivity::Sensitivity> result;  ///< none: a study alone
     std::optional<sensitivity::Differences> check;
     std::string output;  ///< the expression
     bool adjoint = false;
     std::vector<std::string> warnings;
-    std::string pair_text, pair_json;  ///< of the perturbed pair, where the model has a perturbation
+    std::optional<sensitivity::Pair> pair;    ///< where the model has a perturbation
+    std::optional<sensitivity::Study> study;  ///< where parameters vary
 };
 
 /// For people, and as one JSON document; derivatives that do not exist are null there.

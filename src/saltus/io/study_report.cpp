@@ -46,6 +46,13 @@ Json law_json(const PowerLaw& law) {
     return {{"exponents", std::move(exponents)}, {"rms", number(law.rms)}, {"runs", law.runs}};
 }
 
+Json fits_json(const EventStudy::Answer::Fits& fits) {
+    Json laws = Json::array();
+    for (const PowerLaw& law : fits.laws) laws.push_back(law_json(law));
+    return {{"laws", std::move(laws)},
+            {"feels", fits.felt < 0 ? Json(nullptr) : Json(fits.laws[static_cast<std::size_t>(fits.felt)].of[0])}};
+}
+
 std::string law_text(const PowerLaw& law) {
     if (!std::isfinite(law.rms)) return "no fit";
     std::string text;
@@ -72,10 +79,11 @@ std::string local_text(const Study& study, const std::vector<LocalExponent>& loc
 std::string answer_text(const Study& study, const EventStudy::Answer& a) {
     std::string text = fmt::format("    change of its {} ~ {}\n", name_of(a.quantity), law_text(a.law));
     text += local_text(study, a.local);
-    for (std::size_t k = 0; k < a.derivatives.size(); ++k)
-        if (std::isfinite(a.derivatives[k].rms))
-            text += fmt::format("      against {}{}\n", law_text(a.derivatives[k]),
-                                a.felt == static_cast<int>(k) ? "   <- follows this one best" : "");
+    for (const EventStudy::Answer::Fits* fits : {&a.at_event, &a.largest})
+        for (std::size_t k = 0; k < fits->laws.size(); ++k)
+            if (std::isfinite(fits->laws[k].rms))
+                text += fmt::format("      against {}{}\n", law_text(fits->laws[k]),
+                                    fits->felt == static_cast<int>(k) ? "   <- follows this one best" : "");
     return text;
 }
 
@@ -137,20 +145,17 @@ std::string study_json(const Study& study) {
     for (const EventStudy& e : study.events) {
         Json answers = Json::array();
         for (const EventStudy::Answer& a : e.answers) {
-            Json local = Json::array(), derivatives = Json::array();
+            Json local = Json::array();
             for (const LocalExponent& l : a.local)
                 local.push_back({{"parameter", study.vary[static_cast<std::size_t>(l.parameter)].name},
                                  {"run", l.run},
                                  {"next", l.next},
                                  {"exponent", number(l.exponent)}});
-            for (const PowerLaw& law : a.derivatives) derivatives.push_back(law_json(law));
             Json j = law_json(a.law);
             j["quantity"] = name_of(a.quantity);
             j["local"] = std::move(local);
-            if (study.perturbation) {
-                j["derivatives"] = std::move(derivatives);
-                j["feels"] = a.felt < 0 ? Json(nullptr) : Json(a.derivatives[static_cast<std::size_t>(a.felt)].of[0]);
-            }
+            j["at_event"] = fits_json(a.at_event);
+            j["largest"] = fits_json(a.largest);
             answers.push_back(std::move(j));
         }
         Json j = event_json(study, e.nominal);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
 
 namespace saltus::sensitivity {
 
@@ -53,7 +54,7 @@ public:
           const Options& options)
         : description_(description), build_(build), s_(s), options_(options), method_(exact(options.method)) {}
 
-    Differenced of(std::size_t j) {
+    Differenced of(std::size_t j) const {
         const Variable& v = s_.with_respect_to[j];
         Differenced best;
         int side = j < s_.one_sided.size() ? s_.one_sided[j] : 0;
@@ -207,20 +208,19 @@ Differences differences(const model::Description& description, const model::Buil
                         const Sensitivity& sensitivity, const Options& options) {
     const auto start = std::chrono::steady_clock::now();
     Differences out;
-    Study study(description, build, sensitivity, options);
-    for (std::size_t j = 0; j < sensitivity.with_respect_to.size(); ++j) {
-        const bool exists =
-            sensitivity.final.cols() == 0 || !sensitivity.final.col(static_cast<Eigen::Index>(j)).hasNaN();
-        if (!exists) {
-            Differenced none;
-            none.why_not = "there is no derivative";
-            out.variables.push_back(std::move(none));
-            continue;
-        }
-        out.variables.push_back(study.of(j));
-        if (out.variables.back().possible)
-            out.max_relative_error = std::max(out.max_relative_error, out.variables.back().error);
-    }
+    const Study study(description, build, sensitivity, options);
+    out.variables.resize(sensitivity.with_respect_to.size());
+    ensemble::parallel_for(
+        out.variables.size(),
+        [&](std::size_t j) {
+            if (sensitivity.final.cols() > 0 && sensitivity.final.col(static_cast<Eigen::Index>(j)).hasNaN())
+                out.variables[j].why_not = "there is no derivative";
+            else
+                out.variables[j] = study.of(j);
+        },
+        {options.threads, options.interrupted, {}});
+    for (const Differenced& d : out.variables)
+        if (d.possible) out.max_relative_error = std::max(out.max_relative_error, d.error);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return out;
 }

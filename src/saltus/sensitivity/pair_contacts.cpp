@@ -44,6 +44,14 @@ std::vector<double> PairContacts::velocities(const State& state) {
     return out;
 }
 
+std::array<double, 3> PairContacts::at_rest(double t, const std::vector<double>& q, int contact) {
+    const State state{t, q, std::vector<double>(q.size(), 0.0)};
+    const std::size_t row = ix(model_.contacts[ix(contact)].row);
+    const double gap = dynamics_.positions(t, packed(state))[row];
+    dynamics_.evaluate_terms(t, x_.data());
+    return {gap, dynamics_.terms().chi[row], dynamics_.terms().zeta[row]};
+}
+
 void PairContacts::prepare(const State& state, const std::vector<int>& closed) {
     for (std::size_t k = 0; k < model_.contacts.size(); ++k) dynamics_.elements[k].active = false;
     for (const int k : closed) dynamics_.elements[ix(k)].active = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,8 @@ public:
     std::vector<double> gaps(const trajectory::State& state);
     /// Normal velocities γ of all contacts.
     std::vector<double> velocities(const trajectory::State& state);
+    /// The gap of a contact and its first two derivatives while nothing but time changes: how its obstacle moves.
+    std::array<double, 3> at_rest(double t, const std::vector<double>& q, int contact);
     /// Normal forces of all contacts when the given ones are closed; not numbers where the motion has none.
     std::vector<double> forces(const trajectory::State& state, const std::vector<int>& closed);
     /// λ̇ of one contact along the motion: λ_t + λ_q u + λ_u u̇, exact; not a number where the model has no derivatives.

@@ -18,6 +18,7 @@ struct Options {
     std::string output;        ///< an expression of the final state, or nothing
     bool adjoint = false;      ///< the derivatives of the output alone, backwards: for many variables
     bool keep_course = false;  ///< the derivatives of the state at the ends of all steps
+    int threads = 0;           ///< of differences
     std::function<bool()> interrupted;
     std::function<void(double t)> progress;
 };

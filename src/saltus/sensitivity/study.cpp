@@ -9,7 +9,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
-#include "saltus/sensitivity/pair_functions.hpp"
+#include "saltus/sensitivity/pair_contacts.hpp"
 #include "saltus/sensitivity/study_fit.hpp"
 
 namespace saltus::sensitivity {
@@ -87,6 +87,19 @@ void compare(const Study& study, StudyRun& run) {
     }
 }
 
+void refuse_unknown(const model::Model& model, const std::string& name) {
+    std::vector<std::string> known;
+    for (const model::Parameter& p : model.parameters) {
+        if (p.name == name) return;
+        known.push_back(p.name);
+    }
+    for (const std::string& c : model.coordinates)
+        if (name == c || name == c + "'")
+            throw Error("'" + name + "' is an initial value, and parameters vary", {"--vary", 0, 0},
+                        "give it a parameter of its own in [initial]");
+    throw Error("the model has no parameter '" + name + "'", {"--vary", 0, 0}, did_you_mean(name, known));
+}
+
 /// A model that cannot be built says for which values.
 model::Model built(const model::Description& description, const model::BuildOptions& options,
                    const std::vector<Vary>& vary, const std::vector<double>& values) {
@@ -100,19 +113,34 @@ model::Model built(const model::Description& description, const model::BuildOpti
     }
 }
 
-/// θ of the first perturbed contact of each nominal event, at its time.
-std::vector<std::array<double, 3>> theta_at(const Study& study, PairFunctions& functions, int contacts) {
-    std::vector<std::array<double, 3>> list;
-    for (const StudyEvent& e : study.nominal) {
-        std::array<double, 3> theta{};
-        for (const int k : e.elements)
-            if (k < contacts && functions.theta_of(k) >= 0) {
-                theta = functions.at(e.t).theta[static_cast<std::size_t>(functions.theta_of(k))];
-                break;
+constexpr int times_looked_at = 512;
+
+/// θ = ḡ_N − ĝ_N of the first contact of each nominal event that has one.
+void look_at_obstacles(const Study& study, const std::vector<trajectory::Event>& events, const model::Model& nominal,
+                       const model::Model& own, double t_end, StudyRun& run) {
+    PairContacts bar(nominal), hat(own);
+    const int contacts = static_cast<int>(nominal.contacts.size());
+    std::map<int, std::array<double, 3>> largest;
+    const auto theta = [&](double t, const std::vector<double>& q, int contact) {
+        std::array<double, 3> a = bar.at_rest(t, q, contact);
+        const std::array<double, 3> b = hat.at_rest(t, q, contact);
+        for (std::size_t k = 0; k < 3; ++k) a[k] -= b[k];
+        return a;
+    };
+    for (std::size_t i = 0; i < study.nominal.size(); ++i) {
+        run.theta.push_back({}), run.theta_largest.push_back({});
+        for (const int c : study.nominal[i].elements) {
+            if (c >= contacts) continue;
+            run.theta.back() = theta(events[i].t, events[i].q, c);
+            auto [most, fresh] = largest.try_emplace(c);
+            for (int k = 0; fresh && k <= times_looked_at; ++k) {
+                const std::array<double, 3> at = theta(t_end * k / times_looked_at, events[i].q, c);
+                for (std::size_t d = 0; d < 3; ++d) most->second[d] = std::max(most->second[d], std::abs(at[d]));
             }
-        list.push_back(theta);
+            run.theta_largest.back() = most->second;
+            if (most->second[0] > 0.0) break;
+        }
     }
-    return list;
 }
 
 }  // namespace
@@ -166,6 +194,7 @@ Study study_events(const model::Description& description, const StudyOptions& op
     build.set = options.set;
     build.project_initial = options.project_initial;
     const model::Model nominal = model::build(description, build);
+    for (const Vary& v : options.vary) refuse_unknown(nominal, v.name);
     const int contacts = static_cast<int>(nominal.contacts.size());
     integrate::EventDriven method = options.method;
     method.keep_arcs = false;
@@ -198,10 +227,7 @@ Study study_events(const model::Description& description, const StudyOptions& op
         run.status = t.status;
         run.reason = t.reason;
         run.events = events_of(t, contacts);
-        if (study.perturbation) {
-            PairFunctions functions(description, model);
-            run.theta = theta_at(study, functions, contacts);
-        }
+        look_at_obstacles(study, motion.events, nominal, model, options.t_end, run);
         run.done = t.status != trajectory::Status::interrupted;
     };
     study.complete = ensemble::parallel_for(count, one, {options.threads, options.interrupted, options.progress}) &&

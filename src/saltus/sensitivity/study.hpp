@@ -52,8 +52,9 @@ struct StudyRun {
     std::vector<StudyEvent> events;
     /// By event of the nominal motion; not numbers where this run has no such event.
     std::vector<double> time, time_change, impulse_change;
-    /// θ, θ̇, θ̈ of the event's contacts at the nominal time, with [perturbation].
-    std::vector<std::array<double, 3>> theta;
+    /// θ, θ̇, θ̈ of the event's contacts: what the obstacle does more than in the nominal motion, with the body held
+    /// where it is at the nominal event. Then, and the largest ones of the whole time.
+    std::vector<std::array<double, 3>> theta, theta_largest;
 };
 
 enum class Quantity { time, impulse };
@@ -80,9 +81,12 @@ struct EventStudy {
         Quantity quantity = Quantity::time;
         PowerLaw law;
         std::vector<LocalExponent> local;
-        /// |change| against |θ|, |θ̇|, |θ̈| at the event, one at a time; the one with the smallest rms is felt.
-        std::vector<PowerLaw> derivatives;
-        int felt = -1;
+        /// |change| against |θ|, |θ̇|, |θ̈|, one at a time; the one with the smallest rms is felt.
+        struct Fits {
+            std::vector<PowerLaw> laws;
+            int felt = -1;
+        };
+        Fits at_event, largest;  ///< of their values at the event, and of the largest ones; empty where nothing moves
     };
     std::vector<Answer> answers;  ///< time, and of impacts the impulse
 };
@@ -100,7 +104,8 @@ struct Study {
 };
 
 /// Runs the model for all combinations of the values. The nominal motion has the description's own values, and no
-/// perturbation. Events answer to each other by kind and element, counted from the start.
+/// perturbation. Events answer to each other by kind and element, counted from the start. Throws Error for values that
+/// no model can be built with.
 Study study_events(const model::Description& description, const StudyOptions& options);
 
 /// Least squares of log y against log x (a column an unknown); used by the study.

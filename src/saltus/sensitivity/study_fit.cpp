@@ -57,6 +57,26 @@ std::vector<LocalExponent> local_exponents(const Study& study, const std::vector
     return list;
 }
 
+EventStudy::Answer::Fits obstacle_fits(const Study& study, std::size_t event, const std::vector<double>& change,
+                                       std::vector<std::array<double, 3>> StudyRun::*values,
+                                       const std::array<const char*, 3>& names) {
+    EventStudy::Answer::Fits fits;
+    bool moves = false;
+    for (std::size_t k = 0; k < 3; ++k) {
+        std::vector<double> theta;
+        for (const StudyRun& run : study.runs) {
+            theta.push_back((run.*values).empty() ? 0.0 : std::abs((run.*values)[event][k]));
+            moves = moves || theta.back() > 0.0;
+        }
+        PowerLaw law = fit_power_law({theta}, change);
+        law.of = {names[k]};
+        if (std::isfinite(law.rms) && (fits.felt < 0 || law.rms < fits.laws[static_cast<std::size_t>(fits.felt)].rms))
+            fits.felt = static_cast<int>(k);
+        fits.laws.push_back(std::move(law));
+    }
+    return moves ? fits : EventStudy::Answer::Fits{};
+}
+
 }  // namespace
 
 EventStudy::Answer answer_of(const Study& study, std::size_t event, Quantity quantity, double resolution) {
@@ -80,17 +100,9 @@ EventStudy::Answer answer_of(const Study& study, std::size_t event, Quantity qua
     answer.law = fit_power_law(x, change);
     answer.law.of = names;
     answer.local = local_exponents(study, change);
-    if (!study.perturbation) return answer;
-    for (std::size_t k = 0; k < 3; ++k) {
-        std::vector<double> theta;
-        for (const StudyRun& run : study.runs) theta.push_back(run.theta.empty() ? 0.0 : std::abs(run.theta[event][k]));
-        PowerLaw law = fit_power_law({theta}, change);
-        law.of = {k == 0 ? "|theta|" : k == 1 ? "|theta'|" : "|theta''|"};
-        if (std::isfinite(law.rms) &&
-            (answer.felt < 0 || law.rms < answer.derivatives[static_cast<std::size_t>(answer.felt)].rms))
-            answer.felt = static_cast<int>(k);
-        answer.derivatives.push_back(std::move(law));
-    }
+    answer.at_event = obstacle_fits(study, event, change, &StudyRun::theta, {"|theta|", "|theta'|", "|theta''|"});
+    answer.largest =
+        obstacle_fits(study, event, change, &StudyRun::theta_largest, {"max|theta|", "max|theta'|", "max|theta''|"});
     return answer;
 }
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `saltus sensitivity` as a person runs it: derivatives, perturbed pairs, studies, refusals.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace saltus::test;
+using Json = nlohmann::json;
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+};
+
+Outcome run(const std::string& arguments) {
+    Outcome r;
+    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " sensitivity " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> buffer{};
+    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+        r.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return r;
+}
+
+std::string shipped(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"; }
+
+Json json_of(const std::string& arguments) {
+    const Outcome r = run(arguments + " --json");
+    EXPECT_EQ(r.code, 0) << r.out;
+    const Json j = Json::parse(r.out, nullptr, false);
+    EXPECT_FALSE(j.is_discarded()) << r.out;
+    return j;
+}
+
+/// A bead pressed along a line onto a wall that moves, alscher.json C1 with θ = a cos(b t).
+const std::string bead = R"toml(
+[system]
+name = "bead"
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+f = { x = "-F" }
+[parameters]
+m = 1.0
+beta = 0.5
+F = 3.0
+a = 0.01
+b = 5.0
+[[constraint]]
+name = "line"
+g = "y - beta*x"
+[[contact]]
+name = "wall"
+gN = "x"
+[initial]
+q = { x = 1, y = "beta" }
+u = { x = -2, y = "-2*beta" }
+[perturbation]
+theta = { wall = "a*cos(b*t)" }
+[simulate]
+t_end = 0.8
+)toml";
+
+TEST(SensitivityCommand, PrintsDerivativesThatDifferencesConfirm) {
+    const Json j = json_of(shipped("bouncing-ball") + " --wrt \"y,y',e,g\" --t-end 1.5 --check --output y");
+    EXPECT_EQ(j["with_respect_to"], Json({"y", "y'", "e", "g"}));
+    const double g = 9.81, t1 = std::sqrt(2.0 / g), e = 0.8;
+    const Json& first = j["events"][0];
+    EXPECT_EQ(first["kind"], "impact");
+    EXPECT_EQ(first["contacts"], Json({"floor"}));
+    EXPECT_NEAR(first["t"].get<double>(), t1, 1e-12);
+    EXPECT_NEAR(first["dt"]["y"].get<double>(), t1 / 2.0, 1e-10);
+    EXPECT_NEAR(first["dt"]["g"].get<double>(), -t1 / (2.0 * g), 1e-10);
+    EXPECT_NEAR(first["saltation"][0][0].get<double>(), -e, 1e-12);
+    EXPECT_NEAR(first["saltation"][1][0].get<double>(), (1.0 + e) / t1, 1e-9);
+    EXPECT_GT(first["transversality"].get<double>(), 0.1);
+    EXPECT_LT(j["finite_difference"]["max_relative_error"].get<double>(), 1e-6);
+    EXPECT_NEAR(j["final"]["q"]["y"]["e"].get<double>(), j["output"]["derivative"]["e"].get<double>(), 1e-14);
+    const Json adjoint = json_of(shipped("bouncing-ball") + " --wrt e,g --t-end 1.5 --output y --adjoint");
+    for (const char* name : {"e", "g"})
+        EXPECT_NEAR(adjoint["output"]["derivative"][name].get<double>(), j["output"]["derivative"][name].get<double>(),
+                    1e-10);
+}
+
+TEST(SensitivityCommand, ComparesThePerturbedPairWithItsTheorem) {
+    const Folder folder;
+    const std::string file = folder.write("bead.toml", bead);
+    const Json j = json_of(file + " --out " + folder.file("run"));
+    const Json& pair = j["pair"];
+    EXPECT_NEAR(pair["c_bar"][0].get<double>(), 0.402699747849, 1e-10);
+    // ĉ is the root of x = θ
+    const double c = pair["c_hat"][0].get<double>();
+    EXPECT_NEAR(1.0 - 2.0 * c - 3.0 / 1.25 * c * c / 2.0, 0.01 * std::cos(5.0 * c), 1e-10);
+    EXPECT_EQ(pair["theorem"], "3.3");
+    ASSERT_FALSE(pair["hypotheses"].empty());
+    for (const Json& h : pair["hypotheses"]) EXPECT_TRUE(h["holds"].get<bool>()) << h;
+    EXPECT_GT(pair["bound_constant"].get<double>(), 1.0);
+    EXPECT_LT(pair["bound_constant"].get<double>(), 2.0);
+    ASSERT_EQ(pair["error"].size(), pair["bound"].size());
+    for (std::size_t k = 0; k < pair["error"].size(); ++k)
+        EXPECT_LE(pair["error"][k].get<double>(),
+                  pair["bound_constant"].get<double>() * (pair["bound"][k].get<double>() * (1.0 + 1e-12)) + 1e-7);
+    const double t = pair["bound_time"].get<double>();
+    EXPECT_GE(t, 0.402);
+    EXPECT_LE(t, 0.8);
+    EXPECT_EQ(folder.names(),
+              (std::vector<std::string>{"bead.toml", "run", "run/derivatives.csv", "run/event-times.csv",
+                                        "run/pair.csv", "run/sensitivity.json"}));
+    const std::string csv = content_of(folder.path() / "run" / "pair.csv");
+    EXPECT_EQ(csv.substr(0, 22), "t,piece,region,error,b");
+    EXPECT_NE(csv.find("nominal x,nominal y,nominal x',nominal y',perturbed x"), std::string::npos);
+    // friction, or a body that strikes again: no theorem
+    const Outcome elastic = run(shipped("bouncing-ball") + " --wrt e --t-end 1");
+    EXPECT_EQ(elastic.code, 0);
+    EXPECT_NE(elastic.out.find("no theorem applies: Theorem 3.3 needs (18) inelastic"), std::string::npos)
+        << elastic.out;
+}
+
+TEST(SensitivityCommand, StudiesEventTimesOverParameters) {
+    const Folder folder;
+    // θ = 0 at the nominal collision, whatever b: its impulse feels θ̇ = ab alone.
+    const std::string file =
+        folder.write("bead.toml", replaced(bead, "\"a*cos(b*t)\"", "\"a*sin(b*(t - 0.402699747849))\""));
+    const std::string vary = file + " --vary a=1e-7:1e-5:3:log --vary b=20:80:3";
+    const Json j = json_of(vary + " --threads 1 --out " + folder.file("run"));
+    EXPECT_FALSE(j.contains("final"));
+    const Json& study = j["study"];
+    EXPECT_EQ(study["runs"].size(), 9U);
+    EXPECT_EQ(study["vary"]["b"], Json({20.0, 50.0, 80.0}));
+    const Json& fits = study["events"][0]["fits"];
+    ASSERT_EQ(fits.size(), 2U);
+    EXPECT_EQ(fits[1]["quantity"], "impulse");
+    EXPECT_NEAR(fits[1]["exponents"]["a"].get<double>(), 1.0, 1e-3);
+    EXPECT_NEAR(fits[1]["exponents"]["b"].get<double>(), 1.0, 1e-3);
+    EXPECT_EQ(fits[1]["at_event"]["feels"], "|theta'|");
+    EXPECT_EQ(json_of(vary + " --threads 3"), j);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml", "run", "run/sensitivity.json", "run/study.csv"}));
+    EXPECT_TRUE(json_of(vary + " --wrt F").contains("pair"));
+}
+
+TEST(SensitivityCommand, RefusesWhatItCannotDo) {
+    const Folder folder;
+    const std::string file = folder.write("bead.toml", bead);
+    const auto refused = [&](const std::string& more, const std::string& words) {
+        const Outcome r = run(file + " " + more + " --out " + folder.file("run"));
+        EXPECT_EQ(r.code, 2) << more << "\n" << r.out;
+        EXPECT_NE(r.out.find(words), std::string::npos) << more << "\n" << r.out;
+    };
+    refused("--wrt bet", "unknown name 'bet'; did you mean 'beta'?");
+    refused("--wrt ,", "names nothing");
+    refused("--output 'x+'", "--output");
+    refused("--adjoint", "needs one output");
+    refused("--method moreau", "time-stepping does not resolve its events");
+    refused("--method penalty", "needs a stiffness");
+    refused("--t-end -1", "must be a number > 0");
+    refused("--vary a", "does not say what to vary");
+    refused("--vary a=1:2", "is not a range");
+    refused("--vary a=1:2:0", "whole number");
+    refused("--vary A=1:2:3", "did you mean 'a'?");
+    refused("--vary x=1:2:3", "is an initial value");
+    refused("--vary a=1:2:3 --vary a=1,2", "varies twice");
+    refused("--vary a=1:2:3 --set a=1", "both set and varied");
+    refused("--vary m=1,-1", "with m = -1");
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml"}));
+}
+
+}  // namespace
+}  // namespace saltus

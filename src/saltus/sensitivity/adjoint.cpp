@@ -5,11 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "saltus/sensitivity/arc_motion.hpp"
+#include "saltus/sensitivity/arc_flow.hpp"
+#include "saltus/sensitivity/directions.hpp"
+#include "saltus/sensitivity/grazing.hpp"
 #include "saltus/sensitivity/limit.hpp"
-#include "saltus/sensitivity/linear_flow.hpp"
-#include "saltus/sensitivity/saltation.hpp"
-#include "saltus/sensitivity/start.hpp"
 
 namespace saltus::sensitivity {
 
@@ -17,50 +16,52 @@ namespace {
 
 using integrate::RecordedArc;
 using integrate::RecordedChange;
+using RowVector = Eigen::RowVectorXd;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
+/// So many conditions on the variables are followed back; beyond them they are taken as met.
+constexpr std::size_t most_demands = 100;
+
+/// A linear function of the derivatives at the present time: y of the state, g of the parameters, and the δt of changes
+/// before.
+struct Functional {
+    RowVector y;                ///< 2n + parameters
+    std::vector<double> times;  ///< one a change
+};
+
+/// Something that must be zero for a variable to have a derivative.
+struct Demand {
+    double t = 0.0;
+    std::string otherwise;
+    RowVector change;  ///< as it was where it was met, in the columns of Tangent
+};
 
 /// y = ∂o/∂x at the present time, and g = ∂o/∂p as far as it is known:
 ///     ẏ = −f_xᵀ y,  ġ = −f_pᵀ y;   at a change y⁻ = Ξᵀ y⁺ and likewise g.
+/// Conditions on variables are functionals of their own, from the change that asks for them to the start.
 class Backward {
 public:
     Backward(const model::Model& model, const integrate::Recording& recording, const Options& options, Sensitivity& out)
         : recording_(recording),
           out_(out),
           x_(model, recording.compliant, recording.stiffness),
-          motion_(x_),
           n_(x_.n()),
-          flow_(n_, true, options.tolerance) {}
+          flow_(x_, options.tolerance) {}
 
     void run(const Output& output) {
-        Y_ = output.gradient.tail(x_.columns() - 1).transpose();
-        Matrix sizes(1, x_.parameters());
-        for (Eigen::Index i = 0; i < sizes.cols(); ++i) {
-            const double value = std::abs(x_.model().p[static_cast<std::size_t>(i)]);
-            sizes(0, i) = 1e-3 * (std::abs(output.value) + 1e-3) / (value > 0.0 ? value : 1.0);
-        }
-        flow_.set_floor(Matrix::Zero(1, 2), sizes);
         find_times();
+        open(output.gradient.tail(x_.columns() - 1).transpose());
         bool possible = true;
         std::size_t number = times_of_.size();
-        for (std::size_t k = recording_.pieces.size(); k-- > 0 && possible;) {
+        for (std::size_t k = recording_.pieces.size(); k-- > 1 && possible;) {
             const auto& piece = recording_.pieces[k];
             if (const auto* change = std::get_if<RecordedChange>(&piece))
                 possible = pass(*change, --number);
             else
                 possible = follow(std::get<RecordedArc>(piece));
         }
+        begin(possible);
         out_.evaluations = flow_.evaluations;
-        const Matrix directions = initial_directions(x_.model(), out_.with_respect_to);
-        const auto& start = std::get<RecordedChange>(recording_.pieces.front());
-        const StartCheck check(x_, start);
-        for (Eigen::Index j = 0; j < directions.rows(); ++j) {
-            const std::string why = check.refusal(directions.row(j));
-            if (!why.empty())
-                out_.remarks.push_back({start.t, out_.with_respect_to[static_cast<std::size_t>(j)].name, why});
-            out_.output_derivative.push_back(
-                possible && why.empty() ? Y_.row(0).dot(directions.row(j).tail(x_.columns() - 1)) : none);
-        }
     }
 
 private:
@@ -83,7 +84,21 @@ private:
                     last = limits.weights(event);
             }
         }
-        carried_.assign(times_of_.size(), 0.0);
+    }
+
+    void open(RowVector y) { functionals_.push_back({std::move(y), std::vector<double>(times_of_.size(), 0.0)}); }
+
+    void demand(double t, const RowVector& change, std::string otherwise) {
+        if (demands_.size() == most_demands) {
+            if (!demands_met_)
+                out_.remarks.push_back({t, "",
+                                        "there are many events at one time up to here: right for variables that "
+                                        "keep them together"});
+            demands_met_ = true;
+            return;
+        }
+        demands_.push_back({t, std::move(otherwise), change});
+        open(change.tail(x_.columns() - 1));
     }
 
     bool stop(double t, std::string why) {
@@ -92,90 +107,81 @@ private:
     }
 
     bool follow(const RecordedArc& arc) {
-        if (arc.steps.empty() || arc.t_end <= arc.t_begin) return true;
-        motion_.begin(arc);
-        Vector y(n_), gradient;
-        const auto rate = [&](double t, const Matrix& at, Matrix& out) {
-            if (!motion_.prepare(t)) return false;
-            y = at.row(0).segment(n_, n_).transpose();
-            x_.linearised.against(y, gradient);
-            out = -gradient.tail(x_.columns() - 1).transpose();
-            out.row(0).segment(n_, n_) -= at.row(0).head(n_);
-            return true;
-        };
-        const auto full = [&](double t, Matrix& L, Matrix& force) {
-            if (!motion_.evaluate(t)) return false;
-            L.setZero(Y_.cols(), Y_.cols());
-            L.middleCols(n_, n_) = -x_.linearised.acceleration().rightCols(Y_.cols()).transpose();
-            L.block(n_, 0, n_, n_) -= Matrix::Identity(n_, n_);
-            force.setZero(1, Y_.cols());
-            return true;
-        };
-        const LinearProblem problem{rate, full};
-        for (auto step = arc.steps.rbegin(); step != arc.steps.rend(); ++step) {
-            motion_.begin_step(*step);
-            const double from = std::min(step->t_new(), arc.t_end);
-            if (!flow_.advance(problem, from, step->t_old(), arc.implicit, Y_))
-                return stop(step->t_old(), "the linearised equations cannot be integrated here");
-        }
+        if (const NearMiss miss = near_miss(x_, arc); !miss.text.empty()) return stop(miss.t, miss.text);
+        Matrix gradients(static_cast<Eigen::Index>(functionals_.size()), x_.columns() - 1);
+        for (std::size_t k = 0; k < functionals_.size(); ++k)
+            gradients.row(static_cast<Eigen::Index>(k)) = functionals_[k].y;
+        if (!flow_.backwards(arc, gradients))
+            return stop(arc.t_begin, "the linearised equations cannot be integrated here");
+        for (std::size_t k = 0; k < functionals_.size(); ++k)
+            functionals_[k].y = gradients.row(static_cast<Eigen::Index>(k));
         return true;
     }
 
     bool pass(const RecordedChange& change, std::size_t number) {
-        const bool start = number == 0;
-        const Saltation s = saltation(x_, change, start);
+        const Saltation s = saltation(x_, change, false);
         if (!s.exists) return stop(change.t, s.why_not);
-        const Vector after = Y_.row(0).head(2 * n_).transpose();
-        if (start) {
-            // What does not last of initial velocities.
-            const StartCheck check(x_, change);
-            const Eigen::RowVectorXd u = after.tail(n_).transpose();
-            Y_.row(0).segment(n_, n_).setZero();
-            Y_ += (u * check.velocity()).tail(Y_.cols());
-            return transpose(s, Y_.row(0).head(2 * n_).transpose(), change.t, number);
-        }
-        return transpose(s, after, change.t, number);
+        if (!s.smooth && s.untimed)
+            return stop(change.t, "the reactions are not unique, and the time of this event has no derivative");
+        if (!s.smooth && !s.inherited)
+            for (const EventCondition& c : s.events)
+                if (std::string why = grazes(c); !why.empty()) return stop(change.t, std::move(why));
+        if (!s.smooth && s.inherited && times_of_[number].empty())
+            return stop(change.t, "the impacts before it do not follow a geometric law: its time has no derivative");
+        for (Functional& f : functionals_) transpose(s, number, f);
+        for (const Condition& c : s.conditions) demand(change.t, c.change, c.otherwise);
+        if (!s.smooth && !s.inherited)
+            for (std::size_t k = 1; k < s.events.size(); ++k)
+                demand(change.t, s.events[k].s / s.events[k].rate - s.events[0].s / s.events[0].rate,
+                       "events fall together here, it moves them apart, and their order decides");
+        return true;
     }
 
-    bool transpose(const Saltation& s, const Vector& after, double t, std::size_t number) {
-        Eigen::RowVectorXd total = after.transpose() * s.map;
+    void transpose(const Saltation& s, std::size_t number, Functional& f) {
+        const RowVector after = f.y.head(2 * n_);
+        RowVector total = after * s.map;
         const double along = s.smooth ? 0.0 : after.dot(s.drift);
-        Y_.row(0).head(2 * n_).setZero();
-        if (s.inherited) {
-            if (along != 0.0 && number > 0 && times_of_[number].empty())
-                return stop(t, "the impacts before it do not follow a geometric law: its time has no derivative");
-            for (const auto& [of, weight] : times_of_[number]) carried_[of] += weight * along;
-        } else {
-            const double weight = along + carried_[number];
-            if (weight != 0.0) {
-                if (s.untimed)
-                    return stop(t, "the reactions are not unique, and the time of this event has no derivative");
-                for (const EventCondition& c : s.events)
-                    if (c.transversality < transversality_margin)
-                        return stop(t,
-                                    "grazing: the condition of the event is met with transversality below the margin");
-                total -= weight / s.events[0].rate * s.events[0].s;
-                if (s.events.size() > 1)
-                    out_.remarks.push_back(
-                        {t, "", "events fall together here: right for variables that do not move them apart"});
+        if (s.inherited)
+            for (const auto& [of, weight] : times_of_[number]) f.times[of] += weight * along;
+        else if (const double weight = along + f.times[number]; weight != 0.0)
+            total -= weight / s.events[0].rate * s.events[0].s;
+        f.y.head(2 * n_).setZero();
+        f.y += total.tail(f.y.size());
+    }
+
+    /// The first change is passed by the variables themselves, as in forward mode.
+    void begin(bool possible) {
+        Directions start(x_, out_);
+        start.pass(std::get<RecordedChange>(recording_.pieces.front()), true);
+        out_.events.clear();
+        const auto value = [&](const Functional& f, Eigen::Index j) {
+            const double dt = start.times()(j);
+            return f.y.dot(start.rows.row(j).tail(f.y.size())) + (f.times[0] != 0.0 ? f.times[0] * dt : 0.0);
+        };
+        for (Eigen::Index j = 0; j < start.rows.rows(); ++j) {
+            for (std::size_t k = demands_.size(); possible && start.lives(j) && k-- > 0;) {
+                const Demand& d = demands_[k];
+                double size = start.usual()(j, 0) * d.change.segment(1, n_).cwiseAbs().sum() +
+                              start.usual()(j, 1) * d.change.segment(1 + n_, n_).cwiseAbs().sum();
+                size +=
+                    d.change.tail(x_.parameters()).cwiseAbs().dot(start.rows.row(j).tail(x_.parameters()).cwiseAbs());
+                if (!(std::abs(value(functionals_[k + 1], j)) > agreement * size)) continue;
+                start.remark(d.t, start.name(j), d.otherwise);
+                start.end(j);
             }
+            out_.output_derivative.push_back(possible && start.lives(j) ? value(functionals_[0], j) : none);
         }
-        for (const Condition& c : s.conditions)
-            if (c.change.cwiseAbs().maxCoeff() > 0.0)
-                out_.remarks.push_back({t, "", c.otherwise + ": right for variables that leave this alone"});
-        Y_ += total.tail(Y_.cols());
-        return true;
     }
 
     const integrate::Recording& recording_;
     Sensitivity& out_;
     Tangent x_;
-    ArcMotion motion_;
     const int n_;
-    LinearFlow flow_;
-    Matrix Y_;                                                           // 1 × (2n + parameters): y, g
+    ArcFlow flow_;
+    std::vector<Functional> functionals_;  // the output, then the demands
+    std::vector<Demand> demands_;
+    bool demands_met_ = false;
     std::vector<std::vector<std::pair<std::size_t, double>>> times_of_;  // changes without a time of their own
-    std::vector<double> carried_;                                        // what later changes ask of the δt of each
 };
 
 }  // namespace

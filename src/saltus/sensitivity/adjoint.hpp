@@ -7,8 +7,7 @@
 namespace saltus::sensitivity {
 
 /// The derivatives of one output, from the end of a recorded motion to its start: output_derivative, remarks. The cost
-/// does not depend on how many variables there are. Several events at one time are right for variables that keep them
-/// together, as forward mode would find out.
+/// does not depend on how many variables there are.
 void backwards(const model::Model& model, const integrate::Recording& recording, const Output& output,
                const Options& options, Sensitivity& out);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/text.hpp"
+
 namespace saltus::sensitivity {
 
 namespace {
@@ -144,6 +146,12 @@ std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d)
     return list;
 }
 
+/// A gap that comes to zero and opens again, without an impulse: to one side it would strike.
+bool touches(const EventCondition& c, const RecordedChange& change) {
+    return c.watch.what == Watch::What::gap && change.impacts.empty() &&
+           !change.mode_after.elements[ix(c.watch.element)].active;
+}
+
 bool newly_sticks_in_a_plane(const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
         const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
@@ -201,6 +209,13 @@ Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
             out.events.push_back(conditions.of(w));
         }
     }
+
+    for (const EventCondition& c : out.events)
+        if (touches(c, change))
+            out.conditions.push_back(
+                {c.s, "grazing: '" +
+                          x.model().contacts[ix(change.mode_after.elements[ix(c.watch.element)].rows.index)].name +
+                          "' is touched without an impulse, with transversality " + number_text(c.transversality)});
 
     // x⁺ = R(t, x⁻, p): impacts one after the other, then rest where impacts accumulate or friction holds.
     out.map = x.state_identity();

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "saltus/sensitivity/limit.hpp"
+#include "saltus/sensitivity/saltation.hpp"
+#include "saltus/sensitivity/sensitivity.hpp"
+
+namespace saltus::sensitivity {
+
+/// Derivatives promise no more than this: what should be zero is so to this part of its terms, and events that a
+/// variable moves apart by less happen together.
+inline constexpr double agreement = 1e-6;
+
+/// The derivatives of a state by all variables, one a row in the columns of Tangent, and how changes of mode act on
+/// them. Variables end where they have no derivative; remarks in the result say why, its events get their δt.
+class Directions {
+public:
+    Directions(Tangent& tangent, Sensitivity& out);
+
+    /// Through a change of mode; the first one of the motion also says what initial values may do.
+    void pass(const integrate::RecordedChange& change, bool first);
+
+    Matrix rows;  ///< variables × columns; δt = 0
+    Matrix state() const { return rows.middleCols(1, 2 * n_).transpose(); }
+    const Vector& times() const { return dt_; }  ///< δt of the last change
+    bool lives(Eigen::Index j) const { return alive_[static_cast<std::size_t>(j)] != 0; }
+    bool any() const;
+    void remark(double t, const std::string& variable, const std::string& text);
+    void end(Eigen::Index j);
+    void end_all(double t, const std::string& why);
+    const std::string& name(Eigen::Index j) const { return out_.with_respect_to[static_cast<std::size_t>(j)].name; }
+
+    /// What derivatives of positions and velocities by a variable usually are: states over the value, variables × 2.
+    const Matrix& usual() const { return usual_; }
+
+private:
+    double magnitude(const Eigen::RowVectorXd& change, Eigen::Index j) const;
+    double time_derivative(const Saltation& s, Eigen::Index j, std::string& why) const;
+    void enter(const integrate::RecordedChange& change);
+    void record(const integrate::RecordedChange& change, const Saltation& s, const Vector& dt);
+
+    Tangent& x_;
+    Sensitivity& out_;
+    const int n_;
+    const Eigen::Index k_;
+    Matrix usual_;
+    std::vector<char> alive_;
+    Vector dt_, limit_;  // of the last change; of the accumulation that it began
+    AccumulationLimits limits_;
+    std::vector<Vector> times_;  // δt of all changes
+};
+
+/// A condition of an event told in words, where it grazes; otherwise "".
+std::string grazes(const EventCondition& condition);
+
+}  // namespace saltus::sensitivity

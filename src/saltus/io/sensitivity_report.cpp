@@ -93,8 +93,9 @@ std::string check_text(const SensitivityReport& r) {
     for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
         const Differenced& d = r.check->variables[j];
         if (d.possible)
-            text += fmt::format("    {:<12} {:>10.1e} {:>14.2e} {:>14.2e}\n", s.with_respect_to[j].name, d.step,
-                                d.error, d.uncertainty);
+            text +=
+                fmt::format("    {:<12} {:>10.1e} {:>14.2e} {:>14.2e}{}\n", s.with_respect_to[j].name, d.step, d.error,
+                            d.uncertainty, d.times ? "" : "  of the state alone: other events happen beside it");
         else
             text += fmt::format("    {:<12} {}\n", s.with_respect_to[j].name, d.why_not);
     }
@@ -155,7 +156,7 @@ Json check_json(const SensitivityReport& r) {
             }
             v["q"] = std::move(q);
             v["u"] = std::move(u);
-            v["event_times"] = d.dt;
+            v["event_times"] = d.times ? Json(d.dt) : Json(nullptr);
         } else {
             v["reason"] = d.why_not;
         }

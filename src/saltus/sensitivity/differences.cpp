@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
@@ -16,6 +17,8 @@ namespace {
 using trajectory::Trajectory;
 
 constexpr double first_step = 1e-3, good_enough = 1e-9;
+/// Motions are as exact as that, in terms of their size.
+constexpr double rounding = 1e-14;
 constexpr int refinements = 6;
 /// Rounding moves the times of fainter events by more than differences bear.
 constexpr double well_located = 1e-3;
@@ -41,12 +44,19 @@ bool same_events(const Trajectory& a, const Trajectory& b) {
     return true;
 }
 
-/// Kinds of numbers that are measured together: q, u, times.
+/// Kinds of numbers that are measured together: q, u, times. Where other events happen beside the motion there are
+/// none.
 struct Sample {
     Vector q, u, t;
+    bool same_events = true;
 };
 
 double largest(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
+
+/// An extrapolation, and what its numbers are measured by.
+struct Level : Differenced {
+    double size_q = 0.0, size_u = 0.0, size_t = 0.0, noise = 0.0;
+};
 
 class Study {
 public:
@@ -56,33 +66,86 @@ public:
 
     Differenced of(std::size_t j) const {
         const Variable& v = s_.with_respect_to[j];
-        Differenced best;
         int side = j < s_.one_sided.size() ? s_.one_sided[j] : 0;
         if (side == 0 && v.kind == Variable::Kind::parameter) side = allowed_side(v);
-        double scale = std::abs(v.value);
-        if (scale == 0.0) scale = 1.0;
+        Differenced best = refined(j, [&](double h, std::string& why) { return at_step(v, j, h, side, why); });
+        if (best.possible && best.times) return best;
+        if (side != 0) return best;
+        // Where other events happen on one side, terms such as ε|ε| spoil central differences: both sides on their own.
+        return refined(j, [&](double h, std::string& why) {
+            std::optional<Level> up = at_step(v, j, h, 1, why), down = at_step(v, j, h, -1, why);
+            if (!up || !down) return up ? up : down;
+            up->noise = std::max(up->noise, down->noise);
+            up->state = 0.5 * (up->state + down->state);
+            up->error = std::max(up->error, down->error);
+            up->uncertainty = std::max(up->uncertainty, down->uncertainty);
+            up->times = false;
+            up->dt.clear();
+            return up;
+        });
+    }
+
+private:
+    /// With smaller and smaller steps: the extrapolation that the next one confirms best, with the same events where
+    /// that can be had.
+    template <class AtStep>
+    Differenced refined(std::size_t j, AtStep at_step) const {
+        const double value = std::abs(s_.with_respect_to[j].value);
+        struct Course {
+            std::optional<Level> last;
+            Differenced best;
+        };
+        Course with_times, of_state;
+        std::string why_not;
         for (int k = 0; k < refinements; ++k) {
-            const double h = first_step * scale * std::pow(0.1, k);
+            const double h = first_step * (value > 0.0 ? value : 1.0) * std::pow(0.1, k);
             std::string why;
-            std::optional<Differenced> next;
+            std::optional<Level> next;
             try {
-                next = at_step(v, j, h, side, why);
+                next = at_step(h, why);
             } catch (const Error& e) {
                 why = e.message();
             }
             if (options_.interrupted && options_.interrupted()) break;
             if (!next) {
-                if (best.why_not.empty()) best.why_not = why;
+                if (why_not.empty()) why_not = why;
                 continue;
             }
-            if (best.possible && !(next->uncertainty < best.uncertainty)) break;
-            best = *next;
-            if (best.uncertainty < good_enough) break;
+            Course& course = next->times ? with_times : of_state;
+            const std::optional<Level> last = std::exchange(course.last, next);
+            if (!last) continue;
+            const double uncertainty = apart(*last, *next) + last->noise;
+            if (course.best.possible && !(uncertainty < course.best.uncertainty)) {
+                if (next->times) break;
+                continue;
+            }
+            course.best = *last;
+            course.best.uncertainty = uncertainty;
+            if (uncertainty < good_enough) break;
         }
-        return best;
+        for (Course* course : {&with_times, &of_state}) {
+            if (!course->best.possible && course->last) {
+                course->best = *course->last;
+                course->best.uncertainty += course->last->noise;
+            }
+            if (course->best.possible) return course->best;
+        }
+        Differenced none;
+        none.why_not = why_not;
+        return none;
     }
 
-private:
+    /// Largest difference of two levels, each kind by its size.
+    double apart(const Level& a, const Level& b) const {
+        const Eigen::Index n = a.state.size() / 2;
+        double most = std::max(largest(a.state.head(n) - b.state.head(n)) / a.size_q,
+                               largest(a.state.tail(n) - b.state.tail(n)) / a.size_u);
+        for (const EventSensitivity& e : s_.events)
+            if (e.event < a.dt.size() && e.event < b.dt.size() && !(e.transversality < well_located))
+                most = std::max(most, std::abs(a.dt[e.event] - b.dt[e.event]) / a.size_t);
+        return most;
+    }
+
     /// A value at the edge of what the model allows has one side.
     int allowed_side(const Variable& v) const {
         const double h = first_step * (v.value == 0.0 ? 1.0 : std::abs(v.value));
@@ -120,10 +183,6 @@ private:
             why = "a motion beside it ends before its time";
             return {};
         }
-        if (!same_events(t, s_.motion)) {
-            why = "other events happen beside it";
-            return {};
-        }
         return t;
     }
 
@@ -136,11 +195,13 @@ private:
             const std::optional<Trajectory> t = beside(v, v.value + offset, why);
             if (!t) return {};
             const double w = weight / width;
+            d.same_events = d.same_events && same_events(*t, s_.motion);
             for (Eigen::Index i = 0; i < n; ++i) {
                 d.q(i) += w * t->end.q[static_cast<std::size_t>(i)];
                 d.u(i) += w * t->end.u[static_cast<std::size_t>(i)];
             }
-            for (std::size_t e = 0; e < t->events.size(); ++e) d.t(static_cast<Eigen::Index>(e)) += w * t->events[e].t;
+            for (std::size_t e = 0; d.same_events && e < t->events.size(); ++e)
+                d.t(static_cast<Eigen::Index>(e)) += w * t->events[e].t;
         }
         return d;
     }
@@ -156,42 +217,49 @@ private:
         return combined(v, {{0.0, -3.0}, {step, 4.0}, {2.0 * step, -1.0}}, 2.0 * step, why);
     }
 
-    std::optional<Differenced> at_step(const Variable& v, std::size_t j, double h, int side, std::string& why) const {
+    std::optional<Level> at_step(const Variable& v, std::size_t j, double h, int side, std::string& why) const {
         const std::optional<Sample> wide = difference(v, h, side, why);
         if (!wide) return {};
         const std::optional<Sample> narrow = difference(v, 0.5 * h, side, why);
         if (!narrow) return {};
-        Differenced d;
+        Level d;
         d.possible = true;
+        d.times = wide->same_events && narrow->same_events;
         d.step = h;
         const auto n = wide->q.size();
         const Vector q = (4.0 * narrow->q - wide->q) / 3.0, u = (4.0 * narrow->u - wide->u) / 3.0,
                      t = (4.0 * narrow->t - wide->t) / 3.0;
         d.state.resize(2 * n);
         d.state << q, u;
-        d.dt.assign(t.data(), t.data() + t.size());
+        if (d.times) d.dt.assign(t.data(), t.data() + t.size());
         // Below a thousandth of what is usual for numbers of this size a derivative is measured by that.
-        const auto floor = [&](double size) { return 1e-3 * (1.0 + size) / (1.0 + std::abs(v.value)); };
+        const double per = 1e-3 / (v.value == 0.0 ? 1.0 : std::abs(v.value));
+        const auto floor = [&](double size) { return per * std::max(1.0, size); };
         const auto map = [](const std::vector<double>& x) {
             return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
         };
-        const double size_q = std::max(largest(q), floor(largest(map(s_.motion.end.q)))),
-                     size_u = std::max(largest(u), floor(largest(map(s_.motion.end.u)))),
-                     size_t = std::max(largest(t), floor(std::abs(s_.motion.end.t)));
-        d.uncertainty = std::max(largest(q - narrow->q) / size_q, largest(u - narrow->u) / size_u);
-        for (const EventSensitivity& e : s_.events) {
-            const auto k = static_cast<Eigen::Index>(e.event);
-            if (!(e.transversality < well_located))
-                d.uncertainty = std::max(d.uncertainty, std::abs(t(k) - narrow->t(k)) / size_t);
+        const double extent_q = std::max(1.0, largest(map(s_.motion.end.q))),
+                     extent_u = std::max(1.0, largest(map(s_.motion.end.u)));
+        d.size_q = std::max(largest(q), per * extent_q);
+        d.size_u = std::max(largest(u), per * extent_u);
+        d.size_t = std::max(largest(t), floor(std::abs(s_.motion.end.t)));
+        d.noise = rounding * std::max(extent_q / d.size_q, extent_u / d.size_u) / h;
+        d.uncertainty = std::max(largest(q - narrow->q) / d.size_q, largest(u - narrow->u) / d.size_u);
+        if (s_.final.cols() == 0) {  // of the output alone
+            const Variable& own = s_.with_respect_to[j];
+            double value = s_.output_gradient.segment(1, 2 * n).dot(d.state);
+            if (own.kind == Variable::Kind::parameter) value += s_.output_gradient(1 + 2 * n + own.index);
+            const double size = std::max(std::abs(value), floor(std::abs(*s_.output)));
+            d.error = std::isnan(s_.output_derivative[j]) ? 0.0 : std::abs(value - s_.output_derivative[j]) / size;
+            return d;
         }
-        if (s_.final.cols() == 0) return d;
         const auto column = s_.final.col(static_cast<Eigen::Index>(j));
         d.error = column.hasNaN()
                       ? 0.0
-                      : std::max(largest(q - column.head(n)) / size_q, largest(u - column.tail(n)) / size_u);
+                      : std::max(largest(q - column.head(n)) / d.size_q, largest(u - column.tail(n)) / d.size_u);
         for (const EventSensitivity& e : s_.events)
             if (e.event < d.dt.size() && !std::isnan(e.dt[j]) && !(e.transversality < well_located))
-                d.error = std::max(d.error, std::abs(d.dt[e.event] - e.dt[j]) / size_t);
+                d.error = std::max(d.error, std::abs(d.dt[e.event] - e.dt[j]) / d.size_t);
         return d;
     }
 

@@ -10,10 +10,11 @@ namespace saltus::sensitivity {
 /// D(h/2) agree, or as far as it gets. At the edge of what is allowed, e = 1 for example, differences on one side.
 struct Differenced {
     bool possible = false;
-    std::string why_not;       ///< the model refuses the value, the events differ on the two sides
-    double step = 0.0;         ///< h
-    Vector state;              ///< ∂(q, u) at the end
-    std::vector<double> dt;    ///< of the events
+    std::string why_not;     ///< the model refuses the value, a motion ends early
+    bool times = true;       ///< otherwise other events happen beside the motion, and the final state is compared alone
+    double step = 0.0;       ///< h
+    Vector state;            ///< ∂(q, u) at the end
+    std::vector<double> dt;  ///< of the events, where they are the same
     double uncertainty = 0.0;  ///< of the extrapolation, relative as `error` is
     double error =
         0.0;  ///< of the derivative against it: q, u and event times each in terms of the largest of the kind

@@ -463,4 +463,33 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
     return known + C * (inverse * right);
 }
 
+std::vector<int> idle_contacts(Tangent& x, double t, const double* state) {
+    integrate::Dynamics& d = x.dynamics;
+    std::vector<int> list;
+    if (d.compliant() || !d.evaluate(t, state)) return list;
+    double largest = 0.0;
+    for (const double h : d.terms().h) largest = std::max(largest, std::abs(h));
+    for (const double r : d.reactions()) largest = std::max(largest, std::abs(r));
+    for (std::size_t i = 0; i < d.elements.size(); ++i) {
+        const ElementMode& e = d.elements[i];
+        if (e.rows.kind == ElementKind::contact && e.active && !(d.reactions()[ix(e.rows.normal)] > nothing * largest))
+            list.push_back(static_cast<int>(i));
+    }
+    if (list.empty() || !x.linearised.evaluate(t, state)) return list;
+    std::erase_if(list, [&](int i) {
+        const RowVector lambda = x.linearised.reactions().row(d.elements[ix(i)].rows.normal);
+        const Eigen::Map<const RowVector> u(state + x.n(), x.n()), a(d.acceleration().data(), x.n());
+        const double parts = std::abs(lambda(0)) + lambda.segment(1, x.n()).cwiseAbs().dot(u.cwiseAbs()) +
+                             lambda.segment(1 + x.n(), x.n()).cwiseAbs().dot(a.cwiseAbs());
+        const double rate = lambda(0) + lambda.segment(1, x.n()).dot(u) + lambda.segment(1 + x.n(), x.n()).dot(a);
+        return std::abs(rate) > 1e-6 * parts;
+    });
+    return list;
+}
+
+std::string idle_text(const Tangent& x, int element) {
+    const int contact = x.dynamics.elements[ix(element)].rows.index;
+    return "'" + x.model().contacts[ix(contact)].name + "' is closed without a force, and would open or not";
+}
+
 }  // namespace saltus::sensitivity

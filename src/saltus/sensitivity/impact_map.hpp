@@ -33,4 +33,9 @@ ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, cons
 /// the result, from those before (n × columns). Where u is at rest already, this takes away what is not tangent.
 Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const Vector& u, const Matrix& before);
 
+/// Closed contacts of the tangent's mode that no force holds, now or soon: λ and λ̇ are nothing. Whatever changes there
+/// opens them, or not. The linearised equations are those of the state afterwards, where there is any.
+std::vector<int> idle_contacts(Tangent& tangent, double t, const double* x);
+std::string idle_text(const Tangent& tangent, int element);
+
 }  // namespace saltus::sensitivity

@@ -160,30 +160,6 @@ bool newly_sticks_in_a_plane(const RecordedChange& change) {
     return false;
 }
 
-/// Contacts that have just closed and press with no force: a velocity out of them opens them.
-std::vector<Condition> held_by_nothing(Tangent& x, const RecordedChange& change, const Matrix& free) {
-    std::vector<Condition> list;
-    const integrate::Dynamics& d = x.dynamics;
-    double largest = 0.0;
-    for (const double h : d.terms().h) largest = std::max(largest, std::abs(h));
-    for (const double r : d.reactions()) largest = std::max(largest, std::abs(r));
-    Matrix velocity;
-    x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
-    for (std::size_t i = 0; i < d.elements.size(); ++i) {
-        const ElementMode& e = d.elements[i];
-        if (e.rows.kind != ElementKind::contact || !e.active || d.compliant()) continue;
-        if (change.mode_before.elements[i].active || d.reactions()[ix(e.rows.normal)] > 1e-9 * largest) continue;
-        RowVector gamma = velocity.row(e.rows.normal);
-        const RowVector W = gamma.segment(1 + x.n(), x.n());
-        gamma.segment(1 + x.n(), x.n()).setZero();
-        gamma += W * free;
-        if (gamma.cwiseAbs().maxCoeff() > 1e-12)
-            list.push_back({gamma, "'" + x.model().contacts[ix(e.rows.index)].name +
-                                       "' has closed without a force, and would open or not"});
-    }
-    return list;
-}
-
 }  // namespace
 
 Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
@@ -237,14 +213,31 @@ Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
         const double* const u = change.impacts.empty() ? change.before.data() + n : change.impacts.back().u_plus.data();
         out.map.bottomRows(n) =
             differentiate_arrest(x, change.t, change.before.data(), Eigen::Map<const Vector>(u, n), free);
-        if (x.dynamics.evaluate(change.t, change.after.data()))
-            for (const Condition& c : held_by_nothing(x, change, free)) out.conditions.push_back(c);
+        for (const int k : idle_contacts(x, change.t, change.after.data())) {
+            Matrix velocity;
+            x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
+            RowVector gamma = velocity.row(x.dynamics.elements[ix(k)].rows.normal);
+            const RowVector W = gamma.segment(1 + n, n);
+            gamma.segment(1 + n, n).setZero();
+            gamma += W * free;
+            if (gamma.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({gamma, idle_text(x, k)});
+        }
     }
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
     const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
     out.smooth = out.drift.cwiseAbs().maxCoeff() <= 1e-8 * size;
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
+    for (const int k : idle_contacts(x, change.t, change.after.data())) {
+        // δλ after the change, with its time moving along
+        const RowVector lambda = x.linearised.reactions().row(x.dynamics.elements[ix(k)].rows.normal);
+        Matrix after_all = out.map;
+        if (!out.events.empty() && !out.smooth && out.events[0].rate != 0.0)
+            after_all -= out.drift * out.events[0].s / out.events[0].rate;
+        RowVector change_of = lambda.segment(1, 2 * n) * after_all;
+        change_of.tail(x.parameters()) += lambda.tail(x.parameters());
+        if (change_of.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({change_of, idle_text(x, k)});
+    }
     return out;
 }
 

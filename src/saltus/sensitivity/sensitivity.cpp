@@ -44,6 +44,7 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     if (!options.output.empty()) {
         output = output_of(model, options.output, out.motion.end.t, out.motion.end.q, out.motion.end.u);
         out.output = output->value;
+        out.output_gradient = output->gradient;
     }
     if (!out.available) return out;
     const auto begun = std::chrono::steady_clock::now();

@@ -54,6 +54,7 @@ struct Sensitivity {
     std::vector<Course> course;
     std::optional<double> output;
     std::vector<double> output_derivative;
+    Vector output_gradient;  ///< of the expression at the end: t, q, u, parameters
     std::vector<Remark> remarks;
     double simulation_seconds = 0.0, derivative_seconds = 0.0;
     long evaluations = 0;  ///< of the linearised equations

@@ -47,6 +47,12 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
             demands_.push_back({position.row(e.rows.normal),
                                 "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
     }
+    // What no force holds must neither move nor be pushed.
+    for (const int k : idle_contacts(x, change.t, state)) {
+        const int row = change.mode_after.elements[static_cast<std::size_t>(k)].rows.normal;
+        demands_.push_back({velocity.row(row), idle_text(x, k)});
+        demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
+    }
     velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_),
                                      x.state_identity().bottomRows(n_));
 }

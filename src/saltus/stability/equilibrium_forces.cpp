@@ -31,7 +31,7 @@ struct Reduced {
         B = range.transpose() * W;
         b = -(range.transpose() * h);
         rest = h - range * (range.transpose() * h);
-        size = h.norm();
+        size = std::max(s.size, h.norm());
     }
     double defect() const { return size > 0.0 ? rest.norm() / size : 0.0; }
 };
@@ -51,6 +51,7 @@ public:
         program_.B = r_.B;
         program_.b = r_.b;
         program_.A = Matrix(r_.b.size(), 0);
+        program_.size = r_.size;
         descend(0);
         best_.holds = best_.margin >= -rest_tolerance;
         if (best_.holds) best_.separations.clear();
@@ -150,7 +151,7 @@ ForceDefects examine(const Statics& s, const Vector& lambda) {
     Vector left = s.h, terms = s.h.cwiseAbs();
     left += s.W * lambda;
     terms += s.W.cwiseAbs() * lambda.cwiseAbs();
-    const double size = terms.cwiseQuotient(s.scale).norm();
+    const double size = std::max(s.size, terms.cwiseQuotient(s.scale).norm());
     if (size > 0.0) out.balance = left.cwiseQuotient(s.scale).norm() / size;
     // A law is broken by a force; it counts by what it does in the metric, of all that is done.
     const auto weigh = [&](int column, double force) {

@@ -112,7 +112,7 @@ private:
     Eigen::Index first_column() const { return unknowns_ + (p_.margin ? 1 : 0) + inequalities_ + sliders_; }
 
     void size_of_forces() {
-        const double right = p_.b.norm();
+        const double right = p_.size > 0.0 ? p_.size : p_.b.norm();
         size_.assign(p_.elements->size(), 1.0);
         for (std::size_t k = 0; k < size_.size(); ++k) {
             const RestingElement& e = (*p_.elements)[k];

@@ -26,6 +26,7 @@ struct ForceProgram {
     Matrix C;
     Vector d;
     Matrix load_slope;   ///< F_x, one row an element; empty: 0
+    double size = 0.0;   ///< of forces, for f; 0: that of b
     bool margin = true;  ///< t is unknown, at most 1; otherwise it is 0
 };
 

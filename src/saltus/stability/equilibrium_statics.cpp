@@ -80,7 +80,7 @@ const model::Friction* friction_of(const model::Model& m, const integrate::Eleme
 
 }  // namespace
 
-Statics RestingModel::statics(const std::vector<char>& closed) const {
+Statics RestingModel::statics(const std::vector<char>& closed) {
     Statics s;
     s.h = Eigen::Map<const Vector>(terms_.h.data(), n_);
     s.scale = Vector::Ones(n_);
@@ -139,7 +139,20 @@ Statics RestingModel::statics(const std::vector<char>& closed) const {
     for (std::size_t c = 0; c < s.columns.size(); ++c)
         for (const Statics::Share& share : s.columns[c])
             s.W.col(static_cast<Eigen::Index>(c)) += share.factor * row(share.row).transpose();
+    s.size = size_of(s);
     return s;
+}
+
+/// A position is known to rounding, so forces are known to that times their slope: a displacement by 1e-10 (1 + |q|)
+/// is nothing here, as it is for gaps.
+double RestingModel::size_of(const Statics& s) {
+    Vector size = s.h.cwiseAbs();
+    for (const Statics::Fixed& f : s.fixed) size += std::abs(f.force) * row(f.row).transpose().cwiseAbs();
+    if (has_derivatives()) {
+        const Matrix K = stiffness(s, Vector::Zero(static_cast<Eigen::Index>(s.columns.size())));
+        size += K.cwiseAbs() * (q_.cwiseAbs() + Vector::Ones(n_));
+    }
+    return size.cwiseQuotient(s.scale).norm();
 }
 
 bool RestingModel::has_derivatives() {

@@ -32,6 +32,8 @@ struct Statics {
     Vector h;  ///< h(t, q, 0), with the friction of sliders that slide
     Matrix W;
     Vector scale;  ///< √M_ii, so that all h_i/scale_i have one unit
+    /// What h is compared with: the forces that a displacement by 1 + |q| makes, its own size at least.
+    double size = 0.0;  ///< in the metric of `scale`
     std::vector<RestingElement> elements;
     struct Share {
         int row;  ///< of the model
@@ -73,7 +75,7 @@ public:
     double violation() const;
 
     /// The forces that can act with these contacts closed, one flag a contact.
-    Statics statics(const std::vector<char>& closed) const;
+    Statics statics(const std::vector<char>& closed);
 
     /// ∂(h + Wλ)/∂q with the λ of each column held; n × n. Sliders that slide with their loads' derivatives.
     Matrix stiffness(const Statics& statics, const Vector& lambda);
@@ -83,6 +85,7 @@ public:
 
 private:
     Eigen::RowVectorXd load_slope(int element);
+    double size_of(const Statics& statics);
 
     const model::Model& model_;
     const double t_;

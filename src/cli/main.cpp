@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/basin.hpp"
 #include "cli/check.hpp"
 #include "cli/command.hpp"
 #include "cli/compare.hpp"
@@ -117,6 +118,33 @@ CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
     return command;
 }
 
+CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
+    CLI::App* command = app.add_subcommand("basin", "Which equilibrium set each initial condition reaches");
+    add_common(*command, c.common);
+    command->add_option("--grid", c.grid, "Initial values, x=from:to:n or x=value; x' is a velocity; repeatable")
+        ->allow_extra_args(false);
+    command->add_option("--samples", c.samples, "So many starts drawn from --box in the place of a grid");
+    command->add_option("--box", c.box, "Where to draw from, x=from:to; repeatable")->allow_extra_args(false);
+    command->add_option("--seed", c.seed, "Of the samples (1)");
+    command->add_option("--t-max", c.t_max, "When to give up; default: t_end of the model's [simulate]");
+    command->add_option("--method", c.method, "moreau (default) or event");
+    command->add_option("--h", c.h, "Step of moreau (1e-3)");
+    command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint (0.5)");
+    command->add_option("--rtol", c.rtol, "Relative tolerance of event (1e-9)");
+    command->add_option("--atol", c.atol, "Absolute tolerance of event (1e-12)");
+    command->add_option("--rest", c.rest, "Speed that counts as rest, of what is usual among the starts (1e-8)");
+    command->add_flag("--to-rest", c.to_rest, "Go on inside the certified level set, until rest");
+    command->add_option("--refine", c.refine, "How often to halve the distances where labels differ (0)");
+    command->add_option("--boundary", c.boundary, "Locate the boundary on every edge of the grid to this length");
+    command->add_flag("--resume", c.resume, "Go on from the checkpoint in --out");
+    command->add_option("--backend", c.backend, "threads");
+    command->add_flag("--one-by-one", c.no_lanes, "One motion at a time on each core");
+    command->footer(
+        "Example:  saltus basin models/rocking-bar.toml --grid phi=-1.2:1.2:24 --grid \"phi'=-4:4:24\" "
+        "--t-max 20");
+    return command;
+}
+
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
@@ -155,12 +183,14 @@ int main(int argc, char** argv) {
     cli::CompareCommand compare_options;
     cli::ImpactCommand impact_options;
     cli::SensitivityCommand sensitivity_options;
+    cli::BasinCommand basin_options;
     cli::SolveCommand solve_options;
     const CLI::App* const check_command = add_check(app, check_options);
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
     const CLI::App* const compare_command = add_compare(app, compare_options);
     const CLI::App* const impact_command = add_impact(app, impact_options);
     const CLI::App* const sensitivity_command = add_sensitivity(app, sensitivity_options);
+    const CLI::App* const basin_command = add_basin(app, basin_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
 
     try {
@@ -171,6 +201,7 @@ int main(int argc, char** argv) {
         if (compare_command->parsed()) return cli::compare(compare_options);
         if (impact_command->parsed()) return cli::impact(impact_options);
         if (sensitivity_command->parsed()) return cli::sensitivity(sensitivity_options);
+        if (basin_command->parsed()) return cli::basin(basin_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::done : cli::bad_input;

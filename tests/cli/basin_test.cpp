@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `saltus basin` as a person runs it.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+};
+
+Outcome run(const std::string& arguments) {
+    Outcome r;
+    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " basin " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> buffer{};
+    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+        r.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return r;
+}
+
+std::string model(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml "; }
+
+Json json_of(const std::string& arguments) {
+    const Outcome r = run(arguments + " --json");
+    EXPECT_EQ(r.code, 0) << r.out;
+    const Json j = Json::parse(r.out, nullptr, false);
+    EXPECT_FALSE(j.is_discarded()) << r.out;
+    return j;
+}
+
+const std::string bar = model("rocking-bar");
+const std::string bar_grid = bar + "--grid phi=-1.2:1.2:24 --grid \"phi'=-4:4:24\" --t-max 20 ";
+
+TEST(Basin, OfTheRockingBarHasTheKeysThatOthersRead) {
+    const Json j = json_of(bar_grid);
+    EXPECT_EQ(j["grid"]["coordinates"], (Json{"phi", "phi'"}));
+    EXPECT_EQ(j["grid"]["from"], (Json{-1.2, -4.0}));
+    EXPECT_EQ(j["grid"]["to"], (Json{1.2, 4.0}));
+    EXPECT_EQ(j["grid"]["n"], (Json{24, 24}));
+    EXPECT_EQ(j["labels"]["0"], "undecided");
+    EXPECT_EQ(j["labels"]["1"], "E1");
+    long all = 0;
+    for (const auto& [label, count] : j["counts"].items()) {
+        EXPECT_TRUE(j["labels"].contains(label));
+        all += count.get<long>();
+    }
+    EXPECT_EQ(all, 576);
+    EXPECT_EQ(j["counts"]["0"], 0);
+    EXPECT_GT(j["counts"]["1"].get<long>(), 550);
+    EXPECT_EQ(j["level_set"]["violations"], 0);
+    EXPECT_EQ(j["sets"][0]["contacts_closed"], (Json{"left", "right"}));
+    EXPECT_GT(j["statistics"]["trajectory_steps_per_second"].get<double>(), 0.0);
+}
+
+TEST(Basin, BySamplesIsAFunctionOfTheSeed) {
+    const std::string box = bar + "--samples 50 --box phi=-3:3 --box \"phi'=-8:8\" --t-max 5 ";
+    const Json one = json_of(box), again = json_of(box + "--threads 1"), other = json_of(box + "--seed 2");
+    EXPECT_EQ(one["counts"], again["counts"]);
+    EXPECT_EQ(one["time_to_reach"], again["time_to_reach"]);
+    EXPECT_NE(one["time_to_reach"], other["time_to_reach"]);
+    EXPECT_EQ(one["grid"]["samples"], 50);
+    const Json& share = one["shares"]["1"];
+    EXPECT_LT(share["low"], share["share"]);
+    EXPECT_LT(share["share"], share["high"]);
+}
+
+TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
+    const std::string options = bar + "--grid phi=-3:3:40 --grid \"phi'=-8:8:40\" --t-max 10 --refine 1 --h 2e-4 ";
+    const test::Folder whole, cut;
+    ASSERT_EQ(run(options + "--threads 2 --out " + whole.path().string()).code, 0);
+    int kills = 0;
+    for (int part = 0; part < 3; ++part) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const std::string line = "exec " + std::string(SALTUS_EXE) + " basin " + options + "--threads " +
+                                     std::to_string(1 + part) + " --resume --out " + cut.path().string() +
+                                     " >/dev/null 2>&1";
+            ::execl("/bin/sh", "sh", "-c", line.c_str(), static_cast<char*>(nullptr));
+            ::_exit(127);
+        }
+        ::usleep(400000);
+        ::kill(child, part == 1 ? SIGTERM : SIGKILL);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (WIFSIGNALED(status) || WEXITSTATUS(status) == 130) ++kills;
+    }
+    EXPECT_GE(kills, 1);
+    ASSERT_EQ(run(options + "--resume --out " + cut.path().string()).code, 0);
+    EXPECT_EQ(cut.names(), whole.names());
+    for (const std::string& name : whole.names())
+        EXPECT_TRUE(test::content_of(cut.file(name)) == test::content_of(whole.file(name))) << name;
+}
+
+TEST(Basin, RefusesWhatItCannotDo) {
+    const auto refusal = [](const std::string& arguments) {
+        const Outcome r = run(arguments);
+        EXPECT_EQ(r.code, 2) << arguments;
+        return r.out;
+    };
+    const auto expect = [&](const std::string& arguments, const std::string& part) {
+        EXPECT_NE(refusal(arguments).find(part), std::string::npos) << refusal(arguments);
+    };
+    expect(bar, "nothing says where motions start");
+    expect(bar + "--grid phy=-1:1:3", "did you mean 'phi'?");
+    expect(bar + "--grid phi=-1:1", "is not a range");
+    expect(bar + "--grid phi=-1:1:1", "from 2");
+    expect(bar + "--grid phi=-1:1:2.5", "whole");
+    expect(bar + "--grid phi=-1:x:3", "'x' is not a number");
+    expect(bar + "--grid phi=1:-1:3", "smaller end first");
+    expect(bar + "--grid phi=-1:1:3 --grid phi=-2:2:3", "stands twice");
+    expect(bar + "--grid phi=-1:1:30000 --grid x=-1:1:40000", "more than 1e9");
+    expect(bar + "--samples 10", "needs a box");
+    expect(bar + "--box phi=-1:1", "how many");
+    expect(bar + "--samples 10 --box phi=-1:1 --refine 2", "needs a grid");
+    expect(bar + "--grid phi=-1:1:3 --resume", "--out DIR");
+    expect(bar + "--grid phi=-1:1:3 --t-max 0", "must be a number > 0");
+    expect(bar + "--grid phi=-1:1:3 --method penalty", "allowed are moreau and event");
+    expect(bar + "--grid phi=-1:1:3 --backend cuda", "not in this build");
+    expect(bar + "--grid phi=-1:1:3 --out /dev/null/x", "Not a directory");
+}
+
+}  // namespace
+}  // namespace saltus

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/basin.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "saltus/io/read_model.hpp"
+#include "saltus/model/build.hpp"
+
+namespace saltus::stability {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+model::Model shipped(const std::string& name) {
+    return model::build(io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"));
+}
+
+BasinOptions grid(const model::Model& m, std::vector<ensemble::Axis> axes, double t_max) {
+    BasinOptions o;
+    o.axes = std::move(axes);
+    for (const ensemble::Axis& a : o.axes) {
+        const bool velocity = a.name.back() == '\'';
+        const std::string name = velocity ? a.name.substr(0, a.name.size() - 1) : a.name;
+        for (int i = 0; i < m.size(); ++i)
+            if (m.coordinates[static_cast<std::size_t>(i)] == name) o.components.push_back(velocity ? m.size() + i : i);
+    }
+    o.t_max = t_max;
+    return o;
+}
+
+std::string text_of(const Basin& b, std::size_t motion) {
+    return b.labels[static_cast<std::size_t>(b.label[motion])].text;
+}
+
+// --- starts
+
+TEST(Admitter, PushesTheBarOutOfTheFloorAndLeavesWhatIsHeld) {
+    const model::Model m = shipped("rocking-bar");
+    const int held[] = {2, 5};  // phi, phi'
+    Admitter admitter(m, held);
+    std::vector<double> q{0.2, 0.06, 1.0}, u{0.0, 0.0, -3.0};
+    EXPECT_EQ(admitter.admit(q, u), Admission::adjusted);
+    EXPECT_NEAR(q[1], 0.5 * std::sin(1.0), 1e-14);
+    EXPECT_EQ(q[0], 0.2);
+    EXPECT_EQ(q[2], 1.0);
+    EXPECT_EQ(u, (std::vector<double>{0.0, 0.0, -3.0}));  // into the floor: an impact
+    q = {0.2, 2.0, 1.0};
+    EXPECT_EQ(admitter.admit(q, u), Admission::admissible);
+}
+
+TEST(Admitter, MovesWhatIsHeldOnlyWhereNothingElseHelps) {
+    const model::Model m = shipped("falling-block");
+    const int held[] = {1};
+    Admitter admitter(m, held);
+    std::vector<double> q{0.5, -0.3}, u{1.0, 0.0};
+    EXPECT_EQ(admitter.admit(q, u), Admission::moved);
+    EXPECT_NEAR(q[1], 0.0, 1e-15);
+    EXPECT_EQ(q[0], 0.5);
+}
+
+TEST(Admitter, SolvesTheConstraintsOfTheBeamForTheOtherCoordinates) {
+    const model::Model m = shipped("constrained-beam");
+    const int held[] = {2, 5};
+    Admitter admitter(m, held);
+    std::vector<double> q = m.q0, u = m.u0;
+    q[2] = -2.5, u[2] = 7.0;
+    EXPECT_EQ(admitter.admit(q, u), Admission::adjusted);
+    EXPECT_EQ(q[2], -2.5);
+    EXPECT_EQ(u[2], 7.0);
+    EXPECT_NEAR(q[0], -std::sin(-2.5), 1e-14);
+    EXPECT_NEAR(q[1], -std::cos(-2.5), 1e-14);
+    EXPECT_NEAR(u[0], -std::cos(-2.5) * 7.0, 1e-13);
+    EXPECT_NEAR(u[1], std::sin(-2.5) * 7.0, 1e-13);
+}
+
+TEST(PeriodicCoordinates, AreTheAngles) {
+    EXPECT_EQ(periodic_coordinates(shipped("rocking-bar")), std::vector<int>{2});
+    EXPECT_EQ(periodic_coordinates(shipped("constrained-beam")), std::vector<int>{2});
+    EXPECT_EQ(periodic_coordinates(shipped("falling-block")), std::vector<int>{});  // x, y: no angles
+    EXPECT_EQ(periodic_coordinates(shipped("rough-double-pendulum")), (std::vector<int>{0, 1}));
+}
+
+// --- Figure 10 of Leine & van de Wouw: leine_beam_basin_paper_A
+
+TEST(Basin, OfTheBeamEndsWhereTheReferenceSays) {
+    const model::Model m = shipped("constrained-beam");
+    struct Row {
+        double omega;
+        const char* label;
+        double theta, t;
+    };
+    const Row rows[] = {{1, "E1", 0.09469533973592310, 0.1883413688057989},
+                        {5, "E1", 0.2545030202693757, 1.5404242633353697},
+                        {9, "E1", -0.1061074527671233, 1.857380432426027},
+                        {11, "E1", -0.1647882853829172, 2.3299103605744986},
+                        {12, "E2", 2.648890422861509, 0.7549214135240743},
+                        {13, "E2", 3.012114479218470, 0.8916712196607395},
+                        {14, "E1, theta +1*2*pi", 6.493839981410123, 2.2845016955324744},
+                        {20, "E1, theta +1*2*pi", 6.588403330170233, 1.5582840818162798}};
+    BasinOptions o = grid(m, {{"theta", 0.0, 0.0, 1}, {"theta'", 1.0, 20.0, 20}}, 10.0);
+    o.method = integrate::EventDriven{};
+    const Basin b = basin(m, o);
+    ASSERT_EQ(b.label.size(), 20U);
+    for (const Row& r : rows) {
+        const auto k = static_cast<std::size_t>(r.omega) - 1;
+        EXPECT_EQ(text_of(b, k), r.label) << r.omega;
+        EXPECT_NEAR(b.record.q[3 * k + 2], r.theta, 1e-9) << r.omega;
+        EXPECT_NEAR(b.record.t[k], r.t, 1e-8) << r.omega;
+    }
+    ASSERT_EQ(b.sets.size(), 2U);
+    EXPECT_LT(b.sets[0].potential, b.sets[1].potential);
+    // Time-stepping agrees but for its error of the order h.
+    o.method = integrate::Moreau{};
+    const Basin stepped = basin(m, o);
+    EXPECT_EQ(stepped.label, b.label);
+    for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(stepped.record.q[3 * k + 2], b.record.q[3 * k + 2], 0.1) << k + 1;
+}
+
+TEST(Basin, FindsTheThickStableManifoldOfTheUnstableSet) {
+    const model::Model m = shipped("constrained-beam");
+    const auto thresholds = [&](double theta, double from, double to, long n, double length) {
+        BasinOptions o = grid(m, {{"theta", theta, theta, 1}, {"theta'", from, to, n}}, 20.0);
+        o.method = integrate::EventDriven{};
+        o.boundary = length;
+        const Basin b = basin(m, o);
+        EXPECT_EQ(b.boundary.size(), 2U);
+        std::vector<double> at;
+        for (const BoundaryPoint& p : b.boundary) {
+            EXPECT_LE(p.half_length, length);
+            at.push_back(p.at[1]);
+        }
+        return at;
+    };
+    const std::vector<double> first = thresholds(0.0, 11.0, 14.0, 4, 1e-9);
+    EXPECT_NEAR(first[0], 11.69201804403665, 3e-9);
+    EXPECT_NEAR(first[1], 13.69347245911039, 3e-9);
+    const std::vector<double> near = thresholds(pi - 1.0, 2.0, 4.0, 5, 1e-9);
+    EXPECT_NEAR(near[0], 2.430453456486320, 3e-9);
+    EXPECT_NEAR(near[1], 3.578947951780393, 3e-9);
+    EXPECT_NEAR(near[1] - near[0], 1.148494495294073, 4e-9);
+    const std::vector<double> around = thresholds(pi - 1.0, -40.0, -30.0, 6, 1e-8);
+    EXPECT_NEAR(around[0], -37.18482854553284, 3e-8);
+    EXPECT_NEAR(around[1], -31.69168997312718, 3e-8);
+    const std::vector<double> third = thresholds(0.0, 200.0, 280.0, 5, 1e-7);
+    EXPECT_NEAR(third[0], 220.9795415211674, 3e-7);
+    EXPECT_NEAR(third[1], 259.5863602722549, 3e-7);
+}
+
+// --- one answer
+
+TEST(Basin, IsTheSameForAnyNumberOfThreadsAndGoesOnWhereItWasCut) {
+    const model::Model m = shipped("rocking-bar");
+    BasinOptions o = grid(m, {{"phi", -3.0, 3.0, 9}, {"phi'", -8.0, 8.0, 9}}, 10.0);
+    o.refine = 1;
+    const Basin one = [&] {
+        BasinOptions single = o;
+        single.threads = 1;
+        return basin(m, single);
+    }();
+    EXPECT_TRUE(one.complete);
+    EXPECT_GT(one.labels.size(), 2U);
+    EXPECT_EQ(one.refined.size(), 17U * 17U);
+    const auto expect_same = [&](const Basin& b) {
+        EXPECT_EQ(b.label, one.label);
+        EXPECT_EQ(b.refined, one.refined);
+        EXPECT_EQ(b.record.t, one.record.t);
+        EXPECT_EQ(b.record.q, one.record.q);
+        EXPECT_EQ(b.record.steps, one.record.steps);
+    };
+    for (const int threads : {2, 5}) {
+        o.threads = threads;
+        expect_same(basin(m, o));
+    }
+    for (const std::size_t cut : {5UL, 60UL, 90UL}) {
+        BasinRecord saved;
+        std::size_t done = 0;
+        BasinOptions first = o;
+        first.save = [&](const BasinRecord& r) { saved = r; };
+        first.progress = [&](std::size_t, std::size_t) { ++done; };
+        first.interrupted = [&] { return done >= cut; };
+        EXPECT_FALSE(basin(m, first).complete);
+        EXPECT_GE(saved.size(), 81U);
+        const Basin rest = basin(m, o, saved);
+        EXPECT_LT(rest.steps_now, one.steps_now);
+        expect_same(rest);
+    }
+}
+
+TEST(Refinement, GivesTheLabelsOfTheWholeFineGrid) {
+    const model::Model m = shipped("constrained-beam");
+    BasinOptions coarse = grid(m, {{"theta", 0.0, 3.0, 9}, {"theta'", 0.0, 16.0, 17}}, 20.0);
+    coarse.refine = 2;
+    const Basin refined = basin(m, coarse);
+    BasinOptions fine = grid(m, {{"theta", 0.0, 3.0, 33}, {"theta'", 0.0, 16.0, 65}}, 20.0);
+    const Basin whole = basin(m, fine);
+    ASSERT_EQ(refined.refined.size(), whole.label.size());
+    std::size_t different = 0;
+    for (std::size_t k = 0; k < whole.label.size(); ++k)
+        if (refined.labels[static_cast<std::size_t>(refined.refined[k])].text != text_of(whole, k)) ++different;
+    EXPECT_EQ(different, 0U);
+    EXPECT_LT(refined.record.size(), whole.record.size() / 2);
+}
+
+}  // namespace
+}  // namespace saltus::stability

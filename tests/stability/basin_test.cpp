@@ -189,6 +189,22 @@ TEST(Basin, IsTheSameForAnyNumberOfThreadsAndGoesOnWhereItWasCut) {
     }
 }
 
+TEST(Basin, SideBySideIsTheSameAsOneByOne) {
+    for (const char* name : {"rocking-bar", "rocking-block"}) {
+        const model::Model m = shipped(name);
+        BasinOptions o = grid(m, {{"phi", -1.0, 1.0, 12}, {"phi'", -4.0, 4.0, 11}}, 10.0);
+        const Basin together = basin(m, o);
+        EXPECT_EQ(together.lanes, 8);
+        o.lanes = false;
+        const Basin alone = basin(m, o);
+        EXPECT_EQ(alone.lanes, 1);
+        EXPECT_EQ(together.label, alone.label) << name;
+        EXPECT_EQ(together.record.steps, alone.record.steps) << name;
+        for (std::size_t k = 0; k < alone.record.q.size(); ++k)
+            EXPECT_NEAR(together.record.q[k], alone.record.q[k], 1e-9) << name;
+    }
+}
+
 TEST(Refinement, GivesTheLabelsOfTheWholeFineGrid) {
     const model::Model m = shipped("constrained-beam");
     BasinOptions coarse = grid(m, {{"theta", 0.0, 3.0, 9}, {"theta'", 0.0, 16.0, 17}}, 20.0);

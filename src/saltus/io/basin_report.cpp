@@ -122,7 +122,8 @@ std::string basin_text(const BasinReport& r) {
         text += fmt::format("              {} of them made admissible by other coordinates and velocities\n", n);
     if (const std::size_t n = count(b, Admission::moved); n > 0)
         text += fmt::format("              {} of them only by moving what the axes give\n", n);
-    text += fmt::format("  method      {}  ({})\n", b.method, r.options_text);
+    text += fmt::format("  method      {}{}  ({})\n", b.method,
+                        b.lanes > 1 ? fmt::format(", {} motions side by side", b.lanes) : "", r.options_text);
     text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",
                         b.complete ? "completed" : "interrupted", b.steps_now, b.seconds,
                         b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0);

@@ -11,7 +11,8 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
-#include "saltus/stability/basin_motion.hpp"
+#include "saltus/integrate/moreau_lanes.hpp"
+#include "saltus/stability/basin_lanes.hpp"
 #include "saltus/stability/basin_refine.hpp"
 #include "saltus/stability/basin_sets.hpp"
 
@@ -37,6 +38,10 @@ public:
         decision_.level = options.level ? &*options.level : nullptr;
         decision_.periodic = out_.periodic;
         decision_.to_rest = options.to_rest;
+        decision_.interrupted = options.interrupted;
+        const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
+        in_lanes_ =
+            moreau != nullptr && options.lanes && integrate::moreau::LaneStepper::refusal(model, *moreau).empty();
         out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
     }
 
@@ -103,14 +108,17 @@ private:
         done_ = total_ - todo.size();
         std::atomic<std::size_t> next{0};
         std::mutex mutex;
-        const auto finish = [&](std::size_t k, const Start& start, bool inside, const Ending& end) {
+        const std::function<void(const Task&, const Ending&)> finish = [&](const Task& task, const Ending& end) {
+            if (end.fate == Fate::pending) return;
+            const std::size_t k = task.number;
+            const bool within = inside(task.start);
             const std::lock_guard lock(mutex);
-            record_.admission[k] = start.admission;
-            record_.inside[k] = inside;
-            record_.V[k] = decision_.height(start.kinetic, start.potential);
+            record_.admission[k] = task.start.admission;
+            record_.inside[k] = within;
+            record_.V[k] = decision_.height(task.start.kinetic, task.start.potential);
             record_.t[k] = end.t;
             record_.steps[k] = end.steps;
-            for (std::size_t i = 0; i < n; ++i) record_.q[k * n + i] = i < end.q.size() ? end.q[i] : NAN;
+            for (std::size_t i = 0; i < n; ++i) record_.q[k * n + i] = end.q[i] + 0.0;  // no -0
             record_.fate[k] = end.fate;
             out_.steps_now += end.steps;
             ++done_;
@@ -119,17 +127,25 @@ private:
         };
         const auto serve = [&](std::size_t) {
             Starts starts(model_, options_.components);
-            Start start;
             std::vector<double> x(options_.axes.size());
-            while (!(options_.interrupted && options_.interrupted())) {
-                const std::size_t k = next.fetch_add(1);
-                if (k >= todo.size()) return;
-                values(todo[k] - first, x);
-                starts.make(x, start);
-                const bool inside = start.admission != Admission::inadmissible &&
-                                    decision_.inside(start.kinetic, start.potential, start.q);
-                finish(todo[k], start, inside, simulate(start, inside));
-            }
+            const std::function<std::optional<Task>()> take = [&]() -> std::optional<Task> {
+                while (!(options_.interrupted && options_.interrupted())) {
+                    const std::size_t k = next.fetch_add(1);
+                    if (k >= todo.size()) break;
+                    Task task;
+                    task.number = todo[k];
+                    values(todo[k] - first, x);
+                    starts.make(x, task.start);
+                    task.captured_counts = decision_.level != nullptr && !decision_.to_rest && !inside(task.start);
+                    if (task.start.admission != Admission::inadmissible) return task;
+                    finish(task, {Fate::inadmissible, 0.0, 0, task.start.q});
+                }
+                return std::nullopt;
+            };
+            if (in_lanes_)
+                by_moreau_in_lanes(model_, std::get<integrate::Moreau>(options_.method), decision_, take, finish);
+            else
+                while (const std::optional<Task> task = take()) finish(*task, simulate(*task));
         };
         const int cores = options_.threads > 0 ? options_.threads
                                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -151,17 +167,15 @@ private:
         saved_ = Clock::now();
     }
 
-    Ending simulate(const Start& start, bool inside) const {
-        Ending end;
-        end.q = start.q;
-        if (start.admission == Admission::inadmissible) {
-            end.fate = Fate::inadmissible;
-            return end;
-        }
-        const bool captured_counts = decision_.level != nullptr && !decision_.to_rest && !inside;
+    bool inside(const Start& start) const {
+        return start.admission != Admission::inadmissible && decision_.inside(start.kinetic, start.potential, start.q);
+    }
+
+    Ending simulate(const Task& task) const {
         if (const auto* moreau = std::get_if<integrate::Moreau>(&options_.method))
-            return by_moreau(model_, *moreau, decision_, start, captured_counts);
-        return by_events(model_, std::get<integrate::EventDriven>(options_.method), decision_, start, captured_counts);
+            return by_moreau(model_, *moreau, decision_, task.start, task.captured_counts);
+        return by_events(model_, std::get<integrate::EventDriven>(options_.method), decision_, task.start,
+                         task.captured_counts);
     }
 
     void relabel() {
@@ -280,6 +294,7 @@ private:
         for (const std::int64_t s : record_.steps) out_.steps += s;
         out_.record = std::move(record_);
         out_.method = std::holds_alternative<integrate::Moreau>(options_.method) ? "moreau" : "event";
+        out_.lanes = in_lanes_ ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
         const auto count = [&](Fate fate) {
             return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
         };
@@ -298,6 +313,7 @@ private:
     const BasinOptions& options_;
     BasinRecord record_;
     Decision decision_;
+    bool in_lanes_ = false;
     Basin out_;
     std::vector<std::size_t> source_;
     std::vector<Edge> edges_;

@@ -117,7 +117,8 @@ struct Basin {
     int captor = 0;                                                ///< label of the level set, turn 0
 
     std::vector<std::string> warnings;
-    std::string method;      ///< "moreau, 8 motions side by side"
+    std::string method;      ///< moreau or event
+    int lanes = 1;           ///< motions side by side
     std::int64_t steps = 0;  ///< of all motions
     double seconds = 0.0;
     std::int64_t steps_now = 0;  ///< made in this run

@@ -67,6 +67,10 @@ Ending by_moreau(const model::Model& model, const integrate::Moreau& method, con
         if (t > decision.t_max - 1e-9 * h) t = decision.t_max;
         if ((k - 1) % steps_between_looks == 0 && !stepper.implicit() && stepper.stiff(at, h, k == 1 ? 16 : 3))
             stepper.become_implicit();
+        if (k % 1024 == 0 && decision.interrupted && decision.interrupted()) {
+            end.fate = Fate::pending;
+            return end;
+        }
         if (!stepper.step(at, t, next)) {
             end.fate = Fate::failed;
             break;
@@ -100,6 +104,7 @@ Ending by_events(const model::Model& model, const integrate::EventDriven& method
     integrate::Options options;
     options.t_end = decision.t_max;
     options.start = trajectory::State{0.0, start.q, start.u};
+    options.interrupted = decision.interrupted;
     const trajectory::Trajectory motion = integrate::simulate(model, kept, options);
     model::Workspace workspace(model);
     const auto n = start.q.size();
@@ -107,6 +112,10 @@ Ending by_events(const model::Model& model, const integrate::EventDriven& method
     end.steps = motion.statistics.steps;
     end.t = motion.end.t;
     end.q = motion.end.q;
+    if (motion.status == trajectory::Status::interrupted) {
+        end.fate = Fate::pending;
+        return end;
+    }
 
     const auto captured = [&](double t, trajectory::State& s) {
         s = motion.right(t);

@@ -12,6 +12,7 @@ struct Decision {
     const LevelSet* level = nullptr;
     std::vector<int> periodic;
     bool to_rest = false;
+    std::function<bool()> interrupted;  ///< asked now and then; an interrupted motion stays pending
 
     static constexpr int slow_steps = 16;    ///< in a row, for rest
     static constexpr int steps_to_look = 8;  ///< between two looks at the level set

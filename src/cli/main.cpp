@@ -56,6 +56,14 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_flag(
         "--repair-energy", c.repair_energy,
         "Replace the velocities after an impact that creates energy by the nearest that create none; event");
+    command
+        ->add_option("--vary", c.vary,
+                     "Run for many values, NAME=FROM:TO:COUNT[:log] or NAME=A,B,...; repeatable: all combinations")
+        ->allow_extra_args(false);
+    command->add_option("--solve-for", c.solve_for, "Find the value of this parameter, NAME or NAME=LOW:HIGH, ...");
+    command->add_option("--target", c.target, "... for which this holds, \"lambda(stop) = 5\"");
+    command->add_option("--at", c.at, "Where the target is taken: steady or end of the motion");
+    command->add_option("--band", c.band, "Of settling times, a part of the initial distance (0.02)");
     command->footer("Example:  saltus simulate models/bouncing-ball.toml --t-end 3 --set e=0.9 --out run");
     return command;
 }

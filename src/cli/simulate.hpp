@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 
@@ -17,6 +18,9 @@ struct SimulateCommand {
     bool strict_energy = false, repair_energy = false;
     int samples = 1001;
     std::string restart;
+    std::vector<std::string> vary;      ///< NAME=FROM:TO:COUNT
+    std::string solve_for, target, at;  ///< gain_study.hpp
+    std::optional<double> band;         ///< of the settling time
 };
 
 /// Returns the exit code; a run that failed or was interrupted gives its partial result all the same.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/control/statics.hpp"
+
+#include <algorithm>
+
+namespace saltus::control {
+
+namespace {
+
+constexpr int most_coordinates = 300;  // matrices are dense here
+
+}  // namespace
+
+std::string statics_refusal(const model::Model& model, ContactModel contacts) {
+    if (model.size() > most_coordinates)
+        return "the model has more than " + std::to_string(most_coordinates) + " coordinates";
+    if (!model.scleronomic || !model.autonomous) return "the model depends on the time";
+    for (const model::Contact& c : model.contacts) {
+        if (c.friction.law != model::FrictionLaw::none)
+            return "contact '" + c.name + "' has friction: its equilibria are sets";
+        if (contacts == ContactModel::springs && c.penalty_k == model::no_coefficient)
+            return "contact '" + c.name + "' has no k in [penalty]";
+    }
+    for (const model::Constraint& c : model.constraints)
+        if (c.friction.law != model::FrictionLaw::none)
+            return "constraint '" + c.name + "' has friction: its equilibria are sets";
+    if (!model.sliders.empty()) return "slider '" + model.sliders[0].name + "' has friction: its equilibria are sets";
+    if (!model.clutches.empty()) return "clutch '" + model.clutches[0].name + "' locks velocities";
+    return {};
+}
+
+Statics::Statics(const model::Model& model, ContactModel contacts, double stiffness)
+    : model_(model),
+      contacts_(contacts),
+      factor_(stiffness),
+      n_(model.size()),
+      constraints_(model.layout().constraints),
+      rows_(model.layout().positions()),
+      workspace_(model),
+      terms_(model.layout()),
+      jacobians_(model.system->jacobians()),
+      rest_(static_cast<std::size_t>(n_), 0.0),
+      coefficients_(static_cast<std::size_t>(model.layout().coefficients)),
+      compliance_(Vector::Zero(rows_)) {}
+
+void Statics::at(std::span<const double> q) {
+    q_.assign(q.begin(), q.end());
+    model::evaluate(model_, workspace_, 0.0, q_, rest_, terms_);
+    force_ = Eigen::Map<const Vector>(terms_.h.data(), n_);
+    positions_ = Eigen::Map<const Vector>(terms_.positions.data(), rows_);
+    mass_ = model::dense_symmetric(model_.layout().mass, terms_.M);
+    gradients_ = model::dense(model_.layout().rows, terms_.W).topRows(rows_);
+    if (contacts_ == ContactModel::rigid) return;
+    model_.system->coefficients(model::at(model_, 0.0, q_, rest_), workspace_.scratch(), coefficients_);
+    for (const model::Contact& c : model_.contacts)
+        compliance_(c.row) = 1.0 / (factor_ * coefficients_[static_cast<std::size_t>(c.penalty_k)]);
+}
+
+double Statics::potential() {
+    double U = model_.system->energy(model::at(model_, 0.0, q_, rest_), workspace_.scratch()).potential;
+    for (int i = constraints_; i < rows_; ++i)
+        if (compliance_(i) > 0.0 && positions_(i) < 0.0) U += 0.5 * positions_(i) * positions_(i) / compliance_(i);
+    return U;
+}
+
+Matrix Statics::jacobian(model::Function f, std::span<const double> lambda) {
+    const model::Pattern& pattern = jacobians_->pattern(f);
+    values_.resize(pattern.size());
+    jacobians_->evaluate(f, model::at(model_, 0.0, q_, rest_), rest_, lambda, values_);
+    return model::dense(pattern, values_);
+}
+
+Matrix Statics::stiffness(const Vector& lambda) {
+    std::vector<double> all(static_cast<std::size_t>(model_.layout().row_count()), 0.0);
+    std::copy(lambda.begin(), lambda.end(), all.begin());
+    return -jacobian(model::Function::residual, all).middleCols(1, n_);
+}
+
+Statics::ParameterColumn Statics::parameter_column(const Vector& lambda, int column) {
+    std::vector<double> all(static_cast<std::size_t>(model_.layout().row_count()), 0.0);
+    std::copy(lambda.begin(), lambda.end(), all.begin());
+    const int k = 1 + 2 * n_ + column;
+    ParameterColumn out;
+    out.force = jacobian(model::Function::residual, all).col(k);
+    out.position = jacobian(model::Function::position, all).col(k).head(rows_);
+    if (contacts_ == ContactModel::rigid) return out;
+    const Matrix coefficient = jacobian(model::Function::coefficient, all);
+    for (const model::Contact& c : model_.contacts) {
+        const double k_value = 1.0 / compliance_(c.row);
+        out.position(c.row) -= lambda(c.row) * factor_ * coefficient(c.penalty_k, k) / (k_value * k_value);
+    }
+    return out;
+}
+
+}  // namespace saltus::control

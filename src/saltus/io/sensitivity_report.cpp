@@ -99,6 +99,7 @@ std::string check_text(const SensitivityReport& r) {
         else
             text += fmt::format("    {:<12} {}\n", s.with_respect_to[j].name, d.why_not);
     }
+    if (r.check->compared == 0) return text + "    nothing could be compared\n";
     return text + fmt::format("    largest relative error {:.2e}\n", r.check->max_relative_error);
 }
 
@@ -149,6 +150,7 @@ Json check_json(const SensitivityReport& r) {
             v["step"] = d.step;
             v["error"] = number(d.error);
             v["uncertainty"] = number(d.uncertainty);
+            v["sure"] = !d.unsure();
             Json q = Json::object(), u = Json::object();
             for (Eigen::Index i = 0; i < n; ++i) {
                 q[s.motion.coordinates[static_cast<std::size_t>(i)]] = number(d.state(i));
@@ -162,7 +164,8 @@ Json check_json(const SensitivityReport& r) {
         }
         variables[s.with_respect_to[j].name] = std::move(v);
     }
-    return {{"max_relative_error", number(r.check->max_relative_error)}, {"variables", std::move(variables)}};
+    return {{"max_relative_error", r.check->compared > 0 ? number(r.check->max_relative_error) : Json(nullptr)},
+            {"variables", std::move(variables)}};
 }
 
 std::string derivatives_text(const SensitivityReport& r) {

@@ -287,8 +287,11 @@ Differences differences(const model::Description& description, const model::Buil
                 out.variables[j] = study.of(j);
         },
         {options.threads, options.interrupted, {}});
-    for (const Differenced& d : out.variables)
-        if (d.possible) out.max_relative_error = std::max(out.max_relative_error, d.error);
+    for (const Differenced& d : out.variables) {
+        if (!d.possible || d.unsure()) continue;
+        ++out.compared;
+        out.max_relative_error = std::max(out.max_relative_error, d.error);
+    }
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return out;
 }

@@ -18,11 +18,15 @@ struct Differenced {
     double uncertainty = 0.0;  ///< of the extrapolation, relative as `error` is
     double error =
         0.0;  ///< of the derivative against it: q, u and event times each in terms of the largest of the kind
+
+    /// Differences of motions that part quickly say little: the derivative is inside what they leave open.
+    bool unsure() const { return uncertainty > 1e-6 && error <= uncertainty; }
 };
 
 struct Differences {
     std::vector<Differenced> variables;  ///< those of the sensitivity
-    double max_relative_error = 0.0;     ///< of all that have a derivative
+    double max_relative_error = 0.0;     ///< of all that have a derivative and sure differences
+    int compared = 0;                    ///< so many
     double seconds = 0.0;
 };
 

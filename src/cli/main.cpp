@@ -10,6 +10,7 @@
 #include "cli/check.hpp"
 #include "cli/command.hpp"
 #include "cli/compare.hpp"
+#include "cli/equilibria.hpp"
 #include "cli/impact.hpp"
 #include "cli/sensitivity.hpp"
 #include "cli/simulate.hpp"
@@ -103,6 +104,18 @@ CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
     return command;
 }
 
+CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
+    CLI::App* command = app.add_subcommand("equilibria", "Equilibrium sets, or whether one position is an equilibrium");
+    add_common(*command, c.common);
+    command
+        ->add_option("--at", c.at,
+                     "Position to look at, x=1,y=2; what is left out follows from the set with these values")
+        ->allow_extra_args(false);
+    command->add_option("--time", c.time, "Take a model that depends on time as it is at this time");
+    command->footer("Example:  saltus equilibria models/rocking-bar.toml --at x=0.1,y=0,phi=0");
+    return command;
+}
+
 CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
     CLI::App* command =
         app.add_subcommand("sensitivity", "Derivatives of a motion and of its event times, through all events");
@@ -190,6 +203,7 @@ int main(int argc, char** argv) {
     cli::SimulateCommand simulate_options;
     cli::CompareCommand compare_options;
     cli::ImpactCommand impact_options;
+    cli::EquilibriaCommand equilibria_options;
     cli::SensitivityCommand sensitivity_options;
     cli::BasinCommand basin_options;
     cli::SolveCommand solve_options;
@@ -197,6 +211,7 @@ int main(int argc, char** argv) {
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
     const CLI::App* const compare_command = add_compare(app, compare_options);
     const CLI::App* const impact_command = add_impact(app, impact_options);
+    const CLI::App* const equilibria_command = add_equilibria(app, equilibria_options);
     const CLI::App* const sensitivity_command = add_sensitivity(app, sensitivity_options);
     const CLI::App* const basin_command = add_basin(app, basin_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
@@ -208,6 +223,7 @@ int main(int argc, char** argv) {
         if (simulate_command->parsed()) return cli::simulate(simulate_options);
         if (compare_command->parsed()) return cli::compare(compare_options);
         if (impact_command->parsed()) return cli::impact(impact_options);
+        if (equilibria_command->parsed()) return cli::equilibria(equilibria_options);
         if (sensitivity_command->parsed()) return cli::sensitivity(sensitivity_options);
         if (basin_command->parsed()) return cli::basin(basin_options);
         if (solve_command->parsed()) return cli::solve(solve_options);

@@ -26,6 +26,7 @@ struct Column {
     std::vector<Entry> entries;
     int element = -1;
     double lower = 0.0;
+    double load = 1.0;  ///< of a unit of its weight
 };
 
 /// The linear program that the corners so far make.
@@ -85,6 +86,7 @@ public:
     ForceSolution expand(const solvers::ProgramSolution& s) const {
         ForceSolution out;
         out.status = s.status;
+        if (s.status == ProgramStatus::stalled && solvers::worst(s) <= 1e-8) out.status = ProgramStatus::optimal;
         out.x = s.x.head(unknowns_);
         out.t = p_.margin ? s.x(unknowns_) : 0.0;
         out.lambda = Vector::Zero(p_.B.cols());
@@ -112,13 +114,13 @@ private:
     Eigen::Index first_column() const { return unknowns_ + (p_.margin ? 1 : 0) + inequalities_ + sliders_; }
 
     void size_of_forces() {
-        const double right = p_.size > 0.0 ? p_.size : p_.b.norm();
+        const double right = right_ = p_.size > 0.0 ? p_.size : p_.b.norm() > 0.0 ? p_.b.norm() : 1.0;
         size_.assign(p_.elements->size(), 1.0);
         for (std::size_t k = 0; k < size_.size(); ++k) {
             const RestingElement& e = (*p_.elements)[k];
             if (e.normal < 0) continue;
             const double column = p_.B.col(e.normal).norm();
-            size_[k] = (right > 0.0 ? right : 1.0) / (column > 0.0 ? column : 1.0);
+            size_[k] = right / (column > 0.0 ? column : 1.0);
         }
     }
 
@@ -149,6 +151,13 @@ private:
         if (e.normal >= 0) c.entries.push_back({e.normal, unit * direction(k)});
         for (Eigen::Index i = 0; i < corner.size(); ++i)
             c.entries.push_back({e.slip + static_cast<int>(i), unit * corner(i)});
+        // Steep cones have long columns: each gets the length of its normal's.
+        Vector column = Vector::Zero(balance_);
+        for (const Entry& x : c.entries) column += x.factor * p_.B.col(x.lambda);
+        const double wanted = e.normal >= 0 ? size_[k] * p_.B.col(e.normal).norm() : right_;
+        const double length = column.norm(), factor = length > 0.0 && wanted > 0.0 ? wanted / length : 1.0;
+        for (Entry& x : c.entries) x.factor *= factor;
+        c.load = unit * factor;
         columns_.push_back(std::move(c));
     }
 
@@ -190,7 +199,7 @@ private:
             }
             lp_.lower(at) = columns_[c].lower;
             const int row = load_row_[static_cast<std::size_t>(columns_[c].element)];
-            if (row >= 0) lp_.A(balance_ + inequalities_ + row, at) = 1.0;
+            if (row >= 0) lp_.A(balance_ + inequalities_ + row, at) = columns_[c].load;
         }
     }
 
@@ -222,6 +231,7 @@ private:
     ForceCorners& corners_;
     Eigen::Index balance_ = 0, unknowns_ = 0, inequalities_ = 0;
     int sliders_ = 0;
+    double right_ = 1.0;
     std::vector<int> load_row_;
     std::vector<double> size_;
     std::vector<Column> columns_;

@@ -206,4 +206,27 @@ Matrix RestingModel::load_slopes(const Statics& s) {
     return slopes;
 }
 
+Statics without_friction(RestingModel& model, const Statics& s) {
+    Statics out;
+    out.h = s.h;
+    out.scale = s.scale;
+    out.size = s.size;
+    out.moves = s.moves;
+    for (const Statics::Fixed& f : s.fixed) out.h -= model.row(f.row).transpose() * f.force;
+    for (const RestingElement& e : s.elements) {
+        if (e.normal < 0) continue;
+        RestingElement r = e;
+        r.body = {};
+        r.sliding = {};
+        r.slip = -1;
+        r.normal = static_cast<int>(out.columns.size());
+        out.columns.push_back({s.columns[static_cast<std::size_t>(e.normal)][0]});
+        out.elements.push_back(std::move(r));
+    }
+    out.W.resize(s.h.size(), static_cast<Eigen::Index>(out.columns.size()));
+    for (std::size_t c = 0; c < out.columns.size(); ++c)
+        out.W.col(static_cast<Eigen::Index>(c)) = model.row(out.columns[c][0].row).transpose();
+    return out;
+}
+
 }  // namespace saltus::stability

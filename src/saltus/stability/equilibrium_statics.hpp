@@ -100,4 +100,7 @@ private:
     Vector q_;
 };
 
+/// Normal forces, reactions and clutches alone, at the position that the model is at.
+Statics without_friction(RestingModel& model, const Statics& statics);
+
 }  // namespace saltus::stability

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibria.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/text.hpp"
+#include "saltus/stability/equilibrium_periods.hpp"
+#include "saltus/stability/equilibrium_search.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+using Index = Eigen::Index;
+
+/// Positions scattered around the model's own, angles over their periods; the same in every run.
+std::vector<Vector> scattered(const model::Model& m, const std::vector<double>& periods, int count) {
+    const Index n = m.size();
+    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), n);
+    double length = 0.0;
+    for (Index i = 0; i < n; ++i)
+        if (periods[static_cast<std::size_t>(i)] == 0.0) length = std::max(length, std::abs(q0(i)));
+    if (length == 0.0) length = 1.0;
+    std::vector<Vector> list{q0, Vector::Zero(n)};
+    // Roots of x^(n+1) = x + 1 give well spread points in n dimensions.
+    double root = 1.5;
+    for (int k = 0; k < 60; ++k) root = std::pow(1.0 + root, 1.0 / (static_cast<double>(n) + 1.0));
+    for (int k = 1; k <= count; ++k) {
+        Vector q(n);
+        const double width = length * std::array{0.3, 1.0, 3.0}[static_cast<std::size_t>(k % 3)];
+        for (Index i = 0; i < n; ++i) {
+            const double x = 0.5 + k * std::pow(1.0 / root, static_cast<double>(i + 1));
+            const double spread = 2.0 * (x - std::floor(x)) - 1.0;
+            const double period = periods[static_cast<std::size_t>(i)];
+            q(i) = period > 0.0 ? 0.5 * period * spread : (k % 2 == 0 ? q0(i) : 0.0) + width * spread;
+        }
+        list.push_back(std::move(q));
+    }
+    return list;
+}
+
+/// Time in forces or geometry, seen at scattered times: a term with factor 0 is none.
+bool depends_on_time(const model::Model& m) {
+    if (m.scleronomic && m.autonomous) return false;
+    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), m.size());
+    RestingModel first(m, 0.0);
+    first.move_to(q0);
+    const std::vector<char> all(m.contacts.size(), 1);
+    const Statics a = first.statics(all);
+    for (const double t : {0.618, 1.3247, 2.0946, 7.389, 31.4}) {
+        RestingModel later(m, t);
+        later.move_to(q0);
+        const Statics b = later.statics(all);
+        if (a.W.cols() != b.W.cols() || a.moves != b.moves) return true;
+        if ((a.h - b.h).cwiseAbs().maxCoeff() > 1e-13 * (1.0 + a.h.cwiseAbs().maxCoeff())) return true;
+        if (a.W.size() > 0 && (a.W - b.W).cwiseAbs().maxCoeff() > 1e-13) return true;
+        for (int row = 0; row < m.layout().positions(); ++row)
+            if (std::abs(first.position(row) - later.position(row)) > 1e-13 * first.position_scale(row)) return true;
+    }
+    return false;
+}
+
+/// All combinations, small ones first; one that could not be closed leaves out those that contain it.
+class Combinations {
+public:
+    Combinations(std::size_t contacts, std::size_t most) : contacts_(contacts), most_(most) { layer_.push_back({}); }
+
+    /// The next combination, or false.
+    bool next(std::vector<char>& closed) {
+        while (at_ == layer_.size()) {
+            if (layer_.empty()) return false;
+            grow();
+            at_ = 0;
+            if (layer_.empty()) return false;
+        }
+        if (given_ == most_) {
+            left_out = true;
+            return false;
+        }
+        ++given_;
+        closed.assign(contacts_, 0);
+        for (const std::size_t i : layer_[at_]) closed[i] = 1;
+        possible_.push_back(true);
+        ++at_;
+        return true;
+    }
+    void impossible() { possible_.back() = false; }
+
+    bool left_out = false;
+
+private:
+    using Set = std::vector<std::size_t>;
+
+    /// Combinations of one contact more, all of whose parts could be closed.
+    void grow() {
+        std::vector<Set> alive;
+        for (std::size_t k = 0; k < layer_.size(); ++k)
+            if (possible_[k]) alive.push_back(layer_[k]);
+        std::sort(alive.begin(), alive.end());
+        std::vector<Set> next;
+        for (const Set& s : alive)
+            for (std::size_t i = s.empty() ? 0 : s.back() + 1; i < contacts_; ++i) {
+                Set larger = s;
+                larger.push_back(i);
+                bool all = true;
+                for (std::size_t leave = 0; leave + 1 < larger.size() && all; ++leave) {
+                    Set part = larger;
+                    part.erase(part.begin() + static_cast<std::ptrdiff_t>(leave));
+                    all = std::binary_search(alive.begin(), alive.end(), part);
+                }
+                if (all) next.push_back(std::move(larger));
+                if (next.size() > most_) break;
+            }
+        layer_ = std::move(next);
+        possible_.clear();
+    }
+
+    std::size_t contacts_, most_, given_ = 0, at_ = 0;
+    std::vector<Set> layer_;
+    std::vector<bool> possible_;
+};
+
+/// Those that friction only widens first, then by how far their angles are turned, then by energy.
+bool before(const std::vector<double>& periods, const EquilibriumSet& a, const EquilibriumSet& b) {
+    const auto rank = [](const EquilibriumSet& s) { return s.contains_frictionless ? 0 : 1; };
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    const auto less = [](double x, double y, bool& decided) {
+        decided = std::abs(x - y) > 1e-9 * (1.0 + std::abs(x) + std::abs(y));
+        return x < y;
+    };
+    const auto turned = [&](const EquilibriumSet& s) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < periods.size(); ++i)
+            if (periods[i] > 0.0) sum += std::abs(s.representative(static_cast<Index>(i))) / periods[i];
+        return sum;
+    };
+    bool decided = false;
+    for (const auto& [x, y] : {std::pair{turned(a), turned(b)}, std::pair{a.potential_least, b.potential_least},
+                               std::pair{a.representative.norm(), b.representative.norm()}}) {
+        const bool first = less(x, y, decided);
+        if (decided) return first;
+    }
+    for (Index i = 0; i < a.representative.size(); ++i) {
+        const bool first = less(b.representative(i), a.representative(i), decided);
+        if (decided) return first;
+    }
+    return false;
+}
+
+/// A set whose boundary closes another contact touches the set of that combination.
+void find_neighbours(Equilibria& e) {
+    for (std::size_t k = 0; k < e.sets.size(); ++k)
+        for (const SetLimit& limit : e.sets[k].limits) {
+            if (limit.closes.empty()) continue;
+            for (std::size_t j = 0; j < e.sets.size(); ++j) {
+                std::vector<char> closed = e.sets[k].closed;
+                for (const int i : limit.closes) closed[static_cast<std::size_t>(i)] = 1;
+                if (j == k || e.sets[j].closed != closed) continue;
+                Equilibria one = e;
+                one.sets = {e.sets[j]};
+                if (!member(one, {limit.q.data(), static_cast<std::size_t>(limit.q.size())}, 1e-5)) continue;
+                for (const auto& [from, to] : {std::pair{k, j}, std::pair{j, k}}) {
+                    std::vector<int>& touches = e.sets[from].touches;
+                    if (std::find(touches.begin(), touches.end(), static_cast<int>(to)) == touches.end())
+                        touches.push_back(static_cast<int>(to));
+                }
+            }
+        }
+    for (EquilibriumSet& set : e.sets) {
+        std::sort(set.touches.begin(), set.touches.end());
+        set.isolated = set.touches.empty();
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(SearchStatus status) {
+    switch (status) {
+        case SearchStatus::searched: return "searched";
+        case SearchStatus::partly: return "partly";
+        case SearchStatus::interrupted: return "interrupted";
+        case SearchStatus::time_dependent: return "time-dependent";
+        case SearchStatus::too_large: return "too-large";
+        case SearchStatus::no_derivatives: return "no-derivatives";
+    }
+    return "";
+}
+
+Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
+    Equilibria out;
+    out.model = m.name;
+    out.coordinates = m.coordinates;
+    for (const model::Contact& c : m.contacts) out.contacts.push_back(c.name);
+    out.time = options.time.value_or(0.0);
+    out.periods.assign(m.coordinates.size(), 0.0);
+    if (!options.time && depends_on_time(m)) {
+        out.status = SearchStatus::time_dependent;
+        out.warnings.push_back(
+            "forces or geometry depend on time, so that no position need stay at rest: no sets are given; --time t "
+            "looks at the model as it is at that time");
+        return out;
+    }
+    if (m.size() > options.largest_model) {
+        out.status = SearchStatus::too_large;
+        out.warnings.push_back("the model has " + std::to_string(m.size()) +
+                               " coordinates, too many to search for sets; --at tells of single positions");
+        return out;
+    }
+    RestingModel model(m, out.time);
+    if (!model.has_derivatives()) {
+        out.status = SearchStatus::no_derivatives;
+        out.warnings.push_back("the system gives no derivatives, which the search for sets needs; --at works");
+        return out;
+    }
+    out.periods = periods_of(model);
+    const std::vector<Vector> starts = scattered(m, out.periods, options.starts);
+    Combinations combinations(m.contacts.size(), static_cast<std::size_t>(options.most_combinations));
+    for (std::vector<char> closed; combinations.next(closed);) {
+        if (options.interrupted && options.interrupted()) {
+            out.status = SearchStatus::interrupted;
+            break;
+        }
+        ++out.combinations;
+        CombinationSearch search(model, closed, out.periods);
+        bool possible = false;
+        for (const Vector& start : starts) {
+            ++out.starts;
+            possible = search.look_from(start) || possible;
+        }
+        if (!possible) combinations.impossible();
+        out.programs += search.programs();
+        for (EquilibriumSet& set : search.sets()) out.sets.push_back(std::move(set));
+    }
+    if (combinations.left_out) {
+        out.status = SearchStatus::partly;
+        out.warnings.push_back("only the first " + std::to_string(options.most_combinations) +
+                               " combinations of closed contacts were looked at");
+    }
+    std::stable_sort(out.sets.begin(), out.sets.end(),
+                     [&](const EquilibriumSet& a, const EquilibriumSet& b) { return before(out.periods, a, b); });
+    find_neighbours(out);
+    return out;
+}
+
+std::optional<Membership> member(const Equilibria& e, std::span<const double> position, double tolerance) {
+    const Vector q = Eigen::Map<const Vector>(position.data(), static_cast<Index>(position.size()));
+    const Vector unit = q.cwiseAbs() + Vector::Ones(q.size());
+    std::optional<Membership> best;
+    for (std::size_t k = 0; k < e.sets.size(); ++k) {
+        const EquilibriumSet& set = e.sets[k];
+        Membership m;
+        m.set = static_cast<int>(k);
+        m.turns.assign(e.periods.size(), 0);
+        Vector copy = q;
+        for (std::size_t i = 0; i < e.periods.size(); ++i) {
+            const auto c = static_cast<Index>(i);
+            if (e.periods[i] > 0.0) {
+                const double middle = 0.5 * (set.lower(c) + set.upper(c));
+                m.turns[i] = static_cast<int>(std::round((q(c) - middle) / e.periods[i]));
+                copy(c) -= e.periods[i] * m.turns[i];
+            }
+            const double off = std::max({0.0, set.lower(c) - copy(c), copy(c) - set.upper(c)});
+            m.distance = std::max(m.distance, off / unit(c));
+        }
+        if (m.distance > tolerance) continue;
+        if (set.exact && set.directions.cols() > 0) {
+            Vector off = copy - set.origin;
+            off -= set.directions * least_squares(set.directions, off);
+            for (Index i = 0; i < off.size(); ++i)
+                if (set.around[static_cast<std::size_t>(i)] == 0)
+                    m.distance = std::max(m.distance, std::abs(off(i)) / unit(i));
+        }
+        if (m.distance > tolerance) continue;
+        if (!best || m.distance < best->distance) best = std::move(m);
+    }
+    return best;
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibrium_periods.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/expr/tape.hpp"
+#include "saltus/model/expression_system.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+/// 2π/|slope| of the arguments of circular functions by q_i, where the slope is a number.
+std::vector<double> candidates(const model::ExpressionSystem& system, const model::Model& m, std::size_t i) {
+    model::Formulas f = system.formulas();
+    const model::Derived& d = system.derived();
+    std::vector<expr::Expr> roots = d.h;
+    roots.insert(roots.end(), f.constraints.begin(), f.constraints.end());
+    roots.insert(roots.end(), f.gaps.begin(), f.gaps.end());
+    for (const model::Derived::Entry& e : d.rows) roots.push_back(e.value);
+    roots.insert(roots.end(), f.coefficients.begin(), f.coefficients.end());
+    std::vector<expr::Expr> slopes;
+    expr::Derivative derivative(f.graph, f.q[i]);
+    for (const expr::Expr e : expr::reachable(f.graph, roots)) {
+        const expr::Node node = f.graph[e];
+        if (node.op != expr::Op::sin && node.op != expr::Op::cos && node.op != expr::Op::tan) continue;
+        const expr::Expr slope = derivative(node.a);
+        const auto varies = static_cast<expr::Kinds>(expr::time | expr::position | expr::velocity);
+        if (!f.graph.is_zero(slope) && !f.graph.depends_on(slope, varies)) slopes.push_back(slope);
+    }
+    const expr::Tape tape(f.graph, slopes, f.p, {});
+    std::vector<double> scratch(tape.slot_count()), values(slopes.size()), list;
+    tape.prepare<double>(m.p, scratch);
+    tape.evaluate<double>({}, scratch, values);
+    for (const double slope : values)
+        if (std::isfinite(slope) && slope != 0.0) list.push_back(2.0 * std::numbers::pi / std::abs(slope));
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end(), [](double a, double b) { return b - a <= 1e-12 * b; }),
+               list.end());
+    return list;
+}
+
+/// Everything that statics knows of a position.
+Vector fingerprint(RestingModel& model, const Vector& q) {
+    model.move_to(q);
+    const model::Model& m = model.model();
+    const Statics s = model.statics(std::vector<char>(m.contacts.size(), 1));
+    std::vector<double> all(s.h.data(), s.h.data() + s.h.size());
+    all.insert(all.end(), s.W.data(), s.W.data() + s.W.size());
+    for (int row = 0; row < m.layout().positions(); ++row) all.push_back(model.position(row));
+    for (const RestingElement& e : s.elements)
+        all.insert(all.end(), {e.load, e.body.mu, e.body.mu_second, e.body.drilling, e.body.rolling, e.body.radius});
+    return Eigen::Map<const Vector>(all.data(), static_cast<Eigen::Index>(all.size()));
+}
+
+bool is_period(RestingModel& model, Eigen::Index i, double period) {
+    // Golden-ratio points: scattered, the same in every run.
+    for (int k = 1; k <= 6; ++k) {
+        Vector q(model.size());
+        for (Eigen::Index j = 0; j < q.size(); ++j) {
+            const double x = 0.6180339887498949 * (k + 7.0 * static_cast<double>(j + 1) * 1.3247179572447460);
+            q(j) = 4.0 * (x - std::floor(x)) - 2.0;
+        }
+        const Vector here = fingerprint(model, q);
+        q(i) += period;
+        const Vector there = fingerprint(model, q);
+        if (here.size() != there.size() || !here.allFinite() || !there.allFinite()) return false;
+        if ((here - there).cwiseAbs().maxCoeff() > 1e-11 * (1.0 + here.cwiseAbs().maxCoeff())) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<double> periods_of(RestingModel& model) {
+    std::vector<double> periods(static_cast<std::size_t>(model.size()), 0.0);
+    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model.model().system.get());
+    if (system == nullptr || system->formulas().q.size() != periods.size()) return periods;
+    for (std::size_t i = 0; i < periods.size(); ++i)
+        for (const double candidate : candidates(*system, model.model(), i)) {
+            for (const double times : {1.0, 2.0, 3.0, 4.0})
+                if (periods[i] == 0.0 && is_period(model, static_cast<Eigen::Index>(i), times * candidate))
+                    periods[i] = times * candidate;
+            if (periods[i] != 0.0) break;
+        }
+    return periods;
+}
+
+Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b) {
+    Vector out = a;
+    for (std::size_t i = 0; i < periods.size(); ++i) {
+        const auto k = static_cast<Eigen::Index>(i);
+        if (periods[i] > 0.0) out(k) += periods[i] * std::round((b(k) - a(k)) / periods[i]);
+    }
+    return out;
+}
+
+}  // namespace saltus::stability

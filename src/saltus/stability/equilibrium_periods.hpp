@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "saltus/stability/equilibrium_statics.hpp"
+
+namespace saltus::stability {
+
+/// The period of each coordinate: the shift that changes no gap, constraint, force or row; 0: none. Candidates come
+/// from the arguments of sines and cosines; that they are periods is seen at scattered positions.
+std::vector<double> periods_of(RestingModel& model);
+
+/// a shifted by whole periods to where it is nearest to b.
+Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b);
+
+}  // namespace saltus::stability

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibrium_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/stability/equilibrium_algebra.hpp"
+#include "saltus/stability/equilibrium_periods.hpp"
+#include "saltus/stability/equilibrium_point.hpp"
+#include "saltus/stability/equilibrium_polytope.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double open_gap = 1e-9;  ///< of the row's size: less counts as closed
+using Index = Eigen::Index;
+
+}  // namespace
+
+Vector first_copy(const std::vector<double>& periods, const Vector& q) {
+    Vector out = q;
+    for (std::size_t i = 0; i < periods.size(); ++i) {
+        const auto k = static_cast<Index>(i);
+        if (periods[i] > 0.0) out(k) -= periods[i] * std::ceil(q(k) / periods[i] - 0.5 - 1e-9);
+    }
+    return out;
+}
+
+CombinationSearch::CombinationSearch(RestingModel& model, std::vector<char> closed, const std::vector<double>& periods)
+    : model_(model), manifold_(model, std::move(closed)), periods_(periods) {}
+
+bool CombinationSearch::look_from(Vector q) {
+    if (!manifold_.close(q)) return false;
+    more_.push_back(q);
+    for (int rounds = 0; !more_.empty() && rounds < 50; ++rounds) {
+        RestPoint p = manifold_.at(more_.front());
+        more_.pop_front();
+        if (!manifold_.settle(p)) continue;
+        p.q = first_copy(periods_, p.q);
+        if (!lift(p) || known(p)) continue;
+        describe(std::move(p));
+    }
+    more_.clear();
+    return true;
+}
+
+/// The contacts that are not closed here are to be open: off a point where one just touches.
+bool CombinationSearch::lift(RestPoint& p) {
+    for (int tries = 0; tries < 4; ++tries) {
+        int contact = -1;
+        if (manifold_.least_gap(p.q, &contact) > open_gap) return true;
+        model_.move_to(p.q);
+        const Vector cost = -model_.row(model_.model().contacts[static_cast<std::size_t>(contact)].row).transpose();
+        if (!manifold_.settle(p, cost, {.radius = 0.05, .largest = 0.1, .smallest = 1e-8, .most = 20})) return false;
+    }
+    return manifold_.least_gap(p.q) > open_gap;
+}
+
+bool CombinationSearch::in_set(std::size_t k, const Vector& q) {
+    const EquilibriumSet& set = sets_[k];
+    if (set.exact) {
+        Vector off = nearest_copy(periods_, q, set.origin) - set.origin;
+        const Vector unit = manifold_.unit(q);
+        if (set.directions.cols() > 0) off -= set.directions * least_squares(set.directions, off);
+        if (off.cwiseQuotient(unit).cwiseAbs().maxCoeff() > 1e-7) return false;
+        for (Index i = 0; i < q.size(); ++i) {
+            if (set.around[static_cast<std::size_t>(i)] != 0) continue;
+            const double x = nearest_copy(periods_, q, set.representative)(i);
+            if (x < set.lower(i) - 1e-7 * unit(i) || x > set.upper(i) + 1e-7 * unit(i)) return false;
+        }
+        return true;
+    }
+    if (curves_[k]) {
+        const Curve& c = *curves_[k];
+        double best = infinity;
+        std::size_t nearest = 0;
+        for (std::size_t i = 0; i < c.samples.size(); ++i) {
+            const Vector& at = c.samples[i].point.q;
+            const double d = manifold_.distance(at, nearest_copy(periods_, q, at));
+            if (d < best) {
+                best = d;
+                nearest = i;
+            }
+        }
+        if (best > 0.1) return false;
+        const Curve::Sample& s = c.samples[nearest];
+        const Vector unit = manifold_.unit(s.point.q), copy = nearest_copy(periods_, q, s.point.q);
+        const Vector direction = s.tangent.cwiseQuotient(unit);
+        RestPoint p = s.point;
+        const double distance = direction.dot(copy - p.q);
+        p.q += distance * s.tangent.cwiseProduct(unit);
+        if (!manifold_.correct(p, RestingManifold::Slice{s.point.q, direction, distance})) return false;
+        return manifold_.distance(p.q, copy) <= 1e-6;
+    }
+    // A region: near a sample, and equilibria all the way to it.
+    for (const Vector& at : set.samples) {
+        const Vector copy = nearest_copy(periods_, q, at);
+        if (manifold_.distance(at, copy) > 1.5 * set.spacing) continue;
+        bool all = true;
+        for (int part = 1; part < 8 && all; ++part) {
+            RestPoint p = manifold_.at(at + (copy - at) * (part / 8.0));
+            all = manifold_.correct(p) && manifold_.inside(p.q).value >= -1e-8;
+        }
+        if (all) return true;
+    }
+    return false;
+}
+
+bool CombinationSearch::known(const RestPoint& p) {
+    for (std::size_t k = 0; k < sets_.size(); ++k)
+        if (in_set(k, p.q)) return true;
+    return false;
+}
+
+void CombinationSearch::describe(RestPoint p) {
+    if (!manifold_.correct(p)) return;
+    const Matrix T = manifold_.tangent(p);
+    if (describe_exactly(p, T)) return;
+    if (T.cols() == 1)
+        describe_curve(p);
+    else
+        describe_region(p, T);
+}
+
+bool CombinationSearch::describe_exactly(const RestPoint& p, const Matrix& T) {
+    model_.move_to(p.q);
+    const Statics statics = model_.statics(manifold_.closed());
+    const Vector lambda = plain_forces(statics, balance(statics));
+    const Matrix N = T.cols() > 0 ? reduced_basis(T) : T;
+    const std::optional<AffineRest> plane = affine_along(model_, manifold_.closed(), p.q, lambda, N);
+    if (!plane) return false;
+    const AffineSets found(model_, manifold_.closed(), *plane);
+    if (!found.exact() || found.sets().empty()) return false;
+    for (const EquilibriumSet& set : found.sets()) {
+        sets_.push_back(set);
+        curves_.emplace_back();
+        finish(sets_.back());
+    }
+    return true;
+}
+
+void CombinationSearch::describe_curve(const RestPoint& from) {
+    CurveOptions options;
+    options.periods = periods_;
+    Curve c = trace(manifold_, from, options);
+    if (c.samples.empty()) return;
+    // Once more from where it is deepest: an end that was the start is no measure of what zero is.
+    const auto deepest = std::max_element(c.samples.begin(), c.samples.end(),
+                                          [](const auto& a, const auto& b) { return a.inside < b.inside; });
+    const RestPoint middle = deepest->point;
+    const std::vector<Vector> seen = c.beyond;
+    if (!c.closed && deepest->inside > 1e-6) c = trace(manifold_, middle, options);
+    more_.insert(more_.end(), seen.begin(), seen.end());
+    more_.insert(more_.end(), c.beyond.begin(), c.beyond.end());
+
+    EquilibriumSet set;
+    set.closed = manifold_.closed();
+    set.dimension = 1;
+    set.shape = SetShape::curve;
+    set.tolerance = 1e-10;
+    set.representative = middle.q;
+    const Index n = manifold_.size();
+    set.lower.resize(n);
+    set.upper.resize(n);
+    set.around.assign(static_cast<std::size_t>(n), 0);
+    for (Index i = 0; i < n; ++i) {
+        const Extent e = extent_of(manifold_, c, i);
+        set.lower(i) = e.lower;
+        set.upper(i) = e.upper;
+        if (c.closed && c.turn.size() > 0 && std::abs(c.turn(i)) > 0.0) set.around[static_cast<std::size_t>(i)] = 1;
+    }
+    for (const Curve::Sample& s : c.samples) set.samples.push_back(s.point.q);
+    set.spacing = options.longest;
+    for (const bool first : {true, false}) {
+        const Curve::End end = first ? c.first : c.last;
+        if (c.closed) break;
+        const Curve::Sample& s = first ? c.samples.front() : c.samples.back();
+        if (end == Curve::End::unbounded) {
+            set.unbounded = true;
+            // What still moves at that end goes on.
+            const Vector outward = (first ? -1.0 : 1.0) * s.tangent;
+            for (Index i = 0; i < n; ++i) {
+                if (std::abs(outward(i)) < 1e-3) continue;
+                (outward(i) > 0.0 ? set.upper : set.lower)(i) = outward(i) > 0.0 ? infinity : -infinity;
+            }
+        } else {
+            set.boundary.push_back(s.point.q);
+        }
+    }
+    sets_.push_back(std::move(set));
+    curves_.emplace_back(std::move(c));
+    finish(sets_.back());
+}
+
+/// Two dimensions and more: extents by sequential programs.
+void CombinationSearch::describe_region(const RestPoint& from, const Matrix& T) {
+    EquilibriumSet set;
+    set.closed = manifold_.closed();
+    set.dimension = static_cast<int>(T.cols());
+    set.shape = SetShape::region;
+    set.tolerance = 1e-9;
+    set.representative = from.q;
+    set.lower = set.upper = from.q;
+    set.samples.push_back(from.q);
+    const Index n = manifold_.size();
+    set.around.assign(static_cast<std::size_t>(n), 0);
+    for (Index i = 0; i < n; ++i)
+        for (const double side : {1.0, -1.0}) {
+            RestPoint p = from;
+            if (!manifold_.settle(p, side * Vector::Unit(n, i),
+                                  {.radius = 0.05, .largest = 0.2, .smallest = 1e-9, .most = 300}))
+                continue;
+            set.lower = set.lower.cwiseMin(p.q);
+            set.upper = set.upper.cwiseMax(p.q);
+            set.boundary.push_back(p.q);
+        }
+    set.spacing = (set.upper - set.lower).cwiseQuotient(manifold_.unit(from.q)).maxCoeff();
+    sets_.push_back(std::move(set));
+    curves_.emplace_back();
+    finish(sets_.back());
+}
+
+SetLimit CombinationSearch::limit_at(const Vector& q) {
+    SetLimit limit;
+    limit.q = q;
+    model_.move_to(q);
+    const model::Model& m = model_.model();
+    for (std::size_t i = 0; i < m.contacts.size(); ++i)
+        if (manifold_.closed()[i] == 0 && model_.closed(i, 1e-7)) limit.closes.push_back(static_cast<int>(i));
+    const Statics s = model_.statics(manifold_.closed());
+    const Balance b = balance(s);
+    if (b.lambda.size() != s.W.cols() || b.margin > 1e-6) return limit;
+    for (const RestingElement& e : s.elements) {
+        double load = e.load;
+        if (e.normal >= 0) {
+            const double size = s.size / std::max(1e-300, s.W.col(e.normal).cwiseQuotient(s.scale).norm());
+            load = std::abs(b.lambda(e.normal));
+            if (!e.free() && load <= 1e-6 * size) limit.opens.push_back(e.element);
+            if (load <= 1e-6 * size) continue;
+        }
+        if (e.body.empty() || e.sliding.size() > 0) continue;
+        const Vector f = b.lambda.segment(e.slip, e.body.dimension);
+        if (!e.body.contains({f.data(), static_cast<std::size_t>(f.size())}, load * (1.0 - 1e-6), 0.0))
+            limit.slips.push_back(e.element);
+    }
+    return limit;
+}
+
+/// A position near the set that needs no friction, if it lies in it.
+std::optional<Vector> CombinationSearch::frictionless_near(const EquilibriumSet& set) {
+    const std::size_t k = sets_.size() - 1;
+    std::vector<Vector> starts{set.representative};
+    const std::size_t every = std::max<std::size_t>(1, set.samples.size() / 12);
+    for (std::size_t i = 0; i < set.samples.size(); i += every) starts.push_back(set.samples[i]);
+    for (const Vector& start : starts) {
+        RestPoint p = manifold_.at(start);
+        if (!manifold_.settle_without_friction(p)) continue;
+        if (manifold_.least_gap(p.q) < -open_gap || !in_set(k, p.q)) continue;
+        return nearest_copy(periods_, p.q, set.representative);
+    }
+    return {};
+}
+
+/// The copy of the set whose representative is the first.
+void CombinationSearch::canonical(EquilibriumSet& set) const {
+    const Vector shift = first_copy(periods_, set.representative) - set.representative;
+    for (Vector* const v : {&set.representative, &set.origin, &set.frictionless, &set.lower, &set.upper})
+        if (v->size() > 0) *v += shift;
+    for (Vector& v : set.boundary) v += shift;
+    for (Vector& v : set.samples) v += shift;
+    for (SetLimit& l : set.limits) l.q += shift;
+    for (std::size_t i = 0; i < periods_.size(); ++i) {
+        const auto k = static_cast<Index>(i);
+        if (set.around[i] == 0 && periods_[i] > 0.0 && set.upper(k) - set.lower(k) >= periods_[i] * (1.0 - 1e-9))
+            set.around[i] = 1;
+        if (set.around[i] == 0) continue;
+        set.lower(k) = -0.5 * periods_[i];
+        set.upper(k) = 0.5 * periods_[i];
+    }
+}
+
+void CombinationSearch::finish(EquilibriumSet& set) {
+    const auto n = static_cast<std::size_t>(manifold_.size());
+    if (set.around.empty()) set.around.assign(n, 0);
+    canonical(set);
+    if (!set.exact) {
+        if (const std::optional<Vector> q = frictionless_near(set)) {
+            set.contains_frictionless = true;
+            set.frictionless = set.representative = *q;
+            canonical(set);
+        }
+    }
+    if (!set.contains_frictionless && set.samples.empty() && set.exact) set.samples.push_back(set.representative);
+    constexpr std::size_t few = 16;
+    for (std::size_t i = 0; i < std::min(few, set.boundary.size()); ++i)
+        set.limits.push_back(limit_at(set.boundary[i]));
+    const Balance b = manifold_.forces(set.representative);
+    set.margin = b.margin;
+    model_.move_to(set.representative);
+    const Statics s = model_.statics(manifold_.closed());
+    set.forces = reactions_of(s, plain_forces(s, b));
+    set.potential_least = set.potential_greatest = model_.potential();
+    const auto see = [&](const Vector& q) {
+        model_.move_to(q);
+        const double U = model_.potential();
+        set.potential_least = std::min(set.potential_least, U);
+        set.potential_greatest = std::max(set.potential_greatest, U);
+    };
+    for (const Vector& q : set.boundary) see(q);
+    for (const Vector& q : set.samples) see(q);
+}
+
+}  // namespace saltus::stability

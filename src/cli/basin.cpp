@@ -14,7 +14,10 @@
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/basin_checkpoint.hpp"
+#include "saltus/io/basin_file.hpp"
+#include "saltus/io/basin_image.hpp"
 #include "saltus/io/basin_report.hpp"
+#include "saltus/io/fclib.hpp"
 #include "saltus/io/files.hpp"
 #include "saltus/io/fnv1a.hpp"
 
@@ -240,6 +243,14 @@ int basin(const BasinCommand& c) {
         io::write_file(c.common.out, "basin.csv", io::basin_csv(report));
         if (const std::string points = io::boundary_csv(report); !points.empty())
             io::write_file(c.common.out, "boundary.csv", points);
+        if (io::has_basin_image(report)) {
+            io::write_file(c.common.out, "basin.png", io::basin_png(report));
+            io::write_file(c.common.out, "basin.svg", io::basin_svg(report));
+        }
+        if (io::has_hdf5())
+            io::write_basin((fs::path(c.common.out) / "basin.h5").string(), report);
+        else if (!c.common.quiet)
+            std::fprintf(stderr, "saltus: basin.h5 is not written, as saltus was built without HDF5\n");
         io::write_file(c.common.out, "basin.json", io::basin_json(report, false));
         io::remove_basin_checkpoint(c.common.out);
     }

@@ -128,9 +128,10 @@ void TableWriter::attribute(const std::string& group, const std::string& name, b
     attribute(group, name, std::int64_t{value ? 1 : 0});
 }
 
-hid_t TableWriter::dataset(const std::string& name, hid_t stored, std::uint64_t count) const {
-    const hsize_t size = count;
-    const Id space(H5Screate_simple(1, &size, nullptr), H5Sclose), creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+hid_t TableWriter::dataset(const std::string& name, hid_t stored, std::span<const std::uint64_t> shape) const {
+    const std::vector<hsize_t> sides(shape.begin(), shape.end());
+    const Id space(H5Screate_simple(static_cast<int>(sides.size()), sides.data(), nullptr), H5Sclose),
+        creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     check(H5Pset_obj_track_times(creation.get(), false) >= 0);
     const hid_t set =
         H5Dcreate2(file_.get(), name.c_str(), stored, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT);
@@ -144,8 +145,11 @@ void TableWriter::seal(const Id& set, std::uint64_t checksum) const {
     check(made && H5Awrite(made.get(), H5T_STD_U64LE, &checksum) >= 0);
 }
 
-void TableWriter::column(const std::string& name, hid_t type, std::size_t count, const void* values) const {
-    const Id set(dataset(name, type, count), H5Dclose);
+void TableWriter::column(const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
+                         const void* values) const {
+    const Id set(dataset(name, type, shape), H5Dclose);
+    std::uint64_t count = 1;
+    for (const std::uint64_t side : shape) count *= side;
     if (count > 0) check(H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     seal(set, fnv1a({static_cast<const char*>(values), count * H5Tget_size(type)}));
 }
@@ -158,6 +162,11 @@ void TableWriter::column(const std::string& name, const std::vector<std::int32_t
 }
 void TableWriter::column(const std::string& name, const std::vector<std::int64_t>& values) const {
     column(name, H5T_STD_I64LE, values.size(), values.data());
+}
+
+void TableWriter::array(const std::string& name, const std::vector<std::int32_t>& values,
+                        std::span<const std::uint64_t> shape) const {
+    column(name, H5T_STD_I32LE, shape, values.data());
 }
 
 void TableWriter::words(const std::string& name, const Codes& codes, Words words) const {
@@ -176,7 +185,7 @@ void TableWriter::texts(const std::string& name, const std::vector<std::string>&
 }
 
 ColumnAppender::ColumnAppender(const TableWriter& out, const std::string& name, std::uint64_t count)
-    : out_(out), count_(count), set_(out.dataset(name, H5T_IEEE_F64LE, count), H5Dclose) {}
+    : out_(out), count_(count), set_(out.dataset(name, H5T_IEEE_F64LE, {&count_, 1}), H5Dclose) {}
 
 void ColumnAppender::append(std::span<const double> values) {
     waiting_.insert(waiting_.end(), values.begin(), values.end());

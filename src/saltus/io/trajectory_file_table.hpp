@@ -45,6 +45,9 @@ public:
     void column(const std::string& name, const std::vector<double>& values) const;
     void column(const std::string& name, const std::vector<std::int32_t>& values) const;
     void column(const std::string& name, const std::vector<std::int64_t>& values) const;
+    /// With as many sides as `shape` has; the last one is the fastest.
+    void array(const std::string& name, const std::vector<std::int32_t>& values,
+               std::span<const std::uint64_t> shape) const;
     void words(const std::string& name, const Codes& codes, Words words) const;
     void texts(const std::string& name, const std::vector<std::string>& values) const;
 
@@ -57,9 +60,12 @@ private:
     hid_t create();
     void attribute(const std::string& group, const std::string& name, hid_t stored, hid_t native,
                    const void* value) const;
-    hid_t dataset(const std::string& name, hid_t stored, std::uint64_t count) const;
+    hid_t dataset(const std::string& name, hid_t stored, std::span<const std::uint64_t> shape) const;
     void seal(const Id& set, std::uint64_t checksum) const;
-    void column(const std::string& name, hid_t type, std::size_t count, const void* values) const;
+    void column(const std::string& name, hid_t type, std::span<const std::uint64_t> shape, const void* values) const;
+    void column(const std::string& name, hid_t type, std::uint64_t count, const void* values) const {
+        column(name, type, {&count, 1}, values);
+    }
 
     std::string target_;
     Image image_;

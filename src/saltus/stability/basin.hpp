@@ -18,7 +18,7 @@ namespace saltus::stability {
 
 /// A set of states from which every motion is known to end in one equilibrium set: the part of { T + U < level } around
 /// that set.
-struct LevelSet {
+struct CaptureSet {
     double rho = 0.0;        ///< above the reference
     double reference = 0.0;  ///< U where V = T + U − reference is zero
     std::vector<double> q;   ///< a point of the equilibrium set
@@ -66,7 +66,7 @@ struct BasinOptions {
     bool lanes = true;      ///< several motions side by side where the model allows it; the answer is the same
     int refine = 0;         ///< how often distances are halved where labels differ
     double boundary = 0.0;  ///< edges of the grid with different labels are halved to this length, of their own; 0: not
-    std::optional<LevelSet> level;
+    std::optional<CaptureSet> level;
 
     int threads = 0;
     std::function<bool()> interrupted;

@@ -9,7 +9,7 @@ namespace saltus::stability {
 struct Decision {
     double slow = 0.0;  ///< kinetic energy below which a motion counts as slow
     double t_max = 0.0;
-    const LevelSet* level = nullptr;
+    const CaptureSet* level = nullptr;
     std::vector<int> periodic;
     bool to_rest = false;
     std::function<bool()> interrupted;  ///< asked now and then; an interrupted motion stays pending

@@ -67,7 +67,7 @@ std::vector<int> periodic_coordinates(const model::Model& model) {
     return list;
 }
 
-RestSets::RestSets(const model::Model& model, double h, std::vector<int> periodic, const LevelSet* level)
+RestSets::RestSets(const model::Model& model, double h, std::vector<int> periodic, const CaptureSet* level)
     : model_(model),
       h_(h),
       periodic_(std::move(periodic)),

@@ -10,7 +10,7 @@ namespace saltus::stability {
 class RestSets {
 public:
     /// `level`: its equilibrium set is always among the sets, and captured motions end there.
-    RestSets(const model::Model& model, double h, std::vector<int> periodic, const LevelSet* level);
+    RestSets(const model::Model& model, double h, std::vector<int> periodic, const CaptureSet* level);
 
     /// Labels of the first `known` motions of the record, with counts over the first `base` of them.
     void label(const BasinRecord& record, std::size_t known, std::size_t base, Basin& out);
@@ -44,7 +44,7 @@ private:
     const model::Model& model_;
     const double h_;
     const std::vector<int> periodic_;
-    const LevelSet* level_;
+    const CaptureSet* level_;
     std::vector<char> turns_;  // of each coordinate: periodic
     model::Workspace workspace_;
     std::vector<double> positions_, rest_, scale_;

@@ -91,7 +91,9 @@ TEST(LaneStepper, AgreesWithTheStepperOneByOne) {
                           {"rough-double-pendulum", 0.2, 300},
                           {"painleve-rod", 0.02, 100},
                           {"newtons-cradle", 0.05, 1000},
-                          {"woodpecker", 0.02, 200}}) {
+                          {"woodpecker", 0.02, 200},
+                          {"constrained-beam", 0.7, 2000},
+                          {"slider-crank", 0.1, 300}}) {
         const model::Model model = shipped(c.model);
         int lost = 0;
         EXPECT_LT(difference(model, starts_of(model, 32, c.spread), c.steps, 1e-3, lost), 1e-10) << c.model;

@@ -52,15 +52,25 @@ struct Kernel {
     void (*before)(Work&, Lanes* variables);
     void (*solve)(Work&);
     void (*finish)(Work&);
+    bool (*project)(Work&, bool first);
 };
 
 Kernel kernel() {
 #if SALTUS_LANES_WIDE
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-        return {widest::before_terms, widest::solve_rows, widest::finish_step};
-    if (__builtin_cpu_supports("avx2")) return {wide::before_terms, wide::solve_rows, wide::finish_step};
+        return {widest::before_terms, widest::solve_rows, widest::finish_step, widest::project_positions};
+    if (__builtin_cpu_supports("avx2"))
+        return {wide::before_terms, wide::solve_rows, wide::finish_step, wide::project_positions};
 #endif
-    return {narrow::before_terms, narrow::solve_rows, narrow::finish_step};
+    return {narrow::before_terms, narrow::solve_rows, narrow::finish_step, narrow::project_positions};
+}
+
+/// At the states that the lanes have now.
+void evaluate_at_end(Work& w, const expr::Tape& tape, std::vector<Lanes>& scratch, std::vector<Lanes>& out) {
+    Lanes* const x = tape.variables(std::span<Lanes>(scratch)).data();
+    x[0] = w.t;
+    for (int i = 0; i < w.n; ++i) x[1 + i] = w.q[i], x[1 + w.n + i] = w.u[i];
+    tape.evaluate_in_place(std::span<Lanes>(scratch), std::span<Lanes>(out));
 }
 
 constexpr double lost_residual = 1e-4;  // as in Stepper
@@ -201,6 +211,10 @@ Work::Work(const model::Model& m, double part)
     tape.prepare<Lanes>(p, scratch);
     energy_scratch.resize(energy_tape.slot_count());
     energy_tape.prepare<Lanes>(p, energy_scratch);
+    position_tape = expr::Tape(f.graph, f.constraints, f.p, variables);
+    position_out.resize(f.constraints.size(), Lanes(0.0));
+    position_scratch.resize(position_tape.slot_count());
+    position_tape.prepare<Lanes>(p, position_scratch);
 
     model::MassFactor factorised(layout.mass);
     if (mass_constant && factorised.factorise(terms.M)) {
@@ -294,7 +308,7 @@ std::string LaneStepper::refusal(const model::Model& model, const Moreau& method
     if (!planar) return "friction is not along a line";
     if (rows > lanes::most_rows) return "there are too many rows";
     if (!model.layout().coefficients_constant) return "coefficients depend on the state";
-    if (!model.constraints.empty()) return "there are constraints";
+    if (model.layout().constraints > 6) return "there are too many constraints";
     return {};
 }
 
@@ -328,7 +342,12 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
         w.holds[c].v[lane] = holds ? -1 : 0;
         w.open[c].v[lane] = holds ? 0 : -1;
     }
-    return true;
+    if (w.constraints < 2) return true;
+    Matrix rows = Matrix::Zero(w.constraints, w.n);
+    for (int r = 0; r < w.constraints; ++r)
+        for (int e = layout.rows.start[lanes::ix(r)]; e < layout.rows.start[lanes::ix(r) + 1]; ++e)
+            rows(r, layout.rows.column[lanes::ix(e)]) = w.terms.W[lanes::ix(e)];
+    return row_rank(rows, 1e-7).rank == w.constraints;  // as Stepper tells constraints that others imply
 }
 
 void LaneStepper::step(const expr::Lanes& t) {
@@ -341,6 +360,12 @@ void LaneStepper::step(const expr::Lanes& t) {
     for (std::size_t lane = 0; lane < width; ++lane)
         if (w.unsolved.v[lane] != 0 && !lanes::solve_alone(w, lane)) w.lost.v[lane] = -1;
     kernel.finish(w);
+    if (w.constraints == 0) return;
+    constexpr int most_rounds = 30;
+    for (int round = 0; round < most_rounds; ++round) {
+        lanes::evaluate_at_end(w, w.position_tape, w.position_scratch, w.position_out);
+        if (!kernel.project(w, round == 0)) break;
+    }
 }
 
 double LaneStepper::t(std::size_t lane) const { return work_->t[lane]; }
@@ -350,11 +375,7 @@ bool LaneStepper::lost(std::size_t lane) const { return work_->lost.v[lane] != 0
 
 void LaneStepper::energies(expr::Lanes& kinetic, expr::Lanes& potential) {
     Work& w = *work_;
-    const std::span<expr::Lanes> scratch(w.energy_scratch);
-    expr::Lanes* const x = w.energy_tape.variables(scratch).data();
-    x[0] = w.t;
-    for (int i = 0; i < w.n; ++i) x[1 + i] = w.q[i], x[1 + w.n + i] = w.u[i];
-    w.energy_tape.evaluate_in_place(scratch, std::span<expr::Lanes>(w.energy_out));
+    lanes::evaluate_at_end(w, w.energy_tape, w.energy_scratch, w.energy_out);
     kinetic = w.energy_out[0];
     potential = w.energy_out[1];
 }

@@ -68,7 +68,7 @@ private:
         m.task = (*next_)();
         if (!m.task) return idle(lane);
         ++busy_;
-        stepper_.load(lane, m.task->start.q, m.task->start.u);
+        if (!stepper_.load(lane, m.task->start.q, m.task->start.u)) alone(lane);
     }
 
     /// A lane without work goes on from somewhere harmless.

@@ -127,7 +127,7 @@ public:
         const toml::table root = parse();
         check_keys(root, "the model file",
                    {"system", "parameters", "contact", "constraint", "slider", "clutch", "control", "penalty",
-                    "perturbation", "initial", "simulate", "points", "springs", "volume", "obstacle"});
+                    "perturbation", "initial", "simulate", "points", "springs", "volume", "obstacle", "draw"});
         d_.file = file_;
         if (const toml::table* t = table(root, "system")) system(*t);
         if (const toml::table* t = table(root, "parameters")) d_.parameters = entries(*t, "[parameters]");
@@ -144,6 +144,7 @@ public:
         for_each(root, "springs", [&](const toml::table& t) { springs(t); });
         for_each(root, "volume", [&](const toml::table& t) { volume(t); });
         for_each(root, "obstacle", [&](const toml::table& t) { obstacle(t); });
+        if (const toml::table* t = table(root, "draw")) draw(*t);
         return std::move(d_);
     }
 
@@ -571,6 +572,61 @@ private:
         o.c = optional_field(t, "c", where);
         choice(t, "impact", where, o.impact);
         d_.obstacles.push_back(std::move(o));
+    }
+
+    void draw(const toml::table& t) {
+        const std::string where = "[draw]";
+        check_keys(t, where, {"view", "segments", "springs", "circles", "polygons", "traces", "contacts"});
+        DrawDescription d;
+        d.place = place_of(t);
+        d.view = fields(t, "view", where);
+        for (const char* const key : {"segments", "springs", "circles", "polygons", "traces"})
+            for_each(t, key, [&](const toml::table& s) { d.shapes.push_back(shape(s, key)); });
+        if (const toml::node* node = t.get("contacts")) {
+            const toml::table* marks = node->as_table();
+            if (marks == nullptr) wrong_type(*node, "contacts of " + where, "a table { name = { at = [...] } }");
+            for (const auto& [key, item] : *marks) {
+                const std::string what = "contact '" + std::string(key.str()) + "' in " + where;
+                const toml::table* m = item.as_table();
+                if (m == nullptr) wrong_type(item, what, "a table { at = [...], normal = [...] }");
+                check_keys(*m, what, {"at", "normal", "tangent"});
+                d.contacts.push_back({std::string(key.str()), fields(*m, "at", what), fields(*m, "normal", what),
+                                      fields(*m, "tangent", what), place_of(key.source())});
+            }
+        }
+        d_.draw = std::move(d);
+    }
+
+    /// `key`: the word in the plural.
+    ShapeDescription shape(const toml::table& t, const std::string& key) const {
+        ShapeDescription s;
+        s.kind = {key.substr(0, key.size() - 1), place_of(t)};
+        s.place = place_of(t);
+        const std::string where = "a " + s.kind.word + " of [draw]";
+        const bool line = s.kind.word == "segment" || s.kind.word == "spring";
+        std::vector<std::string> needed = line                       ? std::vector<std::string>{"from", "to"}
+                                          : s.kind.word == "circle"  ? std::vector<std::string>{"at", "radius"}
+                                          : s.kind.word == "polygon" ? std::vector<std::string>{"points"}
+                                                                     : std::vector<std::string>{"at"};
+        std::vector<std::string> allowed = needed;
+        allowed.emplace_back("style");
+        if (s.kind.word == "circle") allowed.emplace_back("angle");
+        check_keys(t, where, allowed);
+        for (const std::string& k : needed)
+            if (t.get(k) == nullptr) throw Error(where + " has no " + k, s.place, "add " + k + " = ...");
+        if (s.kind.word == "polygon") {
+            s.points = rows_of(t, "points", where);
+            if (s.points.size() < 3)
+                throw Error("points of " + where + " are " + std::to_string(s.points.size()), s.place,
+                            "give at least three, [[x, y], ...]");
+        } else {
+            for (const std::string& k : needed)
+                if (k != "radius") s.points.push_back(fields(t, k.c_str(), where));
+        }
+        s.radius = optional_field(t, "radius", where);
+        s.angle = optional_field(t, "angle", where);
+        choice(t, "style", where, s.style);
+        return s;
     }
 
     std::string_view text_;

@@ -59,6 +59,7 @@ Model Builder::build() {
     if (!options_.open_loop) add_control();
     add_perturbation();
     add_defaults();
+    add_drawing();
     initial_state(model_);
 
     sort_coordinates();

@@ -79,6 +79,9 @@ private:
                        const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference);
     void add_perturbation();
 
+    // drawing.cpp
+    void add_drawing();
+
     // points.cpp
     void add_points();
     void generate_row(const HexahedraRow& row);

@@ -177,6 +177,29 @@ struct ObstacleDescription {
     Place place;
 };
 
+/// A shape of [draw]: its points and numbers are expressions of t, q and parameters.
+struct ShapeDescription {
+    Choice kind;                             ///< segment | spring | circle | polygon | trace
+    std::vector<std::vector<Field>> points;  ///< two or three components each
+    Field radius, angle;                     ///< of a circle
+    Choice style{"body", {}};                ///< body | ground | line
+    Place place;
+};
+
+/// Where a contact is, and the directions in which its forces act on the body.
+struct MarkDescription {
+    std::string contact;
+    std::vector<Field> at, normal, tangent;
+    Place place;
+};
+
+struct DrawDescription {
+    std::vector<Field> view;  ///< lowest x and y, highest x and y
+    std::vector<ShapeDescription> shapes;
+    std::vector<MarkDescription> contacts;
+    Place place;
+};
+
 struct Description {
     std::string file;  ///< for messages
     std::string name;
@@ -197,6 +220,7 @@ struct Description {
     std::vector<SpringsDescription> springs;
     std::vector<VolumeDescription> volumes;
     std::vector<ObstacleDescription> obstacles;
+    std::optional<DrawDescription> draw;
 };
 
 }  // namespace saltus::model

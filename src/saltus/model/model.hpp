@@ -11,6 +11,8 @@
 
 namespace saltus::model {
 
+class Drawing;
+
 enum class FrictionLaw { none, coulomb, orthotropic, contensou, rolling };
 enum class ImpactLaw { newton, poisson, energy };
 
@@ -97,6 +99,7 @@ struct Model {
     bool autonomous = true;   ///< the forces do not either
     std::vector<std::string> warnings;
     std::shared_ptr<const System> system;
+    std::shared_ptr<const Drawing> drawing;  ///< none: nothing says how to draw it
 
     int size() const { return static_cast<int>(coordinates.size()); }
     const Layout& layout() const { return system->layout(); }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/course.hpp"
+
+#include <cmath>
+
+#include "saltus/base/error.hpp"
+#include "saltus/integrate/dynamics.hpp"
+#include "saltus/integrate/watch.hpp"
+
+namespace saltus::integrate {
+
+using trajectory::ElementKind;
+using trajectory::Mode;
+
+namespace {
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+constexpr double standstill = 1e-9;  // below it a part of slipping friction does not slip
+constexpr int most_signs = 6;        // constraints with friction whose reactions' signs are tried
+
+}  // namespace
+
+struct Course::Parts {
+    Parts(const model::Model& model, bool compliant) : dynamics(model, compliant, 1.0), watcher(dynamics) {}
+    Dynamics dynamics;
+    Watcher watcher;
+};
+
+Course::Course(const model::Model& model, const trajectory::Trajectory& t)
+    : model_(model), trajectory_(t), parts_(std::make_unique<Parts>(model, t.method == "penalty")) {
+    const std::vector<trajectory::Element> elements = elements_of(model);
+    bool same = t.coordinates == model.coordinates && t.elements.size() == elements.size();
+    for (std::size_t i = 0; same && i < elements.size(); ++i)
+        same = elements[i].name == t.elements[i].name && elements[i].tangential == t.elements[i].tangential;
+    if (!same) throw Error("the trajectory has other coordinates or contacts than the model");
+    gaps_.resize(model.contacts.size());
+}
+
+Course::~Course() = default;
+
+void Course::enter(std::size_t arc) {
+    const trajectory::Arc& a = trajectory_.arcs[arc];
+    has_reactions_ = !trajectory_.stepped && a.modes.size() == trajectory_.elements.size() && !a.steps.empty();
+    if (!has_reactions_) return;
+    Dynamics& d = parts_->dynamics;
+    const double middle = 0.5 * (a.t_begin + a.t_end);
+    const ode::Dense* step = &a.steps.front();
+    for (const ode::Dense& s : a.steps)
+        if (s.t_old() <= middle) step = &s;
+    std::vector<double> x(ix(std::max(step->size(), d.state_size())), 0.0);
+    step->evaluate(middle, x.data());
+    d.evaluate_terms(middle, x.data());
+    for (std::size_t i = 0; i < d.elements.size(); ++i) {
+        ElementMode& e = d.elements[i];
+        e.active = a.modes[i] != Mode::open;
+        e.reaction_sign = 1.0;
+        e.pulls = false;
+        if (e.active && d.compliant() && e.rows.kind == ElementKind::contact) e.pulls = d.spring_force(e) < 0.0;
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            FrictionPart& part = d.parts[ix(p)];
+            const double speed = d.slip_speed(part);
+            part.slips = a.modes[i] == Mode::slip && (e.parts == 1 || speed > standstill);
+            for (int r = 0; r < part.size && speed > 0.0; ++r)
+                part.direction[ix(r)] = d.row_velocity(part.row + r) / speed;
+        }
+    }
+    d.settle(middle, x.data());
+    choose_signs(middle, x.data());
+    parts_->watcher.begin(middle, x.data());
+}
+
+/// |ν| = sign·ν of constraints whose friction slips: the signs that agree with the reactions they lead to.
+void Course::choose_signs(double t, const double* x) {
+    Dynamics& d = parts_->dynamics;
+    std::vector<ElementMode*> open;
+    for (ElementMode& e : d.elements) {
+        bool slips = false;
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) slips = slips || d.parts[ix(p)].slips;
+        if (e.rows.kind == ElementKind::constraint && slips) open.push_back(&e);
+    }
+    if (open.empty() || open.size() > most_signs) return;
+    for (unsigned choice = 0; choice < 1U << open.size(); ++choice) {
+        for (std::size_t k = 0; k < open.size(); ++k) open[k]->reaction_sign = (choice >> k & 1U) != 0 ? -1.0 : 1.0;
+        if (!d.evaluate(t, x)) continue;
+        bool agrees = true;
+        for (const ElementMode* const e : open)
+            agrees = agrees && e->reaction_sign * d.reactions()[ix(e->rows.normal)] >= 0.0;
+        if (agrees) return;
+    }
+}
+
+void Course::evaluate(double t, const double* x) {
+    Dynamics& d = parts_->dynamics;
+    const bool solve = has_reactions_;
+    d.evaluate_terms(t, x);
+    if (solve) d.follow_slip();
+    const bool solved = solve && d.evaluate(t, x);
+    if (solved && d.redundant()) parts_->watcher.allowed_reactions();
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i) gaps_[i] = d.terms().positions[ix(model_.contacts[i].row)];
+    energy_ = d.energy(t, x);
+    powers_ = {energy_.applied, -energy_.damping, 0.0, 0.0, 0.0};
+    reactions_.resize(d.elements.size());
+    for (std::size_t i = 0; i < d.elements.size(); ++i) {
+        const ElementMode& e = d.elements[i];
+        trajectory::Reaction& r = reactions_[i];
+        r.element = static_cast<int>(i);
+        r.N = e.rows.normal >= 0 && solved ? d.reactions()[ix(e.rows.normal)] : 0.0;
+        r.T.assign(ix(e.rows.slips), 0.0);
+        for (int k = 0; k < e.rows.slips && solved; ++k) {
+            const int row = e.rows.first_slip + k;
+            r.T[ix(k)] = d.reactions()[ix(row)];
+            powers_.friction += r.T[ix(k)] * d.row_velocity(row);
+            powers_.obstacles -= r.T[ix(k)] * d.terms().chi[ix(row)];
+        }
+        if (e.rows.normal < 0) continue;
+        powers_.obstacles -= r.N * d.terms().chi[ix(e.rows.normal)];
+        if (d.compliant() && e.rows.kind == ElementKind::contact)
+            powers_.springs += r.N * d.row_velocity(e.rows.normal);
+    }
+}
+
+}  // namespace saltus::integrate

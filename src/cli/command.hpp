@@ -18,6 +18,7 @@ struct Common {
     std::string model;
     std::vector<std::string> set;
     std::string out;
+    std::string report;  ///< a page of the results; see report_option.hpp
     bool json = false;
     bool quiet = false;
     bool project_initial = false;
@@ -28,6 +29,9 @@ struct Common {
 std::vector<std::pair<std::string, std::string>> assignments(const Common& options);
 
 model::Model load(const Common& options, bool perturbed = false);
+
+/// A command line without the program's name: the command, its options, its files. Returns the exit code.
+int run(const std::vector<std::string>& words);
 
 /// Standard output may be a full disk or a closed pipe; nothing is done before it has arrived.
 void print(const std::string& text);

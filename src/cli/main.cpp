@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "cli/compare.hpp"
 #include "cli/equilibria.hpp"
 #include "cli/impact.hpp"
+#include "cli/report.hpp"
+#include "cli/report_option.hpp"
 #include "cli/sensitivity.hpp"
 #include "cli/simulate.hpp"
 #include "cli/solve.hpp"
@@ -21,12 +24,26 @@ namespace {
 
 using namespace saltus;
 
+/// What --report needs to know of the command that was chosen.
+struct Chosen {
+    std::string *out, *report;
+    bool *json, *quiet;
+};
+thread_local std::optional<Chosen> chosen;
+
+void add_report_option(CLI::App& command, const Chosen& options) {
+    command.add_flag("--report{" + std::string(cli::default_report) + "}", *options.report,
+                     "Write a page of the results too: --report FILE.html, or report.html in the folder of --out");
+    command.callback([options] { chosen = options; });
+}
+
 void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
     command.add_option("model", options.model, "Model file (TOML)")->required(needs_model);
     command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")->allow_extra_args(false);
     command.add_option("--out", options.out, "Folder for result files; without it no file is written");
     command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
         ->check(CLI::NonNegativeNumber);
+    add_report_option(command, {&options.out, &options.report, &options.json, &options.quiet});
     command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
     command.add_flag("--project-initial", options.project_initial,
@@ -177,23 +194,37 @@ CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     command->add_flag("--all", c.options.all, "List every solution of small planar problems and of single contacts");
     command->add_option("--out", c.out, "Folder for result files; without it no file is written");
     command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
+    add_report_option(*command, {&c.out, &c.report, &c.json, &c.quiet});
     command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus solve stack.dat rover.dat --tolerance 1e-10");
     return command;
 }
 
-void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
-    if (argc < 2 || argv[1][0] == '-') return;
+CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
+    CLI::App* command = app.add_subcommand("report", "Show results as one HTML page that opens anywhere, offline");
+    command->add_option("result", c.results, "Folders that --out wrote, trajectory.h5, or JSON of the commands")
+        ->required();
+    command->add_option("-o,--output", c.out, "The page (report.html)");
+    command->add_option("--model", c.model, "Model of the motions, where it does not lie beside them");
+    command->add_option("--title", c.title, "Title of the page; otherwise the model's name");
+    command->add_flag("--static", c.plain, "Static plots in place of interactive ones");
+    command->add_flag("--quiet", c.quiet, "Print nothing but errors");
+    command->footer("Example:  saltus simulate models/rocking-bar.toml --out run && saltus report run -o bar.html");
+    return command;
+}
+
+void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+    if (words.empty() || words[0].starts_with('-')) return;
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
-    if (std::find(names.begin(), names.end(), argv[1]) == names.end())
-        throw Error("unknown command '" + std::string(argv[1]) + "'", {}, did_you_mean(argv[1], names));
+    if (std::find(names.begin(), names.end(), words[0]) == names.end())
+        throw Error("unknown command '" + words[0] + "'", {}, did_you_mean(words[0], names));
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int saltus::cli::run(const std::vector<std::string>& words) {
     CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
     app.set_version_flag("--version", "saltus " SALTUS_VERSION);
     app.require_subcommand(1);
@@ -207,6 +238,7 @@ int main(int argc, char** argv) {
     cli::SensitivityCommand sensitivity_options;
     cli::BasinCommand basin_options;
     cli::SolveCommand solve_options;
+    cli::ReportCommand report_options;
     const CLI::App* const check_command = add_check(app, check_options);
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
     const CLI::App* const compare_command = add_compare(app, compare_options);
@@ -215,10 +247,9 @@ int main(int argc, char** argv) {
     const CLI::App* const sensitivity_command = add_sensitivity(app, sensitivity_options);
     const CLI::App* const basin_command = add_basin(app, basin_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
+    const CLI::App* const report_command = add_report(app, report_options);
 
-    try {
-        refuse_unknown_command(app, argc, argv);
-        app.parse(argc, argv);
+    const auto dispatch = [&]() -> int {
         if (check_command->parsed()) cli::check(check_options);
         if (simulate_command->parsed()) return cli::simulate(simulate_options);
         if (compare_command->parsed()) return cli::compare(compare_options);
@@ -227,6 +258,15 @@ int main(int argc, char** argv) {
         if (sensitivity_command->parsed()) return cli::sensitivity(sensitivity_options);
         if (basin_command->parsed()) return cli::basin(basin_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
+        if (report_command->parsed()) return cli::report(report_options);
+        return cli::done;
+    };
+    try {
+        chosen.reset();
+        refuse_unknown_command(app, words);
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+        if (!chosen) return dispatch();
+        return cli::with_report(*chosen->out, *chosen->report, *chosen->json || *chosen->quiet, dispatch);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::done : cli::bad_input;
     } catch (const Error& e) {
@@ -236,5 +276,6 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "saltus: failure: %s\n", e.what());
         return cli::failed;
     }
-    return cli::done;
 }
+
+int main(int argc, char** argv) { return saltus::cli::run(saltus::cli::join_report_file(argc - 1, argv + 1)); }

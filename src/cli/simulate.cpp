@@ -13,7 +13,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/fclib.hpp"
 #include "saltus/io/files.hpp"
-#include "saltus/io/fnv1a.hpp"
+#include "saltus/io/provenance.hpp"
 #include "saltus/io/simulate_report.hpp"
 #include "saltus/io/trajectory_file.hpp"
 
@@ -24,21 +24,18 @@ using trajectory::Trajectory;
 
 namespace {
 
-/// Of the bytes of the model file and the assignments; "" where the file cannot be read twice, as a pipe.
-std::string model_hash(const Common& options) {
+/// The bytes of the model file; "" where it cannot be read twice, as a pipe.
+std::string model_bytes(const Common& options) {
     std::error_code error;
     if (!fs::is_regular_file(options.model, error)) return {};
     std::ifstream in(options.model, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    std::uint64_t hash = io::fnv1a(bytes);
-    for (const auto& [name, value] : assignments(options)) hash = io::fnv1a('\0' + name + '=' + value, hash);
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-    return text;
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// The last file to appear is simulate.json.
+/// The model goes with its motion, so that a report can draw it. The last file to appear is simulate.json.
 void write_results(const SimulateCommand& c, const Trajectory& t, const std::string& json) {
+    if (const std::string bytes = model_bytes(c.common); !bytes.empty())
+        io::write_file(c.common.out, "model.toml", bytes);
     if (io::has_hdf5())
         io::write_trajectory((fs::path(c.common.out) / trajectory_name).string(), t);
     else if (!c.common.quiet)
@@ -62,7 +59,8 @@ Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan
     t.method = plan.method_name;
     t.version = SALTUS_VERSION;
     t.options = plan.options;
-    t.model_hash = model_hash(c.common);
+    if (const std::string bytes = model_bytes(c.common); !bytes.empty())
+        t.model_hash = io::model_hash(bytes, assignments(c.common));
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
     return t;
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/provenance.hpp"
 #include "saltus/io/trajectory_file.hpp"
 
 namespace saltus::cli {
@@ -34,16 +35,6 @@ void decide(const char* option, const std::optional<double>& given, const std::o
         to = positive(option, *given);
     else if (of_model)
         to = *of_model;
-}
-
-std::string quoted(const std::string& word) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("_-+=./:,%@").find(static_cast<char>(c)) != std::string::npos;
-    });
-    if (plain) return word;
-    std::string text = "'";
-    for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-    return text + "'";
 }
 
 void add(Plan& plan, const std::string& option, double value) {
@@ -167,10 +158,11 @@ Plan make_plan(const SimulateCommand& c, const model::Model& m) {
     choose_time(c, m, plan);
     choose_method(c, m, plan);
     choose_energy_rule(c, plan);
-    if (plan.restarted) plan.options += " --restart " + quoted(c.restart);
+    if (plan.restarted) plan.options += " --restart " + io::quoted_word(c.restart);
     if (c.perturbed) plan.options += " --perturbed";
     if (c.common.project_initial) plan.options += " --project-initial";
-    for (const auto& [name, value] : assignments(c.common)) plan.options += " --set " + quoted(name + "=" + value);
+    for (const auto& [name, value] : assignments(c.common))
+        plan.options += " --set " + io::quoted_word(name + "=" + value);
     return plan;
 }
 

@@ -12,7 +12,7 @@ struct SolveCommand {
     std::vector<std::string> files;
     std::string kind;
     io::SolveOptions options;
-    std::string out;
+    std::string out, report;
     bool json = false, quiet = false;
     int threads = 0;
 };

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `saltus report`, and --report on the other commands.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+};
+
+Outcome run(const std::string& arguments, const std::string& folder = ".") {
+    Outcome r;
+    std::FILE* pipe = ::popen(("cd '" + folder + "' && " + SALTUS_EXE + " " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> buffer{};
+    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+        r.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return r;
+}
+
+std::string model(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"; }
+
+/// The document inside an interactive page; null in a static one.
+Json document(const std::string& html) {
+    const std::string open = "<script id=\"saltus-report\" type=\"application/json\">";
+    const std::size_t at = html.find(open);
+    if (at == std::string::npos) return nullptr;
+    const std::size_t begin = at + open.size();
+    return Json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
+TEST(ReportCommand, ShowsAMotionWithItsModel) {
+    const test::Folder folder;
+    ASSERT_EQ(
+        run("simulate " + model("bouncing-ball") + " --set e=0.7 --t-end 2 --out run --quiet", folder.path()).code, 0);
+    const Outcome r = run("report run -o page.html", folder.path());
+    EXPECT_EQ(r.code, 0) << r.out;
+    EXPECT_EQ(r.out, "page.html\n");
+    const Json j = document(test::content_of(folder.file("page.html")));
+    if (j.is_null()) GTEST_SKIP() << "built without Node: pages are static";
+    ASSERT_EQ(j["parts"].size(), 1U);
+    const Json& motion = j["parts"][0]["data"];
+    EXPECT_EQ(motion["gaps"][0]["name"], "floor");
+    EXPECT_TRUE(motion.contains("drawing"));
+    // From the trajectory alone there are curves, and a word about what is missing.
+    ASSERT_EQ(run("report run/trajectory.h5 -o again.html", folder.path()).code, 0);
+    fs::remove(folder.path() / "run" / "model.toml");
+    const Outcome alone = run("report run/trajectory.h5 -o alone.html", folder.path());
+    EXPECT_EQ(alone.code, 0);
+    EXPECT_NE(alone.out.find("its model is not beside it"), std::string::npos) << alone.out;
+    const Json bare = document(test::content_of(folder.file("alone.html")));
+    EXPECT_TRUE(bare["parts"][0]["data"]["gaps"].empty());
+    EXPECT_EQ(bare["parts"][0]["data"]["u"][0]["name"], "y");
+    // Another model beside it is not taken for its own.
+    std::ofstream(folder.path() / "run" / "model.toml") << test::content_of(model("bouncing-ball")) << "\n# changed\n";
+    EXPECT_NE(run("report run -o other.html", folder.path()).out.find("is not the model it was computed with"),
+              std::string::npos);
+}
+
+TEST(ReportCommand, IsAnOptionOfEveryCommand) {
+    const test::Folder folder;
+    const std::vector<std::pair<std::string, std::string>> commands{
+        {"check " + model("bouncing-ball"), "check"},
+        {"simulate " + model("bouncing-ball") + " --t-end 1", "motion"},
+        {"compare " + model("bouncing-ball") + " --t-end 0.6 --h 0.01 --refinements 1", "compare"},
+        {"impact " + model("forklift") + " --u-plus y=1.9,phi=0.2", "impact"},
+        {"sensitivity " + model("bouncing-ball") + " --t-end 1 --wrt y", "sensitivity"}};
+    for (const auto& [command, kind] : commands) {
+        const Outcome r = run(command + " --quiet --report " + kind + ".html", folder.path());
+        EXPECT_EQ(r.code, 0) << r.out;
+        EXPECT_EQ(r.out, "");
+        const std::string html = test::content_of(folder.file(kind + ".html"));
+        EXPECT_LT(html.size(), 2000000U);
+        EXPECT_EQ(html.find("src=\"http"), std::string::npos);
+        if (const Json j = document(html); !j.is_null()) {
+            ASSERT_EQ(j["parts"].size(), 1U) << kind;
+            EXPECT_EQ(j["parts"][0]["kind"], kind);
+        }
+        EXPECT_EQ(run("report " + kind + ".html", folder.path()).code, 2);
+    }
+    EXPECT_EQ(folder.names().size(), commands.size());  // no result files but the pages
+}
+
+TEST(ReportCommand, StandsInTheFolderOfTheResults) {
+    const test::Folder folder;
+    const Outcome r = run("simulate --report " + model("bouncing-ball") + " --t-end 1 --out run --json", folder.path());
+    EXPECT_EQ(r.code, 0);
+    EXPECT_TRUE(Json::accept(r.out)) << r.out;
+    EXPECT_TRUE(fs::exists(folder.path() / "run" / "report.html"));
+    // Bad input leaves nothing.
+    EXPECT_EQ(run("simulate nothing.toml --report page.html", folder.path()).code, 2);
+    EXPECT_FALSE(fs::exists(folder.path() / "page.html"));
+}
+
+TEST(ReportCommand, RefusesWhatIsNoResult) {
+    const test::Folder folder;
+    folder.write("a.json", "{\"what\": 1}");
+    fs::create_directory(folder.path() / "empty");
+    EXPECT_NE(run("report a.json", folder.path()).out.find("a.json: is no result of saltus"), std::string::npos);
+    EXPECT_NE(run("report empty", folder.path()).out.find("empty: holds no results"), std::string::npos);
+    EXPECT_NE(run("report missing", folder.path()).out.find("there is no such file or folder"), std::string::npos);
+    EXPECT_EQ(run("report a.json", folder.path()).code, 2);
+    EXPECT_FALSE(fs::exists(folder.path() / "report.html"));
+}
+
+}  // namespace
+}  // namespace saltus

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Motions as they are looked at: what curves must show, and how models are drawn.
+#include "saltus/io/motion_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "saltus/integrate/active.hpp"
+#include "saltus/integrate/simulate.hpp"
+#include "saltus/io/provenance.hpp"
+#include "saltus/io/read_model.hpp"
+#include "saltus/io/report.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/model/drawing.hpp"
+#include "support.hpp"
+
+namespace saltus {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string path_of(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"; }
+
+struct Motion {
+    model::Model model;
+    trajectory::Trajectory trajectory;
+    io::MotionView view;
+
+    explicit Motion(const std::string& name, const std::vector<std::pair<std::string, std::string>>& set = {},
+                    integrate::Method method = integrate::EventDriven{}, double t_end = 0.0) {
+        model::BuildOptions options;
+        options.set = set;
+        model = model::build(io::read_model(path_of(name)), options);
+        integrate::Options run;
+        run.t_end = t_end > 0.0 ? t_end : *model.simulate.t_end;
+        trajectory = integrate::simulate(model, method, run);
+        view = io::motion_view(trajectory, &model);
+    }
+};
+
+double highest(const io::Curve& c) { return *std::max_element(c.values.begin(), c.values.end()); }
+double lowest(const io::Curve& c) { return *std::min_element(c.values.begin(), c.values.end()); }
+
+std::size_t jumps(const Motion& m, const io::Curve& c) {
+    return static_cast<std::size_t>(std::count_if(m.view.breaks.begin(), m.view.breaks.end(), [&](std::size_t k) {
+        return std::abs(c.values[k + 1] - c.values[k]) > 1e-12;
+    }));
+}
+
+TEST(MotionView, ShowsTheExtremesAndTheJumpsOfABouncingBall) {
+    const Motion m("bouncing-ball", {}, integrate::EventDriven{}, 2.0);
+    const double v = std::sqrt(2.0 * 9.81);
+    EXPECT_EQ(highest(m.view.q[0]), 1.0);
+    EXPECT_NEAR(lowest(m.view.u[0]), -v, 1e-9);
+    EXPECT_NEAR(highest(m.view.u[0]), 0.8 * v, 1e-9);
+    ASSERT_EQ(m.trajectory.events.size(), 3U);
+    EXPECT_EQ(jumps(m, m.view.u[0]), 3U);
+    EXPECT_EQ(jumps(m, m.view.q[0]), 0U);
+    EXPECT_NEAR(lowest(m.view.gaps[0]), 0.0, 1e-12);
+    for (std::size_t k = 0; k + 1 < m.view.t.size(); ++k) EXPECT_LE(m.view.t[k], m.view.t[k + 1]);
+}
+
+/// Lines between the samples kept are near the motion everywhere.
+TEST(MotionView, ChordsAreNearTheMotion) {
+    const Motion m("rocking-bar");
+    EXPECT_LT(m.view.t.size(), 2000U);
+    double worst = 0.0;
+    std::size_t k = 0;
+    for (int s = 1; s < 4000; ++s) {
+        const double t = 3.0 * s / 4000.0;
+        while (k + 2 < m.view.t.size() && m.view.t[k + 1] <= t) ++k;
+        const double share = (t - m.view.t[k]) / (m.view.t[k + 1] - m.view.t[k]);
+        const trajectory::State x = m.trajectory.right(t);
+        for (std::size_t i = 0; i < 3; ++i) {
+            const std::vector<double>& q = m.view.q[i].values;
+            const double range = highest(m.view.q[i]) - lowest(m.view.q[i]);
+            worst = std::max(worst, std::abs(q[k] + share * (q[k + 1] - q[k]) - x.q[i]) / range);
+        }
+    }
+    EXPECT_LT(worst, 2e-3);
+    EXPECT_GT(worst, 0.0);
+}
+
+/// T + U changes by the works alone, through impacts, friction, damping, drives and moving obstacles.
+TEST(MotionView, WorksExplainTheEnergy) {
+    for (const char* const name : {"rocking-bar", "impact-oscillator", "friction-oscillator", "ball-on-moving-plane",
+                                   "constrained-beam", "sphere-on-plane", "mass-and-lift", "woodpecker"}) {
+        const Motion m(name, {}, integrate::EventDriven{}, std::string(name) == "impact-oscillator" ? 10.0 : 0.0);
+        double scale = 1e-12, worst = 0.0;
+        const double start = m.view.energy[0].values[0] + m.view.energy[1].values[0];
+        for (std::size_t k = 0; k < m.view.t.size(); ++k) {
+            const double energy = m.view.energy[0].values[k] + m.view.energy[1].values[k];
+            double work = 0.0;
+            for (const io::Curve& c : m.view.work) work += c.values[k], scale = std::max(scale, std::abs(c.values[k]));
+            scale = std::max({scale, m.view.energy[0].values[k], std::abs(energy - start)});
+            worst = std::max(worst, std::abs(energy - start - work));
+        }
+        EXPECT_LT(worst / scale, 1e-5) << name;
+    }
+}
+
+/// Reactions along the motion end with those that the simulation itself gives for the end: they need not be unique,
+/// what they do to the coordinates is.
+TEST(MotionView, ForcesAgreeWithTheSimulationAtTheEnd) {
+    for (const char* const name : {"rocking-bar", "constrained-beam", "sphere-on-plane", "friction-oscillator",
+                                   "two-link-underactuated", "forklift"}) {
+        const Motion m(name);
+        ASSERT_EQ(m.view.forces.size(), m.trajectory.forces.size()) << name;
+        model::Workspace workspace(m.model);
+        model::Terms terms(m.model.layout());
+        model::evaluate(m.model, workspace, m.trajectory.end.t, m.trajectory.end.q, m.trajectory.end.u, terms);
+        const std::vector<integrate::ElementRows> rows = integrate::element_rows(m.model);
+        std::vector<double> difference(m.model.coordinates.size(), 0.0);
+        double scale = 1e-12;
+        const auto add = [&](int row, double value) {
+            const model::Pattern& W = m.model.layout().rows;
+            for (int k = W.start[static_cast<std::size_t>(row)]; k < W.start[static_cast<std::size_t>(row) + 1]; ++k) {
+                const double force = value * terms.W[static_cast<std::size_t>(k)];
+                difference[static_cast<std::size_t>(W.column[static_cast<std::size_t>(k)])] += force;
+                scale = std::max(scale, std::abs(force));
+            }
+        };
+        for (std::size_t i = 0; i < m.view.forces.size(); ++i) {
+            const trajectory::Reaction& r = m.trajectory.forces[i];
+            if (rows[i].normal >= 0) {
+                add(rows[i].normal, m.view.forces[i].N.values.back());
+                add(rows[i].normal, -r.N);
+            }
+            for (std::size_t k = 0; k < r.T.size(); ++k) {
+                add(rows[i].first_slip + static_cast<int>(k), m.view.forces[i].T[k].values.back());
+                add(rows[i].first_slip + static_cast<int>(k), -r.T[k]);
+            }
+        }
+        for (const double d : difference) EXPECT_NEAR(d, 0.0, 1e-9 * scale) << name;
+    }
+}
+
+TEST(MotionView, PenaltyForcesAreThoseOfTheSprings) {
+    const Motion m("bouncing-ball", {{"e", "1"}}, integrate::Penalty{}, 0.6);
+    // ½ k d² = m g (h + d): the largest force is k d.
+    const double k = 1e6, mg = 9.81, d = (mg + std::sqrt(mg * mg + 2.0 * k * mg)) / k;
+    EXPECT_NEAR(highest(m.view.forces[0].N), k * d, 1e-3 * k * d);
+    EXPECT_NEAR(lowest(m.view.gaps[0]), -d, 1e-3 * d);
+}
+
+TEST(MotionView, TimeSteppingHasNoForcesBetweenItsSteps) {
+    integrate::Moreau moreau;
+    moreau.h = 1e-3;
+    const Motion m("bouncing-ball", {}, moreau, 1.0);
+    EXPECT_TRUE(m.view.forces.empty());
+    const Json j = Json::parse(io::motion_json(m.view, &m.model));
+    EXPECT_TRUE(j["work"].empty());
+    EXPECT_TRUE(j["stepped"].get<bool>());
+}
+
+TEST(MotionView, ManyEventsAreShownByTheirExtremes) {
+    const Motion m("impact-oscillator", {{"s", "0"}}, integrate::EventDriven{}, 2500.0);
+    ASSERT_GT(m.trajectory.events.size(), 1000U);
+    EXPECT_TRUE(m.view.decimated);
+    EXPECT_LT(m.view.t.size(), 6000U);
+    double high = -1e300;
+    for (const trajectory::Event& e : m.trajectory.events) high = std::max(high, e.u_minus[0]);
+    EXPECT_GE(highest(m.view.u[0]), high - 1e-9);
+    EXPECT_LT(io::motion_json(m.view, &m.model).size(), 1500000U);
+}
+
+// ---- drawings
+
+TEST(Drawing, EveryShippedModelSaysHowItIsDrawn) {
+    std::size_t models = 0;
+    for (const fs::directory_entry& file : fs::directory_iterator(std::string(SALTUS_SOURCE_DIR) + "/models")) {
+        if (file.path().extension() != ".toml") continue;
+        ++models;
+        const model::Description d = io::read_model(file.path().string());
+        EXPECT_TRUE(d.draw.has_value()) << file.path();
+        const model::Model m = model::build(d);
+        ASSERT_NE(m.drawing, nullptr) << file.path();
+        std::vector<double> numbers(m.drawing->size());
+        m.drawing->evaluate(0.0, m.q0, numbers);
+        for (const double x : numbers) EXPECT_TRUE(std::isfinite(x)) << file.path();
+        EXPECT_TRUE(!m.drawing->shapes.empty() || m.drawing->points > 0) << file.path();
+    }
+    EXPECT_GE(models, 22U);
+}
+
+/// Contacts are marked where their gaps are: at the marks of a bar, the height is the gap.
+TEST(Drawing, ExpressionsAreThoseOfTheCoordinates) {
+    const model::Model m = model::build(io::read_model(path_of("rocking-bar")));
+    const std::vector<double> q{0.3, 0.5, 0.4};
+    std::vector<double> numbers(m.drawing->size());
+    m.drawing->evaluate(0.0, q, numbers);
+    ASSERT_EQ(m.drawing->contacts.size(), 2U);
+    const auto height = [&](std::size_t k) { return numbers[static_cast<std::size_t>(m.drawing->contacts[k].at[1])]; };
+    EXPECT_NEAR(height(0), 0.5 - 0.5 * std::sin(0.4), 1e-15);
+    EXPECT_NEAR(height(1), 0.5 + 0.5 * std::sin(0.4), 1e-15);
+}
+
+TEST(Drawing, MistakesAreToldWithTheirPlace) {
+    const std::string base = R"(
+[system]
+q = ["x"]
+T = "x'^2/2"
+[[contact]]
+name = "floor"
+gN = "x"
+[initial]
+q = { x = 1.0 }
+[draw]
+)";
+    const auto refusal = [&](const std::string& draw) {
+        return test::refusal_of([&] { model::build(io::parse_model(base + draw, "m.toml")); });
+    };
+    EXPECT_EQ(refusal("circles = [{ at = [0, \"x\"], radius = 0.1 }]"), "accepted");
+    EXPECT_NE(refusal("circles = [{ at = [0, \"z\"], radius = 0.1 }]").find("m.toml:11:24: undefined name 'z'"),
+              std::string::npos);
+    EXPECT_NE(refusal("circles = [{ at = [0, \"x'\"], radius = 0.1 }]").find("it may depend on t, coordinates"),
+              std::string::npos);
+    EXPECT_NE(refusal("circles = [{ at = [0, 1], radius = 0.1, colour = 3 }]").find("unknown key 'colour'"),
+              std::string::npos);
+    EXPECT_NE(refusal("circles = [{ at = [0, 1] }]").find("has no radius"), std::string::npos);
+    EXPECT_NE(refusal("circels = []").find("did you mean 'circles'?"), std::string::npos);
+    EXPECT_NE(refusal("segments = [{ from = [0, 1], to = [0, 1, 2] }]").find("3 components, points before it have 2"),
+              std::string::npos);
+    EXPECT_NE(refusal("contacts = { flor = { at = [0, 0] } }").find("did you mean 'floor'?"), std::string::npos);
+    EXPECT_NE(refusal("view = [0, 0, 0, 1]").find("view of [draw] is empty"), std::string::npos);
+    EXPECT_NE(refusal("polygons = [{ points = [[0, 0], [1, 1]] }]").find("at least three"), std::string::npos);
+    EXPECT_NE(refusal("segments = [{ from = [0, 1], to = [0, 2], style = \"fat\" }]").find("unknown style 'fat'"),
+              std::string::npos);
+}
+
+TEST(Provenance, WordsOfACommandLineComeBack) {
+    const std::vector<std::string> words{"--set", "a=1", "--set", "b='x y'", "it's", "", "\\"};
+    std::string line;
+    for (const std::string& w : words) line += (line.empty() ? "" : " ") + io::quoted_word(w);
+    EXPECT_EQ(io::split_words(line), words);
+}
+
+// ---- pages
+
+io::Report report_of(const Motion& m) {
+    io::Report report;
+    report.title = "a <title> & more </script>";
+    report.parts.push_back({"motion", "run", "", io::motion_json(m.view, &m.model), m.trajectory.model});
+    return report;
+}
+
+TEST(Report, TheDocumentIsJsonAndCannotEndItsScript) {
+    const Motion m("bouncing-ball", {}, integrate::EventDriven{}, 1.0);
+    const io::Report report = report_of(m);
+    const Json j = Json::parse(io::report_json(report));
+    EXPECT_EQ(j["title"], "a <title> & more </script>");
+    EXPECT_EQ(j["parts"][0]["data"]["q"][0]["name"], "y");
+    const std::string html = io::report_html(report);
+    const std::size_t title = html.find("a \\u003ctitle> & more \\u003c/script>");
+    EXPECT_EQ(title != std::string::npos, io::has_interactive_page());
+    EXPECT_LT(html.size(), 2000000U);
+}
+
+TEST(Report, StaticPagesHavePicturesAndSaySo) {
+    const Motion m("rocking-bar");
+    const std::string html = io::static_report_html(report_of(m));
+    EXPECT_NE(html.find("Static plots: this Saltus was built without Node"), std::string::npos);
+    EXPECT_NE(html.find("a &lt;title&gt; &amp; more &lt;/script&gt;"), std::string::npos);
+    std::size_t plots = 0;
+    for (std::size_t at = html.find("<svg class=\"plot\""); at != std::string::npos;
+         at = html.find("<svg class=\"plot\"", at + 1))
+        ++plots;
+    EXPECT_EQ(plots, 7U);  // coordinates, velocities, gaps, forces, impulses, energy, work
+    EXPECT_NE(html.find("<svg class=\"scene\""), std::string::npos);
+    EXPECT_EQ(html.find("<script"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace saltus

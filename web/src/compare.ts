@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, num, section, table } from "./dom";
+import { type Layer, type Point, xyPlot } from "./xyplot";
+
+/// A line of the given order through the last point of a series.
+function slope(points: Point[], order: number | null, label: string): Layer | null {
+    if (order == null || points.length < 2) return null;
+    const [x1, y1] = points[points.length - 1];
+    const x0 = points[0][0];
+    return { label, kind: "path", points: [[x0, y1 * (x0 / x1) ** order], [x1, y1]], dash: [3, 4], hue: 7, width: 1 };
+}
+
+function series(data: any, name: string, parameter: string, x: string, toX: (p: number) => number): HTMLElement[] {
+    const runs: any[] = data?.runs ?? [];
+    if (!runs.length) return data?.left_out ? [section(name, el("p", {}, "left out: " + data.left_out))] : [];
+    const of = (f: (r: any) => number | null): Point[] =>
+        runs.map((r) => [toX(r[parameter]), f(r) ?? NaN] as Point).filter((p) => p[1] > 0);
+    const q = of((r) => r.position_error);
+    const layers: Layer[] = [
+        { label: "sup |Δq|", kind: "path", points: q, hue: 0 },
+        { label: "end |Δq|", kind: "path", points: of((r) => r.end_error.q), hue: 2 },
+        { label: "end |Δu|", kind: "path", points: of((r) => r.end_error.u), hue: 1 },
+        { label: "runs", kind: "points", points: q, hue: 0, size: 3 },
+    ];
+    const line = slope(q, data.order, `order ${num(data.order, 3)}`);
+    if (line) layers.push(line);
+    const rows = runs.map((r) => [
+        num(r[parameter]), num(r.position_error, 4), num(r.end_error.q, 4), num(r.end_error.u, 4), num(r.order, 3),
+        String(r.events), r.status,
+    ]);
+    return [
+        xyPlot({ title: `${name} against event-driven, observed order ${num(data.order, 3)}`, x, y: "error", layers, log: true }),
+        section(
+            name + " runs",
+            table(
+                [{ title: x }, { title: "sup |Δq|" }, { title: "end |Δq|" }, { title: "end |Δu|" }, { title: "order" }, { title: "events" }, { title: "status", left: true }],
+                rows,
+            ),
+        ),
+    ];
+}
+
+export function compareView(data: any): HTMLElement {
+    const view = el("div", { class: "columns" });
+    view.append(...series(data.moreau, "Moreau's time-stepping", "h", "h", (h) => h));
+    view.append(...series(data.penalty, "Penalty", "k_factor", "1/factor on k", (k) => 1 / k));
+    const list = (d: any): number[] => d?.closing_times ?? [];
+    const last = (d: any) => d?.runs?.[d.runs.length - 1];
+    const columns = [list(data.event), list(last(data.moreau)), list(last(data.penalty))];
+    const n = Math.min(40, Math.max(...columns.map((c) => c.length)));
+    if (n > 0)
+        view.append(
+            section(
+                "Times at which contacts close (finest runs)",
+                table(
+                    [{ title: "event-driven" }, { title: "Moreau" }, { title: "penalty" }],
+                    Array.from({ length: n }, (_, k) => columns.map((c) => (k < c.length ? num(c[k], 10) : ""))),
+                ),
+            ),
+        );
+    return view;
+}

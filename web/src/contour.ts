@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Point } from "./xyplot";
+
+/// A function on a regular grid, rows of nx values from the lowest y on.
+export interface Grid {
+    x: [number, number];
+    y: [number, number];
+    nx: number;
+    ny: number;
+    values: (number | null)[];
+}
+
+/// Pieces of the line on which the function has this value, by marching squares; null between pieces.
+export function contour(g: Grid, level: number): (Point | null)[] {
+    const out: (Point | null)[] = [];
+    const dx = (g.x[1] - g.x[0]) / (g.nx - 1);
+    const dy = (g.y[1] - g.y[0]) / (g.ny - 1);
+    for (let j = 0; j + 1 < g.ny; ++j)
+        for (let i = 0; i + 1 < g.nx; ++i) {
+            const corner = [
+                [i, j],
+                [i + 1, j],
+                [i + 1, j + 1],
+                [i, j + 1],
+            ];
+            const v = corner.map(([a, b]) => g.values[b * g.nx + a]);
+            if (v.some((f) => f == null || !Number.isFinite(f))) continue;
+            const cross: Point[] = [];
+            for (let k = 0; k < 4; ++k) {
+                const a = v[k]! - level;
+                const b = v[(k + 1) % 4]! - level;
+                if (a < 0 === b < 0) continue;
+                const s = a / (a - b);
+                const [p, q] = [corner[k], corner[(k + 1) % 4]];
+                cross.push([g.x[0] + dx * (p[0] + s * (q[0] - p[0])), g.y[0] + dy * (p[1] + s * (q[1] - p[1]))]);
+            }
+            for (let k = 0; k + 1 < cross.length; k += 2) out.push(cross[k], cross[k + 1], null);
+        }
+    return out;
+}
+
+/// Levels that show the shape: evenly between the lowest value and the highest on the border that closes.
+export function levels(g: Grid, count: number): number[] {
+    const v = g.values.filter((f): f is number => f != null && Number.isFinite(f));
+    const lo = v.reduce((a, b) => Math.min(a, b), Infinity);
+    const hi = v.reduce((a, b) => Math.max(a, b), -Infinity);
+    return Array.from({ length: count }, (_, k) => lo + ((hi - lo) * (k + 1) ** 2) / (count + 1) ** 2);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+type Child = Node | string | null | undefined | false;
+
+/// An element with attributes and children; text is text, never markup.
+export function el<K extends keyof HTMLElementTagNameMap>(
+    tag: K,
+    attributes: Record<string, string> = {},
+    ...children: Child[]
+): HTMLElementTagNameMap[K] {
+    const e = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+    for (const c of children) if (c) e.append(c);
+    return e;
+}
+
+export function num(x: unknown, digits = 6): string {
+    if (x === null || x === undefined) return "–";
+    if (typeof x !== "number") return String(x);
+    if (!Number.isFinite(x)) return x > 0 ? "∞" : x < 0 ? "−∞" : "–";
+    if (x === 0) return "0";
+    const a = Math.abs(x);
+    const text = a >= 1e6 || a < 1e-4 ? x.toExponential(Math.min(digits - 1, 4)) : String(Number(x.toPrecision(digits)));
+    return text.replace("-", "−").replace(/e\+?/, "e").replace("e-", "e−");
+}
+
+export interface Column {
+    title: string;
+    left?: boolean;
+}
+
+/// A table; long ones scroll inside their frame.
+export function table(columns: Column[], rows: Child[][], className = ""): HTMLElement {
+    const head = el("tr", {}, ...columns.map((c) => el("th", { class: c.left ? "left" : "" }, c.title)));
+    const body = rows.map((r) =>
+        el("tr", {}, ...r.map((cell, k) => el("td", { class: columns[k]?.left ? "left" : "" }, cell))),
+    );
+    return el("div", { class: "table " + className }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
+}
+
+export function section(title: string, ...children: Child[]): HTMLElement {
+    return el("section", { class: "panel" }, el("h3", {}, title), ...children);
+}
+
+/// Terms and what they are.
+export function facts(list: [string, Child][]): HTMLElement {
+    const dl = el("dl", { class: "facts" });
+    for (const [term, value] of list) if (value) dl.append(el("dt", {}, term), el("dd", {}, value));
+    return dl;
+}
+
+export function verdict(word: string): HTMLElement {
+    const good = ["proved", "holds", "attractive", "stable", "completed", "converged", "yes", "true"];
+    const bad = ["fails", "failed", "unstable", "no", "false", "energy-created"];
+    const tone = good.includes(word) ? "good" : bad.includes(word) ? "bad" : "neutral";
+    return el("span", { class: "verdict " + tone }, word);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import { animation } from "./animation";
+import { Clock } from "./clock";
+import { contour, levels } from "./contour";
+import { el, facts, num, section, table, verdict } from "./dom";
+import { type Line, type Stem, TimeGroup, timePlot } from "./timeplot";
+import type { Motion, Plane } from "./types";
+import { type Layer, type Point, xyPlot } from "./xyplot";
+
+let groups = 0;
+
+/// A motion: what happened, the animation, curves over time, phase planes.
+export function motionView(m: Motion): HTMLElement {
+    const view = el("div", { class: "motion" });
+    const group = new TimeGroup(m.t, m.breaks, "motion" + groups++);
+    const clock = new Clock(m.t_begin, m.t_end);
+    group.onPick = (t) => {
+        clock.pause();
+        clock.set(t);
+    };
+    clock.follow((t) => group.mark(t));
+    const top = el("div", { class: "columns" });
+    if (m.drawing) top.append(animation(m, clock));
+    top.append(summary(m));
+    view.append(top);
+    for (const w of m.warnings) view.append(el("p", { class: "warning" }, w));
+
+    const plots = el("div", { class: "columns" });
+    const many = m.q.length > 8;
+    const curves = (list: { name: string; values: (number | null)[] }[], suffix = ""): Line[] =>
+        list.map((c, k) => ({ label: c.name + suffix, values: c.values, hidden: many && k > 5 }));
+    const some = m.q.length < m.coordinates.length ? ` (${m.q.length} of ${m.coordinates.length})` : "";
+    plots.append(timePlot(group, "Coordinates" + some, curves(m.q)));
+    plots.append(timePlot(group, "Velocities" + some, curves(m.u, "′")));
+    if (m.gaps.length) plots.append(timePlot(group, "Gaps", curves(m.gaps)));
+    if (m.forces.length) plots.append(forcePlot(group, m));
+    if (m.energy.length) plots.append(energyPlot(group, m));
+    const work = m.work.filter((w) => w.values.some((v) => v));
+    if (work.length) plots.append(workPlot(group, m, work));
+    view.append(plots);
+
+    view.append(eventTable(m, clock));
+    const planes = el("div", { class: "columns" });
+    for (const p of phasePlanes(m)) planes.append(p);
+    view.append(planes);
+    return view;
+}
+
+function summary(m: Motion): HTMLElement {
+    const kinds = new Map<string, number>();
+    for (const e of m.events) kinds.set(e.kind, (kinds.get(e.kind) ?? 0) + 1);
+    const count = [...kinds].map(([k, n]) => `${n} ${k}`).join(", ");
+    const created = m.events.reduce((s, e) => s + (e.created ?? 0), 0);
+    const final = m.coordinates.slice(0, 8).map((x, i) => `${x} ${num(m.end.q[i])}, ${x}′ ${num(m.end.u[i])}`);
+    if (m.coordinates.length > 8) final.push("…");
+    return section(
+        "What happened",
+        facts([
+            ["method", `${m.method}  ${m.options}`],
+            ["status", el("span", {}, verdict(m.status), m.reason ? " " + m.reason : "")],
+            ["time", `${num(m.t_begin)} to ${num(m.t_end)}, ${m.steps} steps`],
+            ["events", m.event_count ? `${m.event_count}: ${count}` : "none"],
+            ["energy", `${num(m.balance.initial, 8)} → ${num(m.balance.final, 8)}, balance closed to ${num(m.balance.error, 2)}`],
+            ["created by impacts", created > 0 ? num(created) : null],
+            ["violation", `gap ${num(m.violation.gap, 2)}, constraint ${num(m.violation.constraint, 2)}`],
+            ["at the end", el("span", {}, ...final.flatMap((f, i) => (i ? [el("br"), f] : [f])))],
+            ["shown", m.decimated ? "extremes only: there is more than a screen can show" : null],
+        ]),
+    );
+}
+
+function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
+    const lines: Line[] = [];
+    const stems: Stem[] = [];
+    m.forces.forEach((f, i) => {
+        const name = f.kind === "contact" || f.kind === "slider" ? "λ" : "ν";
+        if (f.kind !== "slider") lines.push({ label: `${name}N ${f.name}`, values: f.N, hue: i, hidden: i > 5 });
+        f.T.forEach((T, k) =>
+            lines.push({
+                label: `λT${f.T.length > 1 ? k + 1 : ""} ${f.name}`,
+                values: T,
+                hue: i,
+                dash: [5, 4],
+                hidden: i > 5,
+            }),
+        );
+        const at = new Map<number, number>();
+        let acts = false;
+        for (const b of m.breaks)
+            for (const e of m.events) {
+                if (Math.abs(e.t - m.t[b]) > 1e-11 * Math.max(1, Math.abs(e.t))) continue;
+                const impulse = e.impulses?.find((r) => r.name === f.name);
+                if (impulse) at.set(b, (at.get(b) ?? 0) + impulse.N), (acts = acts || impulse.N !== 0);
+            }
+        if (acts) stems.push({ label: `ΛN ${f.name}`, at, hue: i });
+    });
+    return timePlot(group, "Contact forces, impulses as stems", lines, { stems, stemLabel: "impulse" });
+}
+
+function energyPlot(group: TimeGroup, m: Motion): HTMLElement {
+    const [T, U] = m.energy;
+    const total = T.values.map((v, k) => (v == null || U.values[k] == null ? null : v + U.values[k]!));
+    return timePlot(group, "Energy", [
+        { label: "total", values: total },
+        { label: "kinetic T", values: T.values },
+        { label: "potential U", values: U.values },
+    ]);
+}
+
+const causes: Record<string, string> = {
+    applied: "applied forces",
+    damping: "damping",
+    friction: "friction",
+    springs: "contact springs",
+    obstacles: "moving obstacles",
+    impacts: "impacts",
+};
+
+function workPlot(group: TimeGroup, m: Motion, work: Motion["work"]): HTMLElement {
+    const [T, U] = m.energy;
+    const start = (T.values[0] ?? 0) + (U.values[0] ?? 0);
+    const change = T.values.map((v, k) => (v ?? 0) + (U.values[k] ?? 0) - start);
+    const lines: Line[] = [{ label: "change of T + U", values: change, hue: 7 }];
+    work.forEach((w, k) => lines.push({ label: causes[w.name] ?? w.name, values: w.values, hue: k }));
+    const rest = change.map((c, k) => c - work.reduce((s, w) => s + (w.values[k] ?? 0), 0));
+    lines.push({ label: "unexplained", values: rest, hue: 6, dash: [2, 3] });
+    return timePlot(group, "Work balance", lines);
+}
+
+function eventTable(m: Motion, clock: Clock): HTMLElement | string {
+    if (!m.events.length) return "";
+    const rows = m.events.map((e) => {
+        const go = el("button", { class: "link", type: "button" }, num(e.t, 10));
+        go.onclick = () => {
+            clock.pause();
+            clock.set(e.t);
+        };
+        const impulses = (e.impulses ?? [])
+            .filter((r) => r.N !== 0 || r.T.some((x) => x !== 0))
+            .slice(0, 4)
+            .map((r) => `${r.name} ${num(r.N)}` + (r.T.length ? ` | ${r.T.map((x) => num(x)).join(", ")}` : ""));
+        const note = [e.impacts ? `${e.impacts} impacts seen` : "", e.note ?? ""].filter(Boolean).join("; ");
+        const names = e.contacts.length > 4 ? e.contacts.slice(0, 3).join(", ") + `, … ${e.contacts.length}` : e.contacts.join(", ");
+        return [
+            go,
+            e.kind,
+            names,
+            e.jump ? num(e.jump) : "",
+            impulses.join("; "),
+            e.work !== undefined ? num(e.work) : "",
+            e.energy ? num(e.energy[1] - e.energy[0]) : "",
+            note,
+        ];
+    });
+    const more = m.event_count > m.events.length ? `, ${m.events.length} of ${m.event_count} listed` : "";
+    return section(
+        `Events${more}`,
+        table(
+            [
+                { title: "t" },
+                { title: "kind", left: true },
+                { title: "contacts", left: true },
+                { title: "largest |Δu|" },
+                { title: "impulses N | T", left: true },
+                { title: "contact work" },
+                { title: "ΔE" },
+                { title: "", left: true },
+            ],
+            rows,
+            "events",
+        ),
+    );
+}
+
+/// The curve in (x, x′), broken where x′ jumps, over level lines of T + U.
+function phasePlanes(m: Motion): HTMLElement[] {
+    const after = new Set(m.breaks);
+    const initial = m.balance.initial;
+    return m.q.slice(0, 6).map((q, i) => {
+        const u = m.u[i];
+        const points: (Point | null)[] = [];
+        const jumps: (Point | null)[] = [];
+        q.values.forEach((x, k) => {
+            points.push([x ?? NaN, u.values[k] ?? NaN]);
+            if (!after.has(k) || u.values[k] === u.values[k + 1]) return;
+            points.push(null);
+            jumps.push([x!, u.values[k]!], [q.values[k + 1]!, u.values[k + 1]!], null);
+        });
+        const layers: Layer[] = [];
+        const plane = m.planes.find((p) => p.coordinate === i);
+        if (plane) layers.push(...energyLevels(plane, initial));
+        layers.push({ label: "motion", kind: "path", points, hue: 0, width: 1.8 });
+        if (jumps.length) layers.push({ label: "jumps", kind: "path", points: jumps, hue: 1, dash: [2, 3], width: 1 });
+        const last = points.length - 1;
+        layers.push({
+            label: "start and end",
+            kind: "points",
+            points: [points[0], points[last]],
+            names: ["start", "end"],
+            hue: 2,
+        });
+        return xyPlot({ title: `Phase plane of ${q.name}`, x: q.name, y: q.name + "′", layers });
+    });
+}
+
+function energyLevels(p: Plane, initial: number): Layer[] {
+    const grid = { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
+    const lines = levels(grid, 7).flatMap((l) => contour(grid, l));
+    return [
+        { label: "T + U, others as at the end", kind: "path", points: lines, hue: 7, width: 0.7 },
+        { label: "T + U of the start", kind: "path", points: contour(grid, initial), hue: 4, width: 1.2, dash: [6, 4] },
+    ];
+}

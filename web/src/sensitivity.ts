@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, facts, num, section, table, verdict } from "./dom";
+import { type Layer, type Point, xyPlot } from "./xyplot";
+
+export function sensitivityView(data: any): HTMLElement {
+    const view = el("div", {});
+    if (data.with_respect_to) view.append(...derivatives(data));
+    const pair = data.pair ?? (data.c_bar ? data : null);
+    if (pair) view.append(pairView(pair));
+    return view;
+}
+
+function derivatives(data: any): HTMLElement[] {
+    const wrt: string[] = data.with_respect_to;
+    const out: HTMLElement[] = [];
+    const final: (string | Node)[][] = [];
+    for (const [group, prime] of [["q", ""], ["u", "′"]] as const)
+        for (const [name, d] of Object.entries<any>(data.final?.[group] ?? {}).slice(0, 40))
+            final.push([name + prime, ...wrt.map((p) => num(d?.[p]))]);
+    const columns = [{ title: "d at the end / d", left: true }, ...wrt.map((p) => ({ title: p }))];
+    const error = data.finite_difference?.max_relative_error;
+    out.push(
+        section(
+            "Derivatives of the final state",
+            error != null ? el("p", {}, `differences of whole motions agree to ${num(error, 2)}`) : null,
+            table(columns, final),
+        ),
+    );
+    const events: any[] = data.events ?? [];
+    if (events.length) {
+        const rows = events.slice(0, 500).map((e) => [
+            num(e.t, 10), e.kind, (e.contacts ?? []).slice(0, 4).join(", "), ...wrt.map((p) => num(e.dt?.[p])), num(e.transversality, 4),
+        ]);
+        out.push(
+            section(
+                "Derivatives of event times",
+                table([{ title: "t" }, { title: "kind", left: true }, { title: "contacts", left: true }, ...wrt.map((p) => ({ title: `dt/d${p}` })), { title: "transversality" }], rows),
+            ),
+        );
+        const layers: Layer[] = wrt.slice(0, 8).map((p, k) => ({
+            label: p,
+            kind: "path",
+            points: events.filter((e) => e.dt?.[p] != null).map((e) => [e.t, e.dt[p]] as Point),
+            hue: k,
+        }));
+        out.push(xyPlot({ title: "Derivatives of event times, event by event", x: "t", y: "dt/d·", layers, height: 260 }));
+    }
+    return out;
+}
+
+function pairView(pair: any): HTMLElement {
+    const view = el("div", { class: "columns" });
+    const t: number[] = pair.times ?? pair.error?.map((_: number, k: number) => k) ?? [];
+    const curve = (values: (number | null)[] | undefined): (Point | null)[] =>
+        (values ?? []).map((v, k) => (v != null && v > 0 ? [t[k], v] : null));
+    const C = pair.bound_constant;
+    const layers: Layer[] = [
+        { label: "error", kind: "path", points: curve(pair.error), hue: 1 },
+        { label: "bound (C = 1)", kind: "path", points: curve(pair.bound), hue: 0 },
+    ];
+    if (C != null)
+        layers.push({ label: `C·bound, C = ${num(C, 4)}`, kind: "path", points: curve(pair.bound?.map((b: number | null) => (b == null ? null : C * b))), hue: 2, dash: [5, 4] });
+    layers.push({ label: "positions", kind: "path", points: curve(pair.error_q), hue: 4, hidden: true });
+    layers.push({ label: "velocities", kind: "path", points: curve(pair.error_u), hue: 3, hidden: true });
+    view.append(xyPlotLogY("Error of the perturbed motion and its bound", layers));
+    view.append(
+        section(
+            "Perturbed pair",
+            facts([
+                ["theorem", pair.theorem ?? "none: " + (pair.reason ?? "")],
+                ["observed constant", `${num(C)} at t = ${num(pair.bound_time)}`],
+            ]),
+            table(
+                [{ title: "hypothesis", left: true }, { title: "" }, { title: "value" }],
+                (pair.hypotheses ?? []).map((h: any) => [h.name, verdict(h.holds ? "holds" : "fails"), num(h.value)]),
+            ),
+            table(
+                [{ title: "event nominal" }, { title: "perturbed" }, { title: "shift" }],
+                (pair.c_bar ?? []).map((c: number, k: number) => [num(c, 10), num(pair.c_hat?.[k], 10), num((pair.c_hat?.[k] ?? NaN) - c, 4)]),
+            ),
+        ),
+    );
+    return view;
+}
+
+/// Time along x, decades along y: the logarithm is plotted, the axis says so.
+function xyPlotLogY(title: string, layers: Layer[]): HTMLElement {
+    const log = layers.map((l) => ({ ...l, points: (l.points ?? []).map((p) => (p ? ([p[0], Math.log10(p[1])] as Point) : null)) }));
+    return xyPlot({ title, x: "t", y: "log₁₀", layers: log, height: 320 });
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+import uPlot from "uplot";
+import { el, num } from "./dom";
+import { drawn } from "./registry";
+import { color, curveColor, onTheme } from "./theme";
+
+export interface Line {
+    label: string;
+    values: (number | null)[];
+    dash?: number[];
+    hidden?: boolean;
+    hue?: number;
+}
+
+/// Something that acts at one time, drawn as a stem against the right axis.
+export interface Stem {
+    label: string;
+    at: Map<number, number>; // break → value
+    hue?: number;
+}
+
+/// Plots over the same times share cursor and zoom.
+export class TimeGroup {
+    plots: uPlot[] = [];
+    private setting = false;
+    private now: number | null = null;
+    onPick: (t: number) => void = () => {};
+
+    constructor(
+        readonly t: number[],
+        readonly breaks: number[],
+        readonly key: string,
+    ) {}
+
+    zoom(from: uPlot): void {
+        if (this.setting) return;
+        this.setting = true;
+        const { min, max } = from.scales.x;
+        for (const p of this.plots)
+            if (p !== from && min != null && max != null) p.setScale("x", { min, max });
+        this.setting = false;
+    }
+
+    /// The time that the animation shows, as a line through all plots.
+    mark(t: number): void {
+        this.now = t;
+        for (const p of this.plots) p.redraw(false, false);
+    }
+    marked(): number | null {
+        return this.now;
+    }
+}
+
+/// Curves over time. At a break a curve ends and goes on with its right limit: what jumps is drawn as a jump, joined by
+/// a dotted line.
+export function timePlot(
+    group: TimeGroup,
+    title: string,
+    lines: Line[],
+    options: { stems?: Stem[]; stemLabel?: string; height?: number; unit?: string } = {},
+): HTMLElement {
+    const { t, breaks } = group;
+    const after = new Set(breaks);
+    const x: number[] = [];
+    const columns: (number | null)[][] = lines.map(() => []);
+    const stems = options.stems ?? [];
+    const stemColumns: (number | null)[][] = stems.map(() => []);
+    const breakRows: { row: number; at: number }[] = [];
+    for (let k = 0; k < t.length; ++k) {
+        x.push(t[k]);
+        lines.forEach((l, i) => columns[i].push(l.values[k]));
+        stemColumns.forEach((c) => c.push(null));
+        if (!after.has(k)) continue;
+        breakRows.push({ row: x.length, at: k });
+        x.push(t[k]);
+        columns.forEach((c) => c.push(null));
+        stems.forEach((s, i) => stemColumns[i].push(s.at.get(k) ?? null));
+    }
+    const hue = (k: number) => curveColor(k < lines.length ? (lines[k].hue ?? k) : (stems[k - lines.length].hue ?? k));
+
+    const frame = el("section", { class: "panel plot" }, el("h3", {}, title));
+    const paint = (u: uPlot) => {
+        const c = u.ctx;
+        c.save();
+        c.beginPath();
+        c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+        c.clip();
+        c.lineWidth = devicePixelRatio;
+        c.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+        lines.forEach((_, i) => {
+            if (!u.series[i + 1].show) return;
+            c.strokeStyle = hue(i);
+            for (const b of breakRows) {
+                const left = columns[i][b.row - 1];
+                const right = columns[i][b.row + 1];
+                if (left == null || right == null || left === right) continue;
+                const px = u.valToPos(x[b.row], "x", true);
+                c.beginPath();
+                c.moveTo(px, u.valToPos(left, "y", true));
+                c.lineTo(px, u.valToPos(right, "y", true));
+                c.stroke();
+            }
+        });
+        c.setLineDash([]);
+        stems.forEach((_, i) => {
+            if (!u.series[lines.length + i + 1].show) return;
+            c.strokeStyle = c.fillStyle = hue(lines.length + i);
+            for (const b of breakRows) {
+                const v = stemColumns[i][b.row];
+                if (v == null) continue;
+                const px = u.valToPos(x[b.row], "x", true);
+                const py = u.valToPos(v, "stem", true);
+                c.beginPath();
+                c.moveTo(px, u.valToPos(0, "stem", true));
+                c.lineTo(px, py);
+                c.stroke();
+                c.beginPath();
+                c.arc(px, py, 2.5 * devicePixelRatio, 0, 7);
+                c.fill();
+            }
+        });
+        const now = group.marked();
+        if (now !== null) {
+            c.strokeStyle = color("accent");
+            c.beginPath();
+            const px = u.valToPos(now, "x", true);
+            c.moveTo(px, u.bbox.top);
+            c.lineTo(px, u.bbox.top + u.bbox.height);
+            c.stroke();
+        }
+        c.restore();
+    };
+    const value = (_: uPlot, v: number | null) => (v == null ? "–" : num(v));
+    const axis = (side: number, scale: string): uPlot.Axis => ({
+        side,
+        scale,
+        stroke: () => color("muted"),
+        grid: { stroke: () => color("grid"), width: 1, show: scale !== "stem" },
+        ticks: { stroke: () => color("grid"), width: 1 },
+        size: side === 2 ? 32 : 58,
+        font: "12px system-ui, sans-serif",
+        values: (_u: uPlot, ticks: number[]) => ticks.map((v) => num(v, 5)),
+    });
+    const around = (_: uPlot, min: number, max: number): [number, number] => {
+        if (min == null || max == null) return [-1, 1];
+        const margin = max > min ? 0.06 * (max - min) : Math.abs(max) * 0.1 || 1;
+        return [min - margin, max + margin];
+    };
+    const opts: uPlot.Options = {
+        width: 600,
+        height: options.height ?? 230,
+        cursor: {
+            sync: { key: group.key, setSeries: false },
+            drag: { x: true, y: false },
+            points: { size: 6 },
+        },
+        legend: { live: true },
+        scales: {
+            x: { time: false },
+            y: { range: around },
+            ...(stems.length
+                ? { stem: { range: (_u: uPlot, lo: number, hi: number) => around(_u, Math.min(0, lo), Math.max(0, hi)) } }
+                : {}),
+        },
+        series: [
+            { label: "t", value },
+            ...lines.map((l, i) => ({
+                label: l.label,
+                stroke: () => hue(i),
+                width: 1.5,
+                dash: l.dash,
+                show: !l.hidden,
+                spanGaps: false,
+                points: { show: false },
+                value,
+            })),
+            ...stems.map((s, i) => ({
+                label: s.label,
+                scale: "stem",
+                stroke: () => hue(lines.length + i),
+                paths: () => null,
+                points: { show: false },
+                value,
+            })),
+        ],
+        axes: [axis(2, "x"), axis(3, "y"), ...(stems.length ? [{ ...axis(1, "stem"), label: options.stemLabel }] : [])],
+        hooks: { draw: [paint], setScale: [(u, key) => key === "x" && group.zoom(u)] },
+        plugins: [wheelZoom()],
+    };
+    const plot = new uPlot(opts, [x, ...columns, ...stemColumns] as uPlot.AlignedData, frame);
+    group.plots.push(plot);
+    plot.over.addEventListener("click", () => {
+        if (plot.cursor.idx != null) group.onPick(x[plot.cursor.idx]);
+    });
+    fit(plot, frame, options.height ?? 230);
+    onTheme(() => plot.redraw(false, true));
+    drawn.plots.push({
+        title,
+        series: () =>
+            [...lines, ...stems].map((s, i) => {
+                const values = (plot.data[i + 1] as (number | null)[]).filter((v): v is number => v != null);
+                const min = values.reduce((a, b) => Math.min(a, b), Infinity);
+                const max = values.reduce((a, b) => Math.max(a, b), -Infinity);
+                const jump = (b: { row: number }) =>
+                    Math.abs((columns[i][b.row + 1] ?? 0) - (columns[i][b.row - 1] ?? 0)) > 1e-9 * (max - min);
+                return {
+                    label: s.label,
+                    min,
+                    max,
+                    jumps: i < lines.length ? breakRows.filter(jump).length : values.filter((v) => v !== 0).length,
+                    visible: plot.series[i + 1].show !== false,
+                };
+            }),
+    });
+    return frame;
+}
+
+/// The width follows the frame.
+export function fit(plot: uPlot, frame: HTMLElement, height: number | ((width: number) => number)): void {
+    const set = () => {
+        const width = Math.floor(frame.clientWidth - 16);
+        const tall = typeof height === "number" ? height : height(width);
+        if (width > 80 && (width !== plot.width || tall !== plot.height)) plot.setSize({ width, height: tall });
+    };
+    new ResizeObserver(set).observe(frame);
+}
+
+/// The wheel zooms around the pointer, with Ctrl held or after a click into the plot, so that pages still scroll.
+export function wheelZoom(both = false): uPlot.Plugin {
+    return {
+        hooks: {
+            ready: (u: uPlot) => {
+                let armed = false;
+                u.over.addEventListener("mousedown", () => (armed = true));
+                u.over.addEventListener("mouseleave", () => (armed = false));
+                u.over.addEventListener(
+                    "wheel",
+                    (e) => {
+                        if (!e.ctrlKey && !armed) return;
+                        e.preventDefault();
+                        const factor = e.deltaY < 0 ? 0.8 : 1.25;
+                        const box = u.over.getBoundingClientRect();
+                        for (const key of both ? ["x", "y"] : ["x"]) {
+                            const at = key === "x" ? e.clientX - box.left : e.clientY - box.top;
+                            const v = u.posToVal(at, key);
+                            const { min, max } = u.scales[key];
+                            if (min == null || max == null) continue;
+                            u.setScale(key, { min: v - (v - min) * factor, max: v + (max - v) * factor });
+                        }
+                    },
+                    { passive: false },
+                );
+            },
+        },
+    };
+}

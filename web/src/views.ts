@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import { marked } from "marked";
+import { compareView } from "./compare";
+import { el, facts, num, section, table, verdict } from "./dom";
+import { impactView } from "./impact";
+import { sensitivityView } from "./sensitivity";
+import { solveView } from "./solve";
+import { basinView, certifyView, equilibriaView } from "./stability";
+import type { StatedNumber } from "./types";
+
+/// A view for each kind of result; `other` shows what has none.
+export const views: Record<string, (data: any) => HTMLElement> = {
+    impact: impactView,
+    compare: compareView,
+    sensitivity: sensitivityView,
+    certify: certifyView,
+    equilibria: equilibriaView,
+    basin: basinView,
+    solve: solveView,
+    simulate: simulateView,
+    audit: auditView,
+    check: checkView,
+    study: studyView,
+    document: documentView,
+    numbers: numbersView,
+    other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
+};
+
+function numbersView(numbers: StatedNumber[]): HTMLElement {
+    return section(
+        "What the paper states, and what comes out here",
+        table(
+            [{ title: "", left: true }, { title: "where", left: true }, { title: "stated" }, { title: "ours" }, { title: "", left: true }],
+            numbers.map((n) => [n.what, n.where, n.stated, n.ours, n.note]),
+            "numbers",
+        ),
+    );
+}
+
+/// The JSON of simulate alone: events and the end, no curves.
+function simulateView(data: any): HTMLElement {
+    const final = Object.keys(data.final?.q ?? {}).map((x) => [x, num(data.final.q[x], 10), num(data.final.u?.[x], 10)]);
+    const view = el("div", { class: "columns" });
+    view.append(
+        section(
+            "Motion",
+            facts([
+                ["method", data.method],
+                ["status", verdict(data.status)],
+                ["events", String(data.events?.length ?? 0)],
+                ["energy", `${num(data.energy?.initial, 8)} → ${num(data.energy?.final, 8)}, balance ${num(data.energy?.balance_error, 2)}`],
+            ]),
+            table([{ title: "", left: true }, { title: "q" }, { title: "u" }], final),
+        ),
+        section(
+            "Events",
+            table(
+                [{ title: "t" }, { title: "kind", left: true }, { title: "contacts", left: true }, { title: "contact work" }],
+                (data.events ?? []).slice(0, 1000).map((e: any) => [num(e.t, 10), e.kind, (e.contacts ?? []).join(", "), e.work ? num(e.work) : ""]),
+            ),
+        ),
+    );
+    return view;
+}
+
+function auditView(data: any): HTMLElement {
+    const a = data.audit;
+    return section(
+        "Audit of all impacts",
+        facts([
+            ["impacts", String(a.impacts)],
+            ["creating energy", `${a.creating}, ${num(a.energy_created)} in all`],
+            ["contact work", num(a.work)],
+            ["work of obstacles", num(a.obstacle_work)],
+        ]),
+        table(
+            [{ title: "t" }, { title: "contacts", left: true }, { title: "work" }, { title: "friction's part" }, { title: "created" }, { title: "", left: true }],
+            (data.impacts ?? []).slice(0, 1000).map((i: any) => [
+                num(i.t, 10), (i.contacts ?? []).join(", "), num(i.work), num(i.tangential), i.energy_created > 0 ? num(i.energy_created) : "", i.law ?? "",
+            ]),
+        ),
+    );
+}
+
+function checkView(data: any): HTMLElement {
+    const parameters = Object.entries(data.parameters ?? {}).map(([k, v]) => `${k} = ${num(v)}`).join(", ");
+    return section(
+        "What was understood",
+        facts([
+            ["coordinates", `${data.coordinates?.slice(0, 12).join(", ")}${data.coordinates?.length > 12 ? ", …" : ""}; ${data.degrees_of_freedom} degrees of freedom`],
+            ["parameters", parameters],
+            ["mass matrix", `condition ${num(data.mass?.condition)}, smallest eigenvalue ${num(data.mass?.smallest_eigenvalue)}`],
+            ["energy", `kinetic ${num(data.energy?.kinetic)}, potential ${num(data.energy?.potential)}`],
+        ]),
+        table(
+            [{ title: "contact", left: true }, { title: "gap" }, { title: "mu" }, { title: "eN" }, { title: "eT" }, { title: "law", left: true }],
+            (data.contacts ?? []).slice(0, 100).map((c: any) => [c.name, num(c.gN), (c.mu ?? []).map((m: number) => num(m)).join(", "), num(c.eN), num(c.eT), c.impact ?? ""]),
+        ),
+    );
+}
+
+function studyView(data: any): HTMLElement {
+    const names = Object.keys(data.vary ?? {});
+    return section(
+        "Event times over parameters",
+        table(
+            [...names.map((n) => ({ title: n })), ...(data.nominal ?? []).map((e: any) => ({ title: `${e.kind} ${num(e.t, 5)}` })), { title: "status", left: true }],
+            (data.runs ?? []).slice(0, 500).map((r: any) => [
+                ...names.map((n) => num(r.parameters[n])), ...(r.changes ?? []).map((c: any) => num(c.t, 8)), r.status,
+            ]),
+        ),
+    );
+}
+
+/// A page of the documentation, in Markdown. What it says is ours, so that its markup is trusted.
+function documentView(data: any): HTMLElement {
+    const body = el("div", { class: "panel document" });
+    body.innerHTML = marked.parse(data.markdown, { async: false }) as string;
+    for (const a of body.querySelectorAll("a")) {
+        const href = a.getAttribute("href") ?? "";
+        if (/^[a-z-]+\.md/.test(href)) a.setAttribute("href", href.replace(".md", ".html"));
+    }
+    return body;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+import uPlot from "uplot";
+import { el, num } from "./dom";
+import { drawn } from "./registry";
+import { color, curveColor, onTheme } from "./theme";
+import { fit, wheelZoom } from "./timeplot";
+
+export type Point = [number, number];
+
+/// What a plane shows: curves (null: a break), areas, discs, marks, or anything that paints itself.
+export interface Layer {
+    label: string;
+    kind: "path" | "polygon" | "points" | "circle" | "custom";
+    points?: (Point | null)[];
+    radius?: number; // of circles, in units of the axes
+    hue?: number;
+    dash?: number[];
+    width?: number;
+    fill?: boolean;
+    size?: number; // of marks
+    names?: string[];
+    hidden?: boolean;
+    paint?: (u: uPlot) => void;
+    at?: (x: number, y: number) => string | null; // what is under the pointer
+}
+
+export interface Plane {
+    title: string;
+    x: string;
+    y: string;
+    layers: Layer[];
+    range?: [Point, Point]; // x and y
+    equal?: boolean; // one unit is one length on both axes
+    log?: boolean;
+    height?: number;
+}
+
+function extent(layers: Layer[]): [Point, Point] {
+    let x: Point = [Infinity, -Infinity];
+    let y: Point = [Infinity, -Infinity];
+    for (const l of layers)
+        for (const p of l.points ?? []) {
+            if (!p || !Number.isFinite(p[0]) || !Number.isFinite(p[1])) continue;
+            const r = l.kind === "circle" ? (l.radius ?? 0) : 0;
+            x = [Math.min(x[0], p[0] - r), Math.max(x[1], p[0] + r)];
+            y = [Math.min(y[0], p[1] - r), Math.max(y[1], p[1] + r)];
+        }
+    const wide = ([a, b]: Point): Point =>
+        !(b >= a) ? [-1, 1] : b > a ? [a - 0.07 * (b - a), b + 0.07 * (b - a)] : [a - (Math.abs(a) || 1), a + (Math.abs(a) || 1)];
+    return [wide(x), wide(y)];
+}
+
+/// A plane of two quantities. The library draws axes and handles zoom and legend; the layers are painted on it.
+export function xyPlot(plane: Plane): HTMLElement {
+    const { layers } = plane;
+    const frame = el("section", { class: "panel plot xy" }, el("h3", {}, plane.title));
+    let [rx, ry] = plane.range ?? extent(layers);
+    if (plane.log) {
+        const positive = layers.flatMap((l) => (l.points ?? []).filter((p): p is Point => !!p && p[0] > 0 && p[1] > 0));
+        const span = (k: 0 | 1): Point => {
+            const v = positive.map((p) => p[k]);
+            const lo = Math.min(...v);
+            const hi = Math.max(...v);
+            return v.length === 0 ? [0.1, 10] : lo < hi ? [lo / 1.5, hi * 1.5] : [lo / 3, hi * 3];
+        };
+        [rx, ry] = [span(0), span(1)];
+    }
+    const hue = (k: number) => curveColor(layers[k].hue ?? k);
+    const place = (u: uPlot, p: Point): Point => [u.valToPos(p[0], "x", true), u.valToPos(p[1], "y", true)];
+    const shown = (u: uPlot, k: number) => u.series[k + 2].show !== false;
+
+    const paintLayer = (u: uPlot, k: number) => {
+        const l = layers[k];
+        const c = u.ctx;
+        c.strokeStyle = c.fillStyle = hue(k);
+        c.lineWidth = (l.width ?? 1.5) * devicePixelRatio;
+        c.setLineDash((l.dash ?? []).map((d) => d * devicePixelRatio));
+        if (l.kind === "custom") return l.paint?.(u);
+        const points = l.points ?? [];
+        if (l.kind === "points") {
+            points.forEach((p, i) => {
+                if (!p) return;
+                const [x, y] = place(u, p);
+                c.beginPath();
+                c.arc(x, y, (l.size ?? 4) * devicePixelRatio, 0, 7);
+                c.fill();
+                if (l.names?.[i]) {
+                    c.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+                    c.fillText(l.names[i], x + 7 * devicePixelRatio, y - 6 * devicePixelRatio);
+                }
+            });
+            return;
+        }
+        if (l.kind === "circle") {
+            for (const p of points) {
+                if (!p) continue;
+                const [x, y] = place(u, p);
+                const r = l.radius ?? 0;
+                const a = Math.abs(u.valToPos(p[0] + r, "x", true) - x);
+                const b = Math.abs(u.valToPos(p[1] + r, "y", true) - y);
+                c.beginPath();
+                c.ellipse(x, y, a, b, 0, 0, 7);
+                c.stroke();
+            }
+            return;
+        }
+        c.beginPath();
+        let pen = false;
+        for (const p of points) {
+            if (!p) {
+                pen = false;
+                continue;
+            }
+            const [x, y] = place(u, p);
+            if (pen) c.lineTo(x, y);
+            else c.moveTo(x, y);
+            pen = true;
+        }
+        if (l.kind === "polygon") {
+            c.closePath();
+            c.globalAlpha = 0.25;
+            c.fill();
+            c.globalAlpha = 1;
+        }
+        c.stroke();
+    };
+    const paint = (u: uPlot) => {
+        const c = u.ctx;
+        c.save();
+        c.beginPath();
+        c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+        c.clip();
+        c.lineJoin = "round";
+        for (let k = 0; k < layers.length; ++k) if (shown(u, k)) paintLayer(u, k);
+        c.setLineDash([]);
+        c.restore();
+    };
+    const axis = (label: string): uPlot.Axis => ({
+        label,
+        labelSize: 20,
+        labelFont: "12px system-ui, sans-serif",
+        font: "12px system-ui, sans-serif",
+        size: label === plane.x ? 34 : 58,
+        stroke: () => color("muted"),
+        grid: { stroke: () => color("grid"), width: 1 },
+        ticks: { stroke: () => color("grid"), width: 1 },
+        values: (_u: uPlot, ticks: number[]) =>
+            ticks.map((v) => (plane.log && !isDecade(v) ? "" : num(v, 5))),
+    });
+    const height = plane.height ?? 320;
+    const scale = plane.log ? { distr: 3 as const } : {};
+    const opts: uPlot.Options = {
+        width: 600,
+        height,
+        cursor: { drag: { x: true, y: true, uni: 12 }, points: { show: false } },
+        legend: { live: false },
+        scales: {
+            x: { time: false, range: (_u, a, b) => [a, b], ...scale },
+            y: { range: (_u, a, b) => [a, b], ...scale },
+        },
+        series: [
+            { label: plane.x },
+            { label: "", stroke: "transparent", points: { show: false } },
+            ...layers.map((l, k) => ({
+                label: l.label,
+                stroke: () => hue(k),
+                show: !l.hidden,
+                paths: () => null,
+                points: { show: false },
+            })),
+        ],
+        axes: [axis(plane.x), axis(plane.y)],
+        hooks: { draw: [paint] },
+        plugins: [wheelZoom(true), tip(plane, layers, shown)],
+    };
+    const corners = (): uPlot.AlignedData => {
+        let [ax, ay] = [rx, ry];
+        if (plane.equal && plot) {
+            const [w, h] = [plot.over.clientWidth || 1, plot.over.clientHeight || 1];
+            const unit = Math.max((rx[1] - rx[0]) / w, (ry[1] - ry[0]) / h);
+            const grow = (r: Point, length: number): Point => {
+                const more = (unit * length - (r[1] - r[0])) / 2;
+                return [r[0] - more, r[1] + more];
+            };
+            [ax, ay] = [grow(rx, w), grow(ry, h)];
+        }
+        return [ax, ay, ...layers.map(() => [null, null])] as uPlot.AlignedData;
+    };
+    let plot: uPlot | null = null;
+    plot = new uPlot(opts, corners(), frame);
+    plot.setData(corners());
+    if (plane.equal) new ResizeObserver(() => plot!.setData(corners())).observe(plot.over);
+    fit(plot, frame, height);
+    const p = plot;
+    onTheme(() => p.redraw(false, true));
+    drawn.plots.push({
+        title: plane.title,
+        series: () =>
+            layers.map((l, k) => {
+                const y = (l.points ?? []).filter((q): q is Point => !!q).map((q) => q[1]);
+                return {
+                    label: l.label,
+                    min: y.reduce((a, b) => Math.min(a, b), Infinity),
+                    max: y.reduce((a, b) => Math.max(a, b), -Infinity),
+                    jumps: (l.points ?? []).filter((q) => !q).length,
+                    visible: shown(p, k),
+                };
+            }),
+    });
+    return frame;
+}
+
+function isDecade(v: number): boolean {
+    const e = Math.log10(Math.abs(v));
+    return Math.abs(e - Math.round(e)) < 1e-9;
+}
+
+/// The nearest point of what is shown, or what a layer says about the place.
+function tip(plane: Plane, layers: Layer[], shown: (u: uPlot, k: number) => boolean): uPlot.Plugin {
+    const box = el("div", { class: "tip" });
+    return {
+        hooks: {
+            ready: (u: uPlot) => {
+                u.over.append(box);
+                u.over.addEventListener("mouseleave", () => (box.style.display = "none"));
+            },
+            setCursor: (u: uPlot) => {
+                const { left, top } = u.cursor;
+                if (left == null || top == null || left < 0) return;
+                let best = 24;
+                let text: string | null = null;
+                layers.forEach((l, k) => {
+                    if (!shown(u, k)) return;
+                    if (l.at) text = l.at(u.posToVal(left, "x"), u.posToVal(top, "y")) ?? text;
+                    if (l.kind === "custom") return;
+                    (l.points ?? []).forEach((p, i) => {
+                        if (!p) return;
+                        const d = Math.hypot(u.valToPos(p[0], "x") - left, u.valToPos(p[1], "y") - top);
+                        if (d >= best) return;
+                        best = d;
+                        text = `${l.names?.[i] ?? l.label}: ${plane.x} ${num(p[0])}, ${plane.y} ${num(p[1])}`;
+                    });
+                });
+                box.style.display = text ? "block" : "none";
+                if (text) box.textContent = text;
+                box.style.left = Math.min(left + 12, u.over.clientWidth - 180) + "px";
+                box.style.top = Math.max(top - 28, 0) + "px";
+            },
+        },
+    };
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "cli/command.hpp"
 
@@ -11,6 +12,9 @@ struct CompareCommand {
     Common common;
     std::optional<double> t_end, h, rtol, atol;
     int refinements = 3;
+    std::string penalty;  ///< k=1e3:1e9:7: springs ever stiffer against rigid contacts with e = 1
+    bool action = true;   ///< with the sequences of actions
+    std::optional<double> horizon;
 };
 
 /// Returns the exit code.

@@ -95,6 +95,10 @@ CLI::App* add_compare(CLI::App& app, cli::CompareCommand& c) {
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
     command->add_option("--refinements", c.refinements, "How often h is halved and k taken ten times (3)");
+    command->add_option("--penalty", c.penalty,
+                        "Springs of many stiffnesses, k=1e3:1e9:7, against rigid contacts with e = 1");
+    command->add_option("--horizon", c.horizon, "With --penalty: of the actions; default: one bounce");
+    command->add_flag("!--no-action", c.action, "With --penalty: without the sequences of actions");
     command->footer("Example:  saltus compare models/single-link-arm.toml");
     return command;
 }

@@ -45,7 +45,23 @@ TEST(Compare, SaysWhyThereIsNoPenaltySeries) {
     EXPECT_NE(r.out.find("no penalty series: the model has no contacts"), std::string::npos) << r.out;
 }
 
+TEST(Compare, SpringsEverStifferAgainstRigidContacts) {
+    const Outcome r = compare("single-link-arm.toml --penalty k=1e3:1e5:3 --set e=0.5 --json");  // e counts as 1
+    ASSERT_EQ(r.code, 0) << r.out;
+    const nlohmann::json j = nlohmann::json::parse(r.out);
+    ASSERT_EQ(j["penalty"]["runs"].size(), 3U);
+    EXPECT_NEAR(j["penalty"]["order_in_k"].get<double>(), -0.47, 0.02);
+    EXPECT_NEAR(j["penalty"]["runs"][0]["sup_q"].get<double>(), 0.0827042400836, 1e-9);
+    EXPECT_NEAR(j["penalty"]["runs"][0]["steady"]["q"]["q"].get<double>(), 1000.0 / 1001.0 * 0.5, 1e-14);
+    EXPECT_EQ(j["theorem1"]["rows"][0]["morse_index"], 1);
+    EXPECT_EQ(j["theorem1"]["minimum"], false);
+    EXPECT_TRUE(j["theorem1"]["inequalities_17"]["a"].get<bool>());
+}
+
 TEST(Compare, RefusesWhatMakesNoSense) {
+    EXPECT_EQ(compare("single-link-arm.toml --penalty k").code, 2);
+    EXPECT_EQ(compare("single-link-arm.toml --penalty k=-1:2:3").code, 2);
+    EXPECT_EQ(compare("single-link-arm.toml --penalty k=1e3,1e4 --horizon 0").code, 2);
     EXPECT_EQ(compare("single-link-arm.toml --h -1").code, 2);
     EXPECT_EQ(compare("single-link-arm.toml --refinements 20").code, 2);
     EXPECT_EQ(compare("no-such-model.toml").code, 2);

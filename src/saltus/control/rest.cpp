@@ -135,17 +135,15 @@ void judge(Statics& s, Rest& rest) {
     const Matrix Z = free_directions(s, held);
     rest.curvature = std::numeric_limits<double>::quiet_NaN();
     if (Z.cols() == 0) return;
-    // K v = κ M v on them: symmetric in the coordinates of the root of ZᵀMZ.
-    const Matrix mass = Z.transpose() * s.mass() * Z, stiffness = Z.transpose() * (0.5 * (K + K.transpose())) * Z;
-    Matrix L = Matrix::Zero(mass.rows(), mass.cols());
-    for (Eigen::Index i = 0; i < mass.rows(); ++i)
-        for (Eigen::Index j = 0; j <= i; ++j) {
-            const double sum = mass(i, j) - L.row(i).head(j).dot(L.row(j).head(j));
-            L(i, j) = i == j ? std::sqrt(sum) : sum / L(j, j);
-        }
-    const Matrix half = solve_columns(L, stiffness);
-    const Matrix reduced = solve_columns(L, half.transpose());
-    rest.curvature = symmetric_spectrum(0.5 * (reduced + reduced.transpose())).smallest;
+    const Spectrum spectrum = vibrations(Z.transpose() * K * Z, Z.transpose() * s.mass() * Z);
+    rest.curvature = spectrum.smallest;
+    rest.isolated = std::abs(spectrum.smallest) > 1e-12 * std::abs(spectrum.largest);
+}
+
+void conclude(Rest& rest, const char* otherwise) {
+    rest.found = rest.residual <= 1e-9 && rest.isolated;
+    if (!rest.found && rest.reason.empty())
+        rest.reason = rest.isolated ? otherwise : "the equilibrium is not isolated: along some direction nothing acts";
 }
 
 }  // namespace
@@ -184,8 +182,7 @@ Rest polish_rest(Statics& s, std::span<const double> q, const Vector& lambda, co
     }
     s.at(rest.q);
     judge(s, rest);
-    rest.found = rest.residual <= 1e-9;
-    if (!rest.found) rest.reason = "Newton's method for the equilibrium does not converge";
+    conclude(rest, "Newton's method for the equilibrium does not converge");
     return rest;
 }
 
@@ -214,7 +211,7 @@ Rest find_rest(Statics& s, std::span<const double> from) {
             for (int i = s.constraints(); i < s.rows(); ++i)
                 if (lambda(i) > 0.0) closed.push_back(i);
             Rest polished = polish_rest(s, rest.q, lambda, closed);
-            if (polished.found) return polished;
+            if (polished.found || !polished.isolated) return polished;
             rest.lambda = lambda;
             break;
         }
@@ -231,8 +228,7 @@ Rest find_rest(Statics& s, std::span<const double> from) {
     }
     s.at(rest.q);
     judge(s, rest);
-    rest.found = rest.residual <= 1e-9;
-    if (!rest.found && rest.reason.empty()) rest.reason = "the descent to an equilibrium does not converge";
+    conclude(rest, "the descent to an equilibrium does not converge");
     return rest;
 }
 

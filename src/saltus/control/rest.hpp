@@ -22,7 +22,8 @@ struct Rest {
     /// The smallest eigenvalue of K v = κ M v on the directions that closed contacts with a force leave, springs
     /// included: positive at an isolated minimum of the potential. NaN where no direction is left.
     double curvature = 0.0;
-    bool strict = true;  ///< every contact that touches pushes; otherwise the curvature holds for open ones
+    bool isolated = true;  ///< no direction is left in which nothing acts
+    bool strict = true;    ///< every contact that touches pushes; otherwise the curvature holds for open ones
 
     bool minimum() const { return found && !(curvature <= 0.0); }
 };

@@ -2,6 +2,7 @@
 #include "saltus/control/statics.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace saltus::control {
 
@@ -90,6 +91,20 @@ Statics::ParameterColumn Statics::parameter_column(const Vector& lambda, int col
         out.position(c.row) -= lambda(c.row) * factor_ * coefficient(c.penalty_k, k) / (k_value * k_value);
     }
     return out;
+}
+
+Spectrum vibrations(const Matrix& K, const Matrix& M) {
+    Matrix L = Matrix::Zero(M.rows(), M.cols());
+    for (Eigen::Index i = 0; i < M.rows(); ++i)
+        for (Eigen::Index j = 0; j <= i; ++j) {
+            const double sum = M(i, j) - L.row(i).head(j).dot(L.row(j).head(j));
+            L(i, j) = i == j ? std::sqrt(sum) : sum / L(j, j);
+        }
+    const Matrix half = solve_columns(L, 0.5 * (K + K.transpose()));
+    const Matrix reduced = solve_columns(L, half.transpose());
+    Spectrum spectrum = symmetric_spectrum(0.5 * (reduced + reduced.transpose()));
+    spectrum.smallest_direction = solve_columns(L.transpose(), spectrum.smallest_direction);
+    return spectrum;
 }
 
 }  // namespace saltus::control

@@ -64,4 +64,7 @@ private:
     Matrix mass_, gradients_;
 };
 
+/// Extreme eigenvalues of K v = κ M v, for the symmetric part of K and a positive definite M.
+Spectrum vibrations(const Matrix& K, const Matrix& M);
+
 }  // namespace saltus::control

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/control/penalty_limit.hpp"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "physics/motion.hpp"
+#include "saltus/control/second_variation.hpp"
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace saltus::control;
+using namespace saltus::test;
+
+PenaltyLimit limit_of(const model::Description& d, const std::string& stiffness, double t_end, const Values& set = {}) {
+    PenaltyLimitOptions o;
+    o.t_end = t_end;
+    for (const auto& [name, value] : set) o.build.set.emplace_back(name, number_text(value));
+    return penalty_limit(d, penalty_from_text(stiffness), o);
+}
+
+// --- the arm ---------------------------------------------------------------------------------------------------------
+
+struct ArmRow {
+    double k, sup_q, at_t, first_contact, restitution;
+    long phases;
+};
+constexpr std::array<ArmRow, 7> arm_rows{
+    {{1e3, 0.0827042400836, 0.655985309292, 0.021419540886279, 0.97625174500698, 7},
+     {1e4, 0.0286082252801, 0.954284994340, 0.0067102176637391, 0.99257372355894, 8},
+     {1e5, 0.00940370611801, 0.944121, 0.0021155021894644, 0.99766006591246, 8},
+     {1e6, 0.00301061200600, 0.940805, 0.00066833100329508, 0.99926089706158, 8},
+     {1e7, 0.000955804274305, 0.939737, 0.00021127974103191, 0.99976636014532, 8},
+     {1e8, 0.000302632910879, 0.939396, 6.6806008619942e-5, 0.99992612509541, 8},
+     {1e9, 9.57393018551e-5, 0.939287715751, 2.1125263547495e-5, 0.99997663955452, 8}}};
+
+TEST(PenaltyLimit, OfTheArmMeetsItsClosedForms) {  // tornambe_penalty_convergence_A, tornambe_penalty_static_A
+    const PenaltyLimit limit = limit_of(description_of("single-link-arm"), "k=1e3:1e9:7", 2.0);
+    ASSERT_EQ(limit.runs.size(), 7U);
+    EXPECT_TRUE(limit.complete);
+    EXPECT_EQ(limit.impacts, 8);
+    ASSERT_TRUE(limit.steady.found);
+    EXPECT_NEAR(limit.steady.q[0], 0.5, 1e-14);
+    EXPECT_NEAR(limit.steady.lambda(1), 0.5, 1e-14);
+    for (std::size_t i = 0; i < 7; ++i) {
+        const PenaltyRun& run = limit.runs[i];
+        const ArmRow& row = arm_rows[i];
+        EXPECT_EQ(run.k, row.k) << "even ratios, rounded to what is meant";
+        EXPECT_TRUE(matches(run.distance.q, row.sup_q, 1e-9)) << row.k;  // the reference: 1e-7
+        EXPECT_NEAR(run.distance.q_at, row.at_t, 1e-6) << row.k;
+        EXPECT_TRUE(matches(run.distance.u, 6.6391378, 1e-7)) << "velocities do not converge";
+        EXPECT_EQ(run.phases, row.phases);
+        ASSERT_TRUE(run.first_duration && run.first_restitution);
+        EXPECT_NEAR(*run.first_duration, row.first_contact, 1e-9);
+        EXPECT_NEAR(*run.first_restitution, row.restitution, 1e-8);
+        EXPECT_NEAR(run.steady.q[0], row.k / (row.k + 1.0) * 0.5, 1e-14);
+        EXPECT_NEAR(run.steady.lambda(1), row.k / (row.k + 1.0) * 0.5, 1e-14);
+    }
+    EXPECT_NEAR(*limit.runs[1].order, 0.46103686, 1e-6);
+    EXPECT_NEAR(*limit.runs[6].order, 0.49982590, 1e-5);
+    EXPECT_NEAR(*limit.order, 0.5, 0.02);
+    EXPECT_NEAR(*limit.steady_order, 1.0, 1e-3);
+}
+
+TEST(PenaltyLimit, OfTheArmSaysOnWhichHorizonsTheActionCanBeMinimal) {  // tornambe_minimum_horizon_arm
+    const PenaltyLimit limit = limit_of(description_of("single-link-arm"), "k=1e3,1e6,1e9", 2.0);
+    ASSERT_TRUE(limit.action.available) << limit.action.why_not;
+    EXPECT_NEAR(limit.action.free_horizon.value(), 0.6680299638486708, 1e-12);
+    EXPECT_NEAR(limit.action.paths[0].contact_horizon.value(), 0.02111440774412750, 1e-12);
+    EXPECT_NEAR(limit.action.paths[1].contact_horizon.value(), 0.0006680296298339394, 1e-12);
+    EXPECT_NEAR(limit.action.paths[2].contact_horizon.value(), 2.112496229945494e-5, 1e-12);
+    for (const StationaryPath& path : limit.action.paths) {
+        ASSERT_TRUE(path.found) << path.reason;
+        EXPECT_EQ(path.morse_index, 1) << "one bounce";
+        EXPECT_LT(*path.contact_horizon, *path.contact_duration) << "shorter than the contact: never minimal";
+    }
+}
+
+// --- tornambe_theorem12_bounce_A -------------------------------------------------------------------------------------
+
+const std::string bounce = R"toml(
+[system]
+name = "bounce"
+q = ["q"]
+T = "1/2*q'^2"
+[[contact]]
+name = "wall"
+gN = "q"
+[initial]
+q = { q = 1.0 }
+u = { q = -1.0 }
+)toml";
+
+struct BounceRow {
+    double k, v, A_tilde, penalty_integral, A, duration, conjugate;
+};
+
+TEST(Theorem1, SequencesOfTheBounceAreMonotoneAlthoughNoPathIsAMinimum) {
+    const PenaltyLimit limit = limit_of(io::parse_model(bounce, "test"), "k=1e2:1e5:4", 2.0);
+    const ActionSequence& a = limit.action;
+    ASSERT_TRUE(a.available) << a.why_not;
+    EXPECT_EQ(a.horizon, 2.0) << "one impact: all of it";
+    EXPECT_NEAR(a.rigid.A, -1.0, 1e-12);
+    ASSERT_EQ(a.corner_slopes.size(), 1U);
+    EXPECT_NEAR(a.corner_slopes[0], -2.0, 1e-12) << "S falls by 2 I of the corner's height";
+    const std::array<BounceRow, 4> rows{{{1e2, 1.186351687264145, -1.186351687264145, 0.001105393193051691,
+                                          -1.296891006569314, 0.3141592653589793, 1.011808325286793},
+                                         {1e3, 1.052269311786666, -1.052269311786666, 2.750069637065871e-5,
+                                          -1.079770008157324, 0.09934588265796101, 1.001051881187282},
+                                         {1e4, 1.015958641014816, -1.015958641014816, 8.106659618927926e-7,
+                                          -1.024065300633744, 0.03141592653589793, 1.000101592368838},
+                                         {1e5, 1.004992091318817, -1.004992091318817, 2.508506147276154e-8,
+                                          -1.007500597466093, 0.009934588265796101, 1.000010049887078}}};
+    // The bound state of a well of depth k and width π/√k: z/(π/2) = cos z, λ = −k sin²z.
+    double z = 1.0;
+    for (int i = 0; i < 60; ++i)
+        z -= (z - 0.5 * std::numbers::pi * std::cos(z)) / (1.0 + 0.5 * std::numbers::pi * std::sin(z));
+    for (std::size_t i = 0; i < 4; ++i) {
+        const StationaryPath& path = a.paths[i];
+        ASSERT_TRUE(path.found) << path.reason;
+        EXPECT_NEAR(-path.u_start[0], rows[i].v, 1e-10);
+        EXPECT_NEAR(path.action.A_tilde, rows[i].A_tilde, 1e-10);
+        EXPECT_NEAR(path.action.penalty_integral, rows[i].penalty_integral, 1e-12);
+        EXPECT_NEAR(path.action.A, rows[i].A, 1e-10);
+        EXPECT_NEAR(*path.contact_duration, rows[i].duration, 1e-10);
+        EXPECT_EQ(path.morse_index, 1);
+        ASSERT_EQ(path.conjugate_times.size(), 1U);
+        EXPECT_NEAR(path.conjugate_times[0], rows[i].conjugate, 1e-10);
+        EXPECT_NEAR(*path.lowest_eigenvalue / (-rows[i].k * std::sin(z) * std::sin(z)), 1.0, 1e-3);
+    }
+    EXPECT_TRUE(a.A_tilde_grows);
+    EXPECT_TRUE(a.penalty_falls);
+    EXPECT_TRUE(a.A_grows);
+    EXPECT_TRUE(a.bounded_by_rigid);
+}
+
+TEST(Theorem1, OfAModelWithConstraintsOrFrictionSaysWhyNot) {
+    const PenaltyLimit limit = limit_of(description_of("rocking-bar"), "k=1e4,1e5", 0.2);
+    EXPECT_FALSE(limit.action.available);
+    EXPECT_NE(limit.action.why_not.find("friction"), std::string::npos) << limit.action.why_not;
+    EXPECT_FALSE(limit.steady.found);
+}
+
+TEST(PenaltyLimit, OfTheUnderactuatedPairApproachesItsRigidRest) {
+    const PenaltyLimit limit = limit_of(description_of("two-link-underactuated"), "k=1e4:1e6:3", 3.0);
+    EXPECT_NEAR(limit.steady.lambda(0), 1.714285714285714, 1e-12);
+    for (const PenaltyRun& run : limit.runs) {  // q2 = c − λ/k, λ = Kp ks/(Kp + ks) q2
+        const double stiffness = 8.0 * 20.0 / 28.0, q2 = 0.3 * run.k / (run.k + stiffness);
+        EXPECT_NEAR(run.steady.q[1], q2, 1e-13);
+        EXPECT_NEAR(run.steady.lambda(0), stiffness * q2, 1e-11);
+    }
+    EXPECT_NEAR(*limit.order, 0.5, 0.1);
+}
+
+TEST(PenaltyLimit, RefusesStiffnessesThatAreNone) {
+    for (const char* const text : {"k", "=1:2:3", "k=1:2:0", "k=-1:2:3", "k=a", "k=0,1"})
+        EXPECT_NE(refusal_of([&] { penalty_from_text(text); }), "accepted") << text;
+    EXPECT_EQ(penalty_from_text("k=1e3:1e9:7").values, (std::vector<double>{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}));
+}
+
+// --- second variation ------------------------------------------------------------------------------------------------
+
+TEST(SecondVariation, OfAnIsotropicOscillatorCountsConjugateTimesTwice) {
+    const Model isotropic = from_text(R"toml(
+[system]
+name = "isotropic"
+q = ["x", "y"]
+T = "1/2*(x'^2 + y'^2)"
+U = "2*(x^2 + y^2)"
+[initial]
+q = { x = 1.0 }
+u = { y = 1.0 }
+)toml");
+    const Trajectory motion = motion_of(isotropic, 4.0, Penalty{});
+    const SecondVariation variation(isotropic, motion, 1.0);  // conjugate at π/2, π
+    EXPECT_EQ(variation.morse_index(), 4);
+    const std::vector<double> times = variation.conjugate_times();
+    ASSERT_EQ(times.size(), 4U);
+    for (std::size_t k = 0; k < 4; ++k)
+        EXPECT_NEAR(times[k], std::numbers::pi / 2.0 * static_cast<double>(1 + k / 2), 1e-10);
+    EXPECT_NEAR(*variation.lowest_eigenvalue(), std::pow(std::numbers::pi / 4.0, 2) - 4.0, 1e-3);
+}
+
+TEST(SecondVariation, OfAGreatCircleHasItsConjugatePointOnTheOtherSide) {
+    const Model sphere = from_text(R"toml(
+[system]
+name = "sphere"
+q = ["theta", "phi"]
+T = "1/2*(theta'^2 + sin(theta)^2*phi'^2)"
+[initial]
+q = { theta = 1.2, phi = 0.0 }
+u = { theta = 0.3, phi = 0.5 }
+)toml");
+    const double speed = std::sqrt(0.09 + std::pow(std::sin(1.2) * 0.5, 2)), other_side = std::numbers::pi / speed;
+    const SecondVariation before(sphere, motion_of(sphere, 0.99 * other_side, Penalty{}), 1.0);
+    EXPECT_EQ(before.morse_index(), 0);
+    const SecondVariation after(sphere, motion_of(sphere, 1.5 * other_side, Penalty{}), 1.0);
+    EXPECT_EQ(after.morse_index(), 1) << "along the circle nothing focuses";
+    ASSERT_EQ(after.conjugate_times().size(), 1U);
+    EXPECT_NEAR(after.conjugate_times()[0], other_side, 1e-8);
+    EXPECT_FALSE(after.lowest_eigenvalue().has_value()) << "the mass is not constant";
+}
+
+TEST(MotionDistance, FindsTheHighestPointBetweenSteps) {
+    const Model swing = from_text(R"toml(
+[system]
+name = "swing"
+q = ["q"]
+T = "1/2*q'^2"
+U = "k/2*q^2"
+[parameters]
+k = 1.0
+[initial]
+q = { q = 1.0 }
+)toml");
+    const Trajectory slow = motion_of(swing, 2.0);
+    Model other = swing;
+    const Trajectory still = motion_of(other, 2.0, EventDriven{}, State{0.0, {1e-30}, {1.0}});  // sin t
+    const MotionDistance d = distance(slow, still);  // |cos t − sin t| is largest at t = 2 or 0: 1 or 1.3254
+    EXPECT_NEAR(d.q, std::sin(2.0) - std::cos(2.0), 1e-9);
+    EXPECT_NEAR(d.u, std::sqrt(2.0), 1e-9);
+    EXPECT_NEAR(d.u_at, std::numbers::pi / 4.0, 1e-6);
+}
+
+}  // namespace
+}  // namespace saltus

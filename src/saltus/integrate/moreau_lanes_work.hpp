@@ -91,14 +91,10 @@ struct Work {
     LaneMask any_struck{}, unsolved{};
     ProblemRow rows[most_rows];
     int row_count = 0;
-    LaneMask present[most_rows], hold[most_rows], closed_mode[most_rows];
-    LaneMask flipped[most_rows];                ///< normals that changed their mode
-    Lanes load_sign[most_rows];                 ///< of each friction row: sign of the reaction that bounds it
-    Lanes side[most_rows];                      ///< −1, 0, 1: which bound the friction is at
+    LaneMask present[most_rows];
     Lanes column[most_rows][most_coordinates];  ///< M⁻¹W
     Lanes D[most_rows][most_rows], A[most_rows][most_rows];
     Lanes gamma[most_rows], b[most_rows], r[most_rows], v[most_rows], z[most_rows];
-    Lanes rho{1.0}, size{0.0}, scale{0.0}, defect{0.0};
 };
 
 }  // namespace saltus::integrate::moreau::lanes

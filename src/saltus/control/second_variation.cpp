@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "saltus/model/mass.hpp"
-#include "saltus/sensitivity/linear_flow.hpp"
+#include "saltus/ode/explicit.hpp"
 
 namespace saltus::control {
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int pieces_a_step = 2;
 constexpr std::size_t most_elements = 100'000;
-constexpr double flow_tolerance = 1e-13;
+constexpr double flow_tolerance = 1e-11;
 
 struct Piece {
     double from, to;
@@ -118,25 +118,20 @@ struct SecondVariation::Inside {
     /// The flow of the linearised equations from one time of a piece to another.
     std::optional<Transition> transition(const Piece& piece, double from, double to) {
         Matrix rates(n, 2 * n);
-        const auto rate = [&](double t, const Matrix& Y, Matrix& out) {
+        const auto rate = [&](double t, const double* y, double* dy) {
             if (!linearise(piece, t, rates)) return false;
-            out.resize(Y.rows(), 2 * n);
-            out.leftCols(n) = Y.rightCols(n);
-            out.rightCols(n) = Y * rates.transpose();
+            const Eigen::Map<const Matrix> Y(y, 2 * n, 2 * n);
+            Eigen::Map<Matrix> out(dy, 2 * n, 2 * n);
+            out.topRows(n) = Y.bottomRows(n);
+            out.bottomRows(n) = rates * Y;
             return true;
         };
-        const auto full = [&](double t, Matrix& matrix, Matrix& force) {
-            if (!linearise(piece, t, rates)) return false;
-            matrix = Matrix::Zero(2 * n, 2 * n);
-            matrix.topRightCorner(n, n) = Matrix::Identity(n, n);
-            matrix.bottomRows(n) = rates;
-            force = Matrix::Zero(2 * n, 2 * n);
-            return true;
-        };
-        Matrix Y = Matrix::Identity(2 * n, 2 * n);
-        sensitivity::LinearFlow flow(n, false, flow_tolerance);
-        if (!flow.advance({rate, full}, from, to, false, Y)) return {};
-        const Matrix state = Y.transpose();  // (δq, δu) by (δq, δu)
+        Matrix state = Matrix::Identity(2 * n, 2 * n);  // (δq, δu) by (δq, δu)
+        ode::Explicit flow(4 * n * n, {flow_tolerance, flow_tolerance});
+        ode::StepStatus status = flow.start({rate}, from, {state.data(), static_cast<std::size_t>(state.size())});
+        while (ode::usable(status) && flow.t() < to) status = flow.step({rate}, to);
+        if (!ode::usable(status)) return {};
+        std::copy(flow.x().begin(), flow.x().end(), state.data());
         Matrix P0, M0, P1, M1;
         momentum(from, *piece.step, P0, M0);
         momentum(to, *piece.step, P1, M1);

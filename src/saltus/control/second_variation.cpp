@@ -118,8 +118,8 @@ struct SecondVariation::Inside {
     /// The flow of the linearised equations from one time of a piece to another.
     std::optional<Transition> transition(const Piece& piece, double from, double to) {
         Matrix rates(n, 2 * n);
-        const auto rate = [&](double t, const double* y, double* dy) {
-            if (!linearise(piece, t, rates)) return false;
+        const auto rate = [&](double s, const double* y, double* dy) {  // time since `from`, which may be short
+            if (!linearise(piece, from + s, rates)) return false;
             const Eigen::Map<const Matrix> Y(y, 2 * n, 2 * n);
             Eigen::Map<Matrix> out(dy, 2 * n, 2 * n);
             out.topRows(n) = Y.bottomRows(n);
@@ -128,8 +128,8 @@ struct SecondVariation::Inside {
         };
         Matrix state = Matrix::Identity(2 * n, 2 * n);  // (δq, δu) by (δq, δu)
         ode::Explicit flow(4 * n * n, {flow_tolerance, flow_tolerance});
-        ode::StepStatus status = flow.start({rate}, from, {state.data(), static_cast<std::size_t>(state.size())});
-        while (ode::usable(status) && flow.t() < to) status = flow.step({rate}, to);
+        ode::StepStatus status = flow.start({rate}, 0.0, {state.data(), static_cast<std::size_t>(state.size())});
+        while (ode::usable(status) && flow.t() < to - from) status = flow.step({rate}, to - from);
         if (!ode::usable(status)) return {};
         std::copy(flow.x().begin(), flow.x().end(), state.data());
         Matrix P0, M0, P1, M1;

@@ -195,9 +195,10 @@ q = { theta = 1.2, phi = 0.0 }
 u = { theta = 0.3, phi = 0.5 }
 )toml");
     const double speed = std::sqrt(0.09 + std::pow(std::sin(1.2) * 0.5, 2)), other_side = std::numbers::pi / speed;
-    const SecondVariation before(sphere, motion_of(sphere, 0.99 * other_side, Penalty{}), 1.0);
-    EXPECT_EQ(before.morse_index(), 0);
-    const SecondVariation after(sphere, motion_of(sphere, 1.5 * other_side, Penalty{}), 1.0);
+    const Trajectory shorter = motion_of(sphere, 0.99 * other_side, Penalty{});
+    EXPECT_EQ(SecondVariation(sphere, shorter, 1.0).morse_index(), 0);
+    const Trajectory longer = motion_of(sphere, 1.5 * other_side, Penalty{});
+    const SecondVariation after(sphere, longer, 1.0);
     EXPECT_EQ(after.morse_index(), 1) << "along the circle nothing focuses";
     ASSERT_EQ(after.conjugate_times().size(), 1U);
     EXPECT_NEAR(after.conjugate_times()[0], other_side, 1e-8);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int pieces_a_step = 2;
 constexpr std::size_t most_elements = 100'000;
-constexpr double flow_tolerance = 1e-11;
+constexpr double flow_tolerance = 1e-13;
 
 struct Piece {
     double from, to;

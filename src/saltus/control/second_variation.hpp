@@ -20,6 +20,7 @@ namespace saltus::control {
 class SecondVariation {
 public:
     SecondVariation(const model::Model& model, const trajectory::Trajectory& motion, double stiffness);
+    SecondVariation(const model::Model&, trajectory::Trajectory&&, double) = delete;  // it refers to the motion
     ~SecondVariation();
 
     bool available() const;  ///< false where the equations could not be linearised

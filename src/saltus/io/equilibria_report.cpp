@@ -62,6 +62,7 @@ std::string reason(const EquilibriaReport& r, const SetLimit& l) {
     for (const std::string& name : names(r, l.slips)) parts.push_back(name + " slips");
     for (const std::string& name : names(r, l.opens)) parts.push_back(name + " lifts off");
     for (const int i : l.closes) parts.push_back(r.equilibria.contacts[static_cast<std::size_t>(i)] + " closes");
+    if (l.jams) parts.push_back("the forces grow without bound");
     std::string text;
     for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
     return text;
@@ -84,7 +85,8 @@ Json set_json(const EquilibriaReport& r, std::size_t k) {
         limits.push_back({{"q", by_coordinate(e, l.q)},
                           {"slips", names(r, l.slips)},
                           {"lifts_off", names(r, l.opens)},
-                          {"closes", std::move(closes)}});
+                          {"closes", std::move(closes)},
+                          {"forces_unbounded", l.jams}});
     }
     for (const int other : s.touches) touches.push_back(Equilibria::label(static_cast<std::size_t>(other)));
     return {{"label", Equilibria::label(k)},

@@ -42,27 +42,6 @@ std::vector<Vector> scattered(const model::Model& m, const std::vector<double>& 
     return list;
 }
 
-/// Time in forces or geometry, seen at scattered times: a term with factor 0 is none.
-bool depends_on_time(const model::Model& m) {
-    if (m.scleronomic && m.autonomous) return false;
-    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), m.size());
-    RestingModel first(m, 0.0);
-    first.move_to(q0);
-    const std::vector<char> all(m.contacts.size(), 1);
-    const Statics a = first.statics(all);
-    for (const double t : {0.618, 1.3247, 2.0946, 7.389, 31.4}) {
-        RestingModel later(m, t);
-        later.move_to(q0);
-        const Statics b = later.statics(all);
-        if (a.W.cols() != b.W.cols() || a.moves != b.moves) return true;
-        if ((a.h - b.h).cwiseAbs().maxCoeff() > 1e-13 * (1.0 + a.h.cwiseAbs().maxCoeff())) return true;
-        if (a.W.size() > 0 && (a.W - b.W).cwiseAbs().maxCoeff() > 1e-13) return true;
-        for (int row = 0; row < m.layout().positions(); ++row)
-            if (std::abs(first.position(row) - later.position(row)) > 1e-13 * first.position_scale(row)) return true;
-    }
-    return false;
-}
-
 /// All combinations, small ones first; one that could not be closed leaves out those that contain it.
 class Combinations {
 public:

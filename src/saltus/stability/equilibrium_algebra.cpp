@@ -3,6 +3,7 @@
 
 #include <Eigen/QR>
 #include <Eigen/SVD>
+#include <algorithm>
 #include <cmath>
 
 namespace saltus::stability {
@@ -20,12 +21,12 @@ Matrix range_of(const Matrix& A, double tolerance) {
     return qr.householderQ() * Matrix::Identity(A.rows(), rank);
 }
 
-Matrix kernel_of(const Matrix& A, double tolerance) {
+Matrix kernel_of(const Matrix& A, double tolerance, double least) {
     if (A.rows() == 0 || A.cols() == 0) return Matrix::Identity(A.cols(), A.cols());
     const Eigen::JacobiSVD<Matrix, Eigen::FullPivHouseholderQRPreconditioner> svd(A, Eigen::ComputeFullV);
     const Vector& s = svd.singularValues();
     Eigen::Index rank = 0;
-    while (rank < s.size() && s(rank) > tolerance * s(0)) ++rank;
+    while (rank < s.size() && s(rank) > std::max(tolerance * s(0), least)) ++rank;
     return svd.matrixV().rightCols(A.cols() - rank);
 }
 

@@ -9,8 +9,9 @@ namespace saltus::stability {
 /// span of the others adds nothing.
 Matrix range_of(const Matrix& A, double tolerance = 1e-10);
 
-/// Orthonormal columns that span { x : A x = 0 }; singular values below `tolerance` of the largest count as 0.
-Matrix kernel_of(const Matrix& A, double tolerance = 1e-9);
+/// Orthonormal columns that span { x : A x = 0 }; singular values below `tolerance` of the largest, or below
+/// `least`, count as 0.
+Matrix kernel_of(const Matrix& A, double tolerance = 1e-9, double least = 0.0);
 
 /// The same span with a unit matrix in as many rows as there are columns, and entries that are rounding set to 0:
 /// directions along coordinates come out exactly so.

@@ -29,9 +29,8 @@ public:
 
     /// The point of the curve at this distance along the tangent of a sample.
     bool along(const Sample& from, double distance, RestPoint& out) {
-        out = from.point;
         const Vector unit = m_.unit(from.point.q);
-        out.q += distance * from.tangent.cwiseProduct(unit);
+        out = m_.at(from.point.q + distance * from.tangent.cwiseProduct(unit));
         return m_.correct(out, RestingManifold::Slice{from.point.q, from.tangent.cwiseQuotient(unit), distance});
     }
 
@@ -71,7 +70,7 @@ public:
     std::vector<Sample> walk(const Sample& start, Curve::End& end, bool& closed, Vector& turn) {
         std::vector<Sample> list;
         Sample here = start;
-        double step = o_.step, length = 0.0;
+        double step = o_.step, length = 0.0, size = m_.force_size(start.point.q);
         while (true) {
             Sample next;
             const bool fine = along(here, step, next.point) && look(next, here.tangent);
@@ -85,17 +84,38 @@ public:
             }
             if (next.inside < -floor_) {
                 Sample last;
-                if (along(here, root(here, 0.0, step), last.point) && look(last, here.tangent)) list.push_back(last);
                 end = Curve::End::boundary;
+                if (!along(here, root(here, 0.0, step), last.point)) return list;
+                if (!look(last, here.tangent)) last.tangent = here.tangent;  // where forces would be infinite
+                if (m_.force_size(last.point.q) > 1e5) end = Curve::End::infinite_forces;
+                list.push_back(std::move(last));
                 return list;
             }
             if (!list.empty() && passes(here, step, start, turn)) {
                 closed = true;
                 return list;
             }
+            const double next_size = m_.force_size(next.point.q);
+            if (next_size > 1e5 && next_size > 1.01 * size) {
+                // 1/force goes to zero like the distance.
+                const double left = step * size / (next_size - size);
+                Sample last = next;
+                last.point.q += left * next.tangent.cwiseProduct(m_.unit(next.point.q));
+                last.inside = 0.0;
+                list.push_back(next);
+                if (m_.close(last.point.q)) list.push_back(std::move(last));
+                end = Curve::End::infinite_forces;
+                return list;
+            }
+            size = next_size;
             list.push_back(next);
             here = std::move(next);
             length += step;
+            // Not far beyond where forces would be infinite, on to the other side.
+            if (size > 10.0) {
+                step = std::min(step, 0.2 * o_.longest * 10.0 / size);
+                continue;
+            }
             step = std::min(1.5 * step, o_.longest);
             if (length > o_.furthest) {
                 end = Curve::End::unbounded;

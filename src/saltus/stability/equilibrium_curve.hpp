@@ -15,7 +15,12 @@ struct Curve {
         Vector tangent;  ///< in the measure of the manifold
         double inside = 0.0;
     };
-    enum class End { boundary, singular, unbounded };
+    enum class End {
+        boundary,
+        singular,         ///< no step leads on
+        infinite_forces,  ///< the forces grow without bound; the end is where they would be infinite
+        unbounded,
+    };
     std::vector<Sample> samples;  ///< in order; the first and the last are the ends
     bool closed = false;          ///< comes back to where it began, or to a copy of it
     Vector turn;                  ///< the shift to that copy; zero where it is the same point

@@ -150,7 +150,9 @@ bool RestingManifold::newton(RestPoint& p, const std::optional<Slice>& slice, co
         if (held != nullptr)
             for (Index i = 0; i < n; ++i)
                 if ((*held)[static_cast<std::size_t>(i)] != 0) J.col(i).setZero();
-        const double now = F.cwiseAbs().maxCoeff();
+        // Large forces leave large roundings.
+        const double loads = columns > 0 ? p.lambda.cwiseQuotient(l.unit_lambda).cwiseAbs().maxCoeff() : 0.0;
+        const double now = F.cwiseAbs().maxCoeff() / (1.0 + loads);
         if (!std::isfinite(now)) return false;
         if (now < best.residual) {
             best = p;
@@ -169,28 +171,19 @@ bool RestingManifold::newton(RestPoint& p, const std::optional<Slice>& slice, co
     return p.residual <= std::max(tolerance, 1e-12);
 }
 
+/// Forces follow as long as they can: what W does not reach of ∂(h + Wλ)/∂q must vanish.
 Matrix RestingManifold::tangent(const RestPoint& p) {
     const Linear l = linearise(p.q, p.lambda, false);
-    const Index n = size();
-    Matrix J(l.constant.size(), n + l.B.cols());
-    J << l.J, l.B;
-    const Matrix kernel = kernel_of(J, 1e-8);
-    const Matrix part = kernel.topRows(n);
-    // Directions of forces alone drop out.
-    if (part.cols() == 0) return Matrix(n, 0);
-    Matrix basis(n, 0);
-    for (Index c = 0; c < part.cols(); ++c) {
-        // Gram–Schmidt with the longest remaining column first.
-        Matrix left = part - basis * (basis.transpose() * part);
-        Index longest = 0;
-        const double length = left.colwise().norm().maxCoeff(&longest);
-        if (length < 1e-6) break;
-        Vector v = left.col(longest) / length;
-        v -= basis * (basis.transpose() * v);
-        basis.conservativeResize(n, basis.cols() + 1);
-        basis.col(basis.cols() - 1) = v.normalized();
-    }
-    return l.unit_q.asDiagonal() * basis;
+    const Index n = size(), m = l.constant.size() - n;
+    const Matrix reach = range_of(l.B.topRows(n));
+    const Matrix beyond = kernel_of(reach.transpose());  // n × (n − rank)
+    Matrix J(beyond.cols() + m, n);
+    J.topRows(beyond.cols()) = beyond.transpose() * l.J.topRows(n);
+    J.bottomRows(m) = l.J.bottomRows(m);
+    // Rows that are rounding beside the stiffness they come from say nothing.
+    const double stiff = std::max(l.J.topRows(n).norm(), 1e-300);
+    for (Index r = 0; r < beyond.cols(); ++r) J.row(r) /= stiff;
+    return l.unit_q.asDiagonal() * kernel_of(J, 1e-8, 1e-9);
 }
 
 bool RestingManifold::settle_without_friction(RestPoint& p) {
@@ -202,6 +195,15 @@ bool RestingManifold::settle_without_friction(RestPoint& p) {
     frictionless_ = false;
     corners_ = kept;
     return settled;
+}
+
+double RestingManifold::force_size(const Vector& q) {
+    const RestPoint p = at(q);
+    const Statics s = model_.statics(closed_);
+    double most = 0.0;
+    for (Index c = 0; c < s.W.cols(); ++c)
+        most = std::max(most, std::abs(p.lambda(c)) * s.W.col(c).cwiseQuotient(s.scale).norm());
+    return s.size > 0.0 ? most / s.size : most;
 }
 
 Balance RestingManifold::forces(const Vector& q) {

@@ -45,6 +45,8 @@ public:
     /// Directions of q along the manifold, orthonormal in the measure above: columns.
     Matrix tangent(const RestPoint& p);
 
+    /// The largest of the least forces that hold q, of the size of h.
+    double force_size(const Vector& q);
     /// Largest margin of forces that hold q; `holds` also wants the other gaps open (or zero).
     Balance forces(const Vector& q);
     /// The smallest of the gaps that are to be open, of its row's size; +∞ without such contacts.

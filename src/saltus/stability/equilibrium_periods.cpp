@@ -89,6 +89,35 @@ std::vector<double> periods_of(RestingModel& model) {
     return periods;
 }
 
+bool depends_on_time(const model::Model& m) {
+    if (m.scleronomic && m.autonomous) return false;
+    if (const auto* const system = dynamic_cast<const model::ExpressionSystem*>(m.system.get())) {
+        model::Formulas f = system->formulas();
+        const model::Derived& d = system->derived();
+        std::vector<std::pair<expr::Expr, expr::Expr>> replace;
+        for (std::size_t i = 0; i < f.p.size(); ++i) replace.emplace_back(f.p[i], f.graph.constant(m.p[i]));
+        for (const expr::Expr u : f.u) replace.emplace_back(u, f.graph.constant(0.0));
+        expr::Substitution at_rest(f.graph, replace);
+        const auto varies = [&](expr::Expr e) { return f.graph.depends_on(at_rest(e), expr::time); };
+        std::vector<expr::Expr> all = d.h;
+        for (const std::vector<expr::Expr>& list : {f.constraints, f.gaps, d.chi, f.coefficients})
+            all.insert(all.end(), list.begin(), list.end());
+        if (std::any_of(all.begin(), all.end(), varies)) return true;
+        return std::any_of(d.rows.begin(), d.rows.end(), [&](const auto& e) { return varies(e.value); });
+    }
+    // Other systems are looked at, at scattered times.
+    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), m.size());
+    RestingModel start(m, 0.0);
+    const Vector first = fingerprint(start, q0);
+    for (const double t : {0.618, 1.3247, 2.0946, 7.389, 31.4}) {
+        RestingModel later(m, t);
+        const Vector then = fingerprint(later, q0);
+        if (first.size() != then.size()) return true;
+        if ((first - then).cwiseAbs().maxCoeff() > 1e-13 * (1.0 + first.cwiseAbs().maxCoeff())) return true;
+    }
+    return false;
+}
+
 Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b) {
     Vector out = a;
     for (std::size_t i = 0; i < periods.size(); ++i) {

@@ -11,6 +11,10 @@ namespace saltus::stability {
 /// from the arguments of sines and cosines; that they are periods is seen at scattered positions.
 std::vector<double> periods_of(RestingModel& model);
 
+/// Whether forces at rest, gaps, constraints, rows or loads depend on time, with the values that the parameters have: a
+/// term with a factor 0 does not.
+bool depends_on_time(const model::Model& model);
+
 /// a shifted by whole periods to where it is nearest to b.
 Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/stability/equilibrium_algebra.hpp"
+#include "saltus/stability/equilibrium_cover.hpp"
 #include "saltus/stability/equilibrium_periods.hpp"
 #include "saltus/stability/equilibrium_point.hpp"
 #include "saltus/stability/equilibrium_polytope.hpp"
@@ -161,6 +162,8 @@ void CombinationSearch::describe_curve(const RestPoint& from) {
     set.dimension = 1;
     set.shape = SetShape::curve;
     set.tolerance = 1e-10;
+    for (const Curve::End end : {c.first, c.last})
+        if (!c.closed && end != Curve::End::boundary) set.tolerance = end == Curve::End::singular ? 1e-7 : 1e-8;
     set.representative = middle.q;
     const Index n = manifold_.size();
     set.lower.resize(n);
@@ -195,32 +198,72 @@ void CombinationSearch::describe_curve(const RestPoint& from) {
     finish(sets_.back());
 }
 
-/// Two dimensions and more: extents by sequential programs.
-void CombinationSearch::describe_region(const RestPoint& from, const Matrix& T) {
+/// Two dimensions and more: points all over it, and extents by sequential programs from the outermost of them.
+void CombinationSearch::describe_region(const RestPoint& seed, const Matrix& T) {
     EquilibriumSet set;
     set.closed = manifold_.closed();
     set.dimension = static_cast<int>(T.cols());
     set.shape = SetShape::region;
     set.tolerance = 1e-9;
-    set.representative = from.q;
-    set.lower = set.upper = from.q;
-    set.samples.push_back(from.q);
     const Index n = manifold_.size();
-    set.around.assign(static_cast<std::size_t>(n), 0);
-    for (Index i = 0; i < n; ++i)
+    RestPoint from = seed;
+    inwards(from, T);
+    const Cover c = cover(manifold_, from, {.periods = periods_});
+    set.representative = from.q;
+    set.around = c.around;
+    set.lower = set.upper = from.q;
+    for (const RestPoint& p : c.inside) set.samples.push_back(p.q);
+    set.boundary = c.boundary;
+    for (const Vector& q : c.boundary) set.samples.push_back(q);
+    set.spacing = 1.5 * c.spacing * c.measure.cwiseQuotient(manifold_.unit(from.q)).maxCoeff();
+    for (Index i = 0; i < n; ++i) {
+        if (set.around[static_cast<std::size_t>(i)] != 0) continue;
         for (const double side : {1.0, -1.0}) {
-            RestPoint p = from;
-            if (!manifold_.settle(p, side * Vector::Unit(n, i),
-                                  {.radius = 0.05, .largest = 0.2, .smallest = 1e-9, .most = 300}))
-                continue;
-            set.lower = set.lower.cwiseMin(p.q);
-            set.upper = set.upper.cwiseMax(p.q);
-            set.boundary.push_back(p.q);
+            const auto outermost =
+                std::min_element(set.samples.begin(), set.samples.end(),
+                                 [&](const Vector& a, const Vector& b) { return side * a(i) < side * b(i); });
+            RestPoint p = manifold_.at(*outermost);
+            double end = (*outermost)(i);
+            const bool settled = manifold_.settle(p, side * Vector::Unit(n, i),
+                                                  {.radius = 0.02, .largest = 0.1, .smallest = 1e-10, .most = 400});
+            if (settled && side * p.q(i) < side * end) {
+                end = p.q(i);
+                set.boundary.push_back(p.q);
+            } else if (!settled) {
+                set.tolerance = std::max(set.tolerance, set.spacing);
+            }
+            if (c.endless[static_cast<std::size_t>(i)] != 0 && std::abs(end - from.q(i)) > 30.0) {
+                end = -side * infinity;
+                set.unbounded = true;
+            }
+            (side > 0.0 ? set.lower : set.upper)(i) = end;
         }
-    set.spacing = (set.upper - set.lower).cwiseQuotient(manifold_.unit(from.q)).maxCoeff();
+    }
+    if (!c.complete) set.tolerance = std::max(set.tolerance, set.spacing);
     sets_.push_back(std::move(set));
     curves_.emplace_back();
     finish(sets_.back());
+}
+
+/// Off the boundary of the set, where a search ends, as far as random-looking steps along the manifold help.
+void CombinationSearch::inwards(RestPoint& p, const Matrix& T) {
+    double inside = manifold_.inside(p.q).value, step = 0.05;
+    for (int round = 0; round < 60 && step > 1e-6; ++round) {
+        const Index j = round % T.cols();
+        bool better = false;
+        for (const double side : {1.0, -1.0}) {
+            RestPoint next = manifold_.at(p.q + side * step * T.col(j));
+            if (!manifold_.correct(next)) continue;
+            const double value = manifold_.inside(next.q).value;
+            if (value <= inside + 1e-9) continue;
+            inside = value;
+            p = std::move(next);
+            better = true;
+            break;
+        }
+        if (!better && j == T.cols() - 1) step *= 0.5;
+        if (inside > 0.3) break;
+    }
 }
 
 SetLimit CombinationSearch::limit_at(const Vector& q) {
@@ -231,6 +274,8 @@ SetLimit CombinationSearch::limit_at(const Vector& q) {
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
         if (manifold_.closed()[i] == 0 && model_.closed(i, 1e-7)) limit.closes.push_back(static_cast<int>(i));
     const Statics s = model_.statics(manifold_.closed());
+    limit.jams = manifold_.force_size(q) > 1e4;
+    if (limit.jams) return limit;
     const Balance b = balance(s);
     if (b.lambda.size() != s.W.cols() || b.margin > 1e-6) return limit;
     for (const RestingElement& e : s.elements) {
@@ -285,6 +330,13 @@ void CombinationSearch::canonical(EquilibriumSet& set) const {
 void CombinationSearch::finish(EquilibriumSet& set) {
     const auto n = static_cast<std::size_t>(manifold_.size());
     if (set.around.empty()) set.around.assign(n, 0);
+    // A width that is rounding is none.
+    for (Index i = 0; i < set.lower.size(); ++i)
+        if (std::isfinite(set.lower(i)) && set.upper(i) - set.lower(i) <= 1e-13 * (1.0 + std::abs(set.lower(i))))
+            set.lower(i) = set.upper(i) = set.representative(i);
+    for (Vector* const v : {&set.lower, &set.upper, &set.representative, &set.frictionless})
+        for (Index i = 0; i < v->size(); ++i)
+            if (std::abs((*v)(i)) <= 1e-15) (*v)(i) = 0.0;
     canonical(set);
     if (!set.exact) {
         if (const std::optional<Vector> q = frictionless_near(set)) {

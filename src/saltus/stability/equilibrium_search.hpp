@@ -27,7 +27,8 @@ private:
     void describe(RestPoint p);
     bool describe_exactly(const RestPoint& p, const Matrix& T);
     void describe_curve(const RestPoint& p);
-    void describe_region(const RestPoint& p, const Matrix& T);
+    void describe_region(const RestPoint& seed, const Matrix& T);
+    void inwards(RestPoint& p, const Matrix& T);
     void finish(EquilibriumSet& set);
     SetLimit limit_at(const Vector& q);
     void canonical(EquilibriumSet& set) const;

@@ -20,6 +20,7 @@ struct SetLimit {
     std::vector<int> slips;   ///< elements whose friction is used up there
     std::vector<int> opens;   ///< contacts without force
     std::vector<int> closes;  ///< contacts whose gap comes to zero
+    bool jams = false;        ///< the forces grow without bound on the way there
 };
 
 /// One equilibrium set: connected positions that can stay at rest with the same contacts closed.

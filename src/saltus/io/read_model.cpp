@@ -125,9 +125,10 @@ public:
 
     Description read() {
         const toml::table root = parse();
-        check_keys(root, "the model file",
-                   {"system", "parameters", "contact", "constraint", "slider", "clutch", "control", "penalty",
-                    "perturbation", "initial", "simulate", "points", "springs", "volume", "obstacle", "draw"});
+        check_keys(
+            root, "the model file",
+            {"system", "parameters", "contact", "constraint", "slider", "clutch", "control", "penalty", "perturbation",
+             "initial", "simulate", "certify", "points", "springs", "volume", "obstacle", "draw"});
         d_.file = file_;
         if (const toml::table* t = table(root, "system")) system(*t);
         if (const toml::table* t = table(root, "parameters")) d_.parameters = entries(*t, "[parameters]");
@@ -140,6 +141,7 @@ public:
         if (const toml::table* t = table(root, "perturbation")) perturbation(*t);
         if (const toml::table* t = table(root, "initial")) initial(*t);
         if (const toml::table* t = table(root, "simulate")) simulate(*t);
+        if (const toml::table* t = table(root, "certify")) certify(*t);
         if (const toml::table* t = table(root, "points")) points(*t);
         for_each(root, "springs", [&](const toml::table& t) { springs(t); });
         for_each(root, "volume", [&](const toml::table& t) { volume(t); });
@@ -484,6 +486,12 @@ private:
         s.rtol = optional_field(t, "rtol", where);
         s.atol = optional_field(t, "atol", where);
         choice(t, "method", where, s.method);
+    }
+
+    void certify(const toml::table& t) {
+        const std::string where = "[certify]";
+        check_keys(t, where, {"region"});
+        d_.certify = {fields(t, "region", where), place_of(t)};
     }
 
     void points(const toml::table& t) {

@@ -60,6 +60,7 @@ Model Builder::build() {
     add_perturbation();
     add_defaults();
     add_drawing();
+    add_regions();
     initial_state(model_);
 
     sort_coordinates();
@@ -496,6 +497,26 @@ void Builder::add_defaults() {
     for (Constraint& c : model_.constraints) c.friction.first_row += first;
     for (Slider& c : model_.sliders) c.friction.first_row += first;
     for (Clutch& c : model_.clutches) c.row += first;
+}
+
+/// a < b as the slack b − a, which is positive inside.
+void Builder::add_regions() {
+    for (const Field& field : d_.certify.region) {
+        const std::string what = "the region in [certify]";
+        if (has_points_ && d_.q.empty())
+            throw Error(what + " belongs to a model with [system] q", field.place(), "remove it");
+        const Expr condition =
+            expr::parse_condition(f_.graph, field.source, scope(what, expr::position | expr::velocity));
+        const expr::Node node = f_.graph[condition];
+        if (node.op != expr::Op::less && node.op != expr::Op::less_equal)
+            throw Error(what + " is not an inequality: " + field.source.text, field.place(),
+                        "write one such as \"abs(phi) < 1.2\", several as a list");
+        if (!f_.graph.depends_on(condition, expr::position | expr::velocity))
+            throw Error(what + " does not depend on any coordinate or velocity: " + field.source.text, field.place(),
+                        "write one such as \"abs(phi) < 1.2\"");
+        f_.regions.push_back(f_.graph.sub(node.b, node.a));
+        model_.regions.push_back(field.source.text);
+    }
 }
 
 // --- initial state -------------------------------------------------------------------------------------------

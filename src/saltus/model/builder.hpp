@@ -54,6 +54,7 @@ private:
     void add_clutches();
     void add_penalty();
     void add_defaults();
+    void add_regions();
     Friction friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
                       const Choice& law, const Field& radius, const std::vector<Field>& radii, const Place& place);
     Expr slip(const Field& field, const std::string& what);

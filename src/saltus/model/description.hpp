@@ -125,6 +125,12 @@ struct SimulateDescription {
     Choice method{"event", {}};
 };
 
+/// What `saltus certify` may assume of its region: conditions on coordinates and velocities.
+struct CertifyDescription {
+    std::vector<Field> region;
+    Place place;
+};
+
 struct HexahedraRow {
     Field segments, length;
     std::vector<Field> width;   ///< two
@@ -216,6 +222,7 @@ struct Description {
     std::optional<PerturbationDescription> perturbation;
     InitialDescription initial;
     SimulateDescription simulate;
+    CertifyDescription certify;
     std::optional<PointsDescription> points;
     std::vector<SpringsDescription> springs;
     std::vector<VolumeDescription> volumes;

@@ -22,6 +22,7 @@ struct Formulas {
     std::vector<expr::Expr> constraints, gaps;
     std::vector<expr::Expr> slips;  ///< velocities affine in u
     std::vector<expr::Expr> coefficients;
+    std::vector<expr::Expr> regions;  ///< of certificates: positive inside
 };
 
 /// What follows from the formulas by differentiation.

@@ -95,6 +95,7 @@ struct Model {
     std::optional<ControlLoop> control;           ///< what is closed in the system, for reports
     bool perturbed = false, perturbable = false;  ///< the perturbation is applied; the description has one
     SimulationDefaults simulate;
+    std::vector<std::string> regions;  ///< where certificates are asked for, as written
     bool scleronomic = true;  ///< neither T nor any row depends on the time explicitly
     bool autonomous = true;   ///< the forces do not either
     std::vector<std::string> warnings;

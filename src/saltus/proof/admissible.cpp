@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/proof/admissible.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+namespace saltus::proof {
+
+namespace {
+
+constexpr double inf = Interval::infinity;
+constexpr int most_rounds = 6;
+constexpr double worth_another = 0.9;  // of a side's width
+
+bool is_zero(const Interval& x) { return x.lo == 0.0 && x.hi == 0.0; }
+bool has_zero(const Interval& x) { return x.lo <= 0.0 && x.hi >= 0.0; }
+
+Interval term(const Interval& slope, const Interval& step) {
+    return is_zero(slope) || is_zero(step) ? Interval(0.0) : slope * step;
+}
+
+IntervalVector row(const IntervalMatrix& A, int i) {
+    IntervalVector v;
+    for (int j = 0; j < A.cols(); ++j) v.push_back(A(i, j));
+    return v;
+}
+
+struct Pivots {
+    std::vector<int> rows, columns;
+};
+
+/// Independent rows with a column for each, by elimination with full pivoting.
+Pivots pivots(const Matrix& A) {
+    const Eigen::FullPivLU<Matrix> lu = [&] {
+        Eigen::FullPivLU<Matrix> f;
+        f.setThreshold(1e-10);
+        f.compute(A);
+        return f;
+    }();
+    const auto rank = static_cast<std::size_t>(lu.rank());
+    Pivots p{std::vector<int>(rank), std::vector<int>(rank)};
+    for (Eigen::Index i = 0; i < A.rows(); ++i)
+        if (const auto k = static_cast<std::size_t>(lu.permutationP().indices()(i)); k < rank)
+            p.rows[k] = static_cast<int>(i);
+    for (std::size_t k = 0; k < rank; ++k)
+        p.columns[k] = static_cast<int>(lu.permutationQ().indices()(static_cast<Eigen::Index>(k)));
+    return p;
+}
+
+}  // namespace
+
+bool contract(Box& box, const std::vector<double>& c, const Interval& value, const IntervalVector& slope,
+              const Interval& range) {
+    const std::size_t n = box.size();
+    std::vector<Interval> terms;
+    for (std::size_t k = 0; k < n; ++k) terms.push_back(term(slope[k], box[k] - Interval(c[k])));
+    for (std::size_t j = 0; j < n; ++j) {
+        Interval rest = value;
+        for (std::size_t k = 0; k < n; ++k)
+            if (k != j) rest += terms[k];
+        const std::optional<Interval> whole = intersection(rest + terms[j], range);
+        if (!whole) return false;
+        if (has_zero(slope[j])) continue;
+        const Interval step = (range - rest) / slope[j];
+        const std::optional<Interval> side = intersection(box[j], Interval(c[j]) + step);
+        if (!side) return false;
+        box[j] = *side;
+        terms[j] = term(slope[j], box[j] - Interval(c[j]));
+    }
+    return true;
+}
+
+Interval AdmissibleSet::level(const Box& q) const {
+    Interval U = enclosure_.potential(q) - U_e_;
+    if (!enclosure_.lipschitz) return U;
+    const std::vector<double> c = centre(q);
+    const IntervalVector slope = enclosure_.gradient(q);
+    Interval mean = enclosure_.potential(point_box(c)) - U_e_;
+    for (std::size_t k = 0; k < q.size(); ++k) mean += term(slope[k], q[k] - Interval(c[k]));
+    const std::optional<Interval> both = intersection(U, mean);
+    return both ? *both : U;
+}
+
+std::vector<int> AdmissibleSet::may_close(const Box& q) const {
+    const IntervalVector values = enclosure_.position_values(q);
+    std::vector<int> rows;
+    for (int r = enclosure_.constraints(); r < enclosure_.positions(); ++r)
+        if (has_zero(values[static_cast<std::size_t>(r)])) rows.push_back(r);
+    return rows;
+}
+
+bool AdmissibleSet::excluded(const Box& q, const std::vector<int>& closed, double cap) const {
+    const IntervalVector values = enclosure_.position_values(q);
+    for (int r = 0; r < enclosure_.positions(); ++r) {
+        const Interval& x = values[static_cast<std::size_t>(r)];
+        if (r < enclosure_.constraints() ? !has_zero(x) : x.hi < 0.0) return true;
+    }
+    for (const int r : closed)
+        if (!has_zero(values[static_cast<std::size_t>(r)])) return true;
+    return (enclosure_.potential(q) - U_e_).lo > cap;
+}
+
+bool AdmissibleSet::contract_equalities(Box& q, const std::vector<double>& c, const IntervalVector& values,
+                                        const IntervalMatrix& rows, const std::vector<int>& equal) const {
+    if (equal.empty()) return true;
+    const IntervalMatrix J = rows_of(rows, equal);
+    if (!J.finite()) return true;
+    const Pivots p = pivots(J.middle());
+    const auto m = static_cast<int>(p.rows.size());
+    if (m == 0) return true;
+    Matrix square(m, m);
+    const IntervalMatrix chosen = rows_of(J, p.rows);
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < m; ++j) square(i, j) = expr::midpoint(chosen(i, p.columns[static_cast<std::size_t>(j)]));
+    const Matrix inverse = square.inverse();
+    if (!inverse.allFinite()) return true;
+    // Each row solved for its own coordinate.
+    const IntervalMatrix R(inverse), S = R * chosen;
+    IntervalMatrix v(m, 1);
+    for (int i = 0; i < m; ++i)
+        v(i, 0) =
+            values[static_cast<std::size_t>(equal[static_cast<std::size_t>(p.rows[static_cast<std::size_t>(i)])])];
+    const IntervalMatrix w = R * v;
+    for (int i = 0; i < m; ++i)
+        if (!proof::contract(q, c, w(i, 0), row(S, i), Interval(0.0))) return false;
+    return true;
+}
+
+bool AdmissibleSet::contract_once(Box& q, const std::vector<int>& closed, double cap) const {
+    if (excluded(q, closed, cap)) return false;
+    if (!enclosure_.lipschitz) return true;
+    const std::vector<double> c = centre(q);
+    const IntervalVector values = enclosure_.position_values(point_box(c));
+    const IntervalMatrix rows = enclosure_.row_matrix(q);
+    std::vector<int> equal;
+    for (int r = 0; r < enclosure_.constraints(); ++r) equal.push_back(r);
+    equal.insert(equal.end(), closed.begin(), closed.end());
+    if (!contract_equalities(q, c, values, rows, equal)) return false;
+    for (int r = enclosure_.constraints(); r < enclosure_.positions(); ++r)
+        if (!proof::contract(q, c, values[static_cast<std::size_t>(r)], row(rows, r), Interval(0.0, inf))) return false;
+    if (cap < inf)
+        if (!proof::contract(q, c, enclosure_.potential(point_box(c)) - U_e_, enclosure_.gradient(q),
+                             Interval(-inf, cap)))
+            return false;
+    return true;
+}
+
+bool AdmissibleSet::contract(Box& q, const std::vector<int>& closed, double cap) const {
+    for (int round = 0; round < most_rounds; ++round) {
+        const Box before = q;
+        if (!contract_once(q, closed, cap)) return false;
+        bool again = false;
+        for (std::size_t k = 0; k < q.size(); ++k) {
+            const double old = width(before[k]), now = width(q[k]);
+            again = again || (old == inf ? now < inf : now < worth_another * old);
+        }
+        if (!again) break;
+    }
+    return true;
+}
+
+/// With coordinates split into pivots and others, G = [G_p G_o]: T = (−G_p⁻¹ G_o, I).
+std::optional<IntervalMatrix> tangents(const IntervalMatrix& G, int n) {
+    if (G.rows() == 0) return IntervalMatrix::identity(n);
+    if (!G.finite()) return std::nullopt;
+    const Pivots p = pivots(G.middle());
+    const auto m = static_cast<int>(p.rows.size());
+    if (m < G.rows()) return std::nullopt;
+    std::vector<int> others;
+    for (int j = 0; j < n; ++j)
+        if (std::find(p.columns.begin(), p.columns.end(), j) == p.columns.end()) others.push_back(j);
+    IntervalMatrix pivot(m, m), rest(m, n - m);
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < m; ++j) pivot(i, j) = G(i, p.columns[static_cast<std::size_t>(j)]);
+        for (int j = 0; j < n - m; ++j) rest(i, j) = -G(i, others[static_cast<std::size_t>(j)]);
+    }
+    const std::optional<IntervalMatrix> X = solve(pivot, rest);
+    if (!X) return std::nullopt;
+    IntervalMatrix T(n, n - m);
+    for (int j = 0; j < n - m; ++j) {
+        for (int i = 0; i < m; ++i) T(p.columns[static_cast<std::size_t>(i)], j) = (*X)(i, j);
+        T(others[static_cast<std::size_t>(j)], j) = Interval(1.0);
+    }
+    return T;
+}
+
+}  // namespace saltus::proof

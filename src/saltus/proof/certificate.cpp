@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/proof/certificate.hpp"
+
+#include <algorithm>
+
+namespace saltus::proof {
+
+const char* to_string(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::proved: return "proved";
+        case Verdict::holds: return "holds";
+        case Verdict::fails: return "fails";
+        case Verdict::assumed: return "assumed";
+    }
+    return "";
+}
+
+const char* to_string(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::attractive: return "attractive";
+        case Outcome::unstable: return "unstable";
+        case Outcome::stable: return "stable";
+        case Outcome::inconclusive: return "inconclusive";
+    }
+    return "";
+}
+
+const char* to_string(Grade grade) { return grade == Grade::proved ? "proved" : "numerical"; }
+
+bool none_fails(const std::vector<Condition>& conditions) {
+    return std::none_of(conditions.begin(), conditions.end(),
+                        [](const Condition& c) { return c.verdict == Verdict::fails; });
+}
+
+Grade grade_of(const std::vector<Condition>& conditions) {
+    const bool proved = std::all_of(conditions.begin(), conditions.end(), [](const Condition& c) {
+        return c.verdict == Verdict::proved || c.verdict == Verdict::assumed;
+    });
+    return proved ? Grade::proved : Grade::numerical;
+}
+
+}  // namespace saltus::proof

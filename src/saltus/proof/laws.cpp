@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/proof/laws.hpp"
+
+#include <cmath>
+
+namespace saltus::proof {
+
+namespace {
+
+IntervalVector scaled_row(const IntervalMatrix& rows, int r, const Interval& factor) {
+    IntervalVector v;
+    for (int j = 0; j < rows.cols(); ++j) {
+        const Interval& x = rows(r, j);
+        const bool zero = (x.lo == 0.0 && x.hi == 0.0) || (factor.lo == 0.0 && factor.hi == 0.0);
+        v.push_back(zero ? Interval(0.0) : x * factor);
+    }
+    return v;
+}
+
+}  // namespace
+
+Interval coefficient(const IntervalVector& coefficients, model::Coefficient c) {
+    return c == model::no_coefficient ? Interval(0.0) : coefficients[static_cast<std::size_t>(c)];
+}
+
+Friction friction_of(const model::Friction& f, const IntervalMatrix& rows, const IntervalVector& coefficients,
+                     const Interval& load) {
+    Friction body;
+    if (f.dimension == 0 || without_friction(f, coefficients)) return body;
+    const Interval mu = coefficient(coefficients, f.mu[0]) * load;
+    const auto group = [&](std::initializer_list<std::pair<int, Interval>> parts) {
+        std::vector<IntervalVector> vectors;
+        for (const auto& [k, factor] : parts) vectors.push_back(scaled_row(rows, f.first_row + k, factor));
+        body.groups.push_back(std::move(vectors));
+    };
+    switch (f.law) {
+        case model::FrictionLaw::none: break;
+        case model::FrictionLaw::coulomb:
+            if (f.dimension == 1)
+                group({{0, mu}});
+            else
+                group({{0, mu}, {1, mu}});
+            break;
+        case model::FrictionLaw::orthotropic: group({{0, mu}, {1, coefficient(coefficients, f.mu[1]) * load}}); break;
+        case model::FrictionLaw::contensou:
+            group({{0, mu}, {1, mu}});
+            group({{2, mu * coefficient(coefficients, f.radius[0]) * Interval(2.0) / Interval(3.0)}});
+            break;
+        case model::FrictionLaw::rolling:
+            group({{0, mu}, {1, mu}});
+            group({{2, mu * coefficient(coefficients, f.radius[0])}});
+            group({{3, mu * coefficient(coefficients, f.radius[1])}, {4, mu * coefficient(coefficients, f.radius[1])}});
+            break;
+    }
+    return body;
+}
+
+bool without_friction(const model::Friction& f, const IntervalVector& coefficients) {
+    if (f.dimension == 0) return true;
+    const Interval first = coefficient(coefficients, f.mu[0]), second = coefficient(coefficients, f.mu[1]);
+    return first.lo == 0.0 && first.hi == 0.0 && second.lo == 0.0 && second.hi == 0.0;
+}
+
+bool with_friction(const model::Friction& f, const IntervalVector& coefficients) {
+    if (f.dimension == 0 || !(coefficient(coefficients, f.mu[0]).lo > 0.0)) return false;
+    return f.law != model::FrictionLaw::orthotropic || coefficient(coefficients, f.mu[1]).lo > 0.0;
+}
+
+Box velocities_below(double kinetic, const IntervalMatrix& M) {
+    const int n = M.rows();
+    Box u(static_cast<std::size_t>(n), expr::entire());
+    if (kinetic <= 0.0) return Box(static_cast<std::size_t>(n), Interval(0.0));
+    const std::optional<IntervalMatrix> inverse = solve(M, IntervalMatrix::identity(n));
+    if (!inverse || !std::isfinite(kinetic)) return u;
+    for (int k = 0; k < n; ++k) {
+        const double square = (Interval(2.0) * Interval(kinetic) * (*inverse)(k, k)).hi;
+        const double most = expr::sqrt(Interval(square > 0.0 ? square : 0.0)).hi;
+        u[static_cast<std::size_t>(k)] = Interval(-most, most);
+    }
+    return u;
+}
+
+}  // namespace saltus::proof

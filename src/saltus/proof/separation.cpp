@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/proof/separation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "saltus/solvers/linear_program.hpp"
+
+namespace saltus::proof {
+
+namespace {
+
+using Eigen::Index;
+
+constexpr double inf = Interval::infinity;
+
+Interval along(const IntervalVector& v, const Vector& d) {
+    Interval sum;
+    for (std::size_t k = 0; k < v.size(); ++k)
+        if (d(static_cast<Index>(k)) != 0.0) sum += v[k] * Interval(d(static_cast<Index>(k)));
+    return sum;
+}
+
+double size_of(const IntervalVector& v) {
+    double size = 0.0;
+    for (const Interval& x : v)
+        for (const double end : {x.lo, x.hi})
+            if (std::isfinite(end)) size = std::max(size, std::fabs(end));
+    return size > 0.0 ? size : 1.0;
+}
+
+/// Unknowns [d⁺, d⁻, t, s of each group]; inequalities get slacks at the end. sup v·d over the intervals is at most
+/// Σ v_hi d⁺ − v_lo d⁻.
+class Program {
+public:
+    Program(const ForceSet& forces, const std::vector<bool>& nonnegative)
+        : n_(static_cast<Index>(forces.loads.front().size())) {
+        for (const Friction& f : forces.sliders) groups_ += static_cast<Index>(f.groups.size());
+        for (const ForceCone& c : forces.cones) groups_ += static_cast<Index>(c.friction.groups.size());
+        upper_ = Vector::Ones(2 * n_ + 1 + groups_);
+        upper_.tail(groups_).setConstant(inf);
+        for (Index k = 0; k < n_; ++k)
+            if (static_cast<std::size_t>(k) < nonnegative.size() && nonnegative[static_cast<std::size_t>(k)])
+                upper_(n_ + k) = 0.0;
+        Index group = 2 * n_ + 1;
+        std::vector<Index> sliding;
+        for (const Friction& f : forces.sliders)
+            for (const auto& g : f.groups) {
+                bound_group(g, group);
+                sliding.push_back(group++);
+            }
+        for (const IntervalVector& load : forces.loads) {
+            Vector row = over_ends(load);
+            for (const Index s : sliding) row(s) = 1.0;
+            row(2 * n_) = size_of(load);
+            rows_.push_back(std::move(row));
+        }
+        for (const ForceCone& c : forces.cones) {
+            Vector row = over_ends(c.normal);
+            row(2 * n_) = size_of(c.normal);
+            for (const auto& g : c.friction.groups) {
+                bound_group(g, group);
+                row(group++) = 1.0;
+            }
+            rows_.push_back(std::move(row));
+        }
+    }
+
+    /// The margin t counts `magnified` times: small ones are nothing to the pivoting otherwise.
+    std::optional<Vector> solve(double magnified) const {
+        const auto m = static_cast<Index>(rows_.size());
+        solvers::LinearProgram lp;
+        lp.A = Matrix::Zero(m, upper_.size() + m);
+        for (Index i = 0; i < m; ++i) {
+            lp.A.row(i).head(upper_.size()) = rows_[static_cast<std::size_t>(i)].transpose();
+            lp.A(i, upper_.size() + i) = 1.0;
+        }
+        lp.A.col(2 * n_) /= magnified;
+        lp.b = Vector::Zero(m);
+        lp.c = Vector::Zero(lp.A.cols());
+        lp.c(2 * n_) = -1.0;
+        lp.lower = Vector::Zero(lp.A.cols());
+        lp.upper = Vector::Constant(lp.A.cols(), inf);
+        lp.upper.head(upper_.size()) = upper_;
+        lp.upper(2 * n_) = magnified;
+        const solvers::ProgramSolution s = solvers::solve(lp);
+        if (s.x.size() != lp.A.cols() || !(s.x(2 * n_) > 1e-9)) return std::nullopt;
+        return Vector(s.x.head(n_) - s.x.segment(n_, n_));
+    }
+
+private:
+    Vector over_ends(const IntervalVector& v, double factor = 1.0, Vector row = {}) {
+        if (row.size() == 0) row = Vector::Zero(upper_.size());
+        for (Index k = 0; k < n_; ++k) {
+            const Interval x = v[static_cast<std::size_t>(k)] * Interval(factor);
+            if (x.hi < inf)
+                row(k) += x.hi;
+            else
+                upper_(k) = 0.0;
+            if (x.lo > -inf)
+                row(n_ + k) -= x.lo;
+            else
+                upper_(n_ + k) = 0.0;
+        }
+        return row;
+    }
+
+    /// s >= ‖(v·d)_v‖: for one vector its absolute value, for several a polygon around their ball.
+    void bound_group(const std::vector<IntervalVector>& g, Index s) {
+        if (g.size() == 1) {
+            for (const double sign : {1.0, -1.0}) {
+                Vector row = over_ends(g[0], sign);
+                row(s) = -1.0;
+                rows_.push_back(std::move(row));
+            }
+            return;
+        }
+        constexpr int corners = 16;
+        const double outside = 1.0 / std::cos(std::numbers::pi / corners);
+        for (int k = 0; k < corners; ++k) {
+            const double angle = 2.0 * std::numbers::pi * k / corners;
+            Vector row = over_ends(g[0], outside * std::cos(angle));
+            row = over_ends(g[1], outside * std::sin(angle), std::move(row));
+            row(s) = -1.0;
+            rows_.push_back(std::move(row));
+        }
+    }
+
+    Index n_, groups_ = 0;
+    Vector upper_;
+    std::vector<Vector> rows_;  // row·x <= 0
+};
+
+/// In one and two dimensions every direction is looked at, to rounding: (s, r) and (r, s) with s = ±1 and 0 <= |r|
+/// <= 1. Each bound over the ends of the intervals is linear in r while the signs stay, so that the good r are an
+/// interval.
+class Plane {
+public:
+    Plane(const ForceSet& forces, const std::vector<bool>& nonnegative) : nonnegative_(nonnegative) {
+        std::vector<std::vector<IntervalVector>> sliding{{}};
+        for (const Friction& f : forces.sliders) sliding = signed_sums(f, sliding);
+        for (const IntervalVector& load : forces.loads) add(load, sliding);
+        for (const ForceCone& c : forces.cones) add(c.normal, signed_sums(c.friction, {{}}));
+    }
+
+    static bool fits(const ForceSet& forces) {
+        if (forces.loads.front().size() > 2) return false;
+        std::size_t sliding = 0;
+        const auto planar = [&](const Friction& f) {
+            sliding += f.groups.size();
+            return std::all_of(f.groups.begin(), f.groups.end(), [](const auto& g) { return g.size() == 1; });
+        };
+        bool all = std::all_of(forces.sliders.begin(), forces.sliders.end(), planar) && sliding <= 4;
+        for (const ForceCone& c : forces.cones) all = all && c.friction.groups.size() <= 4 && planar(c.friction);
+        return all;
+    }
+
+    std::vector<Vector> directions(std::size_t n) const {
+        std::vector<Vector> list;
+        for (const double s : {1.0, -1.0}) {
+            if (n == 1) {
+                if (allowed(0, s)) list.push_back(Vector::Constant(1, s));
+                continue;
+            }
+            for (const std::size_t large : {std::size_t{0}, std::size_t{1}})
+                for (const double other : {1.0, -1.0})
+                    if (allowed(large, s) && allowed(1 - large, other)) look(large, s, other, list);
+        }
+        return list;
+    }
+
+private:
+    using Sum = std::vector<IntervalVector>;  // vectors that are added, each with its own intervals
+
+    static std::vector<Sum> signed_sums(const Friction& f, std::vector<Sum> sums) {
+        for (const auto& group : f.groups) {
+            std::vector<Sum> more;
+            for (const Sum& sum : sums)
+                for (const double sign : {1.0, -1.0}) {
+                    more.push_back(sum);
+                    IntervalVector v = group[0];
+                    if (sign < 0.0)
+                        for (Interval& x : v) x = -x;
+                    more.back().push_back(std::move(v));
+                }
+            sums = std::move(more);
+        }
+        return sums;
+    }
+
+    void add(const IntervalVector& v, const std::vector<Sum>& sums) {
+        for (Sum sum : sums) {
+            sum.push_back(v);
+            bounds_.push_back(std::move(sum));
+        }
+    }
+
+    bool allowed(std::size_t component, double sign) const {
+        return sign > 0.0 || component >= nonnegative_.size() || !nonnegative_[component];
+    }
+
+    /// d_large = s, d_other = other·r: a + b r < 0 for every bound.
+    void look(std::size_t large, double s, double other, std::vector<Vector>& list) const {
+        const auto end = [](const Interval& x, double sign) { return sign > 0.0 ? x.hi : -x.lo; };
+        double from = 0.0, to = 1.0;
+        for (const Sum& sum : bounds_) {
+            double a = 0.0, b = 0.0;
+            for (const IntervalVector& v : sum) a += end(v[large], s), b += end(v[1 - large], other);
+            if (a == inf || std::isnan(a)) return;
+            if (b == inf || std::isnan(b)) {
+                to = 0.0;
+                if (!(a < 0.0)) return;
+            } else if (b > 0.0) {
+                to = std::min(to, -a / b);
+            } else if (b < 0.0) {
+                from = std::max(from, -a / b);
+            } else if (!(a < 0.0)) {
+                return;
+            }
+        }
+        if (!(from <= to)) return;
+        Vector d(2);
+        d(static_cast<Index>(large)) = s;
+        d(static_cast<Index>(1 - large)) = other * (to == 0.0 ? 0.0 : 0.5 * (from + to));
+        list.push_back(d);
+    }
+
+    const std::vector<bool>& nonnegative_;
+    std::vector<Sum> bounds_;
+};
+
+bool bounds_cones(const ForceSet& forces, const Vector& d) {
+    return std::all_of(forces.cones.begin(), forces.cones.end(), [&](const ForceCone& c) {
+        return (Interval(largest(c.normal, d)) + Interval(support(c.friction, d))).hi < 0.0;
+    });
+}
+
+}  // namespace
+
+double largest(const IntervalVector& v, const Vector& d) { return along(v, d).hi; }
+
+double support(const Friction& body, const Vector& d) {
+    Interval sum;
+    for (const auto& group : body.groups) {
+        Interval square;
+        if (group.size() == 1) {
+            sum += expr::abs(along(group[0], d));
+            continue;
+        }
+        for (const IntervalVector& v : group) square += expr::sqr(along(v, d));
+        sum += expr::sqrt(square);
+    }
+    return sum.hi;
+}
+
+bool separates(const ForceSet& forces, const Vector& d) {
+    Interval sliding;
+    for (const Friction& f : forces.sliders) sliding += Interval(support(f, d));
+    const bool loads = std::all_of(forces.loads.begin(), forces.loads.end(), [&](const IntervalVector& load) {
+        return (Interval(largest(load, d)) + sliding).hi < 0.0;
+    });
+    return loads && bounds_cones(forces, d);
+}
+
+std::optional<Vector> propose_separation(const ForceSet& forces, const std::vector<bool>& nonnegative) {
+    if (forces.loads.empty() || forces.loads.front().empty()) return std::nullopt;
+    if (Plane::fits(forces)) {
+        const std::vector<Vector> directions = Plane(forces, nonnegative).directions(forces.loads.front().size());
+        const auto good =
+            std::find_if(directions.begin(), directions.end(), [&](const Vector& d) { return separates(forces, d); });
+        return good == directions.end() ? std::nullopt : std::optional(*good);
+    }
+    const Program program(forces, nonnegative);
+    for (const double magnified : {1.0, 1e8}) {
+        const std::optional<Vector> d = program.solve(magnified);
+        if (!d || !bounds_cones(forces, *d)) continue;
+        bool allowed = true;
+        for (std::size_t k = 0; k < nonnegative.size(); ++k)
+            allowed = allowed && !(nonnegative[k] && (*d)(static_cast<Index>(k)) < 0.0);
+        if (allowed) return d;
+    }
+    return std::nullopt;
+}
+
+std::optional<Vector> separate(const ForceSet& forces, const std::vector<bool>& nonnegative) {
+    const std::optional<Vector> d = propose_separation(forces, nonnegative);
+    return d && separates(forces, *d) ? d : std::nullopt;
+}
+
+ForceSet reduce(const ForceSet& forces, const IntervalMatrix& T) {
+    const auto image = [&](const IntervalVector& v) {
+        IntervalVector w;
+        for (int j = 0; j < T.cols(); ++j) {
+            IntervalVector column;
+            for (int i = 0; i < T.rows(); ++i) column.push_back(T(i, j));
+            w.push_back(dot(v, column));
+        }
+        return w;
+    };
+    const auto image_of = [&](const Friction& f) {
+        Friction to;
+        for (const auto& group : f.groups) {
+            to.groups.emplace_back();
+            for (const IntervalVector& v : group) to.groups.back().push_back(image(v));
+        }
+        return to;
+    };
+    ForceSet to;
+    for (const IntervalVector& v : forces.loads) to.loads.push_back(image(v));
+    for (const Friction& f : forces.sliders) to.sliders.push_back(image_of(f));
+    for (const ForceCone& c : forces.cones) to.cones.push_back({image(c.normal), image_of(c.friction)});
+    return to;
+}
+
+}  // namespace saltus::proof

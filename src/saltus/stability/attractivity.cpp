@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/attractivity.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "saltus/base/text.hpp"
+#include "saltus/stability/attractivity_conditions.hpp"
+#include "saltus/stability/level_set_equilibria.hpp"
+
+namespace saltus::stability {
+
+using namespace saltus::proof;
+using Eigen::Index;
+
+namespace {
+
+constexpr double inf = Interval::infinity;
+
+const char* const text_2 =
+    "the equilibrium is a minimum of the total potential energy Q, the only stationary point of Q in U";
+const char* const text_4 = "open gaps of I_C close: their accelerations are negative, friction anywhere in its cones";
+const char* const text_8 = "the equilibrium set lies in the level set: max V on it is below rho*";
+
+std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
+
+Box around(const Rest& rest, const RestBox& box) {
+    Box b = box.q;
+    if (b.empty()) b = point_box(list_of(rest.q));
+    for (Interval& x : b) {
+        const double room = 1e-12 * (1.0 + std::fabs(expr::midpoint(x)));
+        x = Interval(x.lo - room, x.hi + room);
+    }
+    return b;
+}
+
+class Attractivity {
+public:
+    Attractivity(const model::Model& model, const CertifyOptions& options) : model_(model), options_(options) {}
+
+    Certificate certify() {
+        certificate_.theorem = "attractivity";
+        const bool contacts = !model_.contacts.empty();
+        certificate_.basis = contacts ? "Theorem 1" : "Corollary 3";
+        std::string why;
+        const std::unique_ptr<Enclosure> enclosure = Enclosure::of(model_, why);
+        if (!enclosure) return not_examined(why);
+        const Enclosure& e = *enclosure;
+        const std::vector<double>& from = options_.at.empty() ? model_.q0 : options_.at;
+        const Rest rest = find_minimum(e, from);
+        certificate_.warnings = model_.warnings;
+        const RestBox box = enclose_rest(e, rest);
+        const Interval U_e = e.potential(box.proved() ? box.q : point_box(list_of(rest.q)));
+        const AdmissibleSet set(e, U_e);
+        if (rest.found) {
+            certificate_.q = list_of(rest.q);
+            certificate_.forces = forces_at(model_, rest);
+        }
+        if (!rest.found || !rest.minimum) return without_minimum(e, set, rest, box);
+
+        const PositionTests tests(set, rest, box);
+        LevelSet best;
+        Condition kernel;
+        choose_contacts(tests, rest, box, set, best, kernel);
+        EquilibriumCover cover = equilibria(set, rest, box, best);
+        combine(best);
+        const Ground ground{set,
+                            rest,
+                            box,
+                            best.domain.box,
+                            std::min(best.rho_verified, best.stationary.verified),
+                            best.velocity.verified,
+                            options_.budget};
+
+        std::vector<Condition>& rows = certificate_.conditions;
+        rows.push_back(kinetic_condition(ground));
+        rows.push_back(minimum_row(rest, box, best, cover));
+        rows.push_back(dissipation_condition(ground));
+        if (contacts) {
+            rows.push_back(closing_row(ground, best));
+            rows.push_back(kernel);
+            rows.push_back(restitution_condition(ground));
+            rows.push_back(impact_condition(ground));
+        } else {
+            kernel.id = "4";
+            kernel.text = "only u = 0 has no dissipation";
+            rows.push_back(kernel);
+        }
+        rows.push_back(level_row(best, cover));
+        rows.push_back(invariance_row());
+        conclude(best, cover);
+        return std::move(certificate_);
+    }
+
+private:
+    Certificate not_examined(const std::string& why) {
+        certificate_.conditions.push_back(
+            {"0", "the functions of the model can be bounded over boxes", Verdict::fails, why, {}});
+        certificate_.summary = "not examined: " + why;
+        return std::move(certificate_);
+    }
+
+    /// Nothing to stand on: what can be said of the model itself is said.
+    Certificate without_minimum(const Enclosure& e, const AdmissibleSet& set, const Rest& rest, const RestBox& box) {
+        const Ground ground{set, rest, box, point_box(list_of(rest.q)), inf, 0.0, options_.budget};
+        std::vector<Condition>& rows = certificate_.conditions;
+        rows.push_back(kinetic_condition(ground));
+        Condition second{"2", text_2, Verdict::fails, "", {}};
+        second.witness.q = list_of(rest.q);
+        if (!rest.found) {
+            second.evidence = rest.why;
+        } else {
+            // Along the direction of least curvature.
+            second.witness.values.emplace_back("curvature", rest.curvature);
+            Vector d = rest.direction / rest.direction.norm();
+            second.evidence = rest.curvature < -1e-9
+                                  ? "the equilibrium is no minimum: the energy falls along the witness' direction"
+                                  : "the energy is flat along the witness' direction: equilibria of the model without "
+                                    "friction are not isolated";
+            second.witness.u = list_of(d);
+        }
+        rows.push_back(std::move(second));
+        rows.push_back(dissipation_condition(ground));
+        const auto open = [&](const char* id, const char* text) {
+            rows.push_back({id, text, Verdict::assumed, "not examined: there is no minimum to stand on", {}});
+        };
+        (void)e;
+        if (!model_.contacts.empty()) {
+            open("4", text_4);
+            open("5", "with the gaps of I_C closed and staying so, only u = 0 has no dissipation");
+            rows.push_back(restitution_condition(ground));
+            open("7", "impacts take energy: (a) small, (b) equal or (c) frictionless restitution");
+        } else {
+            open("4", "only u = 0 has no dissipation");
+        }
+        open("8", text_8);
+        rows.push_back(invariance_row());
+        certificate_.summary = "no minimum of the potential energy: " + rows[1].evidence;
+        return std::move(certificate_);
+    }
+
+    /// I_C: the gaps that are closed at the equilibrium, or fewer where conditions 4 or 5 ask for it.
+    void choose_contacts(const PositionTests& tests, const Rest& rest, const RestBox& box, const AdmissibleSet& set,
+                         LevelSet& best, Condition& kernel) const {
+        const std::vector<int>& closed = rest.closed;
+        std::vector<std::vector<int>> choices{closed};
+        if (closed.size() > 1 && closed.size() <= 4) {
+            std::vector<unsigned> masks;
+            for (unsigned mask = 1; mask + 1 < (1U << closed.size()); ++mask) masks.push_back(mask);
+            std::stable_sort(masks.begin(), masks.end(),
+                             [](unsigned a, unsigned b) { return std::popcount(a) > std::popcount(b); });
+            for (const unsigned mask : masks) choices.push_back(PositionTests::subset(closed, mask));
+        }
+        for (std::size_t k = 0; k < choices.size(); ++k) {
+            LevelSet levels = level_set(tests, rest, box, choices[k], {options_.budget});
+            const Ground ground{set,
+                                rest,
+                                box,
+                                levels.domain.box,
+                                std::min(levels.rho_verified, levels.stationary.verified),
+                                levels.velocity.verified,
+                                options_.budget};
+            Condition row = kernel_condition(ground, choices[k]);
+            const bool good = levels.rho > 0.0 && row.verdict != Verdict::fails;
+            if (k == 0 || good) {
+                best = std::move(levels);
+                kernel = std::move(row);
+            }
+            if (good) return;
+        }
+    }
+
+    EquilibriumCover equilibria(const AdmissibleSet& set, const Rest& rest, const RestBox& box,
+                                LevelSet& levels) const {
+        EquilibriumCover cover;
+        combine(levels);
+        const double limit = levels.rho_verified, cap = levels.stationary.verified;
+        CoverRequest request{levels.domain.box, around(rest, box), cap, 1.0, options_.budget, false};
+        for (const double resolution : {1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0}) {
+            request.resolution = resolution;
+            cover = cover_equilibria(set, rest.scale, request);
+            if (!cover.complete || cover.highest < std::min(limit, cover.lowest)) break;
+        }
+        // E may leave U: its height is wanted all the same.
+        if (cover.complete && cap < inf && cover.highest >= cap * (1.0 - 1e-9)) {
+            request.cap = inf;
+            request.resolution = 1.0 / 32.0;
+            cover = cover_equilibria(set, rest.scale, request);
+        }
+        levels.foreign.value = levels.foreign.verified = cover.lowest;
+        levels.foreign.proved = cover.complete;
+        levels.foreign.boxes = cover.boxes;
+        if (!cover.lowest_box.empty()) {
+            const std::vector<double> at = centre(cover.lowest_box);
+            levels.foreign.at = Eigen::Map<const Vector>(at.data(), static_cast<Index>(at.size()));
+        }
+        return cover;
+    }
+
+    Condition minimum_row(const Rest& rest, const RestBox& box, const LevelSet& levels, const EquilibriumCover&) const {
+        Condition c{"2", text_2, Verdict::proved, "", {}};
+        const LevelPart& U = levels.stationary;
+        std::string where = position_text(model_, rest.q);
+        if (!(U.value > 0.0)) {
+            c.verdict = Verdict::fails;
+            c.evidence = "Q has stationary points next to the equilibrium " + where;
+            c.witness.q = U.at.size() > 0 ? list_of(U.at) : list_of(rest.q);
+            c.witness.values.emplace_back("Q", U.value);
+            return c;
+        }
+        if (levels.region.value <= 0.0) {
+            c.verdict = Verdict::fails;
+            c.evidence = "the region of the model file does not contain the equilibrium " + where;
+            c.witness.q = list_of(rest.q);
+            return c;
+        }
+        std::string sides;
+        for (const Domain::Face& face : levels.domain.faces) {
+            const Interval& x = levels.domain.box[static_cast<std::size_t>(face.coordinate)];
+            sides += (sides.empty() ? "" : ", ") + model_.coordinates[static_cast<std::size_t>(face.coordinate)] +
+                     (face.upper ? " < " + number(x.hi) : " > " + number(x.lo));
+        }
+        c.evidence = "q_e: " + where + "; U: " + (sides.empty() ? "everything" : sides) +
+                     (std::isfinite(U.value) ? "; the next stationary point has Q = " + number(U.value)
+                                             : "; no other stationary point");
+        if (!box.proved() || !U.proved || !levels.bounded) c.verdict = Verdict::holds;
+        if (levels.everywhere && !levels.bounded)
+            c.verdict = box.proved() && U.proved ? Verdict::proved : Verdict::holds;
+        if (!box.proved()) c.evidence += "; that q_e exists is not proved";
+        if (!U.proved) c.evidence += "; proved below Q = " + number(U.verified) + ", then the budget ended";
+        return c;
+    }
+
+    Condition closing_row(const Ground& ground, const LevelSet& levels) const {
+        Condition c{"4", text_4, Verdict::proved, "", {}};
+        std::vector<std::string> names;
+        for (const int r : levels.I_C)
+            names.push_back(
+                "'" + model_.contacts[static_cast<std::size_t>(r - static_cast<int>(model_.constraints.size()))].name +
+                "'");
+        if (levels.I_C.empty()) {
+            c.evidence =
+                "no gap is closed at the equilibrium: I_C is empty, and condition 5 asks for dissipation everywhere";
+            return c;
+        }
+        const double level = std::min(levels.velocity.value, levels.closing.value);
+        if (!(level > 0.0)) {
+            c.verdict = Verdict::fails;
+            const Vector& near = levels.closing.at.size() > 0 ? levels.closing.at : ground.rest.q;
+            c.witness = opening_witness(ground, levels.I_C, near);
+            c.evidence =
+                c.witness.given()
+                    ? "a gap of I_C = {" + listing(names) + "} stays open at the witness, however near the equilibrium"
+                    : "no neighbourhood of the equilibrium was found in which the gaps of I_C close";
+            if (!c.witness.given()) c.witness.q = list_of(near);
+            return c;
+        }
+        c.evidence =
+            "I_C = {" + listing(names) + "}; V: T < " + number(levels.velocity.value) +
+            (std::isfinite(levels.closing.value) ? ", positions below Q = " + number(levels.closing.value) : "");
+        if (!levels.velocity.proved || !levels.closing.proved) {
+            c.verdict = Verdict::holds;
+            c.evidence += "; the budget ended before the whole of it was proved";
+        }
+        return c;
+    }
+
+    Condition level_row(const LevelSet& levels, const EquilibriumCover& cover) const {
+        Condition c{"8", text_8, Verdict::proved, "", {}};
+        const std::string numbers = "max V on E = " + number(cover.highest) +
+                                    ", rho* = " + (std::isfinite(levels.rho) ? number(levels.rho) : "inf");
+        if (cover.highest < levels.rho_verified && cover.bounded) {
+            c.evidence = numbers;
+            if (!cover.complete) c.verdict = Verdict::holds;
+            return c;
+        }
+        if (std::isinf(levels.rho) && cover.bounded) {
+            c.evidence = numbers;
+            return c;
+        }
+        if (!cover.complete) {
+            c.verdict = Verdict::holds;
+            c.evidence = numbers + " (bound; the budget ended before it was sharp)";
+        } else {
+            c.verdict = Verdict::fails;
+            c.evidence = numbers;
+        }
+        if (!cover.highest_box.empty()) {
+            c.witness.q = centre(cover.highest_box);
+            c.witness.u.assign(c.witness.q.size(), 0.0);
+        }
+        c.witness.values = {{"V", cover.highest}, {"rho*", levels.rho}};
+        if (!cover.complete) c.verdict = Verdict::fails;
+        return c;
+    }
+
+    static Condition invariance_row() {
+        return {"9",
+                "limit sets in the level set are positively invariant",
+                Verdict::assumed,
+                "cannot be decided from the model; it holds where motions depend continuously on their start",
+                {}};
+    }
+
+    void conclude(const LevelSet& levels, const EquilibriumCover& cover) {
+        std::vector<Condition>& rows = certificate_.conditions;
+        certificate_.has_rho = true;
+        certificate_.rho = levels.rho;
+        certificate_.rho_verified = levels.rho_verified;
+        const auto part = [&](const char* name, const LevelPart& p) {
+            certificate_.rho_parts.emplace_back(name, p.value);
+        };
+        if (!levels.I_C.empty()) {
+            part("velocity", levels.velocity);
+            part("angle", levels.closing);
+        }
+        part("U", levels.stationary);
+        if (!model_.regions.empty()) part("region", levels.region);
+        if (std::isfinite(levels.foreign.value)) part("equilibria", levels.foreign);
+        certificate_.values = {{"V_max_on_E", cover.highest},
+                               {"boxes", static_cast<double>(levels.boxes + cover.boxes)}};
+        certificate_.grade = grade_of(rows);
+        const auto fails = [&](const char* id) {
+            const Condition* c = certificate_.find(id);
+            return c != nullptr && c->verdict == Verdict::fails;
+        };
+        if (none_fails(rows)) {
+            certificate_.outcome = Outcome::attractive;
+            certificate_.summary = std::isinf(levels.rho)
+                                       ? "the equilibrium set is globally attractive"
+                                       : "the equilibrium set is attractive; { V < " + number(levels.rho) +
+                                             " } belongs to its region of attraction";
+            return;
+        }
+        // V is positive definite and does not grow: q_e itself is stable, and E with it where it is that point alone.
+        const bool dissipative = !fails("1") && !fails("2") && !fails("3") && !fails("6") && !fails("7");
+        const bool point =
+            cover.complete && cover.highest <= 1e-9 * (1.0 + std::fabs(levels.rho_verified)) && cover.bounded;
+        if (dissipative && point && !model_.contacts.empty() ? (fails("4") || fails("5"))
+                                                             : (dissipative && point && fails("4"))) {
+            certificate_.outcome = Outcome::stable;
+            certificate_.summary = "the equilibrium is stable, V does not grow; whether it is attractive is not shown";
+            return;
+        }
+        certificate_.grade = Grade::numerical;
+        std::vector<std::string> failing;
+        for (const Condition& c : rows)
+            if (c.verdict == Verdict::fails) failing.push_back(c.id);
+        certificate_.summary = "inconclusive: condition" + std::string(failing.size() > 1 ? "s " : " ") +
+                               listing(failing) + (failing.size() > 1 ? " fail" : " fails");
+    }
+
+    const model::Model& model_;
+    const CertifyOptions& options_;
+    Certificate certificate_;
+};
+
+}  // namespace
+
+Certificate certify_attractivity(const model::Model& model, const CertifyOptions& options) {
+    return Attractivity(model, options).certify();
+}
+
+}  // namespace saltus::stability

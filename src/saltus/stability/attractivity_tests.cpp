@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/attractivity_tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus::stability {
+
+using namespace saltus::proof;
+
+namespace {
+
+constexpr std::size_t most_closed = 10;  // gaps at once, for their subsets
+
+IntervalVector row(const IntervalMatrix& A, int r, double sign = 1.0) {
+    IntervalVector v;
+    for (int j = 0; j < A.cols(); ++j) v.push_back(sign > 0.0 ? A(r, j) : -A(r, j));
+    return v;
+}
+
+Box at_rest(int n) { return Box(static_cast<std::size_t>(n), Interval(0.0)); }
+
+/// Calls f(closed) for each subset of the rows until one returns false.
+template <class F>
+void each_subset(const std::vector<int>& rows, F f) {
+    for (unsigned mask = 0; mask < (1U << rows.size()); ++mask)
+        if (!f(PositionTests::subset(rows, mask))) return;
+}
+
+template <class F>
+bool each_sign(std::size_t count, F f) {
+    for (unsigned mask = 0; mask < (1U << count); ++mask) {
+        std::vector<int> signs;
+        for (std::size_t k = 0; k < count; ++k) signs.push_back((mask >> k & 1U) != 0 ? -1 : 1);
+        if (!f(signs)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<int> frictional_constraints(const Enclosure& e) {
+    std::vector<int> list;
+    const IntervalVector coefficients = e.coefficients(whole_space(static_cast<std::size_t>(e.size())),
+                                                       whole_space(static_cast<std::size_t>(e.size())));
+    for (const model::Constraint& c : e.model().constraints)
+        if (!without_friction(c.friction, coefficients)) list.push_back(c.row);
+    return list;
+}
+
+std::optional<ForceSet> statics(const Enclosure& e, const Box& q, const std::vector<int>& closed,
+                                const StaticsOptions& options) {
+    const model::Model& m = e.model();
+    const IntervalMatrix rows = e.row_matrix(q);
+    const IntervalVector coefficients = e.coefficients(q, at_rest(e.size()));
+    ForceSet forces;
+    std::vector<int> free;
+    std::size_t frictional = 0;
+    for (const model::Constraint& c : m.constraints) {
+        if (!options.friction || options.signs.empty() || without_friction(c.friction, coefficients)) {
+            free.push_back(c.row);
+            continue;
+        }
+        forces.cones.push_back({row(rows, c.row, options.signs[frictional++]),
+                                friction_of(c.friction, rows, coefficients, Interval(1.0))});
+    }
+    for (const int r : closed) {
+        const model::Contact& c = m.contacts[static_cast<std::size_t>(r - e.constraints())];
+        forces.cones.push_back({row(rows, r), options.friction
+                                                  ? friction_of(c.friction, rows, coefficients, Interval(1.0))
+                                                  : proof::Friction{}});
+    }
+    if (options.friction) {
+        for (const model::Slider& s : m.sliders)
+            forces.sliders.push_back(
+                friction_of(s.friction, rows, coefficients, coefficient(coefficients, s.normal_force)));
+        for (const model::Clutch& c : m.clutches) forces.cones.push_back({row(rows, c.row), {}});
+        forces.loads.push_back(e.force(q, at_rest(e.size())));
+    } else {
+        IntervalVector load = e.gradient(q);
+        for (Interval& x : load) x = -x;
+        forces.loads.push_back(std::move(load));
+    }
+    if (free.empty()) return forces;
+    const std::optional<IntervalMatrix> T = tangents(rows_of(rows, free), e.size());
+    if (!T) return std::nullopt;
+    return reduce(forces, *T);
+}
+
+std::vector<int> PositionTests::subset(const std::vector<int>& rows, unsigned mask) {
+    std::vector<int> list;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        if ((mask >> k & 1U) != 0) list.push_back(rows[k]);
+    return list;
+}
+
+PositionTests::PositionTests(const AdmissibleSet& set, const Rest& rest, const RestBox& box)
+    : set_(set), enclosure_(set.enclosure()), rest_(rest), box_(box), frictional_(frictional_constraints(enclosure_)) {}
+
+/// Two solutions (q, λ) of ∇U = Σ λ w, g = 0 with the same rows differ by z with J z = 0, J a mean of the Jacobian
+/// between them. So where all J are regular, q_e is the only one.
+bool PositionTests::unique(const Box& q, const std::vector<int>& closed) const {
+    if (!box_.proved() || !enclosure_.smooth) return false;
+    std::vector<int> support;
+    for (int r = 0; r < enclosure_.constraints(); ++r) support.push_back(r);
+    support.insert(support.end(), closed.begin(), closed.end());
+    if (support != box_.support) return false;
+    const Box both = hull(q, box_.q);
+    // λ = (W Wᵀ)⁻¹ W ∇U wherever the point is stationary.
+    const IntervalMatrix W = rows_of(enclosure_.row_matrix(both), support);
+    const IntervalVector gradient = enclosure_.gradient(both);
+    IntervalMatrix g(enclosure_.size(), 1);
+    for (int i = 0; i < enclosure_.size(); ++i) g(i, 0) = gradient[static_cast<std::size_t>(i)];
+    const std::optional<IntervalMatrix> lambda = solve(W * transpose(W), W * g);
+    if (!lambda) return false;
+    IntervalVector bounds;
+    for (int k = 0; k < lambda->rows(); ++k)
+        bounds.push_back(expr::hull((*lambda)(k, 0), box_.lambda[static_cast<std::size_t>(k)]));
+    return regular(stationarity_matrix(enclosure_, both, support, bounds)) && qualified(both);
+}
+
+/// Some direction opens all gaps that may be closed: a minimum is then stationary. (Mangasarian and Fromovitz)
+bool PositionTests::qualified(const Box& q) const {
+    const std::vector<int> closed = set_.may_close(q);
+    if (closed.empty()) return true;
+    std::optional<ForceSet> forces = statics(enclosure_, q, closed, {false, {}});
+    if (!forces) return false;
+    forces->loads = {forces->cones.front().normal};
+    return separate(*forces).has_value();
+}
+
+BoxTest PositionTests::stationary(const Box& q, double cap) const {
+    const std::vector<int> rows = set_.may_close(q);
+    const auto forces_over = [&](const Box& box, const std::vector<int>& closed) {
+        return statics(enclosure_, box, closed, {false, {}});
+    };
+    BoxTest t;
+    if (rows.size() > most_closed) {
+        t.open = q;
+        t.side = decisive_side(q, scale(), [&](const Box& b) { return spread_of(enclosure_.position_values(b)); });
+        return t;
+    }
+    if (const std::optional<ForceSet> all = forces_over(q, rows); all && separate(*all)) {
+        t.proved = true;
+        return t;
+    }
+    t.proved = true;
+    each_subset(rows, [&](const std::vector<int>& closed) {
+        Box part = q;
+        if (!set_.contract(part, closed, cap)) return true;
+        const std::optional<ForceSet> forces = forces_over(part, closed);
+        if (forces && separate(*forces)) return true;
+        if (unique(part, closed)) return true;
+        t.proved = false;
+        t.open = part;
+        t.side = decisive_side(part, scale(), [&](const Box& b) {
+            const std::optional<ForceSet> f = forces_over(b, closed);
+            return f ? spread_of(*f) : 1e300;
+        });
+        return false;
+    });
+    return t;
+}
+
+BoxTest PositionTests::balanced(const Box& q, double cap) const {
+    const std::vector<int> rows = set_.may_close(q);
+    BoxTest t;
+    if (rows.size() > most_closed) {
+        t.open = q;
+        t.side = decisive_side(q, scale(), [&](const Box& b) { return spread_of(enclosure_.position_values(b)); });
+        return t;
+    }
+    t.proved = true;
+    each_subset(rows, [&](const std::vector<int>& closed) {
+        Box part = q;
+        if (!set_.contract(part, closed, cap)) return true;
+        return each_sign(frictional_.size(), [&](const std::vector<int>& signs) {
+            const std::optional<ForceSet> forces = statics(enclosure_, part, closed, {true, signs});
+            if (forces && separate(*forces)) return true;
+            t.proved = false;
+            t.open = part;
+            t.side = decisive_side(part, scale(), [&](const Box& b) {
+                const std::optional<ForceSet> f = statics(enclosure_, b, closed, {true, signs});
+                return f ? spread_of(*f) : 1e300;
+            });
+            return false;
+        });
+    });
+    return t;
+}
+
+BoxTest PositionTests::closing(const Box& q, double cap, const std::vector<int>& I_C, double kinetic) const {
+    const std::vector<int> rows = set_.may_close(q);
+    BoxTest t;
+    if (rows.size() > most_closed) {
+        t.open = q;
+        t.side = decisive_side(q, scale(), [&](const Box& b) { return spread_of(enclosure_.position_values(b)); });
+        return t;
+    }
+    t.proved = true;
+    each_subset(rows, [&](const std::vector<int>& closed) {
+        std::vector<int> opening;
+        for (const int r : I_C)
+            if (std::find(closed.begin(), closed.end(), r) == closed.end()) opening.push_back(r);
+        if (opening.empty()) return true;
+        Box part = q;
+        if (!set_.contract(part, closed, cap)) return true;
+        const double energy = std::min(kinetic, cap - set_.level(part).lo);
+        for (const int i : opening) {
+            const bool negative = each_sign(frictional_.size(), [&](const std::vector<int>& signs) {
+                AccelerationRequest request{{i}, closed, signs, energy};
+                request.gaps.insert(request.gaps.end(), closed.begin(), closed.end());
+                const std::optional<Accelerations> a = accelerations(enclosure_, part, request);
+                if (a && a->exclude(energy, true)) return true;
+                t.proved = false;
+                t.open = part;
+                t.which = i;
+                t.side = decisive_side(part, scale(), [&](const Box& b) {
+                    const std::optional<Accelerations> f = accelerations(enclosure_, b, request);
+                    if (!f) return 1e300;
+                    double sum = spread_of(f->forces);
+                    for (const IntervalVector& l : f->linear) sum += spread_of(l);
+                    for (const IntervalMatrix& B : f->quadratic) sum += spread_of(B);
+                    return sum;
+                });
+                return false;
+            });
+            if (!negative) return false;
+        }
+        return true;
+    });
+    return t;
+}
+
+BoxTest PositionTests::in_region(const Box& q, double kinetic) const {
+    const Box u =
+        enclosure_.constant_region ? at_rest(enclosure_.size()) : velocities_below(kinetic, enclosure_.mass(q));
+    const IntervalVector slack = enclosure_.regions(q, u);
+    BoxTest t;
+    t.proved = std::all_of(slack.begin(), slack.end(), [](const Interval& x) { return x.defined && x.lo > 0.0; });
+    if (t.proved) return t;
+    t.open = q;
+    t.side = decisive_side(q, scale(), [&](const Box& b) { return spread_of(enclosure_.regions(b, u)); });
+    return t;
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "saltus/solvers/linear_program.hpp"
+#include "saltus/stability/attractivity_conditions.hpp"
+
+namespace saltus::stability {
+
+using namespace saltus::proof;
+using Eigen::Index;
+
+namespace {
+
+Vector middle(const IntervalVector& v) {
+    Vector x(static_cast<Index>(v.size()));
+    for (std::size_t k = 0; k < v.size(); ++k) x(static_cast<Index>(k)) = expr::midpoint(v[k]);
+    return x;
+}
+
+/// The largest first acceleration over forces of the laws with which the others vanish, at rest.
+struct Largest {
+    bool found = false;
+    double value = 0.0;
+    std::vector<double> pressing;  // N of each cone
+};
+Largest largest_acceleration(const Accelerations& a) {
+    const auto m = static_cast<Index>(a.constant.size());
+    // Columns: N of each cone, then directions of its friction, each with a bound by N; sliders likewise by 1.
+    std::vector<Vector> columns;
+    struct Bound {
+        Index by;  // column of N, or −1: 1
+        std::vector<Index> of;
+    };
+    std::vector<Bound> bounds;
+    const auto add_friction = [&](const proof::Friction& f, Index by) {
+        for (const auto& group : f.groups) {
+            Bound bound{by, {}};
+            const int directions = group.size() == 1 ? 2 : 16;
+            for (int k = 0; k < directions; ++k) {
+                const double angle = 2.0 * std::numbers::pi * k / directions;
+                Vector v = std::cos(angle) * middle(group[0]);
+                if (group.size() > 1) v += std::sin(angle) * middle(group[1]);
+                bound.of.push_back(static_cast<Index>(columns.size()));
+                columns.push_back(std::move(v));
+            }
+            bounds.push_back(std::move(bound));
+        }
+    };
+    std::vector<Index> normals;
+    for (const ForceCone& c : a.forces.cones) {
+        normals.push_back(static_cast<Index>(columns.size()));
+        columns.push_back(middle(c.normal));
+        add_friction(c.friction, normals.back());
+    }
+    for (const proof::Friction& f : a.forces.sliders) add_friction(f, -1);
+    const auto n = static_cast<Index>(columns.size()), k = static_cast<Index>(bounds.size());
+    const Vector constant = middle(a.constant);
+    solvers::LinearProgram lp;
+    lp.A = Matrix::Zero(m - 1 + k, n + k);
+    lp.b = Vector::Zero(m - 1 + k);
+    lp.c = Vector::Zero(n + k);
+    lp.b.head(m - 1) = -constant.tail(m - 1);
+    for (Index j = 0; j < n; ++j) {
+        lp.A.block(0, j, m - 1, 1) = columns[static_cast<std::size_t>(j)].tail(m - 1);
+        lp.c(j) = -columns[static_cast<std::size_t>(j)](0);
+    }
+    for (Index i = 0; i < k; ++i) {
+        const Bound& bound = bounds[static_cast<std::size_t>(i)];
+        for (const Index j : bound.of) lp.A(m - 1 + i, j) = 1.0;
+        lp.A(m - 1 + i, n + i) = 1.0;
+        if (bound.by >= 0)
+            lp.A(m - 1 + i, bound.by) = -1.0;
+        else
+            lp.b(m - 1 + i) = 1.0;
+    }
+    Largest result;
+    if (n + k == 0) {
+        result.found = m == 1;
+        result.value = constant(0);
+        return result;
+    }
+    const solvers::ProgramSolution s = solvers::solve(lp);
+    if (s.status == solvers::ProgramStatus::unbounded) {
+        result.found = true;
+        result.value = Interval::infinity;
+        return result;
+    }
+    if (s.status != solvers::ProgramStatus::optimal) return result;
+    result.found = true;
+    result.value = constant(0) - s.value;
+    for (const Index j : normals) result.pressing.push_back(s.x(j));
+    return result;
+}
+
+}  // namespace
+
+Witness opening_witness(const Ground& g, const std::vector<int>& I_C, const Vector& near) {
+    const Enclosure& e = g.enclosure();
+    Witness best;
+    double most = -1e-9;
+    const std::vector<double> q(near.data(), near.data() + near.size());
+    const Box point = point_box(q);
+    const IntervalVector gaps = e.position_values(point);
+    std::vector<int> closable;
+    for (int r = e.constraints(); r < e.positions(); ++r)
+        if (std::fabs(expr::midpoint(gaps[static_cast<std::size_t>(r)])) < 1e-5) closable.push_back(r);
+    if (closable.size() > 8) return best;
+    const std::size_t frictional = frictional_constraints(e).size();
+    for (unsigned mask = 0; mask < (1U << closable.size()); ++mask) {
+        const std::vector<int> closed = PositionTests::subset(closable, mask);
+        for (unsigned sign = 0; sign < (1U << frictional); ++sign)
+            for (const int i : I_C) {
+                if (std::find(closed.begin(), closed.end(), i) != closed.end()) continue;
+                AccelerationRequest request{{i}, closed, {}, 0.0};
+                request.gaps.insert(request.gaps.end(), closed.begin(), closed.end());
+                for (std::size_t k = 0; k < frictional; ++k) request.signs.push_back((sign >> k & 1U) != 0 ? -1 : 1);
+                const std::optional<Accelerations> a = accelerations(e, point, request);
+                if (!a) continue;
+                const Largest largest = largest_acceleration(*a);
+                if (!largest.found || !(largest.value > most)) continue;
+                most = largest.value;
+                best = {};
+                best.q = q;
+                best.u.assign(q.size(), 0.0);
+                const auto name = [&](int r) {
+                    return g.model().contacts[static_cast<std::size_t>(r - e.constraints())].name;
+                };
+                best.values.emplace_back("acceleration of gap " + name(i), largest.value);
+                for (std::size_t k = 0; k < closed.size() && k < largest.pressing.size(); ++k)
+                    best.values.emplace_back("force N of " + name(closed[k]), largest.pressing[k]);
+            }
+    }
+    return best;
+}
+
+}  // namespace saltus::stability

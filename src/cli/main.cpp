@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/basin.hpp"
+#include "cli/certify.hpp"
 #include "cli/check.hpp"
 #include "cli/command.hpp"
 #include "cli/compare.hpp"
@@ -187,6 +188,17 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     return command;
 }
 
+CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
+    CLI::App* command = app.add_subcommand("certify", "Is rest attractive: a theorem's conditions, one by one");
+    add_common(*command, c.common);
+    command->add_option("--theorem", c.theorem, "attractivity or instability; default: whichever fits");
+    command->add_option("--at", c.at, "Where to look for the equilibrium, x=1,y=2; otherwise the initial position")
+        ->allow_extra_args(false);
+    command->add_option("--budget", c.budget, "Boxes that each search of a proof may look at (200000)");
+    command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
+    return command;
+}
+
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
@@ -241,6 +253,7 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     cli::EquilibriaCommand equilibria_options;
     cli::SensitivityCommand sensitivity_options;
     cli::BasinCommand basin_options;
+    cli::CertifyCommand certify_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
     const CLI::App* const check_command = add_check(app, check_options);
@@ -250,6 +263,7 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     const CLI::App* const equilibria_command = add_equilibria(app, equilibria_options);
     const CLI::App* const sensitivity_command = add_sensitivity(app, sensitivity_options);
     const CLI::App* const basin_command = add_basin(app, basin_options);
+    const CLI::App* const certify_command = add_certify(app, certify_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
     const CLI::App* const report_command = add_report(app, report_options);
 
@@ -261,6 +275,7 @@ int saltus::cli::run(const std::vector<std::string>& words) {
         if (equilibria_command->parsed()) return cli::equilibria(equilibria_options);
         if (sensitivity_command->parsed()) return cli::sensitivity(sensitivity_options);
         if (basin_command->parsed()) return cli::basin(basin_options);
+        if (certify_command->parsed()) return cli::certify(certify_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
         if (report_command->parsed()) return cli::report(report_options);
         return cli::done;

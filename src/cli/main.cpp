@@ -150,8 +150,8 @@ CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
     command->add_flag("--check", c.check, "Compare with central differences of whole motions");
     command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default) or penalty");
-    command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-9)");
-    command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-12)");
+    command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-10)");
+    command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-13)");
     command->add_flag("--perturbed", c.perturbed, "Derivatives of the motion with the model's [perturbation]");
     command
         ->add_option("--vary", c.vary,

@@ -20,6 +20,10 @@ namespace {
 /// So many variables are told about, and so many initial values are not meant by default.
 constexpr std::size_t many = 12, too_many = 64;
 
+/// Differences of forces that all but cancel, as at a lift-off, lose digits: motions are computed that much finer than
+/// by simulate.
+constexpr double finer = 0.1;
+
 double positive(const char* option, double value) {
     if (!(value > 0.0) || !std::isfinite(value))
         throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
@@ -46,6 +50,7 @@ integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) 
                              : m.simulate.method == "penalty" ? m.simulate.method
                                                               : std::string("event");
     const auto tolerances = [&](auto method) {
+        method.rtol *= finer, method.atol *= finer;
         method.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(method.rtol)));
         method.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(method.atol)));
         return method;

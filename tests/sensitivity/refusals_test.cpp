@@ -119,10 +119,14 @@ u = { y = 2.0 }
 }
 
 TEST(Refusals, InitialValuesThatAreNotFree) {
-    const Sensitivity s = derivatives(shipped("newtons-cradle"), {"x2", "x1"}, 0.5);
+    const Sensitivity s = derivatives(shipped("newtons-cradle"), {"x2", "x1", "s", "x3'"}, 0.5);
     EXPECT_TRUE(s.final.col(0).hasNaN());
     EXPECT_FALSE(s.final.col(1).hasNaN());
+    EXPECT_TRUE(s.final.col(2).hasNaN());
     EXPECT_TRUE(says(s, "closed at the start")) << remarks(s);
+    // A ball that touches the next one at rest strikes it or parts from it, and the motion jumps.
+    EXPECT_TRUE(s.final.col(3).hasNaN());
+    EXPECT_TRUE(says(s, "'2-3' is closed without a force")) << remarks(s);
 }
 
 }  // namespace

@@ -14,6 +14,27 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 using model::Function;
 using trajectory::ElementKind;
 
+/// A row of a sparse matrix times so many of the k directions, whose numbers of one column lie side by side.
+template <int count>
+void row_times(std::span<const double> values, const int* columns, const double* directions, Eigen::Index k,
+               double* to) {
+    double sum[count] = {};
+    for (std::size_t e = 0; e < values.size(); ++e) {
+        const double* const column = directions + k * columns[e];
+        for (int j = 0; j < count; ++j) sum[j] += values[e] * column[j];
+    }
+    for (int j = 0; j < count; ++j) to[j] += sum[j];
+}
+
+void row_times(std::span<const double> values, const int* columns, const double* directions, Eigen::Index k,
+               double* to) {
+    Eigen::Index j = 0;
+    for (; j + 4 <= k; j += 4) row_times<4>(values, columns, directions + j, k, to + j);
+    if (k - j == 3) row_times<3>(values, columns, directions + j, k, to + j);
+    if (k - j == 2) row_times<2>(values, columns, directions + j, k, to + j);
+    if (k - j == 1) row_times<1>(values, columns, directions + j, k, to + j);
+}
+
 }  // namespace
 
 Linearised::Linearised(Dynamics& dynamics)
@@ -160,12 +181,12 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
     const auto k = directions.rows();
     const int n = d_.size();
     const model::Pattern& W = d_.model().layout().rows;
-    const auto times = [&](const Sparse& s, int row, auto&& to) {
-        for (int e = s.pattern->start[ix(row)]; e < s.pattern->start[ix(row) + 1]; ++e)
-            to += s.values[ix(e)] * directions.col(s.pattern->column[ix(e)]);
+    const auto times = [&](const Sparse& s, int row, double* to) {
+        const auto begin = ix(s.pattern->start[ix(row)]), end = ix(s.pattern->start[ix(row) + 1]);
+        row_times({s.values.data() + begin, end - begin}, s.pattern->column.data() + begin, directions.data(), k, to);
     };
     rates.setZero(k, n);
-    for (int r = 0; r < n; ++r) times(sparse_residual_, r, rates.col(r));
+    for (int r = 0; r < n; ++r) times(sparse_residual_, r, rates.col(r).data());
     for (const Following& f : following_) {
         const Vector change = directions * f.change.transpose();
         for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
@@ -183,7 +204,7 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
     right_.setZero(k, m);
     for (Eigen::Index i = 0; i < m; ++i) {
         const int row = rows[static_cast<std::size_t>(i)];
-        times(sparse_curvature_, row, right_.col(i));
+        times(sparse_curvature_, row, right_.col(i).data());
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
             right_.col(i) += d_.terms().W[ix(e)] * rates.col(W.column[ix(e)]);
     }

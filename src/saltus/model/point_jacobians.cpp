@@ -119,6 +119,38 @@ void PointJacobians::build_residual_pattern() {
             for (const int j : residual_parameters_) columns.push_back(1 + 2 * f_.coordinates + j);
             pattern.add_row(columns);
         }
+    find_blocks();
+}
+
+void PointJacobians::find_blocks() {
+    const Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
+    const auto block = [&](int i, int j, bool velocity) {
+        const auto point = static_cast<std::size_t>(i);
+        const std::vector<int>& near = velocity ? near_u_[point] : near_q_[point];
+        const auto place = static_cast<int>(std::lower_bound(near.begin(), near.end(), j) - near.begin());
+        const int skip = velocity ? 3 * static_cast<int>(near_q_[point].size()) : 0;
+        return pattern.start[static_cast<std::size_t>(f_.first_coordinate) + 3 * point] + skip + 3 * place;
+    };
+    for (std::size_t i = 0; i < f_.weight.size(); ++i)
+        row_length_.push_back(3 * static_cast<int>(near_q_[i].size() + near_u_[i].size()) +
+                              static_cast<int>(residual_parameters_.size()));
+    for (const PointFormulas::Spring& s : f_.springs) {
+        std::array<int, 8> own{};
+        std::size_t k = 0;
+        for (const bool velocity : {false, true})
+            for (const int i : {s.i, s.j})
+                for (const int j : {s.j, s.i}) own[k++] = block(i, j, velocity);
+        spring_blocks_.push_back(own);
+    }
+    for (const PointFormulas::Volume& v : f_.volumes) {
+        volume_blocks_.emplace_back();
+        for (const Face& f : v.faces)
+            for (const auto& corner : face_triangles)
+                for (std::size_t s = 0; s < 3; ++s) {
+                    const int i = f[corner[s]], j = f[corner[(s + 1) % 3]];
+                    volume_blocks_.back().push_back({block(i, j, false), block(j, i, false)});
+                }
+    }
 }
 
 void PointJacobians::evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
@@ -223,19 +255,13 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     const auto first = static_cast<std::size_t>(f_.first_coordinate);
     const double* const q = at.q.data() + first;
     const double* const u = at.u.data() + first;
-    const auto entry = [&](int i, std::size_t row, int j, bool velocity) -> double* {
-        const auto point = static_cast<std::size_t>(i);
-        const std::vector<int>& near = velocity ? near_u_[point] : near_q_[point];
-        const auto place = static_cast<std::size_t>(std::lower_bound(near.begin(), near.end(), j) - near.begin());
-        const std::size_t skip = velocity ? 3 * near_q_[point].size() : 0;
-        return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) + skip + 3 * place;
-    };
     const auto parameter_entry = [&](int i, std::size_t row) {
         const auto point = static_cast<std::size_t>(i);
         return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) +
                3 * (near_q_[point].size() + near_u_[point].size());
     };
-    for (const PointFormulas::Spring& spring : f_.springs) {
+    for (std::size_t number = 0; number < f_.springs.size(); ++number) {
+        const PointFormulas::Spring& spring = f_.springs[number];
         const auto group = static_cast<std::size_t>(spring.group);
         const double k = value(groups_[group][0]), c = value(groups_[group][1]);
         const double rest = f_.groups[group].rest_initial ? spring.length : value(groups_[group][2]);
@@ -254,18 +280,22 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
             rate += e[b] * w[b];
         }
         const double tension = k * (length - rest) + c * rate;
-        for (std::size_t r = 0; r < 3; ++r)
+        // On i by x_j and x_i, then on j; the same by velocities.
+        std::array<double*, 8> to{};
+        for (std::size_t block = 0; block < 8; ++block) to[block] = values.data() + spring_blocks_[number][block];
+        const int rows_i = row_length_[static_cast<std::size_t>(spring.i)],
+                  rows_j = row_length_[static_cast<std::size_t>(spring.j)];
+        const double bent = tension / length, damped = c / length;
+        for (std::size_t r = 0; r < 3; ++r) {
             for (std::size_t b = 0; b < 3; ++b) {
-                const double by_d = e[r] * (k * e[b] + c * (w[b] - rate * e[b]) / length) +
-                                    tension * ((r == b ? 1.0 : 0.0) - e[r] * e[b]) / length;
+                const double by_d =
+                    e[r] * (k * e[b] + damped * (w[b] - rate * e[b]) - bent * e[b]) + (r == b ? bent : 0.0);
                 const double by_w = c * e[r] * e[b];
-                for (const auto& [point, sign] : {std::pair{spring.i, 1.0}, std::pair{spring.j, -1.0}}) {
-                    entry(point, r, spring.j, false)[b] += sign * by_d;
-                    entry(point, r, spring.i, false)[b] -= sign * by_d;
-                    entry(point, r, spring.j, true)[b] += sign * by_w;
-                    entry(point, r, spring.i, true)[b] -= sign * by_w;
-                }
+                to[0][b] += by_d, to[1][b] -= by_d, to[2][b] -= by_d, to[3][b] += by_d;
+                to[4][b] += by_w, to[5][b] -= by_w, to[6][b] -= by_w, to[7][b] += by_w;
             }
+            for (std::size_t block = 0; block < 8; ++block) to[block] += block % 4 < 2 ? rows_i : rows_j;
+        }
         for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
             const auto column = static_cast<std::size_t>(residual_parameters_[m]);
             const auto rate_of = [&](std::size_t which) {
@@ -282,19 +312,27 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     // ν · ∂²(−V)/∂q²: det(x_i, x_j, x_k) has the mixed derivative ∂²/∂x_i∂x_j = −[x_k]× for cyclic (i, j, k).
     for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v) {
         const double factor = -lambda[v] / 12.0;
+        auto blocks = volume_blocks_[v].begin();
         for (const Face& f : f_.volumes[v].faces)
             for (const auto& corner : face_triangles)
-                for (std::size_t s = 0; s < 3; ++s) {
-                    const int i = f[corner[s]];
-                    const int j = f[corner[(s + 1) % 3]];
+                for (std::size_t s = 0; s < 3; ++s, ++blocks) {
                     const double* x = q + 3 * static_cast<std::size_t>(f[corner[(s + 2) % 3]]);
-                    const std::array<std::array<double, 3>, 3> minus_cross{
-                        {{0, x[2], -x[1]}, {-x[2], 0, x[0]}, {x[1], -x[0], 0}}};
-                    for (std::size_t r = 0; r < 3; ++r)
-                        for (std::size_t b = 0; b < 3; ++b) {
-                            entry(i, r, j, false)[b] += factor * minus_cross[r][b];
-                            entry(j, r, i, false)[b] += factor * minus_cross[b][r];
-                        }
+                    const double f0 = factor * x[0], f1 = factor * x[1], f2 = factor * x[2];
+                    // −[x]× on (i, j), its transpose on (j, i)
+                    const int rows_i = row_length_[static_cast<std::size_t>(f[corner[s]])],
+                              rows_j = row_length_[static_cast<std::size_t>(f[corner[(s + 1) % 3]])];
+                    double* to = values.data() + (*blocks)[0];
+                    to[1] += f2, to[2] -= f1;
+                    to += rows_i;
+                    to[0] -= f2, to[2] += f0;
+                    to += rows_i;
+                    to[0] += f1, to[1] -= f0;
+                    to = values.data() + (*blocks)[1];
+                    to[1] -= f2, to[2] += f1;
+                    to += rows_j;
+                    to[0] += f2, to[2] -= f0;
+                    to += rows_j;
+                    to[0] -= f1, to[1] += f0;
                 }
     }
     for (int i = 0; i < f_.points(); ++i)

@@ -28,6 +28,7 @@ private:
     Derived derived(expr::Expr e);
     Signal signal(expr::Expr e);
     void build_residual_pattern();
+    void find_blocks();
     void evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
                            std::span<double> values);
     template <class Sink>
@@ -52,6 +53,10 @@ private:
     std::vector<Derived> coefficient_derived_;
     std::vector<std::vector<int>> near_q_, near_u_;  // neighbours of each point, itself included, ascending
     std::vector<int> residual_parameters_;           // columns that any row of the residual may have
+    // Where the blocks of 3 × 3 derivatives begin among the residual's values, in the first of a point's three rows.
+    std::vector<int> row_length_;                                 // of a point
+    std::vector<std::array<int, 8>> spring_blocks_;               // (i, j) by (j, i): by positions, then by velocities
+    std::vector<std::vector<std::array<int, 2>>> volume_blocks_;  // of each volume: (i, j) and (j, i), corner by corner
     std::vector<double> form1_, form2_, part_;
 };
 

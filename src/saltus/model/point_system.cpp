@@ -21,11 +21,9 @@ double determinant(const double* a, const double* b, const double* c) {
     return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
 }
 
-/// out += factor · (a × b)
-void add_cross(const double* a, const double* b, double factor, double* out) {
-    out[0] += factor * (a[1] * b[2] - a[2] * b[1]);
-    out[1] += factor * (a[2] * b[0] - a[0] * b[2]);
-    out[2] += factor * (a[0] * b[1] - a[1] * b[0]);
+/// a × b
+std::array<double, 3> cross(const double* a, const double* b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
 }  // namespace
@@ -40,16 +38,29 @@ double enclosed_volume(std::span<const Face> faces, std::span<const double> x) {
 
 void volume_form(std::span<const Face> faces, std::span<const double> x, std::span<const double> y,
                  std::span<double> out) {
-    // ∂det(a,b,c)/∂a = b × c, made symmetric in the two states: ½ (b_x × c_y + b_y × c_x).
-    constexpr double factor = 1.0 / 24.0;
-    for (const Face& f : faces)
-        for (const auto& v : face_triangles)
-            for (std::size_t k = 0; k < 3; ++k) {
-                const int b = f[v[(k + 1) % 3]], c = f[v[(k + 2) % 3]];
-                double* to = out.data() + 3 * static_cast<std::size_t>(f[v[k]]);
-                add_cross(point_at(x, b), point_at(y, c), factor, to);
-                add_cross(point_at(y, b), point_at(x, c), factor, to);
-            }
+    // ∂det(a,b,c)/∂a = b × c, made symmetric in the two states: ½ (b_x × c_y + b_y × c_x). The four triangles of a face
+    // share six products c_ij of its corners.
+    const bool same = x.data() == y.data();
+    const double factor = same ? 1.0 / 12.0 : 1.0 / 24.0;
+    for (const Face& f : faces) {
+        const auto product = [&](std::size_t i, std::size_t j) {
+            std::array<double, 3> c = cross(point_at(x, f[i]), point_at(y, f[j]));
+            if (same) return c;
+            const std::array<double, 3> d = cross(point_at(y, f[i]), point_at(x, f[j]));
+            for (std::size_t b = 0; b < 3; ++b) c[b] += d[b];
+            return c;
+        };
+        const std::array<double, 3> c01 = product(0, 1), c02 = product(0, 2), c03 = product(0, 3), c12 = product(1, 2),
+                                    c13 = product(1, 3), c23 = product(2, 3);
+        std::array<double*, 4> to{};
+        for (std::size_t k = 0; k < 4; ++k) to[k] = out.data() + 3 * static_cast<std::size_t>(f[k]);
+        for (std::size_t b = 0; b < 3; ++b) {
+            to[0][b] += factor * (c12[b] + c23[b] + c13[b]);
+            to[1][b] += factor * (c23[b] - c02[b] - c03[b]);
+            to[2][b] += factor * (c01[b] - c03[b] - c13[b]);
+            to[3][b] += factor * (c02[b] + c01[b] + c12[b]);
+        }
+    }
 }
 
 PointSystem::PointSystem(PointFormulas formulas) : f_(std::move(formulas)) {

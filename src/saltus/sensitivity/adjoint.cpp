@@ -6,9 +6,8 @@
 #include <limits>
 
 #include "saltus/sensitivity/arc_flow.hpp"
-#include "saltus/sensitivity/directions.hpp"
 #include "saltus/sensitivity/grazing.hpp"
-#include "saltus/sensitivity/limit.hpp"
+#include "saltus/sensitivity/probe.hpp"
 
 namespace saltus::sensitivity {
 
@@ -29,6 +28,13 @@ struct Functional {
     std::vector<double> times;  ///< one a change
 };
 
+/// What a piece of the motion does.
+struct Passage {
+    std::vector<ArcFlow::Step> steps;  ///< of an arc
+    std::size_t number = 0;            ///< of a change
+    Saltation saltation;
+};
+
 /// Something that must be zero for a variable to have a derivative.
 struct Demand {
     double t = 0.0;
@@ -38,7 +44,9 @@ struct Demand {
 
 /// y = ∂o/∂x at the present time, and g = ∂o/∂p as far as it is known:
 ///     ẏ = −f_xᵀ y,  ġ = −f_pᵀ y;   at a change y⁻ = Ξᵀ y⁺ and likewise g.
-/// Conditions on variables are functionals of their own, from the change that asks for them to the start.
+/// Two combinations of the variables go forwards first and leave the steps in which forward mode would go; back goes
+/// their transpose. Conditions on variables are functionals of their own, from the change that asks for them to the
+/// start.
 class Backward {
 public:
     Backward(const model::Model& model, const integrate::Recording& recording, const Options& options, Sensitivity& out)
@@ -46,47 +54,31 @@ public:
           out_(out),
           x_(model, recording.compliant, recording.stiffness),
           n_(x_.n()),
-          flow_(x_, options.tolerance) {}
+          borrowed_(borrowed_times(recording, out.motion)),
+          probe_(x_, out, borrowed_),
+          flow_(x_, options.tolerance, probe_.size_q, probe_.size_u),
+          start_(x_, out) {}
 
     void run(const Output& output) {
-        find_times();
-        open(output.gradient.tail(x_.columns() - 1).transpose());
-        bool possible = true;
-        std::size_t number = times_of_.size();
-        for (std::size_t k = recording_.pieces.size(); k-- > 1 && possible;) {
-            const auto& piece = recording_.pieces[k];
-            if (const auto* change = std::get_if<RecordedChange>(&piece))
-                possible = pass(*change, --number);
-            else
-                possible = follow(std::get<RecordedArc>(piece));
+        // The first change is passed by the variables themselves, as in forward mode.
+        const auto& first = std::get<RecordedChange>(recording_.pieces.front());
+        start_.pass(first, saltation(x_, first, true), true);
+        out_.events.clear();
+        bool possible = start_.any();
+        // Variables that turn out to have no derivative do not count for the steps: once more without them.
+        for (bool again = true; possible && again;) {
+            functionals_.clear();
+            demands_.clear();
+            possible = go() && come_back(output);
+            again = possible && refuse();
         }
-        begin(possible);
+        for (Eigen::Index j = 0; j < start_.rows.rows(); ++j)
+            out_.output_derivative.push_back(possible && start_.lives(j) ? value(functionals_[0], j) : none);
         out_.evaluations = flow_.evaluations;
     }
 
 private:
-    /// Whose δt a change has that has none of its own: that of the change before, or of the accumulation it began.
-    void find_times() {
-        AccumulationLimits limits(out_.motion.elements.size());
-        std::vector<std::pair<std::size_t, double>> last;
-        for (const auto& piece : recording_.pieces) {
-            const auto* const change = std::get_if<RecordedChange>(&piece);
-            if (change == nullptr) continue;
-            const std::size_t number = times_of_.size();
-            times_of_.push_back(last);
-            const bool own = !change->found.empty() && !change->unavoidable;
-            if (own || number == 0) last = {{number, 1.0}};
-            for (std::size_t e = change->events_from; e < change->events_to; ++e) {
-                const trajectory::Event& event = out_.motion.events[e];
-                if (event.kind == trajectory::EventKind::impact)
-                    for (const int element : event.elements) limits.impact(element, event.t, number);
-                if (event.kind == trajectory::EventKind::accumulation && event.t > change->t)
-                    last = limits.weights(event);
-            }
-        }
-    }
-
-    void open(RowVector y) { functionals_.push_back({std::move(y), std::vector<double>(times_of_.size(), 0.0)}); }
+    void open(RowVector y) { functionals_.push_back({std::move(y), std::vector<double>(borrowed_.size(), 0.0)}); }
 
     void demand(double t, const RowVector& change, std::string otherwise) {
         if (demands_.size() == most_demands) {
@@ -106,35 +98,74 @@ private:
         return false;
     }
 
-    bool follow(const RecordedArc& arc) {
-        if (const NearMiss miss = near_miss(x_, arc); !miss.text.empty()) return stop(miss.t, miss.text);
+    /// Forwards: steps and saltations.
+    bool go() {
+        probe_.start(start_);
+        passages_.clear();
+        std::size_t number = 0;
+        Matrix nobody(0, x_.columns());
+        for (std::size_t k = 1; k < recording_.pieces.size(); ++k) {
+            Passage passage;
+            if (const auto* change = std::get_if<RecordedChange>(&recording_.pieces[k])) {
+                passage.number = ++number;
+                passage.saltation = saltation(x_, *change, false);
+                if (!allowed(*change, passage.saltation, number)) return false;
+                probe_.pass(number, passage.saltation);
+            } else {
+                const auto& arc = std::get<RecordedArc>(recording_.pieces[k]);
+                if (const NearMiss miss = near_miss(x_, arc); !miss.text.empty()) return stop(miss.t, miss.text);
+                if (!flow_.forwards(arc, probe_.rows, nobody))
+                    return stop(arc.t_end, "the linearised equations cannot be integrated here");
+                passage.steps = flow_.steps();
+            }
+            passages_.push_back(std::move(passage));
+        }
+        return true;
+    }
+
+    bool allowed(const RecordedChange& change, const Saltation& s, std::size_t number) {
+        if (!s.exists) return stop(change.t, s.why_not);
+        if (s.smooth) return true;
+        if (s.untimed)
+            return stop(change.t, "the reactions are not unique, and the time of this event has no derivative");
+        if (s.inherited && borrowed_[number].empty())
+            return stop(change.t, "the impacts before it do not follow a geometric law: its time has no derivative");
+        for (const EventCondition& c : s.events)
+            if (std::string why = grazes(c); !why.empty()) return stop(change.t, std::move(why));
+        return true;
+    }
+
+    bool come_back(const Output& output) {
+        open(output.gradient.tail(x_.columns() - 1).transpose());
+        for (std::size_t k = passages_.size(); k-- > 0;) {
+            const auto& piece = recording_.pieces[k + 1];
+            if (const auto* change = std::get_if<RecordedChange>(&piece))
+                pass(*change, passages_[k]);
+            else if (!follow(std::get<RecordedArc>(piece), passages_[k].steps))
+                return false;
+        }
+        return true;
+    }
+
+    bool follow(const RecordedArc& arc, const std::vector<ArcFlow::Step>& steps) {
         Matrix gradients(static_cast<Eigen::Index>(functionals_.size()), x_.columns() - 1);
         for (std::size_t k = 0; k < functionals_.size(); ++k)
             gradients.row(static_cast<Eigen::Index>(k)) = functionals_[k].y;
-        if (!flow_.backwards(arc, gradients))
+        if (!flow_.backwards(arc, steps, gradients))
             return stop(arc.t_begin, "the linearised equations cannot be integrated here");
         for (std::size_t k = 0; k < functionals_.size(); ++k)
             functionals_[k].y = gradients.row(static_cast<Eigen::Index>(k));
         return true;
     }
 
-    bool pass(const RecordedChange& change, std::size_t number) {
-        const Saltation s = saltation(x_, change, false);
-        if (!s.exists) return stop(change.t, s.why_not);
-        if (!s.smooth && s.untimed)
-            return stop(change.t, "the reactions are not unique, and the time of this event has no derivative");
-        if (!s.smooth && !s.inherited)
-            for (const EventCondition& c : s.events)
-                if (std::string why = grazes(c); !why.empty()) return stop(change.t, std::move(why));
-        if (!s.smooth && s.inherited && times_of_[number].empty())
-            return stop(change.t, "the impacts before it do not follow a geometric law: its time has no derivative");
-        for (Functional& f : functionals_) transpose(s, number, f);
+    void pass(const RecordedChange& change, const Passage& passage) {
+        const Saltation& s = passage.saltation;
+        for (Functional& f : functionals_) transpose(s, passage.number, f);
         for (const Condition& c : s.conditions) demand(change.t, c.change, c.otherwise);
         if (!s.smooth && !s.inherited)
             for (std::size_t k = 1; k < s.events.size(); ++k)
                 demand(change.t, s.events[k].s / s.events[k].rate - s.events[0].s / s.events[0].rate,
                        "events fall together here, it moves them apart, and their order decides");
-        return true;
     }
 
     void transpose(const Saltation& s, std::size_t number, Functional& f) {
@@ -142,46 +173,48 @@ private:
         RowVector total = after * s.map;
         const double along = s.smooth ? 0.0 : after.dot(s.drift);
         if (s.inherited)
-            for (const auto& [of, weight] : times_of_[number]) f.times[of] += weight * along;
+            for (const auto& [of, weight] : borrowed_[number]) f.times[of] += weight * along;
         else if (const double weight = along + f.times[number]; weight != 0.0)
             total -= weight / s.events[0].rate * s.events[0].s;
         f.y.head(2 * n_).setZero();
         f.y += total.tail(f.y.size());
     }
 
-    /// The first change is passed by the variables themselves, as in forward mode.
-    void begin(bool possible) {
-        Directions start(x_, out_);
-        start.pass(std::get<RecordedChange>(recording_.pieces.front()), true);
-        out_.events.clear();
-        const auto value = [&](const Functional& f, Eigen::Index j) {
-            const double dt = start.times()(j);
-            return f.y.dot(start.rows.row(j).tail(f.y.size())) + (f.times[0] != 0.0 ? f.times[0] * dt : 0.0);
-        };
-        for (Eigen::Index j = 0; j < start.rows.rows(); ++j) {
-            for (std::size_t k = demands_.size(); possible && start.lives(j) && k-- > 0;) {
+    double value(const Functional& f, Eigen::Index j) const {
+        const double dt = f.times[0] != 0.0 ? f.times[0] * start_.times()(j) : 0.0;
+        return f.y.dot(start_.rows.row(j).tail(f.y.size())) + dt;
+    }
+
+    /// Ends the variables that do not meet a demand; whether there were any.
+    bool refuse() {
+        bool any = false;
+        for (Eigen::Index j = 0; j < start_.rows.rows(); ++j)
+            for (std::size_t k = demands_.size(); start_.lives(j) && k-- > 0;) {
                 const Demand& d = demands_[k];
-                double size = start.usual()(j, 0) * d.change.segment(1, n_).cwiseAbs().sum() +
-                              start.usual()(j, 1) * d.change.segment(1 + n_, n_).cwiseAbs().sum();
+                double size = start_.usual()(j, 0) * d.change.segment(1, n_).cwiseAbs().sum() +
+                              start_.usual()(j, 1) * d.change.segment(1 + n_, n_).cwiseAbs().sum();
                 size +=
-                    d.change.tail(x_.parameters()).cwiseAbs().dot(start.rows.row(j).tail(x_.parameters()).cwiseAbs());
+                    d.change.tail(x_.parameters()).cwiseAbs().dot(start_.rows.row(j).tail(x_.parameters()).cwiseAbs());
                 if (!(std::abs(value(functionals_[k + 1], j)) > agreement * size)) continue;
-                start.remark(d.t, start.name(j), d.otherwise);
-                start.end(j);
+                start_.remark(d.t, start_.name(j), d.otherwise);
+                start_.end(j);
+                any = true;
             }
-            out_.output_derivative.push_back(possible && start.lives(j) ? value(functionals_[0], j) : none);
-        }
+        return any;
     }
 
     const integrate::Recording& recording_;
     Sensitivity& out_;
     Tangent x_;
     const int n_;
+    const std::vector<Times> borrowed_;
+    Probe probe_;
     ArcFlow flow_;
+    Directions start_;
+    std::vector<Passage> passages_;        // of all pieces after the first
     std::vector<Functional> functionals_;  // the output, then the demands
     std::vector<Demand> demands_;
     bool demands_met_ = false;
-    std::vector<std::vector<std::pair<std::size_t, double>>> times_of_;  // changes without a time of their own
 };
 
 }  // namespace

@@ -56,65 +56,35 @@ const Tableau& five_stages() {
     return t;
 }
 
-constexpr int probes = 2;
 constexpr double safety = 0.9, nothing_left = 1e-9;
 /// The two implicit methods may differ by this part of the solution, where the better one is off by about its power
 /// 10/6.
 constexpr double implicit_difference = 1e-6;
 
-/// Numbers spread evenly over (−1, 1) that know nothing of the model.
-double spread(Eigen::Index i, int probe) {
-    const double golden = 0.6180339887498949, silver = 0.4142135623730951;
-    const double x = (static_cast<double>(i) + 1.0) * (probe == 0 ? golden : silver) + 0.37;
-    return 2.0 * (x - std::floor(x)) - 1.0;
-}
-
-double size_of(std::span<const double> values) {
-    double most = 0.0;
-    for (const double v : values) most = std::max(most, std::abs(v));
-    return most > 0.0 ? most : 1.0;
-}
+/// Ends are met to the bit, where the equations of the step before may still be at hand.
+double node(double t, double end, double c) { return c == 1.0 ? end : t + c * (end - t); }
 
 }  // namespace
 
-ArcFlow::ArcFlow(Tangent& tangent, double tolerance)
-    : x_(tangent), motion_(tangent), n_(tangent.n()), tolerance_(tolerance) {}
-
-void ArcFlow::begin(const integrate::RecordedArc& arc) {
-    motion_.begin(arc);
-    std::vector<double> state(ix(x_.dynamics.state_size()));
-    arc.steps.front().evaluate(arc.t_begin, state.data());
-    const double q = size_of({state.data(), ix(n_)}), u = size_of({state.data() + n_, ix(n_)});
-    for (int r = 0; r < probes; ++r) {
-        batch_(r, 0) = 0.0;
-        for (Eigen::Index i = 1; i < batch_.cols(); ++i) {
-            const Eigen::Index p = i - 1 - 2 * n_;
-            const double value = p < 0 ? 0.0 : std::abs(x_.model().p[static_cast<std::size_t>(p)]);
-            batch_(r, i) = spread(i, r) * (i <= n_ ? q : p < 0 ? u : value > 0.0 ? value : 1.0);
-        }
-    }
-    scale_.setZero(probes, 2);
-}
+ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u)
+    : x_(tangent), motion_(tangent), n_(tangent.n()), tolerance_(tolerance), floor_{size_q, size_u} {}
 
 void ArcFlow::grow_scale() {
     for (int k = 0; k < 2; ++k)
-        scale_.col(k) = scale_.col(k).cwiseMax(batch_.block(0, 1 + k * n_, probes, n_).cwiseAbs().rowwise().maxCoeff());
+        scale_.col(k) = scale_.col(k).cwiseMax(probe_.rows.middleCols(1 + k * n_, n_).cwiseAbs().rowwise().maxCoeff());
 }
 
-/// Positions and velocities each by their largest values so far, or by what the other kind makes of them over the
-/// recorded step.
+/// Positions and velocities each by their largest values so far, or by what the other kind makes
+/// of them over the recorded step.
 double ArcFlow::measure(const Matrix& error) const {
     double worst = 0.0;
-    for (int r = 0; r < probes; ++r) {
-        double size[2];
-        for (int k = 0; k < 2; ++k)
-            size[k] = std::max(scale_(r, k), new_.row(r).segment(k * n_, n_).cwiseAbs().maxCoeff());
-        const double whole[2] = {std::max(size[0], 0.1 * size[1] * stride_),
-                                 std::max(size[1], 0.1 * size[0] / stride_)};
+    for (Eigen::Index r = 0; r < error.rows(); ++r) {
+        const double whole[2] = {std::max(scale_(r, 0), 0.1 * scale_(r, 1) * stride_),
+                                 std::max(scale_(r, 1), 0.1 * scale_(r, 0) / stride_)};
         for (int k = 0; k < 2; ++k) {
             const double e = error.row(r).segment(k * n_, n_).cwiseAbs().maxCoeff();
             if (e == 0.0) continue;
-            const double ratio = e / std::max(whole[k], 1e-300);
+            const double ratio = e / whole[k];
             if (!std::isfinite(ratio)) return ratio;
             worst = std::max(worst, ratio);
         }
@@ -122,51 +92,57 @@ double ArcFlow::measure(const Matrix& error) const {
     return worst;
 }
 
-/// ẋ of the directions in the batch, with these states.
-bool ArcFlow::rates(double t, const Matrix& state, Matrix& out) {
-    ++evaluations;
-    if (!motion_.prepare(t)) return false;
-    batch_.middleCols(1, 2 * n_) = state;
-    x_.linearised.along(batch_, rates_);
-    out.resize(state.rows(), 2 * n_);
-    out.leftCols(n_) = state.rightCols(n_);
-    out.rightCols(n_) = rates_;
-    return true;
+/// K of a stage, in the equations at hand.
+void ArcFlow::stage_of(Bundle& b, int stage, double h) {
+    b.k.resize(ix(rk::stages));
+    b.stage = b.from;
+    if (stage > 0) {
+        combine(b.k, rk::a[stage], b.sum);
+        b.stage += h * b.sum;
+    }
+    b.rows.middleCols(1, 2 * n_) = b.stage;
+    x_.linearised.along(b.rows, b.rates);
+    Matrix& k = b.k[ix(stage)];
+    k.resize(b.rows.rows(), 2 * n_);
+    k.leftCols(n_) = b.stage.rightCols(n_);
+    k.rightCols(n_) = b.rates;
 }
 
-bool ArcFlow::explicit_step(double t, double h, double& error) {
-    const Matrix from = batch_.middleCols(1, 2 * n_);
-    k_.resize(ix(rk::stages));
+bool ArcFlow::explicit_step(double t, double end, double& error) {
+    const double h = end - t;
     bool possible = true;
+    for (Bundle* b : {&probe_, &directions_}) b->from = b->rows.middleCols(1, 2 * n_);
     for (int i = 0; i < rk::stages && possible; ++i) {
-        stage_ = from;
-        if (i > 0) {
-            combine(k_, rk::a[i], sum_);
-            stage_ += h * sum_;
-        }
-        possible = rates(t + rk::c[i] * h, stage_, k_[ix(i)]);
+        ++evaluations;
+        possible = motion_.prepare(node(t, end, rk::c[i]));
+        for (Bundle* b : {&probe_, &directions_})
+            if (possible && b->rows.rows() > 0) stage_of(*b, i, h);
     }
-    batch_.middleCols(1, 2 * n_) = from;
+    for (Bundle* b : {&probe_, &directions_}) {
+        b->rows.middleCols(1, 2 * n_) = b->from;
+        if (!possible || b->rows.rows() == 0) continue;
+        combine(b->k, rk::b, b->sum);
+        b->next = b->from + h * b->sum;
+    }
     if (!possible) return false;
-    combine(k_, rk::b, sum_);
-    new_ = from + h * sum_;
-    combine(k_, rk::error5, sum_);
-    const double fifth = std::abs(h) * measure(sum_.topRows(probes));
-    combine(k_, rk::error3, sum_);
-    const double third = std::abs(h) * measure(sum_.topRows(probes));
+    combine(probe_.k, rk::error5, probe_.sum);
+    const double fifth = h * measure(probe_.sum);
+    combine(probe_.k, rk::error3, probe_.sum);
+    const double third = h * measure(probe_.sum);
     const double both = std::hypot(fifth, 0.1 * third);
     error = both == 0.0 ? 0.0 : fifth * (fifth / both) / tolerance_;
     return true;
 }
 
 /// K_i = f_x(t_i)(x + h Σ a_ij K_j) + f_p(t_i) p for all stages together: `system_`, with f_x and f_p kept.
-bool ArcFlow::collocate(double t, double h, const Matrix& A, const Vector& c) {
+bool ArcFlow::collocate(double t, double end, const Matrix& A, const Vector& c) {
+    const double h = end - t;
     const Eigen::Index s = c.size(), size = 2 * n_;
     system_ = Matrix::Identity(s * size, s * size);
     linear_.resize(static_cast<std::size_t>(s)), forcing_.resize(static_cast<std::size_t>(s));
     for (Eigen::Index i = 0; i < s; ++i) {
         ++evaluations;
-        if (!motion_.evaluate(t + c(i) * h)) return false;
+        if (!motion_.evaluate(node(t, end, c(i)))) return false;
         const Matrix& a = x_.linearised.acceleration();
         Matrix& L = linear_[static_cast<std::size_t>(i)];
         L.setZero(size, size);
@@ -178,25 +154,28 @@ bool ArcFlow::collocate(double t, double h, const Matrix& A, const Vector& c) {
     return true;
 }
 
-bool ArcFlow::implicit_step(double t, double h, double& error) {
-    const auto step = [&](const Tableau& tableau, Eigen::Index rows, Matrix& out) {
-        if (!collocate(t, h, tableau.A, tableau.c)) return false;
-        const Eigen::Index s = tableau.c.size(), size = 2 * n_;
-        right_.resize(s * size, rows);
-        for (Eigen::Index i = 0; i < s; ++i) {
-            right_.middleRows(i * size, size) =
-                linear_[static_cast<std::size_t>(i)] * batch_.block(0, 1, rows, size).transpose();
-            right_.middleRows(i * size + n_, n_) +=
-                forcing_[static_cast<std::size_t>(i)] * batch_.topRightCorner(rows, x_.parameters()).transpose();
-        }
-        const Matrix K = solve_columns(system_, right_);
-        out = batch_.block(0, 1, rows, size);
-        for (Eigen::Index j = 0; j < s; ++j) out += h * tableau.A(s - 1, j) * K.middleRows(j * size, size).transpose();
-        return true;
-    };
-    Matrix rough;
-    if (!step(three_stages(), probes, rough) || !step(five_stages(), batch_.rows(), new_)) return false;
-    error = measure(new_.topRows(probes) - rough) / implicit_difference;
+/// The states at the end of a step with that system.
+Matrix ArcFlow::collocated(double h, const Matrix& A, const Matrix& rows) {
+    const Eigen::Index s = A.rows(), size = 2 * n_;
+    right_.resize(s * size, rows.rows());
+    for (Eigen::Index i = 0; i < s; ++i) {
+        right_.middleRows(i * size, size) = linear_[static_cast<std::size_t>(i)] * rows.middleCols(1, size).transpose();
+        right_.middleRows(i * size + n_, n_) +=
+            forcing_[static_cast<std::size_t>(i)] * rows.rightCols(x_.parameters()).transpose();
+    }
+    const Matrix K = solve_columns(system_, right_);
+    Matrix out = rows.middleCols(1, size);
+    for (Eigen::Index j = 0; j < s; ++j) out += h * A(s - 1, j) * K.middleRows(j * size, size).transpose();
+    return out;
+}
+
+bool ArcFlow::implicit_step(double t, double end, double& error) {
+    const double h = end - t;
+    if (!collocate(t, end, three_stages().A, three_stages().c)) return false;
+    const Matrix rough = collocated(h, three_stages().A, probe_.rows);
+    if (!collocate(t, end, five_stages().A, five_stages().c)) return false;
+    for (Bundle* b : {&probe_, &directions_}) b->next = collocated(h, five_stages().A, b->rows);
+    error = measure(probe_.next - rough) / implicit_difference;
     return true;
 }
 
@@ -212,16 +191,17 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     int refused = 0;
     for (int tries = 0; tries < 100000; ++tries) {
         const bool last = to - t <= h * (1.0 + 1e-12);
-        if (last) h = to - t;
+        const double end = last ? to : t + h;
         double error = 0.0;
-        const bool possible = arc.implicit ? implicit_step(t, h, error) : explicit_step(t, h, error);
+        const bool possible = arc.implicit ? implicit_step(t, end, error) : explicit_step(t, end, error);
         if (possible && std::isfinite(error) && error <= 1.0) {
-            steps_.push_back({recorded, t, h});
-            batch_.middleCols(1, 2 * n_) = new_;
+            steps_.push_back({recorded, t, end});
+            for (Bundle* b : {&probe_, &directions_})
+                if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
             grow_scale();
             if (last) return true;
             refused = 0;
-            t += h;
+            t = end;
             h *= error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.3, 5.0) : 5.0;
             h = std::min(h, to - t);
         } else {
@@ -236,21 +216,25 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     return false;
 }
 
-bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& directions, const std::function<void(double)>& at) {
+bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
+                       const std::function<void(double)>& at) {
     steps_.clear();
     if (arc.steps.empty() || arc.t_end <= arc.t_begin) return true;
-    batch_.resize(probes + directions.rows(), x_.columns());
-    batch_.bottomRows(directions.rows()) = directions;
-    begin(arc);
+    motion_.begin(arc);
+    probe_.rows = probe;
+    directions_.rows = directions;
+    scale_.resize(probe.rows(), 2);
+    for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     bool possible = true;
     for (std::size_t k = 0; k < arc.steps.size() && possible; ++k) {
         const double to = std::min(arc.steps[k].t_new(), arc.t_end);
         possible = advance(arc, k, to);
         if (!at) continue;
-        directions = batch_.bottomRows(directions.rows());
+        directions = directions_.rows;
         at(to);
     }
-    directions = batch_.bottomRows(directions.rows());
+    probe = probe_.rows;
+    directions = directions_.rows;
     return possible;
 }
 
@@ -258,24 +242,27 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& directions, co
 ///     K̄_i = h (b_i y + Σ_{j>i} a_ji Z_j),   Z_i = f_xᵀ K̄_i,   y ← y + Σ Z_i,   g ← g + Σ f_pᵀ K̄_i
 bool ArcFlow::explicit_back(const Step& step, Matrix& gradients) {
     const Eigen::Index size = 2 * n_, parameters = x_.parameters(), count = gradients.rows();
-    k_.assign(ix(rk::stages), Matrix::Zero(count, size));
-    for (const rk::Term& term : rk::b) k_[ix(term.stage)] = term.weight * gradients.leftCols(size);
+    const double h = step.end - step.t;
+    std::vector<Matrix>& k = directions_.k;
+    Matrix &stage = directions_.stage, &sum = directions_.sum;
+    k.assign(ix(rk::stages), Matrix::Zero(count, size));
+    for (const rk::Term& term : rk::b) k[ix(term.stage)] = term.weight * gradients.leftCols(size);
     Vector y, change;
     for (int i = rk::stages; i-- > 0;) {
-        stage_ = step.h * k_[ix(i)];
+        stage = h * k[ix(i)];
         ++evaluations;
-        if (!motion_.prepare(step.t + rk::c[i] * step.h)) return false;
-        sum_.resize(count, size);
+        if (!motion_.prepare(node(step.t, step.end, rk::c[i]))) return false;
+        sum.resize(count, size);
         for (Eigen::Index r = 0; r < count; ++r) {
-            y = stage_.row(r).tail(n_).transpose();
+            y = stage.row(r).tail(n_).transpose();
             x_.linearised.against(y, change);
-            sum_.row(r) = change.segment(1, size).transpose();
+            sum.row(r) = change.segment(1, size).transpose();
             gradients.row(r).tail(parameters) += change.tail(parameters).transpose();
         }
-        sum_.rightCols(n_) += stage_.leftCols(n_);
-        gradients.leftCols(size) += sum_;
+        sum.rightCols(n_) += stage.leftCols(n_);
+        gradients.leftCols(size) += sum;
         if (i > 0)
-            for (const rk::Term& term : rk::a[i]) k_[ix(term.stage)] += term.weight * sum_;
+            for (const rk::Term& term : rk::a[i]) k[ix(term.stage)] += term.weight * sum;
     }
     return true;
 }
@@ -283,10 +270,11 @@ bool ArcFlow::explicit_back(const Step& step, Matrix& gradients) {
 bool ArcFlow::implicit_back(const Step& step, Matrix& gradients) {
     const Tableau& tableau = five_stages();
     const Eigen::Index s = tableau.c.size(), size = 2 * n_;
-    if (!collocate(step.t, step.h, tableau.A, tableau.c)) return false;
+    const double h = step.end - step.t;
+    if (!collocate(step.t, step.end, tableau.A, tableau.c)) return false;
     right_.resize(s * size, gradients.rows());
     for (Eigen::Index j = 0; j < s; ++j)
-        right_.middleRows(j * size, size) = step.h * tableau.A(s - 1, j) * gradients.leftCols(size).transpose();
+        right_.middleRows(j * size, size) = h * tableau.A(s - 1, j) * gradients.leftCols(size).transpose();
     const Matrix Z = solve_columns(system_.transpose(), right_);
     for (Eigen::Index i = 0; i < s; ++i) {
         gradients.leftCols(size) += Z.middleRows(i * size, size).transpose() * linear_[static_cast<std::size_t>(i)];
@@ -296,12 +284,12 @@ bool ArcFlow::implicit_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::backwards(const integrate::RecordedArc& arc, Matrix& gradients) {
-    Matrix none(0, x_.columns());
-    if (!forwards(arc, none)) return false;
-    for (std::size_t k = steps_.size(), recorded = arc.steps.size(); k-- > 0;) {
-        if (steps_[k].recorded != recorded) motion_.begin_step(arc.steps[recorded = steps_[k].recorded]);
-        if (!(arc.implicit ? implicit_back(steps_[k], gradients) : explicit_back(steps_[k], gradients))) return false;
+bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Step>& steps, Matrix& gradients) {
+    if (steps.empty()) return true;
+    motion_.begin(arc);
+    for (std::size_t k = steps.size(), recorded = arc.steps.size(); k-- > 0;) {
+        if (steps[k].recorded != recorded) motion_.begin_step(arc.steps[recorded = steps[k].recorded]);
+        if (!(arc.implicit ? implicit_back(steps[k], gradients) : explicit_back(steps[k], gradients))) return false;
     }
     return true;
 }

@@ -22,12 +22,13 @@ constexpr double least_usual = 1e-3;
 constexpr int most_for_saltation = 20;
 constexpr std::size_t most_remarks = 200;
 
+double largest(const std::vector<double>& x) {
+    double most = 1.0;
+    for (const double v : x) most = std::max(most, std::abs(v));
+    return most;
+}
+
 Matrix usual_sizes(const Sensitivity& s) {
-    const auto largest = [](const std::vector<double>& x) {
-        double most = 1.0;
-        for (const double v : x) most = std::max(most, std::abs(v));
-        return most;
-    };
     Matrix sizes(static_cast<Eigen::Index>(s.with_respect_to.size()), 2);
     for (Eigen::Index j = 0; j < sizes.rows(); ++j) {
         const double value = std::abs(s.with_respect_to[static_cast<std::size_t>(j)].value);
@@ -101,23 +102,23 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
         why = "the reactions are not unique, and the time at which they stop to hold has no derivative";
         return none;
     }
-    double first = none, worst = 0.0, size = 0.0;
+    double first = none, worst = 0.0, size = 0.0, sum = 0.0;
     for (const EventCondition& c : s.events) {
         if (why = grazes(c); !why.empty()) return none;
         const double dt = -c.s.dot(rows.row(j)) / c.rate;
         size = std::max(size, magnitude(c.s, j) / std::abs(c.rate));
+        sum += dt;
         if (std::isnan(first)) first = dt;
         worst = std::max(worst, std::abs(dt - first));
     }
-    if (worst > agreement * size) {
+    if (worst > (s.smooth ? agreement_of_times : agreement) * size) {
         why = counted(s.events.size(), "event") + " fall together here, it moves them apart, and their order decides";
         return none;
     }
-    return first;
+    return s.smooth ? sum / static_cast<double>(s.events.size()) : first;
 }
 
-void Directions::pass(const RecordedChange& change, bool first) {
-    const Saltation s = saltation(x_, change, first);
+void Directions::pass(const RecordedChange& change, const Saltation& s, bool first) {
     if (!s.exists) {
         record(change, s, Vector::Constant(k_, none));
         return end_all(change.t, s.why_not);

@@ -13,6 +13,9 @@ namespace saltus::sensitivity {
 /// Derivatives promise no more than this: what should be zero is so to this part of its terms, and events that a
 /// variable moves apart by less happen together.
 inline constexpr double agreement = 1e-6;
+/// The same where only the time is at stake, and the state goes on smoothly: forces that come to zero together in a
+/// symmetric body know their zeros less well.
+inline constexpr double agreement_of_times = 1e-5;
 
 /// The derivatives of a state by all variables, one a row in the columns of Tangent, and how changes of mode act on
 /// them. Variables end where they have no derivative; remarks in the result say why, its events get their δt.
@@ -21,7 +24,7 @@ public:
     Directions(Tangent& tangent, Sensitivity& out);
 
     /// Through a change of mode; the first one of the motion also says what initial values may do.
-    void pass(const integrate::RecordedChange& change, bool first);
+    void pass(const integrate::RecordedChange& change, const Saltation& s, bool first);
 
     Matrix rows;  ///< variables × columns; δt = 0
     Matrix state() const { return rows.middleCols(1, 2 * n_).transpose(); }

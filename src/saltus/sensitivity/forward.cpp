@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "saltus/sensitivity/arc_flow.hpp"
-#include "saltus/sensitivity/directions.hpp"
 #include "saltus/sensitivity/grazing.hpp"
+#include "saltus/sensitivity/probe.hpp"
 
 namespace saltus::sensitivity {
 
@@ -18,22 +18,29 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 void forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
               Sensitivity& out) {
     Tangent tangent(model, recording.compliant, recording.stiffness);
-    ArcFlow flow(tangent, options.tolerance);
+    const std::vector<Times> borrowed = borrowed_times(recording, out.motion);
+    Probe probe(tangent, out, borrowed);
+    ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u);
     Directions directions(tangent, out);
     const auto keep = [&](double t) { out.course.push_back({t, directions.state()}); };
     const std::function<void(double)> at = options.keep_course ? keep : std::function<void(double)>();
-    bool first = true;
+    std::size_t number = 0;
     for (const auto& piece : recording.pieces) {
         if (!directions.any()) break;
         if (const auto* change = std::get_if<integrate::RecordedChange>(&piece)) {
-            directions.pass(*change, first);
-            first = false;
+            const Saltation s = saltation(tangent, *change, number == 0);
+            directions.pass(*change, s, number == 0);
+            if (number == 0)
+                probe.start(directions);
+            else if (s.exists)
+                probe.pass(number, s);
+            ++number;
             continue;
         }
         const auto& arc = std::get<integrate::RecordedArc>(piece);
         if (const NearMiss miss = near_miss(tangent, arc); !miss.text.empty())
             directions.end_all(miss.t, miss.text);
-        else if (!flow.forwards(arc, directions.rows, at))
+        else if (!flow.forwards(arc, probe.rows, directions.rows, at))
             directions.end_all(arc.t_end, "the linearised equations cannot be integrated here");
     }
     for (std::size_t e = out.events.size(); e < out.motion.events.size(); ++e) {

@@ -152,6 +152,19 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
            !change.mode_after.elements[ix(c.watch.element)].active;
 }
 
+/// Contacts that lift off and friction that breaks loose, where their forces come to the edge of what they may be: all
+/// forces are continuous.
+bool only_lets_go(const RecordedChange& change) {
+    if (!change.impacts.empty() || !change.rest.empty() || change.found.empty()) return false;
+    for (const Watch& w : change.found)
+        if (w.what != Watch::What::force && w.what != Watch::What::reserve) return false;
+    for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i)
+        if (!change.mode_before.elements[i].active && change.mode_after.elements[i].active) return false;
+    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k)
+        if (change.mode_before.parts[k].slips && !change.mode_after.parts[k].slips) return false;
+    return true;
+}
+
 bool newly_sticks_in_a_plane(const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
         const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
@@ -226,9 +239,9 @@ Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
     const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
-    // Positions go on smoothly to rounding; accelerations as far as the zero of a force was found.
-    out.smooth = out.drift.head(n).cwiseAbs().maxCoeff() <= 1e-12 * size &&
-                 out.drift.tail(n).cwiseAbs().maxCoeff() <= 1e-10 * size;
+    // By the nature of the change, up to the accuracy of the forces; otherwise to rounding.
+    const double jump = out.drift.cwiseAbs().maxCoeff();
+    out.smooth = jump <= (only_lets_go(change) ? 1e-6 : 1e-12) * size;
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     for (const int k : idle_contacts(x, change.t, change.after.data())) {
         // δλ after the change, with its time moving along

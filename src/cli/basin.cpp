@@ -214,6 +214,12 @@ int basin(const BasinCommand& c) {
     if (c.resume && c.common.out.empty())
         throw Error("goes on from a checkpoint, which is in the folder of the results", {"--resume", 0, 0},
                     "give --out DIR of the first run");
+    listen_for_interrupts();
+    stability::EquilibriaOptions search;
+    search.interrupted = interrupt_asked;
+    options.equilibria = stability::equilibria(m, search);
+    if (interrupt_asked()) return interrupted;
+    report.warnings = options.equilibria->warnings;
     const std::string purpose = purpose_of(c, options, report.options_text);
     stability::BasinRecord record;
     if (!c.common.out.empty()) {
@@ -224,7 +230,6 @@ int basin(const BasinCommand& c) {
         }
         options.save = [&](const stability::BasinRecord& r) { io::write_basin_checkpoint(c.common.out, purpose, r); };
     }
-    listen_for_interrupts();
     options.interrupted = interrupt_asked;
     {
         std::optional<Progress> progress;

@@ -80,7 +80,7 @@ TEST(Basin, BySamplesIsAFunctionOfTheSeed) {
 }
 
 TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
-    const std::string options = bar + "--grid phi=-3:3:40 --grid \"phi'=-8:8:40\" --t-max 10 --refine 1 --h 2e-4 ";
+    const std::string options = bar + "--grid phi=-3:3:30 --grid \"phi'=-8:8:30\" --t-max 10 --refine 1 --h 2e-4 ";
     const test::Folder whole, cut;
     ASSERT_EQ(run(options + "--threads 2 --out " + whole.path().string()).code, 0);
     int kills = 0;
@@ -93,7 +93,7 @@ TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
             ::execl("/bin/sh", "sh", "-c", line.c_str(), static_cast<char*>(nullptr));
             ::_exit(127);
         }
-        ::usleep(400000);
+        ::usleep(250000);
         ::kill(child, part == 1 ? SIGTERM : SIGKILL);
         int status = 0;
         ::waitpid(child, &status, 0);

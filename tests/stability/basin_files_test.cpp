@@ -177,6 +177,7 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
         s.low = s.high = {5.0 + set};  // outside the picture
         r.basin.sets.push_back(s);
     }
+    r.basin.periods = {0.0};
     r.basin.label = {0, 1, 2, 1, 1, 0};
     r.basin.record.append(6, 1);
     const IndexedImage image = decoded(basin_png(r));

@@ -28,6 +28,7 @@ BasinOptions grid(const model::Model& m, std::vector<ensemble::Axis> axes, doubl
             if (m.coordinates[static_cast<std::size_t>(i)] == name) o.components.push_back(velocity ? m.size() + i : i);
     }
     o.t_max = t_max;
+    o.equilibria = equilibria(m);
     return o;
 }
 
@@ -74,13 +75,6 @@ TEST(Admitter, SolvesTheConstraintsOfTheBeamForTheOtherCoordinates) {
     EXPECT_NEAR(q[1], -std::cos(-2.5), 1e-14);
     EXPECT_NEAR(u[0], -std::cos(-2.5) * 7.0, 1e-13);
     EXPECT_NEAR(u[1], std::sin(-2.5) * 7.0, 1e-13);
-}
-
-TEST(PeriodicCoordinates, AreTheAngles) {
-    EXPECT_EQ(periodic_coordinates(shipped("rocking-bar")), std::vector<int>{2});
-    EXPECT_EQ(periodic_coordinates(shipped("constrained-beam")), std::vector<int>{2});
-    EXPECT_EQ(periodic_coordinates(shipped("falling-block")), std::vector<int>{});  // x, y: no angles
-    EXPECT_EQ(periodic_coordinates(shipped("rough-double-pendulum")), (std::vector<int>{0, 1}));
 }
 
 // --- Figure 10 of Leine & van de Wouw: leine_beam_basin_paper_A
@@ -202,6 +196,33 @@ TEST(Basin, SideBySideIsTheSameAsOneByOne) {
         EXPECT_EQ(together.record.steps, alone.record.steps) << name;
         for (std::size_t k = 0; k < alone.record.q.size(); ++k)
             EXPECT_NEAR(together.record.q[k], alone.record.q[k], 1e-9) << name;
+    }
+}
+
+TEST(Basin, TellsSetsApartWithoutKnowingThem) {
+    for (const char* name : {"rocking-bar", "constrained-beam"}) {
+        const model::Model m = shipped(name);
+        const std::string angle = m.coordinates[2];
+        BasinOptions o = grid(m, {{angle, -3.5, 3.5, 15}, {angle + "'", -12.0, 12.0, 15}}, 20.0);
+        const Basin known = basin(m, o);
+        o.equilibria.reset();
+        const Basin unknown = basin(m, o);
+        EXPECT_GE(known.labels.size(), 4U) << name;
+        ASSERT_EQ(unknown.labels.size(), known.labels.size()) << name;
+        std::vector<int> of_label(known.labels.size(), -1);
+        for (std::size_t k = 0; k < known.label.size(); ++k) {
+            int& l = of_label[static_cast<std::size_t>(known.label[k])];
+            if (l < 0) l = unknown.label[k];
+            EXPECT_EQ(unknown.label[k], l) << name << " " << k;
+        }
+        for (const RestSet& s : known.sets) {
+            EXPECT_TRUE(s.known) << name;
+            for (std::size_t i = 0; i < s.low.size(); ++i) {  // a step's penetration aside
+                EXPECT_GT(s.low[i], s.lower[i] - 0.02) << name;
+                EXPECT_LT(s.high[i], s.upper[i] + 0.02) << name;
+            }
+        }
+        for (const RestSet& s : unknown.sets) EXPECT_EQ(s.name.front(), 'R') << name;
     }
 }
 

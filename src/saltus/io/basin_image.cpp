@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
@@ -109,17 +108,19 @@ std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
 std::vector<Segment> equilibria(const BasinReport& r, const Plane& p) {
     std::vector<Segment> list;
     const auto n = static_cast<int>(r.coordinates.size());
-    constexpr double period = 2.0 * std::numbers::pi;
-    const auto extents = [&](const RestSet& s, int a) {
-        std::vector<std::pair<double, double>> all;
+    using Extents = std::vector<std::pair<double, double>>;
+    const auto extents = [&](const RestSet& s, int a) -> Extents {
         const int c = r.options.components[p.axis[a]];
-        if (c >= n) return std::vector<std::pair<double, double>>{{0.0, 0.0}};
+        if (c >= n) return {{0.0, 0.0}};
         const auto i = static_cast<std::size_t>(c);
-        const bool turns = std::find(r.basin.periodic.begin(), r.basin.periodic.end(), c) != r.basin.periodic.end();
-        if (!turns) return std::vector<std::pair<double, double>>{{s.low[i], s.high[i]}};
-        for (double t = std::ceil((p.from[a] - s.high[i]) / period); s.low[i] + t * period <= p.to[a]; ++t)
-            all.emplace_back(s.low[i] + t * period, s.high[i] + t * period);
-        return all;
+        const std::vector<double>&lower = s.known ? s.lower : s.low, &upper = s.known ? s.upper : s.high;
+        if (lower.empty()) return {};
+        const double period = r.basin.periods[i], low = lower[i], high = upper[i];
+        if (period == 0.0 || !std::isfinite(low) || !std::isfinite(high)) return {{low, high}};
+        Extents copies;
+        for (double t = std::ceil((p.from[a] - high) / period); low + t * period <= p.to[a]; ++t)
+            copies.emplace_back(low + t * period, high + t * period);
+        return copies;
     };
     for (const RestSet& s : r.basin.sets)
         for (const auto& [x0, x1] : extents(s, 0))

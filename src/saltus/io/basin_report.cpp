@@ -39,14 +39,15 @@ std::vector<double> times(const Basin& b, int label) {
     return t;
 }
 
-std::string extent_text(const BasinReport& r, const RestSet& s) {
+std::string extent_text(const BasinReport& r, const std::vector<double>& low, const std::vector<double>& high) {
     std::string text;
     for (std::size_t i = 0; i < r.coordinates.size() && i < 8; ++i) {
         text += (i > 0 ? ", " : "") + r.coordinates[i];
-        if (s.high[i] - s.low[i] <= 1e-9 * (1.0 + std::abs(s.low[i])))
-            text += fmt::format(" = {:.6g}", 0.5 * (s.low[i] + s.high[i]) + 0.0);
+        const double middle = 0.5 * (low[i] + high[i]);
+        if (high[i] - low[i] <= 1e-9 * (1.0 + std::abs(low[i])))
+            text += fmt::format(" = {:.6g}", std::abs(middle) < 1e-12 ? 0.0 : middle);
         else
-            text += fmt::format(" in [{:.6g}, {:.6g}]", s.low[i], s.high[i]);
+            text += fmt::format(" in [{:.6g}, {:.6g}]", low[i], high[i]);
     }
     return text;
 }
@@ -100,9 +101,10 @@ Json axes_json(const BasinReport& r) {
     return j;
 }
 
-Json extent_json(const BasinReport& r, const RestSet& s) {
+Json extent_json(const BasinReport& r, const std::vector<double>& low, const std::vector<double>& high) {
     Json j = Json::object();
-    for (std::size_t i = 0; i < r.coordinates.size(); ++i) j[r.coordinates[i]] = {number(s.low[i]), number(s.high[i])};
+    for (std::size_t i = 0; i < r.coordinates.size() && i < low.size(); ++i)
+        j[r.coordinates[i]] = {number(low[i]), number(high[i])};
     return j;
 }
 
@@ -128,9 +130,10 @@ std::string basin_text(const BasinReport& r) {
                         b.complete ? "completed" : "interrupted", b.steps_now, b.seconds,
                         b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0);
     for (const RestSet& s : b.sets) {
-        text += fmt::format("  {:<11} {}", s.name, extent_text(r, s));
+        text += fmt::format("  {:<11} {}", s.name,
+                            s.known ? extent_text(r, s.lower, s.upper) : extent_text(r, s.low, s.high));
         if (!s.closed.empty()) text += "; closed: " + listing(s.closed);
-        text += "\n";
+        text += s.known ? "\n" : "; rest in no known set\n";
     }
     text += "  labels\n" + labels_text(r);
     if (r.options.level) {
@@ -192,8 +195,10 @@ std::string basin_json(const BasinReport& r, bool timed) {
     Json sets = Json::array();
     for (const RestSet& s : b.sets)
         sets.push_back({{"name", s.name},
+                        {"known", s.known},
                         {"contacts_closed", s.closed},
-                        {"extent", extent_json(r, s)},
+                        {"extent", s.known ? extent_json(r, s.lower, s.upper) : extent_json(r, s.low, s.high)},
+                        {"reached", extent_json(r, s.low, s.high)},
                         {"potential", number(s.potential)},
                         {"motions", s.motions}});
     j["sets"] = sets;
@@ -201,8 +206,8 @@ std::string basin_json(const BasinReport& r, bool timed) {
     for (std::size_t k = 0; k < b.labels.size(); ++k) {
         if (b.labels[k].set < 0) continue;
         Json turns = Json::object();
-        for (std::size_t c = 0; c < b.periodic.size(); ++c)
-            turns[r.coordinates[static_cast<std::size_t>(b.periodic[c])]] = b.labels[k].turn[c];
+        for (std::size_t i = 0; i < b.periods.size(); ++i)
+            if (b.periods[i] > 0.0) turns[r.coordinates[i]] = b.labels[k].turn[i];
         set_of[std::to_string(k)] = {{"set", b.sets[static_cast<std::size_t>(b.labels[k].set)].name}, {"turns", turns}};
     }
     j["set_of_label"] = set_of;

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
-#include <numbers>
 #include <thread>
 
 #include "saltus/base/error.hpp"
@@ -15,6 +14,7 @@
 #include "saltus/stability/basin_lanes.hpp"
 #include "saltus/stability/basin_refine.hpp"
 #include "saltus/stability/basin_sets.hpp"
+#include "saltus/stability/equilibrium_periods.hpp"
 
 namespace saltus::stability {
 
@@ -33,10 +33,15 @@ class Run {
 public:
     Run(const model::Model& model, const BasinOptions& options, BasinRecord record)
         : model_(model), options_(options), record_(std::move(record)) {
-        out_.periodic = periodic_coordinates(model);
+        if (options.equilibria) {
+            out_.periods = options.equilibria->periods;
+        } else {
+            RestingModel resting(model);
+            out_.periods = periods_of(resting);
+        }
         decision_.t_max = options.t_max;
         decision_.level = options.level ? &*options.level : nullptr;
-        decision_.periodic = out_.periodic;
+        decision_.periods = out_.periods;
         decision_.to_rest = options.to_rest;
         decision_.interrupted = options.interrupted;
         const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
@@ -180,7 +185,8 @@ private:
 
     void relabel() {
         const auto* moreau = std::get_if<integrate::Moreau>(&options_.method);
-        RestSets sets(model_, moreau != nullptr ? moreau->h : 1e-3, out_.periodic, decision_.level);
+        RestSets sets(model_, moreau != nullptr ? moreau->h : 1e-3, out_.periods,
+                      options_.equilibria ? &*options_.equilibria : nullptr, decision_.level);
         sets.label(record_, known_, out_.base, out_);
     }
 
@@ -272,9 +278,10 @@ private:
             values(k, x);
             starts.make(x, start);
             bool same = end.set == captor.set;
-            for (std::size_t c = 0; same && c < out_.periodic.size(); ++c) {
-                const double away = start.q[ix(out_.periodic[c])] - decision_.level->q[ix(out_.periodic[c])];
-                same = end.turn[c] - captor.turn[c] == std::lround(away / (2.0 * std::numbers::pi));
+            for (std::size_t i = 0; same && i < out_.periods.size(); ++i) {
+                if (out_.periods[i] == 0.0) continue;
+                const long turn = std::lround((start.q[i] - decision_.level->q[i]) / out_.periods[i]);
+                same = end.turn[i] - captor.turn[i] == turn;
             }
             if (!same) ++out_.violations;
         }

@@ -13,6 +13,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/stability/basin_start.hpp"
+#include "saltus/stability/equilibria.hpp"
 
 namespace saltus::stability {
 
@@ -67,6 +68,7 @@ struct BasinOptions {
     int refine = 0;         ///< how often distances are halved where labels differ
     double boundary = 0.0;  ///< edges of the grid with different labels are halved to this length, of their own; 0: not
     std::optional<CaptureSet> level;
+    std::optional<Equilibria> equilibria;  ///< known sets; rest elsewhere is told by its positions alone
 
     int threads = 0;
     std::function<bool()> interrupted;
@@ -75,19 +77,21 @@ struct BasinOptions {
     double save_seconds = 1.0;
 };
 
-/// An equilibrium set as motions ended in it, by its copy with turn 0.
+/// An equilibrium set and the motions that ended in it, by its copy with turn 0.
 struct RestSet {
-    std::string name;                 ///< E1, E2, … by potential energy
-    std::vector<std::string> closed;  ///< contacts
-    std::vector<double> low, high;    ///< extent of the ends found
-    double potential = 0.0;           ///< the least of the ends found
-    std::size_t motions = 0;          ///< that ended there, any turn
+    std::string name;  ///< as the known sets are labelled; R1, R2, … of rest in none of them
+    bool known = false;
+    std::vector<std::string> closed;   ///< contacts
+    std::vector<double> lower, upper;  ///< extent of a known set
+    std::vector<double> low, high;     ///< extent of the ends found; empty where there are none
+    double potential = 0.0;            ///< least
+    std::size_t motions = 0;           ///< that came to rest there, any turn
 };
 
 struct BasinLabel {
     std::string text;
     int set = -1;            ///< in Basin::sets, or none
-    std::vector<long> turn;  ///< one a periodic coordinate
+    std::vector<long> turn;  ///< one a coordinate, in its periods; empty without a set
     std::size_t count = 0;   ///< of the points of the grid, or of the samples
 };
 
@@ -105,8 +109,8 @@ struct Basin {
     std::vector<int> label;          ///< of each motion, in the order of the record
     std::vector<BasinLabel> labels;  ///< 0: undecided
     std::vector<RestSet> sets;
-    std::vector<int> periodic;  ///< coordinates with period 2π
-    std::size_t base = 0;       ///< motions of the grid or the samples; later ones are refinement
+    std::vector<double> periods;  ///< of the coordinates, 0: none
+    std::size_t base = 0;         ///< motions of the grid or the samples; later ones are refinement
 
     int level = 0;                       ///< of the refined grid
     std::vector<int> refined;            ///< its labels; empty without refinement
@@ -127,8 +131,5 @@ struct Basin {
 /// Simulates from every start and says where each motion ended. `record`: what an earlier run of the same options got
 /// to. The result does not depend on threads, lanes or where an earlier run was cut off.
 Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record = {});
-
-/// Coordinates that only come in as angles: every term of the model has the period 2π in them.
-std::vector<int> periodic_coordinates(const model::Model& model);
 
 }  // namespace saltus::stability

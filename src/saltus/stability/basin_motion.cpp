@@ -2,7 +2,6 @@
 #include "saltus/stability/basin_motion.hpp"
 
 #include <cmath>
-#include <numbers>
 
 #include "saltus/integrate/moreau_step.hpp"
 
@@ -23,8 +22,8 @@ bool Decision::inside(double kinetic, double potential, std::span<const double> 
     if (level == nullptr || !(height(kinetic, potential) < level->rho)) return false;
     if (!level->around) return true;
     std::vector<double> near(q.begin(), q.end());
-    constexpr double period = 2.0 * std::numbers::pi;
-    for (const int c : periodic) near[ix(c)] -= period * std::round((near[ix(c)] - level->q[ix(c)]) / period);
+    for (std::size_t i = 0; i < near.size(); ++i)
+        if (periods[i] > 0.0) near[i] -= periods[i] * std::round((near[i] - level->q[i]) / periods[i]);
     return level->around(near);
 }
 

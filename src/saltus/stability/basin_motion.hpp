@@ -10,7 +10,7 @@ struct Decision {
     double slow = 0.0;  ///< kinetic energy below which a motion counts as slow
     double t_max = 0.0;
     const CaptureSet* level = nullptr;
-    std::vector<int> periodic;
+    std::vector<double> periods;  ///< of the coordinates, 0: none
     bool to_rest = false;
     std::function<bool()> interrupted;  ///< asked now and then; an interrupted motion stays pending
 

@@ -11,8 +11,10 @@
 #include "cli/certify.hpp"
 #include "cli/check.hpp"
 #include "cli/command.hpp"
+#include "cli/command_line.hpp"
 #include "cli/compare.hpp"
 #include "cli/equilibria.hpp"
+#include "cli/gallery.hpp"
 #include "cli/impact.hpp"
 #include "cli/report.hpp"
 #include "cli/report_option.hpp"
@@ -20,6 +22,7 @@
 #include "cli/simulate.hpp"
 #include "cli/solve.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/model_keys.hpp"
 
 namespace {
 
@@ -40,8 +43,11 @@ void add_report_option(CLI::App& command, const Chosen& options) {
 
 void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
     command.add_option("model", options.model, "Model file (TOML)")->required(needs_model);
-    command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")->allow_extra_args(false);
-    command.add_option("--out", options.out, "Folder for result files; without it no file is written");
+    command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    command.add_option("--out", options.out, "Folder for result files; without it no file is written")
+        ->type_name("DIR");
     command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
         ->check(CLI::NonNegativeNumber);
     add_report_option(command, {&options.out, &options.report, &options.json, &options.quiet});
@@ -62,7 +68,7 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     CLI::App* command = app.add_subcommand("simulate", "Compute the motion of a model");
     add_common(*command, c.common);
     command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
-    command->add_option("--method", c.method, "event (default), moreau or penalty");
+    command->add_option("--method", c.method, "event (default), moreau or penalty")->type_name("event|moreau|penalty");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
     command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint, 1 the end of the step (0.5)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
@@ -149,7 +155,7 @@ CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
     command->add_flag("--adjoint", c.adjoint, "Derivatives of the output alone, backwards: for many parameters");
     command->add_flag("--check", c.check, "Compare with central differences of whole motions");
     command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
-    command->add_option("--method", c.method, "event (default) or penalty");
+    command->add_option("--method", c.method, "event (default) or penalty")->type_name("event|penalty");
     command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-10)");
     command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-13)");
     command->add_flag("--perturbed", c.perturbed, "Derivatives of the motion with the model's [perturbation]");
@@ -170,7 +176,7 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     command->add_option("--box", c.box, "Where to draw from, x=from:to; repeatable")->allow_extra_args(false);
     command->add_option("--seed", c.seed, "Of the samples (1)");
     command->add_option("--t-max", c.t_max, "When to give up; default: t_end of the model's [simulate]");
-    command->add_option("--method", c.method, "moreau (default) or event");
+    command->add_option("--method", c.method, "moreau (default) or event")->type_name("moreau|event");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
     command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint (0.5)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event (1e-9)");
@@ -203,12 +209,13 @@ CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
     command->add_option("--kind", c.kind, "fc, gfc, rfc, grfc, lcp, mlcp or relay, where the content cannot tell");
-    command->add_option("--method", c.options.method, "automatic, gauss-seidel, newton, proximal, lemke");
+    command->add_option("--method", c.options.method, "automatic (default) or one of its parts")
+        ->type_name("automatic|gauss-seidel|newton|proximal|lemke");
     command->add_option("--tolerance", c.options.tolerance, "Residual that counts as solved (1e-8)");
     command->add_option("--seconds", c.options.seconds,
                         "After which automatic begins nothing new (0: only its budget of work counts)");
     command->add_flag("--all", c.options.all, "List every solution of small planar problems and of single contacts");
-    command->add_option("--out", c.out, "Folder for result files; without it no file is written");
+    command->add_option("--out", c.out, "Folder for result files; without it no file is written")->type_name("DIR");
     command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
     add_report_option(*command, {&c.out, &c.report, &c.json, &c.quiet});
     command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
@@ -230,6 +237,91 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
     return command;
 }
 
+CLI::App* add_gallery(CLI::App& app, cli::GalleryCommand& c) {
+    CLI::App* command = app.add_subcommand("gallery", "Every shipped model with its study, as pages with an index");
+    command->add_option("-o,--out", c.out, "Folder for the pages and their data")->required();
+    command->add_option("--only", c.only, "These models alone, by name; repeatable")->allow_extra_args(false);
+    command->add_flag("--quick", c.quick, "Coarser grids, for a first look");
+    command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
+    command->add_flag("--quiet", c.quiet, "Print nothing but errors");
+    command->footer("Example:  saltus gallery -o gallery --quick");
+    return command;
+}
+
+CLI::App* add_completion(CLI::App& app, std::string& kind) {
+    CLI::App* command =
+        app.add_subcommand("completion", "Print completion for a shell, the manual page, or the keys of model files");
+    command->add_option("kind", kind, "bash, zsh, man, or model-file: every key of a model file, in Markdown")
+        ->required()
+        ->type_name("bash|zsh|man|model-file");
+    command->footer("Example:  source <(saltus completion bash)");
+    return command;
+}
+
+// ---- the command line as a value
+
+cli::OptionHelp option_help(const CLI::Option& option) {
+    static const std::vector<std::string> common{"--set",  "--out",   "--threads",         "--report",
+                                                 "--json", "--quiet", "--project-initial", "model"};
+    cli::OptionHelp o;
+    o.positional = option.nonpositional() == false;
+    for (const std::string& n : option.get_snames()) o.names.push_back("-" + n);
+    for (const std::string& n : option.get_lnames()) o.names.push_back("--" + n);
+    if (o.positional) o.names = {option.get_single_name()};
+    o.required = option.get_required();
+    o.repeatable = option.get_items_expected_max() > 1;
+    o.text = option.get_description();
+    o.value = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+    if (o.value == "FLOAT" || o.value == "FLOAT:NONNEGATIVE") o.value = "NUMBER";
+    if (o.value.starts_with("INT") || o.value.starts_with("UINT")) o.value = "N";
+    if (o.value == "TEXT ..." || o.value == "TEXT") o.value = "TEXT";
+    if (o.positional && o.value == "TEXT") {
+        o.value = option.get_single_name();
+        std::transform(o.value.begin(), o.value.end(), o.value.begin(),
+                       [](unsigned char c) { return std::toupper(c); });
+        if (o.repeatable) o.value += "...";
+    }
+    if (o.names.back() == "--report") o.value = "[FILE.html]";
+    o.common = std::find(common.begin(), common.end(), o.names.back()) != common.end();
+    return o;
+}
+
+cli::CommandHelp command_help(const CLI::App& command) {
+    cli::CommandHelp c{command.get_name(), command.get_description(), command.get_footer(), {}};
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_single_name() != "help") c.options.push_back(option_help(*option));
+    // Where an option is not that of every command, it is told in full.
+    const bool of_model = !c.options.empty() && c.options[0].names[0] == "model";
+    for (cli::OptionHelp& o : c.options) o.common = o.common && of_model;
+    return c;
+}
+
+cli::CommandLine command_line(const CLI::App& app) {
+    cli::CommandLine line{app.get_description(), "saltus " SALTUS_VERSION, app.get_footer(), {}};
+    for (const CLI::App* command : app.get_subcommands(nullptr)) line.commands.push_back(command_help(*command));
+    return line;
+}
+
+class Help : public CLI::Formatter {
+public:
+    std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+        return app->get_parent() == nullptr ? cli::help_text(command_line(*app)) : cli::help_text(command_help(*app));
+    }
+};
+
+void print_completion(const CLI::App& app, const std::string& kind) {
+    if (kind == "bash")
+        cli::print(cli::bash_completion(command_line(app)));
+    else if (kind == "zsh")
+        cli::print(cli::zsh_completion(command_line(app)));
+    else if (kind == "man")
+        cli::print(cli::manual_page(command_line(app)));
+    else if (kind == "model-file")
+        cli::print(io::model_reference());
+    else
+        throw Error("'" + kind + "' is not known", {"completion", 0, 0}, "allowed are bash, zsh, man and model-file");
+}
+
 void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
     if (words.empty() || words[0].starts_with('-')) return;
     std::vector<std::string> names;
@@ -244,6 +336,7 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
     app.set_version_flag("--version", "saltus " SALTUS_VERSION);
     app.require_subcommand(1);
+    app.formatter(std::make_shared<Help>());
     app.footer("Example:  saltus check models/rocking-bar.toml --set mu=0.5");
 
     cli::Common check_options;
@@ -256,6 +349,8 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     cli::CertifyCommand certify_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
+    cli::GalleryCommand gallery_options;
+    std::string completion_kind;
     const CLI::App* const check_command = add_check(app, check_options);
     const CLI::App* const simulate_command = add_simulate(app, simulate_options);
     const CLI::App* const compare_command = add_compare(app, compare_options);
@@ -266,6 +361,8 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     const CLI::App* const certify_command = add_certify(app, certify_options);
     const CLI::App* const solve_command = add_solve(app, solve_options);
     const CLI::App* const report_command = add_report(app, report_options);
+    const CLI::App* const gallery_command = add_gallery(app, gallery_options);
+    const CLI::App* const completion_command = add_completion(app, completion_kind);
 
     const auto dispatch = [&]() -> int {
         if (check_command->parsed()) cli::check(check_options);
@@ -278,6 +375,8 @@ int saltus::cli::run(const std::vector<std::string>& words) {
         if (certify_command->parsed()) return cli::certify(certify_options);
         if (solve_command->parsed()) return cli::solve(solve_options);
         if (report_command->parsed()) return cli::report(report_options);
+        if (gallery_command->parsed()) return cli::gallery(gallery_options);
+        if (completion_command->parsed()) print_completion(app, completion_kind);
         return cli::done;
     };
     try {

@@ -240,6 +240,7 @@ TEST(Provenance, WordsOfACommandLineComeBack) {
     std::string line;
     for (const std::string& w : words) line += (line.empty() ? "" : " ") + io::quoted_word(w);
     EXPECT_EQ(io::split_words(line), words);
+    EXPECT_EQ(io::split_words("a \"b c'\" d\\ e"), (std::vector<std::string>{"a", "b c'", "d e"}));
 }
 
 // ---- pages

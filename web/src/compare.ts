@@ -60,3 +60,42 @@ export function compareView(data: any): HTMLElement {
         );
     return view;
 }
+
+/// Springs of ever larger stiffness against the rigid motion with e = 1.
+export function springsView(data: any): HTMLElement {
+    const runs: any[] = data.penalty?.runs ?? [];
+    const varied: string = data.penalty?.varied ?? "k";
+    const of = (f: (r: any) => number | null): Point[] => runs.map((r) => [r[varied], f(r) ?? NaN] as Point).filter((p) => p[1] > 0);
+    const view = el("div", { class: "columns" });
+    const positions = of((r) => r.sup_q);
+    const layers: Layer[] = [
+        { label: "sup |Δq|", kind: "path", points: positions, hue: 0 },
+        { label: "sup |Δu|", kind: "path", points: of((r) => r.sup_u), hue: 1 },
+        { label: "steady |Δq|", kind: "path", points: of((r) => r.steady_error?.q), hue: 2 },
+        { label: "runs", kind: "points", points: positions, hue: 0, size: 3 },
+    ];
+    const line = slope(positions, data.penalty?.order_in_k ?? null, `order ${num(data.penalty?.order_in_k, 3)}`);
+    if (line) layers.push(line);
+    view.append(xyPlot({ title: "Springs against the rigid motion with e = 1", x: varied, y: "difference", layers, log: true }));
+    view.append(
+        section(
+            "Runs",
+            table(
+                [{ title: varied }, { title: "sup |Δq|" }, { title: "at t" }, { title: "sup |Δu|" }, { title: "order" }, { title: "contact phases" }, { title: "first contact" }, { title: "gives back" }],
+                runs.map((r) => [num(r[varied]), num(r.sup_q, 4), num(r.at_t), num(r.sup_u, 4), num(r.order_in_k, 3), String(r.contact_phases), num(r.first_contact_duration, 4), num(r.effective_restitution)]),
+            ),
+        ),
+    );
+    const rows: any[] = data.theorem1?.rows ?? [];
+    if (rows.length)
+        view.append(
+            section(
+                "Stationary paths of the penalised action",
+                table(
+                    [{ title: varied }, { title: "Ã" }, { title: "∫P_f" }, { title: "A" }, { title: "Morse index" }, { title: "lowest eigenvalue" }],
+                    rows.map((r) => [num(r[varied] ?? r.k), num(r.A_tilde, 8), num(r.int_P_f), num(r.A, 8), num(r.morse_index), num(r.lowest_eigenvalue)]),
+                ),
+            ),
+        );
+    return view;
+}

@@ -2,7 +2,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { el } from "./dom";
-import { motionView } from "./motion";
+import { type Known, motionView } from "./motion";
 import { toggleTheme } from "./theme";
 import type { Part, Report } from "./types";
 import { views } from "./views";
@@ -14,8 +14,19 @@ function header(report: Report): HTMLElement {
     return el("header", {}, back, el("h1", {}, report.title), button);
 }
 
-function partView(part: Part): HTMLElement {
-    const body = part.kind === "motion" ? motionView(part.data) : (views[part.kind] ?? views.other)(part.data);
+/// What the equilibria, basins and certificates of the page say, for its phase planes.
+function knownOf(parts: Part[]): Known {
+    const known: Known = { sets: [] };
+    for (const kind of ["equilibria", "basin"])
+        for (const p of parts)
+            if (p.kind === kind && !known.sets.length) known.sets = p.data.sets ?? [];
+    const level = parts.find((p) => p.kind === "certify" && typeof p.data.rho === "number");
+    if (level) known.rho = level.data.rho;
+    return known;
+}
+
+function partView(part: Part, known: Known): HTMLElement {
+    const body = part.kind === "motion" ? motionView(part.data, known) : (views[part.kind] ?? views.other)(part.data);
     const title = el("h2", {}, part.kind === "motion" ? "simulate" : part.kind);
     const command = part.command ? el("code", { class: "command" }, part.command) : null;
     return el("article", { id: part.kind }, el("div", { class: "parthead" }, title, command, el("span", { class: "source" }, part.source)), body);
@@ -33,7 +44,8 @@ function start(): void {
     if (report.text) page.append(el("p", { class: "intro" }, report.text));
     if (report.numbers?.length) page.append(views.numbers(report.numbers));
     for (const note of report.notes ?? []) page.append(el("p", { class: "warning" }, note));
-    for (const part of report.parts) page.append(partView(part));
+    const known = knownOf(report.parts);
+    for (const part of report.parts) page.append(partView(part, known));
     page.append(el("footer", {}, `Saltus ${report.version ?? ""}. This file needs no network.`));
 }
 

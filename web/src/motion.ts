@@ -9,8 +9,14 @@ import { type Layer, type Point, xyPlot } from "./xyplot";
 
 let groups = 0;
 
+/// What other results of the page say about the same model: sets of rest, and a level of V that is safe.
+export interface Known {
+    sets: { extent: Record<string, [number, number]> }[];
+    rho?: number;
+}
+
 /// A motion: what happened, the animation, curves over time, phase planes.
-export function motionView(m: Motion): HTMLElement {
+export function motionView(m: Motion, known: Known): HTMLElement {
     const view = el("div", { class: "motion" });
     const group = new TimeGroup(m.t, m.breaks, "motion" + groups++);
     const clock = new Clock(m.t_begin, m.t_end);
@@ -41,7 +47,7 @@ export function motionView(m: Motion): HTMLElement {
 
     view.append(eventTable(m, clock));
     const planes = el("div", { class: "columns" });
-    for (const p of phasePlanes(m)) planes.append(p);
+    for (const p of phasePlanes(m, known)) planes.append(p);
     view.append(planes);
     return view;
 }
@@ -173,7 +179,7 @@ function eventTable(m: Motion, clock: Clock): HTMLElement | string {
 }
 
 /// The curve in (x, x′), broken where x′ jumps, over level lines of T + U.
-function phasePlanes(m: Motion): HTMLElement[] {
+function phasePlanes(m: Motion, known: Known): HTMLElement[] {
     const after = new Set(m.breaks);
     const initial = m.balance.initial;
     return m.q.slice(0, 6).map((q, i) => {
@@ -188,7 +194,12 @@ function phasePlanes(m: Motion): HTMLElement[] {
         });
         const layers: Layer[] = [];
         const plane = m.planes.find((p) => p.coordinate === i);
-        if (plane) layers.push(...energyLevels(plane, initial));
+        if (plane) layers.push(...energyLevels(plane, initial, known.rho));
+        const rest = known.sets.flatMap((e): (Point | null)[] => {
+            const r = e.extent?.[q.name];
+            return r && Number.isFinite(r[0]) && Number.isFinite(r[1]) ? [[r[0], 0], [r[1], 0], null] : [];
+        });
+        if (rest.length) layers.push({ label: "equilibrium sets", kind: "path", points: rest, hue: 3, width: 5 });
         layers.push({ label: "motion", kind: "path", points, hue: 0, width: 1.8 });
         if (jumps.length) layers.push({ label: "jumps", kind: "path", points: jumps, hue: 1, dash: [2, 3], width: 1 });
         const last = points.length - 1;
@@ -203,11 +214,12 @@ function phasePlanes(m: Motion): HTMLElement[] {
     });
 }
 
-function energyLevels(p: Plane, initial: number): Layer[] {
+function energyLevels(p: Plane, initial: number, rho?: number): Layer[] {
     const grid = { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
     const lines = levels(grid, 7).flatMap((l) => contour(grid, l));
     return [
         { label: "T + U, others as at the end", kind: "path", points: lines, hue: 7, width: 0.7 },
         { label: "T + U of the start", kind: "path", points: contour(grid, initial), hue: 4, width: 1.2, dash: [6, 4] },
+        ...(rho === undefined ? [] : [{ label: `V = ρ* = ${num(rho)}`, kind: "path" as const, points: contour(grid, rho), hue: 2, width: 2 }]),
     ];
 }

@@ -41,47 +41,60 @@ function evidence(x: unknown): string {
     return typeof x === "string" ? x : JSON.stringify(x);
 }
 
+/// What is nothing but rounding is 0.
+function plain(x: number | null): number | null {
+    return typeof x === "number" && Math.abs(x) < 1e-13 ? 0 : x;
+}
+
 export function equilibriaView(data: any): HTMLElement {
     const view = el("div", { class: "columns" });
-    const rows = (data.sets ?? []).map((s: any) => [
+    const sets: any[] = data.sets ?? [];
+    const label = (s: any, k: number) => s.label ?? `set ${k + 1}`;
+    const extent = ([name, r]: [string, any]) => {
+        const [lo, hi] = [plain(r[0]), plain(r[1])];
+        const point = lo != null && hi != null && Math.abs(hi - lo) <= 1e-12 * (1 + Math.abs(lo));
+        return point ? `${name} = ${num(lo)}` : `${name} ∈ [${num(lo)}, ${num(hi)}]`;
+    };
+    const rows = sets.map((s, k) => [
+        label(s, k),
         (s.contacts_closed ?? []).join(", ") || "none",
-        Object.entries<any>(s.extent ?? {}).map(([k, r]) => `${k} ∈ [${num(r[0])}, ${num(r[1])}]`).join(", "),
+        Object.entries<any>(s.extent ?? {}).slice(0, 8).map(extent).join(", "),
         s.contains_frictionless == null ? "" : s.contains_frictionless ? "yes" : "no",
         s.exact == null ? "" : s.exact ? "yes" : "no",
-        s.description ?? "",
     ]);
     view.append(
         section(
             "Equilibrium sets",
             table(
-                [{ title: "closed contacts", left: true }, { title: "extent", left: true }, { title: "contains the frictionless one", left: true }, { title: "exact", left: true }, { title: "", left: true }],
+                [{ title: "", left: true }, { title: "closed contacts", left: true }, { title: "extent", left: true }, { title: "has a frictionless one", left: true }, { title: "exact", left: true }],
                 rows,
+                "conditions",
             ),
             data.point ? facts([["point", el("span", {}, verdict(data.point.is_equilibrium ? "yes" : "no"), " an equilibrium")], ["forces", evidence(data.point.forces)]]) : null,
         ),
     );
-    const names = [...new Set<string>((data.sets ?? []).flatMap((s: any) => Object.keys(s.extent ?? {})))];
-    const wide = names.filter((n) => data.sets.some((s: any) => s.extent?.[n] && s.extent[n][1] > s.extent[n][0]));
-    const [a, b] = [wide[0] ?? names[0], wide[1] ?? names.find((n) => n !== (wide[0] ?? names[0]))];
-    if (a && b && rows.length)
-        view.append(
-            xyPlot({
-                title: "Extents",
-                x: a,
-                y: b,
-                layers: data.sets.slice(0, 12).map((s: any, k: number): Layer => {
-                    const [x, y] = [s.extent[a] ?? [0, 0], s.extent[b] ?? [0, 0]];
-                    return {
-                        label: `set ${k + 1}: ${(s.contacts_closed ?? []).join(", ") || "free"}`,
-                        kind: "polygon",
-                        points: [[x[0], y[0]], [x[1], y[0]], [x[1], y[1]], [x[0], y[1]]],
-                        hue: k,
-                        width: 3,
-                    };
-                }),
-            }),
-        );
+    const names = [...new Set<string>(sets.flatMap((s) => Object.keys(s.extent ?? {})))];
+    const span = (n: string) => {
+        const ends = sets.flatMap((s) => s.extent?.[n] ?? []).filter((x: number | null) => x != null);
+        return Math.max(...ends) - Math.min(...ends);
+    };
+    const [a, b] = [...names].sort((x, y) => span(y) - span(x));
+    if (a && b && sets.length) {
+        const layers = sets.slice(0, 16).map((s, k): Layer => ({ label: label(s, k), kind: "polygon", points: outline(s, a, b), hue: k, width: 3 }));
+        view.append(xyPlot({ title: "Equilibrium sets", x: a, y: b, layers }));
+    }
     return view;
+}
+
+/// The sampled boundary in the order round its middle; otherwise the box of the extents.
+function outline(s: any, a: string, b: string): Point[] {
+    const points: Point[] = (s.boundary ?? []).map((p: any): Point => [plain(p[a]) ?? 0, plain(p[b]) ?? 0]);
+    if (points.length < 2) {
+        const [x, y] = [s.extent?.[a] ?? [0, 0], s.extent?.[b] ?? [0, 0]];
+        return [[x[0], y[0]], [x[1], y[0]], [x[1], y[1]], [x[0], y[1]]];
+    }
+    const mid: Point = [0, 1].map((k) => points.reduce((t, p) => t + p[k], 0) / points.length) as Point;
+    return points.sort((p, q) => Math.atan2(p[1] - mid[1], p[0] - mid[0]) - Math.atan2(q[1] - mid[1], q[0] - mid[0]));
 }
 
 /// The label image over the grid, with { V < ρ* } on it.
@@ -94,10 +107,11 @@ export function basinView(data: any): HTMLElement {
         return typeof l === "string" ? l : (l?.text ?? l?.name ?? (l === undefined ? String(k) : JSON.stringify(l)));
     };
     const image: number[] = data.image ?? [];
-    const [nx, ny] = g.n;
-    if (g.n.length === 2 && image.length === nx * ny) {
-        const x: Point = [g.from[0], g.to[0]];
-        const y: Point = [g.from[1], g.to[1]];
+    const axes: number[] = data.image_axes ?? [0, 1];
+    const [nx, ny] = axes.map((k) => g.n?.[k] ?? 0);
+    const names = axes.map((k) => g.coordinates[k]);
+    if (image.length > 0 && image.length === nx * ny) {
+        const [x, y] = axes.map((k): Point => [g.from[k], g.to[k]]);
         // Values at nodes from..to: a cell reaches half-way to its neighbours.
         const dx = nx > 1 ? (x[1] - x[0]) / (nx - 1) : x[1] - x[0];
         const dy = ny > 1 ? (y[1] - y[0]) / (ny - 1) : y[1] - y[0];
@@ -117,7 +131,7 @@ export function basinView(data: any): HTMLElement {
         const at = (px: number, py: number) => {
             const [i, j] = [Math.round((px - x[0]) / dx), Math.round((py - y[0]) / dy)];
             if (i < 0 || j < 0 || i >= nx || j >= ny) return null;
-            return `${g.coordinates[0]} ${num(x[0] + i * dx)}, ${g.coordinates[1]} ${num(y[0] + j * dy)}: ${text(image[j * nx + i])}`;
+            return `${names[0]} ${num(x[0] + i * dx)}, ${names[1]} ${num(y[0] + j * dy)}: ${text(image[j * nx + i])}`;
         };
         const layers: Layer[] = [{ label: "which set is reached", kind: "custom", paint, at, hue: 0 }];
         const V: (number | null)[] | undefined = data.level_set?.values ?? data.V;
@@ -127,8 +141,8 @@ export function basinView(data: any): HTMLElement {
         view.append(
             xyPlot({
                 title: "Which set each start reaches",
-                x: g.coordinates[0],
-                y: g.coordinates[1],
+                x: names[0],
+                y: names[1],
                 layers,
                 range: [
                     [x[0] - dx / 2, x[1] + dx / 2],
@@ -147,8 +161,8 @@ export function basinView(data: any): HTMLElement {
         section(
             "Basins",
             facts([
-                ["grid", g.coordinates.map((c: string, k: number) => `${c} ${num(g.from[k])} … ${num(g.to[k])}, ${g.n[k]}`).join("; ")],
-                ["{ V < ρ* }", level ? `ρ* ${num(level.rho)}, ${level.inside ?? "–"} starts inside, ${level.violations ?? "–"} of them leave` : null],
+                ["grid", g.coordinates.map((c: string, k: number) => `${c} ${num(g.from[k])} … ${num(g.to[k])}` + (g.n ? `, ${g.n[k]}` : "")).join("; ")],
+                ["{ V < ρ* }", level?.rho != null ? `ρ* ${num(level.rho)}, ${level.inside ?? "–"} starts inside, ${level.violations ?? "–"} of them leave` : null],
                 ["speed", data.statistics?.trajectory_steps_per_second ? num(data.statistics.trajectory_steps_per_second, 3) + " trajectory steps a second" : null],
             ]),
             table([{ title: "" }, { title: "label" }, { title: "", left: true }, { title: "starts" }], rows),

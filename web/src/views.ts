@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { marked } from "marked";
-import { compareView } from "./compare";
+import { compareView, springsView } from "./compare";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { impactView } from "./impact";
 import { sensitivityView } from "./sensitivity";
 import { solveView } from "./solve";
 import { basinView, certifyView, equilibriaView } from "./stability";
 import type { StatedNumber } from "./types";
+import { xyPlot } from "./xyplot";
 
 /// A view for each kind of result; `other` shows what has none.
 export const views: Record<string, (data: any) => HTMLElement> = {
     impact: impactView,
     compare: compareView,
+    springs: springsView,
     sensitivity: sensitivityView,
     certify: certifyView,
     equilibria: equilibriaView,
@@ -21,6 +23,7 @@ export const views: Record<string, (data: any) => HTMLElement> = {
     audit: auditView,
     check: checkView,
     study: studyView,
+    gains: gainsView,
     document: documentView,
     numbers: numbersView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
@@ -110,6 +113,27 @@ function studyView(data: any): HTMLElement {
             ]),
         ),
     );
+}
+
+/// Runs over gains or other parameters: simulate --vary.
+function gainsView(data: any): HTMLElement {
+    const names = Object.keys(data.vary ?? {});
+    const rows: any[] = data.runs ?? [];
+    const view = el("div", { class: "columns" });
+    view.append(
+        section(
+            "Runs",
+            table(
+                [...names.map((n) => ({ title: n })), { title: "settled at" }, { title: "impacts" }, { title: "peak impulse" }, { title: "status", left: true }],
+                rows.slice(0, 500).map((r) => [...names.map((n) => num(r.parameters?.[n])), num(r.settling_time), num(r.impacts), num(r.peak_impulse), r.status ?? ""]),
+            ),
+        ),
+    );
+    if (names.length === 1) {
+        const points = rows.filter((r) => typeof r.settling_time === "number").map((r): [number, number] => [r.parameters[names[0]], r.settling_time]);
+        if (points.length > 1) view.append(xyPlot({ title: "Settling time", x: names[0], y: "t", layers: [{ label: "settled at", kind: "path", points, hue: 0 }] }));
+    }
+    return view;
 }
 
 /// A page of the documentation, in Markdown. What it says is ours, so that its markup is trusted.

@@ -13,4 +13,8 @@ struct EmbeddedFile {
 
 std::span<const EmbeddedFile> report_page_file();  ///< one; empty where the library was built without Node
 
+std::span<const EmbeddedFile> model_files();          ///< the shipped models
+std::span<const EmbeddedFile> documentation_files();  ///< docs/*.md
+std::span<const EmbeddedFile> gallery_file();         ///< one
+
 }  // namespace saltus::io

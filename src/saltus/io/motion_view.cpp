@@ -15,20 +15,20 @@ using trajectory::Trajectory;
 
 namespace {
 
-constexpr std::size_t most_coordinates = 24;  // with curves of their own
-constexpr std::size_t most_elements = 16;     // likewise
+constexpr std::size_t most_coordinates = 24, some_coordinates = 12;  // with curves of their own; of more so many
+constexpr std::size_t most_elements = 16, some_elements = 8;         // likewise
 constexpr std::size_t candidates = 6000, candidates_large = 700;
 constexpr std::size_t most_samples = 4000;
 constexpr std::size_t most_numbers = 60000;
 constexpr double chord = 3e-4;  // of a curve's range: what a line between two samples may be off
-constexpr std::size_t point_frames = 160;
+constexpr std::size_t point_frames = 140;
 constexpr int plane_nodes = 41;
 constexpr std::size_t most_planes = 6;
 
-/// All, or as many evenly spread, the first and the last among them.
-std::vector<std::size_t> some(std::size_t n, std::size_t most) {
+/// All up to `most`; of more `few`, evenly spread, the first and the last among them.
+std::vector<std::size_t> some(std::size_t n, std::size_t most, std::size_t few) {
     std::vector<std::size_t> list;
-    for (std::size_t k = 0; k < std::min(n, most); ++k) list.push_back(n <= most ? k : k * (n - 1) / (most - 1));
+    for (std::size_t k = 0; k < (n <= most ? n : few); ++k) list.push_back(n <= most ? k : k * (n - 1) / (few - 1));
     return list;
 }
 
@@ -38,7 +38,7 @@ char letter(Mode m) { return "ocslp"[static_cast<int>(m)]; }
 class Sampler {
 public:
     Sampler(const Trajectory& t, const model::Model* m, MotionView& view) : t_(t), m_(m), view_(view) {
-        coordinates_ = some(t.coordinates.size(), most_coordinates);
+        coordinates_ = some(t.coordinates.size(), most_coordinates, some_coordinates);
         if (m_ != nullptr) course_.emplace(*m_, t_);
         choose_elements();
         layout();
@@ -81,7 +81,7 @@ private:
                 });
             if (acts || t_.elements.size() <= most_elements) busy.push_back(i);
         }
-        for (const std::size_t k : some(busy.size(), most_elements)) elements_.push_back(busy[k]);
+        for (const std::size_t k : some(busy.size(), most_elements, some_elements)) elements_.push_back(busy[k]);
     }
 
     /// Curves in the order of a row behind its time: q, u, gaps, energies, works, forces, drawing.

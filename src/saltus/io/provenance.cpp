@@ -30,16 +30,17 @@ std::string quoted_word(const std::string& word) {
 std::vector<std::string> split_words(std::string_view line) {
     std::vector<std::string> words;
     std::string word;
-    bool inside = false, begun = false;
+    char quote = 0;  // that is open
+    bool begun = false;
     for (std::size_t k = 0; k < line.size(); ++k) {
         const char c = line[k];
-        if (c == '\'') {
-            inside = !inside;
+        if (quote != 0 ? c == quote : (c == '\'' || c == '"')) {
+            quote = quote != 0 ? '\0' : c;
             begun = true;
-        } else if (!inside && c == '\\' && k + 1 < line.size()) {
+        } else if (quote != '\'' && c == '\\' && k + 1 < line.size()) {
             word += line[++k];
             begun = true;
-        } else if (!inside && c == ' ') {
+        } else if (quote == 0 && c == ' ') {
             if (begun) words.push_back(std::move(word));
             word.clear();
             begun = false;

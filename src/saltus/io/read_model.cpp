@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/model_keys.hpp"
 
 namespace saltus::io {
 
@@ -125,10 +126,7 @@ public:
 
     Description read() {
         const toml::table root = parse();
-        check_keys(
-            root, "the model file",
-            {"system", "parameters", "contact", "constraint", "slider", "clutch", "control", "penalty", "perturbation",
-             "initial", "simulate", "certify", "points", "springs", "volume", "obstacle", "draw"});
+        check_keys(root, "the model file", "file");
         d_.file = file_;
         if (const toml::table* t = table(root, "system")) system(*t);
         if (const toml::table* t = table(root, "parameters")) d_.parameters = entries(*t, "[parameters]");
@@ -182,7 +180,8 @@ private:
         throw Error(what + " is " + type_name(node) + ", not " + expected, place_of(node));
     }
 
-    void check_keys(const toml::table& t, const std::string& where, std::vector<std::string> allowed) const {
+    void check_keys(const toml::table& t, const std::string& where, std::string_view block) const {
+        const std::vector<std::string> allowed = keys_of(block);
         for (const auto& [key, node] : t) {
             const std::string name(key.str());
             if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
@@ -356,7 +355,7 @@ private:
 
     void system(const toml::table& t) {
         const std::string where = "[system]";
-        check_keys(t, where, {"name", "q", "T", "U", "R", "f"});
+        check_keys(t, where, "system");
         d_.name = string(t, "name", where);
         d_.q = names(t, "q", where);
         d_.T = optional_field(t, "T", where);
@@ -373,7 +372,7 @@ private:
     void contact(const toml::table& t) {
         ContactDescription c;
         const std::string where = label(t, "contact");
-        check_keys(t, where, {"name", "gN", "gammaT", "mu", "eN", "eT", "c", "impact", "friction", "radius", "radii"});
+        check_keys(t, where, "contact");
         c.place = place_of(t);
         c.name = string(t, "name", where);
         c.gN = optional_field(t, "gN", where);
@@ -392,7 +391,7 @@ private:
     void constraint(const toml::table& t) {
         ConstraintDescription c;
         const std::string where = label(t, "constraint");
-        check_keys(t, where, {"name", "g", "gammaT", "mu"});
+        check_keys(t, where, "constraint");
         c.place = place_of(t);
         c.name = string(t, "name", where);
         c.g = optional_field(t, "g", where);
@@ -404,7 +403,7 @@ private:
     void slider(const toml::table& t) {
         SliderDescription s;
         const std::string where = label(t, "slider");
-        check_keys(t, where, {"name", "gammaT", "mu", "FN", "eT"});
+        check_keys(t, where, "slider");
         s.place = place_of(t);
         s.name = string(t, "name", where);
         s.gammaT = fields(t, "gammaT", where);
@@ -416,14 +415,14 @@ private:
 
     void clutch(const toml::table& t) {
         const std::string where = label(t, "clutch");
-        check_keys(t, where, {"name", "gamma"});
+        check_keys(t, where, "clutch");
         d_.clutches.push_back({string(t, "name", where), optional_field(t, "gamma", where), place_of(t)});
     }
 
     void control(const toml::table& t) {
         ControlDescription c;
         const std::string where = "[control]";
-        check_keys(t, where, {"actuated", "Kp", "Kv", "reference", "shaping"});
+        check_keys(t, where, "control");
         c.place = place_of(t);
         c.actuated = names(t, "actuated", where);
         const auto gain = [&](const char* key) {
@@ -440,7 +439,7 @@ private:
     void penalty(const toml::table& t) {
         PenaltyDescription p;
         const std::string where = "[penalty]";
-        check_keys(t, where, {"k", "d"});
+        check_keys(t, where, "penalty");
         p.place = place_of(t);
         const auto read = [&](const char* key, Field& common, std::vector<Entry>& each) {
             const toml::node* node = t.get(key);
@@ -457,7 +456,7 @@ private:
     void perturbation(const toml::table& t) {
         PerturbationDescription p;
         const std::string where = "[perturbation]";
-        check_keys(t, where, {"delta", "eta", "theta", "initial"});
+        check_keys(t, where, "perturbation");
         p.place = place_of(t);
         p.delta = entries(t, "delta", where);
         p.eta = entries(t, "eta", where);
@@ -465,7 +464,7 @@ private:
         if (const toml::node* node = t.get("initial")) {
             const toml::table* inner = node->as_table();
             if (inner == nullptr) wrong_type(*node, "initial of " + where, "a table { q = {...}, u = {...} }");
-            check_keys(*inner, "initial of " + where, {"q", "u"});
+            check_keys(*inner, "initial of " + where, "perturbation.initial");
             p.initial_q = entries(*inner, "q", "initial of " + where);
             p.initial_u = entries(*inner, "u", "initial of " + where);
         }
@@ -473,13 +472,13 @@ private:
     }
 
     void initial(const toml::table& t) {
-        check_keys(t, "[initial]", {"q", "u"});
+        check_keys(t, "[initial]", "initial");
         d_.initial = {entries(t, "q", "[initial]"), entries(t, "u", "[initial]"), place_of(t)};
     }
 
     void simulate(const toml::table& t) {
         const std::string where = "[simulate]";
-        check_keys(t, where, {"t_end", "method", "h", "rtol", "atol"});
+        check_keys(t, where, "simulate");
         SimulateDescription& s = d_.simulate;
         s.t_end = optional_field(t, "t_end", where);
         s.h = optional_field(t, "h", where);
@@ -490,20 +489,20 @@ private:
 
     void certify(const toml::table& t) {
         const std::string where = "[certify]";
-        check_keys(t, where, {"region"});
+        check_keys(t, where, "certify");
         d_.certify = {fields(t, "region", where), place_of(t)};
     }
 
     void points(const toml::table& t) {
         PointsDescription p;
         const std::string where = "[points]";
-        check_keys(t, where, {"generate", "positions", "mass", "velocity", "shear", "gravity"});
+        check_keys(t, where, "points");
         p.place = place_of(t);
         if (const toml::node* node = t.get("generate")) {
             const toml::table* g = node->as_table();
             if (g == nullptr) wrong_type(*node, "generate of " + where, "a table { kind = \"hexahedra-row\", ... }");
             const std::string inner = "generate of " + where;
-            check_keys(*g, inner, {"kind", "segments", "length", "width", "origin"});
+            check_keys(*g, inner, "points.generate");
             Choice kind{"", place_of(*node)};
             choice(*g, "kind", inner, kind);
             if (kind.word.empty()) throw Error(inner + " has no kind", kind.place, "add kind = \"hexahedra-row\"");
@@ -519,7 +518,7 @@ private:
         p.positions = rows_of(t, "positions", where);
         if (const toml::node* node = t.get("mass")) {
             if (const toml::table* m = node->as_table()) {
-                check_keys(*m, "mass of " + where, {"total", "distribution"});
+                check_keys(*m, "mass of " + where, "points.mass");
                 p.total_mass = optional_field(*m, "total", "mass of " + where);
                 if (!p.total_mass.given)
                     throw Error("mass of " + where + " has no total", place_of(*node), "add total = ...");
@@ -537,7 +536,7 @@ private:
     void springs(const toml::table& t) {
         SpringsDescription s;
         const std::string where = "[[springs]]";
-        check_keys(t, where, {"over", "pairs", "k", "c", "rest"});
+        check_keys(t, where, "springs");
         s.place = place_of(t);
         choice(t, "over", where, s.over);
         if (const toml::node* node = t.get("pairs")) s.pairs = indices(*node, "pairs of " + where);
@@ -551,7 +550,7 @@ private:
     void volume(const toml::table& t) {
         VolumeDescription v;
         const std::string where = label(t, "volume");
-        check_keys(t, where, {"name", "cells"});
+        check_keys(t, where, "volume");
         v.place = place_of(t);
         v.name = string(t, "name", where);
         if (const toml::node* node = t.get("cells")) {
@@ -569,7 +568,7 @@ private:
     void obstacle(const toml::table& t) {
         ObstacleDescription o;
         const std::string where = label(t, "obstacle");
-        check_keys(t, where, {"name", "normal", "offset", "mu", "eN", "eT", "c", "impact"});
+        check_keys(t, where, "obstacle");
         o.place = place_of(t);
         o.name = string(t, "name", where);
         o.normal = fields(t, "normal", where);
@@ -584,7 +583,7 @@ private:
 
     void draw(const toml::table& t) {
         const std::string where = "[draw]";
-        check_keys(t, where, {"view", "segments", "springs", "circles", "polygons", "traces", "contacts"});
+        check_keys(t, where, "draw");
         DrawDescription d;
         d.place = place_of(t);
         d.view = fields(t, "view", where);
@@ -597,7 +596,7 @@ private:
                 const std::string what = "contact '" + std::string(key.str()) + "' in " + where;
                 const toml::table* m = item.as_table();
                 if (m == nullptr) wrong_type(item, what, "a table { at = [...], normal = [...] }");
-                check_keys(*m, what, {"at", "normal", "tangent"});
+                check_keys(*m, what, "draw.contacts");
                 d.contacts.push_back({std::string(key.str()), fields(*m, "at", what), fields(*m, "normal", what),
                                       fields(*m, "tangent", what), place_of(key.source())});
             }
@@ -612,14 +611,11 @@ private:
         s.place = place_of(t);
         const std::string where = "a " + s.kind.word + " of [draw]";
         const bool line = s.kind.word == "segment" || s.kind.word == "spring";
-        std::vector<std::string> needed = line                       ? std::vector<std::string>{"from", "to"}
-                                          : s.kind.word == "circle"  ? std::vector<std::string>{"at", "radius"}
-                                          : s.kind.word == "polygon" ? std::vector<std::string>{"points"}
-                                                                     : std::vector<std::string>{"at"};
-        std::vector<std::string> allowed = needed;
-        allowed.emplace_back("style");
-        if (s.kind.word == "circle") allowed.emplace_back("angle");
-        check_keys(t, where, allowed);
+        check_keys(t, where, "draw." + key);
+        const std::vector<std::string> needed = line                       ? std::vector<std::string>{"from", "to"}
+                                                : s.kind.word == "circle"  ? std::vector<std::string>{"at", "radius"}
+                                                : s.kind.word == "polygon" ? std::vector<std::string>{"points"}
+                                                                           : std::vector<std::string>{"at"};
         for (const std::string& k : needed)
             if (t.get(k) == nullptr) throw Error(where + " has no " + k, s.place, "add " + k + " = ...");
         if (s.kind.word == "polygon") {

@@ -10,6 +10,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/basin_table.hpp"
 #include "saltus/io/motion_view.hpp"
 #include "saltus/io/provenance.hpp"
 #include "saltus/io/read_model.hpp"
@@ -44,11 +45,13 @@ std::string kind_of(const Json& j) {
     if (has(j, {"conditions", "verdict"})) return "certify";
     if (has(j, {"sets"})) return "equilibria";
     if (has(j, {"moreau", "penalty"})) return "compare";
+    if (has(j, {"rigid", "penalty"})) return "springs";
     if (has(j, {"u_minus", "u_plus", "work"})) return "impact";
     if (has(j, {"degrees_of_freedom", "mass"})) return "check";
     if (has(j, {"events", "final", "energy"})) return "simulate";
     if (has(j, {"audit", "impacts", "recomputed"})) return "audit";
     if (has(j, {"vary", "runs", "nominal"})) return "study";
+    if (has(j, {"vary", "runs"})) return "gains";
     return "";
 }
 
@@ -101,9 +104,11 @@ private:
         std::error_code error;
         if (fs::file_size(path, error) > largest_json)
             throw Error("is larger than 64 MiB", {path, 0, 0}, "report a part of it");
-        const Json j = Json::parse(read_bytes(path), nullptr, false);
+        Json j = Json::parse(read_bytes(path), nullptr, false);
         const std::string kind = j.is_discarded() ? "" : kind_of(j);
         if (kind.empty()) return false;
+        const fs::path table = fs::path(path).parent_path() / "basin.csv";
+        if (kind == "basin" && fs::is_regular_file(table, error)) add_basin_image(j, read_bytes(table));
         ReportPart part{kind, path, {}, j.dump(-1, ' ', false, Json::error_handler_t::replace), {}};
         if (j.is_object() && j.contains("model") && j["model"].is_string()) part.title = j["model"].get<std::string>();
         report_.parts.push_back(std::move(part));

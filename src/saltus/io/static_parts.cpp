@@ -133,15 +133,15 @@ std::string basin_section(const Json& j) {
     for (const auto& [number, label] : j["labels"].items())
         rows.push_back({number, short_number(label), j.contains("counts") ? word(j["counts"], number.c_str()) : ""});
     std::string text;
-    const Json &grid = j["grid"], &n = grid["n"];
-    const Json image = j.value("image", Json::array());
-    if (n.size() == 2 && !image.empty()) {
-        SvgPlot plot("Which set each start reaches", short_number(grid["coordinates"][0]),
-                     short_number(grid["coordinates"][1]));
-        const auto nx = n[0].get<std::size_t>(), ny = n[1].get<std::size_t>();
-        const double x0 = number(grid["from"][0]), y0 = number(grid["from"][1]);
-        const double dx = (number(grid["to"][0]) - x0) / static_cast<double>(nx),
-                     dy = (number(grid["to"][1]) - y0) / static_cast<double>(ny);
+    const Json &grid = j["grid"], image = j.value("image", Json::array());
+    if (!image.empty()) {
+        const auto a0 = j["image_axes"][0].get<std::size_t>(), a1 = j["image_axes"][1].get<std::size_t>();
+        SvgPlot plot("Which set each start reaches", short_number(grid["coordinates"][a0]),
+                     short_number(grid["coordinates"][a1]));
+        const auto nx = grid["n"][a0].get<std::size_t>(), ny = grid["n"][a1].get<std::size_t>();
+        const double x0 = number(grid["from"][a0]), y0 = number(grid["from"][a1]);
+        const double dx = (number(grid["to"][a0]) - x0) / static_cast<double>(nx),
+                     dy = (number(grid["to"][a1]) - y0) / static_cast<double>(ny);
         for (std::size_t b = 0; b < ny && image.size() == nx * ny; ++b)
             for (std::size_t a = 0; a < nx; ++a)
                 plot.cell(x0 + dx * static_cast<double>(a), y0 + dy * static_cast<double>(b), dx, dy,

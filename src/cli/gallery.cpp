@@ -89,8 +89,8 @@ std::string result_of(const GalleryStudy& s, const GalleryRun& run) {
 }
 
 io::StatedNumber number_of(const GalleryStudy& s, const io::GalleryNumber& n, bool quick) {
-    const std::size_t slash = std::min(n.ours.find('/'), n.ours.size());
-    const std::string name = n.ours.substr(0, slash);
+    const std::size_t end = std::min(n.ours.find('>'), n.ours.size());
+    const std::string name = n.ours.substr(0, end);
     const auto run = std::find_if(s.runs.begin(), s.runs.end(), [&](const GalleryRun& r) { return r.name == name; });
     if (run == s.runs.end())
         throw Error("'" + n.what + "' of " + s.model + " names no run", {"gallery.toml", 0, 0},
@@ -103,7 +103,7 @@ io::StatedNumber number_of(const GalleryStudy& s, const io::GalleryNumber& n, bo
         std::snprintf(text, sizeof text, "%.*g", n.digits, value);
         out.stated = (n.stated.empty() ? n.formula : n.stated) + " = " + text;
     }
-    out.ours = io::number_at(result_of(s, *run), n.ours.substr(std::min(slash + 1, n.ours.size())), n.digits);
+    out.ours = io::number_at(result_of(s, *run), n.ours.substr(std::min(end + 1, n.ours.size())), n.digits);
     return out;
 }
 

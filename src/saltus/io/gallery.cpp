@@ -85,7 +85,7 @@ GalleryStudy study_of(const Reader& r, const toml::table& t) {
 std::vector<std::string> segments(const std::string& path) {
     std::vector<std::string> list(1);
     for (const char c : path)
-        if (c == '/')
+        if (c == '>')
             list.emplace_back();
         else
             list.back() += c;

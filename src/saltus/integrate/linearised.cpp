@@ -165,7 +165,7 @@ bool Linearised::prepare(double t, const double* x) {
     following_.clear();
     if (follows) {
         gather(Function::velocity, t, x, {}, {}, velocity_);
-        gather(Function::position, t, x, {}, {}, position_);
+        if (d_.compliant()) gather(Function::position, t, x, {}, {}, position_);
         if (d_.model().layout().coefficients > 0) gather(Function::coefficient, t, x, {}, {}, coefficient_);
         collect_following();
     }

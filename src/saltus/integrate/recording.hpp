@@ -52,11 +52,13 @@ struct RecordedChange {
     bool failed = false;
 };
 
+using RecordedPiece = std::variant<RecordedArc, RecordedChange>;
+
 /// A motion with everything that its derivatives need; filled by the event-driven methods.
 struct Recording {
     bool compliant = false;
     double stiffness = 1.0;
-    std::vector<std::variant<RecordedArc, RecordedChange>> pieces;  ///< in order of time
+    std::vector<RecordedPiece> pieces;  ///< in order of time
 };
 
 }  // namespace saltus::integrate

@@ -59,10 +59,11 @@ public:
           flow_(x_, options.tolerance, probe_.size_q, probe_.size_u),
           start_(x_, out) {}
 
-    void run(const Output& output) {
+    bool run(const Output& output) {
+        if (!x_.linearised.available()) return false;
         // The first change is passed by the variables themselves, as in forward mode.
         const auto& first = std::get<RecordedChange>(recording_.pieces.front());
-        start_.pass(first, saltation(x_, first, true), true);
+        start_.pass(first, saltation(x_, first, nullptr), true);
         out_.events.clear();
         bool possible = start_.any();
         // Variables that turn out to have no derivative do not count for the steps: once more without them.
@@ -75,6 +76,7 @@ public:
         for (Eigen::Index j = 0; j < start_.rows.rows(); ++j)
             out_.output_derivative.push_back(possible && start_.lives(j) ? value(functionals_[0], j) : none);
         out_.evaluations = flow_.evaluations;
+        return true;
     }
 
 private:
@@ -108,7 +110,7 @@ private:
             Passage passage;
             if (const auto* change = std::get_if<RecordedChange>(&recording_.pieces[k])) {
                 passage.number = ++number;
-                passage.saltation = saltation(x_, *change, false);
+                passage.saltation = saltation(x_, *change, &recording_.pieces[k - 1]);
                 if (!allowed(*change, passage.saltation, number)) return false;
                 probe_.pass(number, passage.saltation);
             } else {
@@ -219,9 +221,9 @@ private:
 
 }  // namespace
 
-void backwards(const model::Model& model, const integrate::Recording& recording, const Output& output,
+bool backwards(const model::Model& model, const integrate::Recording& recording, const Output& output,
                const Options& options, Sensitivity& out) {
-    Backward(model, recording, options, out).run(output);
+    return Backward(model, recording, options, out).run(output);
 }
 
 }  // namespace saltus::sensitivity

@@ -15,9 +15,18 @@ namespace rk = ode::dop853;
 
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
-void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, Matrix& sum) {
-    sum.setZero(k[0].rows(), k[0].cols());
-    for (const rk::Term& term : terms) sum += term.weight * k[ix(term.stage)];
+/// start + h Σ weight·k, or without a start; few numbers at a time, for which a loop is all that is needed.
+void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, const Matrix* start, double h,
+             Matrix& sum) {
+    sum.resize(k[0].rows(), k[0].cols());
+    const Eigen::Index size = sum.size();
+    double* const to = sum.data();
+    std::fill(to, to + size, 0.0);
+    for (const rk::Term& term : terms) {
+        const double* const from = k[ix(term.stage)].data();
+        for (Eigen::Index i = 0; i < size; ++i) to[i] += term.weight * from[i];
+    }
+    for (Eigen::Index i = 0; i < size; ++i) to[i] = h * to[i] + (start != nullptr ? start->data()[i] : 0.0);
 }
 
 /// Collocation at the nodes c: a_ij = ∫₀^{c_i} ℓ_j, from the monomials that both sides must integrate alike.
@@ -56,7 +65,7 @@ const Tableau& five_stages() {
     return t;
 }
 
-constexpr double safety = 0.9, nothing_left = 1e-9;
+constexpr double safety = 0.9, little_left = 1e-6;
 /// The two implicit methods may differ by this part of the solution, where the better one is off by about its power
 /// 10/6.
 constexpr double implicit_difference = 1e-6;
@@ -74,8 +83,8 @@ void ArcFlow::grow_scale() {
         scale_.col(k) = scale_.col(k).cwiseMax(probe_.rows.middleCols(1 + k * n_, n_).cwiseAbs().rowwise().maxCoeff());
 }
 
-/// Positions and velocities each by their largest values so far, or by what the other kind makes
-/// of them over the recorded step.
+/// Positions and velocities each by their largest values so far, or by what the other kind makes of them over the
+/// recorded step.
 double ArcFlow::measure(const Matrix& error) const {
     double worst = 0.0;
     for (Eigen::Index r = 0; r < error.rows(); ++r) {
@@ -95,11 +104,10 @@ double ArcFlow::measure(const Matrix& error) const {
 /// K of a stage, in the equations at hand.
 void ArcFlow::stage_of(Bundle& b, int stage, double h) {
     b.k.resize(ix(rk::stages));
-    b.stage = b.from;
-    if (stage > 0) {
-        combine(b.k, rk::a[stage], b.sum);
-        b.stage += h * b.sum;
-    }
+    if (stage > 0)
+        combine(b.k, rk::a[stage], &b.from, h, b.stage);
+    else
+        b.stage = b.from;
     b.rows.middleCols(1, 2 * n_) = b.stage;
     x_.linearised.along(b.rows, b.rates);
     Matrix& k = b.k[ix(stage)];
@@ -121,16 +129,41 @@ bool ArcFlow::explicit_step(double t, double end, double& error) {
     for (Bundle* b : {&probe_, &directions_}) {
         b->rows.middleCols(1, 2 * n_) = b->from;
         if (!possible || b->rows.rows() == 0) continue;
-        combine(b->k, rk::b, b->sum);
-        b->next = b->from + h * b->sum;
+        combine(b->k, rk::b, &b->from, h, b->next);
     }
     if (!possible) return false;
-    combine(probe_.k, rk::error5, probe_.sum);
-    const double fifth = h * measure(probe_.sum);
-    combine(probe_.k, rk::error3, probe_.sum);
-    const double third = h * measure(probe_.sum);
+    combine(probe_.k, rk::error5, nullptr, h, probe_.sum);
+    const double fifth = measure(probe_.sum);
+    combine(probe_.k, rk::error3, nullptr, h, probe_.sum);
+    const double third = measure(probe_.sum);
     const double both = std::hypot(fifth, 0.1 * third);
     error = both == 0.0 ? 0.0 : fifth * (fifth / both) / tolerance_;
+    return true;
+}
+
+bool ArcFlow::straight_step(double t, double end) {
+    ++evaluations;
+    if (!motion_.prepare(t)) return false;
+    for (Bundle* b : {&probe_, &directions_}) {
+        if (b->rows.rows() == 0) continue;
+        b->from = b->rows.middleCols(1, 2 * n_);
+        stage_of(*b, 0, 0.0);
+        b->rows.middleCols(1, 2 * n_) = b->from + (end - t) * b->k[0];
+    }
+    return true;
+}
+
+bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
+    ++evaluations;
+    if (!motion_.prepare(step.t)) return false;
+    const double h = step.end - step.t;
+    Vector y, change;
+    for (Eigen::Index r = 0; r < gradients.rows(); ++r) {
+        y = h * gradients.row(r).segment(n_, n_).transpose();
+        x_.linearised.against(y, change);
+        gradients.row(r).segment(n_, n_) += h * gradients.row(r).head(n_);
+        gradients.row(r) += change.tail(gradients.cols()).transpose();
+    }
     return true;
 }
 
@@ -195,7 +228,7 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
         double error = 0.0;
         const bool possible = arc.implicit ? implicit_step(t, end, error) : explicit_step(t, end, error);
         if (possible && std::isfinite(error) && error <= 1.0) {
-            steps_.push_back({recorded, t, end});
+            steps_.push_back({recorded, t, end, false});
             for (Bundle* b : {&probe_, &directions_})
                 if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
             grow_scale();
@@ -205,8 +238,13 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
             h *= error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.3, 5.0) : 5.0;
             h = std::min(h, to - t);
         } else {
-            // Coefficients without bound at the very end, where slip comes to rest, leave nothing to integrate.
-            if (arc.t_end - t <= nothing_left * (arc.t_end - arc.t_begin)) return true;
+            // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it
+            // goes to zero in a straight line.
+            if (arc.t_end - t <= little_left * (arc.t_end - arc.t_begin)) {
+                if (!straight_step(t, to)) return false;
+                steps_.push_back({recorded, t, to, true});
+                return true;
+            }
             // Where coefficients have a kink, the order of the method says nothing about the next try.
             const double factor = possible && std::isfinite(error) ? safety * std::pow(error, -1.0 / order) : 0.25;
             h *= std::max(factor, 0.2) * (refused++ > 0 ? 0.2 : 1.0);
@@ -289,7 +327,10 @@ bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Ste
     motion_.begin(arc);
     for (std::size_t k = steps.size(), recorded = arc.steps.size(); k-- > 0;) {
         if (steps[k].recorded != recorded) motion_.begin_step(arc.steps[recorded = steps[k].recorded]);
-        if (!(arc.implicit ? implicit_back(steps[k], gradients) : explicit_back(steps[k], gradients))) return false;
+        const bool possible = steps[k].last  ? straight_back(steps[k], gradients)
+                              : arc.implicit ? implicit_back(steps[k], gradients)
+                                             : explicit_back(steps[k], gradients);
+        if (!possible) return false;
     }
     return true;
 }

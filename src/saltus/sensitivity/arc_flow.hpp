@@ -18,6 +18,7 @@ public:
     struct Step {
         std::size_t recorded;  ///< of the arc's steps
         double t, end;
+        bool last = false;  ///< straight to the end of the arc
     };
 
     /// `size_q`, `size_u`: below them derivatives, times the value of what they are by, are nothing.
@@ -49,6 +50,8 @@ private:
     double measure(const Matrix& error) const;
     void stage_of(Bundle& bundle, int stage, double h);
     bool explicit_step(double t, double end, double& error);
+    bool straight_step(double t, double end);
+    bool straight_back(const Step& step, Matrix& gradients);
     bool implicit_step(double t, double end, double& error);
     bool collocate(double t, double end, const Matrix& A, const Vector& c);
     Matrix collocated(double h, const Matrix& A, const Matrix& rows);

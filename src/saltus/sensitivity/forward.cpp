@@ -2,6 +2,7 @@
 #include "saltus/sensitivity/forward.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "saltus/sensitivity/arc_flow.hpp"
 #include "saltus/sensitivity/grazing.hpp"
@@ -15,9 +16,10 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-void forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
+bool forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
               Sensitivity& out) {
     Tangent tangent(model, recording.compliant, recording.stiffness);
+    if (!tangent.linearised.available()) return false;
     const std::vector<Times> borrowed = borrowed_times(recording, out.motion);
     Probe probe(tangent, out, borrowed);
     ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u);
@@ -25,14 +27,17 @@ void forwards(const model::Model& model, const integrate::Recording& recording, 
     const auto keep = [&](double t) { out.course.push_back({t, directions.state()}); };
     const std::function<void(double)> at = options.keep_course ? keep : std::function<void(double)>();
     std::size_t number = 0;
-    for (const auto& piece : recording.pieces) {
+    Matrix nobody(0, tangent.columns());
+    const integrate::RecordedPiece* before = nullptr;
+    for (const integrate::RecordedPiece& piece : recording.pieces) {
+        const auto* const last = std::exchange(before, &piece);
         if (!directions.any()) break;
         if (const auto* change = std::get_if<integrate::RecordedChange>(&piece)) {
-            const Saltation s = saltation(tangent, *change, number == 0);
+            const Saltation s = saltation(tangent, *change, last);
             directions.pass(*change, s, number == 0);
             if (number == 0)
                 probe.start(directions);
-            else if (s.exists)
+            else if (probe.separate() && s.exists)
                 probe.pass(number, s);
             ++number;
             continue;
@@ -40,7 +45,8 @@ void forwards(const model::Model& model, const integrate::Recording& recording, 
         const auto& arc = std::get<integrate::RecordedArc>(piece);
         if (const NearMiss miss = near_miss(tangent, arc); !miss.text.empty())
             directions.end_all(miss.t, miss.text);
-        else if (!flow.forwards(arc, probe.rows, directions.rows, at))
+        else if (!(probe.separate() ? flow.forwards(arc, probe.rows, directions.rows, at)
+                                    : flow.forwards(arc, directions.rows, nobody, at)))
             directions.end_all(arc.t_end, "the linearised equations cannot be integrated here");
     }
     for (std::size_t e = out.events.size(); e < out.motion.events.size(); ++e) {
@@ -54,6 +60,7 @@ void forwards(const model::Model& model, const integrate::Recording& recording, 
     for (Eigen::Index j = 0; j < out.final.cols(); ++j)
         if (!directions.lives(j)) out.final.col(j).setConstant(none);
     out.evaluations = flow.evaluations;
+    return true;
 }
 
 }  // namespace saltus::sensitivity

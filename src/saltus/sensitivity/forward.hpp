@@ -7,7 +7,8 @@
 namespace saltus::sensitivity {
 
 /// Derivatives of the whole state along a recorded motion, from its start to its end: final, events, course, remarks.
-void forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
+/// False where the system gives no derivatives.
+bool forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
               Sensitivity& out);
 
 }  // namespace saltus::sensitivity

@@ -54,6 +54,13 @@ Probe::Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<Tim
       times_(Matrix::Zero(2, static_cast<Eigen::Index>(borrowed.size()))) {}
 
 void Probe::start(const Directions& variables) {
+    if (!separate()) {
+        rows = variables.rows;
+        times_.setZero(rows.rows(), times_.cols());
+        for (Eigen::Index j = 0; j < rows.rows(); ++j)
+            if (variables.lives(j)) times_(j, 0) = variables.times()(j);
+        return;
+    }
     rows.setZero();
     times_.setZero();
     for (Eigen::Index j = 0; j < variables.rows.rows(); ++j) {
@@ -66,15 +73,20 @@ void Probe::start(const Directions& variables) {
     }
 }
 
+/// In the same order of operations as variables pass, so that their steps are the same where they are the probe.
 void Probe::pass(std::size_t number, const Saltation& s) {
-    auto dt = times_.col(static_cast<Eigen::Index>(number));
-    if (s.inherited)
-        for (const auto& [of, weight] : borrowed_[number]) dt += weight * times_.col(static_cast<Eigen::Index>(of));
-    else if (!s.events.empty() && s.events[0].rate != 0.0)
-        dt = -(rows * s.events[0].s.transpose()) / s.events[0].rate;
-    Matrix after = rows * s.map.transpose();
-    if (!s.smooth) after += dt * s.drift.transpose();
-    rows.middleCols(1, 2 * n_) = after;
+    const auto column = static_cast<Eigen::Index>(number);
+    for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+        double dt = 0.0;
+        if (s.inherited)
+            for (const auto& [of, weight] : borrowed_[number]) dt += weight * times_(r, static_cast<Eigen::Index>(of));
+        else if (!s.events.empty() && s.events[0].rate != 0.0)
+            dt = -s.events[0].s.dot(rows.row(r)) / s.events[0].rate;
+        Vector after = s.map * rows.row(r).transpose();
+        if (!s.smooth) after += dt * s.drift;
+        rows.row(r).segment(1, 2 * n_) = after.transpose();
+        times_(r, column) = dt;
+    }
 }
 
 }  // namespace saltus::sensitivity

@@ -16,7 +16,7 @@ using Times = std::vector<std::pair<std::size_t, double>>;
 std::vector<Times> borrowed_times(const integrate::Recording& recording, const trajectory::Trajectory& motion);
 
 /// Two combinations of the variables that are in no way special, carried through a motion beside them, or instead: the
-/// steps of the linearised equations are chosen for their sake.
+/// steps of the linearised equations are chosen for their sake. One or two variables are their own probe.
 class Probe {
 public:
     Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<Times>& borrowed);
@@ -26,7 +26,10 @@ public:
     /// Through a later one. Nothing is refused: where events fall together, the first counts.
     void pass(std::size_t number, const Saltation& s);
 
-    Matrix rows;  ///< 2 × columns of Tangent
+    /// Whether it goes beside the variables; otherwise its rows are theirs.
+    bool separate() const { return s_.with_respect_to.size() > 2; }
+
+    Matrix rows;  ///< two or less × columns of Tangent
 
     /// Below these sizes of positions and velocities they are nothing.
     double size_q = 0.0, size_u = 0.0;
@@ -35,7 +38,7 @@ private:
     const int n_;
     const Sensitivity& s_;
     const std::vector<Times>& borrowed_;
-    Matrix times_;  // 2 × changes: δt
+    Matrix times_;  // rows × changes: δt
 };
 
 }  // namespace saltus::sensitivity

@@ -2,6 +2,7 @@
 #include "saltus/sensitivity/saltation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "saltus/base/text.hpp"
@@ -152,6 +153,40 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
            !change.mode_after.elements[ix(c.watch.element)].active;
 }
 
+/// Where slip in a plane comes to rest its direction, and with it the acceleration, is rounding in the end: both are
+/// taken from a little before, to second order.
+void come_to_rest(Tangent& x, const RecordedChange& change, const integrate::RecordedArc& arc, Vector& f) {
+    integrate::Dynamics& d = x.dynamics;
+    std::vector<int> resting;
+    for (const Watch& w : change.found)
+        if (w.what == Watch::What::slip && d.parts[ix(w.part)].size > 1) resting.push_back(w.part);
+    const double little = 1e-5 * (arc.t_end - arc.t_begin);
+    if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return;
+    Vector fields[2];
+    std::vector<std::array<double, 3>> directions(resting.size());
+    std::vector<double> state(ix(d.state_size()));
+    for (const int k : {1, 2}) {
+        const double t = change.t - k * little;
+        auto step = arc.steps.rbegin();
+        while (std::next(step) != arc.steps.rend() && step->t_old() > t) ++step;
+        step->evaluate(t, state.data());
+        if (!x.velocity_field(t, state.data(), fields[k - 1])) return;
+        for (std::size_t i = 0; i < resting.size(); ++i) {
+            const FrictionPart& part = d.parts[ix(resting[i])];
+            const double speed = d.slip_speed(part);
+            if (!(speed > 0.0)) return;
+            for (int r = 0; r < part.size; ++r)
+                directions[i][ix(r)] += (k == 1 ? 2.0 : -1.0) * d.row_velocity(part.row + r) / speed;
+        }
+    }
+    f = 2.0 * fields[0] - fields[1];
+    for (std::size_t i = 0; i < resting.size(); ++i) {
+        FrictionPart& part = d.parts[ix(resting[i])];
+        const double length = std::hypot(directions[i][0], directions[i][1], directions[i][2]);
+        for (int r = 0; r < part.size; ++r) part.direction[ix(r)] = directions[i][ix(r)] / length;
+    }
+}
+
 /// Contacts that lift off and friction that breaks loose, where their forces come to the edge of what they may be: all
 /// forces are continuous.
 bool only_lets_go(const RecordedChange& change) {
@@ -175,8 +210,9 @@ bool newly_sticks_in_a_plane(const RecordedChange& change) {
 
 }  // namespace
 
-Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
+Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece) {
     Saltation out;
+    const bool start = piece == nullptr;
     const int n = x.n();
     const auto fail = [&](std::string why) {
         out.exists = false;
@@ -186,6 +222,8 @@ Saltation saltation(Tangent& x, const RecordedChange& change, bool start) {
     Vector before, after;
     x.set_mode(change.mode_before, change.t, change.before.data());
     if (!x.velocity_field(change.t, change.before.data(), before)) return fail("the equations of motion are singular");
+    if (const auto* arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece))
+        come_to_rest(x, change, *arc, before);
     out.inherited = change.found.empty() || change.unavoidable;
     const std::vector<Watch> found = start ? closing(change, x.dynamics) : change.found;
     if (start) out.inherited = found.empty();

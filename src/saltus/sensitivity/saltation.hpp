@@ -36,7 +36,8 @@ struct Saltation {
     std::vector<Condition> conditions;
 };
 
-/// `start`: the change at which the motion begins; an impact there has the time at which its contacts close.
-Saltation saltation(Tangent& tangent, const integrate::RecordedChange& change, bool start);
+/// `before`: the piece of the motion that the change ends, none at the start. An impact at the start has the time at
+/// which its contacts close.
+Saltation saltation(Tangent& tangent, const integrate::RecordedChange& change, const integrate::RecordedPiece* before);
 
 }  // namespace saltus::sensitivity

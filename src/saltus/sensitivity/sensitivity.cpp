@@ -36,8 +36,6 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     };
     if (stepped)
         refuse("time-stepping does not resolve its events, and derivatives need them; simulate with method event");
-    else if (model.system->jacobians() == nullptr)
-        refuse("the system gives no derivatives of its equations");
     else if (out.motion.status != trajectory::Status::completed)
         refuse("the motion ended before its time: " + out.motion.reason);
     std::optional<Output> output;
@@ -48,10 +46,12 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     }
     if (!out.available) return out;
     const auto begun = std::chrono::steady_clock::now();
-    if (output && options.adjoint)
-        backwards(model, recording, *output, options, out);
-    else
-        forwards(model, recording, options, out);
+    const bool possible = output && options.adjoint ? backwards(model, recording, *output, options, out)
+                                                    : forwards(model, recording, options, out);
+    if (!possible) {
+        refuse("the system gives no derivatives of its equations");
+        return out;
+    }
     if (output && !options.adjoint)
         for (std::size_t j = 0; j < with_respect_to.size(); ++j) {
             const int n = model.size();

@@ -34,6 +34,16 @@ Json witness(const CertifyReport& r, const Witness& w) {
     return j;
 }
 
+/// Where the level set is: [lo, hi] of the coordinates that need it.
+Json domain(const CertifyReport& r) {
+    Json j = Json::object();
+    for (std::size_t k = 0; k < r.certificate.domain.size() && k < r.coordinates.size(); ++k) {
+        const auto& [lo, hi] = r.certificate.domain[k];
+        if (std::isfinite(lo) || std::isfinite(hi)) j[r.coordinates[k]] = {number(lo), number(hi)};
+    }
+    return j;
+}
+
 Json named(const std::vector<std::pair<std::string, double>>& values) {
     Json j = Json::object();
     for (const auto& [name, value] : values) j[name] = number(value);
@@ -97,9 +107,15 @@ std::string certify_json(const CertifyReport& r) {
            {"rho", c.has_rho ? number(c.rho) : Json(nullptr)},
            {"rho_verified", c.has_rho ? number(c.rho_verified) : Json(nullptr)},
            {"rho_parts", named(c.rho_parts)},
+           {"domain", domain(r)},
+           {"reference", number(c.reference)},
            {"equilibrium", {{"q", by_coordinate(r, c.q)}, {"forces", std::move(forces)}}},
-           {"values", named(c.values)},
-           {"warnings", c.warnings}};
+           {"values", named(c.values)}};
+    if (!c.classification.empty()) {
+        j["classification"] = c.classification;
+        j["eigenvalues"] = c.eigenvalues;
+    }
+    j["warnings"] = c.warnings;
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

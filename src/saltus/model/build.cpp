@@ -514,7 +514,11 @@ void Builder::add_regions() {
         if (!f_.graph.depends_on(condition, expr::position | expr::velocity))
             throw Error(what + " does not depend on any coordinate or velocity: " + field.source.text, field.place(),
                         "write one such as \"abs(phi) < 1.2\"");
-        f_.regions.push_back(f_.graph.sub(node.b, node.a));
+        // |x| < b as x < b and −x < b, which have no kink.
+        const expr::Node left = f_.graph[node.a];
+        const Expr inner = left.op == expr::Op::abs ? left.a : node.a;
+        f_.regions.push_back(f_.graph.sub(node.b, inner));
+        if (left.op == expr::Op::abs) f_.regions.push_back(f_.graph.add(node.b, inner));
         model_.regions.push_back(field.source.text);
     }
 }

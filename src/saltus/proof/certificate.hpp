@@ -58,6 +58,12 @@ struct Certificate {
 
     std::vector<double> q;  ///< the equilibrium; empty: none was found
     std::vector<ElementForce> forces;
+    double reference = 0.0;  ///< U where V = T + U − reference is 0
+    /// Of each coordinate: { V < rho } means the part with positions in here, which it does not leave. Empty: all of
+    /// it.
+    std::vector<std::pair<double, double>> domain;
+    std::string classification;                          ///< of a linear system
+    std::vector<std::pair<double, double>> eigenvalues;  ///< of it without friction, real and imaginary parts
     std::vector<std::pair<std::string, double>> values;  ///< further numbers by name
     std::string summary;                                 ///< one sentence
     std::vector<std::string> warnings;

@@ -16,12 +16,8 @@ double share(const Interval& x) {
     return std::isfinite(w) ? w / (1.0 + w) : 1.0;
 }
 
-double origin_of(const Interval& side) {
-    return std::isfinite(side.lo) ? side.lo : (std::isfinite(side.hi) ? side.hi : 0.0);
-}
-
 std::pair<Box, Box> halves(const Box& box, std::size_t side, const std::vector<double>& scale) {
-    return split(box, side, origin_of(box[side]), scale[side]);
+    return split(box, side, 0.0, scale[side]);
 }
 
 }  // namespace

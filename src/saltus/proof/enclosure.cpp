@@ -2,7 +2,7 @@
 #include "saltus/proof/enclosure.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
@@ -150,14 +150,19 @@ Enclosure::Enclosure(const model::Model& model) : model_(model) {
     compile(coefficients_, g, f.coefficients);
 
     compile(regions_, g, f.regions);
-    std::vector<Expr> region_rows;
+    std::vector<Expr> region_terms;
     for (const Expr r : f.regions) {
-        for (Derivative& by : by_q) region_rows.push_back(by(r));
-        for (Derivative& by : by_u) region_rows.push_back(by(r));
         region_of_velocity.push_back(g.depends_on(r, expr::velocity));
-        constant_region = constant_region && !region_of_velocity.back();
+        quadratic_region.push_back(expr::kinks(g, r, expr::velocity).empty());
+        region_terms.push_back(at_rest(r));
+        for (Derivative& by : by_u) region_terms.push_back(at_rest(by(r)));
+        add_triangle(region_terms, [&](std::size_t i, std::size_t j) {
+            const Expr second = by_u[j](by_u[i](r));
+            if (g.depends_on(second, expr::velocity)) quadratic_region.back() = false;
+            return half(at_rest(second));
+        });
     }
-    compile(region_rows_, g, region_rows);
+    compile(region_terms_, g, region_terms);
 
     std::vector<Expr> kinetic{at_rest(f.T)};
     for (Derivative& by : by_u) kinetic.push_back(at_rest(by(f.T)));
@@ -266,8 +271,61 @@ IntervalVector Enclosure::coefficients(const Box& q, const Box& u) const { retur
 IntervalVector Enclosure::regions(const Box& q, const Box& u) const { return evaluate(regions_, q, &u); }
 IntervalVector Enclosure::kinetic_rest(const Box& q) const { return evaluate(kinetic_rest_, q); }
 
-IntervalMatrix Enclosure::region_rows(const Box& q, const Box& u) const {
-    return rectangle(evaluate(region_rows_, q, &u), 0, static_cast<int>(region_of_velocity.size()), 2 * n_);
+IntervalVector Enclosure::region_terms(const Box& q, int region) const {
+    const std::vector<Interval>& all = evaluate(region_terms_, q);
+    const auto size = static_cast<std::ptrdiff_t>(1 + static_cast<std::size_t>(n_) + triangle(n_));
+    return {all.begin() + region * size, all.begin() + (region + 1) * size};
+}
+
+double Enclosure::region_kinetic(const Box& q, int region) const {
+    const IntervalMatrix M = mass(q);
+    if (quadratic_region[static_cast<std::size_t>(region)]) {
+        // −slack = −s₀ − l·u − uᵀSu
+        IntervalVector terms = region_terms(q, region);
+        for (Interval& x : terms) x = -x;
+        const IntervalVector linear(terms.begin() + 1, terms.begin() + 1 + n_);
+        return kinetic_to_vanish(terms[0].hi, dual_norm(linear, M),
+                                 largest_eigenvalue(symmetric(terms, 1 + static_cast<std::size_t>(n_), n_), M));
+    }
+    // Any other function of u: by its bounds over the velocities below a kinetic energy.
+    const auto holds = [&](double kinetic) {
+        const Interval slack = regions(q, velocities_below(kinetic, M))[static_cast<std::size_t>(region)];
+        return slack.defined && slack.lo > 0.0;
+    };
+    if (!holds(0.0)) return 0.0;
+    if (holds(Interval::infinity)) return Interval::infinity;
+    double low = 0.0, high = 1.0;
+    while (holds(high) && high < 1e300) low = high, high *= 4.0;
+    for (int k = 0; k < 60; ++k) {
+        const double middle = low > 0.0 ? 0.5 * (low + high) : high * 1e-3;
+        (holds(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+double kinetic_to_vanish(double constant, double slope, double curve) {
+    if (!(constant < 0.0)) return 0.0;
+    curve = std::max(0.0, curve);
+    if (slope == 0.0 && curve == 0.0) return Interval::infinity;
+    if (!std::isfinite(slope) || !std::isfinite(curve)) return 0.0;
+    const Interval weight(-constant);
+    const Interval root = expr::sqrt(expr::sqr(Interval(slope)) + Interval(4.0) * Interval(curve) * weight);
+    const Interval s = Interval(2.0) * weight / (Interval(slope) + root);
+    return (expr::sqr(s) / Interval(2.0)).lo;
+}
+
+Box velocities_below(double kinetic, const IntervalMatrix& M) {
+    const int n = M.rows();
+    Box u(static_cast<std::size_t>(n), expr::entire());
+    if (kinetic <= 0.0) return Box(static_cast<std::size_t>(n), Interval(0.0));
+    const std::optional<IntervalMatrix> inverse = solve(M, IntervalMatrix::identity(n));
+    if (!inverse || !std::isfinite(kinetic)) return u;
+    for (int k = 0; k < n; ++k) {
+        const double square = (Interval(2.0) * Interval(kinetic) * (*inverse)(k, k)).hi;
+        const double most = expr::sqrt(Interval(square > 0.0 ? square : 0.0)).hi;
+        u[static_cast<std::size_t>(k)] = Interval(-most, most);
+    }
+    return u;
 }
 
 std::vector<IntervalMatrix> Enclosure::position_hessians(const Box& q) const {

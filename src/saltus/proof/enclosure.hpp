@@ -21,6 +21,13 @@ struct ForceTerms {
     std::vector<IntervalMatrix> quadratic;  ///< one a coordinate, symmetric
 };
 
+/// |u_k| <= √(2τ (M⁻¹)_kk): velocities with kinetic energy at most τ.
+Box velocities_below(double kinetic, const IntervalMatrix& M);
+
+/// Lower bound of the kinetic energy T = s²/2 that constant + slope s + curve s² needs to reach 0: s = −2c/(l + √(l² −
+/// 4λc)).
+double kinetic_to_vanish(double constant, double slope, double curve);
+
 /// What the functions of a model may be over a whole box of positions, outward rounded; parameters have their values
 /// exactly. Derivatives are exact ones of the model's expressions. Scratch is inside: one a thread.
 ///
@@ -60,19 +67,21 @@ public:
     Interval dissipation(const Box& q, const Box& u) const;    ///< R
 
     IntervalVector coefficients(const Box& q, const Box& u) const;
-    IntervalVector regions(const Box& q, const Box& u) const;      ///< slacks, positive inside
-    IntervalMatrix region_rows(const Box& q, const Box& u) const;  ///< their derivatives with respect to [q, u]
+    IntervalVector regions(const Box& q, const Box& u) const;  ///< slacks, positive inside
+    /// Of one slack as a function of u: its value, gradient and half its Hessian (lower triangle) at u = 0.
+    IntervalVector region_terms(const Box& q, int region) const;
+    /// Lower bound of the kinetic energy at which a velocity leaves the region, for positions in the box.
+    double region_kinetic(const Box& q, int region) const;
 
     /// Parts of T that are not quadratic in u: T(q, 0), then ∂T/∂u(q, 0).
     IntervalVector kinetic_rest(const Box& q) const;
 
-    bool quadratic_forces = true;    ///< h is at most quadratic in u
-    bool linear_damping = true;      ///< f^nc is linear in u
-    bool quadratic_rayleigh = true;  ///< R is a quadratic form in u, and f is 0: D^nc = 2R
-    bool smooth = true;              ///< no kinks: second derivatives enclose
-    bool lipschitz = true;           ///< no jumps: first derivatives enclose
-    bool constant_region = true;     ///< regions do not depend on velocities
-    std::vector<bool> region_of_velocity;
+    bool quadratic_forces = true;                            ///< h is at most quadratic in u
+    bool linear_damping = true;                              ///< f^nc is linear in u
+    bool quadratic_rayleigh = true;                          ///< R is a quadratic form in u, and f is 0: D^nc = 2R
+    bool smooth = true;                                      ///< no kinks: second derivatives enclose
+    bool lipschitz = true;                                   ///< no jumps: first derivatives enclose
+    std::vector<bool> region_of_velocity, quadratic_region;  ///< one a region
 
 private:
     explicit Enclosure(const model::Model& model);
@@ -94,7 +103,7 @@ private:
     std::vector<expr::Expr> parameters_, variables_;
     Group potential_, gradient_, hessian_, positions_group_, rows_group_, chi_group_, position_hessians_, mass_,
         forces_, curvatures_, force_, curvature_, rest_forces_, damping_, damping_power_, dissipation_, coefficients_,
-        regions_, region_rows_, kinetic_rest_;
+        regions_, region_terms_, kinetic_rest_;
 };
 
 }  // namespace saltus::proof

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/proof/laws.hpp"
 
-#include <cmath>
-
 namespace saltus::proof {
 
 namespace {
@@ -64,20 +62,6 @@ bool without_friction(const model::Friction& f, const IntervalVector& coefficien
 bool with_friction(const model::Friction& f, const IntervalVector& coefficients) {
     if (f.dimension == 0 || !(coefficient(coefficients, f.mu[0]).lo > 0.0)) return false;
     return f.law != model::FrictionLaw::orthotropic || coefficient(coefficients, f.mu[1]).lo > 0.0;
-}
-
-Box velocities_below(double kinetic, const IntervalMatrix& M) {
-    const int n = M.rows();
-    Box u(static_cast<std::size_t>(n), expr::entire());
-    if (kinetic <= 0.0) return Box(static_cast<std::size_t>(n), Interval(0.0));
-    const std::optional<IntervalMatrix> inverse = solve(M, IntervalMatrix::identity(n));
-    if (!inverse || !std::isfinite(kinetic)) return u;
-    for (int k = 0; k < n; ++k) {
-        const double square = (Interval(2.0) * Interval(kinetic) * (*inverse)(k, k)).hi;
-        const double most = expr::sqrt(Interval(square > 0.0 ? square : 0.0)).hi;
-        u[static_cast<std::size_t>(k)] = Interval(-most, most);
-    }
-    return u;
 }
 
 }  // namespace saltus::proof

@@ -18,7 +18,4 @@ Friction friction_of(const model::Friction& friction, const IntervalMatrix& rows
 bool without_friction(const model::Friction& friction, const IntervalVector& coefficients);
 bool with_friction(const model::Friction& friction, const IntervalVector& coefficients);
 
-/// |u_k| <= √(2τ (M⁻¹)_kk): velocities with kinetic energy at most τ.
-Box velocities_below(double kinetic, const IntervalMatrix& M);
-
 }  // namespace saltus::proof

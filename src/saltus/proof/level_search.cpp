@@ -90,8 +90,7 @@ private:
     /// Nothing can be gained any more: the levels in the open box are all the same.
     bool final(const BoxTest& t, const Candidate& c) const {
         const Interval level = set_.level(t.open);
-        const double size = std::max(std::fabs(c.level), options_.scale);
-        return level.hi - c.level <= options_.tolerance * size;
+        return level.hi - c.level <= options_.tolerance * std::fabs(c.level) || level.hi <= 1e-9 * options_.scale;
     }
 
     std::size_t widest(const Box& box) const {

@@ -19,8 +19,8 @@ struct BoxTest {
 
 struct LevelSearchOptions {
     long budget = 100'000;            ///< boxes
-    double tolerance = 1e-13;         ///< of the level, relative to it and to `scale`
-    double scale = 0.0;               ///< levels below tolerance·scale count as 0
+    double tolerance = 1e-13;         ///< of the level, relative to it
+    double scale = 0.0;               ///< of levels: those below 1e-9 of it count as 0
     Box domain;                       ///< where to search; empty: everywhere
     double cap = Interval::infinity;  ///< levels from here on are of no interest
 };

@@ -8,6 +8,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/stability/attractivity_conditions.hpp"
 #include "saltus/stability/level_set_equilibria.hpp"
+#include "saltus/stability/linear_classification.hpp"
 
 namespace saltus::stability {
 
@@ -63,8 +64,11 @@ public:
         LevelSet best;
         Condition kernel;
         choose_contacts(tests, rest, box, set, best, kernel);
+        outweigh(e, best);
         EquilibriumCover cover = equilibria(set, rest, box, best);
         combine(best);
+        certificate_.reference = expr::midpoint(U_e);
+        for (const Interval& x : best.domain.box) certificate_.domain.emplace_back(x.lo, x.hi);
         const Ground ground{set,
                             rest,
                             box,
@@ -77,6 +81,7 @@ public:
         rows.push_back(kinetic_condition(ground));
         rows.push_back(minimum_row(rest, box, best, cover));
         rows.push_back(dissipation_condition(ground));
+        if (outweighed_) outweighed_rows(best, rows.back(), kernel);
         if (contacts) {
             rows.push_back(closing_row(ground, best));
             rows.push_back(kernel);
@@ -90,10 +95,51 @@ public:
         rows.push_back(level_row(best, cover));
         rows.push_back(invariance_row());
         conclude(best, cover);
+        classify_linear(e);
         return std::move(certificate_);
     }
 
 private:
+    /// Damping that brings energy in, and friction of sliders that takes more below some kinetic energy.
+    /// [Leine] 6.1, 6.2
+    void outweigh(const Enclosure& e, LevelSet& levels) {
+        Box positions = levels.domain.box;
+        const std::optional<LinearSystem> linear = linear_system(e);
+        const std::optional<LinearSystem> sliding = linear ? linear : sliding_system(e, positions);
+        if (!sliding) return;
+        const IntervalVector rest = e.forces_at_rest(positions);
+        for (const Interval& x : rest)
+            if (x.lo != 0.0 || x.hi != 0.0) return;
+        // Where damping takes energy condition 3 is fulfilled as it stands.
+        const Matrix C = sliding->C.middle();
+        const Spectrum s = symmetric_spectrum(0.5 * (C + C.transpose()));
+        if (!(s.smallest < -1e-12 * (1.0 + std::fabs(s.largest)))) return;
+        const double level = friction_level(*sliding, options_.budget);
+        if (!(level > 0.0)) return;
+        levels.damping.value = levels.damping.verified = level;
+        outweighed_ = true;
+    }
+
+    static void outweighed_rows(const LevelSet& levels, Condition& third, Condition& kernel) {
+        third.verdict = kernel.verdict = Verdict::proved;
+        third.witness = kernel.witness = {};
+        third.text =
+            "the other smooth forces and friction together take energy from every motion below some kinetic energy, "
+            "and "
+            "the former vanish for u = 0";
+        third.evidence = "damping brings energy in, but friction takes more for T < " + number(levels.damping.value);
+        kernel.evidence = third.evidence;
+    }
+
+    void classify_linear(const Enclosure& e) {
+        const std::optional<LinearSystem> linear = linear_system(e);
+        if (!linear) return;
+        const LinearClassification c = classify(*linear, options_.budget);
+        certificate_.classification = to_string(c.kind);
+        for (const std::complex<double>& x : eigenvalues(*linear))
+            certificate_.eigenvalues.emplace_back(x.real(), x.imag());
+    }
+
     Certificate not_examined(const std::string& why) {
         certificate_.conditions.push_back(
             {"0", "the functions of the model can be bounded over boxes", Verdict::fails, why, {}});
@@ -125,7 +171,6 @@ private:
         const auto open = [&](const char* id, const char* text) {
             rows.push_back({id, text, Verdict::assumed, "not examined: there is no minimum to stand on", {}});
         };
-        (void)e;
         if (!model_.contacts.empty()) {
             open("4", text_4);
             open("5", "with the gaps of I_C closed and staying so, only u = 0 has no dissipation");
@@ -137,6 +182,7 @@ private:
         open("8", text_8);
         rows.push_back(invariance_row());
         certificate_.summary = "no minimum of the potential energy: " + rows[1].evidence;
+        classify_linear(e);
         return std::move(certificate_);
     }
 
@@ -171,31 +217,60 @@ private:
         }
     }
 
-    EquilibriumCover equilibria(const AdmissibleSet& set, const Rest& rest, const RestBox& box,
-                                LevelSet& levels) const {
+    EquilibriumCover equilibria(const AdmissibleSet& set, const Rest& rest, const RestBox& box, LevelSet& levels) {
         EquilibriumCover cover;
         combine(levels);
         const double limit = levels.rho_verified, cap = levels.stationary.verified;
         CoverRequest request{levels.domain.box, around(rest, box), cap, 1.0, options_.budget, false};
-        for (const double resolution : {1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0}) {
-            request.resolution = resolution;
-            cover = cover_equilibria(set, rest.scale, request);
-            if (!cover.complete || cover.highest < std::min(limit, cover.lowest)) break;
+        if (const std::optional<LinearSystem> linear = linear_system(set.enclosure())) {
+            // { q : K(q − q_e) ∈ friction } is one convex set.
+            const ExtremeEnergy top = largest_energy(*linear, 1.0);
+            if (top.found) {
+                cover.highest = top.value;
+                cover.highest_box = point_box(list_of(rest.q + top.q));
+                return cover;
+            }
         }
-        // E may leave U: its height is wanted all the same.
-        if (cover.complete && cap < inf && cover.highest >= cap * (1.0 - 1e-9)) {
-            request.cap = inf;
-            request.resolution = 1.0 / 32.0;
+        if (cap == inf) {
+            request.budget = std::min(options_.budget, 4000L);
+            request.resolution = 1.0 / 8.0;
             cover = cover_equilibria(set, rest.scale, request);
+            if (!cover.complete && climb(set, rest, request, cover)) beyond_ = false;
+        } else {
+            for (const double resolution : {1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0}) {
+                request.resolution = resolution;
+                cover = cover_equilibria(set, rest.scale, request);
+                if (!cover.complete || !(limit > 0.0) || cover.highest < std::min(limit, cover.lowest)) break;
+            }
+            // E may leave U: its height is wanted all the same.
+            EquilibriumCover higher;
+            if (cover.complete && limit > 0.0 && cover.highest >= cap * (1.0 - 1e-9) &&
+                climb(set, rest, request, higher)) {
+                higher.lowest = std::min(higher.lowest, cover.lowest);
+                cover = std::move(higher);
+            }
         }
         levels.foreign.value = levels.foreign.verified = cover.lowest;
-        levels.foreign.proved = cover.complete;
+        levels.foreign.proved = cover.complete && beyond_;
         levels.foreign.boxes = cover.boxes;
         if (!cover.lowest_box.empty()) {
             const std::vector<double> at = centre(cover.lowest_box);
             levels.foreign.at = Eigen::Map<const Vector>(at.data(), static_cast<Index>(at.size()));
         }
         return cover;
+    }
+
+    /// Higher and higher caps, until the set of q_e ends below.
+    bool climb(const AdmissibleSet& set, const Rest& rest, CoverRequest request, EquilibriumCover& cover) const {
+        request.budget = std::min(options_.budget, 20'000L);
+        request.resolution = 1.0 / 16.0;
+        for (double cap = std::isfinite(request.cap) ? 4.0 * request.cap : 1.0; cap < 1e12; cap *= 8.0) {
+            request.cap = cap;
+            cover = cover_equilibria(set, rest.scale, request);
+            if (!cover.complete) return false;
+            if (cover.highest < 0.9 * cap) return true;
+        }
+        return false;
     }
 
     Condition minimum_row(const Rest& rest, const RestBox& box, const LevelSet& levels, const EquilibriumCover&) const {
@@ -225,8 +300,7 @@ private:
                      (std::isfinite(U.value) ? "; the next stationary point has Q = " + number(U.value)
                                              : "; no other stationary point");
         if (!box.proved() || !U.proved || !levels.bounded) c.verdict = Verdict::holds;
-        if (levels.everywhere && !levels.bounded)
-            c.verdict = box.proved() && U.proved ? Verdict::proved : Verdict::holds;
+        if (!levels.bounded) c.evidence += "; that Q grows beyond all bounds is not proved";
         if (!box.proved()) c.evidence += "; that q_e exists is not proved";
         if (!U.proved) c.evidence += "; proved below Q = " + number(U.verified) + ", then the budget ended";
         return c;
@@ -268,30 +342,28 @@ private:
 
     Condition level_row(const LevelSet& levels, const EquilibriumCover& cover) const {
         Condition c{"8", text_8, Verdict::proved, "", {}};
-        const std::string numbers = "max V on E = " + number(cover.highest) +
-                                    ", rho* = " + (std::isfinite(levels.rho) ? number(levels.rho) : "inf");
-        if (cover.highest < levels.rho_verified && cover.bounded) {
-            c.evidence = numbers;
-            if (!cover.complete) c.verdict = Verdict::holds;
+        c.evidence = "max V on E = " + number(cover.highest) +
+                     ", rho* = " + (std::isfinite(levels.rho) ? number(levels.rho) : "inf");
+        const bool below = cover.highest < levels.rho_verified || (std::isinf(levels.rho_verified) && cover.complete);
+        if (below && cover.bounded) {
+            if (!levels.foreign.proved) {
+                c.verdict = Verdict::holds;
+                c.evidence += cover.complete ? "; that there are no equilibria beyond is not proved"
+                                             : " (from above; the budget ended before it was sharp)";
+            }
             return c;
         }
-        if (std::isinf(levels.rho) && cover.bounded) {
-            c.evidence = numbers;
-            return c;
-        }
-        if (!cover.complete) {
+        if (!cover.complete && levels.rho > 0.0) {
             c.verdict = Verdict::holds;
-            c.evidence = numbers + " (bound; the budget ended before it was sharp)";
-        } else {
-            c.verdict = Verdict::fails;
-            c.evidence = numbers;
+            c.evidence = "rho* = " + number(levels.rho) + "; the budget ended before the equilibrium set was bounded";
+            return c;
         }
+        c.verdict = Verdict::fails;
         if (!cover.highest_box.empty()) {
             c.witness.q = centre(cover.highest_box);
             c.witness.u.assign(c.witness.q.size(), 0.0);
         }
         c.witness.values = {{"V", cover.highest}, {"rho*", levels.rho}};
-        if (!cover.complete) c.verdict = Verdict::fails;
         return c;
     }
 
@@ -317,6 +389,7 @@ private:
         }
         part("U", levels.stationary);
         if (!model_.regions.empty()) part("region", levels.region);
+        if (outweighed_) part("damping", levels.damping);
         if (std::isfinite(levels.foreign.value)) part("equilibria", levels.foreign);
         certificate_.values = {{"V_max_on_E", cover.highest},
                                {"boxes", static_cast<double>(levels.boxes + cover.boxes)}};
@@ -353,6 +426,8 @@ private:
 
     const model::Model& model_;
     const CertifyOptions& options_;
+    bool outweighed_ = false;
+    bool beyond_ = true;  // equilibria were looked for everywhere that rho* allows
     Certificate certificate_;
 };
 

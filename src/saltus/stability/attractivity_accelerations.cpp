@@ -55,6 +55,10 @@ IntervalVector load_at(const Accelerations& a, const Vector& u) {
 std::vector<Vector> extreme(const IntervalMatrix& B, const IntervalVector& l, const IntervalMatrix& M, double kinetic) {
     std::vector<Vector> list;
     if (!(kinetic > 0.0) || !std::isfinite(kinetic) || !B.finite() || !M.finite()) return list;
+    bool any = false;
+    for (int i = 0; i < B.rows(); ++i)
+        for (int j = 0; j < B.cols(); ++j) any = any || !is_zero(B(i, j)) || !is_zero(l[static_cast<std::size_t>(i)]);
+    if (!any) return list;
     const Matrix middle = M.middle();
     if (Eigen::LLT<Matrix>(middle).info() != Eigen::Success) return list;
     const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(B.middle(), middle);
@@ -209,19 +213,11 @@ std::optional<Vector> Accelerations::exclude(double kinetic, bool opening) const
     return std::nullopt;
 }
 
-/// c + l s + λ s² = 0 with s² = 2T: s = −2c/(l + √(l² − 4λc)).
 double Accelerations::kinetic_to_open() const {
     const Vector d = Vector::Unit(static_cast<Index>(constant.size()), 0);
     Interval c(constant[0].hi);
     for (const proof::Friction& f : forces.sliders) c += Interval(support(f, d));
-    if (!(c.hi < 0.0)) return 0.0;
-    const double slope = dual_norm(linear[0], M), curve = std::max(0.0, largest_eigenvalue(quadratic[0], M));
-    if (slope == 0.0 && curve == 0.0) return Interval::infinity;
-    if (!std::isfinite(slope) || !std::isfinite(curve)) return 0.0;
-    const Interval weight = Interval(-c.hi);
-    const Interval root = expr::sqrt(expr::sqr(Interval(slope)) + Interval(4.0) * Interval(curve) * weight);
-    const Interval s = Interval(2.0) * weight / (Interval(slope) + root);
-    return (expr::sqr(s) / Interval(2.0)).lo;
+    return kinetic_to_vanish(c.hi, dual_norm(linear[0], M), largest_eigenvalue(quadratic[0], M));
 }
 
 }  // namespace saltus::stability

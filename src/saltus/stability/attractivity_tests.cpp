@@ -232,15 +232,20 @@ BoxTest PositionTests::closing(const Box& q, double cap, const std::vector<int>&
     return t;
 }
 
-BoxTest PositionTests::in_region(const Box& q, double kinetic) const {
-    const Box u =
-        enclosure_.constant_region ? at_rest(enclosure_.size()) : velocities_below(kinetic, enclosure_.mass(q));
-    const IntervalVector slack = enclosure_.regions(q, u);
+BoxTest PositionTests::in_region(const Box& q) const {
+    const Box u = at_rest(enclosure_.size());
+    const auto slacks = [&](const Box& box) {
+        IntervalVector all = enclosure_.regions(box, u), list;
+        for (std::size_t r = 0; r < all.size(); ++r)
+            if (!enclosure_.region_of_velocity[r]) list.push_back(all[r]);
+        return list;
+    };
+    const IntervalVector slack = slacks(q);
     BoxTest t;
     t.proved = std::all_of(slack.begin(), slack.end(), [](const Interval& x) { return x.defined && x.lo > 0.0; });
     if (t.proved) return t;
     t.open = q;
-    t.side = decisive_side(q, scale(), [&](const Box& b) { return spread_of(enclosure_.regions(b, u)); });
+    t.side = decisive_side(q, scale(), [&](const Box& b) { return spread_of(slacks(b)); });
     return t;
 }
 

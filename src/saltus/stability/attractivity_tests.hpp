@@ -64,8 +64,8 @@ public:
     /// Condition 4 with I_C: gaps in it that are open close, whatever else is closed, for velocities of kinetic energy
     /// at most `kinetic`.
     proof::BoxTest closing(const proof::Box& q, double cap, const std::vector<int>& I_C, double kinetic) const;
-    /// The model file's region contains the box, for all velocities of kinetic energy at most `kinetic`.
-    proof::BoxTest in_region(const proof::Box& q, double kinetic) const;
+    /// The model file's region, as far as it speaks of positions alone, contains the box.
+    proof::BoxTest in_region(const proof::Box& q) const;
 
     /// The subsets of gaps that `which` of a test stands for.
     static std::vector<int> subset(const std::vector<int>& rows, unsigned mask);

@@ -41,8 +41,8 @@ Rest find_pass(const Enclosure& e, const std::vector<double>& from) {
         // Of two equal ones the one towards the start.
         const Vector start = Eigen::Map<const Vector>(from.data(), static_cast<Index>(from.size()));
         const bool nearer = (pass.q - start).norm() < (best.q - start).norm();
-        if (U < lowest - 1e-9 * (1.0 + std::fabs(lowest)) ||
-            (U <= lowest + 1e-9 * (1.0 + std::fabs(lowest)) && nearer)) {
+        const double room = 1e-9 * (1.0 + std::fabs(U));
+        if (U + room < lowest || (U < lowest + room && nearer)) {
             lowest = std::min(lowest, U);
             best = pass;
         }
@@ -86,7 +86,12 @@ public:
         const RestBox box = enclose_rest(e, rest);
         const AdmissibleSet set(e, e.potential(box.proved() ? box.q : point_box(list_of(rest.q))));
         EquilibriumCover cover;
-        const Box domain = surround(set, rest, box, cover);
+        const ExtremeEnergy top = linear ? largest_energy(*linear, -1.0) : ExtremeEnergy{};
+        const Box domain = surround(set, rest, box, !top.found, cover);
+        if (top.found) {
+            cover.bottom = -top.value;
+            cover.bottom_box = point_box(list_of(rest.q + top.q));
+        }
         // Slow motions are enough: the statement is about arbitrarily small neighbourhoods.
         const double slow = 1e-3 * (1.0 + std::fabs(cover.bottom));
         const Ground ground{set, rest, box, domain, inf, slow, options_.budget};
@@ -115,14 +120,15 @@ private:
     std::vector<Condition>& rows() { return certificate_.conditions; }
 
     /// A neighbourhood that holds the equilibrium set around q_e and none of the others; the cover of the first.
-    Box surround(const AdmissibleSet& set, const Rest& rest, const RestBox& box, EquilibriumCover& cover) const {
+    Box surround(const AdmissibleSet& set, const Rest& rest, const RestBox& box, bool bottom,
+                 EquilibriumCover& cover) const {
         Box start = box.proved() ? box.q : point_box(list_of(rest.q));
         for (Interval& x : start)
             x = Interval(x.lo - 1e-12 * (1.0 + std::fabs(x.lo)), x.hi + 1e-12 * (1.0 + std::fabs(x.hi)));
         Box domain = neighbourhood(rest, 1.0);
         for (double radius = 0.25; radius < 3000.0; radius *= 2.0) {
             domain = neighbourhood(rest, radius);
-            const CoverRequest request{domain, start, inf, 1.0 / 32.0, options_.budget, true};
+            const CoverRequest request{domain, start, inf, 1.0 / 32.0, options_.budget, bottom};
             cover = cover_equilibria(set, rest.scale, request);
             if (!cover.complete) break;
             if (strictly_inside(cover, domain)) break;
@@ -181,16 +187,15 @@ private:
         Condition c{"5", text_start, Verdict::proved, "", {}};
         const double V_E = std::max(0.0, -cover.bottom);
         certificate_.values.emplace_back("V_E", V_E);
-        if (linear) {
-            const ExtremeEnergy top = largest_energy(*linear, -1.0);
-            const EigenvectorEnd end = eigenvector_end(*linear);
-            if (top.found) {
-                certificate_.values.back().second = top.value;
-                for (Index k = 0; k < top.q.size(); ++k)
-                    certificate_.values.emplace_back("x0 " + model_.coordinates[static_cast<std::size_t>(k)],
-                                                     rest.q(k) + 1.01 * top.q(k));
+        double along = V_E;  // at the end of the set along the eigenvector, where the printed proof begins
+        if (linear && !cover.bottom_box.empty()) {
+            const std::vector<double> at = centre(cover.bottom_box);
+            for (std::size_t k = 0; k < at.size(); ++k) {
+                const double q = rest.q(static_cast<Index>(k));
+                certificate_.values.emplace_back("x0 " + model_.coordinates[k], q + 1.01 * (at[k] - q));
             }
-            if (end.reach > 0.0) certificate_.values.emplace_back("V_at_eigenvector_end", end.value);
+            const EigenvectorEnd end = eigenvector_end(*linear);
+            if (end.reach > 0.0) certificate_.values.emplace_back("V_at_eigenvector_end", along = end.value);
         }
         if (cover.bottom_box.empty() || !rest.found) {
             c.verdict = Verdict::fails;
@@ -207,13 +212,12 @@ private:
         const std::optional<ForceSet> forces = statics(set.enclosure(), cover.bottom_box, {}, {false, {}});
         const bool falls = forces && separate(*forces);
         const std::vector<double> at = centre(cover.bottom_box);
-        c.evidence = "V_E = " + number(certificate_.values.front().second) + " at " +
+        c.evidence = "V_E = " + number(V_E) + " at " +
                      position_text(model_, Eigen::Map<const Vector>(at.data(), static_cast<Index>(at.size()))) +
                      ", where U goes on falling outwards";
-        if (linear && certificate_.values.size() > 1 && certificate_.values.back().first == "V_at_eigenvector_end" &&
-            certificate_.values.back().second < 0.999 * certificate_.values.front().second)
-            c.evidence += "; at the set's end along the eigenvector V is only " +
-                          number(certificate_.values.back().second) + ", so that the start is taken beyond the former";
+        if (along < 0.999 * V_E)
+            c.evidence += "; at the set's end along the eigenvector V is only " + number(along) +
+                          ", so that the start is taken beyond the former";
         if (!falls) c.verdict = Verdict::holds;
         return c;
     }
@@ -248,6 +252,12 @@ private:
 
     void conclude(const EquilibriumCover& cover, const std::optional<LinearSystem>& linear) {
         certificate_.values.emplace_back("boxes", static_cast<double>(cover.boxes));
+        if (linear) {
+            const LinearClassification c = classify(*linear, options_.budget);
+            certificate_.classification = to_string(c.kind);
+            for (const std::complex<double>& x : eigenvalues(*linear))
+                certificate_.eigenvalues.emplace_back(x.real(), x.imag());
+        }
         certificate_.grade = grade_of(rows());
         if (none_fails(rows())) {
             certificate_.outcome = Outcome::unstable;

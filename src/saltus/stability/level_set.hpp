@@ -40,6 +40,7 @@ struct LevelSet {
     LevelPart velocity;    ///< free flight no longer closes a gap
     LevelPart closing;     ///< a gap of I_C stays open beside closed ones
     LevelPart foreign;     ///< another equilibrium set
+    LevelPart damping;     ///< friction no longer outweighs damping that brings energy in
 
     Domain domain;
     std::vector<int> I_C;           ///< position rows
@@ -63,6 +64,9 @@ struct LevelOptions {
 /// All parts but `foreign`, for the contacts I_C; without contacts velocity and closing stay +∞.
 LevelSet level_set(const PositionTests& tests, const Rest& rest, const RestBox& box, const std::vector<int>& I_C,
                    const LevelOptions& options);
+
+/// { Q < c } is bounded for every c, as far as it can be proved.
+bool grows_everywhere(const proof::AdmissibleSet& set, const Rest& rest);
 
 /// The least of the parts into rho and rho_verified.
 void combine(LevelSet& set);

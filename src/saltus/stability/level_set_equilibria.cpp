@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <queue>
 
 namespace saltus::stability {
 
@@ -44,9 +45,7 @@ public:
     }
 
     std::vector<Piece> halves(const Piece& p, std::size_t k) {
-        const double origin =
-            std::isfinite(p.box[k].lo) ? p.box[k].lo : (std::isfinite(p.box[k].hi) ? p.box[k].hi : 0.0);
-        const auto parts = split(p.box, k, origin, scale_[k]);
+        const auto parts = split(p.box, k, 0.0, scale_[k]);
         std::vector<Piece> list;
         for (const Box& box : {parts.first, parts.second}) {
             Piece half = p;
@@ -88,18 +87,25 @@ public:
         Box box;
     };
     Extreme sharpen(bool own, bool up) {
-        const long limit = cover.boxes + budget_ / 4;
-        Extreme extreme{up ? 0.0 : Interval::infinity, {}};
-        while (true) {
-            std::size_t best = cover.pieces.size();
-            for (std::size_t k = 0; k < cover.pieces.size(); ++k) {
-                const Piece& p = cover.pieces[k];
-                if (p.own != own) continue;
-                if (best == cover.pieces.size() ||
-                    (up ? p.level.hi > cover.pieces[best].level.hi : p.level.lo < cover.pieces[best].level.lo))
-                    best = k;
+        const long limit = cover.boxes + std::min(budget_ / 4, 10'000L);
+        struct Ranked {
+            double level;
+            std::size_t piece;
+            bool operator<(const Ranked& other) const {
+                return level < other.level || (level == other.level && piece < other.piece);
             }
-            if (best == cover.pieces.size()) return {up ? 0.0 : Interval::infinity, {}};
+        };
+        std::priority_queue<Ranked> queue;
+        const auto rank = [&](std::size_t k) {
+            const Interval& level = cover.pieces[k].level;
+            queue.push({up ? level.hi : -level.lo, k});
+        };
+        for (std::size_t k = 0; k < cover.pieces.size(); ++k)
+            if (cover.pieces[k].own == own) rank(k);
+        std::vector<bool> gone(cover.pieces.size(), false);
+        Extreme extreme{up ? 0.0 : Interval::infinity, {}};
+        while (!queue.empty()) {
+            const std::size_t best = queue.top().piece;
             const Piece p = cover.pieces[best];
             extreme = {up ? p.level.hi : p.level.lo, p.box};
             const double size = std::max(std::fabs(p.level.lo), 1e-6);
@@ -108,10 +114,21 @@ public:
                 return width(level) / (1.0 + width(level));
             });
             if (!can_split(p.box, k)) k = widest(p);
-            if (width(p.level) <= tolerance * size || !can_split(p.box, k) || cover.boxes >= limit) return extreme;
-            cover.pieces.erase(cover.pieces.begin() + static_cast<std::ptrdiff_t>(best));
-            for (Piece& half : halves(p, k)) cover.pieces.push_back(std::move(half));
+            if (width(p.level) <= tolerance * size || !can_split(p.box, k) || cover.boxes >= limit) break;
+            queue.pop();
+            gone[best] = true;
+            for (Piece& half : halves(p, k)) {
+                cover.pieces.push_back(std::move(half));
+                gone.push_back(false);
+                rank(cover.pieces.size() - 1);
+            }
         }
+        if (queue.empty()) extreme = {up ? 0.0 : Interval::infinity, {}};
+        std::vector<Piece> left;
+        for (std::size_t k = 0; k < cover.pieces.size(); ++k)
+            if (!gone[k]) left.push_back(std::move(cover.pieces[k]));
+        cover.pieces = std::move(left);
+        return extreme;
     }
 
     void sort(const Box& start) {

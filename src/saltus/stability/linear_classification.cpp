@@ -58,6 +58,16 @@ Interval form(const IntervalMatrix& A, const Box& u) {
 
 }  // namespace
 
+const char* to_string(LinearClass kind) {
+    switch (kind) {
+        case LinearClass::globally_attractive: return "globally attractive";
+        case LinearClass::locally_attractive: return "locally attractive";
+        case LinearClass::unstable: return "unstable";
+        case LinearClass::undecided: return "undecided";
+    }
+    return "";
+}
+
 std::optional<LinearSystem> linear_system(const Enclosure& e) {
     const model::Model& m = e.model();
     if (!m.contacts.empty() || !m.constraints.empty() || !m.clutches.empty() || !m.autonomous || !m.scleronomic)
@@ -93,6 +103,30 @@ std::optional<LinearSystem> linear_system(const Enclosure& e) {
     }
     s.W = rows_of(rows, which);
     if (!narrow(s.M) || !narrow(s.K) || !narrow(s.C) || !narrow(s.W)) return std::nullopt;
+    return s;
+}
+
+std::optional<LinearSystem> sliding_system(const Enclosure& e, const Box& q) {
+    const model::Model& m = e.model();
+    if (!m.contacts.empty() || !m.constraints.empty() || !m.clutches.empty() || !e.linear_damping) return std::nullopt;
+    LinearSystem s;
+    s.M = e.mass(q);
+    s.C = e.damping(q);
+    const IntervalMatrix rows = e.row_matrix(q);
+    const IntervalVector coefficients = e.coefficients(q, whole_space(q.size()));
+    std::vector<int> which;
+    for (const model::Slider& slider : m.sliders) {
+        if (slider.friction.law != model::FrictionLaw::coulomb) return std::nullopt;
+        s.groups.emplace_back();
+        for (int k = 0; k < slider.friction.dimension; ++k) {
+            s.groups.back().push_back(static_cast<int>(which.size()));
+            which.push_back(slider.friction.first_row + k);
+        }
+        s.F.push_back(coefficient(coefficients, slider.friction.mu[0]) *
+                      coefficient(coefficients, slider.normal_force));
+    }
+    s.W = rows_of(rows, which);
+    if (!s.M.finite() || !s.C.finite() || !s.W.finite()) return std::nullopt;
     return s;
 }
 

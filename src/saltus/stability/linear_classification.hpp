@@ -21,6 +21,9 @@ struct LinearSystem {
 /// The model as one, where it is: sliders alone, all its functions affine.
 std::optional<LinearSystem> linear_system(const proof::Enclosure& enclosure);
 
+/// M, C and friction of sliders over a box of positions, for `friction_level`; nothing where damping is not linear.
+std::optional<LinearSystem> sliding_system(const proof::Enclosure& enclosure, const proof::Box& q);
+
 /// Eigenvalues of the system without friction, real parts ascending.
 std::vector<std::complex<double>> eigenvalues(const LinearSystem& system);
 
@@ -32,6 +35,8 @@ enum class LinearClass {
     unstable,             ///< K has a negative eigenvalue
     undecided,
 };
+const char* to_string(LinearClass kind);
+
 struct LinearClassification {
     LinearClass kind = LinearClass::undecided;
     double stiffness = 0.0;  ///< smallest eigenvalue of K relative to M

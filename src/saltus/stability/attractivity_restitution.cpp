@@ -225,9 +225,16 @@ Condition impact_condition(const Ground& g) {
     const std::vector<double> q(g.rest.q.data(), g.rest.q.data() + g.rest.q.size()), u(q.size(), 0.0);
     const integrate::ModelCollision at =
         integrate::collision_at(g.model(), 0.0, q, u, integrate::closed_elements(g.model(), 0.0, q));
-    if (!at.singular && at.collision.directions.cols() > 0 &&
-        at.restitutions.e.size() == at.collision.directions.cols()) {
-        const impact::EnergyCreation creation = impact::find_energy_creation(at.collision, at.restitutions.e);
+    if (!at.singular && at.collision.directions.cols() > 0) {
+        // The coefficients of the laws; at rest, as here, an impact has none.
+        Vector rows = Vector::Zero(at.collision.directions.cols());
+        impact::each_block(at.collision, [&](std::size_t block, Index first) {
+            if (!impact::has_normal(at.collision.laws[block])) return;
+            const auto k = static_cast<std::size_t>(at.owner[block]);  // contacts are the first elements
+            for (Index i = 0; i < at.collision.sizes[block]; ++i)
+                rows(first + i) = expr::midpoint(i == 0 ? e.e_n[k] : e.e_t[k]);
+        });
+        const impact::EnergyCreation creation = impact::find_energy_creation(at.collision, rows);
         if (creation.found) {
             c.evidence += "; the collision of the witness creates energy";
             c.witness.q = q;

@@ -196,6 +196,8 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
     }
     out.periods = periods_of(model);
     const std::vector<Vector> starts = scattered(m, out.periods, options.starts);
+    const Matrix neutral = neutral_directions(model);
+    bool tired = false;
     Combinations combinations(m.contacts.size(), static_cast<std::size_t>(options.most_combinations));
     for (std::vector<char> closed; combinations.next(closed);) {
         if (options.interrupted && options.interrupted()) {
@@ -203,21 +205,33 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
             break;
         }
         ++out.combinations;
-        CombinationSearch search(model, closed, out.periods);
+        CombinationSearch search(model, closed, out.periods, neutral, options.interrupted);
         bool possible = false;
-        for (const Vector& start : starts) {
+        // With many contacts most combinations are empty: a few starts must do.
+        const std::size_t some = m.contacts.size() > 5 ? std::min<std::size_t>(starts.size(), 12) : starts.size();
+        bool done = false;
+        for (std::size_t k = 0; k < 2 && !done && !possible; ++k) done = search.look_everywhere(starts[k], possible);
+        for (std::size_t k = 0; k < some && !done && !search.tired(); ++k) {
             ++out.starts;
-            possible = search.look_from(start) || possible;
+            possible = search.look_from(starts[k]) || possible;
         }
+        tired = tired || search.tired();
         if (!possible) combinations.impossible();
         out.programs += search.programs();
-        for (EquilibriumSet& set : search.sets()) out.sets.push_back(std::move(set));
+        std::vector<EquilibriumSet> found = search.sets();
+        for (EquilibriumSet& set : found) out.sets.push_back(std::move(set));
     }
     if (combinations.left_out) {
         out.status = SearchStatus::partly;
         out.warnings.push_back("only the first " + std::to_string(options.most_combinations) +
                                " combinations of closed contacts were looked at");
     }
+    if (options.interrupted && options.interrupted())
+        out.status = SearchStatus::interrupted;
+    else if (tired)
+        out.warnings.push_back(
+            "the search of some combination of contacts was cut short after many programs: sets may be missing, and "
+            "some extents are those of samples");
     std::stable_sort(out.sets.begin(), out.sets.end(),
                      [&](const EquilibriumSet& a, const EquilibriumSet& b) { return before(out.periods, a, b); });
     find_neighbours(out);

@@ -207,6 +207,7 @@ std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<ch
     if (!affine_forces(plane, out.statics, d, out.H)) {
         const double size = std::max(out.statics.size, 1e-300);
         if (out.load_slopes.size() > 0 && out.load_slopes.cwiseAbs().maxCoeff() > 0.0) return {};
+        if (lambda.size() != out.statics.W.cols()) return {};
         if (!neutral_forces(plane, out.statics, lambda, d, size)) return {};
         out.neutral = true;
         out.H.setZero();
@@ -218,6 +219,20 @@ std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<ch
         if (gap.affine) gap.slope = numbers(plane, slopes, d).row(0);
     }
     return out;
+}
+
+bool closes_in_a_plane(const RestingModel& model, const std::vector<char>& closed) {
+    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model.model().system.get());
+    if (system == nullptr || static_cast<int>(system->formulas().q.size()) != model.size()) return false;
+    const Eigen::Index n = model.size();
+    Plane plane(*system, model.model(), model.time(), Vector::Zero(n), Matrix::Identity(n, n));
+    std::vector<Expr> slopes;
+    const model::Formulas& f = plane.formulas();
+    std::vector<Expr> functions = f.constraints;
+    for (std::size_t i = 0; i < closed.size(); ++i)
+        if (closed[i] != 0) functions.push_back(f.gaps[ix(model.model().contacts[i].row) - f.constraints.size()]);
+    return std::all_of(functions.begin(), functions.end(),
+                       [&](Expr g) { return plane.slopes(plane.on_plane(g), slopes); });
 }
 
 }  // namespace saltus::stability

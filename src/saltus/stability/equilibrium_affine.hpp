@@ -28,8 +28,12 @@ struct AffineRest {
 };
 
 /// The statics along the directions N from p; nothing when they are not affine, or the system is not made of
-/// expressions. `lambda`: forces that hold p and obey the laws, for what is neutral.
+/// expressions. `lambda`: forces that hold q and obey the laws, for what is neutral; empty: q need not be held.
 std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<char>& closed, const Vector& q,
                                        const Vector& lambda, const Matrix& N);
+
+/// Whether constraints and the gaps of the closed contacts are affine everywhere, so that the positions in which they
+/// are closed are one plane.
+bool closes_in_a_plane(const RestingModel& model, const std::vector<char>& closed);
 
 }  // namespace saltus::stability

@@ -16,7 +16,8 @@ using Index = Eigen::Index;
 
 class Filler {
 public:
-    Filler(RestingManifold& m, const RestPoint& from, const CoverOptions& o) : m_(m), o_(o), from_(from) {
+    Filler(RestingManifold& m, const RestPoint& from, const CoverOptions& o)
+        : m_(m), o_(o), from_(from), most_(o.most) {
         out_.around.assign(static_cast<std::size_t>(m.size()), 0);
         out_.endless = out_.around;
         floor_ = m.inside(from.q).value > 1e-6 ? 0.0 : rest_tolerance;
@@ -24,11 +25,12 @@ public:
 
     Cover run() {
         const Matrix T = m_.tangent(from_);
+        if (T.cols() > 3) most_ = std::min<std::size_t>(most_, 200);
         measure(T);
         out_.spacing = T.cols() == 2 ? 0.16 : T.cols() == 3 ? 0.4 : 0.9;
         add(from_);
         while (!queue_.empty()) {
-            if (out_.inside.size() >= o_.most) {
+            if (out_.inside.size() >= most_ || m_.tired()) {
                 out_.complete = false;
                 break;
             }
@@ -112,7 +114,7 @@ private:
     bool taken(const Vector& q) {
         for (const RestPoint& p : out_.inside) {
             const Vector copy = nearest_copy(o_.periods, p.q, q);
-            if (distance(q, copy) > 0.6 * out_.spacing) continue;
+            if (distance(m_.modulo(q), m_.modulo(copy)) > 0.6 * out_.spacing) continue;
             for (Index i = 0; i < q.size(); ++i)
                 if (std::abs(copy(i) - p.q(i)) > 1e-9) out_.around[static_cast<std::size_t>(i)] = 1;
             return true;
@@ -151,6 +153,7 @@ private:
     RestingManifold& m_;
     const CoverOptions& o_;
     const RestPoint& from_;
+    std::size_t most_;
     Cover out_;
     std::deque<std::size_t> queue_;
     double floor_ = 0.0;

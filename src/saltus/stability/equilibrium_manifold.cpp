@@ -17,7 +17,7 @@ using Index = Eigen::Index;
 }  // namespace
 
 RestingManifold::RestingManifold(RestingModel& model, std::vector<char> closed)
-    : model_(model), closed_(std::move(closed)) {
+    : neutral(model.size(), 0), model_(model), closed_(std::move(closed)) {
     const model::Model& m = model.model();
     for (const model::Constraint& c : m.constraints) rows_.push_back(c.row);
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
@@ -122,6 +122,15 @@ bool RestingManifold::close(Vector& q) {
     return before <= 1e-11;
 }
 
+Matrix RestingManifold::closing() {
+    Matrix J(static_cast<Index>(rows_.size()), size());
+    for (Index k = 0; k < J.rows(); ++k) {
+        const int row = rows_[static_cast<std::size_t>(k)];
+        J.row(k) = model_.row(row) / model_.position_scale(row);
+    }
+    return kernel_of(J, 1e-9);
+}
+
 bool RestingManifold::correct(RestPoint& p, const std::optional<Slice>& slice, double tolerance) {
     return newton(p, slice, nullptr, tolerance);
 }
@@ -177,9 +186,10 @@ Matrix RestingManifold::tangent(const RestPoint& p) {
     const Index n = size(), m = l.constant.size() - n;
     const Matrix reach = range_of(l.B.topRows(n));
     const Matrix beyond = kernel_of(reach.transpose());  // n × (n − rank)
-    Matrix J(beyond.cols() + m, n);
+    Matrix J(beyond.cols() + m + neutral.cols(), n);
     J.topRows(beyond.cols()) = beyond.transpose() * l.J.topRows(n);
-    J.bottomRows(m) = l.J.bottomRows(m);
+    J.middleRows(beyond.cols(), m) = l.J.bottomRows(m);
+    J.bottomRows(neutral.cols()) = neutral.transpose() * l.unit_q.asDiagonal();
     // Rows that are rounding beside the stiffness they come from say nothing.
     const double stiff = std::max(l.J.topRows(n).norm(), 1e-300);
     for (Index r = 0; r < beyond.cols(); ++r) J.row(r) /= stiff;

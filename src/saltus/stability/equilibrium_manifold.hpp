@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,9 @@ public:
     /// Onto constraints and closed contacts alone.
     bool close(Vector& q);
 
+    /// Directions in which they stay closed, at the model's position.
+    Matrix closing();
+
     /// Directions of q along the manifold, orthonormal in the measure above: columns.
     Matrix tangent(const RestPoint& p);
 
@@ -79,7 +83,15 @@ public:
         return (a - b).cwiseQuotient(unit(a)).cwiseAbs().maxCoeff();
     }
 
+    /// Directions along which nothing ever changes, orthonormal; tangents leave them out.
+    Matrix neutral;
+    /// x without its part along them.
+    Vector modulo(const Vector& x) const { return x - neutral * (neutral.transpose() * x); }
+
     long programs = 0;
+    std::function<bool()> interrupted;  ///< asked by what takes long; true: come to an end
+    bool tired() const { return programs > most_programs || (interrupted && interrupted()); }
+    long most_programs = 10000;
 
 private:
     struct Linear {

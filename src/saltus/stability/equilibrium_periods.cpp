@@ -8,6 +8,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 #include "saltus/model/expression_system.hpp"
+#include "saltus/stability/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
 
@@ -56,14 +57,19 @@ Vector fingerprint(RestingModel& model, const Vector& q) {
     return Eigen::Map<const Vector>(all.data(), static_cast<Eigen::Index>(all.size()));
 }
 
+/// Numbers between −1 and 1, scattered, the same in every run.
+Vector scattered(Eigen::Index n, int k) {
+    Vector out(n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+        const double x = 0.6180339887498949 * (k + 7.0 * static_cast<double>(j + 1) * 1.3247179572447460);
+        out(j) = 2.0 * (x - std::floor(x)) - 1.0;
+    }
+    return out;
+}
+
 bool is_period(RestingModel& model, Eigen::Index i, double period) {
-    // Golden-ratio points: scattered, the same in every run.
     for (int k = 1; k <= 6; ++k) {
-        Vector q(model.size());
-        for (Eigen::Index j = 0; j < q.size(); ++j) {
-            const double x = 0.6180339887498949 * (k + 7.0 * static_cast<double>(j + 1) * 1.3247179572447460);
-            q(j) = 4.0 * (x - std::floor(x)) - 2.0;
-        }
+        Vector q = 2.0 * scattered(model.size(), k);
         const Vector here = fingerprint(model, q);
         q(i) += period;
         const Vector there = fingerprint(model, q);
@@ -116,6 +122,31 @@ bool depends_on_time(const model::Model& m) {
         if ((first - then).cwiseAbs().maxCoeff() > 1e-13 * (1.0 + first.cwiseAbs().maxCoeff())) return true;
     }
     return false;
+}
+
+Matrix neutral_directions(RestingModel& model) {
+    const Eigen::Index n = model.size();
+    const model::Model& m = model.model();
+    Matrix rows(0, n);
+    const auto add = [&](const Matrix& more) {
+        rows.conservativeResize(rows.rows() + more.rows(), n);
+        rows.bottomRows(more.rows()) = more;
+    };
+    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), n);
+    for (int k = 1; k <= 3; ++k) {
+        model.move_to(q0 + scattered(n, k));
+        const Statics s = model.statics(std::vector<char>(m.contacts.size(), 1));
+        const Matrix K = model.stiffness(s, 1.0 * scattered(s.W.cols(), k + 10));
+        if (!K.allFinite()) return Matrix(n, 0);
+        add(K / std::max(K.norm(), 1e-300));
+        for (int row = 0; row < m.layout().positions(); ++row) add(model.row(row));
+        add(model.load_slopes(s));
+        if (rows.rows() > 4 * n) {  // their span is enough
+            const Matrix span = range_of(rows.transpose(), 1e-11);
+            rows = span.transpose();
+        }
+    }
+    return kernel_of(rows, 1e-9, 1e-11);
 }
 
 Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b) {

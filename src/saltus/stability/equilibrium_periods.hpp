@@ -11,6 +11,10 @@ namespace saltus::stability {
 /// from the arguments of sines and cosines; that they are periods is seen at scattered positions.
 std::vector<double> periods_of(RestingModel& model);
 
+/// Directions along which every position may be shifted without any change, orthonormal columns: translations of a
+/// model that no spring ties to the ground. From exact derivatives at scattered positions.
+Matrix neutral_directions(RestingModel& model);
+
 /// Whether forces at rest, gaps, constraints, rows or loads depend on time, with the values that the parameters have: a
 /// term with a factor 0 does not.
 bool depends_on_time(const model::Model& model);

@@ -145,6 +145,39 @@ bool AffineSets::meet(const Signs& a, const Signs& b) const {
     return solve(both, {}).status == ProgramStatus::optimal;
 }
 
+std::optional<Vector> AffineSets::somewhere(RestingModel& model, const std::vector<char>& closed,
+                                            const AffineRest& plane) {
+    AffineSets all(model, closed, plane, Signs(plane.statics.elements.size(), 0));
+    all.feasible_.clear();
+    Signs sign(plane.statics.elements.size(), 0);
+    all.enumerate(sign, 0);
+    std::optional<Vector> best;
+    double widest = 1e-9;
+    for (const Signs& part : all.feasible_) {
+        // x = (s, τ): gaps >= τ, τ at most 1
+        ForceProgram p = all.program(part);
+        const Index d = p.A.cols();
+        p.A.conservativeResize(p.A.rows(), d + 1);
+        p.A.col(d).setZero();
+        p.C.conservativeResize(p.C.rows(), d + 1);
+        p.C.col(d).setConstant(-1.0);
+        if (p.load_slope.size() > 0) {
+            p.load_slope.conservativeResize(p.load_slope.rows(), d + 1);
+            p.load_slope.col(d).setZero();
+        }
+        p.lower = Vector::Constant(d + 1, -infinity);
+        p.upper = Vector::Constant(d + 1, infinity);
+        p.upper(d) = 1.0;
+        ForceCost cost;
+        cost.x = -Vector::Unit(d + 1, d);
+        const ForceSolution found = solve(p, cost);
+        if (found.status != ProgramStatus::optimal || found.x(d) <= widest) continue;
+        widest = found.x(d);
+        best = all.position(found.x.head(d));
+    }
+    return best;
+}
+
 bool AffineSets::extreme(const std::vector<Signs>& parts, const Vector& cost, Vector& s) const {
     double best = infinity;
     for (const Signs& sign : parts) {

@@ -18,6 +18,10 @@ public:
     bool exact() const { return exact_; }
     const std::vector<EquilibriumSet>& sets() const { return sets_; }
 
+    /// A position of the plane that is an equilibrium with its gaps as open as may be; nothing when there is none.
+    static std::optional<Vector> somewhere(RestingModel& model, const std::vector<char>& closed,
+                                           const AffineRest& plane);
+
 private:
     using Signs = std::vector<int>;
 

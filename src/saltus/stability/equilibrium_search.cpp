@@ -30,13 +30,17 @@ Vector first_copy(const std::vector<double>& periods, const Vector& q) {
     return out;
 }
 
-CombinationSearch::CombinationSearch(RestingModel& model, std::vector<char> closed, const std::vector<double>& periods)
-    : model_(model), manifold_(model, std::move(closed)), periods_(periods) {}
+CombinationSearch::CombinationSearch(RestingModel& model, std::vector<char> closed, const std::vector<double>& periods,
+                                     const Matrix& neutral, std::function<bool()> interrupted)
+    : model_(model), manifold_(model, std::move(closed)), periods_(periods) {
+    manifold_.neutral = neutral;
+    manifold_.interrupted = std::move(interrupted);
+}
 
 bool CombinationSearch::look_from(Vector q) {
     if (!manifold_.close(q)) return false;
     more_.push_back(q);
-    for (int rounds = 0; !more_.empty() && rounds < 50; ++rounds) {
+    for (int rounds = 0; !more_.empty() && rounds < 50 && !manifold_.tired(); ++rounds) {
         RestPoint p = manifold_.at(more_.front());
         more_.pop_front();
         if (!manifold_.settle(p)) continue;
@@ -46,6 +50,51 @@ bool CombinationSearch::look_from(Vector q) {
     }
     more_.clear();
     return true;
+}
+
+std::vector<EquilibriumSet> CombinationSearch::sets() const {
+    std::vector<EquilibriumSet> list;
+    EquilibriumSet* open = nullptr;
+    list.reserve(sets_.size());
+    for (const EquilibriumSet& set : sets_) {
+        const bool unfinished = set.shape == SetShape::region && set.tolerance > 1e-6;
+        if (!unfinished || open == nullptr || open->dimension != set.dimension) {
+            list.push_back(set);
+            if (unfinished) open = &list.back();
+            continue;
+        }
+        open->lower = open->lower.cwiseMin(set.lower);
+        open->upper = open->upper.cwiseMax(set.upper);
+        open->tolerance = std::max(open->tolerance, set.tolerance);
+        open->potential_least = std::min(open->potential_least, set.potential_least);
+        open->potential_greatest = std::max(open->potential_greatest, set.potential_greatest);
+        open->boundary.insert(open->boundary.end(), set.boundary.begin(), set.boundary.end());
+        open->samples.insert(open->samples.end(), set.samples.begin(), set.samples.end());
+        if (set.contains_frictionless && !open->contains_frictionless) {
+            open->contains_frictionless = true;
+            open->frictionless = set.frictionless;
+        }
+    }
+    return list;
+}
+
+bool CombinationSearch::look_everywhere(Vector q, bool& possible) {
+    if (!closes_in_a_plane(model_, manifold_.closed())) return false;
+    possible = manifold_.close(q);
+    if (!possible) return true;
+    model_.move_to(q);
+    const Matrix N = manifold_.closing();
+    const std::optional<AffineRest> plane =
+        affine_along(model_, manifold_.closed(), q, {}, N.cols() > 0 ? reduced_basis(N) : N);
+    if (!plane || plane->neutral) return false;
+    for (const AffineRest::Gap& gap : plane->gaps)
+        if (!gap.affine) return false;
+    const std::optional<Vector> found = AffineSets::somewhere(model_, manifold_.closed(), *plane);
+    if (!found) return true;
+    RestPoint p = manifold_.at(*found);
+    const std::size_t before = sets_.size();
+    if (manifold_.correct(p)) describe(std::move(p));
+    return sets_.size() > before && sets_.back().exact;
 }
 
 /// The contacts that are not closed here are to be open: off a point where one just touches.
@@ -63,7 +112,7 @@ bool CombinationSearch::lift(RestPoint& p) {
 bool CombinationSearch::in_set(std::size_t k, const Vector& q) {
     const EquilibriumSet& set = sets_[k];
     if (set.exact) {
-        Vector off = nearest_copy(periods_, q, set.origin) - set.origin;
+        Vector off = manifold_.modulo(nearest_copy(periods_, q, set.origin) - set.origin);
         const Vector unit = manifold_.unit(q);
         if (set.directions.cols() > 0) off -= set.directions * least_squares(set.directions, off);
         if (off.cwiseQuotient(unit).cwiseAbs().maxCoeff() > 1e-7) return false;
@@ -80,7 +129,7 @@ bool CombinationSearch::in_set(std::size_t k, const Vector& q) {
         std::size_t nearest = 0;
         for (std::size_t i = 0; i < c.samples.size(); ++i) {
             const Vector& at = c.samples[i].point.q;
-            const double d = manifold_.distance(at, nearest_copy(periods_, q, at));
+            const double d = manifold_.distance(at, at + manifold_.modulo(nearest_copy(periods_, q, at) - at));
             if (d < best) {
                 best = d;
                 nearest = i;
@@ -88,7 +137,8 @@ bool CombinationSearch::in_set(std::size_t k, const Vector& q) {
         }
         if (best > 0.1) return false;
         const Curve::Sample& s = c.samples[nearest];
-        const Vector unit = manifold_.unit(s.point.q), copy = nearest_copy(periods_, q, s.point.q);
+        const Vector unit = manifold_.unit(s.point.q);
+        const Vector copy = s.point.q + manifold_.modulo(nearest_copy(periods_, q, s.point.q) - s.point.q);
         const Vector direction = s.tangent.cwiseQuotient(unit);
         RestPoint p = s.point;
         const double distance = direction.dot(copy - p.q);
@@ -98,7 +148,7 @@ bool CombinationSearch::in_set(std::size_t k, const Vector& q) {
     }
     // A region: near a sample, and equilibria all the way to it.
     for (const Vector& at : set.samples) {
-        const Vector copy = nearest_copy(periods_, q, at);
+        const Vector copy = at + manifold_.modulo(nearest_copy(periods_, q, at) - at);
         if (manifold_.distance(at, copy) > 1.5 * set.spacing) continue;
         bool all = true;
         for (int part = 1; part < 8 && all; ++part) {
@@ -119,7 +169,9 @@ bool CombinationSearch::known(const RestPoint& p) {
 void CombinationSearch::describe(RestPoint p) {
     if (!manifold_.correct(p)) return;
     const Matrix T = manifold_.tangent(p);
-    if (describe_exactly(p, T)) return;
+    Matrix whole(T.rows(), T.cols() + manifold_.neutral.cols());
+    whole << T, manifold_.neutral;
+    if (describe_exactly(p, whole)) return;
     if (T.cols() == 1)
         describe_curve(p);
     else
@@ -200,6 +252,7 @@ void CombinationSearch::describe_curve(const RestPoint& from) {
 
 /// Two dimensions and more: points all over it, and extents by sequential programs from the outermost of them.
 void CombinationSearch::describe_region(const RestPoint& seed, const Matrix& T) {
+    if (T.cols() == 0) return describe_point(seed);
     EquilibriumSet set;
     set.closed = manifold_.closed();
     set.dimension = static_cast<int>(T.cols());
@@ -217,7 +270,8 @@ void CombinationSearch::describe_region(const RestPoint& seed, const Matrix& T) 
     for (const Vector& q : c.boundary) set.samples.push_back(q);
     set.spacing = 1.5 * c.spacing * c.measure.cwiseQuotient(manifold_.unit(from.q)).maxCoeff();
     for (Index i = 0; i < n; ++i) {
-        if (set.around[static_cast<std::size_t>(i)] != 0) continue;
+        if (set.around[static_cast<std::size_t>(i)] != 0 || manifold_.tired()) continue;
+        if (manifold_.neutral.cols() > 0 && manifold_.neutral.row(i).norm() > 1e-9) continue;
         for (const double side : {1.0, -1.0}) {
             const auto outermost =
                 std::min_element(set.samples.begin(), set.samples.end(),
@@ -239,7 +293,22 @@ void CombinationSearch::describe_region(const RestPoint& seed, const Matrix& T) 
             (side > 0.0 ? set.lower : set.upper)(i) = end;
         }
     }
-    if (!c.complete) set.tolerance = std::max(set.tolerance, set.spacing);
+    if (!c.complete || manifold_.tired()) set.tolerance = std::max(set.tolerance, set.spacing);
+    sets_.push_back(std::move(set));
+    curves_.emplace_back();
+    finish(sets_.back());
+}
+
+/// A point up to what it may be shifted by.
+void CombinationSearch::describe_point(const RestPoint& p) {
+    EquilibriumSet set;
+    set.closed = manifold_.closed();
+    set.shape = manifold_.neutral.cols() > 0 ? SetShape::plane : SetShape::point;
+    set.tolerance = 1e-10;
+    set.representative = set.lower = set.upper = p.q;
+    set.around.assign(static_cast<std::size_t>(manifold_.size()), 0);
+    set.samples = {p.q};
+    set.spacing = 1e-7;
     sets_.push_back(std::move(set));
     curves_.emplace_back();
     finish(sets_.back());
@@ -330,6 +399,15 @@ void CombinationSearch::canonical(EquilibriumSet& set) const {
 void CombinationSearch::finish(EquilibriumSet& set) {
     const auto n = static_cast<std::size_t>(manifold_.size());
     if (set.around.empty()) set.around.assign(n, 0);
+    // Where it may be shifted at will it has no end.
+    if (!set.exact && manifold_.neutral.cols() > 0) {
+        set.dimension += static_cast<int>(manifold_.neutral.cols());
+        for (Index i = 0; i < set.lower.size(); ++i)
+            if (manifold_.neutral.row(i).norm() > 1e-9) {
+                set.lower(i) = -infinity;
+                set.upper(i) = infinity;
+            }
+    }
     // A width that is rounding is none.
     for (Index i = 0; i < set.lower.size(); ++i)
         if (std::isfinite(set.lower(i)) && set.upper(i) - set.lower(i) <= 1e-13 * (1.0 + std::abs(set.lower(i))))

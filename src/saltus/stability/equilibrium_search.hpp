@@ -12,14 +12,22 @@ namespace saltus::stability {
 /// The search for the sets of one combination of closed contacts.
 class CombinationSearch {
 public:
-    CombinationSearch(RestingModel& model, std::vector<char> closed, const std::vector<double>& periods);
+    /// `neutral`: directions in which everything may be shifted.
+    CombinationSearch(RestingModel& model, std::vector<char> closed, const std::vector<double>& periods,
+                      const Matrix& neutral, std::function<bool()> interrupted);
+
+    /// Where geometry and statics are affine all over, one program tells whether there is an equilibrium at all: true
+    /// when it did, and nothing is left to be looked for.
+    bool look_everywhere(Vector q, bool& possible);
 
     /// Looks from a position; adds the sets that it finds and did not know. False when the contacts could not even be
     /// closed from there.
     bool look_from(Vector q);
 
-    std::vector<EquilibriumSet>& sets() { return sets_; }
+    /// What was found; regions that were not covered to their ends count as one, as they may be connected.
+    std::vector<EquilibriumSet> sets() const;
     long programs() const { return manifold_.programs; }
+    bool tired() const { return manifold_.tired(); }
 
 private:
     bool known(const RestPoint& p);
@@ -28,6 +36,7 @@ private:
     bool describe_exactly(const RestPoint& p, const Matrix& T);
     void describe_curve(const RestPoint& p);
     void describe_region(const RestPoint& seed, const Matrix& T);
+    void describe_point(const RestPoint& p);
     void inwards(RestPoint& p, const Matrix& T);
     void finish(EquilibriumSet& set);
     SetLimit limit_at(const Vector& q);

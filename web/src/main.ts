@@ -5,7 +5,7 @@ import { el } from "./dom";
 import { type Known, motionView } from "./motion";
 import { toggleTheme } from "./theme";
 import type { Part, Report } from "./types";
-import { views } from "./views";
+import { numbersView, views } from "./views";
 
 function header(report: Report): HTMLElement {
     const button = el("button", { class: "theme", type: "button", "aria-label": "light or dark" }, "◐");
@@ -20,16 +20,29 @@ function knownOf(parts: Part[]): Known {
     for (const kind of ["equilibria", "basin"])
         for (const p of parts)
             if (p.kind === kind && !known.sets.length) known.sets = p.data.sets ?? [];
-    const level = parts.find((p) => p.kind === "certify" && typeof p.data.rho === "number");
-    if (level) known.rho = level.data.rho;
+    const proof = parts.find((p) => p.kind === "certify" && p.data.verdict === "attractive" && typeof p.data.rho === "number");
+    if (proof) {
+        known.rho = proof.data.rho;
+        known.level = proof.data.rho + lowest(known.sets, proof.data.equilibrium?.q ?? {});
+    }
     return known;
 }
 
-function partView(part: Part, known: Known): HTMLElement {
-    const body = part.kind === "motion" ? motionView(part.data, known) : (views[part.kind] ?? views.other)(part.data);
+/// The potential of the equilibrium that a certificate is about; 0 where nobody says.
+function lowest(sets: any[], q: Record<string, number>): number {
+    const holds = (s: any) =>
+        Object.entries<[number, number]>(s.extent ?? {}).every(([n, r]) => q[n] === undefined || (q[n] > r[0] - 1e-6 && q[n] < r[1] + 1e-6));
+    const set = sets.find(holds);
+    return typeof set?.potential?.[0] === "number" ? set.potential[0] : typeof set?.potential === "number" ? set.potential : 0;
+}
+
+const idOf = (part: Part, index: number) => `${part.kind}-${index + 1}`;
+
+function partView(part: Part, index: number, known: Known): HTMLElement {
+    const body = part.kind === "motion" ? motionView(part.data, known) : (views[part.kind] ?? views.other)(part.data, known);
     const title = el("h2", {}, part.kind === "motion" ? "simulate" : part.kind);
     const command = part.command ? el("code", { class: "command" }, part.command) : null;
-    return el("article", { id: part.kind }, el("div", { class: "parthead" }, title, command, el("span", { class: "source" }, part.source)), body);
+    return el("article", { id: idOf(part, index) }, el("div", { class: "parthead" }, title, command, el("span", { class: "source" }, part.source)), body);
 }
 
 function start(): void {
@@ -39,13 +52,13 @@ function start(): void {
     page.append(header(report));
     if (report.parts.length > 1)
         page.append(
-            el("nav", {}, ...report.parts.map((p) => el("a", { href: "#" + p.kind }, p.kind === "motion" ? "simulate" : p.kind))),
+            el("nav", {}, ...report.parts.map((p, k) => el("a", { href: "#" + idOf(p, k) }, p.kind === "motion" ? "simulate" : p.kind))),
         );
     if (report.text) page.append(el("p", { class: "intro" }, report.text));
-    if (report.numbers?.length) page.append(views.numbers(report.numbers));
+    if (report.numbers?.length) page.append(numbersView(report.numbers));
     for (const note of report.notes ?? []) page.append(el("p", { class: "warning" }, note));
     const known = knownOf(report.parts);
-    for (const part of report.parts) page.append(partView(part, known));
+    report.parts.forEach((part, k) => page.append(partView(part, k, known)));
     page.append(el("footer", {}, `Saltus ${report.version ?? ""}. This file needs no network.`));
 }
 

@@ -12,6 +12,7 @@ let groups = 0;
 /// What other results of the page say about the same model: sets of rest, and a level of V that is safe.
 export interface Known {
     sets: { extent: Record<string, [number, number]> }[];
+    level?: number; // of T + U: ρ* above that of the equilibrium
     rho?: number;
 }
 
@@ -194,12 +195,12 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
         });
         const layers: Layer[] = [];
         const plane = m.planes.find((p) => p.coordinate === i);
-        if (plane) layers.push(...energyLevels(plane, initial, known.rho));
+        if (plane) layers.push(...energyLevels(plane, initial, known));
         const rest = known.sets.flatMap((e): (Point | null)[] => {
             const r = e.extent?.[q.name];
             return r && Number.isFinite(r[0]) && Number.isFinite(r[1]) ? [[r[0], 0], [r[1], 0], null] : [];
         });
-        if (rest.length) layers.push({ label: "equilibrium sets", kind: "path", points: rest, hue: 3, width: 5 });
+        if (rest.length) layers.push({ label: "equilibrium sets", kind: "path", points: rest, hue: 3, width: 5, aside: true });
         layers.push({ label: "motion", kind: "path", points, hue: 0, width: 1.8 });
         if (jumps.length) layers.push({ label: "jumps", kind: "path", points: jumps, hue: 1, dash: [2, 3], width: 1 });
         const last = points.length - 1;
@@ -214,12 +215,14 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
     });
 }
 
-function energyLevels(p: Plane, initial: number, rho?: number): Layer[] {
+function energyLevels(p: Plane, initial: number, known: Known): Layer[] {
     const grid = { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
     const lines = levels(grid, 7).flatMap((l) => contour(grid, l));
     return [
         { label: "T + U, others as at the end", kind: "path", points: lines, hue: 7, width: 0.7 },
         { label: "T + U of the start", kind: "path", points: contour(grid, initial), hue: 4, width: 1.2, dash: [6, 4] },
-        ...(rho === undefined ? [] : [{ label: `V = ρ* = ${num(rho)}`, kind: "path" as const, points: contour(grid, rho), hue: 2, width: 2 }]),
+        ...(known.level === undefined
+            ? []
+            : [{ label: `V = ρ* = ${num(known.rho)}`, kind: "path" as const, points: contour(grid, known.level), hue: 2, width: 2 }]),
     ];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type uPlot from "uplot";
 import { contour } from "./contour";
+import type { Known } from "./motion";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { curveColor } from "./theme";
 import { type Layer, type Point, xyPlot } from "./xyplot";
@@ -9,6 +10,7 @@ export function certifyView(data: any): HTMLElement {
     const rows = (data.conditions ?? []).map((c: any) => [
         c.id, c.text, verdict(c.verdict), evidence(c.evidence), c.witness == null ? "" : evidence(c.witness),
     ]);
+    const witnessed = (data.conditions ?? []).some((c: any) => c.witness != null);
     const parts = data.rho_parts ? Object.entries(data.rho_parts).map(([k, v]) => `${k} ${num(v)}`).join(", ") : null;
     return el(
         "div",
@@ -20,10 +22,10 @@ export function certifyView(data: any): HTMLElement {
                 ["verdict", el("span", {}, verdict(data.verdict), data.grade ? ` (${data.grade})` : "")],
                 ["ρ*", data.rho == null ? null : num(data.rho, 10) + (parts ? `; ${parts}` : "")],
                 ["equilibrium", data.equilibrium?.q ? pairs(data.equilibrium.q) : null],
-                ["forces there", data.equilibrium?.forces ? evidence(data.equilibrium.forces) : null],
+                ["forces there", data.equilibrium?.forces ? forces(data.equilibrium.forces) : null],
             ]),
             table(
-                [{ title: "condition", left: true }, { title: "", left: true }, { title: "verdict", left: true }, { title: "evidence", left: true }, { title: "witness", left: true }],
+                [{ title: "condition", left: true }, { title: "", left: true }, { title: "verdict", left: true }, { title: "evidence", left: true }, { title: witnessed ? "witness" : "", left: true }],
                 rows,
                 "conditions",
             ),
@@ -35,9 +37,18 @@ function pairs(of: Record<string, unknown>): string {
     return Object.entries(of).map(([k, v]) => `${k} ${num(v)}`).join(", ");
 }
 
+function forces(of: Record<string, any>): string {
+    return Object.entries(of)
+        .map(([name, f]) => `${name} N ${num(f?.N)}` + (f?.T?.some((x: number) => x !== 0) ? ` T ${f.T.map((x: number) => num(x)).join(", ")}` : ""))
+        .join("; ");
+}
+
+/// What a certificate found, or a state that it names.
 function evidence(x: unknown): string {
     if (x == null) return "";
     if (typeof x === "number") return num(x);
+    if (typeof x === "object" && !Array.isArray(x))
+        return Object.entries(x as object).map(([k, v]) => (typeof v === "object" ? evidence(v) : `${k} ${num(v)}`)).join(", ");
     return typeof x === "string" ? x : JSON.stringify(x);
 }
 
@@ -70,7 +81,7 @@ export function equilibriaView(data: any): HTMLElement {
                 rows,
                 "conditions",
             ),
-            data.point ? facts([["point", el("span", {}, verdict(data.point.is_equilibrium ? "yes" : "no"), " an equilibrium")], ["forces", evidence(data.point.forces)]]) : null,
+            data.point ? facts([["point", el("span", {}, verdict(data.point.is_equilibrium ? "yes" : "no"), " an equilibrium")], ["forces", data.point.forces ? forces(data.point.forces) : ""]]) : null,
         ),
     );
     const names = [...new Set<string>(sets.flatMap((s) => Object.keys(s.extent ?? {})))];
@@ -98,7 +109,7 @@ function outline(s: any, a: string, b: string): Point[] {
 }
 
 /// The label image over the grid, with { V < ρ* } on it.
-export function basinView(data: any): HTMLElement {
+export function basinView(data: any, known: Known): HTMLElement {
     const g = data.grid;
     const view = el("div", { class: "columns" });
     const labels: Record<string, any> = data.labels ?? {};
@@ -117,14 +128,14 @@ export function basinView(data: any): HTMLElement {
         const dy = ny > 1 ? (y[1] - y[0]) / (ny - 1) : y[1] - y[0];
         const paint = (u: uPlot) => {
             const c = u.ctx;
-            const w = Math.abs(u.valToPos(dx, "x", true) - u.valToPos(0, "x", true)) + 1;
-            const h = Math.abs(u.valToPos(dy, "y", true) - u.valToPos(0, "y", true)) + 1;
+            const column = (i: number) => Math.round(u.valToPos(x[0] + (i - 0.5) * dx, "x", true));
+            const row = (j: number) => Math.round(u.valToPos(y[0] + (j - 0.5) * dy, "y", true));
             c.globalAlpha = 0.75;
             for (let j = 0; j < ny; ++j)
                 for (let i = 0; i < nx; ++i) {
                     const label = image[j * nx + i];
                     c.fillStyle = label === 0 ? "#9aa3ad" : curveColor(label - 1);
-                    c.fillRect(u.valToPos(x[0] + i * dx, "x", true) - w / 2, u.valToPos(y[0] + j * dy, "y", true) - h / 2, w, h);
+                    c.fillRect(column(i), row(j + 1), column(i + 1) - column(i), row(j) - row(j + 1));
                 }
             c.globalAlpha = 1;
         };
@@ -135,9 +146,9 @@ export function basinView(data: any): HTMLElement {
         };
         const layers: Layer[] = [{ label: "which set is reached", kind: "custom", paint, at, hue: 0 }];
         const V: (number | null)[] | undefined = data.level_set?.values ?? data.V;
-        const rho = data.level_set?.rho;
-        if (V && rho != null && V.length === nx * ny)
-            layers.push({ label: `V = ρ* = ${num(rho)}`, kind: "path", points: contour({ x, y, nx, ny, values: V }, rho), hue: 7, width: 2.5 });
+        const level = data.level_set?.rho ?? known.level;
+        if (V && level != null && V.length === nx * ny)
+            layers.push({ label: `V = ρ* = ${num(data.level_set?.rho ?? known.rho)}`, kind: "path", points: contour({ x, y, nx, ny, values: V }, level), hue: 7, width: 2.5 });
         view.append(
             xyPlot({
                 title: "Which set each start reaches",

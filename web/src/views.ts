@@ -3,6 +3,7 @@ import { marked } from "marked";
 import { compareView, springsView } from "./compare";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { impactView } from "./impact";
+import type { Known } from "./motion";
 import { sensitivityView } from "./sensitivity";
 import { solveView } from "./solve";
 import { basinView, certifyView, equilibriaView } from "./stability";
@@ -10,7 +11,7 @@ import type { StatedNumber } from "./types";
 import { xyPlot } from "./xyplot";
 
 /// A view for each kind of result; `other` shows what has none.
-export const views: Record<string, (data: any) => HTMLElement> = {
+export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     impact: impactView,
     compare: compareView,
     springs: springsView,
@@ -25,11 +26,10 @@ export const views: Record<string, (data: any) => HTMLElement> = {
     study: studyView,
     gains: gainsView,
     document: documentView,
-    numbers: numbersView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
 };
 
-function numbersView(numbers: StatedNumber[]): HTMLElement {
+export function numbersView(numbers: StatedNumber[]): HTMLElement {
     return section(
         "What the paper states, and what comes out here",
         table(

@@ -20,6 +20,7 @@ export interface Layer {
     size?: number; // of marks
     names?: string[];
     hidden?: boolean;
+    aside?: boolean; // does not count for the range of the axes
     paint?: (u: uPlot) => void;
     at?: (x: number, y: number) => string | null; // what is under the pointer
 }
@@ -38,7 +39,7 @@ export interface Plane {
 function extent(layers: Layer[]): [Point, Point] {
     let x: Point = [Infinity, -Infinity];
     let y: Point = [Infinity, -Infinity];
-    for (const l of layers)
+    for (const l of layers.filter((k) => !k.aside))
         for (const p of l.points ?? []) {
             if (!p || !Number.isFinite(p[0]) || !Number.isFinite(p[1])) continue;
             const r = l.kind === "circle" ? (l.radius ?? 0) : 0;

@@ -20,7 +20,7 @@ struct GalleryRun {
 /// A number beside the one that comes out: `stated` as it is printed, or `formula` with the model's parameters.
 struct GalleryNumber {
     std::string what, where, stated, formula, note;
-    std::string ours;  ///< run/path/in/its/JSON
+    std::string ours;  ///< run>path>in>its>JSON
     int digits = 6;
 };
 

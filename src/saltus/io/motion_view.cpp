@@ -307,7 +307,8 @@ private:
 };
 
 void add_planes(const Trajectory& t, const model::Model& m, MotionView& view) {
-    if (t.coordinates.size() > most_planes) return;
+    // With constraints the others cannot stay as they are.
+    if (t.coordinates.size() > most_planes || !m.constraints.empty()) return;
     model::Workspace workspace(m);
     for (std::size_t i = 0; i < t.coordinates.size(); ++i) {
         EnergyPlane plane;

@@ -20,7 +20,8 @@ export function num(x: unknown, digits = 6): string {
     if (!Number.isFinite(x)) return x > 0 ? "∞" : x < 0 ? "−∞" : "–";
     if (x === 0) return "0";
     const a = Math.abs(x);
-    const text = a >= 1e6 || a < 1e-4 ? x.toExponential(Math.min(digits - 1, 4)) : String(Number(x.toPrecision(digits)));
+    const power = () => x.toExponential(Math.min(digits - 1, 4)).replace(/\.?0+e/, "e");
+    const text = a >= 1e6 || a < 1e-4 ? power() : String(Number(x.toPrecision(digits)));
     return text.replace("-", "−").replace(/e\+?/, "e").replace("e-", "e−");
 }
 

@@ -145,8 +145,7 @@ export function xyPlot(plane: Plane): HTMLElement {
         stroke: () => color("muted"),
         grid: { stroke: () => color("grid"), width: 1 },
         ticks: { stroke: () => color("grid"), width: 1 },
-        values: (_u: uPlot, ticks: number[]) =>
-            ticks.map((v) => (plane.log && !isDecade(v) ? "" : num(v, 5))),
+        ...(plane.log ? decades : { values: (_u: uPlot, ticks: number[]) => ticks.map((v) => num(v, 5)) }),
     });
     const height = plane.height ?? 320;
     const scale = plane.log ? { distr: 3 as const } : {};
@@ -211,10 +210,28 @@ export function xyPlot(plane: Plane): HTMLElement {
     return frame;
 }
 
-function isDecade(v: number): boolean {
-    const e = Math.log10(Math.abs(v));
-    return Math.abs(e - Math.round(e)) < 1e-9;
-}
+/// Ticks of a logarithmic axis at 1, 2, … 9 of each decade; numbers at the decades, and at 2 and 5 where there are few.
+const decades: Pick<uPlot.Axis, "splits" | "values" | "filter"> = {
+    splits: (_u, _axis, low, high) => {
+        const ticks: number[] = [];
+        for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); ++e)
+            for (let m = 1; m < 10; ++m) {
+                const v = Number(`${m}e${e}`);
+                if (v >= low && v <= high) ticks.push(v);
+            }
+        return ticks;
+    },
+    filter: (_u, ticks) => ticks,
+    values: (_u, ticks) => {
+        const digit = (v: number) => Number(v.toExponential(0)[0]);
+        const whole = ticks.filter((v) => digit(v) === 1).length;
+        const every = Math.ceil(whole / 8);
+        return ticks.map((v) => {
+            if (digit(v) === 1) return Math.round(Math.log10(v)) % every === 0 ? num(v, 5) : "";
+            return whole < 2 && (digit(v) === 2 || digit(v) === 5) ? num(v, 5) : "";
+        });
+    },
+};
 
 /// The nearest point of what is shown, or what a layer says about the place.
 function tip(plane: Plane, layers: Layer[], shown: (u: uPlot, k: number) => boolean): uPlot.Plugin {

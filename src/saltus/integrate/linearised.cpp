@@ -192,12 +192,7 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
         for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
             rates.col(W.column[ix(e)]) += d_.terms().W[ix(e)] * change;
     }
-    column_.resize(ix(n));
-    for (Eigen::Index j = 0; j < k; ++j) {
-        for (int i = 0; i < n; ++i) column_[ix(i)] = rates(j, i);
-        d_.mass().solve(column_);
-        for (int i = 0; i < n; ++i) rates(j, i) = column_[ix(i)];
-    }
+    d_.mass().solve_all({rates.data(), ix(n) * static_cast<std::size_t>(k)}, static_cast<int>(k));
     const std::vector<int>& rows = d_.equation_rows();
     const auto m = static_cast<Eigen::Index>(rows.size());
     if (m == 0) return;

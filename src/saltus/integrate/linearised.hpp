@@ -55,7 +55,6 @@ private:
     std::vector<double> held_acceleration_, held_reactions_;
     Sparse sparse_residual_, sparse_curvature_;
     Matrix inverse_, multipliers_, right_;
-    std::vector<double> column_;
     std::unique_ptr<model::Jacobians> jacobians_;
     bool made_ = false;
     int columns_ = 0;

@@ -93,6 +93,30 @@ void MassFactor::solve(std::span<double> x, std::span<const int> blocks) const {
     }
 }
 
+void MassFactor::solve_all(std::span<double> x, int count) const {
+    const auto each = static_cast<std::size_t>(count);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const std::vector<int>& c = blocks_[b];
+        const std::size_t n = c.size();
+        const double* const L = factor_.data() + offset_[b];
+        const auto of = [&](std::size_t i) { return x.data() + each * static_cast<std::size_t>(c[i]); };
+        const auto subtract = [&](double factor, const double* from, double* to) {
+            for (std::size_t j = 0; j < each; ++j) to[j] -= factor * from[j];
+        };
+        const auto divide = [&](double by, double* to) {
+            for (std::size_t j = 0; j < each; ++j) to[j] /= by;
+        };
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t k = 0; k < i; ++k) subtract(L[i * n + k], of(k), of(i));
+            divide(L[i * n + i], of(i));
+        }
+        for (std::size_t i = n; i-- > 0;) {
+            for (std::size_t k = i + 1; k < n; ++k) subtract(L[k * n + i], of(k), of(i));
+            divide(L[i * n + i], of(i));
+        }
+    }
+}
+
 void MassFactor::solve_half(std::span<double> x) const {
     for (std::size_t b = 0; b < blocks_.size(); ++b) solve_half(b, x);
 }

@@ -19,8 +19,9 @@ public:
 
     void solve(std::span<double> x) const;                               ///< x ← M⁻¹x
     void solve(std::span<double> x, std::span<const int> blocks) const;  ///< of an x that is zero in all other blocks
-    void solve_half(std::span<double> x) const;                          ///< x ← L⁻¹x
-    void solve_half_transposed(std::span<double> x) const;               ///< x ← L⁻ᵀx
+    void solve_all(std::span<double> x, int count) const;  ///< of so many x, whose numbers of a coordinate lie together
+    void solve_half(std::span<double> x) const;            ///< x ← L⁻¹x
+    void solve_half_transposed(std::span<double> x) const;  ///< x ← L⁻ᵀx
 
     /// Coordinates of each block, ascending.
     const std::vector<std::vector<int>>& blocks() const { return blocks_; }

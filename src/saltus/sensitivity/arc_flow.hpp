@@ -4,12 +4,13 @@
 #include <functional>
 #include <vector>
 
-#include "saltus/sensitivity/arc_motion.hpp"
+#include "saltus/sensitivity/arc_collocation.hpp"
 
 namespace saltus::sensitivity {
 
-/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: explicit of order 8, or implicit of
-/// order 9 (Radau IIA with five stages, checked against three). [Hairer] II.5, IV.5
+/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: Radau IIA with five stages, order 9,
+/// where the motion is stiff (checked against three) or has few coordinates (checked at the beginning of the step);
+/// explicit of order 8 otherwise. [Hairer] II.5, IV.5
 ///
 /// The error is measured on a probe, so that the steps are the same whatever else is carried; with them `backwards` is
 /// the transpose of `forwards` to rounding, not only to the error of both.
@@ -52,23 +53,21 @@ private:
     bool explicit_step(double t, double end, double& error);
     bool straight_step(double t, double end);
     bool straight_back(const Step& step, Matrix& gradients);
-    bool implicit_step(double t, double end, double& error);
-    bool collocate(double t, double end, const Matrix& A, const Vector& c);
-    Matrix collocated(double h, const Matrix& A, const Matrix& rows);
+    bool collocates(const integrate::RecordedArc& arc) const;
+    bool collocated_step(double t, double end, bool stiff, double& error);
     bool explicit_back(const Step& step, Matrix& gradients);
-    bool implicit_back(const Step& step, Matrix& gradients);
+    bool collocated_back(const Step& step, Matrix& gradients);
 
     Tangent& x_;
     ArcMotion motion_;
+    ArcCollocation collocation_;
     const int n_;
-    const double tolerance_;
+    const double tolerance_, rough_tolerance_;
     const double floor_[2];    // of positions and velocities
     std::vector<Step> steps_;  // of the arc
-    Bundle probe_, directions_;
-    double stride_ = 0.0;                   // of the recorded step
-    Matrix scale_;                          // probe's rows × 2: largest positions and velocities so far
-    Matrix system_, right_;                 // of a collocation, for all stages together
-    std::vector<Matrix> linear_, forcing_;  // f_x and f_p at its nodes
+    Bundle probe_, directions_, all_;
+    double stride_ = 0.0;  // of the recorded step
+    Matrix scale_;         // probe's rows × 2: largest positions and velocities so far
 };
 
 }  // namespace saltus::sensitivity

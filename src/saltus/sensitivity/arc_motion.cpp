@@ -32,10 +32,4 @@ bool ArcMotion::prepare(double t) {
     return is_prepared_;
 }
 
-bool ArcMotion::evaluate(double t) {
-    is_prepared_ = false;
-    step_->evaluate(t, state_.data());
-    return x_.linearised.evaluate(t, state_.data());
-}
-
 }  // namespace saltus::sensitivity

@@ -4,9 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/linalg.hpp"
 #include "saltus/solvers/panel.hpp"
 
 namespace saltus::solvers {
+
+namespace {
+
+/// Up to this length a row by itself is less work than a panel of one.
+constexpr int short_row = 48;
+
+}  // namespace
 
 void DenseLU::clear(int n) {
     n_ = n;
@@ -26,11 +34,16 @@ bool DenseLU::factorise() {
         if (!(std::abs(A[best * n + k]) > 0.0) || !std::isfinite(A[best * n + k])) return false;
         if (best != k) std::swap_ranges(A + k * n, A + (k + 1) * n, A + best * n);
         const double f = 1.0 / A[k * n + k];
+        const int width = n - k - 1;
         for (int i = k + 1; i < n; ++i) {
             const double l = A[i * n + k];
             if (l == 0.0) continue;
             A[i * n + k] = l * f;
-            subtract_panel(1, 1, n - k - 1, A + i * n + k, 1, A + k * n + k + 1, n, A + i * n + k + 1, n);
+            if (width > short_row)
+                subtract_panel(1, 1, width, A + i * n + k, 1, A + k * n + k + 1, n, A + i * n + k + 1, n);
+            else
+                Eigen::Map<Vector>(A + i * n + k + 1, width) -=
+                    A[i * n + k] * Eigen::Map<const Vector>(A + k * n + k + 1, width);
         }
     }
     // A NaN outside the pivots may have met zeros only.

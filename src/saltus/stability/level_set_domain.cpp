@@ -11,7 +11,6 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 constexpr double first_step = 1.0 / 64.0, far_away = 1e7;
 
 std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }

@@ -121,11 +121,11 @@ TEST(Impact, OfTheForkliftDrawsTheSetOfThePaper) {
     expect_numbers(set["vertices"][2], {2.6, 0.0}, 1e-12);
     EXPECT_EQ(set["pieces"][0]["kind"], "segment");
     EXPECT_EQ(set["pieces"][0]["contact"], "fork");
-    for (const int k : {1, 2}) {
+    for (const std::size_t k : {1U, 2U}) {
         const Json& arc = set["pieces"][k];
         EXPECT_EQ(arc["kind"], "arc");
         const double phi = arc["phi"][0].get<double>();
-        for (const int i : {0, 1})
+        for (const std::size_t i : {0U, 1U})
             EXPECT_NEAR(arc["from"][i].get<double>(),
                         arc["centre"][i].get<double>() + std::cos(phi) * arc["first"][i].get<double>() +
                             std::sin(phi) * arc["second"][i].get<double>(),

@@ -61,7 +61,15 @@ inline std::string first_words(const std::vector<std::string>& sentences) {
 }
 
 /// No run of a test may take longer; one that does is a failure, not a hang.
-inline constexpr double patience = 120.0;
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SALTUS_SLOW 10.0
+#endif
+#endif
+#ifndef SALTUS_SLOW
+#define SALTUS_SLOW 1.0
+#endif
+inline constexpr double patience = 120.0 * SALTUS_SLOW;
 
 /// What may be off at the tolerance of a method: at the default what design.md promises, otherwise in proportion.
 inline double allowed(const integrate::Method& method, double promised) {

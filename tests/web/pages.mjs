@@ -70,8 +70,13 @@ await test("the animation moves, scrubs, and marks the plots", async () => {
     assert(before.ink > 500, "something is drawn");
     assert.equal(await time(), 0);
     await p.page.click(".play");
-    await p.page.waitForFunction(() => window.saltus.animations[0].time() > 0.15, null, { timeout: 8000 });
-    await p.page.click(".play");
+    const stopped = () => {
+        const a = window.saltus.animations[0];
+        if (a.time() <= 0.15 || !a.playing()) return false;
+        document.querySelector(".play").click();
+        return true;
+    };
+    await p.page.waitForFunction(stopped, null, { timeout: 20000 });
     const paused = await time();
     assert.notEqual((await p.picture(".scene")).hash, before.hash);
     await p.page.waitForTimeout(80);

@@ -66,7 +66,8 @@ export class Clock {
         this.last = performance.now();
         const frame = (now: number) => {
             if (!this.running) return;
-            this.set(this.t + (this.speed * Math.max(0, now - this.last)) / 1000);
+            // A frame that comes late does not skip what was to be seen.
+            this.set(this.t + (this.speed * Math.min(Math.max(0, now - this.last), 100)) / 1000);
             this.last = now;
             if (this.t >= this.end) this.pause();
             else requestAnimationFrame(frame);

@@ -94,7 +94,8 @@ void ArcFlow::stage_of(Bundle& b, int stage, double h) {
 bool ArcFlow::explicit_step(double t, double end, double& error) {
     const double h = end - t;
     bool possible = true;
-    for (Bundle* b : {&probe_, &directions_}) b->from = b->rows.middleCols(1, 2 * n_);
+    for (Bundle* b : {&probe_, &directions_})
+        if (b->rows.rows() > 0) b->from = b->rows.middleCols(1, 2 * n_);
     for (int i = 0; i < rk::stages && possible; ++i) {
         ++evaluations;
         possible = motion_.prepare(node(t, end, rk::c[i]));
@@ -102,8 +103,9 @@ bool ArcFlow::explicit_step(double t, double end, double& error) {
             if (possible && b->rows.rows() > 0) stage_of(*b, i, h);
     }
     for (Bundle* b : {&probe_, &directions_}) {
+        if (b->rows.rows() == 0) continue;
         b->rows.middleCols(1, 2 * n_) = b->from;
-        if (!possible || b->rows.rows() == 0) continue;
+        if (!possible) continue;
         combine(b->k, rk::b, &b->from, h, b->next);
     }
     if (!possible) return false;
@@ -147,7 +149,8 @@ bool ArcFlow::collocated_step(double t, double end, bool stiff, double& error) {
     const Eigen::Index probes = probe_.rows.rows();
     Matrix &rows = all_.rows, &from = all_.from, &rough = all_.sum;
     rows.resize(probes + directions_.rows.rows(), x_.columns());
-    rows << probe_.rows, directions_.rows;
+    rows.topRows(probes) = probe_.rows;
+    if (directions_.rows.rows() > 0) rows.bottomRows(directions_.rows.rows()) = directions_.rows;
     from = rows.middleCols(1, 2 * n_);
     if (stiff) {
         evaluations += 3;

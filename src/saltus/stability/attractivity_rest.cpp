@@ -94,6 +94,12 @@ Step quadratic_step(const Point& p, const Vector& q, const Matrix& H, int constr
     const Eigen::LLT<Matrix> llt(H);
     if (llt.info() != Eigen::Success) return {};
     const Index m = p.positions.size(), more = held.coordinate < 0 ? 0 : 2;
+    if (m + more == 0) {
+        Step step;
+        step.found = true;
+        step.d = -llt.solve(p.gradient);
+        return step;
+    }
     Matrix A = Matrix::Zero(m + constraints + more, H.rows());
     Vector b(m + constraints + more);
     A.topRows(m) = p.rows;

@@ -9,7 +9,7 @@
 namespace saltus::stability {
 
 Matrix range_of(const Matrix& A, double tolerance) {
-    if (A.cols() == 0) return Matrix(A.rows(), 0);
+    if (A.size() == 0) return Matrix(A.rows(), 0);
     Matrix unit = A;
     for (Eigen::Index c = 0; c < unit.cols(); ++c) {
         const double length = unit.col(c).norm();
@@ -18,6 +18,7 @@ Matrix range_of(const Matrix& A, double tolerance) {
     Eigen::ColPivHouseholderQR<Matrix> qr(unit);
     qr.setThreshold(tolerance);
     const Eigen::Index rank = qr.rank();
+    if (rank == 0) return Matrix(A.rows(), 0);
     return qr.householderQ() * Matrix::Identity(A.rows(), rank);
 }
 

@@ -239,8 +239,9 @@ void AffineSets::describe(const std::vector<Signs>& parts) {
     bool straight = true;
     for (const RestingElement& e : plane_.statics.elements) straight = straight && e.body.polyhedral();
     for (Index i = 0; i < n; ++i) {
+        if (d == 0) continue;
         const Vector slope = plane_.N.row(i).transpose();
-        if (d == 0 || slope.cwiseAbs().maxCoeff() == 0.0) continue;
+        if (slope.cwiseAbs().maxCoeff() == 0.0) continue;
         for (const double side : {1.0, -1.0}) {
             Vector s;
             const bool ends_there = extreme(parts, side * slope, s);

@@ -55,7 +55,7 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
         W.row(i) = rows.row(shut[static_cast<std::size_t>(i)]);
         zeta(i) = terms.zeta[static_cast<std::size_t>(shut[static_cast<std::size_t>(i)])];
     }
-    const Matrix D = W * llt.solve(W.transpose());
+    const Matrix D = m > 0 ? Matrix(W * llt.solve(W.transpose())) : Matrix();
     const Vector plain = m > 0 ? least_squares(D, -W * llt.solve(h)) : Vector();
     const Vector whole = m > 0 ? least_squares(D, -(W * llt.solve(h) + zeta)) : Vector();
     for (const int k : result.open) {

@@ -12,7 +12,7 @@ struct CertifyCommand {
     Common common;
     std::string theorem;
     std::vector<std::string> at;
-    long budget = 200'000;
+    long budget = 20'000;
 };
 
 /// Returns the exit code.

@@ -95,7 +95,8 @@ std::pair<Box, Box> split(const Box& box, std::size_t side, double origin, doubl
 
 bool can_split(const Box& box, std::size_t side) {
     const Interval& x = box[side];
-    if (!std::isfinite(x.lo) || !std::isfinite(x.hi)) return true;
+    constexpr double far = 1e30;  // half lines are not cut beyond
+    if (!std::isfinite(x.lo) || !std::isfinite(x.hi)) return !(x.lo > far) && !(x.hi < -far);
     const double at = expr::midpoint(x);
     return x.lo < at && at < x.hi;
 }

@@ -113,8 +113,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
     const auto place = [&](Box box) {
         if (!set.contract(box, closed, cap)) return;
         const double b = bound(box);
-        result.upper = std::min(result.upper, value(box));
-        if (b < inf && b <= result.upper) queue.push({b, ++number, std::move(box)});
+        if (b < inf) queue.push({b, ++number, std::move(box)});
     };
     for (const Box& box : boxes) place(box);
     while (!queue.empty()) {
@@ -122,8 +121,11 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
         queue.pop();
         result.lower = c.bound;
         result.box = c.box;
+        result.upper = value(c.box);
         ++result.boxes;
-        if (result.upper - c.bound <= tolerance * std::fabs(c.bound)) {
+        // Where the bound is 0 a point with that value may lie anywhere in the box, or nowhere.
+        const bool sharp = c.bound > 0.0 ? result.upper - c.bound <= tolerance * c.bound : spread(c.box) <= 1e-9;
+        if (sharp) {
             result.settled = true;
             return result;
         }
@@ -133,7 +135,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
         place(std::move(parts.second));
         place(std::move(parts.first));
     }
-    result.lower = result.upper;
+    result.lower = result.upper = inf;
     result.settled = true;
     return result;
 }

@@ -47,7 +47,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
                         const std::function<double(const Box&)>& value, const std::function<double(const Box&)>& spread,
                         long most, double tolerance = 1e-13);
 
-/// The least level of admissible points in the boxes.
+/// The least level of admissible points in the boxes, which must not be 0 for it to settle.
 CoverMinimum least_level(const AdmissibleSet& set, const std::vector<Box>& boxes, const std::vector<double>& scale,
                          long most, double tolerance = 1e-13);
 

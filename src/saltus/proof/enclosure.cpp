@@ -128,7 +128,10 @@ Enclosure::Enclosure(const model::Model& model) : model_(model) {
 
     std::vector<Expr> smooth_forces, rest, damping;
     for (std::size_t i = 0; i < n; ++i) smooth_forces.push_back(g.sub(f.f[i], by_u[i](f.R)));
-    for (const Expr e : smooth_forces) rest.push_back(at_rest(e));
+    for (const Expr e : smooth_forces) {
+        rest.push_back(at_rest(e));
+        restful = restful && g.is_zero(rest.back());
+    }
     for (const Expr e : smooth_forces)
         for (std::size_t j = 0; j < n; ++j) {
             const Expr slope = by_u[j](e);

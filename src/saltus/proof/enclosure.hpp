@@ -76,11 +76,12 @@ public:
     /// Parts of T that are not quadratic in u: T(q, 0), then ∂T/∂u(q, 0).
     IntervalVector kinetic_rest(const Box& q) const;
 
-    bool quadratic_forces = true;                            ///< h is at most quadratic in u
-    bool linear_damping = true;                              ///< f^nc is linear in u
-    bool quadratic_rayleigh = true;                          ///< R is a quadratic form in u, and f is 0: D^nc = 2R
-    bool smooth = true;                                      ///< no kinks: second derivatives enclose
-    bool lipschitz = true;                                   ///< no jumps: first derivatives enclose
+    bool restful = true;             ///< f^nc is 0 for u = 0 by its form: then h(q, 0) = −∇U
+    bool quadratic_forces = true;    ///< h is at most quadratic in u
+    bool linear_damping = true;      ///< f^nc is linear in u
+    bool quadratic_rayleigh = true;  ///< R is a quadratic form in u, and f is 0: D^nc = 2R
+    bool smooth = true;              ///< no kinks: second derivatives enclose
+    bool lipschitz = true;           ///< no jumps: first derivatives enclose
     std::vector<bool> region_of_velocity, quadratic_region;  ///< one a region
 
 private:

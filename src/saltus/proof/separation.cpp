@@ -34,8 +34,9 @@ double size_of(const IntervalVector& v) {
 /// Σ v_hi d⁺ − v_lo d⁻.
 class Program {
 public:
-    Program(const ForceSet& forces, const std::vector<bool>& nonnegative)
+    Program(const ForceSet& forces, const std::vector<bool>& nonnegative, bool by_slope)
         : n_(static_cast<Index>(forces.loads.front().size())) {
+        if (by_slope) groups_ += 2 * static_cast<Index>(forces.slope->step.size());
         for (const Friction& f : forces.sliders) groups_ += static_cast<Index>(f.groups.size());
         for (const ForceCone& c : forces.cones) groups_ += static_cast<Index>(c.friction.groups.size());
         upper_ = Vector::Ones(2 * n_ + 1 + groups_);
@@ -50,8 +51,14 @@ public:
                 bound_group(g, group);
                 sliding.push_back(group++);
             }
-        for (const IntervalVector& load : forces.loads) {
-            Vector row = over_ends(load);
+        std::vector<IntervalVector> loads = forces.loads;
+        Vector moving = Vector::Zero(upper_.size());
+        if (by_slope) {
+            loads = {forces.slope->at_centre};
+            moving = follow(*forces.slope, group);
+        }
+        for (const IntervalVector& load : loads) {
+            Vector row = over_ends(load) + moving;
             for (const Index s : sliding) row(s) = 1.0;
             row(2 * n_) = size_of(load);
             rows_.push_back(std::move(row));
@@ -102,6 +109,29 @@ private:
                 row(n_ + k) -= x.lo;
             else
                 upper_(n_ + k) = 0.0;
+        }
+        return row;
+    }
+
+    /// p >= d·J_j, m >= −d·J_j, both >= 0, for each side j: load·d is at most load(c)·d + Σ p_j max(step) + m_j
+    /// max(−step). An unbounded step leaves its p or m at 0.
+    Vector follow(const LoadSlope& s, Index& group) {
+        Vector row = Vector::Zero(upper_.size());
+        for (int j = 0; j < s.slope.cols(); ++j) {
+            IntervalVector column;
+            for (int i = 0; i < s.slope.rows(); ++i) column.push_back(s.slope(i, j));
+            for (const double sign : {1.0, -1.0}) {
+                Vector bound = over_ends(column, sign);
+                bound(group) = -1.0;
+                rows_.push_back(std::move(bound));
+                const Interval& step = s.step[static_cast<std::size_t>(j)];
+                const double reach = sign > 0.0 ? step.hi : -step.lo;
+                if (reach < inf)
+                    row(group) = std::max(0.0, reach);
+                else
+                    upper_(group) = 0.0;
+                ++group;
+            }
         }
         return row;
     }
@@ -254,9 +284,28 @@ double support(const Friction& body, const Vector& d) {
     return sum.hi;
 }
 
+namespace {
+
+/// sup of load(q)·d by the slope: load(c)·d + Σ (d·J)_j (q − c)_j.
+double largest_by_slope(const LoadSlope& s, const Vector& d) {
+    Interval sum(along(s.at_centre, d).hi);
+    for (int j = 0; j < s.slope.cols(); ++j) {
+        IntervalVector column;
+        for (int i = 0; i < s.slope.rows(); ++i) column.push_back(s.slope(i, j));
+        const Interval rate = along(column, d);
+        const Interval& step = s.step[static_cast<std::size_t>(j)];
+        if ((rate.lo != 0.0 || rate.hi != 0.0) && (step.lo != 0.0 || step.hi != 0.0)) sum += rate * step;
+    }
+    return sum.hi;
+}
+
+}  // namespace
+
 bool separates(const ForceSet& forces, const Vector& d) {
     Interval sliding;
     for (const Friction& f : forces.sliders) sliding += Interval(support(f, d));
+    if (forces.slope && (Interval(largest_by_slope(*forces.slope, d)) + sliding).hi < 0.0)
+        return bounds_cones(forces, d);
     const bool loads = std::all_of(forces.loads.begin(), forces.loads.end(), [&](const IntervalVector& load) {
         return (Interval(largest(load, d)) + sliding).hi < 0.0;
     });
@@ -269,18 +318,25 @@ std::optional<Vector> propose_separation(const ForceSet& forces, const std::vect
         const std::vector<Vector> directions = Plane(forces, nonnegative).directions(forces.loads.front().size());
         const auto good =
             std::find_if(directions.begin(), directions.end(), [&](const Vector& d) { return separates(forces, d); });
-        return good == directions.end() ? std::nullopt : std::optional(*good);
+        if (good != directions.end()) return *good;
+        if (!forces.slope) return std::nullopt;
     }
-    const Program program(forces, nonnegative);
-    for (const double magnified : {1.0, 1e8}) {
-        const std::optional<Vector> d = program.solve(magnified);
-        if (!d || !bounds_cones(forces, *d)) continue;
-        bool allowed = true;
-        for (std::size_t k = 0; k < nonnegative.size(); ++k)
-            allowed = allowed && !(nonnegative[k] && (*d)(static_cast<Index>(k)) < 0.0);
-        if (allowed) return d;
-    }
-    return std::nullopt;
+    const auto solved = [&](bool by_slope) -> std::optional<Vector> {
+        const Program program(forces, nonnegative, by_slope);
+        for (const double magnified : {1.0, 1e8}) {
+            const std::optional<Vector> d = program.solve(magnified);
+            if (!d || !bounds_cones(forces, *d)) continue;
+            bool allowed = true;
+            for (std::size_t k = 0; k < nonnegative.size(); ++k)
+                allowed = allowed && !(nonnegative[k] && (*d)(static_cast<Index>(k)) < 0.0);
+            if (allowed) return d;
+        }
+        return std::nullopt;
+    };
+    if (!forces.slope) return solved(false);
+    if (!Plane::fits(forces))
+        if (const std::optional<Vector> d = solved(false); d && separates(forces, *d)) return d;
+    return solved(true);
 }
 
 std::optional<Vector> separate(const ForceSet& forces, const std::vector<bool>& nonnegative) {

@@ -23,8 +23,17 @@ struct ForceCone {
 
 /// Forces that may act, each known up to its intervals: one load out of `loads`, any friction of `sliders`, and any of
 /// the cones'.
+///
+/// Where the load depends on a position whose interval is wide, its components belong together: load(q) = load(c) + J(q
+/// − c) with J in `slope` and q − c in `step`, from which bounds of load·d follow that see d·J.
+struct LoadSlope {
+    IntervalVector at_centre;
+    IntervalMatrix slope;  ///< one row a component of the load
+    std::vector<Interval> step;
+};
 struct ForceSet {
     std::vector<IntervalVector> loads;
+    std::optional<LoadSlope> slope = {};  ///< of the only load
     std::vector<Friction> sliders;
     std::vector<ForceCone> cones;
 };

@@ -55,7 +55,7 @@ public:
         const Interval U_e = e.potential(box.proved() ? box.q : point_box(list_of(rest.q)));
         const AdmissibleSet set(e, U_e);
         if (rest.found) {
-            certificate_.q = list_of(rest.q);
+            certificate_.q = position_of(rest, box);
             certificate_.forces = forces_at(model_, rest);
         }
         if (!rest.found || !rest.minimum) return without_minimum(e, set, rest, box);
@@ -90,6 +90,7 @@ public:
         } else {
             kernel.id = "4";
             kernel.text = "only u = 0 has no dissipation";
+            if (kernel.verdict == Verdict::fails && rows.back().verdict != Verdict::fails) observe_modes(e, kernel);
             rows.push_back(kernel);
         }
         rows.push_back(level_row(best, cover));
@@ -129,6 +130,24 @@ private:
             "the former vanish for u = 0";
         third.evidence = "damping brings energy in, but friction takes more for T < " + number(levels.damping.value);
         kernel.evidence = third.evidence;
+    }
+
+    /// Linear systems: velocities without dissipation do no harm where no motion keeps to them. [Leine] 6.2
+    void observe_modes(const Enclosure& e, Condition& kernel) {
+        const std::optional<LinearSystem> linear = linear_system(e);
+        if (!linear) return;
+        const LosslessModes modes = lossless_modes(*linear);
+        if (modes.none) {
+            kernel.text += ", or no motion stays without dissipation";
+            kernel.verdict = modes.proved ? Verdict::proved : Verdict::holds;
+            kernel.witness = {};
+            kernel.evidence =
+                "some velocities meet neither damping nor friction, but no mode of the linear system does";
+            certificate_.basis = "Corollary 3, linear systems";
+        } else if (modes.lost.size() > 0) {
+            kernel.witness.u = list_of(modes.lost);
+            kernel.evidence = "the mode of the witness meets neither damping nor friction";
+        }
     }
 
     void classify_linear(const Enclosure& e) {
@@ -359,6 +378,7 @@ private:
             return c;
         }
         c.verdict = Verdict::fails;
+        if (!cover.bounded) c.evidence += "; the equilibrium set is not bounded";
         if (!cover.highest_box.empty()) {
             c.witness.q = centre(cover.highest_box);
             c.witness.u.assign(c.witness.q.size(), 0.0);
@@ -409,7 +429,8 @@ private:
         // V is positive definite and does not grow: q_e itself is stable, and E with it where it is that point alone.
         const bool dissipative = !fails("1") && !fails("2") && !fails("3") && !fails("6") && !fails("7");
         const bool point =
-            cover.complete && cover.highest <= 1e-9 * (1.0 + std::fabs(levels.rho_verified)) && cover.bounded;
+            cover.complete && cover.bounded &&
+            cover.highest <= 1e-9 * (1.0 + (std::isfinite(levels.rho_verified) ? levels.rho_verified : 0.0));
         if (dissipative && point && !model_.contacts.empty() ? (fails("4") || fails("5"))
                                                              : (dissipative && point && fails("4"))) {
             certificate_.outcome = Outcome::stable;

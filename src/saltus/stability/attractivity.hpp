@@ -11,7 +11,7 @@ namespace saltus::stability {
 
 struct CertifyOptions {
     std::vector<double> at;  ///< where to look for the equilibrium; empty: the model's initial position
-    long budget = 200'000;   ///< boxes, of each search
+    long budget = 20'000;    ///< boxes, of each search
 };
 
 /// [Leine] Theorem 1: is the equilibrium set around the minimum of U that is reached from the start attractive, and

@@ -65,6 +65,8 @@ IntervalMatrix block(const IntervalMatrix& S, const std::vector<int>& rows) {
 
 }  // namespace
 
+std::string boxes_text(long count) { return std::to_string(count) + (count == 1 ? " box" : " boxes"); }
+
 std::string number(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", x + 0.0);
@@ -89,7 +91,8 @@ Condition kinetic_condition(const Ground& g) {
                 {}};
     if (!g.model().scleronomic) {
         c.evidence = "the kinetic energy, a constraint, a gap or a slip velocity depends on the time t";
-        c.witness.values.emplace_back("t", 0.0);
+        c.witness = moving_witness(g);
+        if (c.witness.given()) c.evidence += "; at the witness one moves although the coordinates rest";
         return c;
     }
     const IntervalVector rest = e.kinetic_rest(g.domain);
@@ -111,6 +114,7 @@ Condition kinetic_condition(const Ground& g) {
                 c.evidence = "a contact or slider moves by itself: its velocity is " + number(expr::midpoint(x)) +
                              " although the coordinates rest";
                 c.witness.q = q;
+                c.witness.u.assign(q.size(), 0.0);
                 c.witness.values.emplace_back("chi", expr::midpoint(x));
                 return c;
             }
@@ -129,8 +133,7 @@ Condition kinetic_condition(const Ground& g) {
     const bool structure =
         std::all_of(rest.begin(), rest.end(), is_zero) && std::all_of(chi.begin(), chi.end(), is_zero);
     c.verdict = proof.proved && structure ? Verdict::proved : Verdict::holds;
-    c.evidence = proof.proved ? "M is positive definite over the level set (" +
-                                    counted(static_cast<std::size_t>(proof.boxes), "box") + ")"
+    c.evidence = proof.proved ? "M is positive definite over the level set (" + boxes_text(proof.boxes) + ")"
                               : "M is positive definite at every position looked at";
     if (proof.proved) return c;
     for (const std::vector<double>& q : samples(g)) {
@@ -145,15 +148,12 @@ Condition kinetic_condition(const Ground& g) {
     return c;
 }
 
-Condition dissipation_condition(const Ground& g) {
+namespace {
+
+/// As the forces are at t = 0.
+Condition dissipation_at_start(const Ground& g) {
     const Enclosure& e = g.enclosure();
     Condition c{"3", "the other smooth forces take energy, -u.f >= 0, and vanish for u = 0", Verdict::fails, "", {}};
-    if (!g.model().autonomous) {
-        c.evidence = "forces depend on the time t";
-        c.witness.q = list_of(g.rest.q);
-        c.witness.values.emplace_back("t", 0.0);
-        return c;
-    }
     const int n = e.size();
     const IntervalVector rest = e.forces_at_rest(g.domain);
     if (!std::all_of(rest.begin(), rest.end(), is_zero)) {
@@ -253,6 +253,23 @@ Condition dissipation_condition(const Ground& g) {
         }
     c.verdict = Verdict::holds;
     c.evidence = "the power -u.f was not negative at any state looked at";
+    return c;
+}
+
+}  // namespace
+
+Condition dissipation_condition(const Ground& g) {
+    Condition c = dissipation_at_start(g);
+    if (g.model().autonomous) return c;
+    const Witness changing = changing_witness(g);
+    if (changing.given()) {
+        c.verdict = Verdict::fails;
+        c.evidence = "forces depend on the time t";
+        c.witness = changing;
+    } else if (c.verdict == Verdict::proved) {
+        c.verdict = Verdict::holds;
+        c.evidence += ", at t = 0; something depends on the time";
+    }
     return c;
 }
 

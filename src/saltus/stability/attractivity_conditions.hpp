@@ -40,8 +40,18 @@ proof::Condition impact_condition(const Ground& ground);
 /// A state where a gap of I_C does not close, if one can be shown near the position where the search for it ended.
 proof::Witness opening_witness(const Ground& ground, const std::vector<int>& I_C, const Vector& near);
 
+/// A state just before a collision of one contact, others left aside: its gap is closed, as near the equilibrium as
+/// Newton's method finds it, and closes with the speed 1.
+proof::Witness collision_witness(const Ground& ground, std::size_t contact);
+
+/// A time at which a contact, constraint or slider moves although the coordinates rest at the equilibrium; and one at
+/// which the forces there are not those of t = 0. Empty: none among the times looked at.
+proof::Witness moving_witness(const Ground& ground);
+proof::Witness changing_witness(const Ground& ground);
+
 /// "x = 1, y = 2".
 std::string position_text(const model::Model& model, const Vector& q);
-std::string number(double x);  ///< for sentences: 6 digits
+std::string boxes_text(long count);  ///< "1 box", "2 boxes"
+std::string number(double x);        ///< for sentences: 6 digits
 
 }  // namespace saltus::stability

@@ -36,9 +36,9 @@ public:
     std::size_t count() const { return rubbing_.size(); }
 
     /// Rows of S with the friction of the elements in K.
-    IntervalMatrix rows(const Box& q, unsigned K) const {
+    IntervalMatrix rows(const Box& q, unsigned K) const { return rows(q, K, coefficients_over(q)); }
+    IntervalMatrix rows(const Box& q, unsigned K, const IntervalVector& coefficients) const {
         const IntervalMatrix W = e_.row_matrix(q);
-        const IntervalVector coefficients = coefficients_over(q);
         std::vector<int> which;
         for (const model::Constraint& c : g_.model().constraints) which.push_back(c.row);
         which.insert(which.end(), I_C_.begin(), I_C_.end());
@@ -79,9 +79,16 @@ public:
 
     /// A velocity in the kernel at one position, with the friction of all elements; empty: none.
     Vector escape(const Vector& q) const {
-        const Matrix S = rows(point_box({q.data(), q.data() + q.size()}), all()).middle();
-        const Spectrum s = symmetric_spectrum(S.transpose() * S);
-        return s.smallest > 1e-18 * (1.0 + s.largest) ? Vector() : s.smallest_direction;
+        const Box at = point_box({q.data(), q.data() + q.size()});
+        const auto kernel = [&](const Box& u) {
+            const Matrix S = rows(at, all(), e_.coefficients(at, u)).middle();
+            const Spectrum s = symmetric_spectrum(S.transpose() * S);
+            return s.smallest > 1e-18 * (1.0 + s.largest) ? Vector() : s.smallest_direction;
+        };
+        // Coefficients may depend on the velocity: those of rest, and of the velocity itself.
+        const Vector d = kernel(Box(static_cast<std::size_t>(q.size()), Interval(0.0)));
+        if (d.size() == 0) return d;
+        return kernel(point_box({d.data(), d.data() + d.size()}));
     }
 
 private:
@@ -177,7 +184,9 @@ private:
         return g_.model().contacts[static_cast<std::size_t>(r - e_.constraints())];
     }
     IntervalVector coefficients_over(const Box& q) const {
-        return e_.coefficients(q, whole_space(static_cast<std::size_t>(e_.size())));
+        const double energy = std::min(g_.kinetic, g_.cap - g_.set.level(q).lo);
+        return e_.coefficients(q, std::isfinite(energy) ? velocities_below(energy, e_.mass(q))
+                                                        : whole_space(static_cast<std::size_t>(e_.size())));
     }
 
     const Ground& g_;
@@ -229,7 +238,7 @@ Condition kernel_condition(const Ground& g, const std::vector<int>& I_C) {
         c.evidence =
             "damping, friction, gaps and constraints together leave no velocity over the level set, whichever contacts "
             "and constraints are loaded (" +
-            counted(static_cast<std::size_t>(proof.boxes), "box") + ")";
+            boxes_text(proof.boxes) + ")";
         return c;
     }
     const std::vector<double> at = centre(proof.box);

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "saltus/solvers/least_distance.hpp"
+#include "saltus/solvers/linear_program.hpp"
 
 namespace saltus::stability {
 
@@ -188,13 +189,43 @@ Vector multipliers(const Point& p, const std::vector<int>& closed, int constrain
     return lambda;
 }
 
+/// Where forces are not unique, a mean that loads every contact which some choice loads: what moves without a
+/// first-order change of Q keeps all of these closed.
+Vector spread(const Point& p, const std::vector<int>& closed, const Vector& lambda, int constraints) {
+    const Index n = p.rows.cols(), bilateral = constraints, m = static_cast<Index>(closed.size());
+    solvers::LinearProgram program;
+    program.A.resize(n, bilateral + m);
+    for (Index r = 0; r < bilateral; ++r) program.A.col(r) = p.rows.row(r).transpose();
+    for (Index k = 0; k < m; ++k)
+        program.A.col(bilateral + k) = p.rows.row(closed[static_cast<std::size_t>(k)]).transpose();
+    program.b = p.rows.transpose() * lambda;
+    program.lower = Vector::Zero(bilateral + m);
+    program.lower.head(bilateral).setConstant(-INFINITY);
+    program.upper = Vector::Constant(bilateral + m, INFINITY);
+    program.upper.tail(m).setConstant(lambda.cwiseAbs().sum());  // none carries more than all together did
+    Vector sum = lambda;
+    int choices = 1;
+    for (Index k = 0; k < m; ++k) {
+        const int r = closed[static_cast<std::size_t>(k)];
+        if (sum(r) > 1e-9 * sum.cwiseAbs().maxCoeff()) continue;
+        program.c = Vector::Zero(bilateral + m);
+        program.c(bilateral + k) = -1.0;
+        const solvers::ProgramSolution s = solvers::solve(program);
+        if (s.status != solvers::ProgramStatus::optimal) continue;
+        for (Index j = 0; j < bilateral; ++j) sum(j) += s.x(j);
+        for (Index j = 0; j < m; ++j) sum(closed[static_cast<std::size_t>(j)]) += s.x(bilateral + j);
+        ++choices;
+    }
+    return sum / choices;
+}
+
 void judge(const Enclosure& e, Rest& rest) {
     const Point p(e, rest.q);
     const Index n = rest.q.size();
     const Vector scales = row_scales(p, rest.q);
     for (int r = e.constraints(); r < e.positions(); ++r)
         if (p.positions(r) <= closed_tolerance * scales(r)) rest.closed.push_back(r);
-    rest.lambda = multipliers(p, rest.closed, e.constraints());
+    rest.lambda = spread(p, rest.closed, multipliers(p, rest.closed, e.constraints()), e.constraints());
     const Vector left = p.gradient - p.rows.transpose() * rest.lambda;
     const double size = p.gradient.norm() + (p.rows.transpose() * rest.lambda.cwiseAbs()).norm();
     rest.residual = size > 0.0 ? left.norm() / size : 0.0;
@@ -203,7 +234,7 @@ void judge(const Enclosure& e, Rest& rest) {
     rest.found = p.finite && flat && inside;
     if (!rest.found && rest.why.empty()) rest.why = "no position was found at which the potential energy is stationary";
 
-    const std::vector<int> support = support_of(p, rest.lambda, e.constraints());
+    const std::vector<int>& support = rest.support = support_of(p, rest.lambda, e.constraints());
     Matrix A(static_cast<Index>(support.size()), n);
     for (std::size_t k = 0; k < support.size(); ++k) A.row(static_cast<Index>(k)) = p.rows.row(support[k]);
     Matrix free = Matrix::Identity(n, n);
@@ -339,91 +370,11 @@ Rest find_stationary(const Enclosure& e, const std::vector<double>& from) {
     return rest;
 }
 
-IntervalMatrix stationarity_matrix(const Enclosure& e, const Box& q, const std::vector<int>& support,
-                                   const IntervalVector& lambda) {
-    const int n = e.size(), m = static_cast<int>(support.size());
-    IntervalMatrix J(n + m, n + m);
-    IntervalMatrix H = e.hessian(q);
-    const std::vector<IntervalMatrix> curved = e.position_hessians(q);
-    const IntervalMatrix rows = e.row_matrix(q);
-    for (int k = 0; k < m; ++k) {
-        const int r = support[static_cast<std::size_t>(k)];
-        for (int i = 0; i < n; ++i) {
-            for (int j = 0; j < n; ++j) {
-                const Interval& c = curved[static_cast<std::size_t>(r)](i, j);
-                if (c.lo != 0.0 || c.hi != 0.0) H(i, j) -= lambda[static_cast<std::size_t>(k)] * c;
-            }
-            J(i, n + k) = -rows(r, i);
-            J(n + k, i) = rows(r, i);
-        }
-    }
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) J(i, j) = H(i, j);
-    return J;
-}
-
-RestBox enclose_rest(const Enclosure& e, const Rest& rest) {
-    if (!rest.found || !e.smooth) return {};
-    const Point p(e, rest.q);
-    const std::vector<int> support = support_of(p, rest.lambda, e.constraints());
-    const int n = e.size(), m = static_cast<int>(support.size());
-    Vector q = rest.q, lambda = rest.lambda;
-    polish(e, q, lambda, support, 4);
-
-    // F at the point, in intervals.
-    const Box at = proof::point_box({q.data(), q.data() + q.size()});
-    const IntervalVector gradient = e.gradient(at), positions = e.position_values(at);
-    const IntervalMatrix rows = e.row_matrix(at);
-    IntervalMatrix F(n + m, 1);
-    for (int i = 0; i < n; ++i) F(i, 0) = gradient[static_cast<std::size_t>(i)];
-    for (int k = 0; k < m; ++k) {
-        const int r = support[static_cast<std::size_t>(k)];
-        for (int i = 0; i < n; ++i) F(i, 0) -= rows(r, i) * Interval(lambda(r));
-        F(n + k, 0) = positions[static_cast<std::size_t>(r)];
-    }
-    IntervalVector point_lambda;
-    for (const int r : support) point_lambda.emplace_back(lambda(r));
-    const Eigen::FullPivLU<Matrix> lu(stationarity_matrix(e, at, support, point_lambda).middle());
-    if (!lu.isInvertible()) return {};
-    const IntervalMatrix R(Matrix(lu.inverse()));
-    const IntervalMatrix newton = R * F;
-    for (double radius = 1e-13; radius < 1e-3; radius *= 10.0) {
-        Box box;
-        IntervalVector forces;
-        IntervalMatrix step(n + m, 1);
-        for (int i = 0; i < n + m; ++i) {
-            const double x = i < n ? q(i) : lambda(support[static_cast<std::size_t>(i - n)]);
-            const double r = radius * (1.0 + std::fabs(x));
-            step(i, 0) = Interval(-r, r);
-            (i < n ? box : forces).push_back(Interval(x) + step(i, 0));
-        }
-        const IntervalMatrix rest_of =
-            IntervalMatrix::identity(n + m) - R * stationarity_matrix(e, box, support, forces);
-        const IntervalMatrix image = rest_of * step - newton;
-        bool within = true;
-        for (int i = 0; i < n + m; ++i)
-            within = within && step(i, 0).lo < image(i, 0).lo && image(i, 0).hi < step(i, 0).hi;
-        if (!within) continue;
-        RestBox result;
-        result.support = support;
-        for (int i = 0; i < n + m; ++i) {
-            const double x = i < n ? q(i) : lambda(support[static_cast<std::size_t>(i - n)]);
-            if (i < n)
-                result.q.push_back(Interval(x) + image(i, 0));
-            else
-                result.lambda.push_back(Interval(x) + image(i, 0));
-        }
-        // Contacts press; the other gaps are not negative beyond what the box itself is wide.
-        const IntervalVector gaps = e.position_values(result.q);
-        for (int k = 0; k < m; ++k)
-            if (support[static_cast<std::size_t>(k)] >= e.constraints() &&
-                !(result.lambda[static_cast<std::size_t>(k)].lo > 0.0))
-                return {};
-        for (int r = e.constraints(); r < e.positions(); ++r)
-            if (gaps[static_cast<std::size_t>(r)].hi < 0.0) return {};
-        return result;
-    }
-    return {};
+std::vector<double> position_of(const Rest& rest, const RestBox& box) {
+    std::vector<double> q(rest.q.data(), rest.q.data() + rest.q.size());
+    for (std::size_t k = 0; k < box.q.size(); ++k)
+        if (expr::contains(box.q[k], 0.0)) q[k] = 0.0;
+    return q;
 }
 
 std::vector<proof::ElementForce> forces_at(const model::Model& model, const Rest& rest) {

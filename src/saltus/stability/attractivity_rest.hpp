@@ -15,9 +15,10 @@ struct Rest {
     bool found = false;
     std::string why;  ///< it was not
     Vector q;
-    Vector lambda;            ///< one a position row: constraints, then gaps
-    std::vector<int> closed;  ///< position rows of the gaps that are zero
-    double residual = 0.0;    ///< of ∇U − Σ λ w, relative
+    Vector lambda;             ///< one a position row: constraints, then gaps; of several choices one that loads most
+    std::vector<int> support;  ///< constraints and an independent choice of loaded gaps
+    std::vector<int> closed;   ///< position rows of the gaps that are zero
+    double residual = 0.0;     ///< of ∇U − Σ λ w, relative
     double curvature = 0.0;  ///< smallest eigenvalue, in the metric of M, of ∇²L along what loaded contacts leave free
     Vector direction;        ///< of that curvature
     bool minimum = false;    ///< curvature > 0
@@ -49,10 +50,15 @@ struct RestBox {
     bool proved() const { return !q.empty(); }
 };
 RestBox enclose_rest(const proof::Enclosure& enclosure, const Rest& rest);
+/// The same with the given rows, which must be independent, and forces of any sign.
+RestBox enclose_stationary(const proof::Enclosure& enclosure, const Rest& rest, const std::vector<int>& support);
 
 /// The Jacobian of those equations over a box of positions and multipliers.
 proof::IntervalMatrix stationarity_matrix(const proof::Enclosure& enclosure, const proof::Box& q,
                                           const std::vector<int>& support, const proof::IntervalVector& lambda);
+
+/// q_e; coordinates whose interval has 0 in it are 0.
+std::vector<double> position_of(const Rest& rest, const RestBox& box);
 
 std::vector<proof::ElementForce> forces_at(const model::Model& model, const Rest& rest);
 

@@ -122,6 +122,7 @@ Condition restitution_condition(const Ground& g) {
             c.evidence = "contact '" + contact.name + "' has the impact law \"" +
                          (contact.impact == model::ImpactLaw::energy ? "energy" : "poisson") +
                          "\"; the theorem is about Newton's";
+            c.witness = collision_witness(g, k);
             return c;
         }
         const bool normal = e.e_n[k].lo >= 0.0 && e.e_n[k].hi < 1.0;
@@ -130,6 +131,7 @@ Condition restitution_condition(const Ground& g) {
         c.verdict = Verdict::fails;
         c.evidence = "contact '" + contact.name + "' has " +
                      (normal ? "eT = " + number(expr::midpoint(e.e_t[k])) : "eN = " + number(expr::midpoint(e.e_n[k])));
+        c.witness = collision_witness(g, k);
         c.witness.values.emplace_back(normal ? "eT" : "eN", expr::midpoint(normal ? e.e_t[k] : e.e_n[k]));
         return c;
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/solvers/linear_program.hpp"
+
 namespace saltus::stability {
 
 using namespace saltus::proof;
@@ -81,10 +83,59 @@ std::optional<ForceSet> statics(const Enclosure& e, const Box& q, const std::vec
         for (Interval& x : load) x = -x;
         forces.loads.push_back(std::move(load));
     }
+    if (m.constraints.empty() && e.smooth && (!options.friction || e.restful)) {
+        // load = −∇U, its slope −∇²U.
+        LoadSlope slope;
+        const std::vector<double> c = centre(q);
+        slope.at_centre = e.gradient(point_box(c));
+        for (Interval& x : slope.at_centre) x = -x;
+        slope.slope = e.hessian(q);
+        for (int i = 0; i < e.size(); ++i) {
+            slope.step.push_back(q[static_cast<std::size_t>(i)] - Interval(c[static_cast<std::size_t>(i)]));
+            for (int j = 0; j < e.size(); ++j) slope.slope(i, j) = -slope.slope(i, j);
+        }
+        if (slope.slope.finite()) forces.slope = std::move(slope);
+    }
     if (free.empty()) return forces;
     const std::optional<IntervalMatrix> T = tangents(rows_of(rows, free), e.size());
     if (!T) return std::nullopt;
     return reduce(forces, *T);
+}
+
+bool implies_more(const Enclosure& e, const Box& q, const std::vector<int>& rows, const std::vector<int>& closed) {
+    constexpr double rounding = 1e-12;
+    std::vector<int> which;
+    for (int r = 0; r < e.constraints(); ++r) which.push_back(r);
+    which.insert(which.end(), closed.begin(), closed.end());
+    const std::size_t free = which.size();
+    for (const int r : rows)
+        if (std::find(closed.begin(), closed.end(), r) == closed.end()) which.push_back(r);
+    if (which.size() == free) return false;
+    const IntervalMatrix W = rows_of(e.row_matrix(q), which);
+    if (!W.finite()) return false;
+    const auto n = static_cast<Eigen::Index>(e.size()), m = static_cast<Eigen::Index>(which.size()),
+               f = static_cast<Eigen::Index>(free);
+    solvers::LinearProgram program;
+    program.A = Matrix::Zero(n + 1, m);
+    program.A.topRows(n) = W.middle().transpose();
+    program.A.bottomRightCorner(1, m - f).setOnes();
+    program.b = Vector::Zero(n + 1);
+    program.b(n) = 1.0;
+    program.c = Vector::Zero(m);
+    program.lower = Vector::Zero(m);
+    program.lower.head(f).setConstant(-Interval::infinity);
+    program.upper = Vector::Constant(m, Interval::infinity);
+    const solvers::ProgramSolution s = solvers::solve(program);
+    if (s.status != solvers::ProgramStatus::optimal) return false;
+    const IntervalVector values = e.position_values(point_box(centre(q)));
+    for (Eigen::Index j = 0; j <= n; ++j) {
+        Interval sum;
+        for (Eigen::Index k = 0; k < m; ++k)
+            sum += Interval(s.x(k)) * (j < n ? W(static_cast<int>(k), static_cast<int>(j))
+                                             : values[static_cast<std::size_t>(which[static_cast<std::size_t>(k)])]);
+        if (!(sum.lo >= -rounding && sum.hi <= rounding)) return false;
+    }
+    return true;
 }
 
 std::vector<int> PositionTests::subset(const std::vector<int>& rows, unsigned mask) {
@@ -95,17 +146,24 @@ std::vector<int> PositionTests::subset(const std::vector<int>& rows, unsigned ma
 }
 
 PositionTests::PositionTests(const AdmissibleSet& set, const Rest& rest, const RestBox& box)
-    : set_(set), enclosure_(set.enclosure()), rest_(rest), box_(box), frictional_(frictional_constraints(enclosure_)) {}
+    : set_(set), enclosure_(set.enclosure()), rest_(rest), frictional_(frictional_constraints(enclosure_)) {
+    // The equilibrium as a stationary point with each choice of its contacts, forces of any sign.
+    if (!box.proved() || rest.closed.size() > 6) return;
+    each_subset(rest.closed, [&](const std::vector<int>& closed) {
+        RestBox one = enclose_stationary(enclosure_, rest, with_constraints(closed));
+        if (one.proved()) supports_.push_back(std::move(one));
+        return true;
+    });
+}
 
 /// Two solutions (q, λ) of ∇U = Σ λ w, g = 0 with the same rows differ by z with J z = 0, J a mean of the Jacobian
-/// between them. So where all J are regular, q_e is the only one.
+/// between them. So where all J are regular, the one near q_e is the only one.
 bool PositionTests::unique(const Box& q, const std::vector<int>& closed) const {
-    if (!box_.proved() || !enclosure_.smooth) return false;
-    std::vector<int> support;
-    for (int r = 0; r < enclosure_.constraints(); ++r) support.push_back(r);
-    support.insert(support.end(), closed.begin(), closed.end());
-    if (support != box_.support) return false;
-    const Box both = hull(q, box_.q);
+    if (!enclosure_.smooth) return false;
+    const RestBox* found = support_among(q, with_constraints(closed));
+    if (found == nullptr) return false;
+    const Box both = hull(q, found->q);
+    const std::vector<int>& support = found->support;
     // λ = (W Wᵀ)⁻¹ W ∇U wherever the point is stationary.
     const IntervalMatrix W = rows_of(enclosure_.row_matrix(both), support);
     const IntervalVector gradient = enclosure_.gradient(both);
@@ -115,8 +173,33 @@ bool PositionTests::unique(const Box& q, const std::vector<int>& closed) const {
     if (!lambda) return false;
     IntervalVector bounds;
     for (int k = 0; k < lambda->rows(); ++k)
-        bounds.push_back(expr::hull((*lambda)(k, 0), box_.lambda[static_cast<std::size_t>(k)]));
+        bounds.push_back(expr::hull((*lambda)(k, 0), found->lambda[static_cast<std::size_t>(k)]));
     return regular(stationarity_matrix(enclosure_, both, support, bounds)) && qualified(both);
+}
+
+std::vector<int> PositionTests::with_constraints(const std::vector<int>& closed) const {
+    std::vector<int> rows;
+    for (int r = 0; r < enclosure_.constraints(); ++r) rows.push_back(r);
+    rows.insert(rows.end(), closed.begin(), closed.end());
+    return rows;
+}
+
+/// The equilibrium by these rows; or, if they are more than the coordinates that any of them acts on, by as many of
+/// them as that, which then span what all of them do.
+const RestBox* PositionTests::support_among(const Box& q, const std::vector<int>& rows) const {
+    const IntervalMatrix W = rows_of(enclosure_.row_matrix(q), rows);
+    std::size_t touched = 0;
+    for (int j = 0; j < W.cols(); ++j)
+        for (int i = 0; i < W.rows(); ++i)
+            if (W(i, j).lo != 0.0 || W(i, j).hi != 0.0) {
+                ++touched;
+                break;
+            }
+    const std::size_t count = std::min(rows.size(), touched);
+    for (const RestBox& b : supports_)
+        if (b.support.size() == count && std::includes(rows.begin(), rows.end(), b.support.begin(), b.support.end()))
+            return &b;
+    return nullptr;
 }
 
 /// Some direction opens all gaps that may be closed: a minimum is then stationary. (Mangasarian and Fromovitz)
@@ -150,7 +233,7 @@ BoxTest PositionTests::stationary(const Box& q, double cap) const {
         if (!set_.contract(part, closed, cap)) return true;
         const std::optional<ForceSet> forces = forces_over(part, closed);
         if (forces && separate(*forces)) return true;
-        if (unique(part, closed)) return true;
+        if (unique(part, closed) || implies_more(enclosure_, part, rows, closed)) return true;
         t.proved = false;
         t.open = part;
         t.side = decisive_side(part, scale(), [&](const Box& b) {
@@ -212,6 +295,7 @@ BoxTest PositionTests::closing(const Box& q, double cap, const std::vector<int>&
                 request.gaps.insert(request.gaps.end(), closed.begin(), closed.end());
                 const std::optional<Accelerations> a = accelerations(enclosure_, part, request);
                 if (a && a->exclude(energy, true)) return true;
+                if (implies_more(enclosure_, part, rows, closed)) return true;
                 t.proved = false;
                 t.open = part;
                 t.which = i;

@@ -50,6 +50,11 @@ std::optional<Accelerations> accelerations(const proof::Enclosure& enclosure, co
                                            const AccelerationRequest& request);
 
 /// What level searches ask of boxes of positions.
+/// Gaps k of `rows` that are not in `closed`, and numbers y_k >= 0 and z with Σ y_k g_k + Σ z_c g_c = 0, to rounding:
+/// where the latter are closed some of these are too, and the position belongs to a larger set.
+bool implies_more(const proof::Enclosure& enclosure, const proof::Box& q, const std::vector<int>& rows,
+                  const std::vector<int>& closed);
+
 class PositionTests {
 public:
     PositionTests(const proof::AdmissibleSet& set, const Rest& rest, const RestBox& box);
@@ -72,12 +77,14 @@ public:
 
 private:
     bool unique(const proof::Box& q, const std::vector<int>& closed) const;
+    std::vector<int> with_constraints(const std::vector<int>& closed) const;
+    const RestBox* support_among(const proof::Box& q, const std::vector<int>& rows) const;
     bool qualified(const proof::Box& q) const;
 
     const proof::AdmissibleSet& set_;
     const proof::Enclosure& enclosure_;
     const Rest& rest_;
-    const RestBox& box_;
+    std::vector<RestBox> supports_;  // the equilibrium by every choice of contacts that determines it
     std::vector<int> frictional_;
 };
 

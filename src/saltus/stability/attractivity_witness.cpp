@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -110,6 +111,7 @@ Witness opening_witness(const Ground& g, const std::vector<int>& I_C, const Vect
     const std::size_t frictional = frictional_constraints(e).size();
     for (unsigned mask = 0; mask < (1U << closable.size()); ++mask) {
         const std::vector<int> closed = PositionTests::subset(closable, mask);
+        if (implies_more(e, point, closable, closed)) continue;
         for (unsigned sign = 0; sign < (1U << frictional); ++sign)
             for (const int i : I_C) {
                 if (std::find(closed.begin(), closed.end(), i) != closed.end()) continue;
@@ -133,6 +135,104 @@ Witness opening_witness(const Ground& g, const std::vector<int>& I_C, const Vect
             }
     }
     return best;
+}
+
+namespace {
+
+/// Mass matrix and rows at one position and time, at rest.
+struct Snapshot {
+    Matrix M, rows;
+    Vector h, chi;
+};
+Snapshot snapshot(const Enclosure& e, const Vector& q) {
+    const Box point = point_box({q.data(), q.data() + q.size()});
+    return {e.mass(point).middle(), e.row_matrix(point).middle(), {}, {}};
+}
+
+/// h and χ as the model itself gives them.
+Snapshot at_time(const Ground& g, model::Workspace& workspace, model::Terms& terms, double t) {
+    const std::vector<double> q(g.rest.q.data(), g.rest.q.data() + g.rest.q.size()), u(q.size(), 0.0);
+    model::evaluate(g.model(), workspace, t, q, u, terms);
+    return {{},
+            {},
+            Eigen::Map<const Vector>(terms.h.data(), static_cast<Index>(terms.h.size())),
+            Eigen::Map<const Vector>(terms.chi.data(), static_cast<Index>(terms.chi.size()))};
+}
+
+constexpr int times_to_look = 200;
+constexpr double between_times = 0.0731;  // not a period that people choose
+
+}  // namespace
+
+Witness collision_witness(const Ground& g, std::size_t contact) {
+    const Enclosure& e = g.enclosure();
+    std::vector<int> rows;
+    for (const model::Constraint& c : g.model().constraints) rows.push_back(c.row);
+    rows.push_back(g.model().contacts[contact].row);
+    const auto m = static_cast<Index>(rows.size());
+    // d = M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ r: A d = r with the least kinetic energy.
+    const auto least = [&](const Vector& q, const Vector& r) -> Vector {
+        const Snapshot s = snapshot(e, q);
+        Matrix A(m, q.size());
+        for (Index i = 0; i < m; ++i) A.row(i) = s.rows.row(rows[static_cast<std::size_t>(i)]);
+        const Matrix MA = s.M.ldlt().solve(A.transpose());
+        return MA * least_squares(A * MA, r);
+    };
+    Vector q = g.rest.q;
+    for (int k = 0; k < 40; ++k) {
+        const IntervalVector values = e.position_values(point_box({q.data(), q.data() + q.size()}));
+        Vector r(m);
+        for (Index i = 0; i < m; ++i)
+            r(i) = -expr::midpoint(values[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
+        if (r.cwiseAbs().maxCoeff() < 1e-14) break;
+        q += least(q, r);
+        if (!q.allFinite()) return {};
+    }
+    Vector closing = Vector::Zero(m);
+    closing(m - 1) = -1.0;
+    const Vector u = least(q, closing);
+    Witness w;
+    if (!u.allFinite()) return w;
+    w.q.assign(q.data(), q.data() + q.size());
+    w.u.assign(u.data(), u.data() + u.size());
+    return w;
+}
+
+Witness moving_witness(const Ground& g) {
+    model::Workspace workspace(g.model());
+    model::Terms terms(g.model().layout());
+    double most = 1e-9;
+    Witness w;
+    for (int k = 0; k < times_to_look; ++k) {
+        const double t = between_times * k;
+        const Snapshot s = at_time(g, workspace, terms, t);
+        Index row = 0;
+        if (s.chi.size() == 0 || !(s.chi.cwiseAbs().maxCoeff(&row) > most)) continue;
+        most = std::fabs(s.chi(row));
+        w.q.assign(g.rest.q.data(), g.rest.q.data() + g.rest.q.size());
+        w.u.assign(w.q.size(), 0.0);
+        w.values = {{"t", t}, {"chi", s.chi(row)}};
+    }
+    return w;
+}
+
+Witness changing_witness(const Ground& g) {
+    model::Workspace workspace(g.model());
+    model::Terms terms(g.model().layout());
+    const Vector first = at_time(g, workspace, terms, 0.0).h;
+    double most = 1e-9 * (1.0 + first.cwiseAbs().maxCoeff());
+    Witness w;
+    for (int k = 1; k < times_to_look; ++k) {
+        const double t = between_times * k;
+        const Vector change = at_time(g, workspace, terms, t).h - first;
+        Index row = 0;
+        if (!(change.cwiseAbs().maxCoeff(&row) > most)) continue;
+        most = std::fabs(change(row));
+        w.q.assign(g.rest.q.data(), g.rest.q.data() + g.rest.q.size());
+        w.u.assign(w.q.size(), 0.0);
+        w.values = {{"t", t}, {"change of h " + g.model().coordinates[static_cast<std::size_t>(row)], change(row)}};
+    }
+    return w;
 }
 
 }  // namespace saltus::stability

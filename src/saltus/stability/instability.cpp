@@ -79,11 +79,11 @@ public:
         const std::optional<LinearSystem> linear = linear_system(e);
         if (linear) certificate_.basis = "Theorem 3";
         const Rest rest = find_pass(e, options_.at.empty() ? model_.q0 : options_.at);
+        const RestBox box = enclose_rest(e, rest);
         if (rest.found) {
-            certificate_.q = list_of(rest.q);
+            certificate_.q = position_of(rest, box);
             certificate_.forces = forces_at(model_, rest);
         }
-        const RestBox box = enclose_rest(e, rest);
         const AdmissibleSet set(e, e.potential(box.proved() ? box.q : point_box(list_of(rest.q))));
         EquilibriumCover cover;
         const ExtremeEnergy top = linear ? largest_energy(*linear, -1.0) : ExtremeEnergy{};
@@ -235,7 +235,15 @@ private:
             c.evidence = "it reaches as far as was looked";
             for (const EquilibriumCover::Piece& p : cover.pieces)
                 for (std::size_t k = 0; p.own && k < domain.size(); ++k)
-                    if (p.box[k].lo <= domain[k].lo || p.box[k].hi >= domain[k].hi) c.witness.q = centre(p.box);
+                    if (p.box[k].lo <= domain[k].lo || p.box[k].hi >= domain[k].hi) {
+                        // Straight on from the equilibrium if it can be, which is exact.
+                        std::vector<double> along = list_of(rest.q);
+                        along[k] = p.box[k].lo <= domain[k].lo ? domain[k].lo : domain[k].hi;
+                        const std::optional<ForceSet> forces =
+                            statics(*enclosure_, point_box(along), p.closed, {true, p.signs});
+                        c.witness.q = forces && !separate(*forces) ? along : centre(p.box);
+                        c.witness.u.assign(along.size(), 0.0);
+                    }
             return c;
         }
         std::string extent;

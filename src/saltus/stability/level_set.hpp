@@ -58,7 +58,7 @@ Domain find_domain(const proof::Enclosure& enclosure, const Rest& rest);
 LevelPart domain_level(const proof::AdmissibleSet& set, const Rest& rest, const Domain& domain, long budget);
 
 struct LevelOptions {
-    long budget = 200'000;  ///< boxes, of each search
+    long budget = 20'000;  ///< boxes, of each search
 };
 
 /// All parts but `foreign`, for the contacts I_C; without contacts velocity and closing stay +∞.

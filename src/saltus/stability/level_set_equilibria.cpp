@@ -113,8 +113,12 @@ public:
                 const Interval level = set_.level(b);
                 return width(level) / (1.0 + width(level));
             });
-            if (!can_split(p.box, k)) k = widest(p);
-            if (width(p.level) <= tolerance * size || !can_split(p.box, k) || cover.boxes >= limit) break;
+            // A box that is thin in some directions alone may have nothing in it.
+            const std::size_t w = widest(p);
+            const double most = width(p.box[w]) / scale_[w];
+            if (!can_split(p.box, k) || width(p.box[k]) / scale_[k] < most / 8.0) k = w;
+            const bool sharp = width(p.level) <= tolerance * size && most <= 1e-6;
+            if (sharp || !can_split(p.box, k) || cover.boxes >= limit) break;
             queue.pop();
             gone[best] = true;
             for (Piece& half : halves(p, k)) {

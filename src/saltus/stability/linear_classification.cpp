@@ -4,11 +4,13 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <queue>
 
 #include "saltus/base/text.hpp"
+#include "saltus/proof/admissible.hpp"
 
 namespace saltus::stability {
 
@@ -197,6 +199,57 @@ double friction_level(const LinearSystem& s, long budget) {
     return queue.empty() ? inf : queue.top().bound;
 }
 
+LosslessModes lossless_modes(const LinearSystem& s) {
+    const int n = s.M.rows();
+    LosslessModes result;
+    // Slips that friction acts on; one of each that depend on each other.
+    std::vector<int> acting;
+    for (std::size_t g = 0; g < s.groups.size(); ++g)
+        if (s.F[g].lo > 0.0) acting.insert(acting.end(), s.groups[g].begin(), s.groups[g].end());
+    std::vector<int> rows;
+    if (!acting.empty())
+        for (const int k : row_rank(rows_of(s.W, acting).middle()).independent)
+            rows.push_back(acting[static_cast<std::size_t>(k)]);
+    if (static_cast<int>(rows.size()) == n) {
+        result.none = result.proved = regular(rows_of(s.W, rows));
+        return result;
+    }
+    const std::optional<IntervalMatrix> T = tangents(rows_of(s.W, rows), n);
+    if (!T) return result;
+    const IntervalMatrix Tt = transpose(*T), S = symmetric_part(s.C) * *T;
+    const Matrix M = (Tt * s.M * *T).middle(), K = (Tt * s.K * *T).middle();
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> modes(K, M);
+    // One mode, or several of one frequency: some combination that S does not see.
+    const Vector& w = modes.eigenvalues();
+    const Matrix seen = S.middle() * modes.eigenvectors();
+    const double size = seen.norm();
+    result.none = true;
+    for (Index first = 0, last = 0; result.none && first < w.size(); first = last) {
+        for (last = first; last < w.size() && w(last) - w(first) <= 1e-9 * (1.0 + std::fabs(w(w.size() - 1)));) ++last;
+        const Eigen::JacobiSVD<Matrix> svd(seen.middleCols(first, last - first), Eigen::ComputeFullV);
+        const bool whole =
+            svd.singularValues().size() == last - first && svd.singularValues()(last - first - 1) > 1e-9 * size;
+        if (whole) continue;
+        result.none = false;
+        result.lost =
+            T->middle() * (modes.eigenvectors().middleCols(first, last - first) * svd.matrixV().col(last - first - 1));
+        result.lost /= result.lost.norm();
+    }
+    if (!result.none) return result;
+    // The observability matrix S T, S T A, … with A = (TᵀMT)⁻¹ TᵀKT.
+    const std::optional<IntervalMatrix> A = solve(Tt * s.M * *T, Tt * s.K * *T);
+    if (!A) return result;
+    const int k = T->cols();
+    IntervalMatrix all(n * k, k), block = S;
+    for (int power = 0; power < k; ++power) {
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < k; ++j) all(power * n + i, j) = block(i, j);
+        block = block * *A;
+    }
+    result.proved = independent_columns(all);
+    return result;
+}
+
 ExtremeEnergy largest_energy(const LinearSystem& s, double sign) {
     ExtremeEnergy best;
     const std::size_t p = s.groups.size();
@@ -275,7 +328,8 @@ LinearClassification classify(const LinearSystem& s, long budget) {
     c.damping_direction = damping.direction;
     const double scale = s.K.middle().norm() + 1e-300;
     const bool positive = positive_definite(s.K);
-    c.friction_level = friction_level(s, budget);
+    const bool brings = damping.value < -1e-12 * (1.0 + S.middle().norm());
+    c.friction_level = brings ? friction_level(s, budget) : inf;
     if (stiffness.value < -1e-12 * scale) {
         c.kind = LinearClass::unstable;
         c.text = "negative stiffness";
@@ -287,8 +341,10 @@ LinearClassification classify(const LinearSystem& s, long budget) {
         return c;
     }
     if (c.friction_level == inf) {
-        c.kind = LinearClass::globally_attractive;
-        c.text = "asymptotically stable without friction, or undamped with friction on what is not damped";
+        const bool decided = lossless_modes(s).none;
+        c.kind = decided ? LinearClass::globally_attractive : LinearClass::undecided;
+        c.text = decided ? "asymptotically stable without friction, or undamped with friction on what is not damped"
+                         : "a mode meets neither damping nor friction";
     } else if (c.friction_level > 0.0) {
         c.kind = LinearClass::locally_attractive;
         c.text = "negative damping, which friction outweighs for slow motions";

@@ -52,6 +52,15 @@ LinearClassification classify(const LinearSystem& system, long budget);
 /// damped.
 double friction_level(const LinearSystem& system, long budget);
 
+/// Motions without dissipation have W u = 0 and S u = 0 for good, S the symmetric part of C >= 0. With u = T v, T the
+/// kernel of W, v goes by (TᵀMT) v̈ + (TᵀKT) v = 0: there are none but rest where v is observed by S T. `lost` is a
+/// velocity of such a motion otherwise; `proved` where it is shown for all matrices in the intervals.
+struct LosslessModes {
+    bool none = false, proved = false;
+    Vector lost;
+};
+LosslessModes lossless_modes(const LinearSystem& system);
+
 /// Max over the equilibrium set { q : K(q − q_e) = Σ W λ } of ∓½(q − q_e)ᵀK(q − q_e), by the faces of the box of
 /// friction forces; planar sliders, K regular.
 struct ExtremeEnergy {

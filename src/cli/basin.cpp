@@ -20,6 +20,8 @@
 #include "saltus/io/fclib.hpp"
 #include "saltus/io/files.hpp"
 #include "saltus/io/fnv1a.hpp"
+#include "saltus/stability/attractivity.hpp"
+#include "saltus/stability/basin_capture.hpp"
 
 namespace saltus::cli {
 
@@ -29,6 +31,7 @@ using stability::BasinOptions;
 namespace {
 
 constexpr double most_motions = 1e9;
+constexpr long certificate_boxes = 20'000;  // `saltus certify` takes more of them, and the time
 
 double positive(const char* option, double value) {
     if (!(value > 0.0) || !std::isfinite(value))
@@ -170,6 +173,7 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
     if (options.rest != BasinOptions{}.rest) tell("--rest", options.rest);
     options.to_rest = c.to_rest;
     if (c.to_rest) text += " --to-rest";
+    if (c.no_certify) text += " --no-certify";
     options.lanes = !c.no_lanes;
     if (options.refine > 0) text += " --refine " + std::to_string(options.refine);
     if (options.boundary > 0.0) tell("--boundary", options.boundary);
@@ -198,6 +202,19 @@ void refuse_folder(const std::string& out) {
         throw Error("cannot be written", {folder.string(), 0, 0}, "may you write there?");
 }
 
+/// The level set of the attractive equilibrium set that the model's start leads to, if there is one.
+void certify(const model::Model& m, BasinOptions& options, std::vector<std::string>& warnings) {
+    stability::CertifyOptions search;
+    search.budget = certificate_boxes;
+    const proof::Certificate certificate = stability::certify_attractivity(m, search);
+    options.level = stability::capture_set(certificate);
+    if (options.level) return;
+    std::string why = "no level set: " + (certificate.summary.empty() ? "nothing is certified" : certificate.summary);
+    for (const proof::Condition& row : certificate.conditions)
+        if (row.verdict == proof::Verdict::fails) why += "; condition " + row.id + " fails";
+    warnings.push_back(why);
+}
+
 }  // namespace
 
 int basin(const BasinCommand& c) {
@@ -220,6 +237,7 @@ int basin(const BasinCommand& c) {
     options.equilibria = stability::equilibria(m, search);
     if (interrupt_asked()) return interrupted;
     report.warnings = options.equilibria->warnings;
+    if (!c.no_certify) certify(m, options, report.warnings);
     const std::string purpose = purpose_of(c, options, report.options_text);
     stability::BasinRecord record;
     if (!c.common.out.empty()) {

@@ -18,7 +18,7 @@ struct BasinCommand {
     std::optional<double> t_max, h, theta, rtol, atol, rest, boundary;
     std::string method, backend = "threads";
     int refine = 0;
-    bool resume = false, to_rest = false, no_lanes = false;
+    bool resume = false, to_rest = false, no_lanes = false, no_certify = false;
 };
 
 /// Returns the exit code.

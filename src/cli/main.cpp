@@ -183,6 +183,7 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     command->add_option("--atol", c.atol, "Absolute tolerance of event (1e-12)");
     command->add_option("--rest", c.rest, "Speed that counts as rest, of what is usual among the starts (1e-8)");
     command->add_flag("--to-rest", c.to_rest, "Go on inside the certified level set, until rest");
+    command->add_flag("--no-certify", c.no_certify, "Do not look for a certified level set");
     command->add_option("--refine", c.refine, "How often to halve the distances where labels differ (0)");
     command->add_option("--boundary", c.boundary, "Locate the boundary on every edge of the grid to this length");
     command->add_flag("--resume", c.resume, "Go on from the checkpoint in --out");
@@ -200,7 +201,7 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     command->add_option("--theorem", c.theorem, "attractivity or instability; default: whichever fits");
     command->add_option("--at", c.at, "Where to look for the equilibrium, x=1,y=2; otherwise the initial position")
         ->allow_extra_args(false);
-    command->add_option("--budget", c.budget, "Boxes that each search of a proof may look at (200000)");
+    command->add_option("--budget", c.budget, "Boxes that each search of a proof may look at (20000)");
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;
 }

@@ -62,9 +62,29 @@ TEST(Basin, OfTheRockingBarHasTheKeysThatOthersRead) {
     EXPECT_EQ(all, 576);
     EXPECT_EQ(j["counts"]["0"], 0);
     EXPECT_GT(j["counts"]["1"].get<long>(), 550);
+    EXPECT_NEAR(j["level_set"]["rho"].get<double>(), 0.8175, 1e-11);  // leine_rocking_bar_A
+    EXPECT_EQ(j["level_set"]["grade"], "proved");
+    EXPECT_EQ(j["level_set"]["label"], 1);
+    EXPECT_GT(j["level_set"]["inside"].get<long>(), 20);
     EXPECT_EQ(j["level_set"]["violations"], 0);
+    EXPECT_EQ(j["level_set"]["undecided"], 0);
     EXPECT_EQ(j["sets"][0]["contacts_closed"], (Json{"left", "right"}));
     EXPECT_GT(j["statistics"]["trajectory_steps_per_second"].get<double>(), 0.0);
+}
+
+TEST(Basin, SaysWhereThereIsNoLevelSet) {
+    const std::string grid = "--grid phi=-0.4:0.4:3 --t-max 5 ";
+    const Json without = json_of(bar + grid + "--no-certify");
+    EXPECT_TRUE(without["level_set"]["rho"].is_null());
+    EXPECT_TRUE(without["warnings"].empty());
+    const Json failing = json_of(bar + grid + "--set k=3");  // leine_rocking_bar_C
+    EXPECT_TRUE(failing["level_set"]["rho"].is_null());
+    ASSERT_FALSE(failing["warnings"].empty());
+    EXPECT_NE(failing["warnings"][0].get<std::string>().find("condition 8"), std::string::npos) << failing["warnings"];
+    const Json global = json_of(model("falling-block") + "--grid x=-1:1:5 --t-max 20");
+    EXPECT_EQ(global["level_set"]["rho"], "inf");
+    EXPECT_EQ(global["level_set"]["inside"], 5);
+    EXPECT_EQ(global["level_set"]["violations"], 0);
 }
 
 TEST(Basin, BySamplesIsAFunctionOfTheSeed) {

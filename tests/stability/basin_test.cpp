@@ -8,6 +8,8 @@
 
 #include "saltus/io/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/stability/attractivity.hpp"
+#include "saltus/stability/basin_capture.hpp"
 
 namespace saltus::stability {
 namespace {
@@ -239,6 +241,69 @@ TEST(Refinement, GivesTheLabelsOfTheWholeFineGrid) {
         if (refined.labels[static_cast<std::size_t>(refined.refined[k])].text != text_of(whole, k)) ++different;
     EXPECT_EQ(different, 0U);
     EXPECT_LT(refined.record.size(), whole.record.size() / 2);
+}
+
+// --- certified level sets
+
+TEST(BasinLevelSet, DecidesMotionsThatEnterItAndIsCheckedByThoseThatStartInIt) {
+    const model::Model m = shipped("rocking-bar");
+    const proof::Certificate certificate = certify_attractivity(m, {});
+    BasinOptions o = grid(m, {{"phi", -0.6, 0.6, 13}, {"phi'", -4.0, 4.0, 13}}, 20.0);
+    o.level = capture_set(certificate);
+    ASSERT_TRUE(o.level);
+    EXPECT_TRUE(o.level->proved);
+    EXPECT_NEAR(o.level->rho, 0.8175, 1e-11);
+    EXPECT_LE(o.level->rho, certificate.rho_verified);
+    const Basin b = basin(m, o);
+    std::size_t captured = 0, inside = 0;
+    for (std::size_t k = 0; k < b.base; ++k) {
+        inside += b.record.inside[k] != 0 ? 1U : 0U;
+        captured += b.record.fate[k] == Fate::captured ? 1U : 0U;
+        EXPECT_EQ(b.record.inside[k] != 0, b.record.V[k] < o.level->rho);
+        EXPECT_TRUE(b.record.inside[k] == 0 || b.record.fate[k] == Fate::rest) << k;  // not by the level set itself
+    }
+    EXPECT_EQ(b.inside, inside);
+    EXPECT_GT(inside, 5U);
+    EXPECT_GT(captured, 50U);
+    EXPECT_EQ(b.violations, 0U);
+    EXPECT_EQ(b.inside_undecided, 0U);
+    // Without the level set, and beyond it to rest, the labels are the same.
+    BasinOptions bare = o, to_rest = o;
+    bare.level.reset();
+    to_rest.to_rest = true;
+    EXPECT_EQ(basin(m, bare).label, b.label);
+    EXPECT_EQ(basin(m, to_rest).label, b.label);
+    EXPECT_GT(basin(m, to_rest).steps, b.steps);
+}
+
+TEST(BasinLevelSet, ThatIsTooLargeIsViolated) {
+    const model::Model m = shipped("constrained-beam");
+    const proof::Certificate certificate = certify_attractivity(m, {});
+    BasinOptions o = grid(m, {{"theta", -3.0, 3.0, 13}, {"theta'", 0.0, 13.0, 14}}, 20.0);
+    o.level = capture_set(certificate);
+    ASSERT_TRUE(o.level);
+    const Basin right = basin(m, o);
+    EXPECT_GT(right.inside, 30U);
+    EXPECT_EQ(right.violations, 0U);
+    EXPECT_EQ(right.inside_undecided, 0U);
+    // E2, and what reaches it or the next turn, lies below this level.
+    o.level->rho = 120.0;
+    const Basin wrong = basin(m, o);
+    std::size_t elsewhere = 0;
+    for (std::size_t k = 0; k < wrong.base; ++k)
+        if (wrong.record.inside[k] != 0 && text_of(wrong, k) != "E1") ++elsewhere;
+    EXPECT_GT(elsewhere, 5U);
+    EXPECT_EQ(wrong.violations, elsewhere);
+    // Stopped early, a motion that has climbed out of it is a violation, another one undecided.
+    o.level->rho = certificate.rho;
+    o.t_max = 1e-3;
+    const Basin early = basin(m, o);
+    EXPECT_EQ(early.violations, 0U);
+    EXPECT_GT(early.inside_undecided, 10U);
+    o.level->rho = 90.0;  // T = (m l^2 + J_S)/2 omega^2 + ...: omega = 11 carries the beam over the top
+    o.level->around = [](std::span<const double> q) { return std::abs(q[2]) < 0.1; };
+    o.t_max = 0.2;
+    EXPECT_GT(basin(m, o).violations, 0U);
 }
 
 }  // namespace

@@ -138,8 +138,11 @@ void write_basin(const std::string& path, const BasinReport& r) {
     out.attribute("", "t_max", r.options.t_max);
     if (r.options.level) {
         out.attribute("", "rho", r.options.level->rho);
+        out.attribute("", "grade", std::string(r.options.level->proved ? "proved" : "numerical"));
+        out.attribute("", "reference", r.options.level->reference);
         out.attribute("", "inside", static_cast<std::int64_t>(b.inside));
         out.attribute("", "violations", static_cast<std::int64_t>(b.violations));
+        out.attribute("", "inside_undecided", static_cast<std::int64_t>(b.inside_undecided));
     }
     out.texts("coordinates", r.coordinates);
     write_axes(out, r);

@@ -221,6 +221,7 @@ std::string basin_svg(const BasinReport& r) {
     };
     std::size_t longest = 0;
     for (const BasinLabel& l : r.basin.labels) longest = std::max(longest, l.text.size());
+    if (r.options.level) longest = std::max<std::size_t>(longest, 24);
     const double whole = legend + 60.0 + 8.0 * static_cast<double>(longest);
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} 580\" font-family=\"sans-serif\" "
@@ -269,8 +270,9 @@ std::string basin_svg(const BasinReport& r) {
     if (!path.empty() && y < 560.0)
         svg += fmt::format(
             "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\"/><path d=\"M{} {:.1f}h12\" "
-            "stroke=\"white\" stroke-width=\"2\"/><text x=\"{}\" y=\"{:.1f}\">V = {:.6g}</text>\n",
-            legend, y, hex(dark), legend + 2.0, y + 8.0, legend + 24.0, y + 13.0, r.options.level->rho);
+            "stroke=\"white\" stroke-width=\"2\"/><text x=\"{}\" y=\"{:.1f}\">V = {:.6g}, {}</text>\n",
+            legend, y, hex(dark), legend + 2.0, y + 8.0, legend + 24.0, y + 13.0, r.options.level->rho,
+            r.options.level->proved ? "proved" : "numerical");
     return svg + "</svg>\n";
 }
 

@@ -108,6 +108,12 @@ Json extent_json(const BasinReport& r, const std::vector<double>& low, const std
     return j;
 }
 
+/// As `saltus certify` writes it.
+Json level_json(const BasinReport& r) {
+    if (!r.options.level) return nullptr;
+    return std::isinf(r.options.level->rho) ? Json("inf") : Json(r.options.level->rho);
+}
+
 Json label_object(const BasinReport& r, const std::vector<std::size_t>& counts) {
     Json j = Json::object();
     for (std::size_t k = 0; k < r.basin.labels.size(); ++k) j[std::to_string(k)] = counts[k];
@@ -137,8 +143,10 @@ std::string basin_text(const BasinReport& r) {
     }
     text += "  labels\n" + labels_text(r);
     if (r.options.level) {
-        text += fmt::format("  level set   V < {:.10g}: {} inside, {}", r.options.level->rho,
-                            counted(b.inside, "start"), counted(b.violations, "violation"));
+        text += fmt::format("  level set   V < {:.10g} around {}, {}: {} inside, {}", r.options.level->rho,
+                            b.labels[static_cast<std::size_t>(b.captor)].text,
+                            r.options.level->proved ? "proved" : "numerical", counted(b.inside, "start"),
+                            counted(b.violations, "violation"));
         if (b.inside_undecided > 0) text += fmt::format(", {} undecided", b.inside_undecided);
         text += "\n";
     }
@@ -211,10 +219,13 @@ std::string basin_json(const BasinReport& r, bool timed) {
         set_of[std::to_string(k)] = {{"set", b.sets[static_cast<std::size_t>(b.labels[k].set)].name}, {"turns", turns}};
     }
     j["set_of_label"] = set_of;
-    j["level_set"] = {{"rho", r.options.level ? number(r.options.level->rho) : Json(nullptr)},
-                      {"inside", b.inside},
-                      {"violations", b.violations},
-                      {"undecided", b.inside_undecided}};
+    j["level_set"] = {
+        {"rho", level_json(r)},
+        {"grade", r.options.level ? Json(r.options.level->proved ? "proved" : "numerical") : Json(nullptr)},
+        {"label", r.options.level ? Json(b.captor) : Json(nullptr)},
+        {"inside", b.inside},
+        {"violations", b.violations},
+        {"undecided", b.inside_undecided}};
     j["starts"] = {{"adjusted", count(b, Admission::adjusted)},
                    {"moved", count(b, Admission::moved)},
                    {"inadmissible", count(b, Admission::inadmissible)}};

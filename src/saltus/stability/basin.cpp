@@ -260,30 +260,43 @@ private:
             if (f == Fate::pending) f = Fate::undecided;
     }
 
-    /// Motions from inside the level set must end in its equilibrium set, in the same turn.
+    /// Motions from inside the level set must end in its equilibrium set, in the same turn; what has not come to rest
+    /// yet must be in there still, as far as its position tells. They were simulated to their ends: being inside did
+    /// not decide them.
     void judge_level_set(const Values& values) {
         if (decision_.level == nullptr) return;
         Starts starts(model_, options_.components);
         Start start;
         std::vector<double> x(options_.axes.size());
+        const std::size_t n = model_.coordinates.size();
+        const std::vector<double> still(n, 0.0);
+        model::Workspace workspace(model_);
         const BasinLabel& captor = out_.labels[ix(out_.captor)];
+        const auto turn_of = [&](double q, std::size_t i) {
+            return std::lround((q - decision_.level->q[i]) / out_.periods[i]);
+        };
         for (std::size_t k = 0; k < out_.base; ++k) {
             if (record_.inside[k] == 0) continue;
             ++out_.inside;
             const BasinLabel& end = out_.labels[ix(out_.label[k])];
-            if (end.set < 0) {
-                ++out_.inside_undecided;
-                continue;
-            }
+            const std::span<const double> q(record_.q.data() + k * n, n);
+            const bool rests = end.set >= 0;
             values(k, x);
             starts.make(x, start);
-            bool same = end.set == captor.set;
+            bool same =
+                rests ? end.set == captor.set
+                      : decision_.inside(
+                            0.0, model_.system->energy(model::at(model_, 0.0, q, still), workspace.scratch()).potential,
+                            q);
             for (std::size_t i = 0; same && i < out_.periods.size(); ++i) {
                 if (out_.periods[i] == 0.0) continue;
-                const long turn = std::lround((start.q[i] - decision_.level->q[i]) / out_.periods[i]);
-                same = end.turn[i] - captor.turn[i] == turn;
+                const long turn = rests ? end.turn[i] - captor.turn[i] : turn_of(q[i], i);
+                same = turn == turn_of(start.q[i], i);
             }
-            if (!same) ++out_.violations;
+            if (!same)
+                ++out_.violations;
+            else if (!rests)
+                ++out_.inside_undecided;
         }
     }
 

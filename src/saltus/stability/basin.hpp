@@ -23,6 +23,7 @@ struct CaptureSet {
     double rho = 0.0;        ///< above the reference
     double reference = 0.0;  ///< U where V = T + U − reference is zero
     std::vector<double> q;   ///< a point of the equilibrium set
+    bool proved = false;     ///< not only by numbers
     /// Whether a position with U − reference < rho lies in the part around q; none: there is one part only.
     std::function<bool(std::span<const double> q)> around;
 };

@@ -77,6 +77,8 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--samples", c.samples, "Equidistant times in states.csv (1001)");
     command->add_option("--restart", c.restart, "Go on from the end of this trajectory.h5");
     command->add_flag("--perturbed", c.perturbed, "Apply the model's [perturbation]");
+    command->add_flag("--balance", c.balance,
+                      "Say what took V = T + U down: damping, friction, impacts; with --out always");
     command->add_flag("--strict-energy", c.strict_energy, "End the run at the first impact that creates energy");
     command->add_flag(
         "--repair-energy", c.repair_energy,

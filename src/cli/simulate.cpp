@@ -10,16 +10,19 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/simulate_plan.hpp"
+#include "saltus/integrate/recording.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/fclib.hpp"
 #include "saltus/io/files.hpp"
 #include "saltus/io/provenance.hpp"
 #include "saltus/io/simulate_report.hpp"
 #include "saltus/io/trajectory_file.hpp"
+#include "saltus/stability/lyapunov_balance.hpp"
 
 namespace saltus::cli {
 
 namespace fs = std::filesystem;
+using trajectory::LyapunovBalance;
 using trajectory::Trajectory;
 
 namespace {
@@ -33,20 +36,26 @@ std::string model_bytes(const Common& options) {
 }
 
 /// The model goes with its motion, so that a report can draw it. The last file to appear is simulate.json.
-void write_results(const SimulateCommand& c, const Trajectory& t, const std::string& json) {
+void write_results(const SimulateCommand& c, const Trajectory& t, const LyapunovBalance& balance,
+                   const std::string& json) {
     if (const std::string bytes = model_bytes(c.common); !bytes.empty())
         io::write_file(c.common.out, "model.toml", bytes);
     if (io::has_hdf5())
-        io::write_trajectory((fs::path(c.common.out) / trajectory_name).string(), t);
+        io::write_trajectory((fs::path(c.common.out) / trajectory_name).string(), t, &balance);
     else if (!c.common.quiet)
         std::fprintf(stderr, "saltus: %s is not written, as saltus was built without HDF5\n", trajectory_name);
     io::write_file(c.common.out, "states.csv", io::states_csv(t, c.samples));
     io::write_file(c.common.out, "events.csv", io::events_csv(t));
+    if (!balance.empty()) io::write_file(c.common.out, "balance.csv", io::balance_csv(balance));
     io::write_file(c.common.out, "simulate.json", json);
 }
 
-Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan) {
+Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan, LyapunovBalance& balance) {
     integrate::Options options;
+    // Time-stepping does not tell forces from impulses.
+    const bool resolved = !std::holds_alternative<integrate::Moreau>(plan.method);
+    integrate::Recording recording;
+    if (resolved && (c.balance || !c.common.out.empty())) options.recording = &recording;
     options.t_end = plan.t_end;
     options.energy = plan.energy;
     if (plan.restarted) options.start = plan.start;
@@ -55,6 +64,7 @@ Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
     Trajectory t = integrate::simulate(m, plan.method, options);
+    if (options.recording != nullptr) balance = stability::lyapunov_balance(m, t, recording);
     t.model = m.name;
     t.method = plan.method_name;
     t.version = SALTUS_VERSION;
@@ -76,18 +86,19 @@ int simulate(const SimulateCommand& c) {
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or leave --perturbed out");
     const Plan plan = make_plan(c, m);
     if (!c.common.out.empty()) refuse_folder(c.common.out, c.restart);
-    const Trajectory t = run(c, m, plan);
-    const std::string json = c.common.json || !c.common.out.empty() ? io::simulate_json(t, plan.t_end) : "";
+    LyapunovBalance balance;
+    const Trajectory t = run(c, m, plan, balance);
+    const std::string json = c.common.json || !c.common.out.empty() ? io::simulate_json(t, plan.t_end, &balance) : "";
     std::optional<Error> not_written;  // what was computed is told all the same
     try {
-        if (!c.common.out.empty()) write_results(c, t, json);
+        if (!c.common.out.empty()) write_results(c, t, balance, json);
     } catch (const Error& e) {
         not_written = e;
     }
     if (c.common.json)
         print(json);
     else if (!c.common.quiet)
-        print(io::simulate_text(t, plan.t_end));
+        print(io::simulate_text(t, plan.t_end, &balance));
     if (not_written) throw *not_written;
     return exit_code(t.status);
 }

@@ -15,6 +15,7 @@ struct SimulateCommand {
     std::optional<double> t_end, h, theta, rtol, atol;
     std::string method;
     bool implicit = false, perturbed = false;
+    bool balance = false;  ///< of V, also without result files
     bool strict_energy = false, repair_energy = false;
     int samples = 1001;
     std::string restart;

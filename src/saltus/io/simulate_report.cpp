@@ -245,15 +245,48 @@ std::string force_lines(const Trajectory& t) {
     return left == 0 ? text : text + fmt::format("              and {} more\n", left);
 }
 
+Json balance_json(const LyapunovBalance& b) {
+    return {{"V", {b.V.front(), b.V.back()}},
+            {"damping", b.damping.back()},
+            {"friction", b.friction.back()},
+            {"springs", b.springs.back()},
+            {"impact_friction", b.impact_friction.back()},
+            {"impact_restitution", b.impact_restitution.back()},
+            {"applied", b.applied.back()},
+            {"driven", b.driven.back()},
+            {"error", b.error},
+            {"largest_increase", b.largest_increase}};
+}
+
+/// "V 9.81 -> 2.57: friction 1, impacts 6.2 (of it friction 0.1); closed to 3e-14"
+std::string balance_text(const LyapunovBalance& b) {
+    std::string text = fmt::format("V {:.10g} -> {:.10g}:", b.V.front() + 0.0, b.V.back() + 0.0);
+    const auto part = [&](const char* name, double value) {
+        if (value != 0.0) text += fmt::format(" {} {:.6g},", name, value);
+    };
+    part("damping", b.damping.back());
+    part("friction", b.friction.back());
+    part("springs", b.springs.back());
+    const double rubbed = b.impact_friction.back(), lost = rubbed + b.impact_restitution.back();
+    if (lost != 0.0 || rubbed != 0.0)
+        text += rubbed != 0.0 ? fmt::format(" impacts {:.6g} (of it friction {:.6g}),", lost, rubbed)
+                              : fmt::format(" impacts {:.6g},", lost);
+    if (b.applied.back() != 0.0 || b.driven.back() != 0.0)
+        text += fmt::format(" brought in {:.6g},", b.applied.back() + b.driven.back());
+    if (text.back() == ':') text += " nothing taken out,";
+    return text + fmt::format(" closed to {:.1e}", b.error);
+}
+
 }  // namespace
 
-std::string simulate_text(const Trajectory& t, double t_end) {
+std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalance* balance) {
     std::string text = fmt::format("{}\n  method      {}", t.model, method_text(t));
     text += t.options.empty() ? "\n" : fmt::format("  ({})\n", t.options);
     text += "  status      " + status_text(t, t_end) + "\n";
     text += event_lines(t);
     text += fmt::format("  energy      initial {:.10g}, final {:.10g}, balance error {:.2g}\n", t.energy.initial + 0.0,
                         t.energy.final + 0.0, t.energy.balance_error + 0.0);
+    if (balance != nullptr && !balance->empty()) text += "  balance     " + balance_text(*balance) + "\n";
     text += fmt::format("  violation   gap {:.2g}, constraint {:.2g}\n", t.violation.gap + 0.0,
                         t.violation.constraint + 0.0);
     text += "  audit       " + audit_text(t) + "\n";
@@ -266,7 +299,7 @@ std::string simulate_text(const Trajectory& t, double t_end) {
     return text;
 }
 
-std::string simulate_json(const Trajectory& t, double t_end) {
+std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance) {
     std::vector<std::string> warnings = t.warnings;
     if (!t.reason.empty()) warnings.insert(warnings.begin(), t.reason);
     std::string text;
@@ -283,6 +316,7 @@ std::string simulate_json(const Trajectory& t, double t_end) {
     member("forces", line(reactions_json(t, t.forces)));
     member("energy",
            line({{"initial", t.energy.initial}, {"final", t.energy.final}, {"balance_error", t.energy.balance_error}}));
+    if (balance != nullptr && !balance->empty()) member("balance", line(balance_json(*balance)));
     member("violation", line({{"gap", t.violation.gap}, {"constraint", t.violation.constraint}}));
     member("audit", line(audit_json(t)));
     member("warnings", line(warnings));

@@ -64,6 +64,22 @@ std::string events_csv(const Trajectory& t) {
     return std::move(csv).text();
 }
 
+std::string balance_csv(const trajectory::LyapunovBalance& b) {
+    Csv csv;
+    for (const char* const name :
+         {"t", "V", "damping", "friction", "springs", "impact_friction", "impact_restitution", "applied", "driven"})
+        csv.cell(std::string(name));
+    csv.end_line();
+    for (std::size_t k = 0; k < b.size(); ++k) {
+        for (const std::vector<double>* const column :
+             {&b.t, &b.V, &b.damping, &b.friction, &b.springs, &b.impact_friction, &b.impact_restitution, &b.applied,
+              &b.driven})
+            csv.cell((*column)[k]);
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
 std::string states_csv(const Trajectory& t, int samples) {
     SALTUS_EXPECT(samples >= 2);
     const std::size_t n = t.coordinates.size();

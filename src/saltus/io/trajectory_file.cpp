@@ -17,6 +17,7 @@
 
 namespace saltus::io {
 
+using trajectory::LyapunovBalance;
 using trajectory::Trajectory;
 
 #if !SALTUS_HDF5
@@ -30,9 +31,11 @@ namespace {
 
 }  // namespace
 
-void write_trajectory(const std::string& path, const Trajectory&) { refuse(path); }
+void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*) { refuse(path); }
 
 Trajectory read_trajectory(const std::string& path) { refuse(path); }
+
+LyapunovBalance read_balance(const std::string& path) { refuse(path); }
 
 #else
 
@@ -204,6 +207,19 @@ void each_attribute(T& t, Visit visit) {
     visit("statistics", "projections", t.statistics.projections);
     visit("statistics", "worst_contact_residual", t.statistics.worst_contact_residual);
     visit("statistics", "seconds", t.statistics.seconds);
+}
+
+template <class B, class Visit>
+void each_balance_column(B& b, Visit visit) {
+    visit("balance/t", b.t);
+    visit("balance/V", b.V);
+    visit("balance/damping", b.damping);
+    visit("balance/friction", b.friction);
+    visit("balance/springs", b.springs);
+    visit("balance/impact_friction", b.impact_friction);
+    visit("balance/impact_restitution", b.impact_restitution);
+    visit("balance/applied", b.applied);
+    visit("balance/driven", b.driven);
 }
 
 // ---- writing
@@ -502,7 +518,7 @@ Status read_status(const TableReader& in) {
 
 }  // namespace
 
-void write_trajectory(const std::string& path, const Trajectory& trajectory) {
+void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
     const Columns columns = columns_of(trajectory);
     const hdf5::Session session;
     TableWriter out(path);
@@ -514,6 +530,13 @@ void write_trajectory(const std::string& path, const Trajectory& trajectory) {
                    [&](const char* group, const char* name, const auto& value) { out.attribute(group, name, value); });
     WriteColumn write{out};
     each_column(columns, write);
+    if (balance != nullptr && !balance->empty()) {
+        out.group("balance");
+        out.attribute("", "balance", static_cast<std::int64_t>(balance->size()));
+        out.attribute("balance", "error", balance->error);
+        out.attribute("balance", "largest_increase", balance->largest_increase);
+        each_balance_column(*balance, write);
+    }
     ColumnAppender coefficients(out, "steps/coefficients",
                                 static_cast<std::uint64_t>(columns.steps.coefficients_offsets.back()));
     for (const Arc& arc : trajectory.arcs)
@@ -539,6 +562,25 @@ Trajectory read_trajectory(const std::string& path) {
     check(in, columns, coefficients.count());
     fill(columns, coefficients, trajectory);
     return trajectory;
+}
+
+LyapunovBalance read_balance(const std::string& path) {
+    const hdf5::Session session;
+    const TableReader in(path);
+    check_format(in);
+    LyapunovBalance balance;
+    if (!in.has_attribute("", "balance")) return balance;
+    std::int64_t rows = 0;
+    in.attribute("", "balance", rows);
+    in.attribute("balance", "error", balance.error);
+    in.attribute("balance", "largest_increase", balance.largest_increase);
+    ReadColumn read{in};
+    each_balance_column(balance, read);
+    const Fit fit(in);
+    each_balance_column(balance, [&](const char* name, const std::vector<double>& column) {
+        fit.rows(name, column, static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)));
+    });
+    return balance;
 }
 
 #endif

@@ -238,6 +238,55 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
     return out;
 }
 
+namespace {
+
+/// How far a position is from what was seen of a set, beyond what may lie between: along a curve the sagitta of the
+/// nearest chord, otherwise the spacing of the samples. Coordinates in 1 + |q_i|.
+double off_samples(const std::vector<double>& periods, const EquilibriumSet& set, const Vector& q) {
+    const auto count = static_cast<Index>(set.samples.size());
+    if (count == 0 || set.spacing <= 0.0) return 0.0;
+    const Vector unit = q.cwiseAbs() + Vector::Ones(q.size());
+    const auto from = [&](Index k) {
+        Vector d = set.samples[static_cast<std::size_t>(k)] - q;
+        for (Index i = 0; i < d.size(); ++i) {
+            const auto c = static_cast<std::size_t>(i);
+            if (set.around[c] != 0) d(i) -= periods[c] * std::round(d(i) / periods[c]);
+            if (std::isinf(set.lower(i)) || std::isinf(set.upper(i))) d(i) = 0.0;  // it goes on for ever
+        }
+        return Vector(d.cwiseQuotient(unit));
+    };
+    Index nearest = 0;
+    double distance = std::numeric_limits<double>::infinity();
+    for (Index k = 0; k < count; ++k)
+        if (const double d = from(k).norm(); d < distance) {
+            distance = d;
+            nearest = k;
+        }
+    if (set.dimension != 1 || set.unbounded || count < 3) return std::max(0.0, distance - 1.5 * set.spacing);
+    // Distance of a point c from the chord a b.
+    const auto off_chord = [](const Vector& a, const Vector& b, const Vector& c) {
+        const Vector chord = b - a;
+        const double length = chord.squaredNorm();
+        const double along = length > 0.0 ? std::clamp((c - a).dot(chord) / length, 0.0, 1.0) : 0.0;
+        return (a + along * chord - c).norm();
+    };
+    double bend = 0.0;  // the samples need not be equidistant
+    for (const Index k : {nearest - 1, nearest, nearest + 1}) {
+        const Index middle = std::clamp<Index>(k, 1, count - 2);
+        bend = std::max(bend, off_chord(from(middle - 1), from(middle + 1), from(middle)));
+    }
+    const bool loop = std::any_of(set.around.begin(), set.around.end(), [](char c) { return c != 0; });
+    double off = distance;
+    for (const Index k : {nearest - 1, nearest}) {
+        if (!loop && (k < 0 || k + 1 >= count)) continue;
+        const Index a = (k + count) % count, b = (k + 1) % count;
+        off = std::min(off, off_chord(from(a), from(b), Vector::Zero(q.size())));
+    }
+    return std::max(0.0, off - 1.5 * bend);
+}
+
+}  // namespace
+
 std::optional<Membership> member(const Equilibria& e, std::span<const double> position, double tolerance) {
     const Vector q = Eigen::Map<const Vector>(position.data(), static_cast<Index>(position.size()));
     const Vector unit = q.cwiseAbs() + Vector::Ones(q.size());
@@ -266,6 +315,7 @@ std::optional<Membership> member(const Equilibria& e, std::span<const double> po
                 if (set.around[static_cast<std::size_t>(i)] == 0)
                     m.distance = std::max(m.distance, std::abs(off(i)) / unit(i));
         }
+        if (!set.exact) m.distance = std::max(m.distance, off_samples(e.periods, set, copy));
         if (m.distance > tolerance) continue;
         if (!best || m.distance < best->distance) best = std::move(m);
     }

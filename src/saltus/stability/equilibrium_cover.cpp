@@ -78,7 +78,7 @@ private:
                 if (kept < 0.0) f_in *= 0.5;
                 kept = -1.0;
             }
-            if (std::abs(f) < 1e-15) break;
+            if (std::abs(f) < 1e-15) return at.q;
         }
         return best;
     }

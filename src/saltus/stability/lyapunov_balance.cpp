@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/lyapunov_balance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "saltus/impact/frictional.hpp"
+#include "saltus/integrate/dynamics.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+using integrate::Dynamics;
+using integrate::ElementMode;
+using integrate::RecordedArc;
+using integrate::RecordedChange;
+using integrate::RecordedImpact;
+using trajectory::ElementKind;
+using trajectory::Event;
+using trajectory::EventKind;
+using trajectory::LyapunovBalance;
+
+std::size_t ix(int i) { return static_cast<std::size_t>(i); }
+
+/// What is taken out and brought in: powers, or works.
+struct Parts {
+    double damping = 0.0, friction = 0.0, springs = 0.0, impact_friction = 0.0, impact_restitution = 0.0;
+    double applied = 0.0, driven = 0.0;
+
+    void add(const Parts& p, double weight) {
+        damping += weight * p.damping;
+        friction += weight * p.friction;
+        springs += weight * p.springs;
+        applied += weight * p.applied;
+        driven += weight * p.driven;
+    }
+    double brought_in() const { return applied + driven; }
+    double change() const { return brought_in() - damping - friction - springs - impact_friction - impact_restitution; }
+};
+
+class Balancer {
+public:
+    Balancer(const model::Model& model, const trajectory::Trajectory& motion, const integrate::Recording& recording)
+        : model_(model), motion_(motion), recording_(recording), d_(model, recording.compliant, recording.stiffness) {}
+
+    LyapunovBalance run() {
+        x_.assign(ix(d_.state_size()), 0.0);
+        std::copy(motion_.start.q.begin(), motion_.start.q.end(), x_.begin());
+        std::copy(motion_.start.u.begin(), motion_.start.u.end(), x_.begin() + d_.size());
+        row(motion_.start.t, energy(motion_.start.t, x_));
+        bool in_accumulation = false;
+        for (const auto& piece : recording_.pieces) {
+            if (const auto* const arc = std::get_if<RecordedArc>(&piece)) {
+                // The way to the limit of an accumulation is part of its change of energy.
+                if (!in_accumulation) follow(*arc);
+                in_accumulation = false;
+            } else {
+                const auto& change = std::get<RecordedChange>(piece);
+                pass(change);
+                in_accumulation = !change.rest.empty() && change.limit > change.t;
+            }
+        }
+        close();
+        return std::move(out_);
+    }
+
+private:
+    double energy(double t, const std::vector<double>& x) {
+        const model::Energy e = d_.energy(t, x.data());
+        largest_ = std::max({largest_, std::abs(e.kinetic), std::abs(e.potential)});
+        return e.kinetic + e.potential;
+    }
+
+    void row(double t, double V) {
+        out_.t.push_back(t);
+        out_.V.push_back(V);
+        out_.damping.push_back(sum_.damping);
+        out_.friction.push_back(sum_.friction);
+        out_.springs.push_back(sum_.springs);
+        out_.impact_friction.push_back(sum_.impact_friction);
+        out_.impact_restitution.push_back(sum_.impact_restitution);
+        out_.applied.push_back(sum_.applied);
+        out_.driven.push_back(sum_.driven);
+    }
+
+    /// Whether anything can do work in this mode.
+    bool idle(const RecordedArc& arc) const {
+        if (model_.layout().powered || !model_.scleronomic || recording_.compliant) return false;
+        for (const ElementMode& e : arc.mode.elements) {
+            if (!e.active) continue;
+            for (int k = e.first_part; k < e.first_part + e.parts; ++k)
+                if (arc.mode.parts[ix(k)].slips) return false;
+            if (e.parts > 0) return false;  // it may stick to a belt
+        }
+        return true;
+    }
+
+    bool powers(double t, const std::vector<double>& x, Parts& out) {
+        if (!d_.evaluate(t, x.data())) return false;
+        if (model_.layout().powered) {
+            const model::Energy e = d_.energy(t, x.data());
+            out.damping = e.damping;
+            out.applied = e.applied;
+        }
+        const std::span<const double> lambda = d_.reactions();
+        for (std::size_t r = 0; r < lambda.size(); ++r) {
+            if (lambda[r] == 0.0) continue;
+            const double gamma = d_.row_velocity(static_cast<int>(r)), chi = d_.terms().chi[r];
+            const bool normal = static_cast<int>(r) < model_.layout().positions() || is_clutch(static_cast<int>(r));
+            (normal ? out.springs : out.friction) -= lambda[r] * gamma;
+            out.driven -= lambda[r] * chi;
+        }
+        return true;
+    }
+
+    bool is_clutch(int row) const {
+        return std::any_of(model_.clutches.begin(), model_.clutches.end(),
+                           [row](const model::Clutch& c) { return c.row == row; });
+    }
+
+    void follow(const RecordedArc& arc) {
+        if (arc.steps.empty()) return;
+        const bool nothing = idle(arc);
+        d_.elements = arc.mode.elements;
+        d_.parts = arc.mode.parts;
+        arc.steps.front().evaluate(arc.t_begin, x_.data());
+        if (!nothing) d_.settle(arc.t_begin, x_.data());
+        for (const ode::Dense& step : arc.steps) {
+            const double begin = step.t_old(), end = std::min(step.t_new(), arc.t_end);
+            if (!(end > begin)) continue;
+            if (!nothing) integrate(step, begin, end);
+            step.evaluate(end, x_.data());
+            row(end, energy(end, x_));
+            if (nothing) continue;
+            d_.evaluate_terms(end, x_.data());
+            d_.follow_slip();
+        }
+    }
+
+    /// Gauss's formula with seven nodes: exact for products of two of the polynomials of a step.
+    void integrate(const ode::Dense& step, double begin, double end) {
+        constexpr std::array<double, 7> node{-0.9491079123427585, -0.7415311855993944, -0.4058451513773972, 0.0,
+                                             0.4058451513773972,  0.7415311855993944,  0.9491079123427585};
+        constexpr std::array<double, 7> weight{0.1294849661688697, 0.2797053914892767, 0.3818300505051189,
+                                               0.4179591836734694, 0.3818300505051189, 0.2797053914892767,
+                                               0.1294849661688697};
+        const double middle = 0.5 * (begin + end), half = 0.5 * (end - begin);
+        for (std::size_t k = 0; k < node.size(); ++k) {
+            const double t = middle + half * node[k];
+            step.evaluate(t, x_.data());
+            Parts p;
+            if (powers(t, x_, p)) sum_.add(p, half * weight[k]);
+        }
+    }
+
+    void pass(const RecordedChange& change) {
+        std::size_t impact = 0;
+        for (std::size_t k = change.events_from; k < change.events_to && k < motion_.events.size(); ++k) {
+            const Event& e = motion_.events[k];
+            if (e.kind == EventKind::accumulation) {
+                row(out_.t.back(), e.energy_before);
+                sum_.impact_restitution += e.energy_before - e.energy_after;
+                row(e.t, e.energy_after);
+            } else if (!e.impulses.empty()) {
+                row(e.t, e.energy_before);
+                const RecordedImpact* const solved = impact < change.impacts.size() ? &change.impacts[impact] : nullptr;
+                ++impact;
+                const double friction = solved != nullptr ? friction_of(e, *solved) : -e.audit.tangential;
+                sum_.impact_friction += friction;
+                sum_.impact_restitution += -e.work - friction;
+                sum_.driven += e.audit.obstacle_work;
+                row(e.t, e.energy_after);
+            }
+            largest_ = std::max({largest_, std::abs(e.energy_before), std::abs(e.energy_after)});
+        }
+    }
+
+    /// D^ΛT = −Σ ξ_T·Λ_T/(1 + e_T), ξ = γ⁺ + eγ⁻, of Newton's law; other laws have no ξ: ½(γ⁺ + γ⁻) in its place.
+    double friction_of(const Event& e, const RecordedImpact& impact) {
+        if (impact.jam || impact.repaired || impact.law != impact::ImpactLaw::newton) return -e.audit.tangential;
+        std::vector<double> before(impact.rows.size());
+        std::copy(e.q.begin(), e.q.end(), x_.begin());
+        std::copy(impact.u_minus.begin(), impact.u_minus.end(), x_.begin() + d_.size());
+        d_.evaluate_terms(e.t, x_.data());
+        for (std::size_t r = 0; r < before.size(); ++r) before[r] = d_.row_velocity(impact.rows[r]);
+        std::copy(impact.u_plus.begin(), impact.u_plus.end(), x_.begin() + d_.size());
+        d_.evaluate_terms(e.t, x_.data());
+        double taken = 0.0;
+        for (std::size_t b = 0; b < impact.laws.size(); ++b)
+            for (int r = impact.start[b]; r < impact.start[b + 1]; ++r) {
+                if (impact::row_kind(impact.laws[b], r - impact.start[b]) != impact::RowKind::tangential) continue;
+                const double restitution = impact.e[ix(r)];
+                const double xi = d_.row_velocity(impact.rows[ix(r)]) + restitution * before[ix(r)];
+                taken -= xi * impact.Lambda[ix(r)] / (1.0 + restitution);
+            }
+        return taken;
+    }
+
+    void close() {
+        const double scale = std::max(largest_, 1e-12);
+        for (std::size_t k = 0; k < out_.size(); ++k) {
+            Parts p{out_.damping[k],         out_.friction[k],           out_.springs[k],
+                    out_.impact_friction[k], out_.impact_restitution[k], out_.applied[k],
+                    out_.driven[k]};
+            out_.error = std::max(out_.error, std::abs(out_.V[k] - out_.V[0] - p.change()) / scale);
+            if (k == 0) continue;
+            const double brought = std::max(0.0, out_.applied[k] - out_.applied[k - 1]) +
+                                   std::max(0.0, out_.driven[k] - out_.driven[k - 1]) +
+                                   std::max(0.0, out_.springs[k - 1] - out_.springs[k]);
+            out_.largest_increase = std::max(out_.largest_increase, (out_.V[k] - out_.V[k - 1] - brought) / scale);
+        }
+    }
+
+    const model::Model& model_;
+    const trajectory::Trajectory& motion_;
+    const integrate::Recording& recording_;
+    Dynamics d_;
+    std::vector<double> x_;
+    Parts sum_;
+    LyapunovBalance out_;
+    double largest_ = 0.0;
+};
+
+}  // namespace
+
+LyapunovBalance lyapunov_balance(const model::Model& model, const trajectory::Trajectory& trajectory,
+                                 const integrate::Recording& recording) {
+    return Balancer(model, trajectory, recording).run();
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `saltus equilibria` as a person runs it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+};
+
+Outcome run(const std::string& arguments) {
+    Outcome r;
+    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " equilibria " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> buffer{};
+    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+        r.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return r;
+}
+
+std::string model(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml "; }
+
+Json json_of(const std::string& arguments) {
+    const Outcome r = run(arguments + " --json");
+    EXPECT_EQ(r.code, 0) << r.out;
+    const Json j = Json::parse(r.out, nullptr, false);
+    EXPECT_FALSE(j.is_discarded()) << r.out;
+    return j;
+}
+
+TEST(EquilibriaCommand, GivesTheKeysThatOthersRead) {
+    const Json j = json_of(model("falling-block") + "--set mu=0.5 --set k=20");
+    ASSERT_EQ(j["sets"].size(), 1U);
+    const Json& s = j["sets"][0];
+    EXPECT_EQ(s["contacts_closed"], Json({"floor"}));
+    EXPECT_NEAR(s["extent"]["x"][0].get<double>(), -0.5 * 9.81 / 20.0, 1e-12);
+    EXPECT_NEAR(s["extent"]["x"][1].get<double>(), 0.5 * 9.81 / 20.0, 1e-12);
+    EXPECT_EQ(s["extent"]["y"], Json({0.0, 0.0}));
+    EXPECT_EQ(s["contains_frictionless"], true);
+    EXPECT_EQ(s["exact"], true);
+    EXPECT_FALSE(j.contains("point"));
+}
+
+TEST(EquilibriaCommand, ProvesAndDisprovesAPoint) {
+    const Json in = json_of(model("falling-block") + "--at x=0.1,y=0")["point"];
+    EXPECT_EQ(in["is_equilibrium"], true);
+    EXPECT_NEAR(in["forces"]["floor"]["N"].get<double>(), 9.81, 1e-12);
+    EXPECT_NEAR(in["forces"]["floor"]["T"][0].get<double>(), 1.0, 1e-12);
+    EXPECT_EQ(in["set"], "E1");
+    const Json out = json_of(model("falling-block") + "--at x=0.4,y=0")["point"];
+    EXPECT_EQ(out["is_equilibrium"], false);
+    ASSERT_EQ(out["separating"].size(), 1U);
+    EXPECT_GT(out["separating"][0]["power"].get<double>(), 0.0);
+}
+
+TEST(EquilibriaCommand, CompletesWhatThePointLeavesOut) {
+    const Json beam = json_of(model("constrained-beam") + "--at theta=0.3")["point"];
+    EXPECT_EQ(beam["is_equilibrium"], true);
+    EXPECT_NEAR(beam["q"]["x"].get<double>(), -std::sin(0.3), 1e-12);
+    EXPECT_NEAR(beam["q"]["y"].get<double>(), -std::cos(0.3), 1e-12);
+    EXPECT_EQ(beam["completed"], Json({"x", "y"}));
+    EXPECT_EQ(json_of(model("constrained-beam") + "--at theta=1.2")["point"]["is_equilibrium"], false);
+    const Json block = json_of(model("falling-block") + "--at x=0.4")["point"];
+    EXPECT_EQ(block["is_equilibrium"], false);
+    EXPECT_EQ(block["q"]["y"], 0.0);
+}
+
+TEST(EquilibriaCommand, WritesFilesWithOutAlone) {
+    test::Folder folder;
+    const std::string out = (folder.path() / "run").string();
+    EXPECT_EQ(run(model("rocking-bar") + "--quiet --out " + out).code, 0);
+    EXPECT_EQ(Json::parse(test::content_of(out + "/equilibria.json"))["sets"].size(), 4U);
+    EXPECT_NE(test::content_of(out + "/sets.csv").find("E1,left + right,interval,1,1,1,"), std::string::npos);
+    EXPECT_NE(test::content_of(out + "/boundary.csv").find("E1,boundary,"), std::string::npos);
+}
+
+TEST(EquilibriaCommand, RefusesPositionsThatAreNone) {
+    const auto refuses = [](const std::string& arguments, const std::string& words) {
+        const Outcome r = run(arguments);
+        EXPECT_EQ(r.code, 2) << r.out;
+        EXPECT_NE(r.out.find(words), std::string::npos) << r.out;
+    };
+    refuses(model("falling-block") + "--at x=0,y=-1", "penetrates 'floor'");
+    refuses(model("falling-block") + "--at z=0", "unknown coordinate 'z'");
+    refuses(model("falling-block") + "--at x", "not an assignment");
+    refuses(model("constrained-beam") + "--at x=0.5,y=-1,theta=0", "violates the constraint 'vertical groove'");
+    refuses(model("falling-block") + "--set nu=1", "nu");
+    refuses(model("impact-oscillator") + "--time nan", "finite");
+}
+
+TEST(EquilibriaCommand, SaysWhereTimeLeavesNoRest) {
+    const Json driven = json_of(model("impact-oscillator"));
+    EXPECT_EQ(driven["status"], "time-dependent");
+    EXPECT_TRUE(driven["sets"].empty());
+    ASSERT_FALSE(driven["warnings"].empty());
+    const Json frozen = json_of(model("impact-oscillator") + "--time 0");
+    EXPECT_EQ(frozen["status"], "searched");
+    EXPECT_FALSE(frozen["sets"].empty());
+    EXPECT_EQ(json_of(model("hydrostatic-skeleton"))["status"], "too-large");
+}
+
+}  // namespace
+}  // namespace saltus

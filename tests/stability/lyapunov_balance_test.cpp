@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/lyapunov_balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "physics/motion.hpp"
+#include "saltus/io/fclib.hpp"
+#include "saltus/io/trajectory_file.hpp"
+#include "support.hpp"
+
+namespace saltus::stability {
+namespace {
+
+using test::EventDriven;
+using test::from_text;
+using test::Penalty;
+using test::shipped;
+using trajectory::LyapunovBalance;
+
+struct Balanced {
+    trajectory::Trajectory motion;
+    LyapunovBalance balance;
+};
+
+Balanced balanced(const model::Model& m, double t_end, const integrate::Method& method = EventDriven{}) {
+    integrate::Options options;
+    options.t_end = t_end;
+    integrate::Recording recording;
+    options.recording = &recording;
+    Balanced b;
+    b.motion = integrate::simulate(m, method, options);
+    EXPECT_EQ(test::status_of(b.motion), "completed") << b.motion.reason;
+    b.balance = lyapunov_balance(m, b.motion, recording);
+    return b;
+}
+
+double last(const std::vector<double>& column) { return column.back(); }
+
+void expect_never_falls(const std::vector<double>& column, double scale, const std::string& name) {
+    for (std::size_t k = 1; k < column.size(); ++k)
+        ASSERT_GE(column[k], column[k - 1] - 1e-12 * scale) << name << " in row " << k;
+}
+
+// Each sum on its own, and together they are the change of energy.
+TEST(LyapunovBalance, ClosesOnTheShippedModels) {
+    struct Case {
+        const char* name;
+        double t_end;
+        test::Values set;
+    };
+    for (const Case& c : {Case{"rocking-bar", 3.0, {}},
+                          {"falling-block", 5.0, {}},
+                          {"constrained-beam", 5.0, {}},
+                          {"constrained-beam", 3.0, {{"theta0", 0.0}, {"omega0", 12.0}}},
+                          {"single-link-arm", 2.0, {{"e", 0.5}}},
+                          {"bouncing-ball", 3.0, {}},
+                          {"super-ball", 1.0, {}},
+                          {"sphere-on-plane", 1.0, {}},
+                          {"woodpecker", 0.2, {}}}) {
+        const Balanced b = balanced(shipped(c.name, c.set), c.t_end);
+        EXPECT_LE(b.balance.error, 1e-8) << c.name;
+        EXPECT_LE(b.balance.largest_increase, 1e-8) << c.name;
+        EXPECT_NEAR(b.balance.V.back(), b.motion.energy.final, 1e-12 * (1.0 + std::abs(b.motion.energy.final)));
+        EXPECT_EQ(b.balance.t.front(), b.motion.start.t);
+        EXPECT_NEAR(b.balance.t.back(), b.motion.end.t, 1e-15);
+        EXPECT_TRUE(std::is_sorted(b.balance.t.begin(), b.balance.t.end())) << c.name;
+        const double scale = 1.0 + std::abs(b.balance.V.front());
+        expect_never_falls(b.balance.damping, scale, "damping");
+        expect_never_falls(b.balance.friction, scale, "friction");
+        expect_never_falls(b.balance.impact_friction, scale, "impact_friction");
+        EXPECT_EQ(last(b.balance.applied), 0.0) << c.name;
+        EXPECT_EQ(last(b.balance.driven), 0.0) << c.name;
+    }
+}
+
+// One impact with slip: D^ΛT = mu Λ_N |γ_T⁺| and ½Λ²/m of the normal, both by hand.
+TEST(LyapunovBalance, SplitsAnImpactAsTheTheoremDoes) {
+    const model::Model m = from_text(R"TOML(
+[system]
+name = "oblique"
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+[parameters]
+m = 2.0
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = 0.2
+eN = 0.5
+eT = 0.3
+[initial]
+q = { y = 1.0 }
+u = { x = 5.0, y = -4.0 }
+)TOML");
+    const Balanced b = balanced(m, 1.0);
+    ASSERT_EQ(b.motion.events.size(), 1U);
+    const double Lambda_N = 2.0 * 1.5 * 4.0, Lambda_T = -0.2 * Lambda_N;
+    const double after = 5.0 + Lambda_T / 2.0, xi = after + 0.3 * 5.0;
+    EXPECT_NEAR(last(b.balance.impact_friction), -xi * Lambda_T / 1.3, 1e-12);
+    const double restitution =
+        0.5 * (Lambda_N * Lambda_N / 2.0 * (0.5 / 1.5) + Lambda_T * Lambda_T / 2.0 * (0.7 / 1.3));
+    EXPECT_NEAR(last(b.balance.impact_restitution), restitution, 1e-12);
+    EXPECT_LE(b.balance.error, 1e-14);
+}
+
+TEST(LyapunovBalance, NamesDampingDriveAndSprings) {
+    // Damped oscillator: 2 R is taken out.
+    const Balanced damped = balanced(from_text(R"TOML(
+[system]
+name = "damped"
+q = ["x"]
+T = "x'^2/2"
+U = "5*x^2"
+R = "c/2*x'^2"
+f = { x = "F*cos(t)" }
+[parameters]
+c = 0.4
+F = 0.0
+[initial]
+q = { x = 1.0 }
+)TOML"),
+                                     3.0);
+    EXPECT_NEAR(last(damped.balance.damping), damped.balance.V.front() - damped.balance.V.back(), 1e-9);
+    EXPECT_GT(last(damped.balance.damping), 1.0);
+    // A belt drags a block: friction takes out, the belt brings in more.
+    const Balanced belt = balanced(shipped("friction-oscillator"), 20.0);
+    EXPECT_LE(belt.balance.error, 1e-8);
+    EXPECT_GT(last(belt.balance.driven), 0.1);
+    EXPECT_GT(last(belt.balance.friction), 0.1);
+    // A wall in motion does work at impacts.
+    const Balanced wall = balanced(shipped("moving-wall"), 1.0);
+    EXPECT_LE(wall.balance.error, 1e-12);
+    EXPECT_NEAR(last(wall.balance.driven) - last(wall.balance.impact_restitution),
+                wall.motion.energy.final - wall.motion.energy.initial, 1e-12);
+    // Penalty: the spring takes and gives back.
+    const Balanced soft = balanced(shipped("single-link-arm"), 1.0, Penalty{});
+    EXPECT_LE(soft.balance.error, 1e-8);
+    double most = 0.0;
+    for (const double s : soft.balance.springs) most = std::max(most, s);
+    EXPECT_GT(most, 1e-3);
+}
+
+TEST(LyapunovBalance, IsKeptInTheResultFile) {
+    if (!io::has_hdf5()) GTEST_SKIP();
+    const Balanced b = balanced(shipped("falling-block"), 2.0);
+    test::Folder folder;
+    const std::string with = (folder.path() / "with.h5").string(), without = (folder.path() / "without.h5").string();
+    io::write_trajectory(with, b.motion, &b.balance);
+    io::write_trajectory(without, b.motion);
+    const LyapunovBalance back = io::read_balance(with);
+    EXPECT_EQ(back.t, b.balance.t);
+    EXPECT_EQ(back.V, b.balance.V);
+    EXPECT_EQ(back.friction, b.balance.friction);
+    EXPECT_EQ(back.impact_restitution, b.balance.impact_restitution);
+    EXPECT_EQ(back.error, b.balance.error);
+    EXPECT_TRUE(io::read_balance(without).empty());
+    EXPECT_EQ(io::read_trajectory(with).events.size(), b.motion.events.size());
+}
+
+}  // namespace
+}  // namespace saltus::stability

@@ -52,10 +52,8 @@ void write_results(const SimulateCommand& c, const Trajectory& t, const Lyapunov
 
 Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan, LyapunovBalance& balance) {
     integrate::Options options;
-    // Time-stepping does not tell forces from impulses.
-    const bool resolved = !std::holds_alternative<integrate::Moreau>(plan.method);
     integrate::Recording recording;
-    if (resolved && (c.balance || !c.common.out.empty())) options.recording = &recording;
+    if (c.balance || !c.common.out.empty()) options.recording = &recording;
     options.t_end = plan.t_end;
     options.energy = plan.energy;
     if (plan.restarted) options.start = plan.start;

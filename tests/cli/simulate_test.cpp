@@ -221,7 +221,13 @@ TEST(Simulate, OutWritesTheFiveFiles) {
     const Outcome run =
         simulate_in(folder, {model("bouncing-ball"), "--t-end", "1", "--json", "--out", "a/run", "--samples", "11"});
     EXPECT_EQ(run.code, 0) << run.err;
-    Names expected{"a", "a/run", "a/run/events.csv", "a/run/model.toml", "a/run/simulate.json", "a/run/states.csv"};
+    Names expected{"a",
+                   "a/run",
+                   "a/run/balance.csv",
+                   "a/run/events.csv",
+                   "a/run/model.toml",
+                   "a/run/simulate.json",
+                   "a/run/states.csv"};
     if (io::has_hdf5()) expected.push_back("a/run/trajectory.h5");
     EXPECT_EQ(folder.names(), expected);
     EXPECT_EQ(test::content_of(folder.path() / "a/run/simulate.json"), run.out);

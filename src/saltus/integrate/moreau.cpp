@@ -76,6 +76,11 @@ private:
         idle_.assign(at_.touch.size(), 0);
         out_.energy.initial = stepper_.total_energy(at_.t, at_.q, at_.u);
         largest_energy_ = std::abs(out_.energy.initial);
+        if (options_.recording != nullptr) {
+            *options_.recording = {};
+            stepper_.wants_works = true;
+            record(at_);
+        }
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = at_.t;
         out_.arcs.push_back(std::move(arc));
@@ -170,6 +175,7 @@ private:
         largest_energy_ = std::max(largest_energy_, to.energy);
         out_.violation.gap = std::max(out_.violation.gap, to.violation.gap);
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
+        if (options_.recording != nullptr) record(to);
         watch_contacts(from, to);
         out_.arcs.back().t_end = to.t;
         if (!method_.keep_arcs) return;
@@ -179,6 +185,12 @@ private:
         std::copy(from.q.begin(), from.q.end(), dense.term(0).begin());
         std::copy(to.q.begin(), to.q.end(), dense.term(1).begin());
         for (const int term : {0, 1}) std::copy(to.u.begin(), to.u.end(), dense.term(term).begin() + n);
+    }
+
+    void record(const Point& at) {
+        const model::Energy e = stepper_.energy_at(at.t, at.q, at.u);
+        options_.recording->steps.push_back(
+            {at.t, e.kinetic + e.potential, std::max(std::abs(e.kinetic), std::abs(e.potential)), at.works});
     }
 
     void watch_contacts(const Point& from, const Point& to) {

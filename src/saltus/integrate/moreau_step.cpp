@@ -123,6 +123,7 @@ bool Stepper::step(const Point& from, double t, Point& to) {
     to.work = to.done = to.energy = 0.0;
     to.any_struck = false;
     to.violation = {};
+    to.works = {};
     std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
     if (find_contacts(from, to) || permanent_) {
         if (!solve_impulses(from, t_m, to)) return false;
@@ -135,6 +136,7 @@ bool Stepper::step(const Point& from, double t, Point& to) {
         if (!std::isfinite(to.q[i]) || !std::isfinite(to.u[i]))
             return lost("the motion is not finite; forces too stiff for the step?", to.t);
 
+    if (wants_works && layout_.powered) split_forces(from, t_m, to);
     if (!layout_.powered && !wants_energy) return true;
     for (std::size_t i = 0; i < n_; ++i) mean_[i] = 0.5 * (from.u[i] + to.u[i]);
     const model::Energy energy = energy_at(t_m, q_, mean_);
@@ -402,6 +404,7 @@ bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
         const double before = newton ? gamma_[k] : gamma_of(rows[k], from.u);
         to.done += (0.5 * (before + gamma_plus_[k]) - terms_.chi[ix(rows[k])]) * to.Lambda[ix(rows[k])];
     }
+    if (wants_works) split_impulses(from, newton, to);
     const std::span<const double> v = few_ ? few_rows_.v() : std::span<const double>(solution_.v);
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const int row = model_.contacts[i].row;

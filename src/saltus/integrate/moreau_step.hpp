@@ -11,6 +11,7 @@
 #include "saltus/integrate/active.hpp"
 #include "saltus/integrate/few_rows.hpp"
 #include "saltus/integrate/moreau_implicit.hpp"
+#include "saltus/integrate/recording.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
@@ -38,6 +39,7 @@ struct Point {
     impact::DecidedWork struck;  ///< what that was made of, where any struck; its block is a row of the model
     double done = 0.0;           ///< on T + U: that of the reactions at rest, applied forces, damping
     double energy = 0.0;         ///< a size of T and U in the step; 0: not asked for
+    StepWorks works{};           ///< where they are asked for
     trajectory::Violation violation;
 };
 
@@ -75,6 +77,7 @@ public:
     bool stiff(const Point& at, double h, int rounds);
 
     bool wants_energy = true;  ///< of the steps to come, where nothing but their size is asked for
+    bool wants_works = false;  ///< of the steps to come
     model::Energy energy_at(double t, std::span<const double> q, std::span<const double> u);
     double total_energy(double t, std::span<const double> q, std::span<const double> u);
 
@@ -114,6 +117,8 @@ private:
     void apply(std::span<const double> r, Point& to);
     void audit(std::span<const double> r, Point& to);
     bool judge(double t_m);
+    void split_impulses(const Point& from, bool newton, Point& to);
+    void split_forces(const Point& from, double t_m, Point& to);
     bool fulfilled(int row, const Point& to) const;
     bool project(Point& to);
     void factorise_projection();
@@ -154,6 +159,7 @@ private:
     impact::Outcome outcome_;
     Cholesky projection_;
     std::vector<double> coefficients_, q_, change_, mean_, positions_, gamma_, gamma_plus_, chi_, guess_, correction_;
+    std::vector<double> probe_;
     std::vector<int> independent_, place_;  // constraints in the problem; place of each constraint there, or -1
     std::vector<int> block_;
     int first_contact_ = 0;

@@ -52,13 +52,27 @@ struct RecordedChange {
     bool failed = false;
 };
 
+/// What a step of time-stepping did to V = T + U: works of the step, by the impulses that act all through it.
+struct StepWorks {
+    double damping = 0.0, friction = 0.0, impact_friction = 0.0, impact_restitution = 0.0;  ///< taken out
+    double applied = 0.0, driven = 0.0;                                                     ///< brought in
+};
+
+/// The end of a step of time-stepping, or the start of the motion.
+struct RecordedStep {
+    double t = 0.0, V = 0.0, size = 0.0;  ///< size: of T and U
+    StepWorks works{};
+};
+
 using RecordedPiece = std::variant<RecordedArc, RecordedChange>;
 
-/// A motion with everything that its derivatives need; filled by the event-driven methods.
+/// A motion with everything that its derivatives need; filled by the event-driven methods. Of time-stepping, where
+/// events are not resolved, only what the steps did to the energy.
 struct Recording {
     bool compliant = false;
     double stiffness = 1.0;
     std::vector<RecordedPiece> pieces;  ///< in order of time
+    std::vector<RecordedStep> steps{};  ///< of time-stepping
 };
 
 }  // namespace saltus::integrate

@@ -49,6 +49,7 @@ public:
         x_.assign(ix(d_.state_size()), 0.0);
         std::copy(motion_.start.q.begin(), motion_.start.q.end(), x_.begin());
         std::copy(motion_.start.u.begin(), motion_.start.u.end(), x_.begin() + d_.size());
+        if (!recording_.steps.empty()) return of_steps();
         row(motion_.start.t, energy(motion_.start.t, x_));
         bool in_accumulation = false;
         for (const auto& piece : recording_.pieces) {
@@ -67,6 +68,21 @@ public:
     }
 
 private:
+    LyapunovBalance of_steps() {
+        for (const integrate::RecordedStep& step : recording_.steps) {
+            largest_ = std::max(largest_, step.size);
+            sum_.damping += step.works.damping;
+            sum_.friction += step.works.friction;
+            sum_.impact_friction += step.works.impact_friction;
+            sum_.impact_restitution += step.works.impact_restitution;
+            sum_.applied += step.works.applied;
+            sum_.driven += step.works.driven;
+            row(step.t, step.V);
+        }
+        close();
+        return std::move(out_);
+    }
+
     double energy(double t, const std::vector<double>& x) {
         const model::Energy e = d_.energy(t, x.data());
         largest_ = std::max({largest_, std::abs(e.kinetic), std::abs(e.potential)});

@@ -200,7 +200,7 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
 CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     CLI::App* command = app.add_subcommand("certify", "Is rest attractive: a theorem's conditions, one by one");
     add_common(*command, c.common);
-    command->add_option("--theorem", c.theorem, "attractivity or instability; default: whichever fits");
+    command->add_option("--theorem", c.theorem, "attractivity, instability or regulation; default: whichever fits");
     command->add_option("--at", c.at, "Where to look for the equilibrium, x=1,y=2; otherwise the initial position")
         ->allow_extra_args(false);
     command->add_option("--budget", c.budget, "Boxes that each search of a proof may look at (20000)");

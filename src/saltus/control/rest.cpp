@@ -148,7 +148,10 @@ void conclude(Rest& rest, const char* otherwise) {
 
 }  // namespace
 
-Rest polish_rest(Statics& s, std::span<const double> q, const Vector& lambda, const std::vector<int>& closed) {
+namespace {
+
+/// Newton's method for the equations with the contacts of `closed` touching, whatever the signs.
+Rest newton(Statics& s, std::span<const double> q, const Vector& lambda, const std::vector<int>& closed) {
     Rest rest;
     rest.q.assign(q.begin(), q.end());
     rest.lambda = Vector::Zero(s.rows());
@@ -181,8 +184,50 @@ Rest polish_rest(Statics& s, std::span<const double> q, const Vector& lambda, co
         for (Eigen::Index r = 0; r < m; ++r) rest.lambda(rows[static_cast<std::size_t>(r)]) += change(n + r);
     }
     s.at(rest.q);
+    return rest;
+}
+
+/// Of the equations alone.
+double equation_residual(Statics& s, const Rest& rest, const std::vector<int>& closed) {
+    const Vector r = s.force() + s.gradients().transpose() * rest.lambda;
+    double size = 1.0;
+    for (const double x : rest.q) size = std::max(size, std::abs(x));
+    const double floor = s.stiffness(rest.lambda).cwiseAbs().rowwise().sum().maxCoeff() * size;
+    const double forces = std::max(force_scale(s, rest.lambda), floor);
+    double worst = forces > 0.0 ? r.cwiseAbs().maxCoeff() / forces : 0.0;
+    const auto row = [&](int i) {
+        worst =
+            std::max(worst, std::abs(s.positions()(i) + s.compliance()(i) * rest.lambda(i)) / row_scale(s, i, rest.q));
+    };
+    for (int i = 0; i < s.constraints(); ++i) row(i);
+    for (const int i : closed) row(i);
+    return worst;
+}
+
+}  // namespace
+
+Rest polish_rest(Statics& s, std::span<const double> q, const Vector& lambda, const std::vector<int>& closed) {
+    Rest rest = newton(s, q, lambda, closed);
     judge(s, rest);
     conclude(rest, "Newton's method for the equilibrium does not converge");
+    return rest;
+}
+
+Rest stationary_rest(Statics& s, std::span<const double> q, const std::vector<int>& closed) {
+    Rest rest = newton(s, q, Vector::Zero(s.rows()), closed);
+    if (!rest.lambda.allFinite() || !s.positions().allFinite() || !s.force().allFinite()) {
+        rest.reason = "Newton's method for the equilibrium does not converge";
+        return rest;
+    }
+    judge(s, rest);
+    rest.residual = equation_residual(s, rest, closed);
+    for (int i = s.constraints(); i < s.rows(); ++i) {
+        const bool in = std::find(closed.begin(), closed.end(), i) != closed.end();
+        // Outside of the region; of springs, no solution of λ = k·depth.
+        if (!in && s.positions()(i) < -1e-9 * row_scale(s, i, rest.q)) rest.residual = 1.0;
+        if (in && s.compliance()(i) > 0.0 && rest.lambda(i) < 0.0) rest.residual = 1.0;
+    }
+    conclude(rest, "no solution with these contacts was found");
     return rest;
 }
 

@@ -36,6 +36,10 @@ Rest find_rest(Statics& statics, std::span<const double> from);
 /// signs of λ and of the gaps are not looked at.
 Rest polish_rest(Statics& statics, std::span<const double> q, const Vector& lambda, const std::vector<int>& closed);
 
+/// A solution in the admissible region with the contacts of `closed` touching, of any sign of their forces; with
+/// springs of nonnegative ones.
+Rest stationary_rest(Statics& statics, std::span<const double> q, const std::vector<int>& closed);
+
 /// dq and dλ of a rest for the change of one independent parameter while the same contacts push; nothing where the
 /// equations are singular, or a contact touches without a force.
 struct RestDerivative {

@@ -24,10 +24,13 @@ struct EquilibriumSolution {
 
 /// Theorems 5 (rigid contacts) and 6 (springs) of [Tornambe] for a closed loop, assumption by assumption. Rows have the
 /// numbers of the assumptions; "LI" is the independence of closed gradients, "R6" and "R13" what under-actuation asks
-/// for, "R8" that impacts do not bring energy in.
+/// for, "R8" that impacts do not bring energy in. Where an assumption fails in the whole, "R4" and "R11" say whether it
+/// holds around q_R.
 struct RegulationCertificate {
-    proof::Certificate table;  ///< its equilibrium and its verdict are those of rigid contacts
+    proof::Certificate table;  ///< its equilibrium, verdict and grade are those of rigid contacts
     Scope rigid = Scope::inconclusive, springs = Scope::inconclusive;
+    proof::Grade spring_grade = proof::Grade::numerical;
+    std::string spring_summary;
     bool with_springs = false;
     std::string no_springs;  ///< why
     Rest spring_rest;

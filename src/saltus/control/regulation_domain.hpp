@@ -36,13 +36,19 @@ struct EigenvalueBounds {
 };
 EigenvalueBounds eigenvalues(const proof::IntervalMatrix& A);
 
-/// Assumption 1: bounds of the eigenvalues of M over the admissible region.
+/// The box with what does not matter taken out: coordinates that the mass matrix (or the gaps) do not depend on, and
+/// all but one period of those that enter with a period.
+enum class Essential { mass, gaps };
+proof::Box essential(const Domain& domain, Essential what, const proof::Box& box);
+
+/// Assumption 1: bounds of the eigenvalues of M, over the admissible region or, with springs, over all positions.
 struct InertiaBounds {
     double lower = 0.0, upper = 0.0;
-    bool proved = false;
+    bool proved = false, holds = true;
     std::string how;
+    std::vector<double> worst;  ///< where it does not hold
 };
-InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, long budget);
+InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget);
 
 /// Subsets of the contacts that can be closed together (rigid) or pressed together (springs), the empty one first;
 /// those that an affine program excludes are left out. At most `most` contacts at a time.

@@ -33,10 +33,12 @@ std::vector<double> start(const Box& box, const std::vector<double>& around, con
     return q;
 }
 
+double size_of(const Vector& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }
+
 bool same(const Rest& a, const Rest& b, const std::vector<double>& scale) {
     for (std::size_t i = 0; i < a.q.size(); ++i)
         if (std::abs(a.q[i] - b.q[i]) > 1e-7 * scale[i]) return false;
-    return (a.lambda - b.lambda).cwiseAbs().maxCoeff() <= 1e-6 * (1.0 + a.lambda.cwiseAbs().maxCoeff());
+    return size_of(a.lambda - b.lambda) <= 1e-6 * (1.0 + size_of(a.lambda));
 }
 
 /// Forces on a box: −∇Ũ and any reactions of the closed contacts.
@@ -82,6 +84,7 @@ struct VerifiedRest {
     Box q;
     IntervalVector lambda;
     bool proved = false;
+    bool strict = false;  ///< forces are positive, and the gaps of all other contacts
 };
 
 VerifiedRest verified(const Enclosure& e, const Rest& rest, const std::vector<int>& closed,
@@ -120,10 +123,14 @@ VerifiedRest verified(const Enclosure& e, const Rest& rest, const std::vector<in
                 a < n ? out.q[static_cast<std::size_t>(a)] : out.lambda[static_cast<std::size_t>(a - n)];
             inside = inside && moved.lo > box.lo && moved.hi < box.hi;
         }
-        if (inside) {
-            out.proved = true;
-            return out;
-        }
+        if (!inside) continue;
+        out.proved = out.strict = true;
+        for (const Interval& x : out.lambda) out.strict = out.strict && x.lo > 0.0;
+        const IntervalVector around = e.position_values(out.q);
+        for (int i = e.constraints(); i < e.positions(); ++i)
+            if (std::find(closed.begin(), closed.end(), i) == closed.end())
+                out.strict = out.strict && around[static_cast<std::size_t>(i)].lo > 0.0;
+        return out;
     }
     return {};
 }
@@ -131,14 +138,9 @@ VerifiedRest verified(const Enclosure& e, const Rest& rest, const std::vector<in
 /// Whether q_R is the only equilibrium of a box and of the way from there to it.
 class Search {
 public:
-    Search(const AdmissibleSet& set, const Rest& rest, VerifiedRest own, std::vector<int> support,
-           const std::vector<double>& scale)
-        : set_(set),
-          e_(set.enclosure()),
-          rest_(rest),
-          own_(std::move(own)),
-          support_(std::move(support)),
-          scale_(scale) {}
+    Search(const AdmissibleSet& set, const VerifiedRest& own, const std::vector<int>& support,
+           const std::vector<double>& scale, bool convex)
+        : set_(set), e_(set.enclosure()), own_(own), support_(support), scale_(scale), convex_(convex) {}
 
     BoxTest test(const Box& q) const {
         BoxTest t;
@@ -166,21 +168,17 @@ private:
         return t;
     }
 
-    /// Two solutions with the same contacts differ by z with J z = 0 for a J between them: none where all are regular.
+    /// No equilibrium but q_R in the box with these contacts closed. Where Ũ is convex and gaps are concave, two would
+    /// have (∇Ũ₁ − ∇Ũ₂)·(q₁ − q₂) <= −λ₁·g₂ − λ₂·g₁ <= 0. Otherwise two with the same contacts differ by a z with
+    /// Jz = 0 for a J between them: none where all of those are regular.
     bool only(const Box& q, const std::vector<int>& closed) const {
         if (!e_.smooth || !bounded(q)) return false;
-        for (const int row : support_)
-            if (std::find(closed.begin(), closed.end(), row) == closed.end()) return false;
         const Box around = hull(q, own_.q);
-        const IntervalMatrix rows = e_.row_matrix(around);
-        for (const int row : closed)  // q_R is to be a solution with these contacts, too
-            if (std::find(support_.begin(), support_.end(), row) == support_.end()) {
-                const Interval gap = e_.position_values(own_.q)[static_cast<std::size_t>(row)];
-                if (gap.lo > 0.0) return false;
-            }
+        if (convex_ && positive_definite(e_.hessian(around))) return true;
+        if (!own_.strict || closed != support_) return false;
         IntervalVector lambda;
         if (!closed.empty()) {
-            const IntervalMatrix W = rows_of(rows, closed);
+            const IntervalMatrix W = rows_of(e_.row_matrix(around), closed);
             IntervalMatrix g(e_.size(), 1);
             const IntervalVector gradient = e_.gradient(around);
             for (int i = 0; i < e_.size(); ++i) g(i, 0) = gradient[static_cast<std::size_t>(i)];
@@ -193,11 +191,49 @@ private:
 
     const AdmissibleSet& set_;
     const Enclosure& e_;
-    const Rest& rest_;
-    VerifiedRest own_;
-    std::vector<int> support_;
+    const VerifiedRest& own_;
+    const std::vector<int>& support_;
     const std::vector<double>& scale_;
+    bool convex_;
 };
+
+/// Ũ grows without bound in all directions: far out along each coordinate its slope outwards is bounded from below,
+/// whatever the others are, so that Ũ(q) >= min over a cube + δ Σ (|q_k| − R)₊.
+bool coercive(const Domain& domain, const std::vector<double>& q, const std::vector<double>& scale) {
+    for (std::size_t k = 0; k < q.size(); ++k)
+        for (const double sign : {-1.0, 1.0}) {
+            if (std::isfinite(sign < 0.0 ? domain.admissible[k].lo : domain.admissible[k].hi)) continue;
+            bool rises = false;
+            for (double away = scale[k]; !rises && away < 1e9 * scale[k]; away *= 4.0) {
+                Box slab = domain.admissible;
+                const double at = q[k] + sign * away;
+                const std::optional<Interval> side = intersection(
+                    slab[k], sign < 0.0 ? Interval(-Interval::infinity, at) : Interval(at, Interval::infinity));
+                if (!side) continue;
+                slab[k] = *side;
+                const Interval slope = domain.enclosure->gradient(slab)[k];
+                rises = slope.defined && (sign < 0.0 ? slope.hi < 0.0 : slope.lo > 0.0);
+            }
+            if (!rises) return false;
+        }
+    return true;
+}
+
+/// Around q_R as far as the nearest other equilibrium with a higher potential, along every coordinate.
+Box window_around(const Domain& domain, const AdmissibleSet& set, const Rest& rest,
+                  const std::vector<EquilibriumSolution>& solutions) {
+    Box window = domain.admissible;
+    const std::vector<double> scale = scales(domain.model, rest.q);
+    for (std::size_t k = 0; k < window.size(); ++k) {
+        double reach = 1e3 * scale[k];
+        for (const EquilibriumSolution& s : solutions) {
+            const double d = std::abs(s.rest.q[k] - rest.q[k]);
+            if (s.pushes && d > 1e-3 * scale[k] && set.level(point_box(s.rest.q)).lo > 0.0) reach = std::min(reach, d);
+        }
+        window[k] = intersection(window[k], Interval(rest.q[k] - reach, rest.q[k] + reach)).value_or(window[k]);
+    }
+    return window;
+}
 
 }  // namespace
 
@@ -215,10 +251,12 @@ std::vector<EquilibriumSolution> algebraic_solutions(const Domain& domain, Stati
     const Box& box = contacts == ContactModel::rigid ? domain.admissible : domain.whole;
     const auto add = [&](Rest rest) {
         if (!rest.found) return;
+        for (std::size_t i = 0; i < rest.q.size(); ++i)  // where Newton's method threw it is not where one looked
+            if (!(std::abs(rest.q[i] - around[i]) <= 100.0 * scale[i])) return;
         for (const EquilibriumSolution& s : list)
             if (same(s.rest, rest, scale)) return;
         EquilibriumSolution s{std::move(rest), true};
-        const double size = 1e-10 * (1.0 + s.rest.lambda.cwiseAbs().maxCoeff());
+        const double size = 1e-10 * (1.0 + size_of(s.rest.lambda));
         for (int i = statics.constraints(); i < statics.rows(); ++i) s.pushes = s.pushes && s.rest.lambda(i) >= -size;
         list.push_back(std::move(s));
     };
@@ -237,14 +275,15 @@ std::vector<EquilibriumSolution> algebraic_solutions(const Domain& domain, Stati
     return list;
 }
 
-Uniqueness prove_unique(const Domain& domain, const Rest& rest, long budget) {
+Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vector<EquilibriumSolution>& solutions,
+                        long budget) {
     Uniqueness out;
     if (!domain.enclosure || !domain.potential || !domain.enclosure->smooth) return out;
     const Enclosure& e = *domain.enclosure;
     if (domain.hessian.finite()) {
         const double curvature = eigenvalues(domain.hessian).lower;
         if (domain.convex && curvature > 0.0) {
-            out.proved = out.global = out.bounded = true;
+            out.everywhere = out.bounded = true;
             out.level = Interval::infinity;
             out.convexity = curvature;
             out.how = "the potential is strongly convex on a convex region: one minimum, and no other solution";
@@ -254,88 +293,47 @@ Uniqueness prove_unique(const Domain& domain, const Rest& rest, long budget) {
     const std::vector<double> scale = scales(domain.model, rest.q);
     std::vector<int> support;
     for (int i = e.constraints(); i < e.positions(); ++i)
-        if (rest.lambda(i) > 1e-12 * (1.0 + rest.lambda.cwiseAbs().maxCoeff())) support.push_back(i);
-    VerifiedRest own = verified(e, rest, support, scale);
-    if (!own.proved) return out;
+        if (rest.lambda(i) > 1e-12 * (1.0 + size_of(rest.lambda))) support.push_back(i);
+    const VerifiedRest own = verified(e, rest, support, scale);
+    if (!own.proved || (!own.strict && !domain.convex)) return out;
     const Interval U = e.potential(own.q);
     const AdmissibleSet set(e, U);
-    const Box begin = own.q;
-    const Search search(set, rest, std::move(own), std::move(support), scale);
+    const Search search(set, own, support, scale, domain.convex);
+    const auto test = [&](const Box& q) { return search.test(q); };
     LevelSearchOptions options;
-    options.budget = budget;
+    options.budget = std::max(budget / 20, 1L);
     options.tolerance = 1e-9;
     options.scale = std::max(1.0, std::abs(U.hi)) * 1e-6;
-    const LevelSearch found = search_level(
-        set, begin, scale, [&](const Box& q) { return search.test(q); }, options);
-    out.proved = found.level > 0.0 && found.bounded;
-    out.bounded = found.bounded;
-    out.global = found.end == LevelSearch::End::everywhere;
-    out.level = found.level;
-    out.how = out.global ? "boxes over the whole region hold no other" : "boxes up to the level hold no other";
-    out.how += " (" + std::to_string(found.boxes) + " boxes)";
-    if (out.global && !found.bounded) {
-        // No bound on the levels: whether all of them are bounded sets is seen up to a high one.
+    LevelSearch found = search_level(set, own.q, scale, test, options);
+    out.everywhere = found.end == LevelSearch::End::everywhere;
+    out.bounded = out.everywhere ? found.bounded || coercive(domain, rest.q, scale) : found.bounded;
+    if (out.everywhere && !out.bounded) {
+        // Whether all level sets are bounded is not seen at once; those up to a high one are.
         options.cap = 1e6 * (1.0 + std::abs(U.hi));
-        const LevelSearch below = search_level(
-            set, begin, scale, [&](const Box& q) { return search.test(q); }, options);
-        out.bounded = below.bounded;
-        out.proved = false;
-        out.global = below.bounded;
-        out.level = below.bounded ? below.level : 0.0;
+        found = search_level(set, own.q, scale, test, options);
+        out.bounded = found.bounded;
     }
-    return out;
-}
-
-Independence gradients_independent(const Domain& domain, const std::vector<EquilibriumSolution>& solutions,
-                                   const std::vector<double>& scale, long budget) {
-    Independence out;
-    const model::Model& m = domain.model;
-    const auto rank_at = [&](const std::vector<double>& q) {
-        model::Workspace workspace(m);
-        model::Terms terms(m.layout());
-        const std::vector<double> rest(q.size(), 0.0);
-        model::evaluate(m, workspace, 0.0, q, rest, terms);
-        const Matrix W = model::dense(m.layout().rows, terms.W);
-        std::vector<int> rows;
-        for (const model::Contact& c : m.contacts)
-            if (std::abs(terms.positions[static_cast<std::size_t>(c.row)]) <= 1e-9) rows.push_back(c.row);
-        Matrix closed(static_cast<Eigen::Index>(rows.size()), m.size());
-        for (std::size_t k = 0; k < rows.size(); ++k) closed.row(static_cast<Eigen::Index>(k)) = W.row(rows[k]);
-        return rows.empty() || row_rank(closed).rank == static_cast<int>(rows.size());
-    };
-    for (const EquilibriumSolution& s : solutions)
-        if (!rank_at(s.rest.q)) {
-            out.verdict = Verdict::fails;
-            out.evidence = "the gradients of the contacts closed at the witness depend on each other";
-            out.witness.q = s.rest.q;
-            return out;
-        }
-    if (m.contacts.size() <= 1 && domain.enclosure == nullptr) {
-        out.evidence = "one contact";
-        return out;
-    }
-    if (domain.enclosure != nullptr) {
-        const AdmissibleSet set(*domain.enclosure, Interval(0.0));
-        const auto test = [&](const Box& q) {
-            BoxTest t;
-            const std::vector<int> rows = set.may_close(q);
-            t.proved = rows.empty() || independent_columns(transpose(rows_of(domain.enclosure->row_matrix(q), rows)));
-            if (t.proved) return t;
-            t.open = q;
-            t.side = decisive_side(q, scale, [&](const Box& b) {
-                return spread_of(domain.enclosure->position_values(b)) + spread_of(domain.enclosure->row_matrix(b));
-            });
-            return t;
-        };
-        const CoverProof proof =
-            prove_on(set, {domain.admissible}, {}, Interval::infinity, scale, test, std::min(budget, 20'000L), 1e-6);
-        if (proof.proved) {
-            out.verdict = Verdict::proved;
-            out.evidence = "by intervals over the whole region (" + std::to_string(proof.boxes) + " boxes)";
-            return out;
+    out.level = found.level;
+    if (!out.local()) {  // copies of q_R further on: up to the next equilibrium
+        const Box window = window_around(domain, set, rest, solutions);
+        std::vector<Box> faces;
+        for (std::size_t k = 0; k < window.size(); ++k)
+            for (const double at : {window[k].lo, window[k].hi}) {
+                if (!std::isfinite(at) || at == domain.admissible[k].lo || at == domain.admissible[k].hi) continue;
+                faces.push_back(window);
+                faces.back()[k] = Interval(at);
+            }
+        options.domain = window;
+        options.cap = least_level(set, faces, scale, options.budget).lower;
+        if (options.cap > 0.0) {
+            found = search_level(set, own.q, scale, test, options);
+            out.level = std::min(found.level, options.cap);
+            out.bounded = found.bounded;
+            out.window = window;
         }
     }
-    out.evidence = "at the " + counted(solutions.size(), "solution") + " of the equations";
+    out.how = out.everywhere ? "boxes over the whole region hold no other" : "boxes up to the level hold no other";
+    out.how += " (" + std::to_string(found.boxes) + (found.boxes == 1 ? " box)" : " boxes)");
     return out;
 }
 

@@ -104,14 +104,7 @@ double merit(Statics& s, const Vector& weights) {
 Matrix free_directions(const Statics& s, const std::vector<int>& held) {
     Matrix rows(static_cast<Eigen::Index>(held.size()), s.size());
     for (std::size_t k = 0; k < held.size(); ++k) rows.row(static_cast<Eigen::Index>(k)) = s.gradients().row(held[k]);
-    if (held.empty()) return Matrix::Identity(s.size(), s.size());
-    // The columns of 1 − A⁺A span the kernel.
-    const Matrix projection = Matrix::Identity(s.size(), s.size()) - least_squares_columns(rows, rows);
-    const RowRank rank = row_rank(projection, 1e-8);
-    Matrix basis(s.size(), rank.rank);
-    for (int k = 0; k < rank.rank; ++k)
-        basis.col(k) = projection.row(rank.independent[static_cast<std::size_t>(k)]).transpose();
-    return basis;
+    return kernel(rows, s.size());
 }
 
 void judge(Statics& s, Rest& rest) {
@@ -221,6 +214,18 @@ Rest stationary_rest(Statics& s, std::span<const double> q, const std::vector<in
     }
     judge(s, rest);
     rest.residual = equation_residual(s, rest, closed);
+    // Isolated with these contacts held, whatever they do.
+    std::vector<int> held;
+    for (int i = 0; i < s.constraints(); ++i) held.push_back(i);
+    Matrix K = s.stiffness(rest.lambda);
+    for (const int i : closed) {
+        if (s.compliance()(i) > 0.0)
+            K += s.gradients().row(i).transpose() * s.gradients().row(i) / s.compliance()(i);
+        else
+            held.push_back(i);
+    }
+    const Matrix Z = free_directions(s, held);
+    rest.isolated = Z.cols() == 0 || row_rank(Z.transpose() * K * Z, 1e-10).rank == Z.cols();
     for (int i = s.constraints(); i < s.rows(); ++i) {
         const bool in = std::find(closed.begin(), closed.end(), i) != closed.end();
         // Outside of the region; of springs, no solution of λ = k·depth.
@@ -240,6 +245,8 @@ Rest find_rest(Statics& s, std::span<const double> from) {
         return rest;
     }
     Vector weights = Vector::Zero(s.rows());
+    double start = 1.0;
+    for (const double x : from) start = std::max(start, std::abs(x));
     for (int k = 0; k < most_steps; ++k) {
         s.at(rest.q);
         if (!s.force().allFinite() || !s.positions().allFinite()) break;
@@ -251,6 +258,10 @@ Rest find_rest(Statics& s, std::span<const double> from) {
         }
         double size = 1.0;
         for (const double x : rest.q) size = std::max(size, std::abs(x));
+        if (size > 1e9 * start) {
+            rest.reason = "the potential falls without end: the descent runs away";
+            return rest;
+        }
         if (d.cwiseAbs().maxCoeff() <= 1e-9 * size) {
             std::vector<int> closed;
             for (int i = s.constraints(); i < s.rows(); ++i)

@@ -107,4 +107,21 @@ Spectrum vibrations(const Matrix& K, const Matrix& M) {
     return spectrum;
 }
 
+Matrix kernel(const Matrix& rows, Eigen::Index n, double tolerance) {
+    if (rows.rows() == 0) return Matrix::Identity(n, n);
+    // The rows of 1 − A⁺A span the kernel; the longest that is left comes first.
+    Matrix left = Matrix::Identity(n, n) - least_squares_columns(rows, rows, tolerance);
+    Matrix basis(n, 0);
+    for (Eigen::Index k = 0; k < n; ++k) {
+        Eigen::Index longest = 0;
+        const double size = left.rowwise().norm().maxCoeff(&longest);
+        if (!(size > 1e-7)) break;
+        const Vector v = left.row(longest).transpose() / size;
+        basis.conservativeResize(n, k + 1);
+        basis.col(k) = v;
+        left -= (left * v) * v.transpose();
+    }
+    return basis;
+}
+
 }  // namespace saltus::control

@@ -67,4 +67,7 @@ private:
 /// Extreme eigenvalues of K v = κ M v, for the symmetric part of K and a positive definite M.
 Spectrum vibrations(const Matrix& K, const Matrix& M);
 
+/// Orthonormal columns that span { x ∈ ℝⁿ : rows·x = 0 }; rows that depend on others up to `tolerance` are nothing.
+Matrix kernel(const Matrix& rows, Eigen::Index n, double tolerance = 1e-10);
+
 }  // namespace saltus::control

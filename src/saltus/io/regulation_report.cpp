@@ -45,8 +45,8 @@ Json solutions(const RegulationReport& r, const std::vector<EquilibriumSolution>
     return j;
 }
 
-std::string line(const RegulationReport& r, const char* title, const Rest& rest) {
-    std::string text = fmt::format("  {:<11}", title);
+std::string line(const RegulationReport& r, const Rest& rest) {
+    std::string text(13, ' ');
     for (std::size_t i = 0; i < r.coordinates.size(); ++i)
         text += fmt::format(" {} = {:.10g}  ", r.coordinates[i], rest.q[i] + 0.0);
     for (std::size_t c = 0; c < r.contacts.size(); ++c)
@@ -64,23 +64,33 @@ std::string regulation_json(const RegulationReport& r) {
     j["theorem5"] = to_string(c.rigid);
     j["theorem6"] = c.with_springs ? Json(to_string(c.springs)) : Json(nullptr);
     j["solutions"] = solutions(r, c.solutions);
-    if (c.with_springs && c.spring_rest.found)
-        j["penalty"] = {{"q", position(r, c.spring_rest)},
-                        {"forces", forces(r, c.spring_rest)},
-                        {"solutions", solutions(r, c.spring_solutions)}};
-    else
-        j["penalty"] = {{"q", nullptr}, {"reason", c.with_springs ? c.spring_rest.reason : c.no_springs}};
+    Json penalty{{"verdict", c.springs == Scope::inconclusive ? "inconclusive" : "attractive"},
+                 {"scope", to_string(c.springs)},
+                 {"grade", proof::to_string(c.spring_grade)}};
+    if (!c.with_springs) penalty = {{"verdict", "inconclusive"}, {"scope", "inconclusive"}, {"reason", c.no_springs}};
+    if (c.with_springs && c.spring_rest.found) {
+        penalty["q"] = position(r, c.spring_rest);
+        penalty["forces"] = forces(r, c.spring_rest);
+    } else {
+        penalty["q"] = nullptr;
+        if (c.with_springs) penalty["reason"] = c.spring_rest.reason;
+    }
+    penalty["solutions"] = solutions(r, c.spring_solutions);
+    j["penalty"] = std::move(penalty);
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string regulation_text(const RegulationReport& r) {
     const RegulationCertificate& c = r.certificate;
     std::string text = certify_text({r.model, r.coordinates, c.table});
-    if (c.with_springs && c.spring_rest.found) text += line(r, "springs", c.spring_rest);
-    if (!c.with_springs && !c.no_springs.empty()) text += "  springs     left out: " + c.no_springs + "\n";
-    text += fmt::format("  scope       rigid contacts: {}", to_string(c.rigid));
-    if (c.with_springs) text += fmt::format("; springs: {}", to_string(c.springs));
-    return text + "\n";
+    if (c.with_springs) {
+        text += fmt::format("  springs     {}, {}: {}\n", to_string(c.springs), proof::to_string(c.spring_grade),
+                            c.spring_summary);
+        if (c.spring_rest.found) text += line(r, c.spring_rest);
+    } else {
+        text += "  springs     left out: " + c.no_springs + "\n";
+    }
+    return text;
 }
 
 }  // namespace saltus::io

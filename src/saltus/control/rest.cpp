@@ -245,7 +245,8 @@ Rest find_rest(Statics& s, std::span<const double> from) {
         return rest;
     }
     Vector weights = Vector::Zero(s.rows());
-    double start = 1.0;
+    double start = 1.0, last = 1.0;
+    int away = 0;  // steps; from a long one constraints may lead back
     for (const double x : from) start = std::max(start, std::abs(x));
     for (int k = 0; k < most_steps; ++k) {
         s.at(rest.q);
@@ -258,10 +259,11 @@ Rest find_rest(Statics& s, std::span<const double> from) {
         }
         double size = 1.0;
         for (const double x : rest.q) size = std::max(size, std::abs(x));
-        if (size > 1e9 * start) {
+        if (size > 1e9 * start && size > last && ++away > 3) {
             rest.reason = "the potential falls without end: the descent runs away";
             return rest;
         }
+        last = size;
         if (d.cwiseAbs().maxCoeff() <= 1e-9 * size) {
             std::vector<int> closed;
             for (int i = s.constraints(); i < s.rows(); ++i)

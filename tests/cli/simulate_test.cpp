@@ -216,7 +216,7 @@ TEST(Simulate, GivesTheSameBytesForAnyNumberOfThreads) {
 
 // --- files
 
-TEST(Simulate, OutWritesTheFiveFiles) {
+TEST(Simulate, OutWritesItsFiles) {
     const test::Folder folder;
     const Outcome run =
         simulate_in(folder, {model("bouncing-ball"), "--t-end", "1", "--json", "--out", "a/run", "--samples", "11"});

@@ -20,9 +20,11 @@ export function certifyView(data: any): HTMLElement {
             facts([
                 ["theorem", data.theorem],
                 ["verdict", el("span", {}, verdict(data.verdict), data.grade ? ` (${data.grade})` : "")],
+                ["reach", data.scope ?? null],
                 ["ρ*", data.rho == null ? null : num(data.rho, 10) + (parts ? `; ${parts}` : "")],
                 ["equilibrium", data.equilibrium?.q ? pairs(data.equilibrium.q) : null],
                 ["forces there", data.equilibrium?.forces ? forces(data.equilibrium.forces) : null],
+                ["with springs", data.penalty?.q ? `${data.penalty.scope}; ${pairs(data.penalty.q)}; ${forces(data.penalty.forces)}` : data.penalty?.reason ?? null],
             ]),
             table(
                 [{ title: "condition", left: true }, { title: "", left: true }, { title: "verdict", left: true }, { title: "evidence", left: true }, { title: witnessed ? "witness" : "", left: true }],

@@ -64,7 +64,6 @@ Domain::Domain(const model::Model& m)
 std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t most) {
     const int m = domain.contacts();
     std::vector<std::vector<int>> list{{}};
-    if (m > 16) return list;
     const auto possible = [&](const std::vector<int>& subset) {
         if (!domain.affine || !domain.enclosure) return true;
         // gN = W q + c: closed ones zero and the others >= 0, or pressed ones <= 0.
@@ -94,7 +93,7 @@ std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel
         }
         return solvers::solve(p).status != solvers::ProgramStatus::infeasible;
     };
-    for (std::size_t k = 0; k < list.size() && list.size() < 4096; ++k) {
+    for (std::size_t k = 0; k < list.size() && list.size() < most_combinations; ++k) {
         if (list[k].size() >= most) continue;
         for (int i = list[k].empty() ? 0 : list[k].back() + 1; i < m; ++i) {
             std::vector<int> subset = list[k];

@@ -51,7 +51,9 @@ struct InertiaBounds {
 InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget);
 
 /// Subsets of the contacts that can be closed together (rigid) or pressed together (springs), the empty one first;
-/// those that an affine program excludes are left out. At most `most` contacts at a time.
+/// those that an affine program excludes are left out. At most `most` contacts at a time; a list of `most_combinations`
+/// is not complete.
+inline constexpr std::size_t most_combinations = 4096;
 std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t most);
 
 }  // namespace saltus::control

@@ -283,6 +283,10 @@ Invariance only_rest_is_undamped(const Domain& domain, Statics& statics, const R
         std::erase_if(subsets, [&](const std::vector<int>& s) {
             return std::any_of(s.begin(), s.end(), [&](int i) { return !l.touching[static_cast<std::size_t>(i)]; });
         });
+    if (subsets.size() >= most_combinations) {
+        out.evidence = "there are more combinations of contacts than are looked at";
+        return out;
+    }
     bool proved = domain.linear && domain.enclosure != nullptr;
     std::vector<Regime> bad;
     for (const std::vector<int>& subset : subsets) {

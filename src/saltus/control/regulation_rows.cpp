@@ -34,7 +34,7 @@ const char* text_for(const std::string& id) {
                "or with other comparison functions";
     if (id == "R4") return "near q_R Assumptions 1, 3 and 4 hold: it is isolated, and the potential definite about it";
     if (id == "R8") return "no impact raises V: energy is kept (11a) or lost (46)";
-    if (id == "R6") return "only rest keeps q'.E Kv E'q' = 0 (with Rayleigh damping: keeps V)";
+    if (id == "R6") return "invariance: only rest keeps q'.E Kv E'q' = 0, with Rayleigh damping added";
     if (id == "5") return "with springs motions exist for ever, are unique, and depend continuously on their start";
     if (id == "6") return "with springs (48) has one solution q_R";
     if (id == "7")
@@ -42,7 +42,7 @@ const char* text_for(const std::string& id) {
                "r^2/2, "
                "or with other comparison functions";
     if (id == "R11") return "near q_R Assumptions 1, 6 and 7 hold";
-    if (id == "R13") return "with springs only rest keeps q'.E Kv E'q' = 0 (with Rayleigh damping: keeps V)";
+    if (id == "R13") return "invariance with springs: only rest keeps q'.E Kv E'q' = 0, with Rayleigh damping added";
     return "";
 }
 

@@ -43,8 +43,10 @@ double spring_curvature(const Domain& domain) {
     const std::optional<IntervalVector> k = stiffnesses(domain);
     if (!domain.affine || !k) return Interval::infinity;
     double largest = 0.0;
-    for (const std::vector<int>& subset :
-         contact_subsets(domain, ContactModel::springs, domain.model.contacts.size())) {
+    const std::vector<std::vector<int>> subsets =
+        contact_subsets(domain, ContactModel::springs, domain.model.contacts.size());
+    if (subsets.size() >= most_combinations) return Interval::infinity;
+    for (const std::vector<int>& subset : subsets) {
         IntervalMatrix K = domain.enclosure->hessian(domain.whole);
         for (const int i : subset) {
             const int row = domain.model.contacts[static_cast<std::size_t>(i)].row;

@@ -48,7 +48,7 @@ Json solutions(const RegulationReport& r, const std::vector<EquilibriumSolution>
 std::string line(const RegulationReport& r, const Rest& rest) {
     std::string text(13, ' ');
     for (std::size_t i = 0; i < r.coordinates.size(); ++i)
-        text += fmt::format(" {} = {:.10g}  ", r.coordinates[i], rest.q[i] + 0.0);
+        text += fmt::format(" {} = {:.10g}  ", r.coordinates[i], std::abs(rest.q[i]) < 1e-15 ? 0.0 : rest.q[i]);
     for (std::size_t c = 0; c < r.contacts.size(); ++c)
         text += fmt::format(" {} N {:.10g}{}", r.contacts[c], force(r, rest, c) + 0.0,
                             c + 1 < r.contacts.size() ? ";" : "");

@@ -51,12 +51,15 @@ std::vector<Assigned> assigned(const std::vector<std::string>& texts, const char
 
 bool assign(const std::vector<std::string>& texts, const char* option, const std::vector<std::string>& coordinates,
             std::vector<double>& values, std::vector<char>* given) {
+    std::vector<char> set(coordinates.size(), 0);
     for (const Assigned& a : assigned(texts, option)) {
         std::string name = a.name;
         if (!name.empty() && name.back() == '\'') name.pop_back();
         const auto at = std::find(coordinates.begin(), coordinates.end(), name);
         if (at == coordinates.end())
             throw Error("unknown coordinate '" + name + "'", {option, 0, 0}, did_you_mean(name, coordinates));
+        if (set[static_cast<std::size_t>(at - coordinates.begin())]++ != 0)
+            throw Error("'" + name + "' stands twice", {option, 0, 0}, "give each coordinate once");
         if (a.values.size() != 1)
             throw Error("'" + name + "' has " + std::to_string(a.values.size()) + " numbers", {option, 0, 0},
                         "give one, and each coordinate by its name");

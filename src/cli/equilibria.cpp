@@ -18,6 +18,10 @@ namespace {
 void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaReport& report) {
     std::vector<double> values = m.q0;
     std::vector<char> given(values.size(), 0);
+    for (const Assigned& a : assigned(c.at, "--at"))
+        if (a.name.ends_with('\''))
+            throw Error("'" + a.name + "' is a velocity, and an equilibrium has none", {"--at", 0, 0},
+                        "give positions alone");
     assign(c.at, "--at", m.coordinates, values, &given);
     stability::RestingModel resting(m, report.equilibria.time);
     Vector q = Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));

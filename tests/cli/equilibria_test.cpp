@@ -67,6 +67,29 @@ TEST(EquilibriaCommand, ProvesAndDisprovesAPoint) {
     EXPECT_GT(out["separating"][0]["power"].get<double>(), 0.0);
 }
 
+// v·(h + Wλ) on the edges of the cone, from the numbers alone: W_N = (0, 1), W_T = (1, 0), h = (−k x, −m g).
+TEST(EquilibriaCommand, SeparatingDirectionsStandAComputationByHand) {
+    struct Case {
+        double m, k, g, mu, x;
+    };
+    for (const Case& c :
+         {Case{1.0, 10.0, 9.81, 0.3, 0.29431}, {0.05, 300.0, 3.7, 1.4, -2e-3}, {40.0, 2.0, 9.81, 0.01, 7.0}}) {
+        const Json p = json_of(model("falling-block") + "--set m=" + std::to_string(c.m) +
+                               " --set k=" + std::to_string(c.k) + " --set g=" + std::to_string(c.g) +
+                               " --set mu=" + std::to_string(c.mu) + " --at y=0,x=" + std::to_string(c.x))["point"];
+        const bool holds = c.k * std::abs(c.x) <= c.mu * c.m * c.g;
+        EXPECT_EQ(p["is_equilibrium"], holds);
+        if (holds) continue;
+        ASSERT_EQ(p["separating"].size(), 1U);
+        const Json& s = p["separating"][0];
+        const double vx = s["direction"]["x"], vy = s["direction"]["y"], power = s["power"];
+        const double free = -c.k * c.x * vx - c.m * c.g * vy;
+        EXPECT_GT(power, 0.0);
+        EXPECT_GE(free, power * (1.0 - 1e-9));
+        for (const double side : {1.0, -1.0}) EXPECT_GE(vy + side * c.mu * vx, -1e-12);
+    }
+}
+
 TEST(EquilibriaCommand, CompletesWhatThePointLeavesOut) {
     const Json beam = json_of(model("constrained-beam") + "--at theta=0.3")["point"];
     EXPECT_EQ(beam["is_equilibrium"], true);
@@ -99,6 +122,11 @@ TEST(EquilibriaCommand, RefusesPositionsThatAreNone) {
     refuses(model("falling-block") + "--at x", "not an assignment");
     refuses(model("constrained-beam") + "--at x=0.5,y=-1,theta=0", "violates the constraint 'vertical groove'");
     refuses(model("falling-block") + "--set nu=1", "nu");
+    refuses(model("falling-block") + "--set mu=-1", "mu");
+    refuses(model("falling-block") + "--at x=one,y=0", "one");
+    refuses(model("falling-block") + "--at x=nan,y=0", "nan");
+    refuses(model("falling-block") + "--at x=0,x=1", "stands twice");
+    refuses(model("falling-block") + "--at \"x'=1\"", "is a velocity");
     refuses(model("impact-oscillator") + "--time nan", "finite");
 }
 

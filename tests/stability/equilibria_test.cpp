@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include "physics/motion.hpp"
 #include "saltus/stability/equilibrium_point.hpp"
@@ -103,6 +104,37 @@ TEST(Equilibria, RockingBarAndBlockRestOnBothEndsAndStandOnOne) {
                           side > 0.0 ? upright + lean : -upright + lean);
         }
         EXPECT_NEAR(e.periods[2], 2.0 * pi, 1e-15);
+    }
+}
+
+// A tall block with much friction tips before it slips: k|x| <= m g min(mu, a/b). Then it can stand on one corner from
+// phi = 0 on, and these sets touch.
+TEST(Equilibria, TallBlockTipsBeforeItSlips) {
+    std::mt19937 random(4);
+    std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    for (int trial = 0; trial < 6; ++trial) {
+        const double m = 0.2 + 3.0 * uniform(random), k = 1.0 + 30.0 * uniform(random),
+                     g = 2.0 + 10.0 * uniform(random);
+        const double mu = 0.1 + 1.3 * uniform(random), a = 0.1 + 0.2 * uniform(random),
+                     b = 0.15 + 0.4 * uniform(random);
+        model::BuildOptions options;
+        for (const auto& [name, value] : test::Values{{"m", m}, {"k", k}, {"g", g}, {"mu", mu}, {"a", a}, {"b", b}})
+            options.set.emplace_back(name, number_text(value));
+        options.project_initial = true;
+        const Equilibria e = equilibria(model::build(test::description_of("rocking-block"), options));
+        const double reach = std::min(mu, a / b) * m * g / k;
+        const EquilibriumSet& both = e.sets.at(0);
+        ASSERT_EQ(both.closed, (std::vector<char>{1, 1})) << story(e);
+        EXPECT_TRUE(both.exact);
+        expect_extent(both, 0, -reach, reach);
+        EXPECT_EQ(both.isolated, mu < a / b) << mu << " " << a / b;
+        for (const SetLimit& limit : both.limits) EXPECT_EQ(limit.opens.empty(), mu < a / b);
+        const double upright = std::atan2(a, b), lean = std::atan(mu);
+        for (const EquilibriumSet& one : e.sets) {
+            if (one.closed != std::vector<char>{1, 0} || std::abs(one.representative(2) - upright) > 0.1) continue;
+            expect_extent(one, 2, std::max(0.0, upright - lean), upright + lean);
+            EXPECT_EQ(one.touches.empty(), mu < a / b);
+        }
     }
 }
 

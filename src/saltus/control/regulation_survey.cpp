@@ -21,7 +21,7 @@ double scattered(int k, std::size_t i) {
 
 class Survey {
 public:
-    Survey(const Domain& domain, Statics& s, const Rest& rest) : domain_(domain), s_(s), rest_(rest) {
+    Survey(const Domain& domain, Statics& s, const Rest& rest) : s_(s), rest_(rest) {
         s.at(rest.q);
         reference_ = s.potential();
         scale_ = scales(domain.model, rest.q);
@@ -48,7 +48,6 @@ public:
     }
 
 private:
-    const Domain& domain_;
     Statics& s_;
     const Rest& rest_;
     double reference_ = 0.0;

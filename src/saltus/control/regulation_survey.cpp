@@ -58,7 +58,7 @@ private:
 
 PotentialSurvey survey_potential(const Domain& domain, Statics& statics, const Rest& rest,
                                  const std::vector<EquilibriumSolution>& solutions) {
-    PotentialSurvey out{Interval::infinity, 0.0, Interval::infinity, {}, 0.0, {}, 0.0, Interval::infinity};
+    PotentialSurvey out{Interval::infinity, 0.0, {}, 0.0, {}, 0.0, Interval::infinity};
     Survey Q(domain, statics, rest);
     const auto note = [&](const std::vector<double>& q, double value) {
         if (!(value <= out.below_value) || (!out.below.empty() && value == out.below_value)) return;
@@ -74,7 +74,6 @@ PotentialSurvey survey_potential(const Domain& domain, Statics& statics, const R
         const double ratio = 2.0 * value / r2;
         out.lower = std::min(out.lower, ratio);
         out.upper = std::max(out.upper, ratio);
-        if (distance <= 0.1) out.near_lower = std::min(out.near_lower, ratio);
         if (!(value > 0.0) && distance > 1e-3) note(q, value);
     }
     for (const EquilibriumSolution& s : solutions) {

@@ -10,7 +10,6 @@ namespace saltus::control {
 /// all distances, at the other solutions, and far out along rays.
 struct PotentialSurvey {
     double lower, upper;        ///< least and largest 2Q/r²
-    double near_lower;          ///< the same within a tenth of the coordinates' sizes
     std::vector<double> below;  ///< Q <= 0 here, and not q_R; empty: nowhere
     double below_value;
     std::vector<double> far;  ///< Q stops growing towards here; empty: nowhere

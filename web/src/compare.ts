@@ -93,7 +93,7 @@ export function springsView(data: any): HTMLElement {
                 "Stationary paths of the penalised action",
                 table(
                     [{ title: varied }, { title: "Ã" }, { title: "∫P_f" }, { title: "A" }, { title: "Morse index" }, { title: "lowest eigenvalue" }],
-                    rows.map((r) => [num(r[varied] ?? r.k), num(r.A_tilde, 8), num(r.int_P_f), num(r.A, 8), num(r.morse_index), num(r.lowest_eigenvalue)]),
+                    rows.map((r) => [num(r[varied] ?? r.k), num(r.A_tilde, 6), num(r.int_P_f), num(r.A, 6), num(r.morse_index), num(r.lowest_eigenvalue, 4)]),
                 ),
             ),
         );

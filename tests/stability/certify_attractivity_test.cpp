@@ -130,8 +130,12 @@ TEST(CertifyConstrainedBeam, HasTheLevelThatTouchesTheOtherSet) {
         const Certificate c =
             certify(shipped("constrained-beam", {{"mu1", mu1}, {"mu2", mu2}, {"m", m}, {"l", l}}), Theorem::fitting);
         const double cosine = (1.0 - mu1 * mu2) / std::hypot(2.0 * mu2, 1.0 - mu1 * mu2);
-        expect_level(c.rho, m * 10.0 * l * (1.0 + cosine), c);  // errata, 1: with +
-        EXPECT_NEAR(value(c, "V_max_on_E"), m * 10.0 * l * (1.0 - cosine), 1e-9) << story(c);
+        const double weight = m * 10.0 * l;
+        expect_level(c.rho, weight * (1.0 + cosine), c);  // errata, 1: with +
+        EXPECT_NEAR(c.rho, weight * (1.0 + cosine), 1e-12 * weight) << story(c);
+        EXPECT_LE(c.rho_verified, c.rho) << story(c);
+        EXPECT_GT(c.rho_verified, (1.0 - 1e-9) * c.rho) << story(c);
+        EXPECT_NEAR(value(c, "V_max_on_E"), weight * (1.0 - cosine), 1e-12 * weight) << story(c);
         EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
         EXPECT_EQ(c.grade, Grade::proved) << story(c);
     }

@@ -7,6 +7,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/stability/attractivity_conditions.hpp"
+#include "saltus/stability/known_levels.hpp"
 #include "saltus/stability/level_set_equilibria.hpp"
 #include "saltus/stability/linear_classification.hpp"
 
@@ -65,9 +66,9 @@ public:
         Condition kernel;
         choose_contacts(tests, rest, box, set, best, kernel);
         outweigh(e, best);
+        certificate_.reference = expr::midpoint(U_e);
         EquilibriumCover cover = equilibria(set, rest, box, best);
         combine(best);
-        certificate_.reference = expr::midpoint(U_e);
         for (const Interval& x : best.domain.box) certificate_.domain.emplace_back(x.lo, x.hi);
         const Ground ground{set,
                             rest,
@@ -269,7 +270,8 @@ private:
                 cover = std::move(higher);
             }
         }
-        levels.foreign.value = levels.foreign.verified = cover.lowest;
+        levels.foreign.verified = cover.lowest;
+        levels.foreign.value = std::isfinite(cover.lowest) ? known(cover.lowest) : cover.lowest;
         levels.foreign.proved = cover.complete && beyond_;
         levels.foreign.boxes = cover.boxes;
         if (!cover.lowest_box.empty()) {
@@ -277,6 +279,13 @@ private:
             levels.foreign.at = Eigen::Map<const Vector>(at.data(), static_cast<Index>(at.size()));
         }
         return cover;
+    }
+
+    /// A level of the equilibrium sets that a bound encloses, to rounding.
+    double known(double bound) {
+        if (!std::isfinite(bound)) return bound;
+        if (!known_) known_.emplace(model_, certificate_.reference);
+        return known_->nearest(bound);
     }
 
     /// Higher and higher caps, until the set of q_e ends below.
@@ -411,7 +420,7 @@ private:
         if (!model_.regions.empty()) part("region", levels.region);
         if (outweighed_) part("damping", levels.damping);
         if (std::isfinite(levels.foreign.value)) part("equilibria", levels.foreign);
-        certificate_.values = {{"V_max_on_E", cover.highest},
+        certificate_.values = {{"V_max_on_E", cover.highest > 0.0 ? known(cover.highest) : cover.highest},
                                {"boxes", static_cast<double>(levels.boxes + cover.boxes)}};
         certificate_.grade = grade_of(rows);
         const auto fails = [&](const char* id) {
@@ -441,13 +450,14 @@ private:
         std::vector<std::string> failing;
         for (const Condition& c : rows)
             if (c.verdict == Verdict::fails) failing.push_back(c.id);
-        certificate_.summary = "inconclusive: condition" + std::string(failing.size() > 1 ? "s " : " ") +
-                               listing(failing) + (failing.size() > 1 ? " fail" : " fails");
+        certificate_.summary = "condition" + std::string(failing.size() > 1 ? "s " : " ") + listing(failing) +
+                               (failing.size() > 1 ? " fail" : " fails");
     }
 
     const model::Model& model_;
     const CertifyOptions& options_;
     bool outweighed_ = false;
+    std::optional<KnownLevels> known_;
     bool beyond_ = true;  // equilibria were looked for everywhere that rho* allows
     Certificate certificate_;
 };

@@ -277,8 +277,8 @@ private:
         std::vector<std::string> failing;
         for (const Condition& c : rows())
             if (c.verdict == Verdict::fails) failing.push_back(c.id);
-        certificate_.summary = "inconclusive: condition" + std::string(failing.size() > 1 ? "s " : " ") +
-                               listing(failing) + (failing.size() > 1 ? " fail" : " fails");
+        certificate_.summary = "condition" + std::string(failing.size() > 1 ? "s " : " ") + listing(failing) +
+                               (failing.size() > 1 ? " fail" : " fails");
     }
 
     const model::Model& model_;

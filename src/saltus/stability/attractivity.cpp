@@ -334,7 +334,7 @@ private:
         return c;
     }
 
-    Condition closing_row(const Ground& ground, const LevelSet& levels) const {
+    Condition closing_row(const Ground& ground, const LevelSet& levels) {
         Condition c{"4", text_4, Verdict::proved, "", {}};
         std::vector<std::string> names;
         for (const int r : levels.I_C)
@@ -348,14 +348,15 @@ private:
         }
         const double level = std::min(levels.velocity.value, levels.closing.value);
         if (!(level > 0.0)) {
-            c.verdict = Verdict::fails;
-            const Vector& near = levels.closing.at.size() > 0 ? levels.closing.at : ground.rest.q;
-            c.witness = opening_witness(ground, levels.I_C, near);
+            c.witness =
+                opening_witness(ground, levels.I_C, levels.closing.at.size() > 0 ? levels.closing.at : ground.rest.q);
+            closing_shown_ = c.witness.given();
+            c.verdict = closing_shown_ ? Verdict::fails : Verdict::assumed;
             c.evidence =
-                c.witness.given()
+                closing_shown_
                     ? "a gap of I_C = {" + listing(names) + "} stays open at the witness, however near the equilibrium"
-                    : "no neighbourhood of the equilibrium was found in which the gaps of I_C close";
-            if (!c.witness.given()) c.witness.q = list_of(near);
+                    : "not shown: no neighbourhood of the equilibrium was found in which the gaps of I_C close, and no "
+                      "state in which one of them stays open";
             return c;
         }
         c.evidence =
@@ -384,6 +385,11 @@ private:
         if (!cover.complete && levels.rho > 0.0) {
             c.verdict = Verdict::holds;
             c.evidence = "rho* = " + number(levels.rho) + "; the budget ended before the equilibrium set was bounded";
+            return c;
+        }
+        if (!closing_shown_ || !cover.complete) {
+            c.evidence = "there is no level rho* > 0 to compare with";
+            c.verdict = Verdict::assumed;
             return c;
         }
         c.verdict = Verdict::fails;
@@ -427,7 +433,7 @@ private:
             const Condition* c = certificate_.find(id);
             return c != nullptr && c->verdict == Verdict::fails;
         };
-        if (none_fails(rows)) {
+        if (none_fails(rows) && closing_shown_) {
             certificate_.outcome = Outcome::attractive;
             certificate_.summary = std::isinf(levels.rho)
                                        ? "the equilibrium set is globally attractive"
@@ -440,7 +446,7 @@ private:
         const bool point =
             cover.complete && cover.bounded &&
             cover.highest <= 1e-9 * (1.0 + (std::isfinite(levels.rho_verified) ? levels.rho_verified : 0.0));
-        if (dissipative && point && !model_.contacts.empty() ? (fails("4") || fails("5"))
+        if (dissipative && point && !model_.contacts.empty() ? (fails("4") || fails("5") || !closing_shown_)
                                                              : (dissipative && point && fails("4"))) {
             certificate_.outcome = Outcome::stable;
             certificate_.summary = "the equilibrium is stable, V does not grow; whether it is attractive is not shown";
@@ -450,13 +456,17 @@ private:
         std::vector<std::string> failing;
         for (const Condition& c : rows)
             if (c.verdict == Verdict::fails) failing.push_back(c.id);
+        if (failing.empty()) {
+            certificate_.summary = "condition 4 is not shown";
+            return;
+        }
         certificate_.summary = "condition" + std::string(failing.size() > 1 ? "s " : " ") + listing(failing) +
                                (failing.size() > 1 ? " fail" : " fails");
     }
 
     const model::Model& model_;
     const CertifyOptions& options_;
-    bool outweighed_ = false;
+    bool outweighed_ = false, closing_shown_ = true;
     std::optional<KnownLevels> known_;
     bool beyond_ = true;  // equilibria were looked for everywhere that rho* allows
     Certificate certificate_;

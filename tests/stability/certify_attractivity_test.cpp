@@ -105,6 +105,8 @@ TEST(CertifyFallingBlock, IsGloballyAttractive) {
     EXPECT_TRUE(std::isinf(c.rho)) << story(c);
     EXPECT_NEAR(value(c, "V_max_on_E"), 0.43306245, 1e-10);
     EXPECT_EQ(c.conditions.size(), 9U);
+    EXPECT_EQ(c.basis, "Corollary 2") << "floor and friction are uncoupled";
+    EXPECT_EQ(certify(shipped("rocking-bar"), Theorem::fitting).basis, "Theorem 1") << "turning couples them";
     expect_verdict(c, "9", Verdict::assumed);
     expect_verdict(c, "7", Verdict::proved);
 }

@@ -10,6 +10,7 @@
 #include "saltus/stability/known_levels.hpp"
 #include "saltus/stability/level_set_equilibria.hpp"
 #include "saltus/stability/linear_classification.hpp"
+#include "saltus/stability/propositions.hpp"
 
 namespace saltus::stability {
 
@@ -69,6 +70,7 @@ public:
         certificate_.reference = expr::midpoint(U_e);
         EquilibriumCover cover = equilibria(set, rest, box, best);
         combine(best);
+        if (contacts && e.linear_damping && uncoupled(e, best.domain.box)) certificate_.basis = "Corollary 2";
         for (const Interval& x : best.domain.box) certificate_.domain.emplace_back(x.lo, x.hi);
         const Ground ground{set,
                             rest,

@@ -70,6 +70,23 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
     return result;
 }
 
+bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q) {
+    std::vector<int> normal, tangential;
+    for (const model::Contact& c : enclosure.model().contacts) {
+        normal.push_back(c.row);
+        for (int j = 0; j < c.friction.dimension; ++j) tangential.push_back(c.friction.first_row + j);
+    }
+    const proof::IntervalMatrix rows = enclosure.row_matrix(q);
+    if (tangential.empty()) return true;
+    const auto speeds = proof::solve(enclosure.mass(q), proof::transpose(proof::rows_of(rows, tangential)));
+    if (!speeds) return false;
+    const proof::IntervalMatrix coupling = proof::rows_of(rows, normal) * *speeds;
+    for (int i = 0; i < coupling.rows(); ++i)
+        for (int j = 0; j < coupling.cols(); ++j)
+            if (!(coupling(i, j).lo >= -1e-12 && coupling(i, j).hi <= 1e-12)) return false;
+    return true;
+}
+
 Matrix proposition_2(const Matrix& C) { return kernel_of(C + C.transpose()); }
 
 Matrix proposition_3(const Matrix& W_T) { return kernel_of(W_T.transpose()); }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "saltus/model/model.hpp"
+#include "saltus/proof/enclosure.hpp"
 
 namespace saltus::stability {
 
@@ -21,6 +22,9 @@ struct GapAccelerations {
 };
 GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
                                const std::vector<char>& closed);
+
+/// W_NᵀM⁻¹W_T = 0 over a whole box of positions, to rounding: what Corollary 2 asks for beside linear damping.
+bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q);
 
 /// Proposition 2, for conditions 3 and 5: the velocities without dissipation of f = −Cu are ker C if C is symmetric and
 /// >= 0; in general they are those of ker(C + Cᵀ). [errata, Leine 5] Columns span it.

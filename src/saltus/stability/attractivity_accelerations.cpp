@@ -2,12 +2,12 @@
 //
 // γ̇ = w u̇ + ζ with M u̇ = h + Gᵀν + Wλ and G u̇ + ζ_G = 0. With μ = (G M⁻¹Gᵀ)⁻¹ G M⁻¹ wᵀ and ŵ = w − μᵀG the reactions ν
 // drop out: γ̇ = ŵ M⁻¹(h + Wλ) + ζ − μᵀζ_G.
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/stability/attractivity_tests.hpp"
+
+#include "saltus/stability/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
 
@@ -60,14 +60,14 @@ std::vector<Vector> extreme(const IntervalMatrix& B, const IntervalVector& l, co
         for (int j = 0; j < B.cols(); ++j) any = any || !is_zero(B(i, j)) || !is_zero(l[static_cast<std::size_t>(i)]);
     if (!any) return list;
     const Matrix middle = M.middle();
-    if (Eigen::LLT<Matrix>(middle).info() != Eigen::Success) return list;
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(B.middle(), middle);
+    const Modes all = modes(B.middle(), middle);
+    if (!all.found) return list;
     Vector slope(static_cast<Index>(l.size()));
     for (std::size_t k = 0; k < l.size(); ++k) slope(static_cast<Index>(k)) = expr::midpoint(l[k]);
-    Vector u = solver.eigenvectors().col(middle.rows() - 1) * std::sqrt(2.0 * kinetic);
+    Vector u = all.vectors.col(middle.rows() - 1) * std::sqrt(2.0 * kinetic);
     if (slope.dot(u) < 0.0) u = -u;
     list.push_back(u);
-    const Vector downhill = Eigen::LLT<Matrix>(middle).solve(slope);
+    const Vector downhill = solve_columns(middle, slope);
     const double size = std::sqrt(slope.dot(downhill));
     if (size > 0.0) list.push_back(downhill * (std::sqrt(2.0 * kinetic) / size));
     return list;

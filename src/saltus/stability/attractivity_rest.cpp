@@ -2,14 +2,12 @@
 #include "saltus/stability/attractivity_rest.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/solvers/least_distance.hpp"
 #include "saltus/solvers/linear_program.hpp"
+#include "saltus/stability/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
 
@@ -71,10 +69,10 @@ double violation(const Point& p, int constraints) {
 
 /// H made positive definite in the metric of M: negative curvatures turned round, and at least `shift`.
 Matrix convex(const Matrix& H, const Matrix& M, double shift) {
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(H, M);
-    if (solver.info() != Eigen::Success) return H + shift * M;
-    const Matrix MV = M * solver.eigenvectors();
-    return MV * (solver.eigenvalues().cwiseAbs().array() + shift).matrix().asDiagonal() * MV.transpose();
+    const Modes all = modes(H, M);
+    if (!all.found) return H + shift * M;
+    const Matrix MV = M * all.vectors;
+    return MV * (all.values.cwiseAbs().array() + shift).matrix().asDiagonal() * MV.transpose();
 }
 
 /// A coordinate that is held at a value, as one more constraint.
@@ -237,21 +235,16 @@ void judge(const Enclosure& e, Rest& rest) {
     const std::vector<int>& support = rest.support = support_of(p, rest.lambda, e.constraints());
     Matrix A(static_cast<Index>(support.size()), n);
     for (std::size_t k = 0; k < support.size(); ++k) A.row(static_cast<Index>(k)) = p.rows.row(support[k]);
-    Matrix free = Matrix::Identity(n, n);
-    if (!support.empty()) {
-        const Eigen::JacobiSVD<Matrix> svd(A, Eigen::ComputeFullV);
-        free = svd.matrixV().rightCols(n - static_cast<Index>(support.size()));
-    }
+    const Matrix free = kernel_of(A, 1e-12);
     rest.free_directions = static_cast<int>(free.cols());
     if (free.cols() == 0) {
         rest.minimum = true;
         rest.curvature = INFINITY;
     } else {
-        const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(
-            free.transpose() * p.lagrangian(rest.lambda) * free, free.transpose() * p.M * free);
-        rest.curvature = solver.eigenvalues()(0);
-        rest.direction = free * solver.eigenvectors().col(0);
-        rest.minimum = rest.curvature > 1e-9 * (1.0 + std::fabs(solver.eigenvalues()(free.cols() - 1)));
+        const Modes all = modes(free.transpose() * p.lagrangian(rest.lambda) * free, free.transpose() * p.M * free);
+        rest.curvature = all.values(0);
+        rest.direction = free * all.vectors.col(0);
+        rest.minimum = rest.curvature > 1e-9 * (1.0 + std::fabs(all.values(free.cols() - 1)));
     }
     for (Index k = 0; k < n; ++k) rest.scale.push_back(1.0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/equilibrium_algebra.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
@@ -65,6 +66,12 @@ Matrix reduced_basis(Matrix B, double tolerance) {
         B(pivots[c], static_cast<Eigen::Index>(c)) = 1.0;
     }
     return B;
+}
+
+Modes modes(const Matrix& A, const Matrix& M) {
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(A, M);
+    if (solver.info() != Eigen::Success) return {};
+    return {true, solver.eigenvalues(), solver.eigenvectors()};
 }
 
 }  // namespace saltus::stability

@@ -20,4 +20,12 @@ Matrix reduced_basis(Matrix basis, double tolerance = 1e-10);
 /// Singular values, descending.
 Vector singular_values(const Matrix& A);
 
+struct Modes {
+    bool found = false;  ///< M is positive definite
+    Vector values;       ///< ascending
+    Matrix vectors;      ///< columns, xᵀMx = 1
+};
+/// A x = λ M x, both symmetric.
+Modes modes(const Matrix& A, const Matrix& M);
+
 }  // namespace saltus::stability

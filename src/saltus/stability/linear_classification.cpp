@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/linear_classification.hpp"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/SVD>
@@ -11,6 +10,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/proof/admissible.hpp"
+#include "saltus/stability/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
 
@@ -42,8 +42,8 @@ struct Least {
     Vector direction;
 };
 Least least(const IntervalMatrix& A, const IntervalMatrix& M) {
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(A.middle(), M.middle());
-    return {solver.eigenvalues()(0), solver.eigenvectors().col(0)};
+    const Modes all = modes(A.middle(), M.middle());
+    return {all.values(0), all.vectors.col(0)};
 }
 
 /// uᵀAu over a box of u, the squares as squares.
@@ -137,9 +137,8 @@ std::vector<std::complex<double>> eigenvalues(const LinearSystem& s) {
     const Index n = M.rows();
     Matrix A = Matrix::Zero(2 * n, 2 * n);
     A.topRightCorner(n, n).setIdentity();
-    const Eigen::LLT<Matrix> llt(M);
-    A.bottomLeftCorner(n, n) = -llt.solve(s.K.middle());
-    A.bottomRightCorner(n, n) = -llt.solve(s.C.middle());
+    A.bottomLeftCorner(n, n) = -solve_columns(M, s.K.middle());
+    A.bottomRightCorner(n, n) = -solve_columns(M, s.C.middle());
     const Eigen::EigenSolver<Matrix> solver(A, false);
     std::vector<std::complex<double>> list(solver.eigenvalues().data(), solver.eigenvalues().data() + 2 * n);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
@@ -218,10 +217,10 @@ LosslessModes lossless_modes(const LinearSystem& s) {
     if (!T) return result;
     const IntervalMatrix Tt = transpose(*T), S = symmetric_part(s.C) * *T;
     const Matrix M = (Tt * s.M * *T).middle(), K = (Tt * s.K * *T).middle();
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> modes(K, M);
+    const Modes swings = modes(K, M);
     // One mode, or several of one frequency: some combination that S does not see.
-    const Vector& w = modes.eigenvalues();
-    const Matrix seen = S.middle() * modes.eigenvectors();
+    const Vector& w = swings.values;
+    const Matrix seen = S.middle() * swings.vectors;
     const double size = seen.norm();
     result.none = true;
     for (Index first = 0, last = 0; result.none && first < w.size(); first = last) {
@@ -232,7 +231,7 @@ LosslessModes lossless_modes(const LinearSystem& s) {
         if (whole) continue;
         result.none = false;
         result.lost =
-            T->middle() * (modes.eigenvectors().middleCols(first, last - first) * svd.matrixV().col(last - first - 1));
+            T->middle() * (swings.vectors.middleCols(first, last - first) * svd.matrixV().col(last - first - 1));
         result.lost /= result.lost.norm();
     }
     if (!result.none) return result;
@@ -298,8 +297,7 @@ ExtremeEnergy largest_energy(const LinearSystem& s, double sign) {
 EigenvectorEnd eigenvector_end(const LinearSystem& s) {
     const Least k = least(s.K, s.M);
     EigenvectorEnd end;
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(s.K.middle());
-    const Vector u = solver.eigenvectors().col(0);
+    const Vector u = symmetric_spectrum(s.K.middle()).smallest_direction;
     const Vector force = s.K.middle() * u;
     // The largest c for which c K u is a friction force; with as many sliders as they span.
     const Matrix W = s.W.middle();

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/propositions.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/SVD>
 #include <cmath>
+
+#include "saltus/stability/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
 
 using Eigen::Index;
-
-namespace {
-
-Matrix kernel_of(const Matrix& A) {
-    const Eigen::JacobiSVD<Matrix> svd(A, Eigen::ComputeFullV);
-    const double largest = svd.singularValues().size() > 0 ? svd.singularValues()(0) : 0.0;
-    Index rank = 0;
-    while (rank < svd.singularValues().size() && svd.singularValues()(rank) > 1e-12 * largest) ++rank;
-    return svd.matrixV().rightCols(A.cols() - rank);
-}
-
-}  // namespace
 
 GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
                                const std::vector<char>& closed) {
@@ -29,7 +17,7 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
     const model::Layout& layout = model.layout();
     const Matrix rows = model::dense(layout.rows, terms.W), M = model::dense_symmetric(layout.mass, terms.M);
     const Vector h = Eigen::Map<const Vector>(terms.h.data(), static_cast<Index>(terms.h.size()));
-    const Eigen::LLT<Matrix> llt(M);
+    const auto speeds = [&](const Matrix& forces) { return solve_columns(M, forces); };
 
     GapAccelerations result;
     std::vector<Index> shut;
@@ -44,7 +32,7 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
             for (int j = 0; j < other.friction.dimension; ++j)
                 coupling = std::max(
                     coupling,
-                    std::fabs(rows.row(c.row).dot(llt.solve(rows.row(other.friction.first_row + j).transpose()))));
+                    std::fabs(rows.row(c.row).dot(speeds(rows.row(other.friction.first_row + j).transpose()).col(0))));
     }
     result.uncoupled = coupling <= 1e-12;
     // Forces of the closed gaps that make their accelerations vanish, without and with Ẇᵀu.
@@ -55,14 +43,14 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
         W.row(i) = rows.row(shut[static_cast<std::size_t>(i)]);
         zeta(i) = terms.zeta[static_cast<std::size_t>(shut[static_cast<std::size_t>(i)])];
     }
-    const Matrix D = m > 0 ? Matrix(W * llt.solve(W.transpose())) : Matrix();
-    const Vector plain = m > 0 ? least_squares(D, -W * llt.solve(h)) : Vector();
-    const Vector whole = m > 0 ? least_squares(D, -(W * llt.solve(h) + zeta)) : Vector();
+    const Matrix D = m > 0 ? Matrix(W * speeds(W.transpose())) : Matrix();
+    const Vector plain = m > 0 ? least_squares(D, -W * speeds(h).col(0)) : Vector();
+    const Vector whole = m > 0 ? least_squares(D, -(W * speeds(h).col(0) + zeta)) : Vector();
     for (const int k : result.open) {
         const auto row = static_cast<Index>(model.contacts[static_cast<std::size_t>(k)].row);
         const auto acceleration = [&](const Vector& lambda) {
             const Vector force = m > 0 ? Vector(h + W.transpose() * lambda) : h;
-            return rows.row(row).dot(llt.solve(force));
+            return rows.row(row).dot(speeds(force).col(0));
         };
         result.printed.push_back(acceleration(plain));
         result.complete.push_back(acceleration(whole) + terms.zeta[static_cast<std::size_t>(row)]);
@@ -87,9 +75,9 @@ bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q) {
     return true;
 }
 
-Matrix proposition_2(const Matrix& C) { return kernel_of(C + C.transpose()); }
+Matrix proposition_2(const Matrix& C) { return kernel_of(C + C.transpose(), 1e-12); }
 
-Matrix proposition_3(const Matrix& W_T) { return kernel_of(W_T.transpose()); }
+Matrix proposition_3(const Matrix& W_T) { return kernel_of(W_T.transpose(), 1e-12); }
 
 Restitutions4 proposition_4(double condition) { return {1.0 - 1.0 / condition, 1.0 / (2.0 * condition - 1.0)}; }
 

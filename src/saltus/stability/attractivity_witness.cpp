@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "saltus/solvers/linear_program.hpp"
 #include "saltus/stability/attractivity_conditions.hpp"
@@ -150,8 +151,8 @@ Snapshot snapshot(const Enclosure& e, const Vector& q) {
 }
 
 /// h and χ as the model itself gives them.
-Snapshot at_time(const Ground& g, model::Workspace& workspace, model::Terms& terms, double t) {
-    const std::vector<double> q(g.rest.q.data(), g.rest.q.data() + g.rest.q.size()), u(q.size(), 0.0);
+Snapshot at_time(const Ground& g, model::Workspace& workspace, model::Terms& terms, double t,
+                 const std::vector<double>& q, const std::vector<double>& u) {
     model::evaluate(g.model(), workspace, t, q, u, terms);
     return {{},
             {},
@@ -201,11 +202,12 @@ Witness collision_witness(const Ground& g, std::size_t contact) {
 Witness moving_witness(const Ground& g) {
     model::Workspace workspace(g.model());
     model::Terms terms(g.model().layout());
+    const std::vector<double> q(g.rest.q.data(), g.rest.q.data() + g.rest.q.size()), u(q.size(), 0.0);
     double most = 1e-9;
     Witness w;
     for (int k = 0; k < times_to_look; ++k) {
         const double t = between_times * k;
-        const Snapshot s = at_time(g, workspace, terms, t);
+        const Snapshot s = at_time(g, workspace, terms, t, q, u);
         Index row = 0;
         if (s.chi.size() == 0 || !(s.chi.cwiseAbs().maxCoeff(&row) > most)) continue;
         most = std::fabs(s.chi(row));
@@ -219,20 +221,33 @@ Witness moving_witness(const Ground& g) {
 Witness changing_witness(const Ground& g) {
     model::Workspace workspace(g.model());
     model::Terms terms(g.model().layout());
-    const Vector first = at_time(g, workspace, terms, 0.0).h;
-    double most = 1e-9 * (1.0 + first.cwiseAbs().maxCoeff());
-    Witness w;
-    for (int k = 1; k < times_to_look; ++k) {
-        const double t = between_times * k;
-        const Vector change = at_time(g, workspace, terms, t).h - first;
-        Index row = 0;
-        if (!(change.cwiseAbs().maxCoeff(&row) > most)) continue;
-        most = std::fabs(change(row));
-        w.q.assign(g.rest.q.data(), g.rest.q.data() + g.rest.q.size());
-        w.u.assign(w.q.size(), 0.0);
-        w.values = {{"t", t}, {"change of h " + g.model().coordinates[static_cast<std::size_t>(row)], change(row)}};
+    const std::vector<double> rest(g.rest.q.data(), g.rest.q.data() + g.rest.q.size()), still(rest.size(), 0.0);
+    // At the equilibrium, beside it (a stiffness that pulsates does not show in it), and with a velocity (damping).
+    std::vector<std::pair<std::vector<double>, std::vector<double>>> states{{rest, still}};
+    for (std::size_t j = 0; j < rest.size(); ++j) {
+        std::vector<double> q = rest, u = still;
+        q[j] += 0.125 * g.rest.scale[j];
+        u[j] = 1.0;
+        states.emplace_back(q, still);
+        states.emplace_back(rest, u);
     }
-    return w;
+    for (const auto& [q, u] : states) {
+        const Vector first = at_time(g, workspace, terms, 0.0, q, u).h;
+        double most = 1e-9 * (1.0 + first.cwiseAbs().maxCoeff());
+        Witness w;
+        for (int k = 1; k < times_to_look; ++k) {
+            const double t = between_times * k;
+            const Vector change = at_time(g, workspace, terms, t, q, u).h - first;
+            Index row = 0;
+            if (!(change.cwiseAbs().maxCoeff(&row) > most)) continue;
+            most = std::fabs(change(row));
+            w.q = q;
+            w.u = u;
+            w.values = {{"t", t}, {"change of h " + g.model().coordinates[static_cast<std::size_t>(row)], change(row)}};
+        }
+        if (w.given()) return w;
+    }
+    return {};
 }
 
 }  // namespace saltus::stability

@@ -200,6 +200,11 @@ bool only_lets_go(const RecordedChange& change) {
     return true;
 }
 
+/// Columns that are nothing beside the terms they come from: what is left of those is not theirs.
+RowVector without_rounding(const RowVector& sum, const RowVector& terms) {
+    return (sum.array().abs() > 1e-12 * terms.array()).select(sum, RowVector::Zero(sum.size()));
+}
+
 bool newly_sticks_in_a_plane(const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
         const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
@@ -270,7 +275,8 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
             RowVector gamma = velocity.row(x.dynamics.elements[ix(k)].rows.normal);
             const RowVector W = gamma.segment(1 + n, n);
             gamma.segment(1 + n, n).setZero();
-            gamma += W * free;
+            const RowVector terms = gamma.cwiseAbs() + W.cwiseAbs() * free.cwiseAbs();
+            gamma = without_rounding(gamma + W * free, terms);
             if (gamma.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({gamma, idle_text(x, k)});
         }
     }
@@ -289,6 +295,9 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
             after_all -= out.drift * out.events[0].s / out.events[0].rate;
         RowVector change_of = lambda.segment(1, 2 * n) * after_all;
         change_of.tail(x.parameters()) += lambda.tail(x.parameters());
+        RowVector terms = lambda.segment(1, 2 * n).cwiseAbs() * after_all.cwiseAbs();
+        terms.tail(x.parameters()) += lambda.tail(x.parameters()).cwiseAbs();
+        change_of = without_rounding(change_of, terms);
         if (change_of.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({change_of, idle_text(x, k)});
     }
     return out;

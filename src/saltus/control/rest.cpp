@@ -214,11 +214,13 @@ Rest stationary_rest(Statics& s, std::span<const double> q, const std::vector<in
     }
     judge(s, rest);
     rest.residual = equation_residual(s, rest, closed);
-    // Isolated with these contacts held, whatever they do.
+    // Isolated with these contacts held where they push or pull; one without a force holds nothing.
     std::vector<int> held;
     for (int i = 0; i < s.constraints(); ++i) held.push_back(i);
     Matrix K = s.stiffness(rest.lambda);
+    const double weak = 1e-9 * std::max(force_scale(s, rest.lambda), 1e-300);
     for (const int i : closed) {
+        if (std::abs(rest.lambda(i)) <= weak) continue;
         if (s.compliance()(i) > 0.0)
             K += s.gradients().row(i).transpose() * s.gradients().row(i) / s.compliance()(i);
         else

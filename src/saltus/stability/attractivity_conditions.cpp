@@ -262,9 +262,15 @@ Condition dissipation_condition(const Ground& g) {
     Condition c = dissipation_at_start(g);
     if (g.model().autonomous) return c;
     // The theorem is about autonomous systems: V need not fall, however the forces are at one time.
-    c.witness = changing_witness(g);
-    c.evidence = c.witness.given() ? "forces depend on the time t" : "forces or friction depend on the time t";
-    c.verdict = Verdict::fails;
+    const Witness changing = changing_witness(g);
+    if (changing.given()) {
+        c.verdict = Verdict::fails;
+        c.evidence = "forces or friction depend on the time t";
+        c.witness = changing;
+    } else if (c.verdict == Verdict::proved) {
+        c.verdict = Verdict::holds;
+        c.evidence += ", at t = 0; something depends on the time";
+    }
     return c;
 }
 

@@ -45,7 +45,8 @@ proof::Witness opening_witness(const Ground& ground, const std::vector<int>& I_C
 proof::Witness collision_witness(const Ground& ground, std::size_t contact);
 
 /// A time at which a contact, constraint or slider moves although the coordinates rest at the equilibrium; and one at
-/// which the forces there, beside it or at a velocity are not those of t = 0. Empty: none among the times looked at.
+/// which the forces there, beside it or at a velocity, or coefficients of friction are not those of t = 0. Empty: none
+/// among the times looked at.
 proof::Witness moving_witness(const Ground& ground);
 proof::Witness changing_witness(const Ground& ground);
 

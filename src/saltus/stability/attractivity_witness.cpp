@@ -247,6 +247,18 @@ Witness changing_witness(const Ground& g) {
         }
         if (w.given()) return w;
     }
+    const std::size_t count = static_cast<std::size_t>(g.model().layout().coefficients);
+    std::vector<double> first(count), later(count);
+    const auto coefficients = [&](double t, std::vector<double>& values) {
+        g.model().system->coefficients(model::at(g.model(), t, rest, still), workspace.scratch(), values);
+    };
+    coefficients(0.0, first);
+    for (int k = 1; k < times_to_look; ++k) {
+        coefficients(between_times * k, later);
+        for (std::size_t i = 0; i < count; ++i)
+            if (std::fabs(later[i] - first[i]) > 1e-9 * (1.0 + std::fabs(first[i])))
+                return {rest, still, {{"t", between_times * k}, {"change of a coefficient", later[i] - first[i]}}};
+    }
     return {};
 }
 

@@ -22,6 +22,23 @@ struct Ridge {
     Vector q;            // where it is highest
 };
 
+/// The highest point between one from which β rises and one from which it falls.
+Vector top(const Enclosure& e, int j, double sign, double low, HeldMinimum rising, double high, HeldMinimum falling) {
+    for (int k = 0; k < 60 && std::fabs(high - low) > 1e-13 * (1.0 + std::fabs(low)); ++k) {
+        const double c = 0.5 * (low + high);
+        const HeldMinimum middle = find_minimum_holding(e, list_of(rising.q), j, c);
+        if (!middle.found) break;
+        if (sign * middle.slope > 0.0) {
+            low = c;
+            rising = middle;
+        } else {
+            high = c;
+            falling = middle;
+        }
+    }
+    return rising.U > falling.U ? rising.q : falling.q;
+}
+
 Ridge follow(const Enclosure& e, const Rest& rest, int j, double sign) {
     double c = rest.q(j), step = first_step * rest.scale[static_cast<std::size_t>(j)];
     HeldMinimum here{true, rest.q, expr::midpoint(e.potential(point_box(list_of(rest.q)))), 0.0};
@@ -40,7 +57,10 @@ Ridge follow(const Enclosure& e, const Rest& rest, int j, double sign) {
             continue;
         }
         if (!next.found) return {};
-        if (next_slope < 0.0 && next.U > start) return {true, slope > 0.0 && here.U > next.U ? here.q : next.q};
+        if (next_slope < 0.0 && next.U > start) {
+            if (slope > 0.0) return {true, top(e, j, sign, c, here, c + sign * step, next)};
+            return {true, next.q};
+        }
         bend = (next_slope - slope) / step;
         slope = next_slope;
         here = next;

@@ -97,6 +97,16 @@ TEST(Regulation, OfTheUnderactuatedPairRestsOnTheInvarianceCondition) {
     EXPECT_EQ(c.table.basis, "Theorem 5 with Remark 6");
 }
 
+TEST(Regulation, WithoutStiffnessHasALineOfEquilibria) {
+    // U = ks/2 (q1 − q2)²: wherever the two are together; the wall at the end of the line presses nothing.
+    const RegulationCertificate c = certify_regulation(shipped("two-link-underactuated", {{"Kp", 0.0}}));
+    EXPECT_EQ(c.rigid, Scope::inconclusive) << table(c);
+    const proof::Condition& row = *c.table.find("3");
+    EXPECT_EQ(row.verdict, Verdict::fails) << table(c);
+    ASSERT_EQ(row.witness.q.size(), 2U);
+    EXPECT_NEAR(row.witness.q[0], row.witness.q[1], 1e-9);
+}
+
 TEST(Regulation, OfTheFlexibleArmIsGlobal) {
     const RegulationCertificate c = certify_regulation(shipped("flexible-arm"));
     EXPECT_EQ(c.rigid, Scope::global) << table(c);

@@ -48,6 +48,36 @@ double height(double y0, double v0, double e, double g, double t) {
     }
 }
 
+TEST(ClosedForm, MassesThatStayTogetherWithoutAForce) {
+    const double m1 = 1.0, m2 = 2.0;
+    const Model m = from_text(R"toml(
+[system]
+q = ["a", "b"]
+T = "m1/2*a'^2 + m2/2*b'^2"
+[parameters]
+m1 = 1.0
+m2 = 2.0
+[[contact]]
+name = "c"
+gN = "b - a"
+[initial]
+q = { a = 0.0, b = 1.0 }
+u = { a = 2.0, b = 0.5 }
+)toml");
+    const Sensitivity s = derivatives(m, {"a'", "b'", "m1", "m2"}, 2.0);
+    // By momentum v = (m1 a' + m2 b')/(m1 + m2) from their meeting at t = 1/(a' − b') on.
+    const double v = (m1 * 2.0 + m2 * 0.5) / (m1 + m2), t = 1.0 / 1.5;
+    EXPECT_NEAR(s.final(2, 0), m1 / (m1 + m2), 1e-12);
+    EXPECT_NEAR(s.final(2, 1), m2 / (m1 + m2), 1e-12);
+    EXPECT_NEAR(s.final(2, 2), (2.0 - v) / (m1 + m2), 1e-12);
+    EXPECT_NEAR(s.final(2, 3), (0.5 - v) / (m1 + m2), 1e-12);
+    // a(T) = a' t + v (T − t) with dt/da' = −t/(a' − b').
+    EXPECT_NEAR(s.final(0, 0), t + (2.0 - v) * (-t / 1.5) + m1 / (m1 + m2) * (2.0 - t), 1e-12);
+    EXPECT_NEAR(s.final(0, 1), (2.0 - v) * (t / 1.5) + m2 / (m1 + m2) * (2.0 - t), 1e-12);
+    EXPECT_NEAR(s.final(0, 3), (0.5 - v) / (m1 + m2) * (2.0 - t), 1e-12);
+    EXPECT_TRUE(s.remarks.empty());
+}
+
 TEST(ClosedForm, ABallAfterTenBounces) {
     const Model m = from_text(R"toml(
 [system]

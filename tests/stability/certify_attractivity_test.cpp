@@ -113,6 +113,7 @@ TEST(CertifyFallingBlock, IsGloballyAttractive) {
 
 TEST(CertifyRockingBar, HasTheLevelsOfTheClosedForm) {
     expect_rocking({});                                                    // leine_rocking_bar_A
+    expect_rocking({.k = 1000.0, .a = 4.0});                               // long: the ridge is far in units of phi
     expect_rocking({.k = 3.0});                                            // leine_rocking_bar_C: (118) fails
     expect_rocking({.m = 2.5, .k = 80.0, .g = 1.6, .mu = 0.7, .a = 1.3});  //
     expect_rocking({.k = 60.0, .mu = 0.5, .JS = 3.0});                     // the angle limits it

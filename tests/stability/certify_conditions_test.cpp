@@ -126,6 +126,20 @@ TEST(CertifyViolations, OfCondition3) {
     EXPECT_NEAR(of_witness(*pushed.find("3"), "f x"), 0.5, 1e-15);
 }
 
+TEST(CertifyViolations, OfCondition3ByTime) {
+    // Stiffness that pulsates, damping that comes and goes, friction that fades: none shows at the equilibrium at rest.
+    for (const auto& [old, by] : std::vector<std::pair<std::string, std::string>>{
+             {"k/2*x^2", "k/2*(1 + 0.8*cos(2.8*t))*x^2"},
+             {"[parameters]", "f = { x = \"-0.1*x'*cos(t)\" }\n[parameters]"},
+             {"mu = \"mu\"", "mu = \"mu*exp(-2*t)\""}}) {
+        const Certificate c = of_block(old, by);
+        const Condition& row = *c.find("3");
+        EXPECT_EQ(row.verdict, Verdict::fails) << by << story(c);
+        EXPECT_GT(of_witness(row, "t"), 0.0) << by;
+        EXPECT_EQ(c.outcome, Outcome::inconclusive) << by << story(c);
+    }
+}
+
 TEST(CertifyViolations, OfCondition4) {
     // Friction so large that the block can stand on an edge next to the equilibrium: mu > a/b.
     const Certificate c = certify(shipped("rocking-block", {{"mu", 2.0}, {"k", 1000.0}}), Theorem::attractivity);

@@ -167,7 +167,7 @@ private:
         if (!s.smooth && !s.inherited)
             for (std::size_t k = 1; k < s.events.size(); ++k)
                 demand(change.t, s.events[k].s / s.events[k].rate - s.events[0].s / s.events[0].rate,
-                       "events fall together here, it moves them apart, and their order decides");
+                       "events fall together here, it moves them apart, and what follows may depend on their order");
     }
 
     void transpose(const Saltation& s, std::size_t number, Functional& f) {

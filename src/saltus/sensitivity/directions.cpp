@@ -112,7 +112,8 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
         worst = std::max(worst, std::abs(dt - first));
     }
     if (worst > (s.smooth ? agreement_of_times : agreement) * size) {
-        why = counted(s.events.size(), "event") + " fall together here, it moves them apart, and their order decides";
+        why = counted(s.events.size(), "event") +
+              " fall together here, it moves them apart, and what follows may depend on their order";
         return none;
     }
     return s.smooth ? sum / static_cast<double>(s.events.size()) : first;

@@ -161,7 +161,8 @@ Vary vary_from_text(const std::string& text) {
     if (parts.size() != 3 && !logarithmic) throw Error("'" + range + "' is not a range", {"--vary", 0, 0}, vary_remedy);
     const double from = number_from(parts[0]), to = number_from(parts[1]), count = number_from(parts[2]);
     if (!(count >= 1.0) || count != std::floor(count) || count > static_cast<double>(most_runs))
-        throw Error("the count of '" + range + "' must be a whole number from 1 on", {"--vary", 0, 0}, vary_remedy);
+        throw Error("the count of '" + range + "' must be a whole number from 1 to " + std::to_string(most_runs),
+                    {"--vary", 0, 0}, vary_remedy);
     if (logarithmic && !(from > 0.0 && to > 0.0))
         throw Error("a range with even ratios must have positive ends", {"--vary", 0, 0}, vary_remedy);
     const int n = static_cast<int>(count);

@@ -6,10 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "command.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -17,21 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using test::Outcome;
 
-Outcome run(const std::string& arguments) {
-    Outcome r;
-    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " basin " + arguments + " 2>&1").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
-}
+Outcome run(const std::string& arguments) { return test::command("basin " + arguments); }
 
 std::string model(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml "; }
 

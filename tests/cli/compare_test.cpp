@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "command.hpp"
 
 namespace saltus {
 namespace {
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using test::Outcome;
 
 Outcome compare(const std::string& arguments) {
-    Outcome r;
-    const std::string models = std::string(SALTUS_SOURCE_DIR) + "/models/";
-    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " compare " + models + arguments + " 2>&1").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
+    return test::command("compare " + std::string(SALTUS_SOURCE_DIR) + "/models/" + arguments);
 }
 
 TEST(Compare, ObservesTheOrdersOfTheArm) {

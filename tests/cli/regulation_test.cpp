@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "command.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -12,21 +11,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using test::Outcome;
 
-Outcome certify(const std::string& arguments) {
-    Outcome r;
-    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " certify " + arguments + " 2>&1").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
-}
+Outcome certify(const std::string& arguments) { return test::command("certify " + arguments); }
 
 std::string shipped(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml "; }
 

@@ -3,11 +3,10 @@
 // `saltus sensitivity` as a person runs it: derivatives, perturbed pairs, studies, refusals.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "command.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -16,21 +15,9 @@ namespace {
 using namespace saltus::test;
 using Json = nlohmann::json;
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using test::Outcome;
 
-Outcome run(const std::string& arguments) {
-    Outcome r;
-    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " sensitivity " + arguments + " 2>&1").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
-}
+Outcome run(const std::string& arguments) { return test::command("sensitivity " + arguments); }
 
 std::string shipped(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"; }
 

@@ -9,6 +9,7 @@
 
 #include "physics/motion.hpp"
 #include "saltus/stability/certify.hpp"
+#include "stability/certificates.hpp"
 
 namespace saltus::stability {
 namespace {
@@ -19,29 +20,13 @@ using proof::Grade;
 using proof::Outcome;
 using proof::Verdict;
 using test::shipped;
+using test::story;
+using test::value;
 using test::Values;
 
 constexpr double promised = 1e-11;  // of levels, relative
 
-std::string story(const Certificate& c) {
-    std::string text =
-        std::string(to_string(c.outcome)) + ", " + to_string(c.grade) + ", rho " + number_text(c.rho) + "\n";
-    for (const Condition& row : c.conditions)
-        text += row.id + " " + to_string(row.verdict) + ": " + row.evidence + "\n";
-    return text;
-}
-
-double part(const Certificate& c, const std::string& name) {
-    for (const auto& [key, value] : c.rho_parts)
-        if (key == name) return value;
-    return std::nan("");
-}
-
-double value(const Certificate& c, const std::string& name) {
-    for (const auto& [key, x] : c.values)
-        if (key == name) return x;
-    return std::nan("");
-}
+double part(const Certificate& c, const std::string& name) { return test::named(c.rho_parts, name); }
 
 void expect_level(double x, double expected, const Certificate& c) {
     EXPECT_NEAR(x, expected, promised * std::max(1.0, std::fabs(expected))) << story(c);

@@ -11,6 +11,7 @@
 #include "saltus/stability/certify.hpp"
 #include "saltus/stability/linear_classification.hpp"
 #include "saltus/stability/propositions.hpp"
+#include "stability/certificates.hpp"
 #include "support.hpp"
 
 namespace saltus::stability {
@@ -21,30 +22,14 @@ using proof::Condition;
 using proof::Grade;
 using proof::Outcome;
 using proof::Verdict;
+using test::block;
 using test::from_text;
+using test::of_witness;
 using test::replaced;
 using test::shipped;
+using test::story;
+using test::value;
 using test::Values;
-
-std::string story(const Certificate& c) {
-    std::string text =
-        std::string(to_string(c.outcome)) + ", " + to_string(c.grade) + ", rho " + number_text(c.rho) + "\n";
-    for (const Condition& row : c.conditions)
-        text += row.id + " " + to_string(row.verdict) + ": " + row.evidence + "\n";
-    return text;
-}
-
-double value(const Certificate& c, const std::string& name) {
-    for (const auto& [key, x] : c.values)
-        if (key == name) return x;
-    return std::nan("");
-}
-
-double of_witness(const Condition& row, const std::string& name) {
-    for (const auto& [key, x] : row.witness.values)
-        if (key == name) return x;
-    return std::nan("");
-}
 
 /// Fails in exactly these rows; gives the first of them.
 const Condition& only_failing(const Certificate& c, const std::vector<std::string>& ids) {
@@ -56,30 +41,6 @@ const Condition& only_failing(const Certificate& c, const std::vector<std::strin
     static const Condition none{};
     return row == nullptr ? none : *row;
 }
-
-/// A block on a floor, as in falling-block.toml, in which single lines are changed.
-const std::string block = R"toml(
-[system]
-q = ["x", "y"]
-T = "m/2*(x'^2 + y'^2)"
-U = "k/2*x^2 + m*g*y"
-[parameters]
-m = 1.0
-k = 10.0
-g = 9.81
-mu = 0.3
-eN = 0.5
-eT = 0.0
-[[contact]]
-name = "floor"
-gN = "y"
-gammaT = "x'"
-mu = "mu"
-eN = "eN"
-eT = "eT"
-[initial]
-q = { x = 0.1, y = 0.2 }
-)toml";
 
 Certificate of_block(const std::string& old = "", const std::string& by = "", const Values& set = {}) {
     return certify(from_text(old.empty() ? block : replaced(block, old, by), set), Theorem::attractivity);

@@ -8,6 +8,7 @@
 #include "physics/motion.hpp"
 #include "saltus/stability/certify.hpp"
 #include "saltus/stability/equilibrium_point.hpp"
+#include "stability/certificates.hpp"
 #include "support.hpp"
 
 namespace saltus::stability {
@@ -19,49 +20,15 @@ using proof::Condition;
 using proof::Grade;
 using proof::Outcome;
 using proof::Verdict;
+using test::block;
 using test::from_text;
+using test::of_witness;
 using test::replaced;
 using test::shipped;
+using test::story;
 using test::Values;
 
-const std::string block = R"toml(
-[system]
-q = ["x", "y"]
-T = "m/2*(x'^2 + y'^2)"
-U = "k/2*x^2 + m*g*y"
-[parameters]
-m = 1.0
-k = 10.0
-g = 9.81
-mu = 0.3
-eN = 0.5
-eT = 0.0
-[[contact]]
-name = "floor"
-gN = "y"
-gammaT = "x'"
-mu = "mu"
-eN = "eN"
-eT = "eT"
-[initial]
-q = { x = 0.1, y = 0.2 }
-)toml";
-
 std::string with_force(const std::string& f) { return replaced(block, "[parameters]", "f = " + f + "\n[parameters]"); }
-
-std::string story(const Certificate& c) {
-    std::string text =
-        std::string(to_string(c.outcome)) + ", " + to_string(c.grade) + ", rho " + number_text(c.rho) + "\n";
-    for (const Condition& row : c.conditions)
-        text += row.id + " " + to_string(row.verdict) + ": " + row.evidence + "\n";
-    return text;
-}
-
-double of(const Condition& row, const std::string& name) {
-    for (const auto& [key, x] : row.witness.values)
-        if (key == name) return x;
-    return std::nan("");
-}
 
 /// A model and what one failing row of its certificate says.
 struct Case {
@@ -125,11 +92,11 @@ TEST(CertifyWitness, OfAMassMatrixThatIsNotPositiveDefinite) {
 
 TEST(CertifyWitness, OfWhatMovesByItself) {
     const Case obstacle(replaced(block, R"(gN = "y")", R"x(gN = "y - 0.01*sin(3*t)")x"), "1");
-    const double t = of(obstacle.row, "t");
-    EXPECT_NEAR(of(obstacle.row, "chi"), -0.03 * std::cos(3.0 * t), 1e-14);
+    const double t = of_witness(obstacle.row, "t");
+    EXPECT_NEAR(of_witness(obstacle.row, "chi"), -0.03 * std::cos(3.0 * t), 1e-14);
     const model::Terms at = obstacle.terms(obstacle.q(), obstacle.rest(), t);
     EXPECT_NEAR(model::row_velocity(obstacle.model.layout(), at, obstacle.model.contacts[0].row, obstacle.rest()),
-                of(obstacle.row, "chi"), 1e-15);
+                of_witness(obstacle.row, "chi"), 1e-15);
     const Condition* third = obstacle.certificate.find("3");  // nothing is wrong with the forces
     EXPECT_EQ(to_string(third->verdict), std::string("holds")) << story(obstacle.certificate);
 
@@ -168,11 +135,12 @@ TEST(CertifyWitness, OfForcesThatBringEnergyIn) {
     const Case damped(replaced(block, "[parameters]", "R = \"-0.1*y'^2\"\n[parameters]"), "3");
     EXPECT_LT(damped.energy(damped.q(), damped.u()).damping, 0.0);
     const Case pushed(with_force("{ x = \"0.5\" }"), "3");
-    EXPECT_NEAR(pushed.terms(pushed.q(), pushed.rest()).h[0] + 10.0 * pushed.q()[0], of(pushed.row, "f x"), 1e-14);
+    EXPECT_NEAR(pushed.terms(pushed.q(), pushed.rest()).h[0] + 10.0 * pushed.q()[0], of_witness(pushed.row, "f x"),
+                1e-14);
     const Case driven(with_force("{ x = \"0.5*sin(2*t)\" }"), "3");
-    const double t = of(driven.row, "t");
-    EXPECT_NEAR(of(driven.row, "change of h x"), 0.5 * std::sin(2.0 * t), 1e-14);
-    EXPECT_GT(std::fabs(of(driven.row, "change of h x")), 0.4);
+    const double t = of_witness(driven.row, "t");
+    EXPECT_NEAR(of_witness(driven.row, "change of h x"), 0.5 * std::sin(2.0 * t), 1e-14);
+    EXPECT_GT(std::fabs(of_witness(driven.row, "change of h x")), 0.4);
 }
 
 /// mu > a/b: the block can stand on one edge, however little it is tilted.
@@ -184,12 +152,12 @@ TEST(CertifyWitness, OfAGapThatDoesNotClose) {
     const double x = c.q()[0], phi = c.q()[2];
     int open = -1;
     for (int i = 0; i < 2; ++i)
-        if (!std::isnan(of(c.row, "acceleration of gap " + c.model.contacts[static_cast<std::size_t>(i)].name)))
+        if (!std::isnan(of_witness(c.row, "acceleration of gap " + c.model.contacts[static_cast<std::size_t>(i)].name)))
             open = i;
     ASSERT_GE(open, 0) << story(c.certificate);
     const auto name = [&](int i) { return c.model.contacts[static_cast<std::size_t>(i)].name; };
-    const double N = of(c.row, "force N of " + name(1 - open)),
-                 acceleration = of(c.row, "acceleration of gap " + name(open));
+    const double N = of_witness(c.row, "force N of " + name(1 - open)),
+                 acceleration = of_witness(c.row, "acceleration of gap " + name(open));
     EXPECT_GE(acceleration, -1e-9);
     // Slip and gap of corner i: gamma_N = y' + s_i phi', gamma_T = x' + r_i phi', with the signs of the model's rows.
     const auto lever = [&](int i, bool normal) {
@@ -238,7 +206,7 @@ TEST(CertifyWitness, OfImpactsThatCreateEnergy) {
         const Case c(rod, "7", {{"eN", e_n}, {"eT", e_t}, {"mu", 0.5}, {"k", 100.0}});
         const trajectory::Event e = c.collision();
         EXPECT_GT(e.energy_after, e.energy_before);
-        EXPECT_NEAR(e.energy_after - e.energy_before, of(c.row, "energy created"), 1e-9);
+        EXPECT_NEAR(e.energy_after - e.energy_before, of_witness(c.row, "energy created"), 1e-9);
     }
 }
 
@@ -281,7 +249,7 @@ FN = 0.3
     EXPECT_EQ(whole.grade, Grade::proved) << story(whole);
 
     const Case minimum(text, "2", {{"k", -5.0}}, Theorem::instability);
-    EXPECT_GT(of(minimum.row, "curvature"), 0.0);
+    EXPECT_GT(of_witness(minimum.row, "curvature"), 0.0);
     const Case driven(text, "3", {{"c", -0.1}}, Theorem::instability);
     EXPECT_LT(driven.energy(driven.q(), driven.u()).damping, 0.0);
     const Case free(replaced(text, "\"y'\"\nmu = 1.0", "\"y'\"\nmu = 0.0"), "4", {}, Theorem::instability);

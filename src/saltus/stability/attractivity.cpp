@@ -22,8 +22,6 @@ namespace {
 
 constexpr double inf = Interval::infinity;
 
-std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
-
 Box around(const Rest& rest, const RestBox& box) {
     Box b = box.q;
     if (b.empty()) b = point_box(list_of(rest.q));

@@ -16,8 +16,6 @@ namespace {
 
 bool is_zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
 
-std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
-
 /// Positions to look at where nothing is proved: q_e and points around it, the same every time.
 std::vector<std::vector<double>> samples(const Ground& g) {
     std::vector<std::vector<double>> points{list_of(g.rest.q)};

@@ -9,6 +9,9 @@
 
 namespace saltus::stability {
 
+/// Positions as boxes and witnesses take them.
+inline std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
+
 /// A position at which the model without friction rests: 0 ∈ ∂Q(q_e), that is ∇U = Σ λ_i w_i with λ_i >= 0 for closed
 /// contacts and any λ_i for constraints. [Leine] (55)–(57)
 struct Rest {

@@ -10,12 +10,6 @@ namespace saltus::stability {
 
 using namespace saltus::proof;
 
-namespace {
-
-std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
-
-}  // namespace
-
 Condition minimum_row(const model::Model& model, const Rest& rest, const RestBox& box, const LevelSet& levels) {
     Condition c{"2", text_2, Verdict::proved, "", {}};
     const LevelPart& U = levels.stationary;

@@ -18,8 +18,6 @@ namespace {
 
 constexpr double inf = Interval::infinity;
 
-std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
-
 const char* const text_minimum =
     "the equilibrium is stationary and no minimum of U: V = -T - (U - U_e) is positive next to it";
 const char* const text_start = "there are states next to the equilibrium set with V > V_E, the largest V on it";

@@ -13,8 +13,6 @@ namespace {
 
 constexpr double first_step = 1.0 / 64.0, far_away = 1e7;
 
-std::vector<double> list_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
-
 /// β(c) = min { U(q) : q admissible, q_j = c } along one coordinate, followed from q_e outwards until it begins to
 /// fall.
 struct Ridge {

@@ -26,7 +26,6 @@ Radau::Radau(const Vector& nodes) : c(nodes) {
         }
     A = solve_columns(powers, integrals).transpose();
     twice = A * A;
-    left = solve_columns(powers, Vector::Unit(s, 0));
 }
 
 const Radau& three_stages() {
@@ -117,13 +116,6 @@ bool ArcCollocation::forwards(const Matrix& from, Matrix& to) {
             to(r, n_ + a) = from(r, n_ + a) + h_ * u;
         }
     return true;
-}
-
-void ArcCollocation::at_left(Matrix& accelerations) const {
-    accelerations.setZero(k_.cols(), n_);
-    for (Eigen::Index j = 0; j < radau_->c.size(); ++j)
-        for (int a = 0; a < n_; ++a)
-            for (Eigen::Index r = 0; r < k_.cols(); ++r) accelerations(r, a) += radau_->left(j) * k_(j * n_ + a, r);
 }
 
 bool ArcCollocation::backwards(Matrix& gradients) {

@@ -11,7 +11,7 @@ namespace saltus::sensitivity {
 /// Collocation at Radau's right nodes; the last row of A has the weights. [Hairer] IV.5
 struct Radau {
     explicit Radau(const Vector& nodes);
-    Vector c, left;   ///< nodes in (0, 1]; the polynomial through them at 0
+    Vector c;         ///< nodes in (0, 1]
     Matrix A, twice;  ///< a_ij = ∫₀^{c_i} ℓ_j, and A²
 };
 const Radau& three_stages();
@@ -35,8 +35,6 @@ public:
 
     /// States at the end of the step, rows × 2n, of states at its beginning; false where the step is too long for that.
     bool forwards(const Matrix& from, Matrix& to);
-    /// Accelerations at the beginning by the polynomial of the last `forwards`, rows × n.
-    void at_left(Matrix& accelerations) const;
 
     /// Gradients by (x, p), one a row, from the end of the step to its beginning; after `prepare` for each parameter.
     bool backwards(Matrix& gradients);

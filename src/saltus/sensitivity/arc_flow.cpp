@@ -30,15 +30,9 @@ void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, cons
 }
 
 constexpr double safety = 0.9, little_left = 1e-6;
-/// Five stages of Radau's have this part of the error that three have, to the power 10/6; measured where coefficients
-/// are constant and derivatives swing.
-constexpr double better = 2e-3;
-/// Where equations are stiff, or have a singularity ahead where slip in a plane comes to rest, less is said by that.
-constexpr double stiff_difference = 1e-6;
-/// How far the polynomial through five nodes is off at 0, against what three stages are off.
-constexpr double left_share = 0.21;
-/// Up to so many coordinates five evaluations and a matrix of all nodes are less work than twelve evaluations.
-constexpr int few = 12;
+/// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
+/// power 10/6.
+constexpr double rough_tolerance = 1e-6;
 
 }  // namespace
 
@@ -48,10 +42,7 @@ ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_
       collocation_(tangent, motion_),
       n_(tangent.n()),
       tolerance_(tolerance),
-      rough_tolerance_(std::pow(tolerance / better, 0.6)),
       floor_{size_q, size_u} {}
-
-bool ArcFlow::collocates(const integrate::RecordedArc& arc) const { return arc.implicit || n_ <= few; }
 
 void ArcFlow::grow_scale() {
     for (int k = 0; k < 2; ++k)
@@ -144,37 +135,23 @@ bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::collocated_step(double t, double end, bool stiff, double& error) {
-    const double h = end - t;
+bool ArcFlow::collocated_step(double t, double end, double& error) {
     const Eigen::Index probes = probe_.rows.rows();
     Matrix &rows = all_.rows, &from = all_.from, &rough = all_.sum;
     rows.resize(probes + directions_.rows.rows(), x_.columns());
     rows.topRows(probes) = probe_.rows;
     if (directions_.rows.rows() > 0) rows.bottomRows(directions_.rows.rows()) = directions_.rows;
     from = rows.middleCols(1, 2 * n_);
-    if (stiff) {
-        evaluations += 3;
-        if (!collocation_.prepare(t, end, three_stages(), probe_.rows) ||
-            !collocation_.forwards(from.topRows(probes), rough))
-            return false;
-    } else {
-        ++evaluations;
-        if (!motion_.prepare(t)) return false;
-        x_.linearised.along(probe_.rows, probe_.rates);
-    }
+    evaluations += 3;
+    if (!collocation_.prepare(t, end, three_stages(), probe_.rows) ||
+        !collocation_.forwards(from.topRows(probes), rough))
+        return false;
     evaluations += 5;
     if (!collocation_.prepare(t, end, five_stages(), rows) || !collocation_.forwards(from, all_.next)) return false;
     probe_.next = all_.next.topRows(probes);
     directions_.next = all_.next.bottomRows(directions_.rows.rows());
-    if (stiff) {
-        rough -= probe_.next;
-    } else {
-        collocation_.at_left(all_.rates);
-        rough.resize(probes, 2 * n_);
-        rough.rightCols(n_) = left_share * h * (all_.rates.topRows(probes) - probe_.rates);
-        rough.leftCols(n_) = h * rough.rightCols(n_);
-    }
-    error = measure(rough) / (stiff || motion_.turns() ? stiff_difference : rough_tolerance_);
+    rough -= probe_.next;
+    error = measure(rough) / rough_tolerance;
     return true;
 }
 
@@ -186,14 +163,13 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     stride_ = to - from;
     grow_scale();
     double t = from, h = stride_;
-    const double order = collocates(arc) ? 6.0 : 8.0, shortest = 1e-10 * stride_;
+    const double order = arc.implicit ? 6.0 : 8.0, shortest = 1e-10 * stride_;
     int refused = 0;
     for (int tries = 0; tries < 100000; ++tries) {
         const bool last = to - t <= h * (1.0 + 1e-12);
         const double end = last ? to : t + h;
         double error = 0.0;
-        const bool possible =
-            collocates(arc) ? collocated_step(t, end, arc.implicit, error) : explicit_step(t, end, error);
+        const bool possible = arc.implicit ? collocated_step(t, end, error) : explicit_step(t, end, error);
         if (possible && std::isfinite(error) && error <= 1.0) {
             steps_.push_back({recorded, t, end, false});
             for (Bundle* b : {&probe_, &directions_})
@@ -282,9 +258,9 @@ bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Ste
     motion_.begin(arc);
     for (std::size_t k = steps.size(), recorded = arc.steps.size(); k-- > 0;) {
         if (steps[k].recorded != recorded) motion_.begin_step(arc.steps[recorded = steps[k].recorded]);
-        const bool possible = steps[k].last     ? straight_back(steps[k], gradients)
-                              : collocates(arc) ? collocated_back(steps[k], gradients)
-                                                : explicit_back(steps[k], gradients);
+        const bool possible = steps[k].last  ? straight_back(steps[k], gradients)
+                              : arc.implicit ? collocated_back(steps[k], gradients)
+                                             : explicit_back(steps[k], gradients);
         if (!possible) return false;
     }
     return true;

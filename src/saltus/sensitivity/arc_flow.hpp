@@ -8,9 +8,8 @@
 
 namespace saltus::sensitivity {
 
-/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: Radau IIA with five stages, order 9,
-/// where the motion is stiff (checked against three) or has few coordinates (checked at the beginning of the step);
-/// explicit of order 8 otherwise. [Hairer] II.5, IV.5
+/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: explicit of order 8, or where the
+/// motion is stiff Radau IIA with five stages, order 9, checked against three. [Hairer] II.5, IV.5
 ///
 /// The error is measured on a probe, so that the steps are the same whatever else is carried; with them `backwards` is
 /// the transpose of `forwards` to rounding, not only to the error of both.
@@ -53,8 +52,7 @@ private:
     bool explicit_step(double t, double end, double& error);
     bool straight_step(double t, double end);
     bool straight_back(const Step& step, Matrix& gradients);
-    bool collocates(const integrate::RecordedArc& arc) const;
-    bool collocated_step(double t, double end, bool stiff, double& error);
+    bool collocated_step(double t, double end, double& error);
     bool explicit_back(const Step& step, Matrix& gradients);
     bool collocated_back(const Step& step, Matrix& gradients);
 
@@ -62,7 +60,7 @@ private:
     ArcMotion motion_;
     ArcCollocation collocation_;
     const int n_;
-    const double tolerance_, rough_tolerance_;
+    const double tolerance_;
     const double floor_[2];    // of positions and velocities
     std::vector<Step> steps_;  // of the arc
     Bundle probe_, directions_, all_;

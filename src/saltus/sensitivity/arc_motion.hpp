@@ -19,13 +19,11 @@ public:
     /// Makes the tangent's linearised equations those at t, on the step; false where there are none.
     bool prepare(double t);
 
-    bool turns() const { return turns_; }  ///< whether some slip has a direction in a plane
-
 private:
     Tangent& x_;
     const integrate::RecordedArc* arc_ = nullptr;
     const ode::Dense* step_ = nullptr;
-    bool turns_ = false;
+    bool turns_ = false;  // some slip has a direction in a plane
     double prepared_ = 0.0;
     bool is_prepared_ = false;
     std::vector<double> state_;

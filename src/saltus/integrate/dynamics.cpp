@@ -399,12 +399,22 @@ bool Dynamics::derivative(double t, const double* x, double* dx) {
     return true;
 }
 
-Matrix Dynamics::equation_columns() const {
-    return Eigen::Map<const Matrix>(columns_.data(), n_, static_cast<Eigen::Index>(equations_.size()));
+Eigen::Map<const Matrix> Dynamics::equation_columns() const {
+    return {columns_.data(), n_, static_cast<Eigen::Index>(equations_.size())};
 }
 
 Matrix Dynamics::multiplier_inverse() const {
     const auto m = static_cast<Eigen::Index>(equations_.size());
+    if (m > 1 && !redundant_) {  // as it was factorised for the multipliers
+        Matrix inverse(m, m);
+        std::vector<double> unit(static_cast<std::size_t>(m), 0.0);
+        for (Eigen::Index k = 0; k < m; ++k) {
+            unit[static_cast<std::size_t>(k)] = 1.0;
+            lu_.solve(unit, {inverse.col(k).data(), static_cast<std::size_t>(m)});
+            unit[static_cast<std::size_t>(k)] = 0.0;
+        }
+        return inverse;
+    }
     const model::Pattern& W = model_.layout().rows;
     Matrix K(m, m);
     for (Eigen::Index i = 0; i < m; ++i)
@@ -412,7 +422,7 @@ Matrix Dynamics::multiplier_inverse() const {
             K(i, k) = model::row_dot(W, terms_.W, equations_[static_cast<std::size_t>(i)],
                                      {columns_.data() + static_cast<std::size_t>(k) * ix(n_), ix(n_)});
     if (m == 1) return K.cwiseInverse();
-    return least_squares_columns(K, Matrix::Identity(m, m), redundant_ ? redundancy_ * redundancy_ : 0.0);
+    return least_squares_columns(K, Matrix::Identity(m, m), redundancy_ * redundancy_);
 }
 
 Matrix Dynamics::solve_multipliers(const Matrix& right) const { return multiplier_inverse() * right; }

@@ -117,7 +117,7 @@ public:
     /// of the forces that follow the state, from those of positions, velocities and coefficients.
     const std::vector<int>& equation_rows() const { return equations_; }
     int equation_owner(int equation) const { return equation_element_[static_cast<std::size_t>(equation)]; }
-    Matrix equation_columns() const;
+    Eigen::Map<const Matrix> equation_columns() const;
     Matrix multiplier_inverse() const;
     Matrix solve_multipliers(const Matrix& right) const;
     Eigen::RowVectorXd penalty_derivative(const ElementMode& element, const Matrix& position, const Matrix& velocity,

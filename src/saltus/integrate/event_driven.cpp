@@ -123,7 +123,7 @@ Run::Run(const model::Model& model, const Settings& settings, const Options& opt
       watcher_(d_),
       accumulation_(d_.elements.size()),
       explicit_(d_.state_size(), tolerances(settings)),
-      linearised_(d_),
+      linearised_(d_, {}),
       x_(ix(d_.state_size()), 0.0) {
     out_.model = model.name;
     out_.coordinates = model.coordinates;

@@ -2,6 +2,8 @@
 #include "saltus/integrate/linearised.hpp"
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "saltus/base/error.hpp"
 
@@ -13,6 +15,12 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 using model::Function;
 using trajectory::ElementKind;
+
+std::vector<int> all_of(int count) {
+    std::vector<int> list(ix(count));
+    std::iota(list.begin(), list.end(), 0);
+    return list;
+}
 
 /// A row of a sparse matrix times so many of the k directions, whose numbers of one column lie side by side.
 template <int count>
@@ -37,11 +45,15 @@ void row_times(std::span<const double> values, const int* columns, const double*
 
 }  // namespace
 
-Linearised::Linearised(Dynamics& dynamics)
-    : d_(dynamics), columns_(1 + 2 * dynamics.size() + dynamics.model().layout().parameters) {}
+Linearised::Linearised(Dynamics& dynamics) : Linearised(dynamics, all_of(dynamics.model().layout().parameters)) {}
+
+Linearised::Linearised(Dynamics& dynamics, std::vector<int> parameters)
+    : d_(dynamics),
+      parameters_(std::move(parameters)),
+      columns_(1 + 2 * dynamics.size() + static_cast<int>(parameters_.size())) {}
 
 bool Linearised::available() {
-    if (!made_) jacobians_ = d_.model().system->jacobians();
+    if (!made_) jacobians_ = d_.model().system->jacobians_by(parameters_);
     made_ = true;
     return jacobians_ != nullptr;
 }
@@ -174,6 +186,19 @@ bool Linearised::prepare(double t, const double* x) {
         inverse_ = d_.multiplier_inverse();
     }
     return true;
+}
+
+void Linearised::touched(int count, std::vector<char>& columns) const {
+    columns.assign(ix(count), 0);
+    const auto row = [&](const Sparse& s, int r) {
+        for (int e = s.pattern->start[ix(r)]; e < s.pattern->start[ix(r) + 1]; ++e)
+            if (const int c = s.pattern->column[ix(e)]; c < count && s.values[ix(e)] != 0.0) columns[ix(c)] = 1;
+    };
+    for (int r = 0; r < d_.size(); ++r) row(sparse_residual_, r);
+    for (const int r : d_.equation_rows()) row(sparse_curvature_, r);
+    for (const Following& f : following_)
+        for (int c = 0; c < count; ++c)
+            if (f.change(c) != 0.0) columns[ix(c)] = 1;
 }
 
 // With C = M⁻¹F and K = A C the derivative is δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(Au̇ + ζ).

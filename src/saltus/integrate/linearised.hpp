@@ -8,13 +8,15 @@
 
 namespace saltus::integrate {
 
-/// Exact derivatives of the accelerations and reactions of a Dynamics in its mode, with respect to t, q, u and the
-/// model's independent parameters. Differentiates
+/// Exact derivatives of the accelerations and reactions of a Dynamics in its mode, with respect to t, q, u and
+/// independent parameters of the model. Differentiates
 ///     M u̇ = h + F λ,   A u̇ + ζ = 0
 /// with the forces of slip and of springs following the state.
 class Linearised {
 public:
+    /// By t, q, u and all parameters, or these.
     explicit Linearised(Dynamics& dynamics);
+    Linearised(Dynamics& dynamics, std::vector<int> parameters);
 
     /// Whether the system gives derivatives; they are made when they are first asked for.
     bool available();
@@ -28,6 +30,8 @@ public:
 
     /// The same ∂u̇ as a linear map, without its matrix: what sparse systems of many coordinates need.
     bool prepare(double t, const double* x);
+    /// Which of the first `count` columns of ∂u̇ are not plainly zero.
+    void touched(int count, std::vector<char>& columns) const;
     /// rates = ∂u̇ · directions; one direction a row (k × columns), one acceleration a row (k × n).
     void along(const Matrix& directions, Matrix& rates);
     /// gradient = ∂u̇ᵀ · y; `y` of n, `gradient` of all columns.
@@ -51,6 +55,7 @@ private:
     void fetch(model::Function f, double t, const double* x, Sparse& out);
 
     Dynamics& d_;
+    const std::vector<int> parameters_;
     std::vector<Following> following_;
     std::vector<double> held_acceleration_, held_reactions_;
     Sparse sparse_residual_, sparse_curvature_;

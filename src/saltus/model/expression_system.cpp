@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "saltus/base/error.hpp"
@@ -221,87 +222,31 @@ namespace {
 constexpr std::size_t function_count = 5;
 constexpr std::size_t index_of(Function f) { return static_cast<std::size_t>(f); }
 
+/// The derivatives of each function are made when they are first asked for.
 class ExpressionJacobians final : public Jacobians {
 public:
-    ExpressionJacobians(const Formulas& formulas, const Derived& d) : index_(formulas.index) {
-        Formulas f = formulas;  // the derivatives are built in a graph of their own
-        Graph& g = f.graph;
-        const std::size_t n = f.q.size(), rows = d.velocity.size();
-        std::vector<Expr> a, lambda;
-        for (std::size_t i = 0; i < n; ++i) a.push_back(g.symbol("a", expr::auxiliary));
-        for (std::size_t r = 0; r < rows; ++r) lambda.push_back(g.symbol("lambda", expr::auxiliary));
-
-        std::array<std::vector<Expr>, function_count> functions;
-        std::vector<Expr>& residual = functions[index_of(Function::residual)];
-        residual = d.h;
-        for (const Derived::Entry& e : d.rows) {
-            Expr& r = residual[static_cast<std::size_t>(e.column)];
-            r = g.add(r, g.mul(e.value, lambda[static_cast<std::size_t>(e.row)]));
-        }
-        for (const Derived::Entry& e : d.mass) {
-            const auto i = static_cast<std::size_t>(e.row), j = static_cast<std::size_t>(e.column);
-            residual[i] = g.sub(residual[i], g.mul(e.value, a[j]));
-            if (i != j) residual[j] = g.sub(residual[j], g.mul(e.value, a[i]));
-        }
-        functions[index_of(Function::position)] = f.constraints;
-        functions[index_of(Function::position)].insert(functions[index_of(Function::position)].end(), f.gaps.begin(),
-                                                       f.gaps.end());
-        functions[index_of(Function::velocity)] = d.velocity;
-        functions[index_of(Function::acceleration)] = d.zeta;
-        for (const Derived::Entry& e : d.rows) {
-            Expr& s = functions[index_of(Function::acceleration)][static_cast<std::size_t>(e.row)];
-            s = g.add(s, g.mul(e.value, a[static_cast<std::size_t>(e.column)]));
-        }
-        functions[index_of(Function::coefficient)] = f.coefficients;
-
-        std::vector<std::pair<Expr, int>> columns{{f.t, 0}};
-        const int all = f.coordinates;
-        for (std::size_t i = 0; i < n; ++i) columns.emplace_back(f.q[i], 1 + f.index[i]);
-        for (std::size_t i = 0; i < n; ++i) columns.emplace_back(f.u[i], 1 + all + f.index[i]);
-        for (std::size_t i = 0; i < f.p.size(); ++i) columns.emplace_back(f.p[i], 1 + 2 * all + static_cast<int>(i));
-
-        std::vector<Expr> variables{f.t};
-        for (const auto* list : {&f.q, &f.u, &a, &lambda})
-            variables.insert(variables.end(), list->begin(), list->end());
-
-        std::vector<Derivative> derivatives;
-        for (const auto& [symbol, column] : columns) derivatives.emplace_back(g, symbol);
-        for (std::size_t k = 0; k < function_count; ++k) {
-            std::vector<Expr> outputs;
-            std::vector<int> present;
-            Pattern& pattern = patterns_[k];
-            pattern.cols = 1 + 2 * all + static_cast<int>(f.p.size());
-            const bool by_coordinate = k == index_of(Function::residual);
-            std::size_t local = 0;
-            const std::size_t row_count = by_coordinate ? static_cast<std::size_t>(all) : functions[k].size();
-            for (std::size_t row = 0; row < row_count; ++row) {
-                present.clear();
-                const bool here = !by_coordinate || (local < n && f.index[local] == static_cast<int>(row));
-                if (here) {
-                    const Expr e = functions[k][local++];
-                    for (std::size_t c = 0; c < columns.size(); ++c) {
-                        const Expr de = derivatives[c](e);
-                        if (g.is_zero(de)) continue;
-                        outputs.push_back(de);
-                        present.push_back(columns[c].second);
-                    }
-                }
-                pattern.add_row(present);
-            }
-            tapes_[k] = Tape(g, outputs, f.p, variables);
-            scratch_[k].resize(tapes_[k].slot_count());
-        }
-        variables_.resize(variables.size());
+    ExpressionJacobians(const Formulas& formulas, const Derived& d, std::span<const int> parameters)
+        : f_(formulas), d_(d), parameters_(parameters.begin(), parameters.end()) {
+        Graph& g = f_.graph;  // a graph of their own
+        for (std::size_t i = 0; i < f_.q.size(); ++i) a_.push_back(g.symbol("a", expr::auxiliary));
+        for (std::size_t r = 0; r < d.velocity.size(); ++r) lambda_.push_back(g.symbol("lambda", expr::auxiliary));
+        columns_.emplace_back(f_.t, 0);
+        const int all = f_.coordinates;
+        for (std::size_t i = 0; i < f_.q.size(); ++i) columns_.emplace_back(f_.q[i], 1 + f_.index[i]);
+        for (std::size_t i = 0; i < f_.u.size(); ++i) columns_.emplace_back(f_.u[i], 1 + all + f_.index[i]);
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            columns_.emplace_back(f_.p[static_cast<std::size_t>(parameters[i])], 1 + 2 * all + static_cast<int>(i));
+        variables_.resize(1 + 2 * f_.q.size() + a_.size() + lambda_.size());
     }
 
-    const Pattern& pattern(Function f) const override { return patterns_[index_of(f)]; }
+    const Pattern& pattern(Function f) const override { return made(f).pattern; }
 
     void evaluate(Function function, const At& at, std::span<const double> a, std::span<const double> lambda,
                   std::span<double> values) override {
-        const std::size_t n = index_.size();
+        const std::size_t n = f_.index.size();
         const auto local = [&](std::span<const double> from, std::size_t to) {
             for (std::size_t i = 0; i < n; ++i)
-                variables_[to + i] = from.empty() ? 0.0 : from[static_cast<std::size_t>(index_[i])];
+                variables_[to + i] = from.empty() ? 0.0 : from[static_cast<std::size_t>(f_.index[i])];
         };
         variables_[0] = at.t;
         local(at.q, 1);
@@ -309,28 +254,112 @@ public:
         local(a, 1 + 2 * n);
         for (std::size_t r = 0; r + 1 + 3 * n < variables_.size(); ++r)
             variables_[1 + 3 * n + r] = lambda.empty() ? 0.0 : lambda[r];
-        const std::size_t k = index_of(function);
-        if (!std::equal(at.p.begin(), at.p.end(), parameters_.begin(), parameters_.end()) || !prepared_) {
-            parameters_.assign(at.p.begin(), at.p.end());
-            for (std::size_t j = 0; j < function_count; ++j) tapes_[j].prepare<double>(at.p, scratch_[j]);
-            prepared_ = true;
+        Made& made = this->made(function);
+        if (!made.prepared || !std::equal(at.p.begin(), at.p.end(), made.p.begin(), made.p.end())) {
+            made.p.assign(at.p.begin(), at.p.end());
+            made.tape.prepare<double>(at.p, made.scratch);
+            made.prepared = true;
         }
-        tapes_[k].evaluate<double>(variables_, scratch_[k], values);
+        made.tape.evaluate<double>(variables_, made.scratch, values);
     }
 
 private:
-    std::vector<int> index_;
-    std::array<Pattern, function_count> patterns_;
-    std::array<Tape, function_count> tapes_;
-    std::array<std::vector<double>, function_count> scratch_;
-    std::vector<double> variables_, parameters_;
-    bool prepared_ = false;
+    struct Made {
+        bool exists = false, prepared = false;
+        Pattern pattern;
+        Tape tape;
+        std::vector<double> scratch, p;
+    };
+
+    std::vector<Expr> outputs_of(Function function) const {
+        Graph& g = f_.graph;
+        std::vector<Expr> out;
+        switch (function) {
+            case Function::residual:
+                out = d_.h;
+                for (const Derived::Entry& e : d_.rows) {
+                    Expr& r = out[static_cast<std::size_t>(e.column)];
+                    r = g.add(r, g.mul(e.value, lambda_[static_cast<std::size_t>(e.row)]));
+                }
+                for (const Derived::Entry& e : d_.mass) {
+                    const auto i = static_cast<std::size_t>(e.row), j = static_cast<std::size_t>(e.column);
+                    out[i] = g.sub(out[i], g.mul(e.value, a_[j]));
+                    if (i != j) out[j] = g.sub(out[j], g.mul(e.value, a_[i]));
+                }
+                break;
+            case Function::position:
+                out = f_.constraints;
+                out.insert(out.end(), f_.gaps.begin(), f_.gaps.end());
+                break;
+            case Function::velocity: out = d_.velocity; break;
+            case Function::acceleration:
+                out = d_.zeta;
+                for (const Derived::Entry& e : d_.rows) {
+                    Expr& s = out[static_cast<std::size_t>(e.row)];
+                    s = g.add(s, g.mul(e.value, a_[static_cast<std::size_t>(e.column)]));
+                }
+                break;
+            case Function::coefficient: out = f_.coefficients; break;
+        }
+        return out;
+    }
+
+    Made& made(Function function) const {
+        Made& made = made_[index_of(function)];
+        if (made.exists) return made;
+        made.exists = true;
+        Graph& g = f_.graph;
+        if (derivatives_.empty())
+            for (const auto& [symbol, column] : columns_) derivatives_.emplace_back(g, symbol);
+        const std::vector<Expr> functions = outputs_of(function);
+        std::vector<Expr> outputs;
+        std::vector<int> present;
+        made.pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(parameters_.size());
+        const bool by_coordinate = function == Function::residual;
+        const std::size_t rows = by_coordinate ? static_cast<std::size_t>(f_.coordinates) : functions.size();
+        std::size_t local = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            present.clear();
+            const bool here = !by_coordinate || (local < f_.index.size() && f_.index[local] == static_cast<int>(row));
+            if (here) {
+                const Expr e = functions[local++];
+                for (std::size_t c = 0; c < columns_.size(); ++c) {
+                    const Expr de = derivatives_[c](e);
+                    if (g.is_zero(de)) continue;
+                    outputs.push_back(de);
+                    present.push_back(columns_[c].second);
+                }
+            }
+            made.pattern.add_row(present);
+        }
+        std::vector<Expr> variables{f_.t};
+        for (const std::vector<Expr>* list : {&std::as_const(f_.q), &std::as_const(f_.u), &a_, &lambda_})
+            variables.insert(variables.end(), list->begin(), list->end());
+        made.tape = Tape(g, outputs, f_.p, variables);
+        made.scratch.resize(made.tape.slot_count());
+        return made;
+    }
+
+    mutable Formulas f_;
+    const Derived d_;
+    const std::vector<int> parameters_;
+    std::vector<Expr> a_, lambda_;
+    std::vector<std::pair<Expr, int>> columns_;
+    mutable std::vector<Derivative> derivatives_;
+    mutable std::array<Made, function_count> made_;
+    std::vector<double> variables_;
 };
 
 }  // namespace
 
 std::unique_ptr<Jacobians> ExpressionSystem::jacobians() const {
-    return std::make_unique<ExpressionJacobians>(formulas_, derived_);
+    std::vector<int> all(formulas_.p.size());
+    std::iota(all.begin(), all.end(), 0);
+    return jacobians_by(all);
+}
+
+std::unique_ptr<Jacobians> ExpressionSystem::jacobians_by(std::span<const int> parameters) const {
+    return std::make_unique<ExpressionJacobians>(formulas_, derived_, parameters);
 }
 
 }  // namespace saltus::model

@@ -72,6 +72,7 @@ public:
     void terms(const At& at, std::span<double> scratch, Terms& out) const override;
     Energy energy(const At& at, std::span<double> scratch) const override;
     std::unique_ptr<Jacobians> jacobians() const override;
+    std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
 
     /// Outputs by term: M; h; positions; W then χ; ζ; coefficients; T, U, damping, applied; and all of the first
     /// five together, M h positions W χ ζ, sharing what they have in common.

@@ -21,10 +21,10 @@ struct At {
 struct Layout {
     int coordinates = 0;
     int parameters = 0;
-    int constraints = 0;         ///< bilateral: g(t,q) = 0
-    int normals = 0;             ///< unilateral: gN(t,q) >= 0
-    int slips = 0;               ///< slips of contacts, constraints, sliders; clutches; slips of obstacles
-    int coefficients = 0;        ///< mu, e, FN and the like
+    int constraints = 0;                 ///< bilateral: g(t,q) = 0
+    int normals = 0;                     ///< unilateral: gN(t,q) >= 0
+    int slips = 0;                       ///< slips of contacts, constraints, sliders; clutches; slips of obstacles
+    int coefficients = 0;                ///< mu, e, FN and the like
     Pattern mass;                        ///< lower triangle of M
     bool mass_constant = false;          ///< M depends on parameters alone
     bool coefficients_constant = false;  ///< they do
@@ -108,6 +108,8 @@ public:
 
     /// Exact derivatives, or nothing when the system has none to give.
     virtual std::unique_ptr<Jacobians> jacobians() const { return nullptr; }
+    /// The same with columns for t, q, u and these parameters alone: less work, where a system can do with less.
+    virtual std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const;
 };
 
 }  // namespace saltus::model

@@ -52,7 +52,7 @@ public:
     Backward(const model::Model& model, const integrate::Recording& recording, const Options& options, Sensitivity& out)
         : recording_(recording),
           out_(out),
-          x_(model, recording.compliant, recording.stiffness),
+          x_(model, recording, out.with_respect_to),
           n_(x_.n()),
           borrowed_(borrowed_times(recording, out.motion)),
           probe_(x_, out, borrowed_),
@@ -138,7 +138,7 @@ private:
     }
 
     bool come_back(const Output& output) {
-        open(output.gradient.tail(x_.columns() - 1).transpose());
+        open(x_.columns_of(output.gradient).tail(x_.columns() - 1));
         for (std::size_t k = passages_.size(); k-- > 0;) {
             const auto& piece = recording_.pieces[k + 1];
             if (const auto* change = std::get_if<RecordedChange>(&piece))

@@ -33,6 +33,8 @@ constexpr double safety = 0.9, little_left = 1e-6;
 /// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
 /// power 10/6.
 constexpr double rough_tolerance = 1e-6;
+/// Up to so many coordinates five evaluations and a matrix of all nodes are less work than twelve evaluations.
+constexpr int few = 12;
 
 }  // namespace
 
@@ -43,6 +45,8 @@ ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_
       n_(tangent.n()),
       tolerance_(tolerance),
       floor_{size_q, size_u} {}
+
+bool ArcFlow::collocates(const integrate::RecordedArc& arc) const { return arc.implicit || n_ <= few; }
 
 void ArcFlow::grow_scale() {
     for (int k = 0; k < 2; ++k)
@@ -135,23 +139,30 @@ bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::collocated_step(double t, double end, double& error) {
+bool ArcFlow::collocated_step(double t, double end, bool stiff, double& error) {
     const Eigen::Index probes = probe_.rows.rows();
     Matrix &rows = all_.rows, &from = all_.from, &rough = all_.sum;
     rows.resize(probes + directions_.rows.rows(), x_.columns());
     rows.topRows(probes) = probe_.rows;
     if (directions_.rows.rows() > 0) rows.bottomRows(directions_.rows.rows()) = directions_.rows;
     from = rows.middleCols(1, 2 * n_);
-    evaluations += 3;
-    if (!collocation_.prepare(t, end, three_stages(), probe_.rows) ||
-        !collocation_.forwards(from.topRows(probes), rough))
-        return false;
+    if (stiff) {
+        evaluations += 3;
+        if (!collocation_.prepare(t, end, radau_three(), probe_.rows) ||
+            !collocation_.forwards(from.topRows(probes), rough))
+            return false;
+    }
     evaluations += 5;
-    if (!collocation_.prepare(t, end, five_stages(), rows) || !collocation_.forwards(from, all_.next)) return false;
+    if (!collocation_.prepare(t, end, stiff ? radau_five() : gauss_five(), rows) ||
+        !collocation_.forwards(from, all_.next))
+        return false;
     probe_.next = all_.next.topRows(probes);
     directions_.next = all_.next.bottomRows(directions_.rows.rows());
-    rough -= probe_.next;
-    error = measure(rough) / rough_tolerance;
+    if (stiff)
+        rough -= probe_.next;
+    else
+        collocation_.doubt(probes, rough);
+    error = measure(rough) / (stiff ? rough_tolerance : tolerance_);
     return true;
 }
 
@@ -162,24 +173,32 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     if (!(from < to)) return true;
     stride_ = to - from;
     grow_scale();
-    double t = from, h = stride_;
-    const double order = arc.implicit ? 6.0 : 8.0, shortest = 1e-10 * stride_;
+    double t = from;
+    const double shortest = 1e-10 * stride_;
+    const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
+    constexpr double longer = 20.0;
+    const auto factor = [&](double error) {
+        return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.2, longer) : longer;
+    };
+    double h = likely_ > 0.0 ? likely_ : stride_;
     int refused = 0;
     for (int tries = 0; tries < 100000; ++tries) {
-        const bool last = to - t <= h * (1.0 + 1e-12);
-        const double end = last ? to : t + h;
+        const double parts = std::ceil((to - t) / h * (1.0 - 1e-12));
+        const bool last = parts <= 1.0;
+        const double end = last ? to : t + (to - t) / parts;
         double error = 0.0;
-        const bool possible = arc.implicit ? collocated_step(t, end, error) : explicit_step(t, end, error);
+        const bool possible =
+            collocates(arc) ? collocated_step(t, end, arc.implicit, error) : explicit_step(t, end, error);
         if (possible && std::isfinite(error) && error <= 1.0) {
             steps_.push_back({recorded, t, end, false});
             for (Bundle* b : {&probe_, &directions_})
                 if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
             grow_scale();
+            likely_ = (end - t) * factor(error);
             if (last) return true;
             refused = 0;
+            h = likely_;
             t = end;
-            h *= error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.3, 5.0) : 5.0;
-            h = std::min(h, to - t);
         } else {
             // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it
             // goes to zero in a straight line.
@@ -189,8 +208,7 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
                 return true;
             }
             // Where coefficients have a kink, the order of the method says nothing about the next try.
-            const double factor = possible && std::isfinite(error) ? safety * std::pow(error, -1.0 / order) : 0.25;
-            h *= std::max(factor, 0.2) * (refused++ > 0 ? 0.2 : 1.0);
+            h = (end - t) * (possible && std::isfinite(error) ? factor(error) : 0.25) * (refused++ > 0 ? 0.2 : 1.0);
             if (h < shortest) return false;
         }
     }
@@ -204,6 +222,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     motion_.begin(arc);
     probe_.rows = probe;
     directions_.rows = directions;
+    likely_ = 0.0;
     scale_.resize(probe.rows(), 2);
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     bool possible = true;
@@ -248,9 +267,10 @@ bool ArcFlow::explicit_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::collocated_back(const Step& step, Matrix& gradients) {
+bool ArcFlow::collocated_back(const Step& step, bool stiff, Matrix& gradients) {
     evaluations += 5;
-    return collocation_.prepare(step.t, step.end, five_stages()) && collocation_.backwards(gradients);
+    return collocation_.prepare(step.t, step.end, stiff ? radau_five() : gauss_five()) &&
+           collocation_.backwards(gradients);
 }
 
 bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Step>& steps, Matrix& gradients) {
@@ -258,9 +278,9 @@ bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Ste
     motion_.begin(arc);
     for (std::size_t k = steps.size(), recorded = arc.steps.size(); k-- > 0;) {
         if (steps[k].recorded != recorded) motion_.begin_step(arc.steps[recorded = steps[k].recorded]);
-        const bool possible = steps[k].last  ? straight_back(steps[k], gradients)
-                              : arc.implicit ? collocated_back(steps[k], gradients)
-                                             : explicit_back(steps[k], gradients);
+        const bool possible = steps[k].last     ? straight_back(steps[k], gradients)
+                              : collocates(arc) ? collocated_back(steps[k], arc.implicit, gradients)
+                                                : explicit_back(steps[k], gradients);
         if (!possible) return false;
     }
     return true;

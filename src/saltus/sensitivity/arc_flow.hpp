@@ -8,8 +8,9 @@
 
 namespace saltus::sensitivity {
 
-/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: explicit of order 8, or where the
-/// motion is stiff Radau IIA with five stages, order 9, checked against three. [Hairer] II.5, IV.5
+/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: by collocation at five nodes, Gauss's
+/// or where the motion is stiff Radau's right ones, checked against three; explicit of order 8 for many coordinates,
+/// for which the matrix of all nodes would be large. [Hairer] II.5, II.7, IV.5
 ///
 /// The error is measured on a probe, so that the steps are the same whatever else is carried; with them `backwards` is
 /// the transpose of `forwards` to rounding, not only to the error of both.
@@ -52,9 +53,10 @@ private:
     bool explicit_step(double t, double end, double& error);
     bool straight_step(double t, double end);
     bool straight_back(const Step& step, Matrix& gradients);
-    bool collocated_step(double t, double end, double& error);
+    bool collocates(const integrate::RecordedArc& arc) const;
+    bool collocated_step(double t, double end, bool stiff, double& error);
     bool explicit_back(const Step& step, Matrix& gradients);
-    bool collocated_back(const Step& step, Matrix& gradients);
+    bool collocated_back(const Step& step, bool stiff, Matrix& gradients);
 
     Tangent& x_;
     ArcMotion motion_;
@@ -65,6 +67,7 @@ private:
     std::vector<Step> steps_;  // of the arc
     Bundle probe_, directions_, all_;
     double stride_ = 0.0;  // of the recorded step
+    double likely_ = 0.0;  // step that the error will allow, as far as the last one told; 0: not known
     Matrix scale_;         // probe's rows × 2: largest positions and velocities so far
 };
 

@@ -47,7 +47,7 @@ std::string grazes(const EventCondition& c) {
 }
 
 Directions::Directions(Tangent& tangent, Sensitivity& out)
-    : rows(initial_directions(tangent.model(), out.with_respect_to)),
+    : rows(initial_directions(tangent, out.with_respect_to)),
       x_(tangent),
       out_(out),
       n_(tangent.n()),

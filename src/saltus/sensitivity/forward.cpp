@@ -18,7 +18,7 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 bool forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
               Sensitivity& out) {
-    Tangent tangent(model, recording.compliant, recording.stiffness);
+    Tangent tangent(model, recording, out.with_respect_to);
     if (!tangent.linearised.available()) return false;
     const std::vector<Times> borrowed = borrowed_times(recording, out.motion);
     Probe probe(tangent, out, borrowed);

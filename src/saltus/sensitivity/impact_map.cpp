@@ -75,7 +75,7 @@ public:
 
 private:
     struct Phase {
-        Instant after;
+        Instant after;  // γ and δγ with δΛ = 0
         Matrix dLambda;
     };
     /// Normal impulses that are given: e times those of compression.
@@ -277,7 +277,6 @@ private:
                     out_.conditions.push_back(
                         {p.dLambda.row(k), "'" + name_of(owner) + "' rests, and takes part on one side alone"});
             p.after.du = known + inverse_rows_ * p.dLambda;
-            complete(p.after);
         } else {
             p.dLambda.setZero(0, x_.columns());
         }
@@ -466,7 +465,9 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
 std::vector<int> idle_contacts(Tangent& x, double t, const double* state) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> list;
-    if (d.compliant() || !d.evaluate(t, state)) return list;
+    const bool any = std::any_of(d.elements.begin(), d.elements.end(),
+                                 [](const ElementMode& e) { return e.rows.kind == ElementKind::contact && e.active; });
+    if (!any || d.compliant() || !d.evaluate(t, state)) return list;
     double largest = 0.0;
     for (const double h : d.terms().h) largest = std::max(largest, std::abs(h));
     for (const double r : d.reactions()) largest = std::max(largest, std::abs(r));

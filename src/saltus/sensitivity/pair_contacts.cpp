@@ -67,7 +67,7 @@ std::vector<double> PairContacts::forces(const State& state, const std::vector<i
 }
 
 double PairContacts::force_rate(const State& state, const std::vector<int>& closed, int contact) {
-    if (!linearised_) linearised_ = std::make_unique<integrate::Linearised>(dynamics_);
+    if (!linearised_) linearised_ = std::make_unique<integrate::Linearised>(dynamics_, std::vector<int>{});
     if (!linearised_->available()) return nan;
     prepare(state, closed);
     if (!linearised_->evaluate(state.t, x_.data())) return nan;

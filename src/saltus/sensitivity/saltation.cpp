@@ -24,20 +24,25 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 /// Derivatives of the quantities whose zeros are events, in the mode before.
 class Conditions {
 public:
-    Conditions(Tangent& tangent, const RecordedChange& change, const Vector& f)
+    Conditions(Tangent& tangent, const RecordedChange& change, const std::vector<Watch>& found, const Vector& f)
         : x_(tangent), d_(tangent.dynamics), change_(change), f_(f) {
+        using What = Watch::What;
         const double* const x = change.before.data();
-        bool forces = false;
-        for (const Watch& w : change.found)
-            forces = forces || w.what == Watch::What::force || w.what == Watch::What::reserve ||
-                     w.what == Watch::What::reaction;
-        if (forces)
+        const auto any = [&](std::initializer_list<What> list) {
+            return std::any_of(found.begin(), found.end(), [&](const Watch& w) {
+                return std::find(list.begin(), list.end(), w.what) != list.end();
+            });
+        };
+        if (any({What::force, What::reserve, What::reaction}))
             x_.linearised.evaluate(change.t, x);
         else
             d_.evaluate(change.t, x);
-        x_.linearised.gather(Function::position, change.t, x, {}, {}, position_);
-        x_.linearised.gather(Function::velocity, change.t, x, {}, {}, velocity_);
-        if (x_.model().layout().coefficients > 0)
+        const bool springs = any({What::spring, What::reserve});
+        if (springs || any({What::gap, What::depth}))
+            x_.linearised.gather(Function::position, change.t, x, {}, {}, position_);
+        if (springs || any({What::slip, What::clutch}))
+            x_.linearised.gather(Function::velocity, change.t, x, {}, {}, velocity_);
+        if (springs && x_.model().layout().coefficients > 0)
             x_.linearised.gather(Function::coefficient, change.t, x, {}, {}, coefficient_);
     }
 
@@ -233,9 +238,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     const std::vector<Watch> found = start ? closing(change, x.dynamics) : change.found;
     if (start) out.inherited = found.empty();
     if (!out.inherited) {
-        RecordedChange seen = change;
-        seen.found = found;
-        const Conditions conditions(x, seen, before);
+        const Conditions conditions(x, change, found, before);
         for (const Watch& w : found) {
             out.untimed = out.untimed || w.what == Watch::What::hold;
             out.events.push_back(conditions.of(w));

@@ -10,21 +10,17 @@ namespace saltus::sensitivity {
 using model::Function;
 using trajectory::ElementKind;
 
-Matrix initial_directions(const model::Model& model, const std::vector<Variable>& variables) {
+Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& variables) {
+    const model::Model& model = tangent.model();
     const int n = model.size(), parameters = model.layout().parameters;
-    Matrix out = Matrix::Zero(static_cast<Eigen::Index>(variables.size()), 1 + 2 * n + parameters);
+    Matrix out = Matrix::Zero(static_cast<Eigen::Index>(variables.size()), tangent.columns());
     for (std::size_t j = 0; j < variables.size(); ++j) {
         auto row = out.row(static_cast<Eigen::Index>(j));
         const Variable& v = variables[j];
-        switch (v.kind) {
-            case Variable::Kind::position: row(1 + v.index) = 1.0; break;
-            case Variable::Kind::velocity: row(1 + n + v.index) = 1.0; break;
-            case Variable::Kind::parameter:
-                row(1 + 2 * n + v.index) = 1.0;
-                if (model.dq0_dp.cols() == parameters) row.segment(1, n) = model.dq0_dp.col(v.index).transpose();
-                if (model.du0_dp.cols() == parameters) row.segment(1 + n, n) = model.du0_dp.col(v.index).transpose();
-                break;
-        }
+        row(tangent.column_of(v)) = 1.0;
+        if (v.kind != Variable::Kind::parameter) continue;
+        if (model.dq0_dp.cols() == parameters) row.segment(1, n) = model.dq0_dp.col(v.index).transpose();
+        if (model.du0_dp.cols() == parameters) row.segment(1 + n, n) = model.du0_dp.col(v.index).transpose();
     }
     return out;
 }

@@ -10,7 +10,7 @@
 namespace saltus::sensitivity {
 
 /// The directions of the variables at the start: one a row, in the columns of Tangent.
-Matrix initial_directions(const model::Model& model, const std::vector<Variable>& variables);
+Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& variables);
 
 /// What the first mode demands of initial values. Positions have to stay on constraints and closed contacts: a contact
 /// that opens by ε closes again after √ε, which has no derivative. Velocities against friction that sticks, or out of a

@@ -28,7 +28,7 @@ std::vector<Variable> variables(const model::Model& model, const std::vector<std
 std::vector<Variable> all_variables(const model::Model& model);
 
 /// A scalar of the final state: an expression of the coordinates, x', t and independent parameters, with its exact
-/// derivatives in the order of Tangent's columns.
+/// derivatives by t, q, u and all parameters.
 struct Output {
     double value = 0.0;
     Vector gradient;

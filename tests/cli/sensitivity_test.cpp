@@ -78,6 +78,13 @@ TEST(SensitivityCommand, PrintsDerivativesThatDifferencesConfirm) {
                     1e-10);
 }
 
+/// With the command's own tolerances, over many changes between sticking and slipping.
+TEST(SensitivityCommand, StickAndSlipAgreeWithDifferencesToTheEnd) {
+    const Json j = json_of(shipped("friction-oscillator") + " --check");
+    EXPECT_GE(j["events"].size(), 8U);
+    EXPECT_LT(j["finite_difference"]["max_relative_error"].get<double>(), 1e-6);
+}
+
 TEST(SensitivityCommand, ComparesThePerturbedPairWithItsTheorem) {
     const Folder folder;
     const std::string file = folder.write("bead.toml", bead);

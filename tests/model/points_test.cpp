@@ -96,6 +96,39 @@ Vector value_of(const Model& m, Workspace& ws, Function f, double t, const std::
     }
 }
 
+/// By every other parameter, as the system gives it and as columns of the whole; and along directions without a matrix.
+void expect_the_same_by_fewer_parameters(const Model& m, const State& s) {
+    const auto all = m.system->jacobians();
+    std::vector<int> chosen;
+    for (int k = m.layout().parameters - 1; k >= 0; k -= 2) chosen.push_back(k);
+    const Eigen::Index first = 1 + 2 * m.size();
+    for (const auto& some : {m.system->jacobians_by(chosen), m.system->System::jacobians_by(chosen)})
+        for (const Function f : {Function::residual, Function::position, Function::velocity, Function::acceleration,
+                                 Function::coefficient}) {
+            const auto matrix = [&](Jacobians& jacobians) {
+                std::vector<double> values(jacobians.pattern(f).size());
+                jacobians.evaluate(f, at(m, s.t, s.q, s.u), s.a, s.lambda, values);
+                return dense(jacobians.pattern(f), values);
+            };
+            const Matrix whole = matrix(*all), part = matrix(*some);
+            ASSERT_EQ(part.cols(), first + static_cast<Eigen::Index>(chosen.size()));
+            EXPECT_EQ(part.leftCols(first), whole.leftCols(first));
+            for (std::size_t k = 0; k < chosen.size(); ++k)
+                EXPECT_EQ(part.col(first + static_cast<Eigen::Index>(k)), whole.col(first + chosen[k]));
+            if (f != Function::residual) continue;
+            for (const Eigen::Index count : {1, 3, 40}) {
+                Matrix directions(count, part.cols()), out = Matrix::Zero(count, m.size());
+                for (Eigen::Index i = 0; i < directions.size(); ++i)
+                    directions.data()[i] = std::sin(1.0 + 2.3 * static_cast<double>(i));
+                const Matrix expected = directions * part.transpose();
+                if (some->residual_along(at(m, s.t, s.q, s.u), s.a, s.lambda, directions, out))
+                    EXPECT_LT((out - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.cwiseAbs().maxCoeff());
+                else
+                    EXPECT_TRUE(out.isZero(0.0));
+            }
+        }
+}
+
 /// Central differences of everything, compared at the size of the column.
 void expect_exact_jacobians(const Model& model, unsigned seed) {
     const State s = random_state(model, seed);
@@ -132,6 +165,7 @@ void expect_exact_jacobians(const Model& model, unsigned seed) {
                 << "function " << static_cast<int>(f) << " column " << column;
         }
     }
+    expect_the_same_by_fewer_parameters(model, s);
 }
 
 TEST(Points, GeneratedRowHasTheNodesOfTheDescription) {
@@ -232,6 +266,15 @@ TEST(Points, RigidMotionFeelsNoSpringAndNoVolumeChange) {
     evaluate(m, ws, 0.0, q, u, terms);
     for (const double h : terms.h) EXPECT_NEAR(h, 0.0, 1e-9);  // damping 2800 on a rounding-level stretch
     EXPECT_NEAR(row_velocity(m.layout(), terms, 0, u), 0.0, 1e-12);
+}
+
+TEST(Points, AFewDirectionsNeedNoMatrix) {
+    const Model m = build(io::parse_model(small_body, "body"));
+    const State s = random_state(m, 3);
+    const auto jacobians = m.system->jacobians_by(std::vector<int>{});
+    const Matrix directions = Matrix::Ones(2, 1 + 2 * m.size());
+    Matrix out = Matrix::Zero(2, m.size());
+    EXPECT_TRUE(jacobians->residual_along(at(m, s.t, s.q, s.u), s.a, s.lambda, directions, out));
 }
 
 TEST(Points, JacobiansAgreeWithDifferences) { expect_exact_jacobians(build(io::parse_model(small_body, "body")), 3); }

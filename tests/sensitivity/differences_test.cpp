@@ -51,7 +51,8 @@ TEST(Differences, ShippedModelsWithImpacts) {
 }
 
 TEST(Differences, ShippedModelsWithSimultaneousImpacts) {
-    EXPECT_EQ(shipped_compared("newtons-cradle", 1.0), (Names{"x2", "x2'", "x3", "x3'", "x4", "x4'", "x5", "x5'", "s"}));
+    EXPECT_EQ(shipped_compared("newtons-cradle", 1.0),
+              (Names{"x2", "x2'", "x3", "x3'", "x4", "x4'", "x5", "x5'", "s"}));
     EXPECT_TRUE(shipped_compared("forklift", 1.0).empty());
     EXPECT_TRUE(shipped_compared("mass-and-lift", 1.0).empty());
     EXPECT_EQ(shipped_compared("moving-wall", 1.0), (Names{"e"}));

@@ -2,7 +2,6 @@
 #include "saltus/integrate/linearised.hpp"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "saltus/base/error.hpp"
@@ -15,12 +14,6 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 using model::Function;
 using trajectory::ElementKind;
-
-std::vector<int> all_of(int count) {
-    std::vector<int> list(ix(count));
-    std::iota(list.begin(), list.end(), 0);
-    return list;
-}
 
 /// A row of a sparse matrix times so many of the k directions, whose numbers of one column lie side by side.
 template <int count>
@@ -45,7 +38,8 @@ void row_times(std::span<const double> values, const int* columns, const double*
 
 }  // namespace
 
-Linearised::Linearised(Dynamics& dynamics) : Linearised(dynamics, all_of(dynamics.model().layout().parameters)) {}
+Linearised::Linearised(Dynamics& dynamics)
+    : Linearised(dynamics, model::numbers_to(ix(dynamics.model().layout().parameters))) {}
 
 Linearised::Linearised(Dynamics& dynamics, std::vector<int> parameters)
     : d_(dynamics),
@@ -154,47 +148,72 @@ bool Linearised::evaluate(double t, const double* x) {
     return acceleration_.allFinite();
 }
 
-void Linearised::fetch(Function f, double t, const double* x, Sparse& out) {
+void Linearised::fetch(Function f, Sparse& out) {
     SALTUS_EXPECT(available());
     out.pattern = &jacobians_->pattern(f);
     out.values.resize(out.pattern->size());
+    jacobians_->evaluate(f, held(), held_acceleration_, held_reactions_, out.values);
+}
+
+model::At Linearised::held() const {
+    const std::span<const double> x = held_x_;
     const auto n = ix(d_.size());
-    jacobians_->evaluate(f, model::at(d_.model(), t, {x, n}, {x + n, n}), held_acceleration_, held_reactions_,
-                         out.values);
+    return model::at(d_.model(), held_t_, x.first(n), x.subspan(n, n));
+}
+
+const Linearised::Sparse& Linearised::residual() {
+    if (!residual_fetched_) fetch(Function::residual, sparse_residual_);
+    residual_fetched_ = true;
+    return sparse_residual_;
 }
 
 bool Linearised::prepare(double t, const double* x) {
     if (!d_.evaluate(t, x)) return false;
     held_acceleration_.assign(d_.acceleration().begin(), d_.acceleration().end());
     held_reactions_.assign(d_.reactions().begin(), d_.reactions().end());
-    fetch(Function::residual, t, x, sparse_residual_);
-    bool follows = false;
+    held_t_ = t;
+    held_x_.assign(x, x + 2 * d_.size());
+    residual_fetched_ = false;
+    // Slip along a line turns with nothing, and coefficients may depend on nothing that is asked for.
+    bool springs = false, slips = false, turns = false;
     for (const ElementMode& e : d_.elements) {
         if (!e.active) continue;
-        follows = follows || (d_.compliant() && e.rows.kind == ElementKind::contact);
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) follows = follows || d_.parts[ix(p)].slips;
+        springs = springs || (d_.compliant() && e.rows.kind == ElementKind::contact);
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = d_.parts[ix(p)];
+            slips = slips || part.slips;
+            turns = turns || (part.slips && part.size > 1);
+        }
     }
     following_.clear();
-    if (follows) {
-        gather(Function::velocity, t, x, {}, {}, velocity_);
-        if (d_.compliant()) gather(Function::position, t, x, {}, {}, position_);
-        if (d_.model().layout().coefficients > 0) gather(Function::coefficient, t, x, {}, {}, coefficient_);
+    const bool varies = jacobians_->pattern(Function::coefficient).size() > 0;
+    if (springs || turns || (slips && varies)) {
+        const model::Layout& layout = d_.model().layout();
+        if (springs || turns)
+            gather(Function::velocity, t, x, {}, {}, velocity_);
+        else
+            velocity_.setZero(layout.row_count(), columns_);
+        if (springs) gather(Function::position, t, x, {}, {}, position_);
+        if (varies)
+            gather(Function::coefficient, t, x, {}, {}, coefficient_);
+        else
+            coefficient_.setZero(layout.coefficients, columns_);
         collect_following();
     }
     if (!d_.equation_rows().empty()) {
-        fetch(Function::acceleration, t, x, sparse_curvature_);
+        fetch(Function::acceleration, sparse_curvature_);
         inverse_ = d_.multiplier_inverse();
     }
     return true;
 }
 
-void Linearised::touched(int count, std::vector<char>& columns) const {
+void Linearised::touched(int count, std::vector<char>& columns) {
     columns.assign(ix(count), 0);
     const auto row = [&](const Sparse& s, int r) {
         for (int e = s.pattern->start[ix(r)]; e < s.pattern->start[ix(r) + 1]; ++e)
             if (const int c = s.pattern->column[ix(e)]; c < count && s.values[ix(e)] != 0.0) columns[ix(c)] = 1;
     };
-    for (int r = 0; r < d_.size(); ++r) row(sparse_residual_, r);
+    for (int r = 0; r < d_.size(); ++r) row(residual(), r);
     for (const int r : d_.equation_rows()) row(sparse_curvature_, r);
     for (const Following& f : following_)
         for (int c = 0; c < count; ++c)
@@ -211,7 +230,9 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
         row_times({s.values.data() + begin, end - begin}, s.pattern->column.data() + begin, directions.data(), k, to);
     };
     rates.setZero(k, n);
-    for (int r = 0; r < n; ++r) times(sparse_residual_, r, rates.col(r).data());
+    if (residual_fetched_ ||
+        !jacobians_->residual_along(held(), held_acceleration_, held_reactions_, directions, rates))
+        for (int r = 0; r < n; ++r) times(residual(), r, rates.col(r).data());
     for (const Following& f : following_) {
         const Vector change = directions * f.change.transpose();
         for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
@@ -250,7 +271,7 @@ void Linearised::against(const Vector& y, Vector& gradient) {
         }
     }
     d_.mass().solve({v.data(), ix(n)});
-    const Sparse& s = sparse_residual_;
+    const Sparse& s = residual();
     for (int r = 0; r < n; ++r)
         for (int e = s.pattern->start[ix(r)]; e < s.pattern->start[ix(r) + 1]; ++e)
             gradient(s.pattern->column[ix(e)]) += v(r) * s.values[ix(e)];

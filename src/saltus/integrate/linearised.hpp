@@ -31,7 +31,7 @@ public:
     /// The same ∂u̇ as a linear map, without its matrix: what sparse systems of many coordinates need.
     bool prepare(double t, const double* x);
     /// Which of the first `count` columns of ∂u̇ are not plainly zero.
-    void touched(int count, std::vector<char>& columns) const;
+    void touched(int count, std::vector<char>& columns);
     /// rates = ∂u̇ · directions; one direction a row (k × columns), one acceleration a row (k × n).
     void along(const Matrix& directions, Matrix& rates);
     /// gradient = ∂u̇ᵀ · y; `y` of n, `gradient` of all columns.
@@ -52,12 +52,16 @@ private:
         const model::Pattern* pattern = nullptr;
         std::vector<double> values;
     };
-    void fetch(model::Function f, double t, const double* x, Sparse& out);
+    void fetch(model::Function f, Sparse& out);
+    const Sparse& residual();
+    model::At held() const;
 
     Dynamics& d_;
     const std::vector<int> parameters_;
     std::vector<Following> following_;
-    std::vector<double> held_acceleration_, held_reactions_;
+    double held_t_ = 0.0;
+    std::vector<double> held_x_, held_acceleration_, held_reactions_;
+    bool residual_fetched_ = false;
     Sparse sparse_residual_, sparse_curvature_;
     Matrix inverse_, multipliers_, right_;
     std::unique_ptr<model::Jacobians> jacobians_;

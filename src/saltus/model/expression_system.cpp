@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "saltus/base/error.hpp"
@@ -352,11 +351,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Jacobians> ExpressionSystem::jacobians() const {
-    std::vector<int> all(formulas_.p.size());
-    std::iota(all.begin(), all.end(), 0);
-    return jacobians_by(all);
-}
+std::unique_ptr<Jacobians> ExpressionSystem::jacobians() const { return jacobians_by(numbers_to(formulas_.p.size())); }
 
 std::unique_ptr<Jacobians> ExpressionSystem::jacobians_by(std::span<const int> parameters) const {
     return std::make_unique<ExpressionJacobians>(formulas_, derived_, parameters);

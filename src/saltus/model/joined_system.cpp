@@ -157,9 +157,10 @@ namespace {
 
 class JoinedJacobians final : public Jacobians {
 public:
-    JoinedJacobians(const JoinedSystem& system, const std::array<const System*, 2>& parts) {
+    JoinedJacobians(const JoinedSystem& system, const std::array<const System*, 2>& parts,
+                    std::span<const int> parameters) {
         for (std::size_t part = 0; part < 2; ++part) {
-            part_[part] = parts[part]->jacobians();
+            part_[part] = parts[part]->jacobians_by(parameters);
             const int rows = parts[part]->layout().row_count();
             for (int r = 0; r < rows; ++r) row_of_[part].push_back(system.row_of(part, r));
             lambda_[part].resize(static_cast<std::size_t>(rows));
@@ -206,7 +207,12 @@ private:
 }  // namespace
 
 std::unique_ptr<Jacobians> JoinedSystem::jacobians() const {
-    return std::make_unique<JoinedJacobians>(*this, std::array<const System*, 2>{part_[0].get(), part_[1].get()});
+    return jacobians_by(numbers_to(static_cast<std::size_t>(layout_.parameters)));
+}
+
+std::unique_ptr<Jacobians> JoinedSystem::jacobians_by(std::span<const int> parameters) const {
+    return std::make_unique<JoinedJacobians>(*this, std::array<const System*, 2>{part_[0].get(), part_[1].get()},
+                                             parameters);
 }
 
 }  // namespace saltus::model

@@ -25,6 +25,7 @@ public:
     void coefficients(const At& at, std::span<double> scratch, std::span<double> values) const override;
     Energy energy(const At& at, std::span<double> scratch) const override;
     std::unique_ptr<Jacobians> jacobians() const override;
+    std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
 
     /// Row `r` of part 0 or 1 among all rows.
     int row_of(std::size_t part, int r) const { return row_of_[part][static_cast<std::size_t>(r)]; }

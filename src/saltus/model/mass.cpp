@@ -48,6 +48,7 @@ MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
         size += block.size() * block.size();
     }
     factor_.resize(size);
+    diagonal_ = size == n;
     for (int i = 0; i < lower.rows; ++i)
         for (int k = lower.start[static_cast<std::size_t>(i)]; k < lower.start[static_cast<std::size_t>(i) + 1]; ++k) {
             const int j = lower.column[static_cast<std::size_t>(k)];
@@ -62,6 +63,14 @@ bool MassFactor::factorise(std::span<const double> M) {
     SALTUS_EXPECT(M.size() == pattern_.size());
     std::fill(factor_.begin(), factor_.end(), 0.0);
     for (const Entry& e : entries_) factor_[static_cast<std::size_t>(e.to)] = M[static_cast<std::size_t>(e.from)];
+    if (diagonal_) {
+        bool positive = true;
+        for (double& m : factor_) {
+            positive = positive && m > 0.0;
+            m = std::sqrt(m);
+        }
+        return positive;
+    }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
         const std::size_t n = blocks_[b].size();
         double* L = factor_.data() + offset_[b];
@@ -95,6 +104,12 @@ void MassFactor::solve(std::span<double> x, std::span<const int> blocks) const {
 
 void MassFactor::solve_all(std::span<double> x, int count) const {
     const auto each = static_cast<std::size_t>(count);
+    if (diagonal_) {
+        double* to = x.data();
+        for (const double root : factor_)
+            for (std::size_t j = 0; j < each; ++j, ++to) *to = *to / root / root;
+        return;
+    }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
         const std::vector<int>& c = blocks_[b];
         const std::size_t n = c.size();
@@ -118,10 +133,15 @@ void MassFactor::solve_all(std::span<double> x, int count) const {
 }
 
 void MassFactor::solve_half(std::span<double> x) const {
+    if (diagonal_) {
+        for (std::size_t i = 0; i < factor_.size(); ++i) x[i] /= factor_[i];
+        return;
+    }
     for (std::size_t b = 0; b < blocks_.size(); ++b) solve_half(b, x);
 }
 
 void MassFactor::solve_half_transposed(std::span<double> x) const {
+    if (diagonal_) return solve_half(x);
     for (std::size_t b = 0; b < blocks_.size(); ++b) solve_half_transposed(b, x);
 }
 

@@ -37,6 +37,7 @@ private:
         int from, to;  // in the values of M, in the factor
     };
     Pattern pattern_;
+    bool diagonal_ = false;  // every coordinate by itself: factor_ has the roots in their order
     std::vector<std::vector<int>> blocks_;
     std::vector<std::size_t> offset_;  // of each block's dense lower triangle, row-major square
     std::vector<Entry> entries_;

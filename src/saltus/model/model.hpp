@@ -96,8 +96,8 @@ struct Model {
     bool perturbed = false, perturbable = false;  ///< the perturbation is applied; the description has one
     SimulationDefaults simulate;
     std::vector<std::string> regions;  ///< where certificates are asked for, as written
-    bool scleronomic = true;  ///< neither T nor any row depends on the time explicitly
-    bool autonomous = true;   ///< the forces do not either
+    bool scleronomic = true;           ///< neither T nor any row depends on the time explicitly
+    bool autonomous = true;            ///< the forces do not either
     std::vector<std::string> warnings;
     std::shared_ptr<const System> system;
     std::shared_ptr<const Drawing> drawing;  ///< none: nothing says how to draw it

@@ -13,6 +13,13 @@ using expr::Derivative;
 using expr::Expr;
 using Face = PointFormulas::Face;
 
+namespace {
+
+/// Up to so many directions their own way is shorter than that through the matrix.
+constexpr std::size_t few_directions = 8;
+
+}  // namespace
+
 int PointJacobians::output(Expr e) {
     if (f_.graph.is_zero(e)) return -1;
     expressions_.push_back(e);
@@ -21,7 +28,7 @@ int PointJacobians::output(Expr e) {
 
 PointJacobians::Derived PointJacobians::derived(Expr e) {
     Derived d;
-    for (const Expr p : f_.p) d.by_parameter.push_back(output(Derivative(f_.graph, p)(e)));
+    for (const Expr p : by_) d.by_parameter.push_back(output(Derivative(f_.graph, p)(e)));
     return d;
 }
 
@@ -36,8 +43,10 @@ PointJacobians::Signal PointJacobians::signal(Expr e) {
     return s;
 }
 
-PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<std::vector<int>>& volume_points)
+PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<std::vector<int>>& volume_points,
+                               std::span<const int> parameters)
     : f_(formulas), volume_points_(volume_points) {
+    for (const int p : parameters) by_.push_back(f_.p[static_cast<std::size_t>(p)]);
     mass_ = output(f_.mass_scale);
     mass_derived_ = derived(f_.mass_scale);
     for (const PointFormulas::SpringGroup& g : f_.groups) {
@@ -63,7 +72,7 @@ PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<
     for (const Function function :
          {Function::position, Function::velocity, Function::acceleration, Function::coefficient}) {
         Pattern& pattern = patterns_[static_cast<std::size_t>(function)];
-        pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(f_.p.size());
+        pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(by_.size());
         std::vector<int> columns;
         write_rows(function, At{0.0, zero, zero, {}}, zero, [&](int column, double) {
             if (column >= 0) {
@@ -99,14 +108,14 @@ void PointJacobians::build_residual_pattern() {
             std::sort(list.begin(), list.end());
             list.erase(std::unique(list.begin(), list.end()), list.end());
         }
-    for (std::size_t j = 0; j < f_.p.size(); ++j) {
+    for (std::size_t j = 0; j < by_.size(); ++j) {
         bool any = mass_derived_.by_parameter[j] >= 0;
         for (const auto& g : group_derived_)
             for (const Derived& d : g) any = any || d.by_parameter[j] >= 0;
         if (any) residual_parameters_.push_back(static_cast<int>(j));
     }
     Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
-    pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(f_.p.size());
+    pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(by_.size());
     for (int i = 0; i < f_.first_coordinate; ++i) pattern.add_row({});
     std::vector<int> columns;
     for (std::size_t i = 0; i < n; ++i)
@@ -153,14 +162,18 @@ void PointJacobians::find_blocks() {
     }
 }
 
-void PointJacobians::evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
-                              std::span<double> values) {
+void PointJacobians::evaluate_expressions(const At& at) {
     if (!prepared_ || !std::equal(at.p.begin(), at.p.end(), parameters_.begin(), parameters_.end())) {
         parameters_.assign(at.p.begin(), at.p.end());
         tape_.prepare<double>(at.p, scratch_);
         prepared_ = true;
     }
     tape_.evaluate<double>({&at.t, 1}, scratch_, outputs_);
+}
+
+void PointJacobians::evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
+                              std::span<double> values) {
+    evaluate_expressions(at);
     SALTUS_EXPECT(f != Function::acceleration || !a.empty());
     if (f == Function::residual) return evaluate_residual(at, a, lambda, values);
     double* to = values.data();
@@ -246,6 +259,37 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
             }
 }
 
+PointJacobians::Drawn PointJacobians::drawn(std::size_t number, const double* q, const double* u) const {
+    const PointFormulas::Spring& spring = f_.springs[number];
+    Drawn s{};
+    s.i = 3 * static_cast<std::size_t>(spring.i);
+    s.j = 3 * static_cast<std::size_t>(spring.j);
+    s.group = static_cast<std::size_t>(spring.group);
+    s.k = value(groups_[s.group][0]);
+    s.c = value(groups_[s.group][1]);
+    const double rest = f_.groups[s.group].rest_initial ? spring.length : value(groups_[s.group][2]);
+    double square = 0.0;
+    for (std::size_t b = 0; b < 3; ++b) {
+        s.e[b] = q[s.j + b] - q[s.i + b];
+        s.w[b] = u[s.j + b] - u[s.i + b];
+        square += s.e[b] * s.e[b];
+    }
+    s.length = std::sqrt(square);
+    for (std::size_t b = 0; b < 3; ++b) {
+        s.e[b] /= s.length;
+        s.rate += s.e[b] * s.w[b];
+    }
+    s.stretch = s.length - rest;
+    s.tension = s.k * s.stretch + s.c * s.rate;
+    return s;
+}
+
+double PointJacobians::tension_by_parameter(const Drawn& s, std::size_t parameter) const {
+    const auto by = [&](std::size_t which) { return value(group_derived_[s.group][which].by_parameter[parameter]); };
+    const double by_rest = f_.groups[s.group].rest_initial ? 0.0 : -s.k * by(2);
+    return s.stretch * by(0) + s.rate * by(1) + by_rest;
+}
+
 /// r = h + Gᵀν + Wλ − M a. A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and j with −F:
 ///     ∂F/∂d = e (k eᵀ + c (w − l̇ e)ᵀ/l) + s (I − e eᵀ)/l,   ∂F/∂w = c e eᵀ,   d = x_j − x_i, w = u_j − u_i.
 void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
@@ -262,47 +306,26 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     };
     for (std::size_t number = 0; number < f_.springs.size(); ++number) {
         const PointFormulas::Spring& spring = f_.springs[number];
-        const auto group = static_cast<std::size_t>(spring.group);
-        const double k = value(groups_[group][0]), c = value(groups_[group][1]);
-        const double rest = f_.groups[group].rest_initial ? spring.length : value(groups_[group][2]);
-        const auto i = 3 * static_cast<std::size_t>(spring.i), j = 3 * static_cast<std::size_t>(spring.j);
-        std::array<double, 3> e{}, w{};
-        double length = 0.0;
-        for (std::size_t b = 0; b < 3; ++b) {
-            e[b] = q[j + b] - q[i + b];
-            w[b] = u[j + b] - u[i + b];
-            length += e[b] * e[b];
-        }
-        length = std::sqrt(length);
-        double rate = 0.0;
-        for (std::size_t b = 0; b < 3; ++b) {
-            e[b] /= length;
-            rate += e[b] * w[b];
-        }
-        const double tension = k * (length - rest) + c * rate;
+        const Drawn s = drawn(number, q, u);
+        const std::array<double, 3>&e = s.e, &w = s.w;
         // On i by x_j and x_i, then on j; the same by velocities.
         std::array<double*, 8> to{};
         for (std::size_t block = 0; block < 8; ++block) to[block] = values.data() + spring_blocks_[number][block];
         const int rows_i = row_length_[static_cast<std::size_t>(spring.i)],
                   rows_j = row_length_[static_cast<std::size_t>(spring.j)];
-        const double bent = tension / length, damped = c / length;
+        const double bent = s.tension / s.length, damped = s.c / s.length;
         for (std::size_t r = 0; r < 3; ++r) {
             for (std::size_t b = 0; b < 3; ++b) {
                 const double by_d =
-                    e[r] * (k * e[b] + damped * (w[b] - rate * e[b]) - bent * e[b]) + (r == b ? bent : 0.0);
-                const double by_w = c * e[r] * e[b];
+                    e[r] * (s.k * e[b] + damped * (w[b] - s.rate * e[b]) - bent * e[b]) + (r == b ? bent : 0.0);
+                const double by_w = s.c * e[r] * e[b];
                 to[0][b] += by_d, to[1][b] -= by_d, to[2][b] -= by_d, to[3][b] += by_d;
                 to[4][b] += by_w, to[5][b] -= by_w, to[6][b] -= by_w, to[7][b] += by_w;
             }
             for (std::size_t block = 0; block < 8; ++block) to[block] += block % 4 < 2 ? rows_i : rows_j;
         }
         for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
-            const auto column = static_cast<std::size_t>(residual_parameters_[m]);
-            const auto rate_of = [&](std::size_t which) {
-                return value(group_derived_[group][which].by_parameter[column]);
-            };
-            const double by_rest = f_.groups[group].rest_initial ? 0.0 : -k * rate_of(2);
-            const double by_p = (length - rest) * rate_of(0) + rate * rate_of(1) + by_rest;
+            const double by_p = tension_by_parameter(s, static_cast<std::size_t>(residual_parameters_[m]));
             for (std::size_t r = 0; r < 3; ++r) {
                 parameter_entry(spring.i, r)[m] += by_p * e[r];
                 parameter_entry(spring.j, r)[m] -= by_p * e[r];
@@ -344,6 +367,65 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
                 const double acceleration = (a.empty() ? 0.0 : a[first + 3 * point + r]) - f_.gravity[r];
                 parameter_entry(i, r)[m] -= f_.weight[point] * scale_rate * acceleration;
             }
+}
+
+/// The same along directions, spring by spring: δF = e δs + s (δd − e e·δd)/l, and −2ν B(q, δq) of a volume.
+bool PointJacobians::residual_along(const At& at, std::span<const double> a, std::span<const double> lambda,
+                                    const Matrix& directions, Matrix& out) {
+    const auto count = static_cast<std::size_t>(directions.rows());
+    if (count > few_directions) return false;
+    evaluate_expressions(at);
+    const auto first = static_cast<std::size_t>(f_.first_coordinate), all = static_cast<std::size_t>(f_.coordinates);
+    const double* const q = at.q.data() + first;
+    const double* const u = at.u.data() + first;
+    // Numbers of one column lie side by side.
+    const double* const dq = directions.data() + count * (1 + first);
+    const double* const du = dq + count * all;
+    const double* const dp = directions.data() + count * (1 + 2 * all);
+    double* const to = out.data() + count * first;
+    for (std::size_t number = 0; number < f_.springs.size(); ++number) {
+        const Drawn s = drawn(number, q, u);
+        const double bent = s.tension / s.length, damped = s.c / s.length;
+        std::array<double, few_directions> along{};  // δs − s e·δd/l
+        for (const int m : residual_parameters_) {
+            const auto parameter = static_cast<std::size_t>(m);
+            const double by_p = tension_by_parameter(s, parameter);
+            for (std::size_t n = 0; n < count; ++n) along[n] += by_p * dp[count * parameter + n];
+        }
+        for (std::size_t b = 0; b < 3; ++b) {
+            const double by_d = s.k * s.e[b] + damped * (s.w[b] - s.rate * s.e[b]) - bent * s.e[b];
+            const double by_w = s.c * s.e[b];
+            const std::size_t i = count * (s.i + b), j = count * (s.j + b);
+            for (std::size_t n = 0; n < count; ++n)
+                along[n] += by_d * (dq[j + n] - dq[i + n]) + by_w * (du[j + n] - du[i + n]);
+        }
+        for (std::size_t b = 0; b < 3; ++b) {
+            const std::size_t i = count * (s.i + b), j = count * (s.j + b);
+            for (std::size_t n = 0; n < count; ++n) {
+                const double force = s.e[b] * along[n] + bent * (dq[j + n] - dq[i + n]);
+                to[i + n] += force;
+                to[j + n] -= force;
+            }
+        }
+    }
+    const std::size_t own = 3 * f_.weight.size();
+    for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v)
+        for (std::size_t n = 0; n < count; ++n) {
+            for (std::size_t k = 0; k < own; ++k) form1_[k] = dq[count * k + n];
+            std::fill(part_.begin(), part_.end(), 0.0);
+            volume_form(f_.volumes[v].faces, {q, own}, form1_, part_);
+            for (std::size_t k = 0; k < own; ++k) to[count * k + n] -= 2.0 * lambda[v] * part_[k];
+        }
+    for (const int m : residual_parameters_) {
+        const auto parameter = static_cast<std::size_t>(m);
+        const double scale_rate = value(mass_derived_.by_parameter[parameter]);
+        for (std::size_t k = 0; k < own && scale_rate != 0.0; ++k) {
+            const double acceleration = (a.empty() ? 0.0 : a[first + k]) - f_.gravity[k % 3];
+            for (std::size_t n = 0; n < count; ++n)
+                to[count * k + n] -= f_.weight[k / 3] * scale_rate * acceleration * dp[count * parameter + n];
+        }
+    }
+    return true;
 }
 
 }  // namespace saltus::model

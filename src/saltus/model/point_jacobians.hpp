@@ -8,11 +8,14 @@ namespace saltus::model {
 /// Exact derivatives of a PointSystem's equations, sparse: each point sees its neighbours along springs and faces.
 class PointJacobians final : public Jacobians {
 public:
-    PointJacobians(const PointFormulas& formulas, const std::vector<std::vector<int>>& volume_points);
+    PointJacobians(const PointFormulas& formulas, const std::vector<std::vector<int>>& volume_points,
+                   std::span<const int> parameters);
 
     const Pattern& pattern(Function f) const override { return patterns_[static_cast<std::size_t>(f)]; }
     void evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
                   std::span<double> values) override;
+    bool residual_along(const At& at, std::span<const double> a, std::span<const double> lambda,
+                        const Matrix& directions, Matrix& out) override;
 
 private:
     /// Where the values of one expression's derivatives stand among the tape's outputs; −1: structurally zero.
@@ -24,11 +27,21 @@ private:
         std::array<Derived, 3> derived;  // of s, ṡ, s̈
     };
 
+    /// A spring as it is drawn out.
+    struct Drawn {
+        std::size_t i, j, group;  // numbers of the points' coordinates
+        double k, c, length, stretch, rate, tension;
+        std::array<double, 3> e, w;  // direction from i to j, relative velocity
+    };
+
     int output(expr::Expr e);
     Derived derived(expr::Expr e);
     Signal signal(expr::Expr e);
     void build_residual_pattern();
     void find_blocks();
+    void evaluate_expressions(const At& at);
+    Drawn drawn(std::size_t number, const double* q, const double* u) const;
+    double tension_by_parameter(const Drawn& s, std::size_t parameter) const;
     void evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
                            std::span<double> values);
     template <class Sink>
@@ -38,6 +51,7 @@ private:
     double value(int slot) const { return slot < 0 ? 0.0 : outputs_[static_cast<std::size_t>(slot)]; }
 
     PointFormulas f_;
+    std::vector<expr::Expr> by_;  // parameters with a column
     std::vector<std::vector<int>> volume_points_;
     std::array<Pattern, 5> patterns_;
     expr::Tape tape_;

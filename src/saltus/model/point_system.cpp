@@ -263,8 +263,10 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
     return e;
 }
 
-std::unique_ptr<Jacobians> PointSystem::jacobians() const {
-    return std::make_unique<PointJacobians>(f_, volume_points_);
+std::unique_ptr<Jacobians> PointSystem::jacobians() const { return jacobians_by(numbers_to(f_.p.size())); }
+
+std::unique_ptr<Jacobians> PointSystem::jacobians_by(std::span<const int> parameters) const {
+    return std::make_unique<PointJacobians>(f_, volume_points_, parameters);
 }
 
 }  // namespace saltus::model

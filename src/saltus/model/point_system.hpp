@@ -81,6 +81,7 @@ public:
     void coefficients(const At& at, std::span<double> scratch, std::span<double> values) const override;
     Energy energy(const At& at, std::span<double> scratch) const override;
     std::unique_ptr<Jacobians> jacobians() const override;
+    std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
 
 private:
     /// Values of the expressions at one time.

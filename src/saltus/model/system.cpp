@@ -90,6 +90,12 @@ std::unique_ptr<Jacobians> System::jacobians_by(std::span<const int> parameters)
     return std::make_unique<SelectedJacobians>(std::move(all), layout().coordinates, parameters);
 }
 
+std::vector<int> numbers_to(std::size_t count) {
+    std::vector<int> list(count);
+    std::iota(list.begin(), list.end(), 0);
+    return list;
+}
+
 void System::terms(const At& at, std::span<double> scratch, Terms& out) const {
     mass(at, scratch, out.M);
     force(at, scratch, out.h);

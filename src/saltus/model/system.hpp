@@ -64,6 +64,9 @@ enum class Function {
     coefficient,   ///< mu, e, FN, ...
 };
 
+/// 0, 1, ... below the count.
+std::vector<int> numbers_to(std::size_t count);
+
 /// Exact Jacobians of one system, with the scratch to evaluate them; one per thread.
 class Jacobians {
 public:
@@ -72,6 +75,12 @@ public:
     /// `a` and `lambda` are read by `residual` and `acceleration` alone.
     virtual void evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
                           std::span<double> values) = 0;
+    /// Adds ∂residual · directions without the matrix: one direction a row, one row of `out` for each. False, and
+    /// nothing done, where the matrix is the shorter way.
+    virtual bool residual_along(const At&, std::span<const double> /*a*/, std::span<const double> /*lambda*/,
+                                const Matrix& /*directions*/, Matrix& /*out*/) {
+        return false;
+    }
 };
 
 /// The equations of one mechanical system: M(t,q) u̇ = h(t,q,u) + W λ. Everything an algorithm knows of a system

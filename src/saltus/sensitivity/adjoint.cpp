@@ -55,9 +55,18 @@ public:
           x_(model, recording, out.with_respect_to),
           n_(x_.n()),
           borrowed_(borrowed_times(recording, out.motion)),
+          lent_(borrowed_.size(), 0),
           probe_(x_, out, borrowed_),
           flow_(x_, options.tolerance, probe_.size_q, probe_.size_u),
-          start_(x_, out) {}
+          start_(x_, out) {
+        std::size_t number = 0;
+        for (const auto& piece : recording.pieces)
+            if (const auto* change = std::get_if<RecordedChange>(&piece)) {
+                if (change->found.empty() || change->unavoidable)
+                    for (const auto& [of, weight] : borrowed_[number]) lent_[of] = 1;
+                ++number;
+            }
+    }
 
     bool run(const Output& output) {
         if (!x_.linearised.available()) return false;
@@ -164,7 +173,7 @@ private:
         const Saltation& s = passage.saltation;
         for (Functional& f : functionals_) transpose(s, passage.number, f);
         for (const Condition& c : s.conditions) demand(change.t, c.change, c.otherwise);
-        if (!s.smooth && !s.inherited)
+        if (!s.smooth && !s.inherited && (s.drifts.cols() == 0 || lent_[passage.number] != 0))
             for (std::size_t k = 1; k < s.events.size(); ++k)
                 demand(change.t, s.events[k].s / s.events[k].rate - s.events[0].s / s.events[0].rate,
                        "events fall together here, it moves them apart, and what follows may depend on their order");
@@ -173,7 +182,14 @@ private:
     void transpose(const Saltation& s, std::size_t number, Functional& f) {
         const RowVector after = f.y.head(2 * n_);
         RowVector total = after * s.map;
-        const double along = s.smooth ? 0.0 : after.dot(s.drift);
+        double along = s.smooth ? 0.0 : after.dot(s.drift);
+        if (s.drifts.cols() > 0) {
+            for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
+                const EventCondition& c = s.events[static_cast<std::size_t>(k)];
+                total -= after.dot(s.drifts.col(k)) / c.rate * c.s;
+            }
+            along = 0.0;
+        }
         if (s.inherited)
             for (const auto& [of, weight] : borrowed_[number]) f.times[of] += weight * along;
         else if (const double weight = along + f.times[number]; weight != 0.0)
@@ -210,6 +226,7 @@ private:
     Tangent x_;
     const int n_;
     const std::vector<Times> borrowed_;
+    std::vector<char> lent_;  // changes whose time another has
     Probe probe_;
     ArcFlow flow_;
     Directions start_;

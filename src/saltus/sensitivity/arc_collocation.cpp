@@ -112,26 +112,32 @@ bool ArcCollocation::collect(double t, double end, const Nodes& nodes) {
 bool ArcCollocation::solve(bool transposed) {
     const Eigen::Index s = nodes_->c.size(), na = static_cast<Eigen::Index>(active_.size()), size = s * na;
     const bool few = size <= small;
-    if (few)
-        lu_.clear(static_cast<int>(size));
-    else
-        system_.resize(size, size);
-    for (Eigen::Index i = 0; i < s; ++i) {
-        const Matrix& f = coefficients_[ix(i)];
-        for (Eigen::Index j = 0; j < s; ++j) {
-            const double by_q = h_ * h_ * nodes_->twice(i, j), by_u = h_ * nodes_->A(i, j);
-            for (Eigen::Index a = 0; a < na; ++a)
-                for (Eigen::Index b = 0; b < na; ++b) {
-                    const int from = active_[ix(b)], to = active_[ix(a)];
-                    const double value = (i == j && a == b ? 1.0 : 0.0) - by_q * f(from, to) - by_u * f(n_ + from, to);
-                    Eigen::Index r = i * na + a, c = j * na + b;
-                    if (transposed) std::swap(r, c);
-                    if (few)
-                        lu_.at(static_cast<int>(r), static_cast<int>(c)) = value;
-                    else
-                        system_(r, c) = value;
+    const auto fill = [&](auto&& put) {
+        for (Eigen::Index i = 0; i < s; ++i) {
+            const Matrix& f = coefficients_[ix(i)];
+            for (Eigen::Index j = 0; j < s; ++j) {
+                const double by_q = h_ * h_ * nodes_->twice(i, j), by_u = h_ * nodes_->A(i, j);
+                for (Eigen::Index a = 0; a < na; ++a) {
+                    const double* const column = f.col(active_[ix(a)]).data();
+                    for (Eigen::Index b = 0; b < na; ++b) {
+                        const int from = active_[ix(b)];
+                        put(static_cast<int>(i * na + a), static_cast<int>(j * na + b),
+                            (i == j && a == b ? 1.0 : 0.0) - by_q * column[from] - by_u * column[n_ + from]);
+                    }
                 }
+            }
         }
+    };
+    if (few) {
+        lu_.clear(static_cast<int>(size));
+        if (transposed)
+            fill([&](int r, int c, double value) { lu_.at(c, r) = value; });
+        else
+            fill([&](int r, int c, double value) { lu_.at(r, c) = value; });
+    } else {
+        system_.resize(size, size);
+        fill([&](int r, int c, double value) { system_(r, c) = value; });
+        if (transposed) system_.transposeInPlace();
     }
     if (!few) {
         known_ = solve_columns(system_, right_);

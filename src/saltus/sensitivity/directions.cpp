@@ -97,7 +97,10 @@ void Directions::enter(const RecordedChange& change) {
 
 /// δt of the change for one direction; NaN and why not where its conditions disagree.
 double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::string& why) const {
-    if (s.inherited) return dt_(j);
+    if (s.inherited) {
+        if (std::isnan(dt_(j))) why = "it follows at once from an event whose time has no derivative";
+        return dt_(j);
+    }
     if (s.untimed) {
         why = "the reactions are not unique, and the time at which they stop to hold has no derivative";
         return none;
@@ -112,6 +115,7 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
         worst = std::max(worst, std::abs(dt - first));
     }
     if (worst > (s.smooth ? agreement_of_times : agreement) * size) {
+        if (s.drifts.cols() > 0) return none;
         why = counted(s.events.size(), "event") +
               " fall together here, it moves them apart, and what follows may depend on their order";
         return none;
@@ -119,9 +123,21 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
     return s.smooth ? sum / static_cast<double>(s.events.size()) : first;
 }
 
+/// δt of all events, whose order does not matter.
+Vector Directions::times_of(const Saltation& s, Eigen::Index j) const {
+    Vector times(s.drifts.cols());
+    for (Eigen::Index k = 0; k < times.size(); ++k) {
+        const EventCondition& c = s.events[static_cast<std::size_t>(k)];
+        times(k) = -c.s.dot(rows.row(j)) / c.rate;
+    }
+    return times;
+}
+
 void Directions::pass(const RecordedChange& change, const Saltation& s, bool first) {
+    Matrix each(s.drifts.cols(), k_);  // δt of each event that goes its own way
+    each.setConstant(none);
     if (!s.exists) {
-        record(change, s, Vector::Constant(k_, none));
+        record(change, s, Vector::Constant(k_, none), each);
         return end_all(change.t, s.why_not);
     }
     Vector dt = Vector::Constant(k_, none);
@@ -132,7 +148,8 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
         if (std::isnan(dt(j)) && !why.empty() && (!s.smooth || change.events_to > change.events_from))
             remark(change.t, name(j),
                    why + (s.smooth ? "; the time of the event has no derivative, the state has" : ""));
-        if (std::isnan(dt(j)) && !s.smooth) {
+        const bool apart = std::isnan(dt(j)) && why.empty() && s.drifts.cols() > 0;
+        if (std::isnan(dt(j)) && !s.smooth && !apart) {
             end(j);
             continue;
         }
@@ -143,12 +160,12 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
             break;
         }
         if (!lives(j)) continue;
-        Vector after = s.map * rows.row(j).transpose();
-        if (!s.smooth) after += dt(j) * s.drift;
+        if (apart) each.col(j) = times_of(s, j);
+        const Vector after = passed(s, rows.row(j), dt(j));
         rows.row(j).segment(1, 2 * n_) = after.transpose();
     }
     limit_ = dt;
-    record(change, s, dt);
+    record(change, s, dt, each);
     dt_ = limit_;
     if (!first) return;
     // An impact at the very start takes place on the side on which its contacts are still open.
@@ -159,7 +176,28 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
     enter(change);
 }
 
-void Directions::record(const RecordedChange& change, const Saltation& s, const Vector& dt) {
+/// Of an event of the trajectory, which may be several that fall together.
+Vector Directions::times_of(const trajectory::Event& event, const Saltation& s, const Vector& dt, const Matrix& each) {
+    Vector times = dt;
+    for (Eigen::Index j = 0; j < (each.rows() > 0 ? k_ : 0); ++j) {
+        if (std::isnan(each(0, j))) continue;
+        std::vector<double> own;
+        for (Eigen::Index k = 0; k < each.rows(); ++k)
+            if (std::find(event.elements.begin(), event.elements.end(),
+                          s.events[static_cast<std::size_t>(k)].watch.element) != event.elements.end())
+                own.push_back(each(k, j));
+        if (own.size() == 1)
+            times(j) = own[0];
+        else
+            remark(event.t, name(j),
+                   counted(own.size(), "event") +
+                       " fall together here, and it moves them apart: no time is that of all; the state has a "
+                       "derivative, their order does not matter");
+    }
+    return times;
+}
+
+void Directions::record(const RecordedChange& change, const Saltation& s, const Vector& dt, const Matrix& each) {
     times_.push_back(dt);
     double least = s.events.empty() ? none : 1.0;
     for (const EventCondition& c : s.events) least = std::min(least, c.transversality);
@@ -167,7 +205,8 @@ void Directions::record(const RecordedChange& change, const Saltation& s, const 
         const trajectory::Event& event = out_.motion.events[e];
         EventSensitivity d;
         d.event = e;
-        d.dt.assign(dt.data(), dt.data() + dt.size());
+        const Vector own = times_of(event, s, dt, each);
+        d.dt.assign(own.data(), own.data() + own.size());
         d.transversality = least;
         if (event.kind == EventKind::impact)
             for (const int element : event.elements) limits_.impact(element, event.t, times_.size() - 1);
@@ -182,7 +221,11 @@ void Directions::record(const RecordedChange& change, const Saltation& s, const 
         }
         if (s.exists && n_ <= most_for_saltation) {
             d.saltation = s.map.middleCols(1, 2 * n_);
-            if (!s.events.empty() && s.events[0].rate != 0.0)
+            for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
+                const EventCondition& c = s.events[static_cast<std::size_t>(k)];
+                d.saltation -= s.drifts.col(k) * c.s.segment(1, 2 * n_) / c.rate;
+            }
+            if (s.drifts.cols() == 0 && !s.events.empty() && s.events[0].rate != 0.0)
                 d.saltation -= s.drift * s.events[0].s.segment(1, 2 * n_) / s.events[0].rate;
         }
         out_.events.push_back(std::move(d));

@@ -42,8 +42,10 @@ public:
 private:
     double magnitude(const Eigen::RowVectorXd& change, Eigen::Index j) const;
     double time_derivative(const Saltation& s, Eigen::Index j, std::string& why) const;
+    Vector times_of(const Saltation& s, Eigen::Index j) const;
     void enter(const integrate::RecordedChange& change);
-    void record(const integrate::RecordedChange& change, const Saltation& s, const Vector& dt);
+    void record(const integrate::RecordedChange& change, const Saltation& s, const Vector& dt, const Matrix& each);
+    Vector times_of(const trajectory::Event& event, const Saltation& s, const Vector& dt, const Matrix& each);
 
     Tangent& x_;
     Sensitivity& out_;

@@ -73,7 +73,6 @@ void Probe::start(const Directions& variables) {
     }
 }
 
-/// In the same order of operations as variables pass, so that their steps are the same where they are the probe.
 void Probe::pass(std::size_t number, const Saltation& s) {
     const auto column = static_cast<Eigen::Index>(number);
     for (Eigen::Index r = 0; r < rows.rows(); ++r) {
@@ -82,8 +81,7 @@ void Probe::pass(std::size_t number, const Saltation& s) {
             for (const auto& [of, weight] : borrowed_[number]) dt += weight * times_(r, static_cast<Eigen::Index>(of));
         else if (!s.events.empty() && s.events[0].rate != 0.0)
             dt = -s.events[0].s.dot(rows.row(r)) / s.events[0].rate;
-        Vector after = s.map * rows.row(r).transpose();
-        if (!s.smooth) after += dt * s.drift;
+        const Vector after = passed(s, rows.row(r), dt);
         rows.row(r).segment(1, 2 * n_) = after.transpose();
         times_(r, column) = dt;
     }

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "saltus/base/text.hpp"
+#include "saltus/sensitivity/reset.hpp"
+#include "saltus/sensitivity/simultaneous.hpp"
 
 namespace saltus::sensitivity {
 
@@ -205,20 +208,17 @@ bool only_lets_go(const RecordedChange& change) {
     return true;
 }
 
-/// Columns that are nothing beside the terms they come from: what is left of those is not theirs.
-RowVector without_rounding(const RowVector& sum, const RowVector& terms) {
-    return (sum.array().abs() > 1e-12 * terms.array()).select(sum, RowVector::Zero(sum.size()));
-}
-
-bool newly_sticks_in_a_plane(const RecordedChange& change) {
-    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
-        const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
-        if (was.size > 1 && was.slips && !is.slips) return true;
-    }
-    return false;
-}
-
 }  // namespace
+
+Vector passed(const Saltation& s, const RowVector& direction, double dt) {
+    Vector after = s.map * direction.transpose();
+    for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
+        const EventCondition& c = s.events[static_cast<std::size_t>(k)];
+        after -= s.drifts.col(k) * (c.s.dot(direction) / c.rate);
+    }
+    if (!s.smooth && s.drifts.cols() == 0) after += dt * s.drift;
+    return after;
+}
 
 Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece) {
     Saltation out;
@@ -252,37 +252,10 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
                           x.model().contacts[ix(change.mode_after.elements[ix(c.watch.element)].rows.index)].name +
                           "' is touched without an impulse, with transversality " + number_text(c.transversality)});
 
-    // x⁺ = R(t, x⁻, p): impacts one after the other, then rest where impacts accumulate or friction holds.
-    out.map = x.state_identity();
-    for (const integrate::RecordedImpact& impact : change.impacts) {
-        x.set_mode(change.mode_before, change.t, change.before.data());
-        ImpactDerivative d = differentiate(x, change.t, change.before.data(), impact);
-        if (!d.exists) return fail(std::move(d.why_not));
-        // Its columns are δ before it: velocities are those after the impact before.
-        Matrix inner = Matrix::Zero(x.columns(), x.columns());
-        inner.setIdentity();
-        inner.middleRows(1 + n, n) = out.map.bottomRows(n);
-        for (Condition& c : d.conditions) out.conditions.push_back({c.change * inner, std::move(c.otherwise)});
-        out.map.bottomRows(n) = d.velocity * inner;
-    }
-    x.set_mode(change.mode_after, change.t, change.after.data());
-    if (!change.impacts.empty() || newly_sticks_in_a_plane(change)) {
-        // What is left of velocities in closed contacts is gone after a time of its own order, if a force holds them.
-        const Matrix free = out.map.bottomRows(n);
-        const double* const u = change.impacts.empty() ? change.before.data() + n : change.impacts.back().u_plus.data();
-        out.map.bottomRows(n) =
-            differentiate_arrest(x, change.t, change.before.data(), Eigen::Map<const Vector>(u, n), free);
-        for (const int k : idle_contacts(x, change.t, change.after.data())) {
-            Matrix velocity;
-            x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
-            RowVector gamma = velocity.row(x.dynamics.elements[ix(k)].rows.normal);
-            const RowVector W = gamma.segment(1 + n, n);
-            gamma.segment(1 + n, n).setZero();
-            const RowVector terms = gamma.cwiseAbs() + W.cwiseAbs() * free.cwiseAbs();
-            gamma = without_rounding(gamma + W * free, terms);
-            if (gamma.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({gamma, idle_text(x, k)});
-        }
-    }
+    Reset r = reset(x, change);
+    if (!r.exists) return fail(std::move(r.why_not));
+    out.map = std::move(r.map);
+    std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
     const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
@@ -303,6 +276,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
         change_of = without_rounding(change_of, terms);
         if (change_of.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({change_of, idle_text(x, k)});
     }
+    if (out.events.size() > 1 && !out.smooth && !out.untimed) out.drifts = separate_drifts(x, change, out, before);
     return out;
 }
 

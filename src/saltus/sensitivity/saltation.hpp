@@ -33,8 +33,14 @@ struct Saltation {
     Matrix map;                          ///< 2n × columns
     Vector drift;
     bool smooth = false;  ///< the drift is nothing: δt does not matter to the state
+    /// Where several events fall together and their order does not matter, a drift for each, one a column: then
+    /// δx⁺ = map·δ + Σ drift_k δt_k. Otherwise empty, and δt has to be the same for all.
+    Matrix drifts;
     std::vector<Condition> conditions;
 };
+
+/// δx⁺ along a direction (columns of Tangent), where the time of the change moves by δt.
+Vector passed(const Saltation& s, const Eigen::RowVectorXd& direction, double dt);
 
 /// `before`: the piece of the motion that the change ends, none at the start. An impact at the start has the time at
 /// which its contacts close.

@@ -35,7 +35,8 @@ struct EventSensitivity {
     std::size_t event = 0;  ///< of the trajectory
     std::vector<double> dt;
     double transversality = 1.0;  ///< of the worst condition; NaN for events without one of their own
-    Matrix saltation;  ///< ∂x⁺/∂x⁻ at fixed time, 2n × 2n; where several events fall together, the first one's
+    Matrix saltation;  ///< ∂x⁺/∂x⁻ at fixed time, 2n × 2n; where several events fall together, the first one's, or all
+                       ///< of them where their order does not matter
 };
 
 struct Course {

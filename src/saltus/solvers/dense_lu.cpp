@@ -42,8 +42,7 @@ bool DenseLU::factorise() {
             if (width > short_row)
                 subtract_panel(1, 1, width, A + i * n + k, 1, A + k * n + k + 1, n, A + i * n + k + 1, n);
             else
-                Eigen::Map<Vector>(A + i * n + k + 1, width) -=
-                    A[i * n + k] * Eigen::Map<const Vector>(A + k * n + k + 1, width);
+                for (int j = 1; j <= width; ++j) A[i * n + k + j] -= l * f * A[k * n + k + j];
         }
     }
     // A NaN outside the pivots may have met zeros only.

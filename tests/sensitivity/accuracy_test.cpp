@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "sensitivity/derivatives.hpp"
+#include "support.hpp"
+
+namespace saltus {
+namespace {
+
+using namespace saltus::test;
+
+/// The same recorded motion, with coarse steps, and its linearised equations to different tolerances: the largest
+/// difference of a column beside the column.
+double difference(const std::string& name, double t_end, double tolerance, double tight) {
+    const Model m = shipped(name);
+    sensitivity::Options options;
+    options.t_end = t_end;
+    EventDriven method;
+    method.rtol = 1e-6;
+    method.atol = 1e-9;
+    options.method = method;
+    const auto variables = sensitivity::all_variables(m);
+    options.tolerance = tolerance;
+    const Sensitivity a = sensitivity::sensitivity(m, variables, options);
+    options.tolerance = tight;
+    const Sensitivity b = sensitivity::sensitivity(m, variables, options);
+    EXPECT_FALSE(a.motion.events.empty()) << name;
+    double worst = 0.0;
+    int columns = 0;
+    for (Eigen::Index j = 0; j < a.final.cols(); ++j) {
+        EXPECT_EQ(a.final.col(j).hasNaN(), b.final.col(j).hasNaN()) << name;
+        if (a.final.col(j).hasNaN() || b.final.col(j).hasNaN()) continue;
+        const double size = b.final.col(j).cwiseAbs().maxCoeff();
+        if (size > 1e-9) worst = std::max(worst, (a.final.col(j) - b.final.col(j)).cwiseAbs().maxCoeff() / size);
+        ++columns;
+    }
+    EXPECT_GT(columns, 0) << name;
+    return worst;
+}
+
+/// Steps of the motion that are too long for its derivatives are cut; no more than the tolerance asks for, by far.
+TEST(Accuracy, TheToleranceIsKeptOnCoarseSteps) {
+    const std::vector<std::pair<std::string, double>> models{
+        {"impact-oscillator", 8.0}, {"friction-oscillator", 30.0},    {"constrained-beam", 3.0},
+        {"rocking-bar", 3.0},       {"falling-block", 5.0},           {"slider-crank", 0.03},
+        {"woodpecker", 0.3},        {"two-link-underactuated", 12.0},
+    };
+    for (const auto& [name, t_end] : models) {
+        EXPECT_LT(difference(name, t_end, 1e-11, 1e-13), 1e-9) << name;
+        EXPECT_LT(difference(name, t_end, 1e-7, 1e-13), 1e-5) << name;
+    }
+}
+
+/// Friction that falls with the speed has a kink where slip begins and ends: |x' − v| at both ends of every slip arc.
+TEST(Accuracy, KinksAtTheEndsOfArcsAreNotSeen) {
+    const Model m = shipped("friction-oscillator");
+    sensitivity::Options options;
+    options.t_end = 50.0;
+    const auto variables = sensitivity::variables(m, {"k", "delta", "v"});
+    const Sensitivity s = sensitivity::sensitivity(m, variables, options);
+    ASSERT_GT(s.motion.events.size(), 5U);
+    EventDriven method;
+    method.rtol = 1e-13;
+    method.atol = 1e-15;
+    options.method = method;
+    const Sensitivity fine = sensitivity::sensitivity(m, variables, options);
+    for (Eigen::Index j = 0; j < 3; ++j)
+        EXPECT_LT((s.final.col(j) - fine.final.col(j)).cwiseAbs().maxCoeff(),
+                  1e-7 * fine.final.col(j).cwiseAbs().maxCoeff())
+            << variables[static_cast<std::size_t>(j)].name;
+}
+
+}  // namespace
+}  // namespace saltus

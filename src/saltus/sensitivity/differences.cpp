@@ -20,16 +20,22 @@ constexpr double first_step = 1e-3, good_enough = 1e-9;
 /// Motions are as exact as that, in terms of their size.
 constexpr double rounding = 1e-14;
 constexpr int refinements = 6;
+/// An extrapolation is not off by more than so many times what it adds to the narrower difference.
+constexpr double halving = 9.0;
 /// Rounding moves the times of fainter events by more than differences bear.
 constexpr double well_located = 1e-3;
 
-/// The same method, as exact as it goes.
-integrate::Method exact(integrate::Method method) {
+/// Differences that are that sure need no motions more exact.
+constexpr double sure = 5e-7;
+
+/// The same method with tolerances of its own: smooth motions as exact as they go, or such that are stiff, which
+/// rounding spoils where too much is asked for, not quite.
+integrate::Method with_tolerance(integrate::Method method, double rtol, double atol) {
     std::visit(
-        [](auto& m) {
+        [&](auto& m) {
             if constexpr (requires { m.rtol; }) {
-                m.rtol = std::min(m.rtol, 1e-12);
-                m.atol = std::min(m.atol, 1e-14);
+                m.rtol = std::min(m.rtol, rtol);
+                m.atol = std::min(m.atol, atol);
             }
             m.keep_arcs = false;
         },
@@ -62,18 +68,30 @@ class Study {
 public:
     Study(const model::Description& description, const model::BuildOptions& build, const Sensitivity& s,
           const Options& options)
-        : description_(description), build_(build), s_(s), options_(options), method_(exact(options.method)) {}
+        : description_(description), build_(build), s_(s), options_(options) {}
 
     Differenced of(std::size_t j) const {
+        Differenced best;
+        for (const auto& [rtol, atol] : {std::pair{1e-10, 1e-13}, std::pair{1e-12, 1e-14}}) {
+            const Differenced next = of(j, with_tolerance(options_.method, rtol, atol));
+            if (!best.possible || (next.possible && next.times >= best.times && next.uncertainty < best.uncertainty))
+                best = next;
+            if (best.possible && best.uncertainty < sure) break;
+        }
+        return best;
+    }
+
+private:
+    Differenced of(std::size_t j, const integrate::Method& method) const {
         const Variable& v = s_.with_respect_to[j];
         int side = j < s_.one_sided.size() ? s_.one_sided[j] : 0;
         if (side == 0 && v.kind == Variable::Kind::parameter) side = allowed_side(v);
-        Differenced best = refined(j, [&](double h, std::string& why) { return at_step(v, j, h, side, why); });
+        Differenced best = refined(j, [&](double h, std::string& why) { return at_step(method, v, j, h, side, why); });
         if (best.possible && best.times) return best;
         if (side != 0) return best;
         // Where other events happen on one side, terms such as ε|ε| spoil central differences: both sides on their own.
         return refined(j, [&](double h, std::string& why) {
-            std::optional<Level> up = at_step(v, j, h, 1, why), down = at_step(v, j, h, -1, why);
+            std::optional<Level> up = at_step(method, v, j, h, 1, why), down = at_step(method, v, j, h, -1, why);
             if (!up || !down) return up ? up : down;
             up->noise = std::max(up->noise, down->noise);
             up->state = 0.5 * (up->state + down->state);
@@ -85,7 +103,6 @@ public:
         });
     }
 
-private:
     /// With smaller and smaller steps: the extrapolation that the next one confirms best, with the same events where
     /// that can be had.
     template <class AtStep>
@@ -114,7 +131,8 @@ private:
             Course& course = next->times ? with_times : of_state;
             const std::optional<Level> last = std::exchange(course.last, next);
             if (!last) continue;
-            const double uncertainty = apart(*last, *next) + last->noise;
+            // The next one is less exact where motions are: then steps of half the size say it better.
+            const double uncertainty = std::min(apart(*last, *next), halving * last->uncertainty) + last->noise;
             if (course.best.possible && !(uncertainty < course.best.uncertainty)) {
                 if (next->times) break;
                 continue;
@@ -162,7 +180,7 @@ private:
         return allowed[0] == allowed[1] ? 0 : allowed[1] ? 1 : -1;
     }
 
-    Trajectory motion(const Variable& v, double value) const {
+    Trajectory motion(const integrate::Method& method, const Variable& v, double value) const {
         model::BuildOptions build = build_;
         if (v.kind == Variable::Kind::parameter) build.set.emplace_back(v.name, number_text(value));
         const model::Model model = model::build(description_, build);
@@ -174,11 +192,12 @@ private:
             (v.kind == Variable::Kind::position ? run.start->q : run.start->u)[static_cast<std::size_t>(v.index)] =
                 value;
         }
-        return integrate::simulate(model, method_, run);
+        return integrate::simulate(model, method, run);
     }
 
-    std::optional<Trajectory> beside(const Variable& v, double value, std::string& why) const {
-        Trajectory t = motion(v, value);
+    std::optional<Trajectory> beside(const integrate::Method& method, const Variable& v, double value,
+                                     std::string& why) const {
+        Trajectory t = motion(method, v, value);
         if (t.status != trajectory::Status::completed) {
             why = "a motion beside it ends before its time";
             return {};
@@ -187,12 +206,13 @@ private:
     }
 
     /// Σ weight · motion at value + offset, over `width`.
-    std::optional<Sample> combined(const Variable& v, const std::vector<std::pair<double, double>>& weights,
-                                   double width, std::string& why) const {
+    std::optional<Sample> combined(const integrate::Method& method, const Variable& v,
+                                   const std::vector<std::pair<double, double>>& weights, double width,
+                                   std::string& why) const {
         const auto n = static_cast<Eigen::Index>(s_.motion.end.q.size());
         Sample d{Vector::Zero(n), Vector::Zero(n), Vector::Zero(static_cast<Eigen::Index>(s_.motion.events.size()))};
         for (const auto& [offset, weight] : weights) {
-            const std::optional<Trajectory> t = beside(v, v.value + offset, why);
+            const std::optional<Trajectory> t = beside(method, v, v.value + offset, why);
             if (!t) return {};
             const double w = weight / width;
             d.same_events = d.same_events && same_events(*t, s_.motion);
@@ -207,20 +227,22 @@ private:
     }
 
     /// Of second order: central, or on one side of the value.
-    std::optional<Sample> difference(const Variable& v, double h, int side, std::string& why) const {
+    std::optional<Sample> difference(const integrate::Method& method, const Variable& v, double h, int side,
+                                     std::string& why) const {
         h = side >= 0 ? (v.value + h) - v.value : v.value - (v.value - h);  // as it is rounded
         if (side == 0) {
             const double up = (v.value + h) - v.value, down = v.value - (v.value - h);
-            return combined(v, {{h, 1.0}, {-h, -1.0}}, up + down, why);
+            return combined(method, v, {{h, 1.0}, {-h, -1.0}}, up + down, why);
         }
         const double step = side * h;
-        return combined(v, {{0.0, -3.0}, {step, 4.0}, {2.0 * step, -1.0}}, 2.0 * step, why);
+        return combined(method, v, {{0.0, -3.0}, {step, 4.0}, {2.0 * step, -1.0}}, 2.0 * step, why);
     }
 
-    std::optional<Level> at_step(const Variable& v, std::size_t j, double h, int side, std::string& why) const {
-        const std::optional<Sample> wide = difference(v, h, side, why);
+    std::optional<Level> at_step(const integrate::Method& method, const Variable& v, std::size_t j, double h, int side,
+                                 std::string& why) const {
+        const std::optional<Sample> wide = difference(method, v, h, side, why);
         if (!wide) return {};
-        const std::optional<Sample> narrow = difference(v, 0.5 * h, side, why);
+        const std::optional<Sample> narrow = difference(method, v, 0.5 * h, side, why);
         if (!narrow) return {};
         Level d;
         d.possible = true;
@@ -245,6 +267,7 @@ private:
         d.size_t = std::max(largest(t), floor(std::abs(s_.motion.end.t)));
         d.noise = rounding * std::max(extent_q / d.size_q, extent_u / d.size_u) / h;
         d.uncertainty = std::max(largest(q - narrow->q) / d.size_q, largest(u - narrow->u) / d.size_u);
+        if (d.times) d.uncertainty = std::max(d.uncertainty, largest(t - narrow->t) / d.size_t);
         if (s_.final.cols() == 0) {  // of the output alone
             const Variable& own = s_.with_respect_to[j];
             double value = s_.output_gradient.segment(1, 2 * n).dot(d.state);
@@ -267,7 +290,6 @@ private:
     const model::BuildOptions& build_;
     const Sensitivity& s_;
     const Options& options_;
-    const integrate::Method method_;
 };
 
 }  // namespace

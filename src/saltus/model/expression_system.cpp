@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/expr/differentiate.hpp"
+#include "saltus/model/expression_jacobians.hpp"
 
 namespace saltus::model {
 
@@ -86,7 +87,8 @@ Derived derive(Formulas& f) {
     return d;
 }
 
-ExpressionSystem::ExpressionSystem(Formulas formulas) : formulas_(std::move(formulas)) {
+ExpressionSystem::ExpressionSystem(Formulas formulas)
+    : formulas_(std::move(formulas)), derivatives_(std::make_shared<DerivativeStore>()) {
     derived_ = derive(formulas_);
     const Formulas& f = formulas_;
     const Derived& d = derived_;
@@ -214,147 +216,10 @@ Energy ExpressionSystem::energy(const At& at, std::span<double> scratch) const {
     return {e[0], e[1], e[2], e[3]};
 }
 
-// --- derivatives ---------------------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::size_t function_count = 5;
-constexpr std::size_t index_of(Function f) { return static_cast<std::size_t>(f); }
-
-/// The derivatives of each function are made when they are first asked for.
-class ExpressionJacobians final : public Jacobians {
-public:
-    ExpressionJacobians(const Formulas& formulas, const Derived& d, std::span<const int> parameters)
-        : f_(formulas), d_(d), parameters_(parameters.begin(), parameters.end()) {
-        Graph& g = f_.graph;  // a graph of their own
-        for (std::size_t i = 0; i < f_.q.size(); ++i) a_.push_back(g.symbol("a", expr::auxiliary));
-        for (std::size_t r = 0; r < d.velocity.size(); ++r) lambda_.push_back(g.symbol("lambda", expr::auxiliary));
-        columns_.emplace_back(f_.t, 0);
-        const int all = f_.coordinates;
-        for (std::size_t i = 0; i < f_.q.size(); ++i) columns_.emplace_back(f_.q[i], 1 + f_.index[i]);
-        for (std::size_t i = 0; i < f_.u.size(); ++i) columns_.emplace_back(f_.u[i], 1 + all + f_.index[i]);
-        for (std::size_t i = 0; i < parameters.size(); ++i)
-            columns_.emplace_back(f_.p[static_cast<std::size_t>(parameters[i])], 1 + 2 * all + static_cast<int>(i));
-        variables_.resize(1 + 2 * f_.q.size() + a_.size() + lambda_.size());
-    }
-
-    const Pattern& pattern(Function f) const override { return made(f).pattern; }
-
-    void evaluate(Function function, const At& at, std::span<const double> a, std::span<const double> lambda,
-                  std::span<double> values) override {
-        const std::size_t n = f_.index.size();
-        const auto local = [&](std::span<const double> from, std::size_t to) {
-            for (std::size_t i = 0; i < n; ++i)
-                variables_[to + i] = from.empty() ? 0.0 : from[static_cast<std::size_t>(f_.index[i])];
-        };
-        variables_[0] = at.t;
-        local(at.q, 1);
-        local(at.u, 1 + n);
-        local(a, 1 + 2 * n);
-        for (std::size_t r = 0; r + 1 + 3 * n < variables_.size(); ++r)
-            variables_[1 + 3 * n + r] = lambda.empty() ? 0.0 : lambda[r];
-        Made& made = this->made(function);
-        if (!made.prepared || !std::equal(at.p.begin(), at.p.end(), made.p.begin(), made.p.end())) {
-            made.p.assign(at.p.begin(), at.p.end());
-            made.tape.prepare<double>(at.p, made.scratch);
-            made.prepared = true;
-        }
-        made.tape.evaluate<double>(variables_, made.scratch, values);
-    }
-
-private:
-    struct Made {
-        bool exists = false, prepared = false;
-        Pattern pattern;
-        Tape tape;
-        std::vector<double> scratch, p;
-    };
-
-    std::vector<Expr> outputs_of(Function function) const {
-        Graph& g = f_.graph;
-        std::vector<Expr> out;
-        switch (function) {
-            case Function::residual:
-                out = d_.h;
-                for (const Derived::Entry& e : d_.rows) {
-                    Expr& r = out[static_cast<std::size_t>(e.column)];
-                    r = g.add(r, g.mul(e.value, lambda_[static_cast<std::size_t>(e.row)]));
-                }
-                for (const Derived::Entry& e : d_.mass) {
-                    const auto i = static_cast<std::size_t>(e.row), j = static_cast<std::size_t>(e.column);
-                    out[i] = g.sub(out[i], g.mul(e.value, a_[j]));
-                    if (i != j) out[j] = g.sub(out[j], g.mul(e.value, a_[i]));
-                }
-                break;
-            case Function::position:
-                out = f_.constraints;
-                out.insert(out.end(), f_.gaps.begin(), f_.gaps.end());
-                break;
-            case Function::velocity: out = d_.velocity; break;
-            case Function::acceleration:
-                out = d_.zeta;
-                for (const Derived::Entry& e : d_.rows) {
-                    Expr& s = out[static_cast<std::size_t>(e.row)];
-                    s = g.add(s, g.mul(e.value, a_[static_cast<std::size_t>(e.column)]));
-                }
-                break;
-            case Function::coefficient: out = f_.coefficients; break;
-        }
-        return out;
-    }
-
-    Made& made(Function function) const {
-        Made& made = made_[index_of(function)];
-        if (made.exists) return made;
-        made.exists = true;
-        Graph& g = f_.graph;
-        if (derivatives_.empty())
-            for (const auto& [symbol, column] : columns_) derivatives_.emplace_back(g, symbol);
-        const std::vector<Expr> functions = outputs_of(function);
-        std::vector<Expr> outputs;
-        std::vector<int> present;
-        made.pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(parameters_.size());
-        const bool by_coordinate = function == Function::residual;
-        const std::size_t rows = by_coordinate ? static_cast<std::size_t>(f_.coordinates) : functions.size();
-        std::size_t local = 0;
-        for (std::size_t row = 0; row < rows; ++row) {
-            present.clear();
-            const bool here = !by_coordinate || (local < f_.index.size() && f_.index[local] == static_cast<int>(row));
-            if (here) {
-                const Expr e = functions[local++];
-                for (std::size_t c = 0; c < columns_.size(); ++c) {
-                    const Expr de = derivatives_[c](e);
-                    if (g.is_zero(de)) continue;
-                    outputs.push_back(de);
-                    present.push_back(columns_[c].second);
-                }
-            }
-            made.pattern.add_row(present);
-        }
-        std::vector<Expr> variables{f_.t};
-        for (const std::vector<Expr>* list : {&std::as_const(f_.q), &std::as_const(f_.u), &a_, &lambda_})
-            variables.insert(variables.end(), list->begin(), list->end());
-        made.tape = Tape(g, outputs, f_.p, variables);
-        made.scratch.resize(made.tape.slot_count());
-        return made;
-    }
-
-    mutable Formulas f_;
-    const Derived d_;
-    const std::vector<int> parameters_;
-    std::vector<Expr> a_, lambda_;
-    std::vector<std::pair<Expr, int>> columns_;
-    mutable std::vector<Derivative> derivatives_;
-    mutable std::array<Made, function_count> made_;
-    std::vector<double> variables_;
-};
-
-}  // namespace
-
 std::unique_ptr<Jacobians> ExpressionSystem::jacobians() const { return jacobians_by(numbers_to(formulas_.p.size())); }
 
 std::unique_ptr<Jacobians> ExpressionSystem::jacobians_by(std::span<const int> parameters) const {
-    return std::make_unique<ExpressionJacobians>(formulas_, derived_, parameters);
+    return std::make_unique<ExpressionJacobians>(derivatives_->by(formulas_, derived_, parameters));
 }
 
 }  // namespace saltus::model

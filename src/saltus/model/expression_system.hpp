@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "saltus/expr/tape.hpp"
@@ -41,6 +42,8 @@ struct Derived {
     expr::Expr damping, applied;  ///< powers u·∂R/∂u, u·f
 };
 Derived derive(Formulas& formulas);
+
+class DerivativeStore;
 
 /// A system given by formulas, evaluated on tapes. The tapes are open to those who evaluate many states at once
 /// (Lanes) or whole boxes (Interval); their variables are [t, q..., u...] of the formulas' own coordinates.
@@ -89,6 +92,7 @@ private:
     std::array<expr::Tape, term_count> tapes_;
     std::array<std::size_t, term_count> tape_start_{};  // in the scratch
     std::size_t output_start_ = 0, scratch_size_ = 0;
+    std::shared_ptr<DerivativeStore> derivatives_;
 };
 
 }  // namespace saltus::model

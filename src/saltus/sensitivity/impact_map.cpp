@@ -5,6 +5,8 @@
 #include <cmath>
 #include <span>
 
+#include "saltus/solvers/dense_lu.hpp"
+
 namespace saltus::sensitivity {
 
 namespace {
@@ -164,6 +166,26 @@ private:
         return right;
     }
 
+    /// S⁻¹ right; the smallest solution where contacts depend on each other.
+    Matrix solved(const Matrix& S, const Matrix& right) {
+        const auto m = static_cast<int>(S.rows());
+        lu_.clear(m);
+        for (int i = 0; i < m; ++i)
+            for (int k = 0; k < m; ++k) lu_.at(i, k) = S(i, k);
+        const bool regular = lu_.factorise();
+        double least = 0.0, most = 0.0;
+        for (int i = 0; i < m && regular; ++i) {
+            const double pivot = std::abs(lu_.at(i, i));
+            least = i == 0 ? pivot : std::min(least, pivot);
+            most = std::max(most, pivot);
+        }
+        if (!regular || least < 1e-6 * most) return least_squares_columns(S, right, 1e-13);
+        Matrix x(m, right.cols());
+        for (Eigen::Index c = 0; c < right.cols(); ++c)
+            lu_.solve({right.col(c).data(), ix(m)}, {x.col(c).data(), ix(m)});
+        return x;
+    }
+
     /// One contact problem: from velocities and impulses to the derivatives of the velocities after it. `e` acts on
     /// the velocities before the impact.
     Phase phase(const Instant& from, const Vector& Lambda, const Vector& e, const Matrix& de,
@@ -266,7 +288,7 @@ private:
         for (const Eigen::Index k : spent)
             if (holds_alone(k, resting)) fail("friction is at the edge between sticking and slipping");
         if (m > 0) {
-            p.dLambda = least_squares_columns(S, right, 1e-13);
+            p.dLambda = solved(S, right);
             const Matrix defect = S * p.dLambda - right;
             for (Eigen::Index k = 0; k < m; ++k)
                 if (defect.row(k).cwiseAbs().maxCoeff() > 1e-9 * (1.0 + right.row(k).cwiseAbs().maxCoeff()))
@@ -374,6 +396,7 @@ private:
     Matrix velocity_, coefficient_, W_, rows_, inverse_rows_;
     Instant before_;
     double largest_gamma_ = 0.0;
+    solvers::DenseLU lu_;
     ImpactDerivative out_;
 };
 

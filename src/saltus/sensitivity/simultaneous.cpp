@@ -57,6 +57,37 @@ bool apart(const RecordedChange& change, const std::vector<int>& elements) {
     return true;
 }
 
+std::vector<int> rows_of(const RecordedChange& change, int element) {
+    const ElementMode& e = change.mode_before.elements[ix(element)];
+    std::vector<int> rows;
+    if (e.rows.normal >= 0) rows.push_back(e.rows.normal);
+    for (int k = e.first_part; k < e.first_part + e.parts; ++k)
+        for (int r = 0; r < change.mode_before.parts[ix(k)].size; ++r)
+            rows.push_back(change.mode_before.parts[ix(k)].row + r);
+    return rows;
+}
+
+/// Whether what one does is felt by another at once, W_b M⁻¹ W_aᵀ ≠ 0: then their order matters.
+bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
+    integrate::Dynamics& d = x.dynamics;
+    d.evaluate_terms(change.t, change.before.data());
+    if (!d.factorise_mass()) return true;
+    const model::Pattern& W = x.model().layout().rows;
+    std::vector<double> column(ix(x.n()));
+    for (std::size_t a = 0; a + 1 < elements.size(); ++a)
+        for (const int from : rows_of(change, elements[a])) {
+            std::fill(column.begin(), column.end(), 0.0);
+            for (int e = W.start[ix(from)]; e < W.start[ix(from) + 1]; ++e)
+                column[ix(W.column[ix(e)])] += d.terms().W[ix(e)];
+            d.mass().solve(column);
+            const double own = model::row_dot(W, d.terms().W, from, column);
+            for (std::size_t b = a + 1; b < elements.size(); ++b)
+                for (const int to : rows_of(change, elements[b]))
+                    if (std::abs(model::row_dot(W, d.terms().W, to, column)) > nothing * own) return true;
+        }
+    return false;
+}
+
 /// An impact in some of its contacts alone, its velocities not known yet.
 RecordedImpact only(const RecordedImpact& whole, const std::vector<int>& elements) {
     RecordedImpact part;
@@ -153,7 +184,7 @@ Matrix separate_drifts(Tangent& x, const RecordedChange& change, const Saltation
         if (c.rate == 0.0) return {};
         elements.push_back(c.watch.element);
     }
-    if (!apart(change, elements)) return {};
+    if (!apart(change, elements) || coupled(x, change, elements)) return {};
     const Vector before = with_time(x, f);
     const Matrix map = squared(x, whole.map);
     const double size = before.cwiseAbs().maxCoeff() * map.cwiseAbs().rowwise().sum().maxCoeff();

@@ -18,6 +18,9 @@ constexpr double concave = 0.77;
 constexpr double by_chance = 0.02;
 /// What differences of accelerations leave of nothing.
 constexpr double rounding = 1e-14;
+/// Part of a step outside its nodes; and how far off an end is, in terms of the last coefficients, where something is
+/// there.
+constexpr double outside = 0.05, unexpected = 4.0;
 
 }  // namespace
 
@@ -46,6 +49,9 @@ Nodes::Nodes(const Vector& nodes) : c(nodes) {
     weights = solve_columns(values, whole);
     by_twice = A.transpose() * weights;
     legendre = solve_columns(Matrix(values.transpose()), Matrix::Identity(s, s));
+    right = legendre.colwise().sum().transpose();
+    left = Vector::Zero(s);
+    for (Eigen::Index m = 0; m < s; ++m) left += (m % 2 == 0 ? 1.0 : -1.0) * legendre.row(m).transpose();
 }
 
 const Nodes& radau_three() {
@@ -196,7 +202,7 @@ bool ArcCollocation::forwards(const Matrix& from, Matrix& to) {
 
 /// Coefficients beyond those at hand fall at least as fast as the last ones do from one to the next, and the end of a
 /// step with s nodes is off by that of number 2s. One of them may be small by chance, hence log-concavity: b² ≥ ac.
-void ArcCollocation::doubt(Eigen::Index rows, Matrix& error) const {
+void ArcCollocation::doubt(Eigen::Index rows, const Matrix* left, const Matrix* right, Matrix& error) const {
     const Eigen::Index s = nodes_->c.size();
     const auto falls = [](double a, double b, double c) {
         const double from = std::max(b, concave * std::sqrt(a * c));
@@ -218,8 +224,20 @@ void ArcCollocation::doubt(Eigen::Index rows, Matrix& error) const {
         const auto power = static_cast<double>(s + 1);
         const double beyond = std::max(last[3] * std::pow(falls(last[1], last[2], last[3]), power),
                                        by_chance * last[2] * std::pow(falls(last[0], last[1], last[2]), power + 1.0));
-        error(r, 0) = h_ * h_ * beyond;
-        error(r, n_) = h_ * beyond;
+        // Smooth accelerations are met at the ends about as well as the next coefficient is small.
+        double off = 0.0;
+        for (const auto& [rates, weights] : {std::pair{left, &nodes_->left}, std::pair{right, &nodes_->right}})
+            for (int a = 0; a < n_ && rates != nullptr; ++a) {
+                double sum = 0.0, terms = std::abs((*rates)(r, a));
+                for (Eigen::Index j = 0; j < s; ++j) {
+                    sum += (*weights)(j)*k_(j * n_ + a, r);
+                    terms += std::abs((*weights)(j)*k_(j * n_ + a, r));
+                }
+                off = std::max(off, std::abs(sum - (*rates)(r, a)) - rounding * terms);
+            }
+        if (off <= unexpected * std::max(last[2], last[3])) off = 0.0;
+        error(r, 0) = h_ * h_ * std::max(beyond, outside * off);
+        error(r, n_) = h_ * std::max(beyond, outside * off);
     }
 }
 

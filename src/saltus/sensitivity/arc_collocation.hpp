@@ -15,6 +15,7 @@ struct Nodes {
     Matrix A, twice;           ///< a_ij = ∫₀^{c_i} ℓ_j, and A²
     Vector weights, by_twice;  ///< the same to the end of the step
     Matrix legendre;           ///< coefficients of Legendre's polynomials in the one through values at the nodes
+    Vector left, right;        ///< that polynomial at 0 and at 1
 };
 const Nodes& radau_three();
 const Nodes& radau_five();
@@ -40,8 +41,10 @@ public:
     /// States at the end of the step, rows × 2n, of states at its beginning; false where the step is too long for that.
     bool forwards(const Matrix& from, Matrix& to);
 
-    /// How far its states may be off, rows × 2n: from how the accelerations' Legendre coefficients fall.
-    void doubt(Eigen::Index rows, Matrix& error) const;
+    /// How far its states may be off, rows × 2n: from how the accelerations' Legendre coefficients fall, and from the
+    /// accelerations at the ends as they are, where they are known (rows × n): nodes do not see what happens outside
+    /// them.
+    void doubt(Eigen::Index rows, const Matrix* left, const Matrix* right, Matrix& error) const;
 
     /// Gradients by (x, p), one a row, from the end of the step to its beginning; after `prepare` for each parameter.
     bool backwards(Matrix& gradients);

@@ -139,7 +139,8 @@ bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::collocated_step(double t, double end, bool stiff, double& error) {
+bool ArcFlow::collocated_step(double t, double end, const integrate::RecordedArc& arc, double& error) {
+    const bool stiff = arc.implicit;
     const Eigen::Index probes = probe_.rows.rows();
     Matrix &rows = all_.rows, &from = all_.from, &rough = all_.sum;
     rows.resize(probes + directions_.rows.rows(), x_.columns());
@@ -158,10 +159,20 @@ bool ArcFlow::collocated_step(double t, double end, bool stiff, double& error) {
         return false;
     probe_.next = all_.next.topRows(probes);
     directions_.next = all_.next.bottomRows(directions_.rows.rows());
-    if (stiff)
+    if (stiff) {
         rough -= probe_.next;
-    else
-        collocation_.doubt(probes, rough);
+    } else {
+        // Not at the ends of the arc, where a coefficient may be that of another mode.
+        const bool inside = end < arc.t_end;
+        if (inside) {
+            ++evaluations;
+            if (!motion_.prepare(end)) return false;
+            all_.stage = probe_.rows;
+            all_.stage.middleCols(1, 2 * n_) = probe_.next;
+            x_.linearised.along(all_.stage, right_);
+        }
+        collocation_.doubt(probes, left_known_ ? &left_ : nullptr, inside ? &right_ : nullptr, rough);
+    }
     error = measure(rough) / (stiff ? rough_tolerance : tolerance_);
     return true;
 }
@@ -174,7 +185,7 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     stride_ = to - from;
     grow_scale();
     double t = from;
-    const double shortest = 1e-10 * stride_;
+    const double shortest = (collocates(arc) ? 1e-13 : 1e-10) * stride_;
     const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
     constexpr double longer = 20.0;
     const auto factor = [&](double error) {
@@ -187,13 +198,14 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
         const bool last = parts <= 1.0;
         const double end = last ? to : t + (to - t) / parts;
         double error = 0.0;
-        const bool possible =
-            collocates(arc) ? collocated_step(t, end, arc.implicit, error) : explicit_step(t, end, error);
+        const bool possible = collocates(arc) ? collocated_step(t, end, arc, error) : explicit_step(t, end, error);
         if (possible && std::isfinite(error) && error <= 1.0) {
             steps_.push_back({recorded, t, end, false});
             for (Bundle* b : {&probe_, &directions_})
                 if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
             grow_scale();
+            left_.swap(right_);
+            left_known_ = end < arc.t_end;
             likely_ = (end - t) * factor(error);
             if (last) return true;
             refused = 0;
@@ -223,6 +235,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     probe_.rows = probe;
     directions_.rows = directions;
     likely_ = 0.0;
+    left_known_ = false;
     scale_.resize(probe.rows(), 2);
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     bool possible = true;

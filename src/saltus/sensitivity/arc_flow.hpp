@@ -54,7 +54,7 @@ private:
     bool straight_step(double t, double end);
     bool straight_back(const Step& step, Matrix& gradients);
     bool collocates(const integrate::RecordedArc& arc) const;
-    bool collocated_step(double t, double end, bool stiff, double& error);
+    bool collocated_step(double t, double end, const integrate::RecordedArc& arc, double& error);
     bool explicit_back(const Step& step, Matrix& gradients);
     bool collocated_back(const Step& step, bool stiff, Matrix& gradients);
 
@@ -67,6 +67,8 @@ private:
     std::vector<Step> steps_;  // of the arc
     Bundle probe_, directions_, all_;
     double stride_ = 0.0;  // of the recorded step
+    Matrix left_, right_;  // accelerations of the probe at the ends of a step
+    bool left_known_ = false;
     double likely_ = 0.0;  // step that the error will allow, as far as the last one told; 0: not known
     Matrix scale_;         // probe's rows × 2: largest positions and velocities so far
 };

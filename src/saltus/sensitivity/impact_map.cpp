@@ -226,7 +226,7 @@ private:
             if (part.shape == FrictionPart::Shape::ellipse)
                 used = std::hypot(Lambda(k0) / (part.mu * load), Lambda(k0 + 1) / (part.mu_second * load));
             const bool full = part.shape != FrictionPart::Shape::patch && used > 1.0 - 1e-9;
-            if (edge || (speed <= zero_xi && !frictionless)) {
+            if (speed <= zero_xi && !frictionless) {
                 for (int i = 0; i < size; ++i) {
                     at_rest(k0 + i);
                     if (edge) edges.emplace_back(k0 + i, static_cast<int>(&element - d_.elements.data()));

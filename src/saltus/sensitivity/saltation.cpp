@@ -24,6 +24,9 @@ using RowVector = Eigen::RowVectorXd;
 
 std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
+/// Velocities below this part of the largest are nothing.
+constexpr double at_zero = 1e-8;
+
 /// Derivatives of the quantities whose zeros are events, in the mode before.
 class Conditions {
 public:
@@ -155,6 +158,35 @@ std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d)
     return list;
 }
 
+/// The events of a change: those found, and others so near to them that they took place with them. A velocity that
+/// small beside others has come to zero by itself.
+std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics& d) {
+    std::vector<Watch> list = change.found;
+    const auto add = [&](const Watch& w) {
+        const bool known = std::any_of(list.begin(), list.end(), [&](const Watch& other) {
+            return other.element == w.element && other.part == w.part && (other.what == w.what || w.part < 0);
+        });
+        if (!known) list.push_back(w);
+    };
+    for (const Watch& w : closing(change, d))
+        if (!change.mode_before.elements[ix(w.element)].active) add(w);
+    double speed = 1.0;
+    for (int i = 0; i < d.size(); ++i) speed = std::max(speed, std::abs(change.before[ix(d.size() + i)]));
+    for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i) {
+        const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
+        if (was.rows.kind == ElementKind::clutch && !was.active && is.active &&
+            std::abs(d.row_velocity(was.rows.normal)) <= at_zero * speed)
+            add({Watch::What::clutch, static_cast<int>(i)});
+        for (int k = was.first_part; k < was.first_part + was.parts && was.active; ++k) {
+            const FrictionPart &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
+            const bool turns = b.slips && a.size == 1 && a.direction[0] * b.direction[0] < 0.0;
+            if (a.slips && (!b.slips || turns) && d.slip_speed(a) <= at_zero * speed)
+                add({Watch::What::slip, static_cast<int>(i), k});
+        }
+    }
+    return list;
+}
+
 /// A gap that comes to zero and opens again, without an impulse: to one side it would strike.
 bool touches(const EventCondition& c, const RecordedChange& change) {
     return c.watch.what == Watch::What::gap && change.impacts.empty() &&
@@ -163,10 +195,11 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
 
 /// Where slip in a plane comes to rest its direction, and with it the acceleration, is rounding in the end: both are
 /// taken from a little before, to second order.
-void come_to_rest(Tangent& x, const RecordedChange& change, const integrate::RecordedArc& arc, Vector& f) {
+void come_to_rest(Tangent& x, const RecordedChange& change, const std::vector<Watch>& found,
+                  const integrate::RecordedArc& arc, Vector& f) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
-    for (const Watch& w : change.found)
+    for (const Watch& w : found)
         if (w.what == Watch::What::slip && d.parts[ix(w.part)].size > 1) resting.push_back(w.part);
     const double little = 1e-5 * (arc.t_end - arc.t_begin);
     if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return;
@@ -232,10 +265,12 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     Vector before, after;
     x.set_mode(change.mode_before, change.t, change.before.data());
     if (!x.velocity_field(change.t, change.before.data(), before)) return fail("the equations of motion are singular");
-    if (const auto* arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece))
-        come_to_rest(x, change, *arc, before);
     out.inherited = change.found.empty() || change.unavoidable;
-    const std::vector<Watch> found = start ? closing(change, x.dynamics) : change.found;
+    const std::vector<Watch> found = start           ? closing(change, x.dynamics)
+                                     : out.inherited ? change.found
+                                                     : all_events(change, x.dynamics);
+    if (const auto* arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece))
+        come_to_rest(x, change, found, *arc, before);
     if (start) out.inherited = found.empty();
     if (!out.inherited) {
         const Conditions conditions(x, change, found, before);
@@ -259,9 +294,11 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
     const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
-    // By the nature of the change, up to the accuracy of the forces; otherwise to rounding.
+    // By the nature of the change, up to the accuracy of the forces; otherwise to rounding, unless several jumps add up
+    // to nothing.
     const double jump = out.drift.cwiseAbs().maxCoeff();
-    out.smooth = jump <= (only_lets_go(change) ? 1e-6 : 1e-12) * size;
+    const bool lets_go = only_lets_go(change);
+    out.smooth = jump <= (lets_go ? 1e-6 : 1e-12) * size && (lets_go || out.events.size() < 2);
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     for (const int k : idle_contacts(x, change.t, change.after.data())) {
         // δλ after the change, with its time moving along

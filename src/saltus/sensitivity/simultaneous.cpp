@@ -67,13 +67,16 @@ std::vector<int> rows_of(const RecordedChange& change, int element) {
     return rows;
 }
 
-/// Whether what one does is felt by another at once, W_b M⁻¹ W_aᵀ ≠ 0: then their order matters.
+/// Whether what one does is felt by another at once, W_b M⁻¹ W_aᵀ ≠ 0, or through what holds in the mode before: then
+/// their order matters.
 bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
     integrate::Dynamics& d = x.dynamics;
-    d.evaluate_terms(change.t, change.before.data());
-    if (!d.factorise_mass()) return true;
+    x.set_mode(change.mode_before, change.t, change.before.data());
+    if (!d.evaluate(change.t, change.before.data())) return true;
     const model::Pattern& W = x.model().layout().rows;
-    std::vector<double> column(ix(x.n()));
+    const std::vector<int>& equations = d.equation_rows();
+    const Matrix inverse = equations.empty() ? Matrix() : d.multiplier_inverse();
+    std::vector<double> column(ix(x.n())), held;
     for (std::size_t a = 0; a + 1 < elements.size(); ++a)
         for (const int from : rows_of(change, elements[a])) {
             std::fill(column.begin(), column.end(), 0.0);
@@ -81,9 +84,17 @@ bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& e
                 column[ix(W.column[ix(e)])] += d.terms().W[ix(e)];
             d.mass().solve(column);
             const double own = model::row_dot(W, d.terms().W, from, column);
+            held = column;
+            if (!equations.empty()) {
+                Vector rates(static_cast<Eigen::Index>(equations.size()));
+                for (std::size_t k = 0; k < equations.size(); ++k)
+                    rates(static_cast<Eigen::Index>(k)) = model::row_dot(W, d.terms().W, equations[k], column);
+                Eigen::Map<Vector>(held.data(), x.n()) -= d.equation_columns() * (inverse * rates);
+            }
             for (std::size_t b = a + 1; b < elements.size(); ++b)
                 for (const int to : rows_of(change, elements[b]))
-                    if (std::abs(model::row_dot(W, d.terms().W, to, column)) > nothing * own) return true;
+                    for (const std::vector<double>* felt : {&column, &held})
+                        if (std::abs(model::row_dot(W, d.terms().W, to, *felt)) > nothing * own) return true;
         }
     return false;
 }

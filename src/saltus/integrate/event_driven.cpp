@@ -68,6 +68,7 @@ private:
     void accepted(double t, const double* x);
     RecordedMode recorded_mode() const { return {d_.elements, d_.parts}; }
     void open_record(bool first);
+    bool struck(const Watch& w);
     void record_impact(bool jam, const Strike& strike);
     void close_record();
     void fail(std::string reason);
@@ -214,12 +215,21 @@ void Run::coarsen() {
     d_.set_redundancy(10.0 * d_.redundancy());
 }
 
+/// A free clutch that runs backwards: not its own way there, an impact has made it.
+bool Run::struck(const Watch& w) {
+    if (w.what != Watch::What::clutch) return false;
+    d_.evaluate_terms(t_, x_.data());
+    const int row = d_.elements[ix(w.element)].rows.normal;
+    const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
+    return d_.row_velocity(row) < -1e-8 * model::row_scale(model_.layout().rows, d_.terms().W, row, u);
+}
+
 void Run::change_mode(const std::vector<Found>& found, bool first) {
     open_record(first);
     if (change_record_)
         for (const Found& f : found) {
             change_record_->found.push_back(watcher_.watches()[ix(f.watch)]);
-            change_record_->unavoidable = &found == &watcher_.violated();
+            change_record_->unavoidable = &found == &watcher_.violated() || struck(watcher_.watches()[ix(f.watch)]);
         }
     decide(found, first);
     close_record();

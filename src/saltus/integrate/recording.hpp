@@ -40,8 +40,9 @@ struct RecordedImpact {
 /// What happened between two arcs.
 struct RecordedChange {
     double t = 0.0;
-    bool first = false;        ///< at the start of the motion, or made by the change before
-    bool unavoidable = false;  ///< the mode just chosen could not hold: it ends where it began
+    bool first = false;  ///< at the start of the motion, or made by the change before
+    bool unavoidable =
+        false;  ///< the mode just chosen could not hold: it ends where it began, and has no time of its own
     std::vector<Watch> found;  ///< quantities that came to zero
     RecordedMode mode_before, mode_after;
     std::vector<double> before, after;  ///< (q, u, …)

@@ -228,6 +228,21 @@ void come_to_rest(Tangent& x, const RecordedChange& change, const std::vector<Wa
     }
 }
 
+/// Slip that comes to rest where friction can hardly hold it: to one side it goes on.
+bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& change) {
+    for (std::size_t i = 0; i < d.elements.size(); ++i) {
+        const ElementMode& e = d.elements[i];
+        for (int k = e.first_part; k < e.first_part + e.parts && e.active; ++k) {
+            const FrictionPart& part = d.parts[ix(k)];
+            if (part.slips || !change.mode_before.parts[ix(k)].slips || !change.mode_before.elements[i].active)
+                continue;
+            const double most = std::max(part.mu, part.mu_second) * d.load(static_cast<int>(i));
+            if (most > 0.0 && std::abs(d.reserve(e, part)) <= 1e-10 * most) return true;
+        }
+    }
+    return false;
+}
+
 /// Contacts that lift off and friction that breaks loose, where their forces come to the edge of what they may be: all
 /// forces are continuous.
 bool only_lets_go(const RecordedChange& change) {
@@ -292,6 +307,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     out.map = std::move(r.map);
     std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
+    if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
     const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
     // By the nature of the change, up to the accuracy of the forces; otherwise to rounding, unless several jumps add up

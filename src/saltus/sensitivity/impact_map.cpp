@@ -179,7 +179,14 @@ private:
             least = i == 0 ? pivot : std::min(least, pivot);
             most = std::max(most, pivot);
         }
-        if (!regular || least < 1e-6 * most) return least_squares_columns(S, right, 1e-13);
+        if (!regular || least < 1e-6 * most) {
+            // Others, for those who depend on which: small in terms of growing units.
+            Matrix units = Matrix::Zero(m, m);
+            for (int i = 0; i < m; ++i) units(i, i) = 1.0 + i;
+            others_ = units * least_squares_columns(S * units, right, 1e-13);
+            return least_squares_columns(S, right, 1e-13);
+        }
+        others_.resize(0, 0);
         Matrix x(m, right.cols());
         for (Eigen::Index c = 0; c < right.cols(); ++c)
             lu_.solve({right.col(c).data(), ix(m)}, {x.col(c).data(), ix(m)});
@@ -323,6 +330,7 @@ private:
         const Phase first = phase(before_, compression, none, Matrix::Zero(m, x_.columns()), {});
         out_.velocity = first.after.du;
         if (impact_.held.empty()) return;
+        const Matrix others = others_;
         Prescribed prescribed{impact_.held, Matrix::Zero(m, x_.columns())};
         Vector tangential = e;
         Matrix dtangential = de;
@@ -334,6 +342,14 @@ private:
             dtangential.row(k).setZero();
         }
         out_.velocity = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
+        if (others.size() == 0) return;
+        for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
+            const Eigen::Index k = impact_.start[b];
+            if (impact_.held[b] != 0) prescribed.change.row(k) += e(k) * (others.row(k) - first.dLambda.row(k));
+        }
+        const Matrix otherwise = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
+        if ((otherwise - out_.velocity).cwiseAbs().maxCoeff() > 1e-9 * (1.0 + out_.velocity.cwiseAbs().maxCoeff()))
+            fail("the impulses of compression are not unique, and Poisson's expansion depends on them");
     }
 
     /// T(s) = ½ (u⁻ + sΔ)ᵀM(u⁻ + sΔ) = e² T⁻ with Δ = u_C − u⁻ from the inelastic collision.
@@ -397,6 +413,7 @@ private:
     Instant before_;
     double largest_gamma_ = 0.0;
     solvers::DenseLU lu_;
+    Matrix others_;  // solutions beside the last one, where it was not the only one
     ImpactDerivative out_;
 };
 

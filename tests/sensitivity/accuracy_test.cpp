@@ -70,5 +70,31 @@ TEST(Accuracy, KinksAtTheEndsOfArcsAreNotSeen) {
             << variables[static_cast<std::size_t>(j)].name;
 }
 
+/// Coefficients that jump where the motion, at rest, does not feel it: wherever between the steps that is.
+TEST(Accuracy, JumpsOfCoefficientsThatTheMotionDoesNotFeel) {
+    int given = 0;
+    for (int k = 0; k < 40; ++k) {
+        const double t0 = 3.1 + 0.0137 * k, t_end = 6.0;
+        const std::string text = R"toml(
+[system]
+name = "switched"
+q = ["y"]
+T = "y'^2/2"
+f = { y = "-if(t > )toml" + number_text(t0) +
+                                 R"toml(, 4, 1)*y" }
+[initial]
+q = { y = 0.0 }
+)toml";
+        const Sensitivity s = derivatives(from_text(text), {"y", "y'"}, t_end);
+        if (s.final.hasNaN()) continue;
+        ++given;
+        const double c = std::cos(t0), d = std::sin(t0), C = std::cos(2.0 * (t_end - t0)),
+                     D = std::sin(2.0 * (t_end - t0));
+        EXPECT_NEAR(s.final(0, 0), c * C - d * D / 2.0, 1e-9) << t0;
+        EXPECT_NEAR(s.final(1, 1), -2.0 * d * D + c * C, 1e-9) << t0;
+    }
+    EXPECT_GT(given, 35);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -196,5 +196,61 @@ u = { x = 1.0, y = 0.6, a = 0.5, b = 0.7, c = 2.0 }
                     .empty());
 }
 
+/// What an impact does not concern goes on slipping through it.
+TEST(Differences, AnImpactBesideAContactThatSlides) {
+    const std::string text = R"toml(
+[system]
+name = "against a wall"
+q = ["x", "y", "c"]
+T = "(x'^2 + y'^2 + c'^2)/2"
+f = { y = "-5" }
+[parameters]
+w = -1.0
+mu = 0.01
+[[contact]]
+name = "wall"
+gN = "x - w"
+eN = 0.5
+LAW
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x' + c'"
+mu = "mu"
+LAW
+[initial]
+q = { x = 0.0, y = 0.0, c = 0.0 }
+u = { x = -1.0, c = 0.3 }
+)toml";
+    for (const std::string law : {"", "impact = \"poisson\""}) {
+        std::string own = text;
+        for (std::size_t at; (at = own.find("LAW")) != std::string::npos;) own.replace(at, 3, law);
+        EXPECT_TRUE(compared(io::parse_model(own, "test"), {"x", "x'", "c'", "w", "mu"}, 1.25).empty()) << law;
+    }
+}
+
+TEST(Differences, AClutchThatAnImpactShuts) {
+    const std::string text = R"toml(
+[system]
+name = "struck clutch"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+f = { x = "0.5" }
+[parameters]
+d = 0.0
+[[contact]]
+name = "c1"
+gN = "y - x - d"
+eN = 0.5
+[[clutch]]
+name = "c2"
+gamma = "x'"
+[initial]
+q = { x = -1.0, y = 2.0 }
+u = { x = 1.0, y = -2.0 }
+)toml";
+    EXPECT_TRUE(compared(io::parse_model(text, "test"), {}, 1.25).empty());
+}
+
 }  // namespace
 }  // namespace saltus

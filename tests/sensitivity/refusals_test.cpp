@@ -129,5 +129,57 @@ TEST(Refusals, InitialValuesThatAreNotFree) {
     EXPECT_TRUE(says(s, "'2-3' is closed without a force")) << remarks(s);
 }
 
+TEST(Refusals, SlipThatStopsWhereFrictionCanHardlyHold) {
+    const std::string text = R"toml(
+[system]
+name = "edge"
+q = ["x"]
+T = "x'^2/2"
+f = { x = "-G" }
+[parameters]
+F = 0.5
+G = 0.5
+[[slider]]
+name = "s4"
+gammaT = "x'"
+mu = 1.0
+FN = "F"
+[initial]
+u = { x = 1.0 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"F", "G"}, 1.25);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_TRUE(says(s, "at the edge between sticking and slipping")) << remarks(s);
+}
+
+TEST(Refusals, PoissonAfterImpulsesThatAreNotUnique) {
+    const std::string text = R"toml(
+[system]
+name = "three contacts for two"
+q = ["x", "z"]
+T = "(x'^2 + z'^2)/2"
+f = { z = "3" }
+[[contact]]
+name = "c1"
+gN = "3 - z"
+eN = 0.5
+[[contact]]
+name = "c2"
+gN = "z - x - 2"
+eN = 1.0
+impact = "poisson"
+[[contact]]
+name = "c3"
+gN = "1 - x"
+eN = 0.0
+[initial]
+q = { x = -1.0, z = 3.0 }
+u = { x = 2.0 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"x'"}, 1.09);
+    EXPECT_TRUE(s.final.col(0).hasNaN()) << s.final;
+    EXPECT_TRUE(says(s, "not unique")) << remarks(s);
+}
+
 }  // namespace
 }  // namespace saltus

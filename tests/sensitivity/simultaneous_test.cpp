@@ -167,5 +167,102 @@ u = { x = 1.0, y = 0.0, z = 0.0 }
     EXPECT_NEAR(s.final(1, 2), 0.0, 1e-12);
 }
 
+std::string balls_onto(const std::string& second) {
+    return R"toml(
+[system]
+name = "two balls"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+[parameters]
+w = -1.0
+v = )toml" +
+           second +
+           R"toml(
+[[contact]]
+name = "c1"
+gN = "x - w"
+eN = 0.5
+[[contact]]
+name = "c2"
+gN = "y - v"
+eN = 0.5
+[initial]
+q = { x = 0.0, y = 0.0 }
+u = { x = -1.0, y = -1.0 }
+)toml";
+}
+
+/// So near to each other that they are one change of the motion; each keeps its own time.
+TEST(Simultaneous, EventsThatNearlyCoincide) {
+    for (const char* second :
+         {"-1.0", "-1.000000000001", "-1.00000000001", "-0.99999999999", "-1.0000000001", "-1.00000001"}) {
+        const Sensitivity s = derivatives(from_text(balls_onto(second)), {"w", "v", "x'"}, 1.5);
+        ASSERT_FALSE(s.final.hasNaN()) << second << remarks(s);
+        EXPECT_NEAR(s.final(0, 0), 1.5, 1e-9) << second;
+        EXPECT_NEAR(s.final(1, 0), 0.0, 1e-9) << second;
+        EXPECT_NEAR(s.final(0, 1), 0.0, 1e-9) << second;
+        EXPECT_NEAR(s.final(1, 1), 1.5, 1e-9) << second;
+        EXPECT_NEAR(s.final(0, 2), -0.75, 1e-7) << second;  // −e t_end, t_end − t₁ at the wall
+    }
+}
+
+/// A rod between them tells one ball of the other, though it bears nothing where both land together.
+TEST(Simultaneous, CoupledByAConstraint) {
+    const Sensitivity s = derivatives(from_text(R"toml(
+[system]
+name = "rod"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "x + y"
+[parameters]
+w = 0.0
+v = 0.0
+[[constraint]]
+name = "rod"
+g = "x - y"
+[[contact]]
+name = "c3"
+gN = "x - w"
+eN = 0.0
+[[contact]]
+name = "c4"
+gN = "y - v"
+eN = 0.0
+[initial]
+q = { x = 1.0, y = 1.0 }
+)toml"),
+                                      {"w", "v"}, 2.0);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_TRUE(s.final.col(1).hasNaN());
+}
+
+/// Two frictions turn round together, and what they do to the acceleration cancels: not a smooth change for all that.
+TEST(Simultaneous, JumpsThatCancel) {
+    const Sensitivity s = derivatives(from_text(R"toml(
+[system]
+name = "between belts"
+q = ["y"]
+T = "y'^2/2"
+[parameters]
+a = 4.0
+p = 0.0
+[[slider]]
+name = "s5"
+gammaT = "y' - (-1 + a*t + p)"
+mu = 1.0
+FN = 1.0
+[[slider]]
+name = "s6"
+gammaT = "y' - (1 - a*t)"
+mu = 1.0
+FN = 1.0
+[initial]
+q = { y = 0.0 }
+)toml"),
+                                      {"a", "p"}, 0.4);
+    EXPECT_NEAR(s.final(0, 0), 0.0, 1e-10);
+    EXPECT_TRUE(s.final.col(1).hasNaN() || std::abs(s.final(0, 1) - 0.05) < 1e-8) << s.final;
+}
+
 }  // namespace
 }  // namespace saltus

@@ -212,5 +212,41 @@ q = { x = 0.0, y = "1 - A" }
     EXPECT_NEAR(s.final(0, 3), s.motion.end.q[0] / 0.25, 1e-9);
 }
 
+/// Slip in a plane under a force comes to rest with its direction turning ever faster, as |γ|^(a/(F − a)): F|γ| + a γ_x
+/// falls evenly, so T = (F|γ₀| + a γ_x0)/(F² − a²).
+TEST(ClosedForm, SlipInAPlaneThatTurnsAsItStops) {
+    const Model m = from_text(R"toml(
+[system]
+name = "puck"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+f = { x = "a" }
+[parameters]
+a = 0.1
+F = 1.0
+[[slider]]
+name = "ice"
+gammaT = ["x'", "y'"]
+mu = 1.0
+FN = "F"
+[initial]
+u = { x = 0.3, y = 1.0 }
+)toml");
+    const double a = 0.1, x = 0.3, y = 1.0, v = std::hypot(x, y), below = 1.0 - a * a;
+    for (const double rtol : {1e-9, 1e-11}) {
+        EventDriven method;
+        method.rtol = rtol;
+        method.atol = 1e-3 * rtol;
+        const Sensitivity s = derivatives(m, {"x'", "y'", "a", "F"}, 3.0, method);
+        ASSERT_EQ(s.motion.events.size(), 1U);
+        const double T = (v + a * x) / below;
+        EXPECT_NEAR(s.motion.events[0].t, T, 1e-9);
+        EXPECT_NEAR(s.events[0].dt[0], (x / v + a) / below, 2e-5);
+        EXPECT_NEAR(s.events[0].dt[1], y / v / below, 2e-5);
+        EXPECT_NEAR(s.events[0].dt[2], x / below + 2.0 * a * T / below, 2e-5);
+        EXPECT_NEAR(s.events[0].dt[3], v / below - 2.0 * T / below, 2e-5);
+    }
+}
+
 }  // namespace
 }  // namespace saltus

@@ -181,5 +181,28 @@ u = { x = 2.0 }
     EXPECT_TRUE(says(s, "not unique")) << remarks(s);
 }
 
+TEST(Refusals, AForceThatJumpsAcrossTheEdge) {
+    const std::string text = R"toml(
+[system]
+name = "pushed"
+q = ["x"]
+T = "x'^2/2"
+f = { x = "0.5 + a*t + if(t > 1.2, 4, 0)" }
+[parameters]
+a = 0.1
+F = 1.0
+[[slider]]
+name = "s"
+gammaT = "x'"
+mu = 1.0
+FN = "F"
+[initial]
+q = { x = 0.0 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"a", "F"}, 1.5);
+    EXPECT_TRUE(s.final.col(1).hasNaN()) << s.final;
+    EXPECT_TRUE(says(s, "jumps")) << remarks(s);
+}
+
 }  // namespace
 }  // namespace saltus

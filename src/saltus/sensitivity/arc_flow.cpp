@@ -193,10 +193,16 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     };
     double h = likely_ > 0.0 ? likely_ : stride_;
     int refused = 0;
+    const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
     for (int tries = 0; tries < 100000; ++tries) {
-        const double parts = std::ceil((to - t) / h * (1.0 - 1e-12));
-        const bool last = parts <= 1.0;
-        const double end = last ? to : t + (to - t) / parts;
+        if (t >= straight && straight < arc.t_end) {
+            if (!straight_step(t, arc.t_end)) return false;
+            steps_.push_back({recorded, t, arc.t_end, true});
+            return true;
+        }
+        const double goal = std::min(to, straight);
+        const double parts = std::ceil((goal - t) / h * (1.0 - 1e-12));
+        const double end = parts <= 1.0 ? goal : t + (goal - t) / parts;
         double error = 0.0;
         const bool possible = collocates(arc) ? collocated_step(t, end, arc, error) : explicit_step(t, end, error);
         if (possible && std::isfinite(error) && error <= 1.0) {
@@ -207,7 +213,7 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
             left_.swap(right_);
             left_known_ = end < arc.t_end;
             likely_ = (end - t) * factor(error);
-            if (last) return true;
+            if (end == to) return true;
             refused = 0;
             h = likely_;
             t = end;
@@ -240,8 +246,12 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     bool possible = true;
     for (std::size_t k = 0; k < arc.steps.size() && possible; ++k) {
-        const double to = std::min(arc.steps[k].t_new(), arc.t_end);
+        double to = std::min(arc.steps[k].t_new(), arc.t_end);
         possible = advance(arc, k, to);
+        if (!steps_.empty() && steps_.back().last && steps_.back().end == arc.t_end) {
+            to = arc.t_end;
+            k = arc.steps.size();
+        }
         if (!at) continue;
         directions = directions_.rows;
         at(to);

@@ -7,6 +7,10 @@
 
 namespace saltus::sensitivity {
 
+/// Where slip in a plane comes to rest, its direction turns ever faster: the last part of such an arc is taken as
+/// straight, from here.
+inline double straight_from(const integrate::RecordedArc& arc) { return arc.t_end - 1e-5 * (arc.t_end - arc.t_begin); }
+
 /// The linearised equations along a recorded arc, step by step in either direction.
 class ArcMotion {
 public:
@@ -15,6 +19,8 @@ public:
 
     void begin(const integrate::RecordedArc& arc);
     void begin_step(const ode::Dense& step);
+
+    bool turns() const { return turns_; }  ///< some slip has a direction in a plane
 
     /// Makes the tangent's linearised equations those at t, on the step; false where there are none.
     bool prepare(double t);

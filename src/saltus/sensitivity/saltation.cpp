@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "saltus/base/text.hpp"
+#include "saltus/sensitivity/arc_motion.hpp"
 #include "saltus/sensitivity/reset.hpp"
 #include "saltus/sensitivity/simultaneous.hpp"
 
@@ -70,6 +71,16 @@ public:
             largest += c.s.segment(1 + n, n).cwiseAbs().sum() * d_.acceleration_scale();
         c.transversality = largest > 0.0 ? std::abs(c.rate) / largest : 0.0;
         return c;
+    }
+
+    /// Whether what came to zero did not, nor would for long: a force that jumps across it, by an expression that does.
+    bool jumps(const EventCondition& c, double long_time) const {
+        double value = 0.0;
+        if (c.watch.what == Watch::What::reserve)
+            value = d_.reserve(d_.elements[ix(c.watch.element)], d_.parts[ix(c.watch.part)]);
+        if (c.watch.what == Watch::What::force)
+            value = d_.reactions()[ix(d_.elements[ix(c.watch.element)].rows.normal)];
+        return std::abs(value) > std::abs(c.rate) * long_time;
     }
 
 private:
@@ -193,39 +204,42 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
            !change.mode_after.elements[ix(c.watch.element)].active;
 }
 
-/// Where slip in a plane comes to rest its direction, and with it the acceleration, is rounding in the end: both are
-/// taken from a little before, to second order.
-void come_to_rest(Tangent& x, const RecordedChange& change, const std::vector<Watch>& found,
-                  const integrate::RecordedArc& arc, Vector& f) {
+/// Where slip in a plane comes to rest its direction, and with it the acceleration, is rounding in the end: both as the
+/// straight last part of the arc has them, as derivatives have come through it.
+void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::RecordedArc& arc, Vector& f) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
     for (const Watch& w : found)
         if (w.what == Watch::What::slip && d.parts[ix(w.part)].size > 1) resting.push_back(w.part);
-    const double little = 1e-5 * (arc.t_end - arc.t_begin);
+    const double from = straight_from(arc), little = arc.t_end - from;
     if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return;
-    Vector fields[2];
-    std::vector<std::array<double, 3>> directions(resting.size());
+    auto step = arc.steps.rbegin();
+    while (std::next(step) != arc.steps.rend() && step->t_old() > from) ++step;
     std::vector<double> state(ix(d.state_size()));
-    for (const int k : {1, 2}) {
-        const double t = change.t - k * little;
-        auto step = arc.steps.rbegin();
-        while (std::next(step) != arc.steps.rend() && step->t_old() > t) ++step;
-        step->evaluate(t, state.data());
-        if (!x.velocity_field(t, state.data(), fields[k - 1])) return;
-        for (std::size_t i = 0; i < resting.size(); ++i) {
-            const FrictionPart& part = d.parts[ix(resting[i])];
-            const double speed = d.slip_speed(part);
-            if (!(speed > 0.0)) return;
-            for (int r = 0; r < part.size; ++r)
-                directions[i][ix(r)] += (k == 1 ? 2.0 : -1.0) * d.row_velocity(part.row + r) / speed;
-        }
+    step->evaluate(from, state.data());
+    const int n = x.n();
+    Vector field;
+    if (!x.velocity_field(from, state.data(), field) || !x.linearised.prepare(from, state.data())) return;
+    for (const int k : resting) {
+        FrictionPart& part = d.parts[ix(k)];
+        const double speed = d.slip_speed(part);
+        if (!(speed > 0.0)) return;
+        for (int r = 0; r < part.size; ++r) part.direction[ix(r)] = d.row_velocity(part.row + r) / speed;
     }
-    f = 2.0 * fields[0] - fields[1];
-    for (std::size_t i = 0; i < resting.size(); ++i) {
-        FrictionPart& part = d.parts[ix(resting[i])];
-        const double length = std::hypot(directions[i][0], directions[i][1], directions[i][2]);
-        for (int r = 0; r < part.size; ++r) part.direction[ix(r)] = directions[i][ix(r)] / length;
+    Matrix along = Matrix::Zero(1, x.columns()), rates;
+    along(0, 0) = 1.0;
+    along.middleCols(1, 2 * n) = field.transpose();
+    x.linearised.along(along, rates);
+    f.head(n) = field.head(n) + little * field.tail(n);
+    f.tail(n) = field.tail(n) + little * rates.row(0).transpose();
+}
+
+bool slips_again_in_a_plane(const RecordedChange& change) {
+    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
+        const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
+        if (is.size > 1 && !was.slips && is.slips) return true;
     }
+    return false;
 }
 
 /// Slip that comes to rest where friction can hardly hold it: to one side it goes on.
@@ -285,13 +299,20 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
                                      : out.inherited ? change.found
                                                      : all_events(change, x.dynamics);
     if (const auto* arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece))
-        come_to_rest(x, change, found, *arc, before);
+        come_to_rest(x, found, *arc, before);
     if (start) out.inherited = found.empty();
+    if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(change))
+        return fail("slip in a plane begins again where it has come to rest, and turns at once");
     if (!out.inherited) {
         const Conditions conditions(x, change, found, before);
         for (const Watch& w : found) {
             out.untimed = out.untimed || w.what == Watch::What::hold;
             out.events.push_back(conditions.of(w));
+            const auto* const arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece);
+            if (arc != nullptr && !x.dynamics.redundant() &&
+                conditions.jumps(out.events.back(), 1e-3 * (arc->t_end - arc->t_begin)) &&
+                !(out.events.back().transversality < transversality_margin))
+                return fail("the force that decides it jumps, and so does its time");
         }
     }
 

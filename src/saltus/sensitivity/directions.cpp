@@ -88,6 +88,10 @@ void Directions::enter(const RecordedChange& change) {
     for (Eigen::Index j = 0; j < k_; ++j) {
         if (!lives(j)) continue;
         const std::string why = check.refusal(rows.row(j));
+        if (const int side = check.side(rows.row(j)); why.empty() && side != 0) {
+            int& known = out_.one_sided[static_cast<std::size_t>(j)];
+            if (known == 0) known = side;
+        }
         if (why.empty()) continue;
         remark(change.t, name(j), why);
         end(j);

@@ -303,11 +303,14 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     if (start) out.inherited = found.empty();
     if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(change))
         return fail("slip in a plane begins again where it has come to rest, and turns at once");
+    int jumping = 0;  // events that change a force by themselves
     if (!out.inherited) {
         const Conditions conditions(x, change, found, before);
         for (const Watch& w : found) {
             out.untimed = out.untimed || w.what == Watch::What::hold;
             out.events.push_back(conditions.of(w));
+            const bool friction = w.what == Watch::What::slip && x.dynamics.load(w.element) > 0.0;
+            if (friction || w.what == Watch::What::clutch) ++jumping;
             const auto* const arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece);
             if (arc != nullptr && !x.dynamics.redundant() &&
                 conditions.jumps(out.events.back(), 1e-3 * (arc->t_end - arc->t_begin)) &&
@@ -335,7 +338,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     // to nothing.
     const double jump = out.drift.cwiseAbs().maxCoeff();
     const bool lets_go = only_lets_go(change);
-    out.smooth = jump <= (lets_go ? 1e-6 : 1e-12) * size && (lets_go || out.events.size() < 2);
+    out.smooth = jump <= (lets_go ? 1e-6 : 1e-12) * size && (lets_go || jumping < 2);
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     for (const int k : idle_contacts(x, change.t, change.after.data())) {
         // δλ after the change, with its time moving along

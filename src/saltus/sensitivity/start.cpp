@@ -43,6 +43,23 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
             demands_.push_back({position.row(e.rows.normal),
                                 "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
     }
+    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+        const integrate::ElementMode& e = change.mode_after.elements[k];
+        for (int p = e.first_part; p < e.first_part + e.parts && e.active; ++p) {
+            const integrate::FrictionPart& part = change.mode_after.parts[static_cast<std::size_t>(p)];
+            x.dynamics.evaluate_terms(change.t, state);
+            if (!part.slips || x.dynamics.slip_speed(part) > 1e-12) continue;
+            Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(x.columns());
+            for (int r = 0; r < part.size; ++r)
+                along += part.direction[static_cast<std::size_t>(r)] * velocity.row(part.row + r);
+            from_rest_.push_back(along);
+            if (e.rows.kind == ElementKind::contact && !x.dynamics.compliant())
+                demands_.push_back(
+                    {velocity.row(e.rows.normal), "friction begins to slip from rest in '" +
+                                                      m.contacts[static_cast<std::size_t>(e.rows.index)].name +
+                                                      "', and would not in the impact that it makes"});
+        }
+    }
     // What no force holds must neither move nor be pushed.
     for (const int k : idle_contacts(x, change.t, state)) {
         const int row = change.mode_after.elements[static_cast<std::size_t>(k)].rows.normal;
@@ -58,6 +75,14 @@ std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {
         if (std::abs(d.change.dot(direction)) > 1e-9 * d.change.cwiseAbs().dot(direction.cwiseAbs()))
             return d.otherwise;
     return {};
+}
+
+int StartCheck::side(const Eigen::RowVectorXd& direction) const {
+    for (const Eigen::RowVectorXd& along : from_rest_)
+        if (const double rate = along.dot(direction);
+            std::abs(rate) > 1e-9 * along.cwiseAbs().dot(direction.cwiseAbs()))
+            return rate > 0.0 ? 1 : -1;
+    return 0;
 }
 
 void StartCheck::arrest(Matrix& directions) const {

@@ -21,6 +21,9 @@ public:
 
     /// Why there is no derivative along a direction, or "".
     std::string refusal(const Eigen::RowVectorXd& direction) const;
+    /// The side of a variable on which its derivative holds, 1 or −1, where friction begins to slip from rest: to the
+    /// other it would slip the other way first. 0: on both.
+    int side(const Eigen::RowVectorXd& direction) const;
     /// Takes the velocities away that do not last, in all rows.
     void arrest(Matrix& directions) const;
     /// δu after that, n × columns.
@@ -33,6 +36,7 @@ private:
     };
     int n_;
     std::vector<Demand> demands_;
+    std::vector<Eigen::RowVectorXd> from_rest_;  // δγ along the slip that begins
     Matrix velocity_;
 };
 

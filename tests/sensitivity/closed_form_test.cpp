@@ -248,5 +248,30 @@ u = { x = 0.3, y = 1.0 }
     }
 }
 
+/// A block that slips as soon as it is let go: pushed along, the velocity stays; pushed against, it would turn first.
+TEST(ClosedForm, SlipFromRestHoldsOnOneSide) {
+    const Sensitivity s = derivatives(from_text(R"toml(
+[system]
+name = "let go"
+q = ["x"]
+T = "x'^2/2"
+f = { x = "-1" }
+[parameters]
+F = 0.5
+[[slider]]
+name = "s"
+gammaT = "x'"
+mu = 1.0
+FN = "F"
+[initial]
+q = { x = 0.0 }
+)toml"),
+                                      {"x", "x'", "F"}, 1.0);
+    EXPECT_NEAR(s.final(0, 1), 1.0, 1e-12);
+    EXPECT_NEAR(s.final(0, 2), 0.5, 1e-12);
+    EXPECT_EQ(s.one_sided, (std::vector<int>{0, -1, 0}));
+    EXPECT_NE(remarks(s).find("smaller values alone"), std::string::npos) << remarks(s);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -178,6 +178,10 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
         if (!s.events.empty() && lives(j) && std::abs(dt(j)) > 0.0)
             out_.one_sided[static_cast<std::size_t>(j)] = dt(j) > 0.0 ? 1 : -1;
     enter(change);
+    for (Eigen::Index j = 0; j < k_; ++j)
+        if (const int side = out_.one_sided[static_cast<std::size_t>(j)]; lives(j) && side != 0)
+            remark(change.t, name(j),
+                   std::string("its derivatives hold for ") + (side > 0 ? "larger" : "smaller") + " values alone");
 }
 
 /// Of an event of the trajectory, which may be several that fall together.

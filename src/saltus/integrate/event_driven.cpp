@@ -705,6 +705,23 @@ void Run::become_implicit() { implicit_.emplace(d_.state_size(), tolerances(sett
 
 /// No step leads on. Perhaps the mode itself has come to its end: a contact force that grows without bound.
 Run::Next Run::stuck(ode::StepStatus status) {
+    // Slip in a plane turns ever faster as it comes to rest: there it is, unless it has just begun.
+    std::vector<Found> resting;
+    d_.evaluate_terms(t_, x_.data());
+    const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
+    for (std::size_t k = 0; k < watcher_.watches().size(); ++k) {
+        const Watch& w = watcher_.watches()[k];
+        if (w.what != Watch::What::slip || d_.parts[ix(w.part)].size == 1) continue;
+        const FrictionPart& part = d_.parts[ix(w.part)];
+        if (d_.slip_speed(part) <= 1e-8 * model::row_scale(model_.layout().rows, d_.terms().W, part.row, u))
+            resting.push_back({t_, t_, t_, static_cast<int>(k)});
+    }
+    const double slipped = out_.arcs.empty() ? 0.0 : t_ - out_.arcs.back().t_begin;
+    if (!resting.empty() && slipped > 1e-6 * (t_ - out_.start.t)) {
+        last_event_ = t_;
+        change_mode(resting, false);
+        return ended_ ? Next::end : Next::arc;
+    }
     const std::vector<ElementMode> before = d_.elements;
     Candidates candidates = nothing();
     for (std::size_t i = 0; i < d_.elements.size(); ++i)

@@ -792,7 +792,10 @@ trajectory::Trajectory Run::go() {
         else
             warn("the system gives no derivatives: explicit integration");
     }
-    if (options_.recording != nullptr) *options_.recording = {settings_.compliant, settings_.stiffness, {}};
+    if (options_.recording != nullptr) {
+        *options_.recording = {settings_.compliant, settings_.stiffness, {}};
+        options_.recording->pieces.reserve(64);
+    }
     start();
     while (!ended_ && t_ < options_.t_end && arc() == Next::arc) {
         if (static_cast<long>(out_.events.size()) > settings_.max_events) {

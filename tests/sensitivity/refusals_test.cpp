@@ -204,5 +204,32 @@ q = { x = 0.0 }
     EXPECT_TRUE(says(s, "jumps")) << remarks(s);
 }
 
+TEST(Refusals, FrictionOfASpringThatIsNotLoadedYet) {
+    const std::string text = R"toml(
+[system]
+name = "soft floor"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+f = { y = "-10" }
+[parameters]
+k = 1000.0
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = 0.5
+[penalty]
+k = "k"
+d = 20.0
+[initial]
+q = { x = 0.0, y = 0.0 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"x'", "k", "y"}, 1.0, integrate::Penalty{});
+    EXPECT_TRUE(s.final.col(0).hasNaN()) << s.final;
+    EXPECT_FALSE(s.final.col(1).hasNaN()) << remarks(s);
+    EXPECT_TRUE(s.final.col(2).hasNaN()) << s.final;
+    EXPECT_TRUE(says(s, "grows from nothing")) << remarks(s);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -29,7 +29,7 @@ void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, cons
     for (Eigen::Index i = 0; i < size; ++i) to[i] = h * to[i] + (start != nullptr ? start->data()[i] : 0.0);
 }
 
-constexpr double safety = 0.9, little_left = 1e-6;
+constexpr double safety = 0.9;
 /// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
 /// power 10/6.
 constexpr double rough_tolerance = 1e-6;
@@ -195,6 +195,8 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
     int refused = 0;
     const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
     for (int tries = 0; tries < 100000; ++tries) {
+        // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it goes
+        // to zero in a straight line.
         if (t >= straight && straight < arc.t_end) {
             if (!straight_step(t, arc.t_end)) return false;
             steps_.push_back({recorded, t, arc.t_end, true});
@@ -218,13 +220,6 @@ bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, d
             h = likely_;
             t = end;
         } else {
-            // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it
-            // goes to zero in a straight line.
-            if (arc.t_end - t <= little_left * (arc.t_end - arc.t_begin)) {
-                if (!straight_step(t, to)) return false;
-                steps_.push_back({recorded, t, to, true});
-                return true;
-            }
             // Where coefficients have a kink, the order of the method says nothing about the next try.
             h = (end - t) * (possible && std::isfinite(error) ? factor(error) : 0.25) * (refused++ > 0 ? 0.2 : 1.0);
             if (h < shortest) return false;

@@ -2,7 +2,6 @@
 #include "saltus/sensitivity/saltation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -242,6 +241,27 @@ bool slips_again_in_a_plane(const RecordedChange& change) {
     return false;
 }
 
+/// A contact with a spring that closes at rest: to one side it would first open, for √ε, and its friction grows from
+/// nothing and stops what begins to slip there after a time that has no derivative.
+void take_hold(Tangent& x, const RecordedChange& change, std::vector<Condition>& conditions) {
+    Matrix position, velocity;
+    for (std::size_t i = 0; i < change.mode_after.elements.size(); ++i) {
+        const ElementMode& e = change.mode_after.elements[i];
+        if (e.rows.kind != ElementKind::contact || !e.active || change.mode_before.elements[i].active) continue;
+        if (std::abs(x.dynamics.row_velocity(e.rows.normal)) > at_zero) continue;
+        x.linearised.gather(Function::position, change.t, change.after.data(), {}, {}, position);
+        x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
+        conditions.push_back({position.row(e.rows.normal), "the spring is touched at rest, and it would be left"});
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            const FrictionPart& part = change.mode_after.parts[ix(k)];
+            if (x.dynamics.slip_speed(part) > at_zero) continue;
+            for (int row = part.row; row < part.row + part.size; ++row)
+                conditions.push_back(
+                    {velocity.row(row), "friction takes hold of it with a force that grows from nothing"});
+        }
+    }
+}
+
 /// Slip that comes to rest where friction can hardly hold it: to one side it goes on.
 bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& change) {
     for (std::size_t i = 0; i < d.elements.size(); ++i) {
@@ -331,6 +351,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     out.map = std::move(r.map);
     std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
+    if (x.dynamics.compliant()) take_hold(x, change, out.conditions);
     if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
     const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();

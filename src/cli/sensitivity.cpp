@@ -106,6 +106,7 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
     if (!c.output.empty()) sensitivity::output_of(m, c.output, 0.0, m.q0, m.u0);  // refused before the work
     sensitivity::Options options;
     options.method = q.method;
+    std::visit([](auto& method) { method.keep_arcs = false; }, options.method);
     options.t_end = q.t_end;
     options.output = report.output = c.output;
     options.adjoint = report.adjoint = c.adjoint;

@@ -100,7 +100,7 @@ private:
     long steps_since_asked_ = 0;
     int events_here_ = 0;     // at the same time: a loop must end
     bool coarsened_ = false;  // at least once
-    double last_event_ = -1.0;
+    double last_event_ = -1.0, arc_began_ = 0.0;
     ode::Dense dense_;
     std::optional<RecordedChange> change_record_;  // of the change in progress, where one is wanted
     trajectory::Trajectory out_;
@@ -533,7 +533,7 @@ void Run::pass_accumulation(const Accumulation::Limit& limit) {
         dense_.reset(t_, limit.t, d_.state_size(), 2);
         std::copy(before.begin(), before.end(), dense_.term(0).begin());
         std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
-        out_.arcs.push_back({t_, limit.t, {}, {}});
+        if (settings_.keep_arcs) out_.arcs.push_back({t_, limit.t, {}, {}});
         keep(dense_, limit.t);
     }
     t_ = limit.t;
@@ -595,6 +595,7 @@ Run::Next Run::arc() {
         return true;
     };
     const ode::Problem problem{f, jacobian};
+    arc_began_ = t_;
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = t_;
@@ -716,8 +717,7 @@ Run::Next Run::stuck(ode::StepStatus status) {
         if (d_.slip_speed(part) <= 1e-8 * model::row_scale(model_.layout().rows, d_.terms().W, part.row, u))
             resting.push_back({t_, t_, t_, static_cast<int>(k)});
     }
-    const double slipped = out_.arcs.empty() ? 0.0 : t_ - out_.arcs.back().t_begin;
-    if (!resting.empty() && slipped > 1e-6 * (t_ - out_.start.t)) {
+    if (!resting.empty() && t_ - arc_began_ > 1e-6 * (t_ - out_.start.t)) {
         last_event_ = t_;
         change_mode(resting, false);
         return ended_ ? Next::end : Next::arc;

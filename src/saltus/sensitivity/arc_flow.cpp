@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "saltus/ode/dop853.hpp"
@@ -29,7 +30,14 @@ void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, cons
     for (Eigen::Index i = 0; i < size; ++i) to[i] = h * to[i] + (start != nullptr ? start->data()[i] : 0.0);
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double safety = 0.9;
+/// Steps grow by no more than this; and an arc may begin with so many of the motion's first step.
+constexpr double longer = 20.0, boldness = 3.0;
+/// Recorded steps are taken together as long as they are not shorter than this part of one before; no longer on an arc
+/// where that was refused so many times.
+constexpr double not_shorter = 0.25;
+constexpr int patience = 3;
 /// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
 /// power 10/6.
 constexpr double rough_tolerance = 1e-6;
@@ -177,55 +185,20 @@ bool ArcFlow::collocated_step(double t, double end, const integrate::RecordedArc
     return true;
 }
 
-bool ArcFlow::advance(const integrate::RecordedArc& arc, std::size_t recorded, double to) {
-    const ode::Dense& step = arc.steps[recorded];
-    motion_.begin_step(step);
-    const double from = step.t_old();
-    if (!(from < to)) return true;
-    stride_ = to - from;
-    grow_scale();
-    double t = from;
-    const double shortest = (collocates(arc) ? 1e-13 : 1e-10) * stride_;
-    const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
-    constexpr double longer = 20.0;
-    const auto factor = [&](double error) {
-        return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.2, longer) : longer;
-    };
-    double h = likely_ > 0.0 ? likely_ : stride_;
-    int refused = 0;
-    const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
-    for (int tries = 0; tries < 100000; ++tries) {
-        // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it goes
-        // to zero in a straight line.
-        if (t >= straight && straight < arc.t_end) {
-            if (!straight_step(t, arc.t_end)) return false;
-            steps_.push_back({recorded, t, arc.t_end, true});
-            return true;
-        }
-        const double goal = std::min(to, straight);
-        const double parts = std::ceil((goal - t) / h * (1.0 - 1e-12));
-        const double end = parts <= 1.0 ? goal : t + (goal - t) / parts;
-        double error = 0.0;
-        const bool possible = collocates(arc) ? collocated_step(t, end, arc, error) : explicit_step(t, end, error);
-        if (possible && std::isfinite(error) && error <= 1.0) {
-            steps_.push_back({recorded, t, end, false});
-            for (Bundle* b : {&probe_, &directions_})
-                if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
-            grow_scale();
-            left_.swap(right_);
-            left_known_ = end < arc.t_end;
-            likely_ = (end - t) * factor(error);
-            if (end == to) return true;
-            refused = 0;
-            h = likely_;
-            t = end;
-        } else {
-            // Where coefficients have a kink, the order of the method says nothing about the next try.
-            h = (end - t) * (possible && std::isfinite(error) ? factor(error) : 0.25) * (refused++ > 0 ? 0.2 : 1.0);
-            if (h < shortest) return false;
-        }
+bool ArcFlow::take(const integrate::RecordedArc& arc, double t, double end, double& error) {
+    const bool possible = collocates(arc) ? collocated_step(t, end, arc, error) : explicit_step(t, end, error);
+    if (!possible || !std::isfinite(error)) {
+        error = infinity;
+        return false;
     }
-    return false;
+    if (error > 1.0) return false;
+    steps_.push_back({t, end});
+    for (Bundle* b : {&probe_, &directions_})
+        if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
+    grow_scale();
+    left_.swap(right_);
+    left_known_ = end < arc.t_end;
+    return true;
 }
 
 bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
@@ -235,22 +208,62 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     motion_.begin(arc);
     probe_.rows = probe;
     directions_.rows = directions;
-    likely_ = 0.0;
     left_known_ = false;
     scale_.resize(probe.rows(), 2);
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
+    grow_scale();
+
+    const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
+    const auto factor = [&](double error) {
+        return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.2, longer) : longer;
+    };
+    const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
+    const auto end_of = [&](std::size_t k) { return std::min(arc.steps[k].t_new(), arc.t_end); };
+    const auto length_of = [&](std::size_t k) { return arc.steps[k].t_new() - arc.steps[k].t_old(); };
+    double t = arc.steps.front().t_old();
+    double h = std::clamp(likely_, length_of(0), boldness * length_of(0));
+    int refused = 0, refused_together = 0;
     bool possible = true;
-    for (std::size_t k = 0; k < arc.steps.size() && possible; ++k) {
-        double to = std::min(arc.steps[k].t_new(), arc.t_end);
-        possible = advance(arc, k, to);
-        if (!steps_.empty() && steps_.back().last && steps_.back().end == arc.t_end) {
-            to = arc.t_end;
-            k = arc.steps.size();
-        }
-        if (!at) continue;
+    std::size_t k = 0;
+    const auto tell = [&](double when) {
+        if (!at) return;
         directions = directions_.rows;
-        at(to);
+        at(when);
+    };
+    const auto move_on = [&] {
+        for (; k < arc.steps.size() && end_of(k) <= t; ++k) tell(end_of(k));
+    };
+    for (move_on(); possible && k < arc.steps.size(); move_on()) {
+        // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it goes
+        // to zero in a straight line.
+        if (t >= straight && straight < arc.t_end) {
+            possible = straight_step(t, arc.t_end);
+            steps_.push_back({t, arc.t_end, true});
+            tell(arc.t_end);
+            break;
+        }
+        std::size_t last = k;
+        for (double longest = length_of(k); !at && refused_together < patience && last + 1 < arc.steps.size(); ++last) {
+            if (end_of(last + 1) - t > h || length_of(last + 1) < not_shorter * longest) break;
+            longest = std::max(longest, length_of(last + 1));
+        }
+        stride_ = end_of(last) - arc.steps[k].t_old();
+        const double goal = std::min(end_of(last), straight);
+        const double parts = std::ceil((goal - t) / h * (1.0 - 1e-12));
+        const double end = parts <= 1.0 ? goal : t + (goal - t) / parts;
+        double error = 0.0;
+        if (take(arc, t, end, error)) {
+            h = (end - t) * factor(error);
+            t = end;
+            refused = 0;
+        } else {
+            // Where coefficients have a kink, the order of the method says nothing about the next try.
+            h = (end - t) * (std::isfinite(error) ? factor(error) : 0.25) * (refused++ > 0 ? 0.2 : 1.0);
+            if (last > k) ++refused_together;
+            possible = h >= (collocates(arc) ? 1e-13 : 1e-10) * (end_of(k) - arc.steps[k].t_old());
+        }
     }
+    likely_ = h;
     probe = probe_.rows;
     directions = directions_.rows;
     return possible;
@@ -294,9 +307,8 @@ bool ArcFlow::collocated_back(const Step& step, bool stiff, Matrix& gradients) {
 bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Step>& steps, Matrix& gradients) {
     if (steps.empty()) return true;
     motion_.begin(arc);
-    for (std::size_t k = steps.size(), recorded = arc.steps.size(); k-- > 0;) {
-        if (steps[k].recorded != recorded) motion_.begin_step(arc.steps[recorded = steps[k].recorded]);
-        const bool possible = steps[k].last     ? straight_back(steps[k], gradients)
+    for (std::size_t k = steps.size(); k-- > 0;) {
+        const bool possible = steps[k].straight ? straight_back(steps[k], gradients)
                               : collocates(arc) ? collocated_back(steps[k], arc.implicit, gradients)
                                                 : explicit_back(steps[k], gradients);
         if (!possible) return false;

@@ -12,22 +12,22 @@ namespace saltus::sensitivity {
 /// or where the motion is stiff Radau's right ones, checked against three; explicit of order 8 for many coordinates,
 /// for which the matrix of all nodes would be large. [Hairer] II.5, II.7, IV.5
 ///
-/// The error is measured on a probe, so that the steps are the same whatever else is carried; with them `backwards` is
-/// the transpose of `forwards` to rounding, not only to the error of both.
+/// A step may take several recorded ones together, where they do not become shorter: what the motion saw there must not
+/// fall between the nodes. The error is measured on a probe, so that the steps are the same whatever else is carried;
+/// with them `backwards` is the transpose of `forwards` to rounding, not only to the error of both.
 class ArcFlow {
 public:
     struct Step {
-        std::size_t recorded;  ///< of the arc's steps
         double t, end;
-        bool last = false;  ///< straight to the end of the arc
+        bool straight = false;  ///< to the end of the arc
     };
 
     /// `size_q`, `size_u`: below them derivatives, times the value of what they are by, are nothing.
     ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u);
 
     /// Carries the probe and the directions, one a row in the columns of Tangent, from the beginning of an arc to its
-    /// end; tells the times at the ends of the recorded steps. False where the equations cannot be evaluated, or no
-    /// step is short enough.
+    /// end; stops at the ends of all recorded steps if somebody wants to know. False where the equations cannot be
+    /// evaluated, or no step is short enough.
     bool forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
                   const std::function<void(double)>& at = {});
     const std::vector<Step>& steps() const { return steps_; }  ///< of the last `forwards`
@@ -46,7 +46,7 @@ private:
         Matrix stage, sum, rates, next;
     };
 
-    bool advance(const integrate::RecordedArc& arc, std::size_t recorded, double to);
+    bool take(const integrate::RecordedArc& arc, double t, double end, double& error);
     void grow_scale();
     double measure(const Matrix& error) const;
     void stage_of(Bundle& bundle, int stage, double h);
@@ -66,10 +66,10 @@ private:
     const double floor_[2];    // of positions and velocities
     std::vector<Step> steps_;  // of the arc
     Bundle probe_, directions_, all_;
-    double stride_ = 0.0;  // of the recorded step
+    double stride_ = 0.0;  // of the recorded steps that a step is in
     Matrix left_, right_;  // accelerations of the probe at the ends of a step
     bool left_known_ = false;
-    double likely_ = 0.0;  // step that the error will allow, as far as the last one told; 0: not known
+    double likely_ = 0.0;  // step that the error will allow, as far as the last one told
     Matrix scale_;         // probe's rows × 2: largest positions and velocities so far
 };
 

@@ -231,5 +231,48 @@ q = { x = 0.0, y = 0.0 }
     EXPECT_TRUE(says(s, "grows from nothing")) << remarks(s);
 }
 
+/// A ball that falls for one second comes down at the end, or just after it: one side has the derivative of the fall,
+/// the other that of the rebound.
+TEST(Refusals, AnEventOnTheEndHasTwoSides) {
+    const model::Description d = io::parse_model(R"toml(
+[system]
+name = "ball"
+q = ["y"]
+T = "y'^2/2"
+U = "g*y"
+[parameters]
+g = 9.81
+e = 0.8
+y0 = 4.905
+[[contact]]
+name = "floor"
+gN = "y"
+eN = "e"
+[initial]
+q = { y = "y0" }
+)toml",
+                                                 "test");
+    const Model m = built(d);
+    for (const double before : {0.0, 1e-13, 1e-8}) {
+        sensitivity::Options options;
+        options.t_end = 1.0 - before;
+        const Sensitivity s = sensitivity::sensitivity(m, sensitivity::variables(m, {"y0", "g", "e"}), options);
+        const bool near = before < 1e-11;
+        EXPECT_EQ(says(s, "falls on the end"), near) << before << remarks(s);
+        EXPECT_NEAR(s.final(0, 0), s.motion.events.empty() ? 1.0 : -0.8, 1e-9);
+        if (!near) continue;
+        const int side = s.motion.events.empty() ? 1 : -1;
+        EXPECT_EQ(s.one_sided, (std::vector<int>{side, -side, 0}));
+        const Differences differences = sensitivity::differences(d, {}, s, options);
+        EXPECT_EQ(differences.compared, 3);
+        EXPECT_LT(differences.max_relative_error, 1e-6);
+        options.output = "y";
+        options.adjoint = true;
+        const Sensitivity back = sensitivity::sensitivity(m, sensitivity::variables(m, {"y0"}), options);
+        EXPECT_TRUE(says(back, "falls on the end")) << remarks(back);
+        EXPECT_NEAR(back.output_derivative[0], s.final(0, 0), 1e-12);
+    }
+}
+
 }  // namespace
 }  // namespace saltus

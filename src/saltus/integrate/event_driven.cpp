@@ -62,6 +62,7 @@ private:
     template <class Stepper>
     Next integrate(Stepper& stepper, const ode::Problem& problem);
     Next stuck(ode::StepStatus status);
+    bool in_a_jump();
     void become_implicit();
     Mode mode_of(const ElementMode& e) const;
     void keep(const ode::Dense& step, double until);
@@ -292,6 +293,7 @@ void Run::decide(const std::vector<Found>& found, bool first) {
                 break;
             }
             case Watch::What::hold: held = true; break;
+            case Watch::What::jump: break;
             case Watch::What::reaction: d_.elements[ix(w.element)].reaction_sign *= -1.0; break;
         }
     }
@@ -680,7 +682,7 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
         largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
         if (t_ >= options_.t_end) return Next::end;
         // Equations that nearly say the same make fast motions of no size: where they hold it up, they count as one.
-        const bool crawls = slow >= 300 && d_.redundancy() < 1e-3;
+        const bool crawls = slow >= 300 && d_.equation_rows().size() > 1 && d_.redundancy() < 1e-3;
         if (crawls) {
             coarsen();
             slow = 0;
@@ -752,8 +754,33 @@ Run::Next Run::stuck(ode::StepStatus status) {
         if (changed) return go_on(Next::arc);
     }
     change_record_.reset();
-    fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")");
+    fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")" +
+         (in_a_jump()
+              ? "; an expression jumps here and the motion cannot leave it: dry friction by sign or if is to be "
+                "written as friction of a contact or as a slider"
+              : ""));
     return Next::end;
+}
+
+/// Whether something that an expression compares is zero here, beside what could make it large.
+bool Run::in_a_jump() {
+    if (linearised_.switches() == 0) return false;
+    std::vector<double> values(ix(linearised_.switches()));
+    Matrix derivatives;
+    linearised_.switches(t_, x_.data(), values);
+    linearised_.switch_derivatives(t_, x_.data(), derivatives);
+    const int n = d_.size();
+    Vector size(1 + 2 * n);
+    size(0) = std::abs(t_);
+    for (int i = 0; i < n; ++i) {
+        size(1 + i) = std::abs(x_[ix(i)]);
+        size(1 + n + i) = largest_acceleration_ * (t_ - out_.start.t) + std::abs(x_[ix(n + i)]);
+    }
+    for (Eigen::Index k = 0; k < derivatives.rows(); ++k)
+        if (std::abs(values[static_cast<std::size_t>(k)]) <=
+            1e-8 * derivatives.row(k).head(1 + 2 * n).cwiseAbs().dot(size.transpose()))
+            return true;
+    return false;
 }
 
 void Run::finish() {

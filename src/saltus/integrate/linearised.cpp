@@ -65,6 +65,16 @@ void Linearised::gather(Function f, double t, const double* x, std::span<const d
             out(r, pattern.column[ix(k)]) += values_[ix(k)];
 }
 
+void Linearised::switches(double t, const double* x, std::span<double> values) {
+    const auto n = ix(d_.size());
+    jacobians_->switches(model::at(d_.model(), t, {x, n}, {x + n, n}), values);
+}
+
+void Linearised::switch_derivatives(double t, const double* x, Matrix& out) {
+    const auto n = ix(d_.size());
+    jacobians_->switch_derivatives(model::at(d_.model(), t, {x, n}, {x + n, n}), out);
+}
+
 /// Forces that follow the state at a given load: their own derivatives, and that of the load where it is known.
 void Linearised::collect_following() {
     following_.clear();

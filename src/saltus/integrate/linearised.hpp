@@ -41,6 +41,11 @@ public:
     void gather(model::Function f, double t, const double* x, std::span<const double> a, std::span<const double> lambda,
                 Matrix& out);
 
+    /// Where expressions jump or have a kink (model::Jacobians): how many functions, their values, derivatives in full.
+    int switches() { return available() ? jacobians_->switches() : 0; }
+    void switches(double t, const double* x, std::span<double> values);
+    void switch_derivatives(double t, const double* x, Matrix& out);
+
 private:
     /// A force that follows the state: the row it acts on, and its derivative.
     struct Following {

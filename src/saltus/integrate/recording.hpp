@@ -40,6 +40,7 @@ struct RecordedImpact {
 /// What happened between two arcs.
 struct RecordedChange {
     double t = 0.0;
+    double earlier = 0.0;  ///< by so much was `before`: an expression that jumps is to be seen on both sides
     bool first = false;  ///< at the start of the motion, or made by the change before
     bool unavoidable =
         false;  ///< the mode just chosen could not hold: it ends where it began, and has no time of its own

@@ -138,7 +138,8 @@ double Watcher::value(const Watch& w) {
         case What::reserve: return d_.reserve(e, d_.parts[ix(w.part)]);
         case What::reaction: return e.reaction_sign * d_.reactions()[ix(e.rows.normal)];
         case What::clutch: return d_.row_velocity(e.rows.normal);
-        case What::hold: break;
+        case What::hold:
+        case What::jump: break;
     }
     return 0.0;
 }

@@ -22,6 +22,7 @@ struct Watch {
         reaction,  ///< of a constraint with slipping friction, by its sign
         clutch,    ///< velocity of a free clutch
         hold,      ///< all that holds together, where the reactions are not unique: 0 < as long as some are allowed
+        jump,      ///< of an expression: what it compares, `element` its number; found in recordings alone
     };
     What what;
     int element;

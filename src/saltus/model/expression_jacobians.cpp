@@ -34,8 +34,38 @@ DerivativeTapes::DerivativeTapes(const Formulas& formulas, const Derived& derive
 const DerivativeTapes::Made& DerivativeTapes::of(Function f) const {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<const Made>& made = made_[index_of(f)];
-    if (made == nullptr) made = std::make_unique<const Made>(make(f));
+    if (made == nullptr) made = std::make_unique<const Made>(make(outputs_of(f), f == Function::residual));
     return *made;
+}
+
+const DerivativeTapes::Switches& DerivativeTapes::switches() const {
+    const std::lock_guard lock(mutex_);
+    if (switches_ == nullptr) {
+        const std::vector<Expr> list = conditions();
+        switches_ = std::make_unique<const Switches>(Switches{tape_of(list), make(list, false)});
+    }
+    return *switches_;
+}
+
+/// Of all that the equations of motion are made of.
+std::vector<Expr> DerivativeTapes::conditions() const {
+    Graph& g = f_.graph;
+    std::vector<Expr> roots = d_.h;
+    for (const std::vector<Expr>* list : {&d_.velocity, &d_.zeta, &std::as_const(f_.coefficients)})
+        roots.insert(roots.end(), list->begin(), list->end());
+    for (const std::vector<Derived::Entry>* list : {&d_.mass, &d_.rows})
+        for (const Derived::Entry& e : *list) roots.push_back(e.value);
+    std::vector<Expr> out;
+    for (const Expr e : expr::reachable(g, roots)) {
+        const expr::Node node = g[e];
+        const bool compares = node.op == expr::Op::less || node.op == expr::Op::less_equal;
+        if (!compares && node.op != expr::Op::sign) continue;
+        const Expr c = compares ? g.sub(node.a, node.b) : node.a;
+        if (g.depends_on(c, expr::time | expr::position | expr::velocity) &&
+            std::find(out.begin(), out.end(), c) == out.end())
+            out.push_back(c);
+    }
+    return out;
 }
 
 std::vector<Expr> DerivativeTapes::outputs_of(Function function) const {
@@ -71,16 +101,14 @@ std::vector<Expr> DerivativeTapes::outputs_of(Function function) const {
     return out;
 }
 
-DerivativeTapes::Made DerivativeTapes::make(Function function) const {
+DerivativeTapes::Made DerivativeTapes::make(const std::vector<Expr>& functions, bool by_coordinate) const {
     Made made;
     Graph& g = f_.graph;
     if (derivatives_.empty())
         for (const auto& [symbol, column] : columns_) derivatives_.emplace_back(g, symbol);
-    const std::vector<Expr> functions = outputs_of(function);
     std::vector<Expr> outputs;
     std::vector<int> present;
     made.pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(parameters_.size());
-    const bool by_coordinate = function == Function::residual;
     const std::size_t rows = by_coordinate ? static_cast<std::size_t>(f_.coordinates) : functions.size();
     std::size_t local = 0;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -97,11 +125,15 @@ DerivativeTapes::Made DerivativeTapes::make(Function function) const {
         }
         made.pattern.add_row(present);
     }
+    made.tape = tape_of(outputs);
+    return made;
+}
+
+Tape DerivativeTapes::tape_of(const std::vector<Expr>& outputs) const {
     std::vector<Expr> variables{f_.t};
     for (const std::vector<Expr>* list : {&std::as_const(f_.q), &std::as_const(f_.u), &a_, &lambda_})
         variables.insert(variables.end(), list->begin(), list->end());
-    made.tape = Tape(g, outputs, f_.p, variables);
-    return made;
+    return Tape(f_.graph, outputs, f_.p, variables);
 }
 
 std::shared_ptr<const DerivativeTapes> DerivativeStore::by(const Formulas& formulas, const Derived& derived,
@@ -122,15 +154,15 @@ ExpressionJacobians::ExpressionJacobians(std::shared_ptr<const DerivativeTapes> 
 
 ExpressionJacobians::AtHand& ExpressionJacobians::at_hand(Function f) const {
     AtHand& own = at_hand_[index_of(f)];
-    if (own.made == nullptr) {
-        own.made = &tapes_->of(f);
-        own.scratch.resize(own.made->tape.slot_count());
+    if (own.tape == nullptr) {
+        const DerivativeTapes::Made& made = tapes_->of(f);
+        own.pattern = &made.pattern;
+        own.tape = &made.tape;
     }
     return own;
 }
 
-void ExpressionJacobians::evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
-                                   std::span<double> values) {
+void ExpressionJacobians::fill(const At& at, std::span<const double> a, std::span<const double> lambda) {
     const std::vector<int>& index = tapes_->index();
     const std::size_t n = index.size();
     const auto local = [&](std::span<const double> from, std::size_t to) {
@@ -143,13 +175,41 @@ void ExpressionJacobians::evaluate(Function f, const At& at, std::span<const dou
     local(a, 1 + 2 * n);
     for (std::size_t r = 0; r + 1 + 3 * n < variables_.size(); ++r)
         variables_[1 + 3 * n + r] = lambda.empty() ? 0.0 : lambda[r];
-    AtHand& own = at_hand(f);
-    if (!own.prepared || !std::equal(at.p.begin(), at.p.end(), own.p.begin(), own.p.end())) {
-        own.p.assign(at.p.begin(), at.p.end());
-        own.made->tape.prepare<double>(at.p, own.scratch);
+}
+
+void ExpressionJacobians::run(AtHand& own, std::span<const double> p, std::span<double> values) const {
+    if (!own.prepared || !std::equal(p.begin(), p.end(), own.p.begin(), own.p.end())) {
+        own.scratch.resize(own.tape->slot_count());
+        own.p.assign(p.begin(), p.end());
+        own.tape->prepare<double>(p, own.scratch);
         own.prepared = true;
     }
-    own.made->tape.evaluate<double>(variables_, own.scratch, values);
+    own.tape->evaluate<double>(variables_, own.scratch, values);
+}
+
+void ExpressionJacobians::evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
+                                   std::span<double> values) {
+    fill(at, a, lambda);
+    run(at_hand(f), at.p, values);
+}
+
+void ExpressionJacobians::switches(const At& at, std::span<double> values) {
+    switch_values_.tape = &tapes_->switches().values;
+    fill(at, {}, {});
+    run(switch_values_, at.p, values);
+}
+
+void ExpressionJacobians::switch_derivatives(const At& at, Matrix& out) {
+    const DerivativeTapes::Made& made = tapes_->switches().derivatives;
+    switch_derivatives_.tape = &made.tape;
+    fill(at, {}, {});
+    std::vector<double> values(made.pattern.size());
+    run(switch_derivatives_, at.p, values);
+    out.setZero(made.pattern.rows, made.pattern.cols);
+    for (int r = 0; r < made.pattern.rows; ++r)
+        for (int k = made.pattern.start[static_cast<std::size_t>(r)];
+             k < made.pattern.start[static_cast<std::size_t>(r) + 1]; ++k)
+            out(r, made.pattern.column[static_cast<std::size_t>(k)]) = values[static_cast<std::size_t>(k)];
 }
 
 }  // namespace saltus::model

@@ -196,6 +196,22 @@ public:
         }
     }
 
+    int switches() const override { return part_[0]->switches() + part_[1]->switches(); }
+
+    void switches(const At& at, std::span<double> values) override {
+        const auto first = static_cast<std::size_t>(part_[0]->switches());
+        part_[0]->switches(at, values.first(first));
+        part_[1]->switches(at, values.subspan(first));
+    }
+
+    void switch_derivatives(const At& at, Matrix& out) override {
+        Matrix rows[2];
+        for (std::size_t part = 0; part < 2; ++part) part_[part]->switch_derivatives(at, rows[part]);
+        out.resize(rows[0].rows() + rows[1].rows(), residual_.pattern.cols);
+        if (rows[0].rows() > 0) out.topRows(rows[0].rows()) = rows[0];
+        if (rows[1].rows() > 0) out.bottomRows(rows[1].rows()) = rows[1];
+    }
+
 private:
     std::unique_ptr<Jacobians> part_[2];
     std::vector<int> row_of_[2];

@@ -81,6 +81,12 @@ public:
                                 const Matrix& /*directions*/, Matrix& /*out*/) {
         return false;
     }
+
+    /// Functions of t, q and u at whose zeros expressions jump or have a kink: what `if` and `sign` compare.
+    virtual int switches() const { return 0; }
+    virtual void switches(const At&, std::span<double> /*values*/) {}
+    /// Their derivatives, one a row, in all columns.
+    virtual void switch_derivatives(const At&, Matrix& /*out*/) {}
 };
 
 /// The equations of one mechanical system: M(t,q) u̇ = h(t,q,u) + W λ. Everything an algorithm knows of a system

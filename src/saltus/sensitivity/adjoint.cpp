@@ -109,6 +109,11 @@ private:
         return false;
     }
 
+    void remark_end(double t) {
+        if (!end_told_) out_.remarks.push_back({t, "", std::string(on_end) + "on one side alone"});
+        end_told_ = true;
+    }
+
     /// Forwards: steps and saltations.
     bool go() {
         probe_.start(start_);
@@ -121,6 +126,7 @@ private:
                 passage.number = ++number;
                 passage.saltation = saltation(x_, *change, &recording_.pieces[k - 1]);
                 if (!allowed(*change, passage.saltation, number)) return false;
+                if (!passage.saltation.smooth && falls_on_end(change->t, out_.motion)) remark_end(change->t);
                 probe_.pass(number, passage.saltation);
             } else {
                 const auto& arc = std::get<RecordedArc>(recording_.pieces[k]);
@@ -128,6 +134,8 @@ private:
                 if (!flow_.forwards(arc, probe_.rows, nobody))
                     return stop(arc.t_end, "the linearised equations cannot be integrated here");
                 passage.steps = flow_.steps();
+                if (k + 1 == recording_.pieces.size() && imminent(x_, arc, out_.motion).rows() > 0)
+                    remark_end(arc.t_end);
             }
             passages_.push_back(std::move(passage));
         }
@@ -233,7 +241,7 @@ private:
     std::vector<Passage> passages_;        // of all pieces after the first
     std::vector<Functional> functionals_;  // the output, then the demands
     std::vector<Demand> demands_;
-    bool demands_met_ = false;
+    bool demands_met_ = false, end_told_ = false;
 };
 
 }  // namespace

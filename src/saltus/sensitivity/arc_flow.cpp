@@ -220,7 +220,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
     const auto end_of = [&](std::size_t k) { return std::min(arc.steps[k].t_new(), arc.t_end); };
     const auto length_of = [&](std::size_t k) { return arc.steps[k].t_new() - arc.steps[k].t_old(); };
-    double t = arc.steps.front().t_old();
+    double t = std::max(arc.t_begin, arc.steps.front().t_old());
     double h = std::clamp(likely_, length_of(0), boldness * length_of(0));
     int refused = 0, refused_together = 0;
     bool possible = true;

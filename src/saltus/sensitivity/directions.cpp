@@ -46,6 +46,10 @@ std::string grazes(const EventCondition& c) {
            ", below " + number_text(transversality_margin);
 }
 
+bool falls_on_end(double t, const trajectory::Trajectory& motion) {
+    return motion.end.t - t <= 1e-11 * (motion.end.t - motion.start.t);
+}
+
 Directions::Directions(Tangent& tangent, Sensitivity& out)
     : rows(initial_directions(tangent, out.with_respect_to)),
       x_(tangent),
@@ -171,7 +175,10 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
     limit_ = dt;
     record(change, s, dt, each);
     dt_ = limit_;
-    if (!first) return;
+    if (!first) {
+        if (!s.smooth && falls_on_end(change.t, out_.motion)) hold_to_a_side(change.t, dt, -1);
+        return;
+    }
     // An impact at the very start takes place on the side on which its contacts are still open.
     out_.one_sided.assign(alive_.size(), 0);
     for (Eigen::Index j = 0; j < k_; ++j)
@@ -182,6 +189,23 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
         if (const int side = out_.one_sided[static_cast<std::size_t>(j)]; lives(j) && side != 0)
             remark(change.t, name(j),
                    std::string("its derivatives hold for ") + (side > 0 ? "larger" : "smaller") + " values alone");
+}
+
+void Directions::hold_to_a_side(double t, const Vector& dt, int sign) {
+    const double all = out_.motion.end.t - out_.motion.start.t;
+    for (Eigen::Index j = 0; j < k_; ++j) {
+        const double value = std::abs(out_.with_respect_to[static_cast<std::size_t>(j)].value);
+        if (!lives(j) || !(std::abs(dt(j)) * (value > 0.0 ? value : 1.0) > 1e-9 * all)) continue;
+        const int side = dt(j) > 0.0 ? sign : -sign;
+        int& known = out_.one_sided[static_cast<std::size_t>(j)];
+        if (known == -side) {
+            remark(t, name(j), std::string(on_end) + "on neither side");
+            end(j);
+            continue;
+        }
+        known = side;
+        remark(t, name(j), std::string(on_end) + "for " + (side > 0 ? "larger" : "smaller") + " values alone");
+    }
 }
 
 /// Of an event of the trajectory, which may be several that fall together.

@@ -26,6 +26,10 @@ public:
     /// Through a change of mode; the first one of the motion also says what initial values may do.
     void pass(const integrate::RecordedChange& change, const Saltation& s, bool first);
 
+    /// An event at the very end of the motion takes place on one side alone: of variables that move it, the derivatives
+    /// hold for values that make it come earlier (−1), or later (1).
+    void hold_to_a_side(double t, const Vector& dt, int sign);
+
     Matrix rows;  ///< variables × columns; δt = 0
     Matrix state() const { return rows.middleCols(1, 2 * n_).transpose(); }
     const Vector& times() const { return dt_; }  ///< δt of the last change
@@ -57,6 +61,10 @@ private:
     AccumulationLimits limits_;
     std::vector<Vector> times_;  // δt of all changes
 };
+
+/// Whether an event at t falls on the end of the motion.
+bool falls_on_end(double t, const trajectory::Trajectory& motion);
+inline constexpr const char* on_end = "an event falls on the end of the motion: derivatives hold ";
 
 /// A condition of an event told in words, where it grazes; otherwise "".
 std::string grazes(const EventCondition& condition);

@@ -49,6 +49,11 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
                                     : flow.forwards(arc, directions.rows, nobody, at)))
             directions.end_all(arc.t_end, "the linearised equations cannot be integrated here");
     }
+    if (const auto* arc = std::get_if<integrate::RecordedArc>(&recording.pieces.back())) {
+        const Matrix coming = imminent(tangent, *arc, out.motion);
+        for (Eigen::Index k = 0; k < coming.rows(); ++k)
+            directions.hold_to_a_side(arc->t_end, directions.rows * coming.row(k).transpose(), 1);
+    }
     for (std::size_t e = out.events.size(); e < out.motion.events.size(); ++e) {
         EventSensitivity event;
         event.event = e;

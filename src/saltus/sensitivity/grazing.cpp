@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/sensitivity/directions.hpp"
 
 namespace saltus::sensitivity {
 
@@ -77,6 +78,26 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
         before.swap(after);
     }
     return {};
+}
+
+Matrix imminent(Tangent& x, const integrate::RecordedArc& arc, const trajectory::Trajectory& motion) {
+    integrate::Dynamics& d = x.dynamics;
+    Matrix out(0, x.columns());
+    if (d.compliant() || arc.steps.empty()) return out;
+    std::vector<double> state(ix(d.state_size()));
+    arc.steps.back().evaluate(arc.t_end, state.data());
+    d.evaluate_terms(arc.t_end, state.data());
+    Matrix position;
+    for (const integrate::ElementMode& e : arc.mode.elements) {
+        if (e.rows.kind != ElementKind::contact || e.active) continue;
+        const double gap = d.terms().positions[ix(e.rows.normal)], rate = d.row_velocity(e.rows.normal);
+        if (!(rate < 0.0) || !falls_on_end(arc.t_end + gap / rate, motion)) continue;
+        if (position.size() == 0)
+            x.linearised.gather(model::Function::position, arc.t_end, state.data(), {}, {}, position);
+        out.conservativeResize(out.rows() + 1, Eigen::NoChange);
+        out.bottomRows(1) = -position.row(e.rows.normal) / rate;
+    }
+    return out;
 }
 
 }  // namespace saltus::sensitivity

@@ -17,4 +17,8 @@ struct NearMiss {
 /// is on the other side of zero.
 NearMiss near_miss(Tangent& tangent, const integrate::RecordedArc& arc);
 
+/// Open contacts that are as good as closed at the end of an arc, the last of its motion: ∂δt of the impacts that would
+/// come, one a row in the columns of Tangent.
+Matrix imminent(Tangent& tangent, const integrate::RecordedArc& arc, const trajectory::Trajectory& motion);
+
 }  // namespace saltus::sensitivity

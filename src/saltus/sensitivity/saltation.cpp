@@ -27,6 +27,8 @@ std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 /// Velocities below this part of the largest are nothing.
 constexpr double at_zero = 1e-8;
 
+double time_before(const RecordedChange& change) { return change.t - change.earlier; }
+
 /// Derivatives of the quantities whose zeros are events, in the mode before.
 class Conditions {
 public:
@@ -39,17 +41,18 @@ public:
                 return std::find(list.begin(), list.end(), w.what) != list.end();
             });
         };
+        const double t = time_before(change);
         if (any({What::force, What::reserve, What::reaction}))
-            x_.linearised.evaluate(change.t, x);
+            x_.linearised.evaluate(t, x);
         else
-            d_.evaluate(change.t, x);
+            d_.evaluate(t, x);
         const bool springs = any({What::spring, What::reserve});
-        if (springs || any({What::gap, What::depth}))
-            x_.linearised.gather(Function::position, change.t, x, {}, {}, position_);
+        if (springs || any({What::gap, What::depth})) x_.linearised.gather(Function::position, t, x, {}, {}, position_);
         if (springs || any({What::slip, What::clutch}))
-            x_.linearised.gather(Function::velocity, change.t, x, {}, {}, velocity_);
+            x_.linearised.gather(Function::velocity, t, x, {}, {}, velocity_);
         if (springs && x_.model().layout().coefficients > 0)
-            x_.linearised.gather(Function::coefficient, change.t, x, {}, {}, coefficient_);
+            x_.linearised.gather(Function::coefficient, t, x, {}, {}, coefficient_);
+        if (any({What::jump})) x_.linearised.switch_derivatives(t, x, switches_);
     }
 
     EventCondition of(const Watch& w) const {
@@ -123,6 +126,7 @@ private:
     RowVector change_of(const Watch& w) const {
         using What = Watch::What;
         if (w.what == What::hold) return RowVector::Zero(x_.columns());
+        if (w.what == What::jump) return switches_.row(w.element);
         const ElementMode& e = d_.elements[ix(w.element)];
         switch (w.what) {
             case What::gap: return position_.row(e.rows.normal);
@@ -143,7 +147,8 @@ private:
                 return s;
             }
             case What::reserve: return reserve(e, d_.parts[ix(w.part)], w.part);
-            case What::hold: break;
+            case What::hold:
+            case What::jump: break;
         }
         return RowVector::Zero(x_.columns());
     }
@@ -152,13 +157,13 @@ private:
     integrate::Dynamics& d_;
     const RecordedChange& change_;
     const Vector& f_;
-    Matrix position_, velocity_, coefficient_;
+    Matrix position_, velocity_, coefficient_, switches_;
 };
 
 /// Impacts at the start come when their contacts close.
 std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d) {
     std::vector<Watch> list;
-    d.evaluate_terms(change.t, change.before.data());
+    d.evaluate_terms(time_before(change), change.before.data());
     for (const integrate::RecordedImpact& impact : change.impacts)
         for (std::size_t b = 0; b + 1 < impact.start.size(); ++b) {
             const ElementMode& e = d.elements[ix(impact.owner[b])];
@@ -312,8 +317,9 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
         return out;
     };
     Vector before, after;
-    x.set_mode(change.mode_before, change.t, change.before.data());
-    if (!x.velocity_field(change.t, change.before.data(), before)) return fail("the equations of motion are singular");
+    x.set_mode(change.mode_before, time_before(change), change.before.data());
+    if (!x.velocity_field(time_before(change), change.before.data(), before))
+        return fail("the equations of motion are singular");
     out.inherited = change.found.empty() || change.unavoidable;
     const std::vector<Watch> found = start           ? closing(change, x.dynamics)
                                      : out.inherited ? change.found
@@ -358,8 +364,12 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     // By the nature of the change, up to the accuracy of the forces; otherwise to rounding, unless several jumps add up
     // to nothing.
     const double jump = out.drift.cwiseAbs().maxCoeff();
-    const bool lets_go = only_lets_go(change);
-    out.smooth = jump <= (lets_go ? 1e-6 : 1e-12) * size && (lets_go || jumping < 2);
+    const bool lets_go = only_lets_go(change), of_expression = change.earlier > 0.0;
+    out.smooth = jump <= (lets_go ? 1e-6 : of_expression ? 1e-9 : 1e-12) * size && (lets_go || jumping < 2);
+    if (of_expression && !out.smooth)
+        for (const EventCondition& c : out.events)
+            if (!(c.rate * (c.s(0) + c.s.segment(1, 2 * n).dot(after)) > 0.0))
+                return fail("an expression jumps here, and its jump sends the motion back");
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     for (const int k : idle_contacts(x, change.t, change.after.data())) {
         // δλ after the change, with its time moving along

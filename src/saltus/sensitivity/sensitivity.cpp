@@ -5,6 +5,7 @@
 
 #include "saltus/sensitivity/adjoint.hpp"
 #include "saltus/sensitivity/forward.hpp"
+#include "saltus/sensitivity/jumps.hpp"
 
 namespace saltus::sensitivity {
 
@@ -46,6 +47,10 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     }
     if (!out.available) return out;
     const auto begun = std::chrono::steady_clock::now();
+    if (std::string why = cut_at_jumps(model, with_respect_to, recording); !why.empty()) {
+        refuse(std::move(why));
+        return out;
+    }
     const bool possible = output && options.adjoint ? backwards(model, recording, *output, options, out)
                                                     : forwards(model, recording, options, out);
     if (!possible) {

@@ -96,6 +96,25 @@ TEST(Jumps, AMotionThatStaysInTheJumpIsWithheld) {
     }
 }
 
+/// A motion that begins in a jump: a force behind x = c, from there at speed v. Behind it the force acts at once,
+/// before it after (c − x)/v.
+TEST(Jumps, AtTheStart) {
+    const std::string text = body("if(x > c, F, 0)", "F = -0.4\nc = 0.9", "q = { x = 0.9 }\nu = { x = VELOCITY }");
+    for (const double v : {1.3, -1.3}) {
+        const model::Description d = io::parse_model(replaced(text, "VELOCITY", number_text(v)), "test");
+        const Model m = built(d);
+        sensitivity::Options options;
+        options.t_end = 1.0;
+        const Sensitivity s = sensitivity::sensitivity(m, sensitivity::variables(m, {"x", "c", "x'", "F"}), options);
+        const int side = v > 0 ? 1 : -1;
+        EXPECT_EQ(s.one_sided, (std::vector<int>{side, -side, 0, 0})) << remarks(s);
+        EXPECT_NEAR(s.final(0, 0), 1.0, 1e-9);
+        const Differences differences = sensitivity::differences(d, {}, s, options);
+        EXPECT_EQ(differences.compared, 4);
+        EXPECT_LT(differences.max_relative_error, 1e-6);
+    }
+}
+
 /// Two jumps at one time that go apart are withheld; together they stay where the variable keeps them together.
 TEST(Jumps, TwoAtOneTime) {
     const Model m = from_text(body("if(x > c, F, 0) + if(t > T, G, 0)", "F = -0.4\nc = 0.9\nG = 0.3\nT = 0.75",

@@ -43,6 +43,7 @@ public:
 
     /// Where expressions jump or have a kink (model::Jacobians): how many functions, their values, derivatives in full.
     int switches() { return available() ? jacobians_->switches() : 0; }
+    bool all_switches() { return available() && jacobians_->all_switches(); }
     void switches(double t, const double* x, std::span<double> values);
     void switch_derivatives(double t, const double* x, Matrix& out);
 

@@ -58,9 +58,16 @@ std::vector<Expr> DerivativeTapes::conditions() const {
     std::vector<Expr> out;
     for (const Expr e : expr::reachable(g, roots)) {
         const expr::Node node = g[e];
-        const bool compares = node.op == expr::Op::less || node.op == expr::Op::less_equal;
-        if (!compares && node.op != expr::Op::sign) continue;
-        const Expr c = compares ? g.sub(node.a, node.b) : node.a;
+        Expr c = node.a;
+        switch (node.op) {
+            case expr::Op::abs:
+            case expr::Op::sign: break;
+            case expr::Op::less:
+            case expr::Op::less_equal:
+            case expr::Op::min:
+            case expr::Op::max: c = g.sub(node.a, node.b); break;
+            default: continue;
+        }
         if (g.depends_on(c, expr::time | expr::position | expr::velocity) &&
             std::find(out.begin(), out.end(), c) == out.end())
             out.push_back(c);

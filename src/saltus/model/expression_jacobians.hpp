@@ -70,6 +70,7 @@ public:
     void evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
                   std::span<double> values) override;
     int switches() const override { return tapes_->switches().derivatives.pattern.rows; }
+    bool all_switches() const override { return true; }
     void switches(const At& at, std::span<double> values) override;
     void switch_derivatives(const At& at, Matrix& out) override;
 

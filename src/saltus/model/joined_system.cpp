@@ -197,6 +197,7 @@ public:
     }
 
     int switches() const override { return part_[0]->switches() + part_[1]->switches(); }
+    bool all_switches() const override { return part_[0]->all_switches() && part_[1]->all_switches(); }
 
     void switches(const At& at, std::span<double> values) override {
         const auto first = static_cast<std::size_t>(part_[0]->switches());

@@ -60,6 +60,7 @@ PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<
         coefficient_rate_.push_back(output(by_time(e)));
         coefficient_derived_.push_back(derived(e));
     }
+    for (const Expr e : expressions_) smooth_ = smooth_ && !(f_.graph[e].kinked && f_.graph.depends_on(e, expr::time));
     tape_ = expr::Tape(f_.graph, expressions_, f_.p, std::array{f_.t});
     scratch_.resize(tape_.slot_count());
     outputs_.resize(tape_.output_count());

@@ -16,6 +16,7 @@ public:
                   std::span<double> values) override;
     bool residual_along(const At& at, std::span<const double> a, std::span<const double> lambda,
                         const Matrix& directions, Matrix& out) override;
+    bool all_switches() const override { return smooth_; }
 
 private:
     /// Where the values of one expression's derivatives stand among the tape's outputs; −1: structurally zero.
@@ -56,6 +57,7 @@ private:
     std::array<Pattern, 5> patterns_;
     expr::Tape tape_;
     std::vector<expr::Expr> expressions_;
+    bool smooth_ = true;  // none of them has a kink in time
     std::vector<double> scratch_, outputs_, parameters_;
     bool prepared_ = false;
     int mass_ = 0;

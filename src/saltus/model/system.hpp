@@ -82,8 +82,9 @@ public:
         return false;
     }
 
-    /// Functions of t, q and u at whose zeros expressions jump or have a kink: what `if` and `sign` compare.
+    /// Functions of t, q, u that are zero where expressions jump or have kinks: what if, sign, abs, min, max compare.
     virtual int switches() const { return 0; }
+    virtual bool all_switches() const { return false; }  ///< whether there are no others
     virtual void switches(const At&, std::span<double> /*values*/) {}
     /// Their derivatives, one a row, in all columns.
     virtual void switch_derivatives(const At&, Matrix& /*out*/) {}

@@ -36,7 +36,7 @@ constexpr double safety = 0.9;
 constexpr double longer = 20.0, boldness = 3.0;
 /// Recorded steps are taken together as long as they are not shorter than this part of one before; no longer on an arc
 /// where that was refused so many times.
-constexpr double not_shorter = 0.25;
+constexpr double not_shorter = 0.7;
 constexpr int patience = 3;
 /// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
 /// power 10/6.
@@ -222,7 +222,8 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     const auto length_of = [&](std::size_t k) { return arc.steps[k].t_new() - arc.steps[k].t_old(); };
     double t = std::max(arc.t_begin, arc.steps.front().t_old());
     double h = std::clamp(likely_, length_of(0), boldness * length_of(0));
-    int refused = 0, refused_together = 0;
+    // A kink that is not known could lie between the nodes of a long step.
+    int refused = 0, refused_together = at || !x_.linearised.all_switches() ? patience : 0;
     bool possible = true;
     std::size_t k = 0;
     const auto tell = [&](double when) {
@@ -243,7 +244,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
             break;
         }
         std::size_t last = k;
-        for (double longest = length_of(k); !at && refused_together < patience && last + 1 < arc.steps.size(); ++last) {
+        for (double longest = length_of(k); refused_together < patience && last + 1 < arc.steps.size(); ++last) {
             if (end_of(last + 1) - t > h || length_of(last + 1) < not_shorter * longest) break;
             longest = std::max(longest, length_of(last + 1));
         }

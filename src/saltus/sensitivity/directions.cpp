@@ -185,6 +185,7 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
         if (!s.events.empty() && lives(j) && std::abs(dt(j)) > 0.0)
             out_.one_sided[static_cast<std::size_t>(j)] = dt(j) > 0.0 ? 1 : -1;
     enter(change);
+    leave_jumps(change);
     for (Eigen::Index j = 0; j < k_; ++j)
         if (const int side = out_.one_sided[static_cast<std::size_t>(j)]; lives(j) && side != 0)
             remark(change.t, name(j),
@@ -197,14 +198,39 @@ void Directions::hold_to_a_side(double t, const Vector& dt, int sign) {
         const double value = std::abs(out_.with_respect_to[static_cast<std::size_t>(j)].value);
         if (!lives(j) || !(std::abs(dt(j)) * (value > 0.0 ? value : 1.0) > 1e-9 * all)) continue;
         const int side = dt(j) > 0.0 ? sign : -sign;
-        int& known = out_.one_sided[static_cast<std::size_t>(j)];
-        if (known == -side) {
-            remark(t, name(j), std::string(on_end) + "on neither side");
-            end(j);
-            continue;
+        hold_to_a_side(t, j, side, on_end);
+        if (lives(j))
+            remark(t, name(j), std::string(on_end) + "for " + (side > 0 ? "larger" : "smaller") + " values alone");
+    }
+}
+
+void Directions::hold_to_a_side(double t, Eigen::Index j, int side, const std::string& where) {
+    int& known = out_.one_sided[static_cast<std::size_t>(j)];
+    if (known == -side) {
+        remark(t, name(j), where + "on neither side");
+        end(j);
+    }
+    known = side;
+}
+
+/// A motion that begins where an expression jumps: for values that keep it on the side to which it goes.
+void Directions::leave_jumps(const RecordedChange& change) {
+    if (change.found.empty()) return;
+    Vector f;
+    Matrix s;
+    x_.set_mode(change.mode_after, change.t, change.after.data());
+    if (!x_.velocity_field(change.t, change.after.data(), f)) return;
+    x_.linearised.switch_derivatives(change.t, change.after.data(), s);
+    for (const integrate::Watch& w : change.found) {
+        if (w.what != integrate::Watch::What::jump) continue;
+        const Eigen::RowVectorXd row = s.row(w.element);
+        const double rate = row(0) + row.segment(1, 2 * n_).dot(f);
+        for (Eigen::Index j = 0; j < k_; ++j) {
+            const double moved = row.dot(rows.row(j));
+            if (!lives(j) || !(std::abs(moved) > agreement * magnitude(row, j))) continue;
+            hold_to_a_side(change.t, j, (moved > 0.0) == (rate > 0.0) ? 1 : -1,
+                           "the motion begins where an expression jumps: derivatives hold ");
         }
-        known = side;
-        remark(t, name(j), std::string(on_end) + "for " + (side > 0 ? "larger" : "smaller") + " values alone");
     }
 }
 

@@ -48,6 +48,8 @@ private:
     double time_derivative(const Saltation& s, Eigen::Index j, std::string& why) const;
     Vector times_of(const Saltation& s, Eigen::Index j) const;
     void enter(const integrate::RecordedChange& change);
+    void leave_jumps(const integrate::RecordedChange& change);
+    void hold_to_a_side(double t, Eigen::Index j, int side, const std::string& where);
     void record(const integrate::RecordedChange& change, const Saltation& s, const Vector& dt, const Matrix& each);
     Vector times_of(const trajectory::Event& event, const Saltation& s, const Vector& dt, const Matrix& each);
 

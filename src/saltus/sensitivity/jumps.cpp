@@ -90,6 +90,32 @@ public:
         return c;
     }
 
+    /// What jumps where the motion begins: its accelerations a little before, had it come from there, are others.
+    std::vector<Watch> at_start(const RecordedArc& arc) {
+        std::vector<Watch> list;
+        arc.steps.front().evaluate(arc.t_begin, state_.data());
+        const std::vector<double> start = state_;
+        Vector along, before, after;
+        x_.set_mode(arc.mode, arc.t_begin, start.data());
+        if (!x_.velocity_field(arc.t_begin, start.data(), along)) return list;
+        const auto look = [&](double later, Vector& f) {
+            for (Eigen::Index i = 0; i < along.size(); ++i)
+                state_[static_cast<std::size_t>(i)] = start[static_cast<std::size_t>(i)] + later * along(i);
+            x_.linearised.switches(arc.t_begin + later, state_.data(), values_);
+            return x_.velocity_field(arc.t_begin + later, state_.data(), f);
+        };
+        const double little = 1e-9 * (arc.t_end - arc.t_begin);
+        if (!look(-little, before)) return list;
+        const std::vector<double> others = values_;
+        if (!look(little, after)) return list;
+        const int n = x_.n();
+        const double size = (before.tail(n).cwiseAbs() + after.tail(n).cwiseAbs()).maxCoeff();
+        if (!((before - after).tail(n).cwiseAbs().maxCoeff() > 1e-6 * size)) return list;
+        for (std::size_t k = 0; k < values_.size(); ++k)
+            if ((others[k] < 0.0) != (values_[k] < 0.0)) list.push_back({Watch::What::jump, static_cast<int>(k)});
+        return list;
+    }
+
 private:
     struct Sample {
         double t;
@@ -190,6 +216,8 @@ std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>&
         std::vector<Crossing> all;
         if (arc != nullptr && !arc->steps.empty() && (next == nullptr || !next->found.empty()))
             all = cutter.crossings(*arc);
+        if (pieces.size() == 1 && arc != nullptr && !arc->steps.empty())
+            std::get<RecordedChange>(pieces.front()).found = cutter.at_start(*arc);
         if (all.empty()) {
             pieces.push_back(std::move(piece));
             continue;

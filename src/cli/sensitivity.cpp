@@ -103,12 +103,12 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
     build.perturbed = c.perturbed;
     const model::Model m = model::build(q.description, build);
     const std::vector<sensitivity::Variable> wrt = variables_of(c, q, m, report);
-    if (!c.output.empty()) sensitivity::output_of(m, c.output, 0.0, m.q0, m.u0);  // refused before the work
+    if (c.output) sensitivity::output_of(m, *c.output, 0.0, m.q0, m.u0);  // refused before the work
     sensitivity::Options options;
     options.method = q.method;
     std::visit([](auto& method) { method.keep_arcs = false; }, options.method);
     options.t_end = q.t_end;
-    options.output = report.output = c.output;
+    options.output = report.output = c.output.value_or("");
     options.adjoint = report.adjoint = c.adjoint;
     options.keep_course = !c.common.out.empty();
     options.threads = c.common.threads;
@@ -196,7 +196,10 @@ int sensitivity(const SensitivityCommand& c) {
     const model::Model m = model::build(q.description, q.build);
     if (c.perturbed && !m.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or leave --perturbed out");
-    if (c.adjoint && c.output.empty())
+    if (c.output && c.output->find_first_not_of(" \t") == std::string::npos)
+        throw Error("says nothing", {"--output", 0, 0},
+                    "give an expression of the final state such as \"x\", or leave it out");
+    if (c.adjoint && !c.output)
         throw Error("needs one output to go back from", {"--adjoint", 0, 0},
                     "give --output \"x\" or another expression");
     q.method = method_of(c, m);
@@ -210,7 +213,7 @@ int sensitivity(const SensitivityCommand& c) {
     report.model = m.name;
     listen_for_interrupts();
     // A study alone where nothing else is asked for.
-    const bool derivatives = c.vary.empty() || !c.wrt.empty() || !c.output.empty() || c.check;
+    const bool derivatives = c.vary.empty() || !c.wrt.empty() || c.output || c.check;
     if (!c.vary.empty()) study(c, q, report);
     if (derivatives && !interrupt_asked()) differentiate(c, q, report);
     if (derivatives && m.perturbable && !interrupt_asked()) compare_perturbed(c, q, report);

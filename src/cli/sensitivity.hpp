@@ -12,7 +12,8 @@ namespace saltus::cli {
 struct SensitivityCommand {
     Common common;
     std::vector<std::string> wrt, vary;
-    std::string output, method;
+    std::optional<std::string> output;
+    std::string method;
     std::optional<double> t_end, rtol, atol;
     bool adjoint = false, check = false, perturbed = false;
 };

@@ -151,6 +151,7 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
     };
     refused("--wrt bet", "unknown name 'bet'; did you mean 'beta'?");
     refused("--wrt ,", "names nothing");
+    refused("--output ''", "--output: says nothing");
     refused("--output 'x+'", "--output");
     refused("--adjoint", "needs one output");
     refused("--method moreau", "time-stepping does not resolve its events");

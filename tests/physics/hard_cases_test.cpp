@@ -231,6 +231,26 @@ TEST(HardCase, InterruptionKeepsWhatThereIs) {
     EXPECT_NEAR(motion.right(0.5 * motion.end.t).t, 0.5 * motion.end.t, 1e-15);
 }
 
+/// A force that sends the motion back as soon as it has passed: it would go on in steps of nothing, or of hardly more
+/// where a slider takes part.
+TEST(HardCase, AMotionThatKeepsToAJumpOfAnExpressionEnds) {
+    const auto body = [](const std::string& force) {
+        return "[system]\nname = \"held\"\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = \"" + force +
+               "\" }\n[initial]\nu = { x = 1.0 }\n";
+    };
+    const Trajectory free = attempt(from_text(body("3 + if(x' - (1 - t) > 0.1, -6, 0)")), 1.0);
+    EXPECT_EQ(status_of(free), "failed");
+    EXPECT_NE(free.reason.find("an expression jumps here"), std::string::npos) << free.reason;
+    EXPECT_NEAR(free.end.u[0] + free.end.t, 1.1, 1e-6);
+    const std::string slider =
+        "[[slider]]\nname = \"s\"\ngammaT = \"x'\"\nmu = 1.0\nFN = \"max(0, 2 - 0.5*(x' - (1 - t)))\"\n";
+    const Trajectory rough = attempt(from_text(body("1 + if(x' - (1 - t) > 0.1, -4, 0)") + slider), 1.375);
+    EXPECT_EQ(status_of(rough), "failed");
+    EXPECT_NE(rough.reason.find("hardly advances"), std::string::npos) << rough.reason;
+    EXPECT_EQ(rough.events.size(), 2U);
+    EXPECT_NEAR(rough.end.t, 1.1, 1e-6);
+}
+
 TEST(HardCase, TooManyEventsEndTheRun) {
     const Trajectory motion = attempt(shipped("bouncing-ball", {{"e", 1.0}}), 1e4, EventDriven{.max_events = 50});
     EXPECT_EQ(status_of(motion), "failed");

@@ -37,6 +37,10 @@ struct Settings {
 
 /// Beyond this many coordinates the dense linear algebra of implicit steps costs more than short explicit ones.
 constexpr int most_for_implicit = 150;
+constexpr const char* held_by_a_jump =
+    "; an expression jumps here and the motion cannot leave it: dry friction by sign or if is to be written as "
+    "friction "
+    "of a contact or as a slider";
 
 /// One run: state, mode and the trajectory as it grows.
 class Run {
@@ -625,8 +629,8 @@ Mode Run::mode_of(const ElementMode& e) const {
 template <class Stepper>
 Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
     ode::StepStatus status = stepper.start(problem, t_, x_, next_step_);
-    int tiny = 0, slow = 0;
-    double longest = 0.0;
+    int tiny = 0, slow = 0, steps = 0;
+    double longest = 0.0, looked = t_;
     while (ode::usable(status)) {
         if (++steps_since_asked_ % 64 == 0) {
             if (options_.interrupted && options_.interrupted()) {
@@ -665,6 +669,14 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
         if (tiny > 300) {
             status = ode::StepStatus::underflow;
             break;
+        }
+        if (++steps == 5000) {
+            if (stepper.t() - looked < 1e-4 * (options_.t_end - out_.start.t) && in_a_jump()) {
+                fail("the motion hardly advances" + at_time() + held_by_a_jump);
+                return Next::end;
+            }
+            steps = 0;
+            looked = stepper.t();
         }
         slow = stepper.t() - t_ < 1e-7 * (options_.t_end - out_.start.t) ? slow + 1 : 0;
         t_ = stepper.t();
@@ -755,10 +767,7 @@ Run::Next Run::stuck(ode::StepStatus status) {
     }
     change_record_.reset();
     fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")" +
-         (in_a_jump()
-              ? "; an expression jumps here and the motion cannot leave it: dry friction by sign or if is to be "
-                "written as friction of a contact or as a slider"
-              : ""));
+         (in_a_jump() ? held_by_a_jump : ""));
     return Next::end;
 }
 

@@ -175,7 +175,7 @@ void write_files(const std::string& folder, const io::SensitivityReport& report,
 
 bool completed(const io::SensitivityReport& report) {
     using trajectory::Status;
-    bool all = !report.result || report.result->motion.status == Status::completed;
+    bool all = !report.result || report.result->available;
     if (report.pair)
         all = all && report.pair->nominal.status == Status::completed &&
               report.pair->perturbed.status == Status::completed;

@@ -141,6 +141,17 @@ TEST(SensitivityCommand, StudiesEventTimesOverParameters) {
     EXPECT_TRUE(json_of(vary + " --wrt F").contains("pair"));
 }
 
+/// Dry friction by sign(x'), to tolerances that let the motion stay in its jump.
+TEST(SensitivityCommand, AMotionInAJumpHasNone) {
+    const Folder folder;
+    const std::string file = folder.write("sign.toml",
+                                          "[system]\nname = \"rub\"\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = "
+                                          "\"-x - 2*sign(x')\" }\n[initial]\nq = { x = 2.5 }\n");
+    const Outcome r = run(file + " --t-end 10 --rtol 1e-4 --atol 1e-4");
+    EXPECT_EQ(r.code, 3) << r.out;
+    EXPECT_NE(r.out.find("no derivatives: an expression jumps"), std::string::npos) << r.out;
+}
+
 TEST(SensitivityCommand, RefusesWhatItCannotDo) {
     const Folder folder;
     const std::string file = folder.write("bead.toml", bead);

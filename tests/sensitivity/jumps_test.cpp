@@ -115,6 +115,21 @@ TEST(Jumps, AtTheStart) {
     }
 }
 
+/// A body beside mass points: the jumps are those of both parts of the model, whichever has them.
+TEST(Jumps, InAModelWithPoints) {
+    const std::string text = body("if(x > c, F, 0)", "F = -0.4\nc = 0.9", "q = { x = 0.0 }\nu = { x = 1.3 }") +
+                             "[points]\npositions = [[0, 0, 1], [1, 0, 1]]\nmass = { total = 2.0 }\n"
+                             "gravity = [0, 0, -1]\n[[obstacle]]\nname = \"floor\"\nnormal = [0, 0, 1]\n"
+                             "offset = \"OFFSET\"\n";
+    const double F = -0.4, c = 0.9, v = 1.3, s0 = 2.0 - c / v;
+    for (const std::string offset : {"-5", "-5 + 0.1*abs(t - 1)"}) {
+        const Sensitivity s = of(from_text(replaced(text, "OFFSET", offset)), 2.0, {"c", "F"});
+        ASSERT_TRUE(s.available) << s.reason;
+        EXPECT_NEAR(s.final(0, 0), 1.0 - (v + F * s0) / v, 1e-9) << offset;
+        EXPECT_NEAR(s.final(0, 1), s0 * s0 / 2, 1e-9) << offset;
+    }
+}
+
 /// Two jumps at one time that go apart are withheld; together they stay where the variable keeps them together.
 TEST(Jumps, TwoAtOneTime) {
     const Model m = from_text(body("if(x > c, F, 0) + if(t > T, G, 0)", "F = -0.4\nc = 0.9\nG = 0.3\nT = 0.75",

@@ -37,10 +37,6 @@ struct Settings {
 
 /// Beyond this many coordinates the dense linear algebra of implicit steps costs more than short explicit ones.
 constexpr int most_for_implicit = 150;
-constexpr const char* held_by_a_jump =
-    "; an expression jumps here and the motion cannot leave it: dry friction by sign or if is to be written as "
-    "friction "
-    "of a contact or as a slider";
 
 /// One run: state, mode and the trajectory as it grows.
 class Run {
@@ -66,7 +62,7 @@ private:
     template <class Stepper>
     Next integrate(Stepper& stepper, const ode::Problem& problem);
     Next stuck(ode::StepStatus status);
-    bool in_a_jump();
+    std::string held_by_a_jump();
     void become_implicit();
     Mode mode_of(const ElementMode& e) const;
     void keep(const ode::Dense& step, double until);
@@ -671,8 +667,9 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
             break;
         }
         if (++steps == 5000) {
-            if (stepper.t() - looked < 1e-4 * (options_.t_end - out_.start.t) && in_a_jump()) {
-                fail("the motion hardly advances" + at_time() + held_by_a_jump);
+            const bool slowly = stepper.t() - looked < 1e-4 * (options_.t_end - out_.start.t);
+            if (const std::string held = slowly ? held_by_a_jump() : ""; !held.empty()) {
+                fail("the motion hardly advances" + at_time() + held);
                 return Next::end;
             }
             steps = 0;
@@ -766,14 +763,13 @@ Run::Next Run::stuck(ode::StepStatus status) {
         if (changed) return go_on(Next::arc);
     }
     change_record_.reset();
-    fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")" +
-         (in_a_jump() ? held_by_a_jump : ""));
+    fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")" + held_by_a_jump());
     return Next::end;
 }
 
-/// Whether something that an expression compares is zero here, beside what could make it large.
-bool Run::in_a_jump() {
-    if (linearised_.switches() == 0) return false;
+/// Why the motion does not go on, where something that an expression compares is zero, beside what could make it large.
+std::string Run::held_by_a_jump() {
+    if (linearised_.switches() == 0) return {};
     std::vector<double> values(ix(linearised_.switches()));
     Matrix derivatives;
     linearised_.switches(t_, x_.data(), values);
@@ -788,8 +784,8 @@ bool Run::in_a_jump() {
     for (Eigen::Index k = 0; k < derivatives.rows(); ++k)
         if (std::abs(values[static_cast<std::size_t>(k)]) <=
             1e-8 * derivatives.row(k).head(1 + 2 * n).cwiseAbs().dot(size.transpose()))
-            return true;
-    return false;
+            return std::string("; an expression jumps here and the motion cannot leave it: ") + instead_of_jumps;
+    return {};
 }
 
 void Run::finish() {

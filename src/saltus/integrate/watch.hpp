@@ -31,6 +31,10 @@ struct Watch {
     bool starts_at_zero = false;
 };
 
+/// What to do about motions that keep to a jump.
+inline constexpr const char* instead_of_jumps =
+    "dry friction by sign or if is to be written as friction of a contact or as a slider";
+
 struct Found {
     double t, left, right;
     int watch;

@@ -212,11 +212,7 @@ void ExpressionJacobians::switch_derivatives(const At& at, Matrix& out) {
     fill(at, {}, {});
     std::vector<double> values(made.pattern.size());
     run(switch_derivatives_, at.p, values);
-    out.setZero(made.pattern.rows, made.pattern.cols);
-    for (int r = 0; r < made.pattern.rows; ++r)
-        for (int k = made.pattern.start[static_cast<std::size_t>(r)];
-             k < made.pattern.start[static_cast<std::size_t>(r) + 1]; ++k)
-            out(r, made.pattern.column[static_cast<std::size_t>(k)]) = values[static_cast<std::size_t>(k)];
+    out = dense(made.pattern, values);
 }
 
 }  // namespace saltus::model

@@ -38,6 +38,8 @@ constexpr double longer = 20.0, boldness = 3.0;
 /// where that was refused so many times.
 constexpr double not_shorter = 0.7;
 constexpr int patience = 3;
+/// A recorded step on the average.
+constexpr std::size_t most_tries = 100000;
 /// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
 /// power 10/6.
 constexpr double rough_tolerance = 1e-6;
@@ -234,6 +236,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     const auto move_on = [&] {
         for (; k < arc.steps.size() && end_of(k) <= t; ++k) tell(end_of(k));
     };
+    std::size_t tries = 0;
     for (move_on(); possible && k < arc.steps.size(); move_on()) {
         // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it goes
         // to zero in a straight line.
@@ -263,6 +266,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
             if (last > k) ++refused_together;
             possible = h >= (collocates(arc) ? 1e-13 : 1e-10) * (end_of(k) - arc.steps[k].t_old());
         }
+        possible = possible && ++tries < most_tries * arc.steps.size();
     }
     likely_ = h;
     probe = probe_.rows;

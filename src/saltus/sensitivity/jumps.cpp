@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "saltus/base/text.hpp"
@@ -35,7 +36,7 @@ public:
           values_(static_cast<std::size_t>(x_.linearised.switches())) {}
 
     bool any() const { return !values_.empty(); }
-    double stays() const { return stays_; }  ///< first time at which the motion keeps to a jump; negative: never
+    std::optional<double> stays() const { return stays_; }  ///< first time at which the motion keeps to a jump
 
     std::vector<Crossing> crossings(const RecordedArc& arc) {
         std::vector<Crossing> found;
@@ -49,7 +50,7 @@ public:
                 const bool changes = last != nullptr && (last->values[k] < 0.0) != (s.values[k] < 0.0);
                 if (changes)
                     locate(arc, k, *last, s, found);
-                else if (last != nullptr && s.middle && stays_ < 0.0 && std::abs(s.values[k]) <= near * largest &&
+                else if (last != nullptr && s.middle && !stays_ && std::abs(s.values[k]) <= near * largest &&
                          keeps(arc, s))
                     stays_ = s.t;
                 last = &s;
@@ -195,7 +196,7 @@ private:
 
     Tangent x_;
     std::vector<double> state_, values_;
-    double stays_ = -1.0;
+    std::optional<double> stays_;
 };
 
 }  // namespace
@@ -234,10 +235,9 @@ std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>&
         pieces.emplace_back(Cutter::part(*arc, from, arc->t_end));
     }
     recording.pieces = std::move(pieces);
-    if (cutter.stays() < 0.0) return {};
-    return "an expression jumps at t = " + number_text(cutter.stays()) +
-           " and the motion keeps to it: dry friction by sign or if is to be written as friction of a contact or as a "
-           "slider";
+    if (!cutter.stays()) return {};
+    return "an expression jumps at t = " + number_text(*cutter.stays()) +
+           " and the motion keeps to it: " + integrate::instead_of_jumps;
 }
 
 }  // namespace saltus::sensitivity

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "saltus/integrate/moreau_lanes.hpp"
-#include "saltus/integrate/moreau_step.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/integrate/moreau/moreau_lanes.hpp"
+#include "saltus/integrate/moreau/moreau_step.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
 namespace {

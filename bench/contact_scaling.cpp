@@ -13,9 +13,9 @@
 
 #include "generated_contacts.hpp"
 #include "measured_child.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
-#include "saltus/solvers/sweep.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/detail/sweep.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace {
 

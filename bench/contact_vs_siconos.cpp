@@ -17,10 +17,10 @@
 #include "comparison_report.hpp"
 #include "measured_child.hpp"
 #include "saltus/base/error.hpp"
-#include "saltus/io/read_problem.hpp"
-#include "saltus/solvers/complementarity.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/io/problem/read_problem.hpp"
+#include "saltus/solvers/complementarity/complementarity.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 #include "siconos_trial.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/sensitivity/sensitivity.hpp"
 

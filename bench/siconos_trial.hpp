@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "measured_child.hpp"
-#include "saltus/io/read_problem.hpp"
+#include "saltus/io/problem/read_problem.hpp"
 
 namespace saltus::bench {
 

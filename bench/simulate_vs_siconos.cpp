@@ -13,7 +13,7 @@
 
 #include "measured_child.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "simulate_siconos.hpp"
 

@@ -18,7 +18,7 @@ foreach(file ${FILES})
   endif()
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"saltus/io/embedded.hpp\"
+file(WRITE ${OUTPUT} "#include \"saltus/io/page/embedded.hpp\"
 
 namespace saltus::io {
 

@@ -26,7 +26,9 @@ constexpr std::size_t usual = alignof(std::max_align_t);
 
 void* operator new(std::size_t size) { return or_throw(counted(size, usual)); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size, usual); }
-void* operator new(std::size_t size, std::align_val_t a) { return or_throw(counted(size, static_cast<std::size_t>(a))); }
+void* operator new(std::size_t size, std::align_val_t a) {
+    return or_throw(counted(size, static_cast<std::size_t>(a)));
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

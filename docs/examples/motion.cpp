@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/io/motion_view.hpp"
-#include "saltus/io/pair_report.hpp"
-#include "saltus/io/read_model.hpp"
-#include "saltus/io/report.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/page/motion_view.hpp"
+#include "saltus/io/page/report.hpp"
+#include "saltus/io/report/pair_report.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/sensitivity/pair.hpp"
+#include "saltus/sensitivity/pair/pair.hpp"
 
 using namespace saltus;
 

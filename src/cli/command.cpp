@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 
 namespace saltus::cli {
 

@@ -7,22 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "cli/basin.hpp"
-#include "cli/certify.hpp"
-#include "cli/check.hpp"
 #include "cli/command.hpp"
 #include "cli/command_line.hpp"
-#include "cli/compare.hpp"
-#include "cli/equilibria.hpp"
-#include "cli/gallery.hpp"
-#include "cli/impact.hpp"
-#include "cli/report.hpp"
+#include "cli/commands/basin.hpp"
+#include "cli/commands/certify.hpp"
+#include "cli/commands/check.hpp"
+#include "cli/commands/compare.hpp"
+#include "cli/commands/equilibria.hpp"
+#include "cli/commands/gallery.hpp"
+#include "cli/commands/impact.hpp"
+#include "cli/commands/report.hpp"
+#include "cli/commands/sensitivity.hpp"
+#include "cli/commands/simulate.hpp"
+#include "cli/commands/solve.hpp"
 #include "cli/report_option.hpp"
-#include "cli/sensitivity.hpp"
-#include "cli/simulate.hpp"
-#include "cli/solve.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/io/model_keys.hpp"
+#include "saltus/io/model/model_keys.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "cli/command.hpp"
-#include "cli/report.hpp"
+#include "cli/commands/report.hpp"
 
 namespace saltus::cli {
 

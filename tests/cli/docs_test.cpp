@@ -13,7 +13,7 @@
 #include <regex>
 #include <sstream>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "support.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "saltus/io/fclib.hpp"
+#include "saltus/io/problem/fclib.hpp"
 #include "support.hpp"
 
 namespace saltus {

@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
-#include "saltus/io/fclib.hpp"
-#include "saltus/io/trajectory_file.hpp"
+#include "saltus/io/problem/fclib.hpp"
+#include "saltus/io/results/trajectory_file.hpp"
 #include "support.hpp"
 
 namespace saltus {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "physics/motion.hpp"
-#include "saltus/control/gain_solve.hpp"
+#include "saltus/control/gains/gain_solve.hpp"
 #include "support.hpp"
 
 namespace saltus {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/control/penalty_limit.hpp"
+#include "saltus/control/penalty/penalty_limit.hpp"
 
 #include <array>
 #include <cmath>
 #include <numbers>
 
 #include "physics/motion.hpp"
-#include "saltus/control/second_variation.hpp"
+#include "saltus/control/penalty/detail/second_variation.hpp"
 #include "support.hpp"
 
 namespace saltus {

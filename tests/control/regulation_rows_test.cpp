@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "physics/motion.hpp"
-#include "saltus/control/regulation.hpp"
+#include "saltus/control/regulation/regulation.hpp"
 #include "support.hpp"
 
 /// Closed loops that the theorems do not cover, each with the row that says why, and witnesses looked at once more.

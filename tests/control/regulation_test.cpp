@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/control/regulation.hpp"
+#include "saltus/control/regulation/regulation.hpp"
 
 #include <cmath>
 #include <numbers>
 
 #include "physics/motion.hpp"
-#include "saltus/control/regulation_domain.hpp"
+#include "saltus/control/regulation/detail/regulation_domain.hpp"
 #include "support.hpp"
 
 namespace saltus {

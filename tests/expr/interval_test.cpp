@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/expr/interval.hpp"
+#include "saltus/expr/interval/interval.hpp"
 
 #include <gtest/gtest.h>
 

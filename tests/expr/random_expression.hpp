@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "saltus/expr/graph.hpp"
-#include "saltus/expr/interval.hpp"
+#include "saltus/expr/interval/interval.hpp"
 
 // Random expressions for the tests of this folder, and reference evaluations of a graph that share nothing with the
 // tape: node by node, on whatever kind of value a test brings.

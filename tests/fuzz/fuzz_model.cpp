@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "saltus/base/error.hpp"
-#include "saltus/io/check_report.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/report/check_report.hpp"
 #include "saltus/model/build.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "saltus/base/error.hpp"
-#include "saltus/io/solve_report.hpp"
+#include "saltus/io/report/solve_report.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace saltus;

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "allocations.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
 
 namespace saltus::impact {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/consistency.hpp"
+#include "saltus/impact/consistency/consistency.hpp"
 
 #include <limits>
 #include <numbers>
 
 #include "collisions.hpp"
-#include "saltus/impact/consistency_mesh.hpp"
-#include "saltus/impact/work.hpp"
+#include "saltus/impact/consistency/consistency_mesh.hpp"
+#include "saltus/impact/work/work.hpp"
 
 namespace saltus::impact {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/decided.hpp"
+#include "saltus/impact/audit/decided.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "../allocations.hpp"
 #include "frictional_collisions.hpp"
-#include "saltus/impact/frictional_work.hpp"
+#include "saltus/impact/work/frictional_work.hpp"
 
 namespace saltus::impact {
 namespace {

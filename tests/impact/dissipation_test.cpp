@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/dissipation.hpp"
+#include "saltus/impact/audit/dissipation.hpp"
 
 #include <Eigen/LU>
 #include <limits>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/frictional_consistency.hpp"
+#include "saltus/impact/consistency/frictional_consistency.hpp"
 
 #include <cmath>
 
 #include "frictional_collisions.hpp"
-#include "saltus/impact/consistency_boundary.hpp"
-#include "saltus/impact/frictional_work.hpp"
-#include "saltus/impact/study.hpp"
+#include "saltus/impact/audit/collision_study.hpp"
+#include "saltus/impact/consistency/consistency_boundary.hpp"
+#include "saltus/impact/work/frictional_work.hpp"
 
 namespace saltus::impact {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/frictional_work.hpp"
+#include "saltus/impact/work/frictional_work.hpp"
 
 #include <Eigen/LU>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "frictional_collisions.hpp"
 #include "saltus/sets/dual_friction_cone.hpp"
 #include "saltus/sets/friction_cone.hpp"
-#include "saltus/solvers/linear_program.hpp"
+#include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::impact {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/study.hpp"
+#include "saltus/impact/audit/collision_study.hpp"
 
 #include <cmath>
 

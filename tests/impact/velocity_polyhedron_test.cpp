@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/velocity_polyhedron.hpp"
+#include "saltus/impact/consistency/velocity_polyhedron.hpp"
 
 #include "collisions.hpp"
 

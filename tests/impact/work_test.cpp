@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/impact/work.hpp"
+#include "saltus/impact/work/work.hpp"
 
 #include <limits>
 
 #include "collisions.hpp"
-#include "saltus/impact/velocity_polyhedron.hpp"
+#include "saltus/impact/consistency/velocity_polyhedron.hpp"
 
 namespace saltus::impact {
 namespace {

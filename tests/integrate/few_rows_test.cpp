@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/integrate/few_rows.hpp"
+#include "saltus/integrate/moreau/few_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::integrate {
 namespace {

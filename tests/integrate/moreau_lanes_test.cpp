@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/integrate/moreau_lanes.hpp"
+#include "saltus/integrate/moreau/moreau_lanes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "integrate/moreau_runs.hpp"
-#include "saltus/integrate/moreau_step.hpp"
+#include "saltus/integrate/moreau/moreau_step.hpp"
 
 namespace saltus::integrate {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "saltus/base/text.hpp"
-#include "saltus/integrate/event_driven.hpp"
-#include "saltus/integrate/moreau.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/integrate/event/detail/event_driven.hpp"
+#include "saltus/integrate/moreau/detail/moreau.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
 /// What the tests of time-stepping share.

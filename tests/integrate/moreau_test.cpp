@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/integrate/moreau.hpp"
+#include "saltus/integrate/moreau/detail/moreau.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/check_report.hpp"
+#include "saltus/io/report/check_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "support.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/fclib.hpp"
+#include "saltus/io/problem/fclib.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "saltus/io/solve_report.hpp"
+#include "saltus/io/report/solve_report.hpp"
 #include "support.hpp"
 
 #if SALTUS_HDF5

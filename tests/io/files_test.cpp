@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/files.hpp"
+#include "saltus/io/results/files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Motions as they are looked at: what curves must show, and how models are drawn.
-#include "saltus/io/motion_view.hpp"
+#include "saltus/io/page/motion_view.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "saltus/integrate/active.hpp"
+#include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/io/provenance.hpp"
-#include "saltus/io/read_model.hpp"
-#include "saltus/io/report.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/page/report.hpp"
+#include "saltus/io/results/provenance.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/drawing.hpp"
 #include "support.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 
 #include <gtest/gtest.h>
 

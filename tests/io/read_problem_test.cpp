@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/read_problem.hpp"
+#include "saltus/io/problem/read_problem.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/simulate_report.hpp"
+#include "saltus/io/report/simulate_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/trajectory_file.hpp"
+#include "saltus/io/results/trajectory_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/trajectories.hpp"
-#include "saltus/io/fnv1a.hpp"
+#include "saltus/io/results/fnv1a.hpp"
 #include "support.hpp"
 
 #if SALTUS_HDF5

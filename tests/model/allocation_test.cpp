@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocations.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/mass.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "oracles/lagrange_cases.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/model/expression_system.hpp"
+#include "saltus/model/systems/expression_system.hpp"
 
 namespace saltus {
 namespace {

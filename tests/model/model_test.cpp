@@ -2,11 +2,11 @@
 #include <cmath>
 #include <random>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/model/expression_system.hpp"
 #include "saltus/model/inspect.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/systems/expression_system.hpp"
 
 namespace saltus {
 namespace {

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <random>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/model/point_system.hpp"
+#include "saltus/model/systems/detail/point_system.hpp"
 
 namespace saltus {
 namespace {

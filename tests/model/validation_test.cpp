@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/inspect.hpp"
 #include "support.hpp"

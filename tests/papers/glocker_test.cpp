@@ -3,10 +3,10 @@
 #include <limits>
 #include <ostream>
 
-#include "saltus/impact/consistency.hpp"
-#include "saltus/impact/consistency_boundary.hpp"
-#include "saltus/impact/velocity_polyhedron.hpp"
-#include "saltus/impact/work.hpp"
+#include "saltus/impact/consistency/consistency.hpp"
+#include "saltus/impact/consistency/consistency_boundary.hpp"
+#include "saltus/impact/consistency/velocity_polyhedron.hpp"
+#include "saltus/impact/work/work.hpp"
 
 namespace saltus::impact {
 namespace {

@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
+#include "saltus/integrate/detail/validate.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/integrate/validate.hpp"
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
 /// Motions of models, each one validated: what the tests of physics and of the papers share.

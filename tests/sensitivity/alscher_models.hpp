@@ -5,8 +5,8 @@
 #include <string>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/read_model.hpp"
-#include "saltus/sensitivity/pair.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/sensitivity/pair/pair.hpp"
 
 /// The small cases of the reference with closed forms: a bead on a line that meets or leaves a wall, two masses of
 /// which one leaves it. skeleton.md section 9, alscher.json analytic.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/pair_report.hpp"
+#include "saltus/io/report/pair_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "saltus/io/study_report.hpp"
+#include "saltus/io/report/study_report.hpp"
 #include "sensitivity/alscher_models.hpp"
 
 namespace saltus::sensitivity {

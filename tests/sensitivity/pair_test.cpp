@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/sensitivity/pair.hpp"
+#include "saltus/sensitivity/pair/pair.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/sensitivity/study.hpp"
+#include "saltus/sensitivity/study/event_study.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "saltus/io/pair_report.hpp"
-#include "saltus/io/study_report.hpp"
+#include "saltus/io/report/pair_report.hpp"
+#include "saltus/io/report/study_report.hpp"
 #include "sensitivity/alscher_models.hpp"
 #include "support.hpp"
 

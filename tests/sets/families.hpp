@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "saltus/sets/contensou.hpp"
+#include "saltus/sets/detail/half_line.hpp"
+#include "saltus/sets/detail/polyhedral_cone.hpp"
 #include "saltus/sets/disk.hpp"
 #include "saltus/sets/ellipse.hpp"
 #include "saltus/sets/friction_cone.hpp"
-#include "saltus/sets/half_line.hpp"
-#include "saltus/sets/polyhedral_cone.hpp"
 #include "saltus/sets/rolling.hpp"
 #include "saltus/sets/rolling_cone.hpp"
 #include "saltus/sets/segment.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several methods, one answer, where theory says that there is one.
 #include "problems.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

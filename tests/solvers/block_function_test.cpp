@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function whose zeros are the solutions of one block, and its derivative.
-#include "saltus/solvers/block_function.hpp"
+#include "saltus/solvers/friction/detail/block_function.hpp"
 
 #include "problems.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs that there is no solution, checked by hand.
-#include "saltus/solvers/certificate.hpp"
+#include "saltus/solvers/friction/detail/infeasibility.hpp"
 
 #include "problems.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/lemke.hpp"
+#include "saltus/solvers/complementarity/lemke.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "problems.hpp"
-#include "saltus/solvers/complementarity.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/complementarity/complementarity.hpp"
+#include "saltus/solvers/detail/residual.hpp"
 
 /// Linear, mixed and relay problems with a solution that was chosen first.
 namespace saltus::solvers::test {

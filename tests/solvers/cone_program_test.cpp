@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/solvers/cone_program.hpp"
+#include "saltus/solvers/program/cone_program.hpp"
 
 #include <numeric>
 #include <ostream>
 
 #include "problems.hpp"
-#include "saltus/solvers/linear_program.hpp"
+#include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::solvers {
 

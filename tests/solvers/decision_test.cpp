@@ -2,10 +2,10 @@
 // Complementarity problems of any matrix are solved or proved insoluble, and the proofs hold.
 #include "exact.hpp"
 #include "problems.hpp"
-#include "saltus/solvers/branching.hpp"
-#include "saltus/solvers/complementarity.hpp"
-#include "saltus/solvers/exclusion.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/complementarity/complementarity.hpp"
+#include "saltus/solvers/complementarity/detail/branching.hpp"
+#include "saltus/solvers/complementarity/detail/exclusion.hpp"
+#include "saltus/solvers/detail/residual.hpp"
 
 namespace saltus::solvers {
 namespace {

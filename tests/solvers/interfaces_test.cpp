@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several contacts between the same bodies: the few rows that the others follow from.
-#include "saltus/solvers/interfaces.hpp"
+#include "saltus/solvers/friction/detail/interfaces.hpp"
 
 #include <Eigen/LU>
 
 #include "allocations.hpp"
 #include "problems.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/interface_system.hpp"
+#include "saltus/solvers/friction/detail/interface_system.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/solvers/least_distance.hpp"
+#include "saltus/solvers/program/least_distance.hpp"
 
 #include "problems.hpp"
-#include "saltus/sets/generated_cone.hpp"
-#include "saltus/solvers/linear_program.hpp"
+#include "saltus/sets/detail/generated_cone.hpp"
+#include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lemke's method: it ends, and for the matrices it is made for it decides.
-#include "saltus/solvers/lemke.hpp"
+#include "saltus/solvers/complementarity/lemke.hpp"
 
 #include "exact.hpp"
 #include "problems.hpp"
-#include "saltus/solvers/exclusion.hpp"
-#include "saltus/solvers/lemke_tableau.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/complementarity/detail/exclusion.hpp"
+#include "saltus/solvers/complementarity/detail/lemke_tableau.hpp"
+#include "saltus/solvers/detail/residual.hpp"
 
 namespace saltus::solvers {
 namespace {

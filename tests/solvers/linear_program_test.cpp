@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/solvers/linear_program.hpp"
+#include "saltus/solvers/program/linear_program.hpp"
 
 #include <Eigen/LU>
 #include <limits>

@@ -4,9 +4,9 @@
 
 #include "allocations.hpp"
 #include "problems.hpp"
-#include "saltus/solvers/block_lu.hpp"
-#include "saltus/solvers/block_matrix.hpp"
-#include "saltus/solvers/dense_lu.hpp"
+#include "saltus/solvers/linear/block_lu.hpp"
+#include "saltus/solvers/linear/block_matrix.hpp"
+#include "saltus/solvers/linear/dense_lu.hpp"
 
 namespace saltus::solvers {
 namespace {

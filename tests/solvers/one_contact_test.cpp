@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block: every regime in closed form, and the law of whatever comes out.
-#include "saltus/solvers/one_contact.hpp"
+#include "saltus/solvers/friction/detail/one_contact.hpp"
 
 #include "problems.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems with no solution or several, of Painlevé's kind: all of them are found, and their number is right.
 #include "problems.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/modes.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
+#include "saltus/solvers/friction/modes.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over rows and columns, against Eigen.
-#include "saltus/solvers/panel.hpp"
+#include "saltus/solvers/linear/detail/panel.hpp"
 
 #include <Eigen/LU>
 

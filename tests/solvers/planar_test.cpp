@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planar friction as a linear complementarity problem, against the methods for friction.
-#include "saltus/solvers/planar.hpp"
+#include "saltus/solvers/friction/planar.hpp"
 
 #include "problems.hpp"
-#include "saltus/solvers/complementarity.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/planar_states.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/complementarity/complementarity.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/detail/planar_states.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <random>
 
+#include "saltus/base/index.hpp"
 #include "saltus/solvers/problem.hpp"
 #include "saltus/solvers/solution.hpp"
 
@@ -43,7 +44,6 @@ private:
     std::mt19937 engine_;
 };
 
-inline std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 inline std::vector<double> to_vector(const Vector& x) { return {x.data(), x.data() + x.size()}; }
 inline Vector to_eigen(const std::vector<double>& x) {
     return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The judge of all methods, judged.
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
 
 #include "problems.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the statuses say, and that nobody claims more than is true.
 #include "problems.hpp"
-#include "saltus/solvers/complementarity.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/complementarity/complementarity.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One sweep is every block solved exactly in turn, the others held.
-#include "saltus/solvers/sweep.hpp"
+#include "saltus/solvers/friction/detail/sweep.hpp"
 
 #include "problems.hpp"
-#include "saltus/solvers/one_contact.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/detail/one_contact.hpp"
 
 namespace saltus::solvers {
 namespace {

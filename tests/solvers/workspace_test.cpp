@@ -4,8 +4,8 @@
 
 #include "allocations.hpp"
 #include "problems.hpp"
-#include "saltus/solvers/friction.hpp"
-#include "saltus/solvers/residual.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
-#include "saltus/io/basin_checkpoint.hpp"
-#include "saltus/io/basin_image.hpp"
-#include "saltus/io/basin_png.hpp"
+#include "saltus/io/page/basin_image.hpp"
+#include "saltus/io/page/detail/basin_png.hpp"
+#include "saltus/io/results/basin_checkpoint.hpp"
 #include "support.hpp"
 
 namespace saltus::io {

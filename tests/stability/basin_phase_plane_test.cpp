@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "physics/motion.hpp"
-#include "saltus/stability/basin.hpp"
+#include "saltus/stability/basin/basin.hpp"
 
 namespace saltus::stability {
 namespace {

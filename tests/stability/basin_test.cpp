@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/stability/basin.hpp"
+#include "saltus/stability/basin/basin.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/stability/attractivity.hpp"
-#include "saltus/stability/basin_capture.hpp"
+#include "saltus/stability/basin/basin_capture.hpp"
+#include "saltus/stability/certify/attractivity.hpp"
 
 namespace saltus::stability {
 namespace {

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "physics/motion.hpp"
-#include "saltus/stability/certify.hpp"
+#include "saltus/stability/certify/certify.hpp"
 #include "stability/certificates.hpp"
 
 namespace saltus::stability {

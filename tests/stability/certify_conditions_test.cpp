@@ -8,9 +8,9 @@
 #include <numbers>
 
 #include "physics/motion.hpp"
-#include "saltus/stability/certify.hpp"
-#include "saltus/stability/linear_classification.hpp"
-#include "saltus/stability/propositions.hpp"
+#include "saltus/stability/certify/certify.hpp"
+#include "saltus/stability/certify/detail/linear_classification.hpp"
+#include "saltus/stability/certify/detail/propositions.hpp"
 #include "stability/certificates.hpp"
 #include "support.hpp"
 

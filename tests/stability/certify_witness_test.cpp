@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "physics/motion.hpp"
-#include "saltus/stability/certify.hpp"
-#include "saltus/stability/equilibrium_point.hpp"
+#include "saltus/stability/certify/certify.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
 #include "stability/certificates.hpp"
 #include "support.hpp"
 

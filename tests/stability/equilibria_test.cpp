@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/stability/equilibria.hpp"
+#include "saltus/stability/equilibria/equilibria.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "physics/motion.hpp"
-#include "saltus/stability/equilibrium_point.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 namespace saltus::stability {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/stability/equilibrium_friction.hpp"
+#include "saltus/stability/equilibria/equilibrium_friction.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

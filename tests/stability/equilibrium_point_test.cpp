@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/stability/equilibrium_point.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "physics/motion.hpp"
-#include "saltus/stability/equilibria.hpp"
-#include "saltus/stability/equilibrium_point.hpp"
+#include "saltus/stability/equilibria/equilibria.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 namespace saltus::stability {
 namespace {

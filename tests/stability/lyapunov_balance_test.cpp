@@ -8,8 +8,8 @@
 #include <random>
 
 #include "physics/motion.hpp"
-#include "saltus/io/fclib.hpp"
-#include "saltus/io/trajectory_file.hpp"
+#include "saltus/io/problem/fclib.hpp"
+#include "saltus/io/results/trajectory_file.hpp"
 #include "support.hpp"
 
 namespace saltus::stability {

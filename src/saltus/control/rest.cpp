@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "saltus/solvers/complementarity.hpp"
+#include "saltus/solvers/complementarity/complementarity.hpp"
 
 namespace saltus::control {
 

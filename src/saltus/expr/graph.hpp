@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "saltus/expr/interval.hpp"
+#include "saltus/expr/interval/interval.hpp"
 
 namespace saltus::expr {
 

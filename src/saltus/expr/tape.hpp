@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "saltus/expr/graph.hpp"
-#include "saltus/expr/interval.hpp"
+#include "saltus/expr/interval/interval.hpp"
 #include "saltus/expr/lanes.hpp"
 
 namespace saltus::expr {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 
 namespace saltus::impact {
@@ -14,8 +15,6 @@ namespace {
 
 using solvers::LawKind;
 using solvers::Status;
-
-std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 bool has_normal(const solvers::Law& law) {
     return law.kind != LawKind::bilateral && law.kind != LawKind::slider && law.kind != LawKind::scaled_slider;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/solvers/friction.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::impact {
 

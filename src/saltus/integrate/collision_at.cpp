@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/integrate/mode_change.hpp"
+#include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/detail/mode_change.hpp"
 
 namespace saltus::integrate {
 
 namespace {
 
 using trajectory::ElementKind;
-
-std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 std::vector<double> vector_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
 

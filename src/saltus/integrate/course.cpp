@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
-#include "saltus/integrate/dynamics.hpp"
-#include "saltus/integrate/watch.hpp"
+#include "saltus/base/index.hpp"
+#include "saltus/integrate/event/watch.hpp"
+#include "saltus/integrate/mode/dynamics.hpp"
 
 namespace saltus::integrate {
 
@@ -13,8 +14,6 @@ using trajectory::ElementKind;
 using trajectory::Mode;
 
 namespace {
-
-std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 constexpr double standstill = 1e-9;  // below it a part of slipping friction does not slip
 constexpr int most_signs = 6;        // constraints with friction whose reactions' signs are tried

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "saltus/base/index.hpp"
+
 namespace saltus::integrate {
 
 namespace {
-
-std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 Vector vector_of(std::span<const double> x) {
     return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));

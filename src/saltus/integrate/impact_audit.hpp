@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "saltus/impact/decided.hpp"
-#include "saltus/integrate/active.hpp"
+#include "saltus/impact/audit/decided.hpp"
+#include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/simulate.hpp"
 
 namespace saltus::integrate {

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "saltus/integrate/event_driven.hpp"
-#include "saltus/integrate/moreau.hpp"
+#include "saltus/integrate/event/detail/event_driven.hpp"
+#include "saltus/integrate/moreau/detail/moreau.hpp"
 
 namespace saltus::integrate {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/builder.hpp"
-#include "saltus/model/joined_system.hpp"
+#include "saltus/model/detail/builder.hpp"
+#include "saltus/model/systems/detail/joined_system.hpp"
 
 namespace saltus::model {
 

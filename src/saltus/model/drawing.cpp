@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "saltus/model/builder.hpp"
+#include "saltus/model/detail/builder.hpp"
 
 namespace saltus::model {
 

@@ -2,12 +2,11 @@
 #include "saltus/ode/dense.hpp"
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
 
 namespace saltus::ode {
 
 namespace {
-
-std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 // Weights of the terms at θ. Written from the nearer end, so that either end comes out to the bit:
 //     x_old + θ (x_new − x_old) = x_new − (1 − θ)(x_new − x_old)

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/ode/detail/step_control.hpp"
 #include "saltus/ode/dop853.hpp"
-#include "saltus/ode/step_control.hpp"
 
 namespace saltus::ode {
 

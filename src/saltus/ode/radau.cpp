@@ -7,8 +7,8 @@
 #include <complex>
 
 #include "saltus/base/error.hpp"
-#include "saltus/ode/radau_iia.hpp"
-#include "saltus/ode/step_control.hpp"
+#include "saltus/ode/detail/radau_iia.hpp"
+#include "saltus/ode/detail/step_control.hpp"
 
 // The stages z_i = x_i − x of a step h solve Z = h A F(Z), that is A⁻¹Z/h = F(Z). With Z = T W (over the stages)
 // Newton's method with a Jacobian J that is kept reads

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "saltus/expr/interval.hpp"
+#include "saltus/expr/interval/interval.hpp"
 
 namespace saltus::proof {
 

@@ -6,7 +6,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/expression_system.hpp"
+#include "saltus/model/systems/expression_system.hpp"
 
 namespace saltus::proof {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
-#include "saltus/expr/interval.hpp"
+#include "saltus/expr/interval/interval.hpp"
 
 namespace saltus::proof {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "saltus/solvers/linear_program.hpp"
+#include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::proof {
 

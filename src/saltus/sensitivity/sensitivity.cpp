@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "saltus/sensitivity/adjoint.hpp"
-#include "saltus/sensitivity/forward.hpp"
-#include "saltus/sensitivity/jumps.hpp"
+#include "saltus/sensitivity/arc/detail/jumps.hpp"
+#include "saltus/sensitivity/detail/adjoint.hpp"
+#include "saltus/sensitivity/detail/forward.hpp"
 
 namespace saltus::sensitivity {
 

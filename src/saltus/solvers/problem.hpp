@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "saltus/solvers/block_matrix.hpp"
+#include "saltus/solvers/linear/block_matrix.hpp"
 
 namespace saltus::solvers {
 

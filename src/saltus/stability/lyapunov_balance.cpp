@@ -5,8 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "saltus/base/index.hpp"
 #include "saltus/impact/frictional.hpp"
-#include "saltus/integrate/dynamics.hpp"
+#include "saltus/integrate/mode/dynamics.hpp"
 
 namespace saltus::stability {
 
@@ -21,8 +22,6 @@ using trajectory::ElementKind;
 using trajectory::Event;
 using trajectory::EventKind;
 using trajectory::LyapunovBalance;
-
-std::size_t ix(int i) { return static_cast<std::size_t>(i); }
 
 /// What is taken out and brought in: powers, or works.
 struct Parts {

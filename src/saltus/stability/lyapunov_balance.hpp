@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "saltus/integrate/recording.hpp"
+#include "saltus/integrate/event/recording.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"

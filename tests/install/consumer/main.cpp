@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "saltus/io/read_model.hpp"
+#include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
 int main() {

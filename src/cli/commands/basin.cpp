@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/basin.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/io/page/basin_image.hpp"
+#include "saltus/io/problem/fclib.hpp"
+#include "saltus/io/report/basin_report.hpp"
+#include "saltus/io/results/basin_checkpoint.hpp"
+#include "saltus/io/results/basin_file.hpp"
+#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/fnv1a.hpp"
+#include "saltus/stability/basin/basin_capture.hpp"
+#include "saltus/stability/certify/attractivity.hpp"
+
+namespace saltus::cli {
+
+namespace fs = std::filesystem;
+using stability::BasinOptions;
+
+namespace {
+
+constexpr double most_motions = 1e9;
+constexpr long certificate_boxes = 20'000;  // `saltus certify` takes more of them, and the time
+
+double positive(const char* option, double value) {
+    if (!(value > 0.0) || !std::isfinite(value))
+        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
+                    {option, 0, 0});
+    return value;
+}
+
+// ---- axes
+
+double number_of(const std::string& text, const char* option) {
+    double value = 0.0;
+    const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+        throw Error("'" + text + "' is not a number", {option, 0, 0},
+                    std::string(option) == "--grid" ? "write --grid x=-1:1:20" : "write --box x=-1:1");
+    return value;
+}
+
+std::vector<std::string> parts(const std::string& text, char at) {
+    std::vector<std::string> list;
+    for (std::size_t begin = 0;;) {
+        const std::size_t end = text.find(at, begin);
+        list.push_back(text.substr(begin, end - begin));
+        if (end == std::string::npos) return list;
+        begin = end + 1;
+    }
+}
+
+/// The number of x or x' among the components of (q, u).
+int component_of(const std::string& name, const model::Model& m, const char* option) {
+    const bool velocity = name.ends_with('\'');
+    const std::string coordinate = velocity ? name.substr(0, name.size() - 1) : name;
+    for (int i = 0; i < m.size(); ++i)
+        if (m.coordinates[static_cast<std::size_t>(i)] == coordinate) return velocity ? m.size() + i : i;
+    throw Error("unknown coordinate '" + coordinate + "'", {option, 0, 0}, did_you_mean(coordinate, m.coordinates));
+}
+
+/// name=from:to:n of a grid, name=from:to of a box, name=value.
+void add_axis(const std::string& text, const char* option, bool grid, const model::Model& m, BasinOptions& options) {
+    const std::string form = grid ? "write --grid x=-1:1:20, or x=0.5" : "write --box x=-1:1, or x=0.5";
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) throw Error("'" + text + "' gives no range", {option, 0, 0}, form);
+    ensemble::Axis axis;
+    axis.name = text.substr(0, equals);
+    const int component = component_of(axis.name, m, option);
+    for (const ensemble::Axis& other : options.axes)
+        if (other.name == axis.name) throw Error("'" + axis.name + "' stands twice", {option, 0, 0});
+    const std::vector<std::string> values = parts(text.substr(equals + 1), ':');
+    if (values.size() != 1 && values.size() != (grid ? 3U : 2U))
+        throw Error("'" + text + "' is not a range", {option, 0, 0}, form);
+    axis.from = axis.to = number_of(values[0], option);
+    if (values.size() > 1) {
+        axis.to = number_of(values[1], option);
+        if (!(axis.from < axis.to))
+            throw Error("'" + text + "' goes from " + number_text(axis.from) + " to " + number_text(axis.to),
+                        {option, 0, 0}, "give the smaller end first");
+    }
+    if (values.size() == 3) {
+        const double n = number_of(values[2], option);
+        if (n != std::floor(n) || n < 2.0 || n > most_motions)
+            throw Error("'" + values[2] + "' is no number of points, which must be a whole one from 2", {option, 0, 0},
+                        form);
+        axis.n = static_cast<long>(n);
+    }
+    options.axes.push_back(axis);
+    options.components.push_back(component);
+}
+
+void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& options) {
+    if (!c.box.empty() && !c.samples)
+        throw Error("says where, but not how many", {"--box", 0, 0}, "add --samples 10000");
+    if (c.samples) {
+        if (!c.grid.empty())
+            throw Error("draws from a box, and a grid is given", {"--samples", 0, 0}, "give --box x=-1:1");
+        if (c.box.empty())
+            throw Error("needs a box to draw from", {"--samples", 0, 0}, "add --box x=-1:1 --box \"x'=-2:2\"");
+        if (*c.samples < 1 || static_cast<double>(*c.samples) > most_motions)
+            throw Error("samples is " + std::to_string(*c.samples) + ", it must lie between 1 and 1e9",
+                        {"--samples", 0, 0});
+        for (const std::string& text : c.box) add_axis(text, "--box", false, m, options);
+        options.samples = static_cast<std::size_t>(*c.samples);
+        options.seed = c.seed;
+        if (c.refine > 0) throw Error("needs a grid", {"--refine", 0, 0}, "give --grid in the place of --samples");
+        if (c.boundary) throw Error("needs a grid", {"--boundary", 0, 0}, "give --grid in the place of --samples");
+        return;
+    }
+    if (c.grid.empty())
+        throw Error("nothing says where motions start", {"--grid", 0, 0},
+                    "give --grid " + m.coordinates[0] + "=-1:1:20, or --samples with --box");
+    for (const std::string& text : c.grid) add_axis(text, "--grid", true, m, options);
+    if (c.refine < 0 || c.refine > 20)
+        throw Error("refine is " + std::to_string(c.refine) + ", it must lie between 0 and 20", {"--refine", 0, 0});
+    double points = 1.0;
+    for (const ensemble::Axis& a : options.axes) points *= static_cast<double>(a.count(c.refine));
+    if (points > most_motions)
+        throw Error("the grid has " + number_text(points) + " points, more than 1e9",
+                    {c.refine > 0 ? "--refine" : "--grid", 0, 0}, "give a coarser one");
+    options.refine = c.refine;
+    if (c.boundary) options.boundary = positive("--boundary", *c.boundary);
+}
+
+// ---- method
+
+void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& options, std::string& text) {
+    const std::string name = c.method.empty() ? "moreau" : c.method;
+    text = "--method " + name;
+    const auto tell = [&](const char* option, double value) {
+        text += std::string(" ") + option + " " + number_text(value);
+    };
+    if (name == "moreau") {
+        integrate::Moreau method;
+        method.h = positive("--h", c.h.value_or(m.simulate.h.value_or(method.h)));
+        method.theta = c.theta.value_or(method.theta);
+        if (!(method.theta >= 0.0 && method.theta <= 1.0))
+            throw Error("theta is " + number_text(method.theta) + ", it must lie in [0, 1]", {"--theta", 0, 0},
+                        "0.5 is the midpoint");
+        tell("--h", method.h);
+        tell("--theta", method.theta);
+        options.method = method;
+    } else if (name == "event") {
+        integrate::EventDriven method;
+        method.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(method.rtol)));
+        method.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(method.atol)));
+        tell("--rtol", method.rtol);
+        tell("--atol", method.atol);
+        options.method = method;
+    } else {
+        throw Error("unknown method '" + name + "'", {"--method", 0, 0}, "allowed are moreau and event");
+    }
+    const std::optional<double> t_max = c.t_max ? c.t_max : m.simulate.t_end;
+    if (!t_max)
+        throw Error("nothing says how long to wait for rest", {c.common.model, 0, 0},
+                    "give --t-max, or t_end in [simulate]");
+    options.t_max = positive("--t-max", *t_max);
+    tell("--t-max", options.t_max);
+    if (c.rest) options.rest = positive("--rest", *c.rest);
+    if (options.rest != BasinOptions{}.rest) tell("--rest", options.rest);
+    options.to_rest = c.to_rest;
+    if (c.to_rest) text += " --to-rest";
+    if (c.no_certify) text += " --no-certify";
+    options.lanes = !c.no_lanes;
+    if (options.refine > 0) text += " --refine " + std::to_string(options.refine);
+    if (options.boundary > 0.0) tell("--boundary", options.boundary);
+    if (options.samples > 0)
+        text += " --samples " + std::to_string(options.samples) + " --seed " + std::to_string(c.seed);
+    for (const auto& [set, value] : assignments(c.common)) text += " --set " + set + "=" + value;
+}
+
+/// What a checkpoint belongs to: the bytes of the model file, assignments, axes and all options that count.
+std::string purpose_of(const BasinCommand& c, const BasinOptions& options, const std::string& text) {
+    std::ifstream in(c.common.model, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    std::string purpose = "saltus " SALTUS_VERSION " " + std::to_string(io::fnv1a(bytes)) + " " + text;
+    for (const ensemble::Axis& a : options.axes)
+        purpose += " " + a.name + "=" + number_text(a.from) + ":" + number_text(a.to) + ":" + std::to_string(a.n);
+    if (options.level) purpose += " V<" + number_text(options.level->rho) + "+" + number_text(options.level->reference);
+    return purpose;
+}
+
+void refuse_folder(const std::string& out) {
+    fs::path folder = fs::absolute(out);
+    std::error_code error;
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    if (!fs::is_directory(folder, error)) throw Error("cannot create the folder: Not a directory", {out, 0, 0});
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error("cannot be written", {folder.string(), 0, 0}, "may you write there?");
+}
+
+/// The level set of the attractive equilibrium set that the model's start leads to, if there is one.
+void certify(const model::Model& m, BasinOptions& options, std::vector<std::string>& warnings) {
+    stability::CertifyOptions search;
+    search.budget = certificate_boxes;
+    const proof::Certificate certificate = stability::certify_attractivity(m, search);
+    options.level = stability::capture_set(certificate);
+    if (options.level) return;
+    std::string why = "no level set: " + (certificate.summary.empty() ? "nothing is certified" : certificate.summary);
+    for (const proof::Condition& row : certificate.conditions)
+        if (row.verdict == proof::Verdict::fails) why += "; condition " + row.id + " fails";
+    warnings.push_back(why);
+}
+
+}  // namespace
+
+int basin(const BasinCommand& c) {
+    if (c.backend != "threads")
+        throw Error("backend '" + c.backend + "' is not in this build", {"--backend", 0, 0}, "allowed is threads");
+    const model::Model m = load(c.common);
+    io::BasinReport report;
+    report.model = m.name;
+    report.coordinates = m.coordinates;
+    BasinOptions& options = report.options;
+    choose_starts(c, m, options);
+    choose_method(c, m, options, report.options_text);
+    options.threads = c.common.threads;
+    if (c.resume && c.common.out.empty())
+        throw Error("goes on from a checkpoint, which is in the folder of the results", {"--resume", 0, 0},
+                    "give --out DIR of the first run");
+    listen_for_interrupts();
+    stability::EquilibriaOptions search;
+    search.interrupted = interrupt_asked;
+    options.equilibria = stability::equilibria(m, search);
+    if (interrupt_asked()) return interrupted;
+    report.warnings = options.equilibria->warnings;
+    if (!c.no_certify) certify(m, options, report.warnings);
+    const std::string purpose = purpose_of(c, options, report.options_text);
+    stability::BasinRecord record;
+    if (!c.common.out.empty()) {
+        refuse_folder(c.common.out);
+        if (c.resume) {
+            auto earlier = io::read_basin_checkpoint(c.common.out, purpose, m.coordinates.size());
+            if (earlier) record = std::move(*earlier);
+        }
+        options.save = [&](const stability::BasinRecord& r) { io::write_basin_checkpoint(c.common.out, purpose, r); };
+    }
+    options.interrupted = interrupt_asked;
+    {
+        std::optional<Progress> progress;
+        std::size_t total = 0;
+        options.progress = [&](std::size_t done, std::size_t of) {
+            if (!progress || of != total) {
+                total = of;
+                progress.emplace(static_cast<double>(done - 1), static_cast<double>(of), !c.common.quiet);
+            }
+            progress->at(static_cast<double>(done));
+        };
+        report.basin = stability::basin(m, options, std::move(record));
+    }
+    const stability::Basin& b = report.basin;
+    if (!c.common.out.empty() && b.complete) {
+        io::write_file(c.common.out, "basin.csv", io::basin_csv(report));
+        if (const std::string points = io::boundary_csv(report); !points.empty())
+            io::write_file(c.common.out, "boundary.csv", points);
+        if (io::has_basin_image(report)) {
+            io::write_file(c.common.out, "basin.png", io::basin_png(report));
+            io::write_file(c.common.out, "basin.svg", io::basin_svg(report));
+        }
+        if (io::has_hdf5())
+            io::write_basin((fs::path(c.common.out) / "basin.h5").string(), report);
+        else if (!c.common.quiet)
+            std::fprintf(stderr, "saltus: basin.h5 is not written, as saltus was built without HDF5\n");
+        io::write_file(c.common.out, "basin.json", io::basin_json(report, false));
+        io::remove_basin_checkpoint(c.common.out);
+    }
+    if (c.common.json)
+        print(io::basin_json(report, true));
+    else if (!c.common.quiet)
+        print(io::basin_text(report));
+    return b.complete ? done : interrupted;
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/certify.hpp"
+
+#include "cli/assignments.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/control/regulation/regulation.hpp"
+#include "saltus/io/report/certify_report.hpp"
+#include "saltus/io/report/regulation_report.hpp"
+#include "saltus/io/results/files.hpp"
+#include "saltus/stability/certify/certify.hpp"
+
+namespace saltus::cli {
+
+namespace {
+
+stability::Theorem theorem_of(const std::string& word) {
+    if (word.empty()) return stability::Theorem::fitting;
+    if (word == "attractivity") return stability::Theorem::attractivity;
+    if (word == "instability") return stability::Theorem::instability;
+    const std::vector<std::string> known{"attractivity", "instability", "regulation"};
+    throw Error("unknown theorem '" + word + "'", {"--theorem", 0, 0}, did_you_mean(word, known));
+}
+
+/// A closed loop whose equilibria are points is what regulation is about.
+bool regulates(const model::Model& m) {
+    return m.control && control::statics_refusal(m, control::ContactModel::rigid).empty() && m.constraints.empty();
+}
+
+int certify_regulation(const CertifyCommand& c, const model::Model& m) {
+    control::RegulationOptions options;
+    std::vector<double> at = m.q0;
+    if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
+    options.budget = c.budget;
+    io::RegulationReport report{m.name, m.coordinates, {}, control::certify_regulation(m, options)};
+    for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
+    const std::string json = c.common.json || !c.common.out.empty() ? io::regulation_json(report) : "";
+    if (!c.common.out.empty()) io::write_file(c.common.out, "certify.json", json);
+    if (c.common.json)
+        print(json);
+    else if (!c.common.quiet)
+        print(io::regulation_text(report));
+    return done;
+}
+
+}  // namespace
+
+int certify(const CertifyCommand& c) {
+    const bool regulation = c.theorem == "regulation";
+    const stability::Theorem theorem = regulation ? stability::Theorem::fitting : theorem_of(c.theorem);
+    if (c.budget < 1)
+        throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
+    // The initial state is where the search for the equilibrium begins, no more.
+    Common common = c.common;
+    common.project_initial = true;
+    const model::Model m = load(common);
+    if (regulation || (c.theorem.empty() && regulates(m))) return certify_regulation(c, m);
+    stability::CertifyOptions options;
+    std::vector<double> at = m.q0;
+    if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
+    options.budget = c.budget;
+    io::CertifyReport report{m.name, m.coordinates, stability::certify(m, theorem, options)};
+    const std::string json = c.common.json || !c.common.out.empty() ? io::certify_json(report) : "";
+    if (!c.common.out.empty()) io::write_file(c.common.out, "certify.json", json);
+    if (c.common.json)
+        print(json);
+    else if (!c.common.quiet)
+        print(io::certify_text(report));
+    return done;
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/compare.hpp"
+
+#include <cmath>
+
+#include "cli/interrupt.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/control/penalty/penalty_limit.hpp"
+#include "saltus/integrate/compare.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/report/compare_report.hpp"
+#include "saltus/io/report/penalty_report.hpp"
+#include "saltus/io/results/files.hpp"
+
+namespace saltus::cli {
+
+namespace {
+
+double positive(const char* option, double value) {
+    if (!(value > 0.0) || !std::isfinite(value))
+        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
+                    {option, 0, 0});
+    return value;
+}
+
+double end_time(const CompareCommand& c, const model::Model& m) {
+    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
+    if (!t_end)
+        throw Error("nothing says how long to simulate", {c.common.model, 0, 0},
+                    "give --t-end, or t_end in [simulate]");
+    return positive("--t-end", *t_end);
+}
+
+int compare_penalty(const CompareCommand& c) {
+    const sensitivity::Vary stiffness = control::penalty_from_text(c.penalty);
+    const model::Description description = io::read_model(c.common.model);
+    const model::Model m = load(c.common);
+    control::PenaltyLimitOptions o;
+    o.build.project_initial = c.common.project_initial;
+    o.build.set = assignments(c.common);
+    o.t_end = end_time(c, m);
+    o.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.rtol)));
+    o.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.atol)));
+    o.action = c.action;
+    if (c.horizon) o.horizon = positive("--horizon", *c.horizon);
+    o.threads = c.common.threads;
+    o.interrupted = interrupt_asked;
+    listen_for_interrupts();
+    const control::PenaltyLimit limit = control::penalty_limit(description, stiffness, o);
+    const std::string json = io::penalty_json(limit);
+    if (!c.common.out.empty()) {
+        io::write_file(c.common.out, "penalty.csv", io::penalty_csv(limit));
+        io::write_file(c.common.out, "compare.json", json);
+    }
+    if (c.common.json)
+        print(json);
+    else if (!c.common.quiet)
+        print(io::penalty_text(limit));
+    if (interrupt_asked()) return interrupted;
+    bool all = limit.rigid_status == trajectory::Status::completed;
+    for (const control::PenaltyRun& r : limit.runs) all = all && r.status == trajectory::Status::completed;
+    return all ? done : failed;
+}
+
+}  // namespace
+
+int compare(const CompareCommand& c) {
+    if (!c.penalty.empty()) return compare_penalty(c);
+    const model::Model m = load(c.common);
+    if (c.refinements < 1 || c.refinements > 8)
+        throw Error("refinements is " + std::to_string(c.refinements) + ", it must lie in 1 to 8",
+                    {"--refinements", 0, 0});
+    integrate::CompareOptions o;
+    o.options.t_end = end_time(c, m);
+    o.options.interrupted = interrupt_asked;
+    o.h = positive("--h", c.h.value_or(m.simulate.h.value_or(1e-3)));
+    o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));
+    o.event.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.event.atol)));
+    o.refinements = c.refinements;
+    listen_for_interrupts();
+    const integrate::Comparison result = integrate::compare(m, o);
+    if (!c.common.out.empty()) io::write_file(c.common.out, "compare.json", io::compare_json(result));
+    if (c.common.json)
+        print(io::compare_json(result));
+    else if (!c.common.quiet)
+        print(io::compare_text(result));
+    if (interrupt_asked()) return interrupted;
+    return result.event.status == trajectory::Status::completed ? done : failed;
+}
+
+}  // namespace saltus::cli

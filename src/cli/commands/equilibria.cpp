@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/equilibria.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "cli/assignments.hpp"
+#include "cli/interrupt.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/io/report/equilibria_report.hpp"
+#include "saltus/io/results/files.hpp"
+
+namespace saltus::cli {
+
+namespace {
+
+/// The position that --at speaks of. What it leaves out is that of an equilibrium set with the coordinates it gives.
+void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaReport& report) {
+    std::vector<double> values = m.q0;
+    std::vector<char> given(values.size(), 0);
+    for (const Assigned& a : assigned(c.at, "--at"))
+        if (a.name.ends_with('\''))
+            throw Error("'" + a.name + "' is a velocity, and an equilibrium has none", {"--at", 0, 0},
+                        "give positions alone");
+    assign(c.at, "--at", m.coordinates, values, &given);
+    stability::RestingModel resting(m, report.equilibria.time);
+    Vector q = Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i] == 0) report.completed.push_back(m.coordinates[i]);
+    if (!report.completed.empty()) q = stability::complete_position(resting, report.equilibria, q, given);
+    report.point = stability::equilibrium_at(resting, q);
+    if (report.point->admissible) return;
+    resting.move_to(q);
+    for (const model::Constraint& k : m.constraints)
+        if (std::abs(resting.position(k.row)) > 1e-9 * resting.position_scale(k.row))
+            throw Error(
+                "the position violates the constraint '" + k.name + "' by " + number_text(resting.position(k.row)),
+                {"--at", 0, 0}, "leave out coordinates that follow from the others");
+    for (std::size_t i = 0; i < m.contacts.size(); ++i)
+        if (resting.gap(i) < -1e-9 * resting.position_scale(m.contacts[i].row))
+            throw Error(
+                "the position penetrates '" + m.contacts[i].name + "': its gap is " + number_text(resting.gap(i)),
+                {"--at", 0, 0}, "no gap may be negative");
+}
+
+}  // namespace
+
+int equilibria(const EquilibriaCommand& c) {
+    if (c.time && !std::isfinite(*c.time)) throw Error("the time is not a finite number", {"--time", 0, 0});
+    const model::Model m = load(c.common);
+    const auto began = std::chrono::steady_clock::now();
+    listen_for_interrupts();
+    stability::EquilibriaOptions options;
+    options.time = c.time;
+    options.interrupted = interrupt_asked;
+    io::EquilibriaReport report;
+    report.equilibria = stability::equilibria(m, options);
+    report.elements = integrate::elements_of(m);
+    report.warnings = m.warnings;
+    if (!c.at.empty()) look_at(c, m, report);
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const std::string json = c.common.json || !c.common.out.empty() ? io::equilibria_json(report) : "";
+    if (!c.common.out.empty()) {
+        io::write_file(c.common.out, "sets.csv", io::sets_csv(report));
+        io::write_file(c.common.out, "boundary.csv", io::boundary_csv(report));
+        io::write_file(c.common.out, "equilibria.json", json);
+    }
+    if (c.common.json)
+        print(json);
+    else if (!c.common.quiet)
+        print(io::equilibria_text(report));
+    return report.equilibria.status == stability::SearchStatus::interrupted ? interrupted : done;
+}
+
+}  // namespace saltus::cli

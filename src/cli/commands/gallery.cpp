@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/gallery.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/page/embedded.hpp"
+#include "saltus/io/page/gallery.hpp"
+#include "saltus/io/page/json_text.hpp"
+#include "saltus/io/page/report.hpp"
+#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/provenance.hpp"
+
+namespace saltus::cli {
+
+namespace fs = std::filesystem;
+using io::GalleryCard;
+using io::GalleryRun;
+using io::GalleryStudy;
+
+namespace {
+
+/// Studies run inside the gallery's folder, so that pages name files as they stand there.
+class InFolder {
+public:
+    explicit InFolder(const std::string& folder) : before_(fs::current_path()) {
+        std::error_code error;
+        fs::create_directories(folder, error);
+        if (!error) fs::current_path(folder, error);
+        if (error) throw Error("cannot create the folder: " + error.message(), {folder, 0, 0}, "give another -o");
+    }
+    ~InFolder() {
+        std::error_code ignored;
+        fs::current_path(before_, ignored);
+    }
+    InFolder(const InFolder&) = delete;
+    InFolder& operator=(const InFolder&) = delete;
+
+private:
+    fs::path before_;
+};
+
+std::string content(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string stem(std::string_view name) { return fs::path(name).stem().string(); }
+
+std::string folder_of(const GalleryStudy& s, const GalleryRun& run) { return "data/" + s.model + "/" + run.name; }
+
+/// --set name=value of a command line.
+std::vector<std::pair<std::string, std::string>> assignments_in(const std::string& command) {
+    std::vector<std::pair<std::string, std::string>> set;
+    const std::vector<std::string> words = io::split_words(command);
+    for (std::size_t k = 0; k + 1 < words.size(); ++k)
+        if (const std::size_t equals = words[k + 1].find('='); words[k] == "--set" && equals != std::string::npos)
+            set.emplace_back(words[k + 1].substr(0, equals), words[k + 1].substr(equals + 1));
+    return set;
+}
+
+/// The command with its model and folder in place.
+std::vector<std::string> words_of(const GalleryStudy& s, const GalleryRun& run, const std::string& command) {
+    std::vector<std::string> words = io::split_words(command);
+    words.insert(words.begin() + 1, "models/" + s.model + ".toml");
+    for (const char* const word : {"--quiet", "--threads", "1", "--out"}) words.emplace_back(word);
+    words.push_back(folder_of(s, run));
+    return words;
+}
+
+std::string shown(const GalleryStudy& s, const std::string& command) {
+    const std::size_t space = std::min(command.find(' '), command.size());
+    return "saltus " + command.substr(0, space) + " models/" + s.model + ".toml" + command.substr(space);
+}
+
+/// The JSON of a run: that of its command.
+std::string result_of(const GalleryStudy& s, const GalleryRun& run) {
+    const std::string command = run.command.substr(0, run.command.find(' '));
+    return content(fs::path(folder_of(s, run)) / (command + ".json"));
+}
+
+io::StatedNumber number_of(const GalleryStudy& s, const io::GalleryNumber& n, bool quick) {
+    const std::size_t end = std::min(n.ours.find('>'), n.ours.size());
+    const std::string name = n.ours.substr(0, end);
+    const auto run = std::find_if(s.runs.begin(), s.runs.end(), [&](const GalleryRun& r) { return r.name == name; });
+    if (run == s.runs.end())
+        throw Error("'" + n.what + "' of " + s.model + " names no run", {"gallery.toml", 0, 0},
+                    "begin 'ours' with the name of a run");
+    io::StatedNumber out{n.what, n.where, n.stated, {}, n.note};
+    if (!n.formula.empty()) {
+        const double value = io::formula_value(n.formula, io::read_model("models/" + s.model + ".toml"),
+                                               assignments_in(quick ? run->quick : run->command));
+        char text[40];
+        std::snprintf(text, sizeof text, "%.*g", n.digits, value);
+        out.stated = (n.stated.empty() ? n.formula : n.stated) + " = " + text;
+    }
+    out.ours = io::number_at(result_of(s, *run), n.ours.substr(std::min(end + 1, n.ours.size())), n.digits);
+    return out;
+}
+
+/// The page shows it; the gallery is to stay small enough to be handed on.
+void drop_large(const fs::path& file) {
+    constexpr std::uintmax_t large = 8U << 20U;
+    std::error_code error;
+    if (fs::file_size(file, error) > large && !error) fs::remove(file, error);
+}
+
+GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
+    GalleryCard card;
+    card.study = &s;
+    card.page = s.model + ".html";
+    std::vector<std::string> folders, commands;
+    for (const GalleryRun& run : s.runs) {
+        if (interrupt_asked()) break;
+        const std::string& command = c.quick ? run.quick : run.command;
+        const std::vector<std::string> words = words_of(s, run, command);
+        const int code = cli::run(words);
+        if (code != done) card.failure += "'" + run.name + "' ended with code " + std::to_string(code) + ". ";
+        std::error_code error;
+        if (!fs::is_directory(folder_of(s, run), error)) continue;
+        folders.push_back(folder_of(s, run));
+        commands.push_back(shown(s, command));
+    }
+    io::Report report;
+    for (std::size_t k = 0; k < folders.size(); ++k) {
+        io::Report part = io::read_results({folders[k]});
+        if (report.title.empty()) report.title = part.title;
+        for (io::ReportPart& p : part.parts) {
+            p.command = commands[k];
+            if (p.kind == "motion" && card.thumbnail.empty()) card.thumbnail = io::thumbnail(p.json, s.moment);
+            report.parts.push_back(std::move(p));
+        }
+        report.notes.insert(report.notes.end(), part.notes.begin(), part.notes.end());
+    }
+    if (!s.title.empty()) report.title = s.title;
+    report.version = SALTUS_VERSION;
+    report.text = s.text;
+    report.back_href = "index.html";
+    report.back_text = "gallery";
+    for (const io::GalleryNumber& n : s.numbers) card.numbers.push_back(number_of(s, n, c.quick));
+    report.numbers = card.numbers;
+    card.title = report.title;
+    io::write_file(".", card.page, io::report_html(report));
+    for (const std::string& folder : folders) drop_large(fs::path(folder) / "trajectory.h5");
+    return card;
+}
+
+std::vector<io::GalleryDocument> documents() {
+    std::vector<io::GalleryDocument> list;
+    for (const io::EmbeddedFile& f : io::documentation_files()) {
+        const std::string text(f.content);
+        io::Report page;
+        const std::size_t end = text.find('\n');
+        page.title = text.starts_with("# ") ? text.substr(2, end - 2) : stem(f.name);
+        std::erase(page.title, '`');
+        page.version = SALTUS_VERSION;
+        page.back_href = "../index.html";
+        page.back_text = "gallery";
+        io::JsonText json;
+        json.open('{').key("markdown").string(text).close('}');
+        page.parts.push_back({"document", std::string(f.name), "", std::move(json).text(), page.title});
+        io::write_file("docs", stem(f.name) + ".html", io::report_html(page));
+        list.push_back({page.title, "docs/" + stem(f.name) + ".html"});
+    }
+    return list;
+}
+
+}  // namespace
+
+int gallery(const GalleryCommand& c) {
+    if (c.out.empty()) throw Error("needs a folder", {"gallery", 0, 0}, "write saltus gallery -o DIR");
+    io::Gallery g = io::parse_gallery(io::gallery_file()[0].content, "gallery.toml");
+    std::vector<std::string> models;
+    for (const GalleryStudy& s : g.studies) models.push_back(s.model);
+    for (const std::string& name : c.only)
+        if (std::find(models.begin(), models.end(), name) == models.end())
+            throw Error("there is no study of '" + name + "'", {"--only", 0, 0}, did_you_mean(name, models));
+    if (!c.only.empty())
+        std::erase_if(g.studies, [&](const GalleryStudy& s) {
+            return std::find(c.only.begin(), c.only.end(), s.model) == c.only.end();
+        });
+    const InFolder inside(c.out);
+    for (const io::EmbeddedFile& f : io::model_files()) io::write_file("models", std::string(f.name), f.content);
+    std::vector<GalleryCard> cards(g.studies.size());
+    std::mutex telling;
+    std::size_t finished = 0;
+    listen_for_interrupts();
+    ensemble::Options parallel;
+    parallel.threads = c.threads;
+    const auto work = [&](std::size_t k) {
+        cards[k] = study(g.studies[k], c);
+        if (c.quiet) return;
+        const std::lock_guard lock(telling);
+        std::fprintf(stderr, "[%zu/%zu] %s%s%s\n", ++finished, g.studies.size(), g.studies[k].model.c_str(),
+                     cards[k].failure.empty() ? "" : ": ", cards[k].failure.c_str());
+    };
+    ensemble::parallel_for(g.studies.size(), work, parallel);
+    const std::vector<io::GalleryDocument> docs = documents();
+    io::write_file(".", "index.html", io::gallery_index(g, cards, docs, SALTUS_VERSION));
+    if (!c.quiet) print((fs::path(c.out) / "index.html").string() + "\n");
+    if (interrupt_asked()) return interrupted;
+    const bool sound = std::all_of(cards.begin(), cards.end(), [](const GalleryCard& x) { return x.failure.empty(); });
+    return sound ? done : failed;
+}
+
+}  // namespace saltus::cli

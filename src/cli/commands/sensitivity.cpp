@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/sensitivity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/report/pair_report.hpp"
+#include "saltus/io/report/sensitivity_report.hpp"
+#include "saltus/io/report/study_report.hpp"
+#include "saltus/io/results/files.hpp"
+
+namespace saltus::cli {
+
+namespace {
+
+/// So many variables are told about, and so many initial values are not meant by default.
+constexpr std::size_t many = 12, too_many = 64;
+
+/// Differences of forces that all but cancel, as at a lift-off, lose digits: motions are computed that much finer than
+/// by simulate.
+constexpr double finer = 0.1;
+
+double positive(const char* option, double value) {
+    if (!(value > 0.0) || !std::isfinite(value))
+        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
+                    {option, 0, 0});
+    return value;
+}
+
+std::vector<std::string> words(const std::vector<std::string>& texts) {
+    std::vector<std::string> list;
+    for (const std::string& text : texts)
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t comma = std::min(text.find(',', at), text.size());
+            std::size_t begin = at, end = comma;
+            while (begin < end && text[begin] == ' ') ++begin;
+            while (end > begin && text[end - 1] == ' ') --end;
+            if (end > begin) list.push_back(text.substr(begin, end - begin));
+            at = comma + 1;
+        }
+    return list;
+}
+
+integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) {
+    const std::string name = !c.method.empty()                ? c.method
+                             : m.simulate.method == "penalty" ? m.simulate.method
+                                                              : std::string("event");
+    const auto tolerances = [&](auto method) {
+        method.rtol *= finer, method.atol *= finer;
+        method.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(method.rtol)));
+        method.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(method.atol)));
+        return method;
+    };
+    if (name == "event") return tolerances(integrate::EventDriven{});
+    if (name == "moreau")
+        throw Error("time-stepping does not resolve its events, and derivatives need them", {"--method", 0, 0},
+                    "allowed are event and penalty");
+    if (name != "penalty")
+        throw Error("unknown method '" + name + "'", {"--method", 0, 0}, "allowed are event and penalty");
+    for (const model::Contact& contact : m.contacts)
+        if (contact.penalty_k == model::no_coefficient)
+            throw Error("method 'penalty' needs a stiffness, and contact '" + contact.name + "' has none",
+                        {c.common.model, 0, 0}, "give the model a [penalty] with k");
+    return tolerances(integrate::Penalty{});
+}
+
+/// The model as a person asked for it.
+struct Question {
+    model::Description description;
+    model::BuildOptions build;
+    double t_end = 0.0;
+    integrate::Method method;
+};
+
+/// Names, or what is meant without any: everything, but of systems with very many initial values the parameters alone.
+std::vector<sensitivity::Variable> variables_of(const SensitivityCommand& c, const Question& q, const model::Model& m,
+                                                io::SensitivityReport& report) {
+    if (const std::vector<std::string> names = words(c.wrt); !names.empty())
+        return sensitivity::variables(m, names, &q.description);
+    if (!c.wrt.empty())
+        throw Error("names nothing", {"--wrt", 0, 0}, "give names such as x,x',k, or leave --wrt out for all");
+    std::vector<sensitivity::Variable> list = sensitivity::all_variables(m);
+    if (c.adjoint || list.size() <= many) return list;
+    const auto initial = std::partition_point(list.begin(), list.end(), [](const sensitivity::Variable& v) {
+        return v.kind != sensitivity::Variable::Kind::parameter;
+    });
+    std::string of = "initial values and parameters";
+    if (list.size() > too_many && initial != list.end()) {
+        list.erase(list.begin(), initial);
+        of = "parameters, and none of the initial values";
+    }
+    report.warnings.push_back("derivatives with respect to all " + std::to_string(list.size()) + " " + of +
+                              "; name those you want with --wrt");
+    return list;
+}
+
+void differentiate(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
+    model::BuildOptions build = q.build;
+    build.perturbed = c.perturbed;
+    const model::Model m = model::build(q.description, build);
+    const std::vector<sensitivity::Variable> wrt = variables_of(c, q, m, report);
+    if (c.output) sensitivity::output_of(m, *c.output, 0.0, m.q0, m.u0);  // refused before the work
+    sensitivity::Options options;
+    options.method = q.method;
+    std::visit([](auto& method) { method.keep_arcs = false; }, options.method);
+    options.t_end = q.t_end;
+    options.output = report.output = c.output.value_or("");
+    options.adjoint = report.adjoint = c.adjoint;
+    options.keep_course = !c.common.out.empty();
+    options.threads = c.common.threads;
+    options.interrupted = interrupt_asked;
+    Progress progress(0.0, q.t_end, !c.common.quiet);
+    options.progress = [&](double t) { progress.at(t); };
+    report.result = sensitivity::sensitivity(m, wrt, options);
+    report.warnings.insert(report.warnings.end(), report.result->motion.warnings.begin(),
+                           report.result->motion.warnings.end());
+    if (c.check && report.result->available && !interrupt_asked())
+        report.check = sensitivity::differences(q.description, build, *report.result, options);
+}
+
+void compare_perturbed(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
+    const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
+    if (method == nullptr) {
+        report.warnings.push_back("no perturbed pair: the theorems are about rigid contacts; take --method event");
+        return;
+    }
+    sensitivity::PairOptions options;
+    options.set = q.build.set;
+    options.project_initial = q.build.project_initial;
+    options.t_end = q.t_end;
+    options.method = *method;
+    options.threads = c.common.threads;
+    options.interrupted = interrupt_asked;
+    report.pair = sensitivity::perturbed_pair(q.description, options);
+}
+
+void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
+    sensitivity::StudyOptions options;
+    for (const std::string& text : c.vary) {
+        options.vary.push_back(sensitivity::vary_from_text(text));
+        for (std::size_t k = 0; k + 1 < options.vary.size(); ++k)
+            if (options.vary[k].name == options.vary.back().name)
+                throw Error("'" + options.vary.back().name + "' varies twice", {"--vary", 0, 0}, "drop one of the two");
+    }
+    const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
+    if (method == nullptr)
+        throw Error("a study needs events of rigid contacts", {"--method", 0, 0}, "take event, or leave --vary out");
+    options.set = q.build.set;
+    options.project_initial = q.build.project_initial;
+    options.t_end = q.t_end;
+    options.method = *method;
+    options.threads = c.common.threads;
+    options.interrupted = interrupt_asked;
+    std::size_t runs = 1;
+    for (const sensitivity::Vary& v : options.vary) runs *= v.values.size();
+    Progress progress(0.0, static_cast<double>(runs), !c.common.quiet);
+    options.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
+    report.study = sensitivity::study_events(q.description, options);
+}
+
+void write_files(const std::string& folder, const io::SensitivityReport& report, const std::string& json) {
+    if (report.result) {
+        io::write_file(folder, "event-times.csv", io::sensitivity_events_csv(report));
+        if (const std::string course = io::sensitivity_course_csv(report); !course.empty())
+            io::write_file(folder, "derivatives.csv", course);
+    }
+    if (report.pair) io::write_file(folder, "pair.csv", io::pair_csv(*report.pair));
+    if (report.study) io::write_file(folder, "study.csv", io::study_csv(*report.study));
+    io::write_file(folder, "sensitivity.json", json);
+}
+
+bool completed(const io::SensitivityReport& report) {
+    using trajectory::Status;
+    bool all = !report.result || report.result->available;
+    if (report.pair)
+        all = all && report.pair->nominal.status == Status::completed &&
+              report.pair->perturbed.status == Status::completed;
+    if (report.study) {
+        all = all && report.study->nominal_status == Status::completed;
+        for (const sensitivity::StudyRun& run : report.study->runs) all = all && run.status == Status::completed;
+    }
+    return all;
+}
+
+}  // namespace
+
+int sensitivity(const SensitivityCommand& c) {
+    Question q;
+    q.description = io::read_model(c.common.model);
+    q.build.project_initial = c.common.project_initial;
+    q.build.set = assignments(c.common);
+    const model::Model m = model::build(q.description, q.build);
+    if (c.perturbed && !m.perturbable)
+        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or leave --perturbed out");
+    if (c.output && c.output->find_first_not_of(" \t") == std::string::npos)
+        throw Error("says nothing", {"--output", 0, 0},
+                    "give an expression of the final state such as \"x\", or leave it out");
+    if (c.adjoint && !c.output)
+        throw Error("needs one output to go back from", {"--adjoint", 0, 0},
+                    "give --output \"x\" or another expression");
+    q.method = method_of(c, m);
+    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
+    if (!t_end)
+        throw Error("nothing says how long to simulate", {c.common.model, 0, 0},
+                    "give --t-end, or t_end in [simulate]");
+    q.t_end = positive("--t-end", *t_end);
+
+    io::SensitivityReport report;
+    report.model = m.name;
+    listen_for_interrupts();
+    // A study alone where nothing else is asked for.
+    const bool derivatives = c.vary.empty() || !c.wrt.empty() || c.output || c.check;
+    if (!c.vary.empty()) study(c, q, report);
+    if (derivatives && !interrupt_asked()) differentiate(c, q, report);
+    if (derivatives && m.perturbable && !interrupt_asked()) compare_perturbed(c, q, report);
+
+    const std::string json = c.common.json || !c.common.out.empty() ? io::sensitivity_json(report) : "";
+    if (!c.common.out.empty()) write_files(c.common.out, report, json);
+    if (c.common.json)
+        print(json);
+    else if (!c.common.quiet)
+        print(io::sensitivity_text(report));
+    if (interrupt_asked()) return interrupted;
+    return completed(report) ? done : failed;
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/simulate_plan.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/results/provenance.hpp"
+#include "saltus/io/results/trajectory_file.hpp"
+
+namespace saltus::cli {
+
+namespace fs = std::filesystem;
+using trajectory::State;
+using trajectory::Status;
+using trajectory::Trajectory;
+
+namespace {
+
+// ---- options to a plan
+
+double positive(const char* option, double value) {
+    if (!(value > 0.0) || !std::isfinite(value))
+        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
+                    {option, 0, 0});
+    return value;
+}
+
+/// From the command line, otherwise from the model, otherwise as it is.
+void decide(const char* option, const std::optional<double>& given, const std::optional<double>& of_model, double& to) {
+    if (given)
+        to = positive(option, *given);
+    else if (of_model)
+        to = *of_model;
+}
+
+void add(Plan& plan, const std::string& option, double value) {
+    plan.options += " " + option + " " + number_text(value);
+}
+
+/// Tolerances and the solver of what is integrated step by step to them.
+template <class Smooth>
+Smooth smooth_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs, Plan& plan) {
+    Smooth m;
+    m.keep_arcs = keep_arcs;
+    m.implicit = c.implicit;
+    decide("--rtol", c.rtol, defaults.rtol, m.rtol);
+    decide("--atol", c.atol, defaults.atol, m.atol);
+    if (m.rtol >= 1.0) throw Error("rtol is " + number_text(m.rtol) + ", it must lie in (0, 1)", {"--rtol", 0, 0});
+    add(plan, "--rtol", m.rtol);
+    add(plan, "--atol", m.atol);
+    if (m.implicit) plan.options += " --implicit";
+    return m;
+}
+
+integrate::Moreau moreau_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs,
+                                Plan& plan) {
+    integrate::Moreau m;
+    m.keep_arcs = keep_arcs;
+    decide("--h", c.h, defaults.h, m.h);
+    if (c.theta) m.theta = *c.theta;
+    if (!(m.theta >= 0.0 && m.theta <= 1.0))
+        throw Error("theta is " + number_text(m.theta) + ", it must lie in [0, 1]", {"--theta", 0, 0},
+                    "0.5 is the midpoint");
+    add(plan, "--h", m.h);
+    add(plan, "--theta", m.theta);
+    m.implicit = c.implicit;
+    if (m.implicit) plan.options += " --implicit";
+    return m;
+}
+
+void refuse_without_penalty(const model::Model& m, const std::string& file) {
+    for (const model::Contact& contact : m.contacts)
+        if (contact.penalty_k == model::no_coefficient)
+            throw Error("method 'penalty' needs a stiffness, and contact '" + contact.name + "' has none", {file, 0, 0},
+                        "give the model a [penalty] with k");
+}
+
+void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) {
+    const bool keep_arcs = !c.common.out.empty();
+    plan.method_name = c.method.empty() ? m.simulate.method : c.method;
+    plan.options = "--method " + plan.method_name;
+    add(plan, "--t-end", plan.t_end);
+    const auto unused = [&](const char* option, bool given) {
+        if (given) plan.warnings.push_back(std::string(option) + " is not used by method " + plan.method_name);
+    };
+    if (plan.method_name == "moreau") {
+        plan.method = moreau_method(c, m.simulate, keep_arcs, plan);
+        unused("--rtol", c.rtol.has_value());
+        unused("--atol", c.atol.has_value());
+        return;
+    }
+    if (plan.method_name == "event") {
+        plan.method = smooth_method<integrate::EventDriven>(c, m.simulate, keep_arcs, plan);
+    } else if (plan.method_name == "penalty") {
+        refuse_without_penalty(m, c.common.model);
+        plan.method = smooth_method<integrate::Penalty>(c, m.simulate, keep_arcs, plan);
+    } else {
+        throw Error("unknown method '" + c.method + "'", {"--method", 0, 0}, "allowed are event, moreau and penalty");
+    }
+    unused("--h", c.h.has_value());
+    unused("--theta", c.theta.has_value());
+    if (plan.method_name != "penalty") return;
+    unused("--strict-energy", c.strict_energy);
+    unused("--repair-energy", c.repair_energy);
+}
+
+void choose_energy_rule(const SimulateCommand& c, Plan& plan) {
+    if (c.strict_energy && c.repair_energy)
+        throw Error("ends the run where --repair-energy would go on", {"--strict-energy", 0, 0}, "give one of them");
+    if (c.repair_energy && plan.method_name == "moreau")
+        throw Error("needs resolved impacts, which time-stepping has not", {"--repair-energy", 0, 0},
+                    "simulate with --method event");
+    if (c.strict_energy) {
+        plan.energy = integrate::EnergyRule::stop;
+        plan.options += " --strict-energy";
+    }
+    if (c.repair_energy) {
+        plan.energy = integrate::EnergyRule::repair;
+        plan.options += " --repair-energy";
+    }
+}
+
+State restart_state(const std::string& file, const model::Model& m) {
+    const Trajectory before = io::read_trajectory(file);
+    if (before.coordinates != m.coordinates)
+        throw Error(
+            "its coordinates are " + listing(before.coordinates) + ", those of the model " + listing(m.coordinates),
+            {file, 0, 0}, "restart from a trajectory of this model");
+    const auto finite = [](const std::vector<double>& v) {
+        return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
+    };
+    if (!std::isfinite(before.end.t) || !finite(before.end.q) || !finite(before.end.u))
+        throw Error("its final state has numbers that are not finite", {file, 0, 0}, "restart from another trajectory");
+    return before.end;
+}
+
+void choose_time(const SimulateCommand& c, const model::Model& m, Plan& plan) {
+    const Place place{c.t_end ? "--t-end" : c.common.model, 0, 0};
+    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
+    if (!t_end) throw Error("nothing says how long to simulate", place, "give --t-end, or t_end in [simulate]");
+    if (!std::isfinite(*t_end) || !(*t_end > plan.start.t))
+        throw Error("t_end is " + number_text(*t_end) +
+                        ", it must be a time after the start at t = " + number_text(plan.start.t),
+                    place, c.t_end ? "" : "give a later --t-end");
+    plan.t_end = *t_end;
+}
+
+}  // namespace
+
+Plan make_plan(const SimulateCommand& c, const model::Model& m) {
+    Plan plan;
+    plan.restarted = !c.restart.empty();
+    plan.start = plan.restarted ? restart_state(c.restart, m) : State{0.0, m.q0, m.u0};
+    choose_time(c, m, plan);
+    choose_method(c, m, plan);
+    choose_energy_rule(c, plan);
+    if (plan.restarted) plan.options += " --restart " + io::quoted_word(c.restart);
+    if (c.perturbed) plan.options += " --perturbed";
+    if (c.common.project_initial) plan.options += " --project-initial";
+    for (const auto& [name, value] : assignments(c.common))
+        plan.options += " --set " + io::quoted_word(name + "=" + value);
+    return plan;
+}
+
+void refuse_folder(const std::string& out, const std::string& restart) {
+    fs::path folder = fs::absolute(out);
+    std::error_code error;
+    if (!restart.empty() && fs::equivalent(folder / trajectory_name, restart, error))
+        throw Error("would replace " + restart + ", which is continued", {"--out", 0, 0}, "give another folder");
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    if (!fs::is_directory(folder, error)) throw Error("cannot create the folder: Not a directory", {out, 0, 0});
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error("cannot be written", {folder.string(), 0, 0}, "may you write there?");
+}
+
+int exit_code(Status status) {
+    switch (status) {
+        case Status::completed: return done;
+        case Status::interrupted: return interrupted;
+        case Status::failed:
+        case Status::energy_created: return failed;
+    }
+    return failed;
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/solve.hpp"
+
+#include <new>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "saltus/io/results/files.hpp"
+
+namespace saltus::cli {
+
+int solve(const SolveCommand& c) {
+    std::optional<io::ProblemKind> kind;
+    if (!c.kind.empty()) {
+        kind = io::problem_kind(c.kind);
+        if (!kind)
+            throw Error("unknown kind '" + c.kind + "'", {"--kind", 0, 0},
+                        "allowed are fc, gfc, rfc, grfc, lcp, mlcp and relay");
+    }
+    if (!(c.options.tolerance > 0.0)) throw Error("the tolerance must be > 0", {"--tolerance", 0, 0});
+    std::vector<io::SolveRow> rows;
+    int status = done;
+    for (const std::string& file : c.files) {
+        try {
+            rows.push_back(io::solve_problem(io::read_problem(file, kind), c.options));
+            const solvers::Status s = rows.back().solution.status;
+            if (s != solvers::Status::converged && s != solvers::Status::infeasible && status == done) status = failed;
+        } catch (const Error& e) {
+            report(e);
+            status = bad_input;
+        } catch (const std::bad_alloc&) {
+            report(Error("there is not enough memory for this problem", {file, 0, 0}));
+            if (status == done) status = failed;
+        }
+    }
+    if (!c.out.empty() && !rows.empty()) io::write_file(c.out, "solve.json", io::solve_json(rows));
+    if (c.json)
+        print(io::solve_json(rows));
+    else if (!c.quiet && !rows.empty())
+        print(io::solve_text(rows));
+    return status;
+}
+
+}  // namespace saltus::cli

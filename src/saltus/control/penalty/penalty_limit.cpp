@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/control/penalty/penalty_limit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "saltus/base/text.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
+
+namespace saltus::control {
+
+using trajectory::EventKind;
+using trajectory::Trajectory;
+
+namespace {
+
+const char* const remedy = "write --penalty k=1e3:1e9:7, or k=1e3,1e6";
+
+/// γ_N of a contact before or after an event.
+double approach(const model::Model& model, const trajectory::Event& e, const std::vector<double>& u, int contact) {
+    model::Workspace workspace(model);
+    model::Terms terms(model.layout());
+    model::evaluate(model, workspace, e.t, e.q, u, terms);
+    return model::row_velocity(model.layout(), terms, model.contacts[static_cast<std::size_t>(contact)].row, u);
+}
+
+/// The first phase that ends: how long it is, and what it gives back.
+void measure_phases(const model::Model& model, const Trajectory& motion, PenaltyRun& run) {
+    const int contacts = static_cast<int>(model.contacts.size());
+    const trajectory::Event* begin = nullptr;
+    for (const trajectory::Event& e : motion.events) {
+        const bool closes = e.kind == EventKind::contact;
+        if ((!closes && e.kind != EventKind::lift_off) || e.elements.empty() || e.elements[0] >= contacts) continue;
+        run.phases += closes ? 1 : 0;
+        if (run.first_duration) continue;
+        if (closes && begin == nullptr) begin = &e;
+        if (closes || begin == nullptr || e.elements[0] != begin->elements[0]) continue;
+        const double before = approach(model, *begin, begin->u_minus, begin->elements[0]);
+        run.first_duration = e.t - begin->t;
+        if (before < 0.0) run.first_restitution = -approach(model, e, e.u_plus, e.elements[0]) / before;
+    }
+}
+
+/// The straight line through log(value) against log(k).
+std::optional<double> order_over(const std::vector<PenaltyRun>& runs,
+                                 const std::function<std::optional<double>(const PenaltyRun&)>& value) {
+    double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
+    for (const PenaltyRun& run : runs) {
+        const std::optional<double> v = value(run);
+        if (!v || !(*v > 0.0)) continue;
+        const double x = std::log(run.k), y = std::log(*v);
+        n += 1.0, sx += x, sy += y, sxx += x * x, sxy += x * y;
+    }
+    if (n < 2.0) return {};
+    return -(n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+    double worst = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+    return worst;
+}
+
+Rest rest_of(const model::Model& model, ContactModel contacts, const std::vector<double>& from) {
+    Rest rest;
+    rest.reason = statics_refusal(model, contacts);
+    if (!rest.reason.empty()) return rest;
+    Statics statics(model, contacts);
+    return find_rest(statics, from);
+}
+
+}  // namespace
+
+sensitivity::Vary penalty_from_text(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw Error("'" + text + "' does not say which stiffness", {"--penalty", 0, 0}, remedy);
+    const long colons = std::count(text.begin(), text.end(), ':');
+    sensitivity::Vary vary;
+    try {
+        vary = sensitivity::vary_from_text(colons == 2 ? text + ":log" : text);
+    } catch (const Error& e) {
+        throw Error(e.message(), {"--penalty", 0, 0}, remedy);
+    }
+    for (double& k : vary.values) {
+        if (!(k > 0.0)) throw Error("a stiffness must be positive", {"--penalty", 0, 0}, remedy);
+        // Even ratios give 9999.999999999998 where 10000 is meant.
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.14g", k);
+        k = std::strtod(digits, nullptr);
+    }
+    std::sort(vary.values.begin(), vary.values.end());
+    return vary;
+}
+
+model::Description with_stiffness(model::Description d, double k) {
+    if (!d.penalty) d.penalty.emplace();
+    d.penalty->k = model::Field(k);
+    d.penalty->k_of.clear();
+    return d;
+}
+
+model::Description elastic(model::Description d) {
+    for (model::ContactDescription& c : d.contacts) c.eN = model::Field(1.0), c.c = {};
+    for (model::ObstacleDescription& o : d.obstacles) o.eN = model::Field(1.0), o.c = {};
+    return d;
+}
+
+model::Description conservative(model::Description d) {
+    d.R = {};
+    d.f.clear();
+    if (d.control) d.control->Kv = {};
+    if (d.penalty) d.penalty->d = {}, d.penalty->d_of.clear();
+    return d;
+}
+
+PenaltyLimit penalty_limit(const model::Description& description, const sensitivity::Vary& stiffness,
+                           const PenaltyLimitOptions& o) {
+    PenaltyLimit out;
+    out.varied = stiffness.name;
+    out.t_end = o.t_end;
+    const auto described = [&](const model::Description& d, double k) {
+        return stiffness.name == "k" ? with_stiffness(d, k) : d;
+    };
+    const auto built = [&](const model::Description& d, double k) {
+        model::BuildOptions build = o.build;
+        if (stiffness.name != "k") build.set.emplace_back(stiffness.name, number_text(k));
+        return model::build(described(d, k), build);
+    };
+    const model::Description rigid_description = elastic(description);
+    const model::Model rigid = model::build(rigid_description, o.build);
+    if (rigid.contacts.empty()) throw Error("the model has no contacts", {description.file, 0, 0});
+    out.model = rigid.name;
+    out.coordinates = rigid.coordinates;
+    for (const model::Contact& c : rigid.contacts) out.contacts.push_back(c.name);
+    const model::Model softest = built(description, stiffness.values.front());
+    for (const model::Contact& c : softest.contacts)
+        if (c.penalty_k == model::no_coefficient)
+            throw Error("contact '" + c.name + "' has no k in [penalty]", {description.file, 0, 0},
+                        "write --penalty k=... to give one to all of them");
+    if (description.penalty && (description.penalty->d.given || !description.penalty->d_of.empty())) {
+        model::Workspace workspace(softest);
+        std::vector<double> values(static_cast<std::size_t>(softest.layout().coefficients));
+        softest.system->coefficients(model::at(softest, 0.0, softest.q0, softest.u0), workspace.scratch(), values);
+        for (const model::Contact& c : softest.contacts)
+            if (c.penalty_d != model::no_coefficient && values[static_cast<std::size_t>(c.penalty_d)] != 0.0) {
+                out.warnings.push_back(
+                    "d of [penalty] is not 0: the limit of the springs is not the motion with e = 1");
+                break;
+            }
+    }
+
+    integrate::Options run;
+    run.t_end = o.t_end;
+    run.interrupted = o.interrupted;
+    integrate::EventDriven event;
+    event.rtol = o.rtol;
+    event.atol = o.atol;
+    const Trajectory motion = integrate::simulate(rigid, event, run);
+    out.rigid_status = motion.status;
+    out.rigid_reason = motion.reason;
+    out.rigid_end = motion.end;
+    out.impacts = std::count_if(motion.events.begin(), motion.events.end(),
+                                [](const trajectory::Event& e) { return e.kind == EventKind::impact; });
+    out.steady = rest_of(rigid, ContactModel::rigid, motion.end.q);
+
+    out.runs.resize(stiffness.values.size());
+    const auto one = [&](std::size_t i) {
+        PenaltyRun& r = out.runs[i];
+        r.k = stiffness.values[i];
+        const model::Model soft = built(description, r.k);
+        integrate::Penalty method;
+        method.rtol = o.rtol;
+        method.atol = o.atol;
+        const Trajectory springs = integrate::simulate(soft, method, run);
+        r.status = springs.status;
+        r.reason = springs.reason;
+        r.end = springs.end;
+        r.distance = distance(springs, motion);
+        measure_phases(soft, springs, r);
+        r.steady = rest_of(soft, ContactModel::springs, springs.end.q);
+        if (!r.steady.found || !out.steady.found) return;
+        r.steady_q = largest_difference(r.steady.q, out.steady.q);
+        r.steady_force = (r.steady.lambda - out.steady.lambda).cwiseAbs().maxCoeff();
+    };
+    out.complete = ensemble::parallel_for(out.runs.size(), one, {o.threads, o.interrupted, {}});
+    for (const PenaltyRun& r : out.runs) out.complete = out.complete && r.status != trajectory::Status::interrupted;
+    for (std::size_t i = 1; i < out.runs.size(); ++i) {
+        const double a = out.runs[i - 1].distance.q, b = out.runs[i].distance.q;
+        if (a > 0.0 && b > 0.0) out.runs[i].order = -std::log(b / a) / std::log(out.runs[i].k / out.runs[i - 1].k);
+    }
+    out.order = order_over(out.runs, [](const PenaltyRun& r) { return std::optional(r.distance.q); });
+    out.steady_order = order_over(out.runs, [](const PenaltyRun& r) { return r.steady_q; });
+    if (!o.action || !out.complete) return out;
+
+    ActionOptions action;
+    action.build = o.build;
+    action.t_end = o.horizon.value_or(o.t_end);
+    action.whole = o.horizon.has_value();
+    action.interrupted = o.interrupted;
+    const model::Description soft = conservative(description);
+    out.action = action_sequence(
+        conservative(rigid_description), [&](double k) { return built(soft, k); }, stiffness.values, action);
+    return out;
+}
+
+}  // namespace saltus::control

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/control/regulation/detail/regulation_domain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/solvers/program/linear_program.hpp"
+
+namespace saltus::control {
+
+using namespace saltus::proof;
+
+namespace {
+
+bool narrow(const IntervalMatrix& A) {
+    double size = 0.0, widest = 0.0;
+    for (int i = 0; i < A.rows(); ++i)
+        for (int j = 0; j < A.cols(); ++j) {
+            if (!std::isfinite(A(i, j).lo) || !std::isfinite(A(i, j).hi)) return false;
+            size = std::max({size, std::abs(A(i, j).lo), std::abs(A(i, j).hi)});
+            widest = std::max(widest, A(i, j).hi - A(i, j).lo);
+        }
+    return widest <= 1e-12 * size;
+}
+
+IntervalMatrix negative(const IntervalMatrix& A) { return IntervalMatrix(A.rows(), A.cols()) - A; }
+
+}  // namespace
+
+EigenvalueBounds eigenvalues(const IntervalMatrix& A) {
+    const IntervalMatrix identity = IntervalMatrix::identity(A.rows());
+    return {-largest_eigenvalue(negative(A), identity), largest_eigenvalue(A, identity)};
+}
+
+Domain::Domain(const model::Model& m)
+    : model(m),
+      enclosure(Enclosure::of(m, no_enclosure)),
+      whole(whole_space(static_cast<std::size_t>(m.size()))),
+      admissible(whole) {
+    if (!enclosure) return;
+    const AdmissibleSet set(*enclosure, Interval(0.0));
+    set.contract(admissible, {}, Interval::infinity);
+    for (const Interval& f : enclosure->forces_at_rest(admissible)) potential = potential && f.lo == 0.0 && f.hi == 0.0;
+    mass = enclosure->mass(admissible);
+    hessian = enclosure->hessian(admissible);
+    damping = enclosure->damping(admissible);
+    std::vector<int> rows;
+    for (int i = 0; i < enclosure->positions(); ++i) rows.push_back(i);
+    gradients = rows_of(enclosure->row_matrix(admissible), rows);
+    convex = affine = enclosure->smooth;
+    const std::vector<IntervalMatrix> curvatures = enclosure->position_hessians(whole);
+    for (int i = enclosure->constraints(); i < enclosure->positions(); ++i) {
+        const IntervalMatrix& H = curvatures[static_cast<std::size_t>(i)];
+        bool zero = true;
+        for (int a = 0; a < H.rows(); ++a)
+            for (int b = 0; b < H.cols(); ++b) zero = zero && H(a, b).lo == 0.0 && H(a, b).hi == 0.0;
+        affine = affine && zero;
+        convex = convex && (zero || (H.finite() && eigenvalues(H).upper <= 0.0));
+    }
+    linear = affine && enclosure->smooth && enclosure->linear_damping && m.layout().mass_constant && narrow(mass) &&
+             narrow(enclosure->hessian(whole)) && narrow(enclosure->damping(whole)) && narrow(gradients);
+}
+
+std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t most) {
+    const int m = domain.contacts();
+    std::vector<std::vector<int>> list{{}};
+    const auto possible = [&](const std::vector<int>& subset) {
+        if (!domain.affine || !domain.enclosure) return true;
+        // gN = W q + c: closed ones zero and the others >= 0, or pressed ones <= 0.
+        const int n = domain.model.size();
+        const Matrix W = domain.gradients.middle();
+        const IntervalVector at_zero =
+            domain.enclosure->position_values(point_box(std::vector<double>(static_cast<std::size_t>(n), 0.0)));
+        std::vector<int> rows;
+        for (const model::Contact& c : domain.model.contacts) rows.push_back(c.row);
+        solvers::LinearProgram p;  // W q − s = −c with slacks s
+        p.A = Matrix::Zero(m, n + m);
+        p.b = Vector::Zero(m);
+        p.c = Vector::Zero(n + m);
+        p.lower = Vector::Constant(n + m, -Interval::infinity);
+        p.upper = Vector::Constant(n + m, Interval::infinity);
+        for (int i = 0; i < m; ++i) {
+            p.A.row(i).head(n) = W.row(rows[static_cast<std::size_t>(i)]);
+            p.A(i, n + i) = -1.0;
+            p.b(i) = -midpoint(at_zero[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
+            const bool in = std::find(subset.begin(), subset.end(), i) != subset.end();
+            if (contacts == ContactModel::rigid) {
+                p.lower(n + i) = 0.0;
+                if (in) p.upper(n + i) = 0.0;
+            } else if (in) {
+                p.upper(n + i) = 0.0;
+            }
+        }
+        return solvers::solve(p).status != solvers::ProgramStatus::infeasible;
+    };
+    for (std::size_t k = 0; k < list.size() && list.size() < most_combinations; ++k) {
+        if (list[k].size() >= most) continue;
+        for (int i = list[k].empty() ? 0 : list[k].back() + 1; i < m; ++i) {
+            std::vector<int> subset = list[k];
+            subset.push_back(i);
+            if (possible(subset)) list.push_back(std::move(subset));
+        }
+    }
+    return list;
+}
+
+}  // namespace saltus::control

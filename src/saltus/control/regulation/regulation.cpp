@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/control/regulation/regulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/control/regulation/detail/regulation_rows.hpp"
+
+namespace saltus::control {
+
+using namespace saltus::proof;
+
+const char* to_string(Scope scope) {
+    switch (scope) {
+        case Scope::global: return "global";
+        case Scope::local: return "local";
+        case Scope::inconclusive: return "inconclusive";
+    }
+    return "";
+}
+
+namespace {
+
+Scope narrower(Scope a, Scope b) { return static_cast<Scope>(std::max(static_cast<int>(a), static_cast<int>(b))); }
+
+std::vector<ElementForce> forces_of(const model::Model& m, const Rest& rest) {
+    std::vector<ElementForce> list;
+    for (const model::Contact& c : m.contacts) list.push_back({c.name, rest.lambda(c.row), {}});
+    return list;
+}
+
+/// Of those that push: where the descent from the start runs away.
+std::optional<Rest> nearest_minimum(const std::vector<EquilibriumSolution>& solutions,
+                                    const std::vector<double>& from) {
+    std::optional<Rest> best;
+    double least = Interval::infinity;
+    for (const EquilibriumSolution& s : solutions) {
+        if (!s.pushes || !s.rest.minimum()) continue;
+        double distance = 0.0;
+        for (std::size_t i = 0; i < from.size(); ++i) distance = std::max(distance, std::abs(s.rest.q[i] - from[i]));
+        if (distance < least) {
+            least = distance;
+            best = s.rest;
+        }
+    }
+    return best;
+}
+
+/// The rows of one theorem: those that are asked for at q_R alone, and those of the whole region, in whose place one on
+/// its neighbourhood may stand.
+struct Table {
+    std::vector<Row> always, whole;
+    std::optional<Row> local;
+
+    bool whole_fails() const {
+        return std::any_of(whole.begin(), whole.end(), [](const Row& r) { return r.fails(); });
+    }
+
+    Scope scope() const {
+        Scope s = Scope::global;
+        for (const Row& r : always) s = narrower(s, r.fails() ? Scope::inconclusive : r.scope);
+        for (const Row& r : whole)
+            s = narrower(s, r.fails() && r.scope != Scope::inconclusive ? Scope::global : r.scope);
+        if (!whole_fails()) return s;
+        return local && !local->fails() ? narrower(s, Scope::local) : Scope::inconclusive;
+    }
+
+    Grade grade() const {
+        if (scope() == Scope::inconclusive) return Grade::numerical;
+        std::vector<Condition> counted;
+        for (const Row& r : always) counted.push_back(r.condition);
+        if (whole_fails() && local)
+            counted.push_back(local->condition);
+        else
+            for (const Row& r : whole) counted.push_back(r.condition);
+        return grade_of(counted);
+    }
+};
+
+/// In the order of the paper.
+void append(Certificate& t, const Table& table, const std::vector<std::string>& order) {
+    std::vector<const Row*> rows;
+    for (const Row& r : table.always) rows.push_back(&r);
+    for (const Row& r : table.whole) rows.push_back(&r);
+    if (table.local) rows.push_back(&*table.local);
+    for (const std::string& id : order)
+        for (const Row* const r : rows)
+            if (r->condition.id == id) t.conditions.push_back(r->condition);
+}
+
+const std::vector<std::string> order5{"law", "1", "2", "LI", "3", "4", "R4", "R8", "R6"};
+const std::vector<std::string> order6{"5", "6", "7", "R11", "R13"};
+
+std::string failing(const Table& table) {
+    std::vector<std::string> ids;
+    for (const Row& r : table.always)
+        if (r.fails()) ids.push_back(r.condition.id);
+    for (const Row& r : table.whole)
+        if (r.fails()) ids.push_back(r.condition.id);
+    if (table.local && table.local->fails()) ids.push_back(table.local->condition.id);
+    if (ids.empty()) return "";
+    return (ids.size() == 1 ? "row " : "rows ") + listing(ids) + (ids.size() == 1 ? " fails" : " fail");
+}
+
+/// What is not decided.
+std::string open_rows(const Table& table) {
+    for (const Row& r : table.always)
+        if (!r.fails() && r.scope == Scope::inconclusive) return "row " + r.condition.id + " is not decided";
+    return "";
+}
+
+std::string sentence(const Table& table, Scope scope, const char* theorem, const char* remark) {
+    switch (scope) {
+        case Scope::global: return std::string("every admissible start ends at q_R (") + theorem + ")";
+        case Scope::local: {
+            const std::string why = failing(table);
+            return std::string("starts near q_R end there (") + theorem + " with " + remark + ")" +
+                   (why.empty() ? "" : "; in the whole " + why);
+        }
+        case Scope::inconclusive: break;
+    }
+    std::string why = failing(table);
+    if (why.empty()) why = open_rows(table);
+    return "nothing follows" + (why.empty() ? "" : ": " + why);
+}
+
+void warn(Certificate& t, const model::Model& m, const Rest& rest) {
+    model::Workspace workspace(m);
+    std::vector<double> values(static_cast<std::size_t>(m.layout().coefficients)), still(rest.q.size(), 0.0);
+    m.system->coefficients(model::at(m, 0.0, rest.q, still), workspace.scratch(), values);
+    for (const model::Contact& c : m.contacts) {
+        const double e = c.e_n == model::no_coefficient ? 0.0 : values[static_cast<std::size_t>(c.e_n)];
+        if ((c.c != model::no_coefficient || e >= 1.0) && rest.lambda(c.row) > 0.0)
+            t.warnings.push_back("the impacts on '" + c.name +
+                                 "' never come to an end: its force does not converge to the steady one as (29d) "
+                                 "says, only the mean impulse rate does");
+    }
+}
+
+/// Theorem 6, into the certificate.
+void certify_springs(const Domain& domain, const Row& law, const std::vector<double>& from, bool under, long budget,
+                     RegulationCertificate& out) {
+    const model::Model& m = domain.model;
+    Certificate& t = out.table;
+    out.no_springs = statics_refusal(m, ContactModel::springs);
+    out.with_springs = out.no_springs.empty();
+    if (!out.with_springs) {
+        for (const char* const id : {"5", "6", "7", "R13"})
+            t.conditions.push_back(skipped_row(id, out.no_springs).condition);
+        return;
+    }
+    Statics statics(m, ContactModel::springs);
+    out.spring_rest = find_rest(statics, from);
+    const Rest& rest = out.spring_rest;
+    out.spring_solutions = algebraic_solutions(domain, statics, ContactModel::springs, rest.found ? rest.q : from);
+    const Uniqueness unique = spring_uniqueness(domain);
+    Table table;
+    table.whole.push_back(equilibrium_row(theorem6, domain, rest, out.spring_solutions, unique));
+    table.always.push_back(law);
+    if (!rest.found) {
+        for (const char* const id : {"5", "7", "R13"}) table.always.push_back(skipped_row(id, "there is no q_R"));
+    } else {
+        const PotentialSurvey survey = survey_potential(domain, statics, rest, out.spring_solutions);
+        PotentialBounds bounds;
+        Row seven = potential_row(theorem6, domain, statics, rest, unique, survey, bounds);
+        const InertiaBounds inertia = inertia_bounds(domain, rest.q, ContactModel::springs, budget);
+        table.always.push_back(spring_motion_row(domain, inertia, seven));
+        table.whole.push_back(std::move(seven));
+        table.always.push_back(
+            invariance_row(theorem6, only_rest_is_undamped(domain, statics, rest, ContactModel::springs), under));
+        if (table.whole_fails()) table.local = local_row(theorem6, rest, unique, survey);
+        t.values.emplace_back("penalty_a_lower", bounds.lower);
+        t.values.emplace_back("penalty_a_upper", bounds.upper);
+        if (table.whole_fails() && std::isfinite(survey.pass)) t.values.emplace_back("penalty_rho", survey.pass);
+    }
+    append(t, table, order6);
+    out.springs = table.scope();
+    out.spring_grade = table.grade();
+    out.spring_summary = sentence(table, out.springs, "Theorem 6", "Remark 11");
+}
+
+}  // namespace
+
+RegulationCertificate certify_regulation(const model::Model& m, const RegulationOptions& o) {
+    if (!m.control)
+        throw Error("regulation is about a controller, and the model has no [control]", {},
+                    "add one, or take --theorem attractivity");
+    RegulationCertificate out;
+    Certificate& t = out.table;
+    t.theorem = "regulation";
+    const bool under = static_cast<int>(m.control->actuated.size()) < m.size();
+    t.basis = under ? "Theorem 5 with Remark 6" : "Theorem 5";
+    const Domain domain(m);
+    const Row law = law_row(domain);
+    if (!statics_refusal(m, ContactModel::rigid).empty() || !m.constraints.empty()) {
+        t.conditions.push_back(law.condition);
+        for (const char* const id : {"1", "2", "LI", "3", "4", "R8", "R6", "5", "6", "7", "R13"})
+            t.conditions.push_back(skipped_row(id, "the closed loop is not of the theorem's kind").condition);
+        t.summary = "nothing follows: the closed loop is not of the theorem's kind";
+        out.no_springs = "the closed loop is not of the theorem's kind";
+        return out;
+    }
+    Statics statics(m, ContactModel::rigid);
+    const std::vector<double> from = o.at.value_or(m.q0);
+    Rest rest = find_rest(statics, from);
+    out.solutions = algebraic_solutions(domain, statics, ContactModel::rigid, rest.found ? rest.q : from);
+    if (!rest.found) rest = nearest_minimum(out.solutions, from).value_or(rest);
+    const std::vector<double> around = rest.found ? rest.q : from;
+    const InertiaBounds inertia = inertia_bounds(domain, around, ContactModel::rigid, o.budget);
+    const Uniqueness unique = rest.found ? prove_unique(domain, rest, out.solutions, o.budget) : Uniqueness{};
+    Table table;
+    const Independence independence = gradients_independent(domain, rest.found ? rest.q : std::vector<double>{},
+                                                            out.solutions, scales(m, around), o.budget);
+    table.always = {law, motion_row(domain, around), impact_row(domain, around, independence.corners)};
+    table.whole = {inertia_row(inertia), independence_row(independence),
+                   equilibrium_row(theorem5, domain, rest, out.solutions, unique)};
+    PotentialBounds bounds;
+    double pass = Interval::infinity;
+    bool observed = false;  // rest alone is without loss, everywhere
+    if (!rest.found) {
+        table.whole.push_back(unbounded_row(domain, statics, from));
+        table.always.push_back(skipped_row("R6", "there is no q_R"));
+    } else {
+        t.q = rest.q;
+        t.forces = forces_of(m, rest);
+        statics.at(rest.q);
+        t.reference = statics.potential();
+        const PotentialSurvey survey = survey_potential(domain, statics, rest, out.solutions);
+        pass = survey.pass;
+        table.whole.push_back(potential_row(theorem5, domain, statics, rest, unique, survey, bounds));
+        const Invariance invariance = only_rest_is_undamped(domain, statics, rest, ContactModel::rigid);
+        observed = invariance.scope == Scope::global;
+        table.always.push_back(invariance_row(theorem5, invariance, under));
+        if (table.whole_fails()) table.local = local_row(theorem5, rest, unique, survey);
+    }
+    append(t, table, order5);
+    out.rigid = table.scope();
+    t.grade = table.grade();
+    t.outcome = out.rigid == Scope::inconclusive ? Outcome::inconclusive : Outcome::attractive;
+    t.values = {{"b_lower", inertia.lower},
+                {"b_upper", inertia.upper},
+                {"a_lower", bounds.lower},
+                {"a_upper", bounds.upper},
+                {"actuated", static_cast<double>(m.control->actuated.size())}};
+    if (out.rigid == Scope::global) {
+        t.has_rho = true;
+        t.rho = Interval::infinity;
+        if (t.grade == Grade::proved) t.rho_verified = Interval::infinity;
+    } else if (out.rigid == Scope::local && observed && inertia.holds && independence.verdict != Verdict::fails &&
+               (unique.local() || std::isfinite(pass))) {
+        t.has_rho = true;
+        t.rho = unique.local() ? unique.level : pass;
+        if (unique.local()) {
+            t.rho_verified = unique.level;
+            for (const Interval& side : unique.window) t.domain.emplace_back(side.lo, side.hi);
+        }
+        if (std::isfinite(pass)) t.rho_parts = {{"next equilibrium", pass}};
+    }
+    certify_springs(domain, law, around, under, o.budget, out);
+    t.summary = (out.rigid == Scope::inconclusive ? "" : to_string(out.rigid) + std::string(": ")) +
+                sentence(table, out.rigid, "Theorem 5", "Remark 4");
+    if (out.rigid == Scope::local && !t.has_rho) t.summary += "; how near is not known";
+    if (rest.found && out.rigid != Scope::inconclusive) warn(t, m, rest);
+    return out;
+}
+
+}  // namespace saltus::control

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/impact/work/frictional_work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/error.hpp"
+#include "saltus/impact/work/detail/frictional_program.hpp"
+
+namespace saltus::impact {
+
+namespace {
+
+using Eigen::Index;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double solved_to = 1e-8;  // what cone programs are accepted with
+
+Audit::Kinematic kinematics(const FrictionalCollision& c, const Vector& gamma_plus, double tolerance) {
+    Audit::Kinematic k;
+    k.slack = k.relative = Vector::Constant(gamma_plus.size(), infinity);
+    Vector terms = c.directions.cwiseAbs().transpose() * (c.u_plus.cwiseAbs() + c.u_minus.cwiseAbs());
+    if (c.chi.size() > 0) terms += c.chi.cwiseAbs();
+    each_block(c, [&](std::size_t block, Index row) {
+        for (int i = 0; i < c.sizes[block]; ++i) {
+            const RowKind kind = row_kind(c.laws[block], i);
+            if (kind == RowKind::tangential) continue;
+            const double gamma = gamma_plus(row + i);
+            k.slack(row + i) = kind == RowKind::normal ? gamma : -std::abs(gamma);
+            k.relative(row + i) = terms(row + i) > 0.0 ? k.slack(row + i) / terms(row + i) : k.slack(row + i);
+            if (k.worst < 0 || k.relative(row + i) < k.relative(k.worst)) k.worst = static_cast<int>(row + i);
+        }
+    });
+    k.holds = k.worst < 0 || k.relative(k.worst) >= -tolerance;
+    return k;
+}
+
+FrictionalEnd no_end(const FrictionalCollision& c, std::string why) {
+    FrictionalEnd end;
+    end.work = end.bound = end.gap = end.residual = nan;
+    end.Lambda = Vector::Constant(c.directions.cols(), nan);
+    end.b = Vector::Constant(c.M.rows(), nan);
+    end.why = std::move(why);
+    return end;
+}
+
+FrictionalEnd end_of_interval(const FrictionalCollision& c, FrictionalProgram& work, double sign) {
+    const solvers::ProgramSolution& s = work.solve_for(sign);
+    FrictionalEnd end;
+    end.Lambda = work.impulses(s.x);
+    end.parts = work_parts(c, end.Lambda);
+    end.work = end.parts.total();
+    end.b = work.dual_velocity(s.y, sign);
+    end.bound = end.work + sign * (s.dual_value - s.value);
+    end.gap = s.gap;
+    end.residual = std::max(s.primal_residual, s.dual_residual);
+    if (s.status == solvers::ProgramStatus::unbounded) {
+        end.work = end.bound = -sign * infinity;
+        end.why = sign > 0.0 ? "the contacts can press against each other so that they take any amount of work"
+                             : "the contacts can press against each other so that they do any amount of work";
+        end.b = Vector::Constant(c.M.rows(), nan);
+    } else if (!work.reaches(s.x)) {
+        end.work = end.bound = nan;
+        end.why = "the program ran off to impulses that hold each other without end";
+    } else if (!usable(s.status)) {
+        end.why = fmt::format("the program stopped at a gap of {:.2g} and a residual of {:.2g}", end.gap, end.residual);
+    }
+    return end;
+}
+
+/// Whether the programs of the work have a feasible point, which they find themselves where it is not the edge of the
+/// cones that u⁺ lies on: else the nearest impulse decides, and takes the place of the impulse when it is near enough.
+void kinetics(const FrictionalCollision& c, FrictionalProgram& work, double tolerance, FrictionalAudit& a) {
+    a.kinetic.impulse = work.jump.norm();
+    const double enough = work.near_enough = std::max(tolerance, solved_to) * a.kinetic.impulse + work.noise;
+    a.least = end_of_interval(c, work, 1.0);
+    Vector x = work.last().x;
+    const bool found = usable(work.last().status) && work.reaches(x);
+    const auto missed = [&](const Vector& z) { return (work.program.A * z - work.program.b).norm(); };
+    if (!found) {
+        if (const Vector other = work.any(); missed(other) < missed(x)) x = other;
+        if (missed(x) > enough)
+            if (const Vector other = work.nearest(); missed(other) < missed(x)) x = other;
+    }
+    a.kinetic.distance = std::hypot(work.unreachable, missed(x));
+    a.kinetic.Lambda = work.impulses(x);
+    a.kinetic.holds = a.kinetic.distance <= enough;
+    if (!a.kinetic.holds || found || work.last().status == solvers::ProgramStatus::unbounded) return;
+    work.replace_impulse(x);
+    a.least = end_of_interval(c, work, 1.0);
+}
+
+/// `rounding` is what velocities and impulses do that are nothing else.
+Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance, double rounding) {
+    if (!a.kinematic.holds) return Verdict::into_obstacle;
+    if (!a.kinetic.holds) return Verdict::not_by_contacts;
+    const auto noise = [&](const FrictionalEnd& end) {
+        const Vector sizes = 0.5 * (a.gamma_plus.cwiseAbs() + a.gamma_minus.cwiseAbs());
+        return std::max(tolerance, end.gap + end.residual) * sizes.dot(end.Lambda.cwiseAbs()) + rounding;
+    };
+    if (!(a.least.work <= alpha + noise(a.least)))
+        return a.least.bound > alpha ? Verdict::supplies_energy : Verdict::undecided;
+    return a.greatest.bound <= alpha + noise(a.greatest) ? Verdict::dissipates : Verdict::may_dissipate;
+}
+
+std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, double alpha) {
+    const double size = std::abs(a.least.work) + std::abs(a.greatest.work);
+    const bool unique = std::abs(a.greatest.work - a.least.work) <= 1e-8 * size || size == 0.0;
+    const std::string interval = unique
+                                     ? fmt::format("the contact work, friction included, is {:.6g}", a.least.work)
+                                     : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}",
+                                                   a.least.work, a.greatest.work);
+    switch (a.verdict) {
+        case Verdict::dissipates: return fmt::format("consistent: {}, no more than {:.6g}", interval, alpha);
+        case Verdict::may_dissipate:
+            return fmt::format("consistent: {}; some impulses that lead to u+ do no more than {:.6g}, not all",
+                               interval, alpha);
+        case Verdict::supplies_energy: return fmt::format("not consistent: {}, more than {:.6g}", interval, alpha);
+        case Verdict::into_obstacle: {
+            std::string name;
+            each_block(c, [&](std::size_t k, Index row) {
+                if (row <= a.kinematic.worst && a.kinematic.worst < row + c.sizes[k]) name = name_of(c, k);
+            });
+            return fmt::format("not consistent: u+ goes into {} with the velocity {:.6g}", name,
+                               a.kinematic.slack(a.kinematic.worst));
+        }
+        case Verdict::not_by_contacts:
+            return fmt::format(
+                "not consistent: no impulses in the friction cones lead to u+; the nearest ones miss it by "
+                "{:.6g} in the M-norm, the whole impulse being {:.6g}",
+                a.kinetic.distance, a.kinetic.impulse);
+        case Verdict::undecided: return "undecided: " + a.least.why;
+        case Verdict::invalid: break;
+    }
+    return {};
+}
+
+}  // namespace
+
+WorkParts work_parts(const FrictionalCollision& c, const Vector& Lambda) {
+    SALTUS_EXPECT(Lambda.size() == c.directions.cols());
+    const Vector gamma = relative_velocities(c, 0.5 * (c.u_plus + c.u_minus));
+    WorkParts parts;
+    each_block(c, [&](std::size_t k, Index row) {
+        for (int i = 0; i < c.sizes[k]; ++i) {
+            const double work = gamma(row + i) * Lambda(row + i);
+            switch (row_kind(c.laws[k], i)) {
+                case RowKind::normal: parts.normal += work; break;
+                case RowKind::tangential: parts.tangential += work; break;
+                case RowKind::bilateral: parts.bilateral += work; break;
+            }
+        }
+    });
+    return parts;
+}
+
+FrictionalAudit audit(const FrictionalCollision& c, const AuditOptions& options) {
+    expect_consistent_sizes(c);
+    FrictionalAudit a;
+    a.least = a.greatest = no_end(c, "no impulses in the friction cones lead to this u+");
+    const bool finite = c.M.allFinite() && c.directions.allFinite() && c.chi.allFinite() && c.u_minus.allFinite() &&
+                        c.u_plus.allFinite() && c.impulse.allFinite();
+    const auto refuse = [&](std::string why) {
+        a.sentence = a.least.why = a.greatest.why = std::move(why);
+        return a;
+    };
+    if (!finite) return refuse("the collision holds a number that is not finite");
+    a.gamma_minus = relative_velocities(c, c.u_minus);
+    a.gamma_plus = relative_velocities(c, c.u_plus);
+    const auto energy = [&](const Vector& u) { return 0.5 * u.dot(c.M.selfadjointView<Eigen::Lower>() * u); };
+    a.energy_minus = energy(c.u_minus);
+    a.energy_plus = energy(c.u_plus);
+    a.energy_change = 0.5 * (c.u_plus - c.u_minus).dot(c.M.selfadjointView<Eigen::Lower>() * (c.u_plus + c.u_minus));
+    if (c.impulse.size() > 0) a.external_work = 0.5 * (c.u_plus + c.u_minus).dot(c.impulse);
+    a.kinematic = kinematics(c, a.gamma_plus, options.tolerance);
+    const ConeForm form(c);
+    if (!form.refused.empty()) return refuse(form.refused);
+    FrictionalProgram work(c, form);
+    if (!work.valid) return refuse("the mass matrix is not positive definite");
+    kinetics(c, work, options.tolerance, a);
+    if (a.kinetic.holds)
+        a.greatest = end_of_interval(c, work, -1.0);
+    else
+        a.least = a.greatest;
+    const double rounding = work.noise * work.fastest(0.5 * (a.gamma_plus.cwiseAbs() + a.gamma_minus.cwiseAbs()));
+    a.verdict = verdict_of(a, options.alpha, options.tolerance, rounding);
+    a.verdict_with_external_work = verdict_of(a, options.alpha + a.external_work, options.tolerance, rounding);
+    a.sentence = sentence_of(c, a, options.alpha);
+    return a;
+}
+
+}  // namespace saltus::impact

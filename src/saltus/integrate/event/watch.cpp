@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/event/watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using trajectory::ElementKind;
+
+/// Velocities and forces below this part of their scale at the start of an arc come from the event before it.
+constexpr double slip_start = 1e-8, violation = 1e-6, wrong_way = 1e-4;
+
+}  // namespace
+
+void Watcher::begin(double t, const double* x) {
+    using What = Watch::What;
+    watches_.clear();
+    violated_.clear();
+    bool together = false;
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        const int element = static_cast<int>(i);
+        const bool contact = e.rows.kind == ElementKind::contact;
+        if (contact && !e.active) watches_.push_back({What::gap, element});
+        const bool unique = !d_.redundant();
+        if (contact && e.active && d_.compliant()) {
+            watches_.push_back({What::depth, element});
+            if (d_.damped(e)) watches_.push_back({What::spring, element});
+        }
+        if (contact && e.active && !d_.compliant()) {
+            if (unique)
+                watches_.push_back({What::force, element});
+            else
+                together = true;
+        }
+        if (e.rows.kind == ElementKind::clutch) watches_.push_back({e.active ? What::force : What::clutch, element});
+        if (!e.active) continue;
+        bool slips = false;
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            const FrictionPart& part = d_.parts[ix(k)];
+            if (part.mu == 0.0 && part.mu_second == 0.0) continue;
+            if (part.slips || unique)
+                watches_.push_back({part.slips ? What::slip : What::reserve, element, k});
+            else
+                together = true;
+            slips = slips || part.slips;
+        }
+        if (slips && e.rows.kind == ElementKind::constraint) watches_.push_back({What::reaction, element});
+    }
+    if (together) watches_.push_back({What::hold, -1});
+    needs_forces_ = needs_velocities_ = false;
+    for (const Watch& w : watches_) {
+        needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction ||
+                        w.what == What::hold;
+        needs_velocities_ =
+            needs_velocities_ || w.what == What::slip || w.what == What::clutch || w.what == What::spring;
+    }
+    // How large the quantities are, and which of them begin at zero.
+    zero_.assign(watches_.size(), 0.0);
+    leave_.assign(watches_.size(), 0.0);
+    if (watches_.empty()) return;
+    d_.evaluate(t, x);
+    double forces = 0.0;
+    for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
+    for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    const std::span<const double> u(x + d_.size(), ix(d_.size()));
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        Watch& w = watches_[k];
+        double scale = 1.0;
+        switch (w.what) {
+            case What::gap:
+            case What::depth: scale = d_.position_scale(d_.elements[ix(w.element)].rows.normal, x); break;
+            case What::slip:
+            case What::clutch: scale = velocity_scale(w, u); break;
+            default: scale = std::max(forces, 1e-300);
+        }
+        const bool position = w.what == What::gap || w.what == What::depth;
+        // Gaps are functions of the state; forces come out of a linear system.
+        const bool force = !position && w.what != What::slip && w.what != What::clutch;
+        zero_[k] = (force ? 1e-13 : 4 * std::numeric_limits<double>::epsilon()) * scale;
+        leave_[k] = (position ? 64.0 * std::numeric_limits<double>::epsilon() : 1e-11) * scale;
+        const double s = position && w.what == What::gap
+                             ? d_.terms().positions[ix(d_.elements[ix(w.element)].rows.normal)]
+                             : value(w);
+        if (w.what == What::hold) {
+            zero_[k] = leave_[k] = 0.0;
+            continue;
+        }
+        if ((w.what == What::force || w.what == What::reserve) && s < -violation * scale)
+            violated_.push_back({t, t, t, static_cast<int>(k)});
+        // A gap below zero has to come out of it.
+        w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <= (position ? 1e-9 : slip_start) * scale;
+    }
+}
+
+double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const {
+    const int row = w.what == Watch::What::slip ? d_.parts[ix(w.part)].row : d_.elements[ix(w.element)].rows.normal;
+    return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
+}
+
+double Watcher::hold_margin() {
+    std::vector<char> closed(d_.elements.size()), undecided(d_.parts.size());
+    for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = d_.elements[i].active ? 1 : 0;
+    for (std::size_t k = 0; k < undecided.size(); ++k) undecided[k] = d_.parts[k].slips ? 0 : 1;
+    std::vector<double> known(ix(d_.size()), 0.0);
+    hold_.collect(d_, closed, undecided, known);  // known forces are in the free acceleration already
+    hold_.assemble(d_, d_.free_acceleration());
+    solvers::Automatic method;
+    method.tolerance = 1e-12;
+    const bool again = solution_.r.size() == hold_.problem.q.size();
+    solvers::solve(hold_.problem, method, workspace_, solution_,
+                   again ? std::span<const double>(solution_.r) : std::span<const double>());
+    double moves = 0.0;
+    for (const double v : solution_.v) moves = std::max(moves, std::abs(v));
+    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
+        for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
+            d_.set_reaction(hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
+    const double tolerance = d_.coarse() ? std::max(hold_tolerance, d_.redundancy()) : hold_tolerance;
+    return tolerance * d_.acceleration_scale() - moves;
+}
+
+double Watcher::value(const Watch& w) {
+    using What = Watch::What;
+    if (w.what == What::hold) return hold_margin();
+    const ElementMode& e = d_.elements[ix(w.element)];
+    switch (w.what) {
+        case What::gap: return d_.terms().positions[ix(e.rows.normal)];
+        case What::depth: return -d_.terms().positions[ix(e.rows.normal)];
+        case What::spring: return e.pulls ? -d_.spring_force(e) : d_.spring_force(e);
+        case What::force: return d_.reactions()[ix(e.rows.normal)];
+        case What::slip: return d_.slip_along(d_.parts[ix(w.part)]);
+        case What::reserve: return d_.reserve(e, d_.parts[ix(w.part)]);
+        case What::reaction: return e.reaction_sign * d_.reactions()[ix(e.rows.normal)];
+        case What::clutch: return d_.row_velocity(e.rows.normal);
+        case What::hold:
+        case What::jump: break;
+    }
+    return 0.0;
+}
+
+const std::vector<double>& Watcher::sample(double t) {
+    for (std::size_t k = 0; k < samples_; ++k)
+        if (times_[k] == t) return values_[k];
+    if (samples_ == times_.size()) {
+        times_.push_back(0.0);
+        values_.emplace_back();
+    }
+    std::vector<double>& values = values_[samples_];
+    times_[samples_++] = t;
+    values.resize(watches_.size());
+    x_.resize(ix(d_.state_size()));
+    const bool positions = !needs_forces_ && !needs_velocities_;
+    step_->evaluate(t, x_.data(), positions ? d_.size() : d_.state_size());
+    if (needs_forces_) {
+        if (!d_.evaluate(t, x_.data())) {
+            std::fill(values.begin(), values.end(), std::numeric_limits<double>::quiet_NaN());
+            return values;
+        }
+    } else if (needs_velocities_) {
+        d_.evaluate_terms(t, x_.data());
+    } else {
+        const std::span<const double> g = d_.positions(t, x_.data());
+        for (std::size_t k = 0; k < watches_.size(); ++k) {
+            const double position = g[ix(d_.elements[ix(watches_[k].element)].rows.normal)];
+            values[k] = watches_[k].what == Watch::What::depth ? -position : position;
+        }
+        return values;
+    }
+    for (std::size_t k = 0; k < watches_.size(); ++k) values[k] = value(watches_[k]);
+    return values;
+}
+
+const std::vector<Found>& Watcher::search(const ode::Dense& step) {
+    step_ = &step;
+    samples_ = 0;
+    found_.clear();
+    const double a = step.t_old();
+    const double b = step.t_new();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        Watch& w = watches_[k];
+        ode::RootSearch search;
+        search.zero = zero_[k];
+        search.start_counts = !w.starts_at_zero;
+        search.leave = leave_[k];
+        search.side = 1;
+        search.most_evaluations = 500;
+        const auto s = [&](double t) { return sample(t)[k]; };
+        const ode::RootStatus status = ode::find_roots(s, a, b, search, roots_);
+        unresolved = unresolved || !ode::usable(status);
+        for (const ode::Root& root : roots_) {
+            if (root.direction >= 0) continue;
+            found_.push_back({root.t, root.left, root.right, static_cast<int>(k)});
+            break;
+        }
+    }
+    search_astray(step);
+    for (std::size_t k = 0; k < watches_.size(); ++k)
+        if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
+    if (found_.empty()) return found_;
+    std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
+    // One event: what happens at the same time, and forces that are zero by then as far as rounding lets them be known.
+    const double first = found_.front().t, together = 1e-12 * std::max(1.0, std::abs(first));
+    std::erase_if(found_, [&](const Found& f) {
+        if (f.t <= first + together) return false;
+        const Watch::What what = watches_[ix(f.watch)].what;
+        const bool force = what == Watch::What::force || what == Watch::What::reserve;
+        return !force || !(sample(first)[ix(f.watch)] <= 64.0 * zero_[ix(f.watch)]);
+    });
+    return found_;
+}
+
+/// Slip that was to begin along its direction and goes the other way: other decisions at the same time were against it.
+/// Or its zero could not be resolved.
+void Watcher::search_astray(const ode::Dense& step) {
+    const double a = step.t_old(), b = step.t_new();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        const Watch& w = watches_[k];
+        if ((w.what != Watch::What::slip && w.what != Watch::What::clutch) || !(sample(b)[k] < 0.0)) continue;
+        const auto same = [&](const Found& f) { return f.watch == static_cast<int>(k); };
+        if (std::any_of(found_.begin(), found_.end(), same)) continue;
+        step.evaluate(b, x_.data(), d_.state_size());
+        d_.evaluate_terms(b, x_.data());
+        const double band = wrong_way * velocity_scale(w, {x_.data() + d_.size(), ix(d_.size())});
+        if (!(sample(b)[k] < -band)) continue;
+        if (sample(a)[k] <= -band) {
+            found_.push_back({a, a, a, static_cast<int>(k), true});
+            continue;
+        }
+        ode::RootSearch search;
+        search.zero = 0.01 * band;
+        search.side = 1;
+        search.most_evaluations = 500;
+        const auto s = [&](double t) { return sample(t)[k] + band; };
+        unresolved = unresolved || !ode::usable(ode::find_roots(s, a, b, search, roots_));
+        for (const ode::Root& root : roots_) {
+            if (root.direction >= 0) continue;
+            found_.push_back({root.t, root.left, root.right, static_cast<int>(k), true});
+            break;
+        }
+    }
+}
+
+}  // namespace saltus::integrate

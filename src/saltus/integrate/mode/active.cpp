@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/mode/active.hpp"
+
+#include <algorithm>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::integrate {
+
+double coefficient(std::span<const double> values, model::Coefficient c, double otherwise) {
+    return c == model::no_coefficient ? otherwise : values[ix(c)];
+}
+
+std::vector<ElementRows> element_rows(const model::Model& model) {
+    using trajectory::ElementKind;
+    std::vector<ElementRows> list;
+    const auto add = [&](ElementKind kind, std::size_t index, int normal, const model::Friction* friction) {
+        ElementRows e{kind, static_cast<int>(index), normal, -1, 0};
+        if (friction != nullptr && friction->dimension > 0) {
+            e.first_slip = friction->first_row;
+            e.slips = friction->dimension;
+        }
+        list.push_back(e);
+    };
+    for (std::size_t i = 0; i < model.contacts.size(); ++i)
+        add(ElementKind::contact, i, model.contacts[i].row, &model.contacts[i].friction);
+    for (std::size_t i = 0; i < model.constraints.size(); ++i)
+        add(ElementKind::constraint, i, model.constraints[i].row, &model.constraints[i].friction);
+    for (std::size_t i = 0; i < model.sliders.size(); ++i) add(ElementKind::slider, i, -1, &model.sliders[i].friction);
+    for (std::size_t i = 0; i < model.clutches.size(); ++i) add(ElementKind::clutch, i, model.clutches[i].row, nullptr);
+    return list;
+}
+
+std::vector<trajectory::Element> elements_of(const model::Model& model) {
+    using trajectory::ElementKind;
+    std::vector<trajectory::Element> list;
+    for (const ElementRows& e : element_rows(model)) {
+        const auto i = ix(e.index);
+        const std::string& name = e.kind == ElementKind::contact      ? model.contacts[i].name
+                                  : e.kind == ElementKind::constraint ? model.constraints[i].name
+                                  : e.kind == ElementKind::slider     ? model.sliders[i].name
+                                                                      : model.clutches[i].name;
+        list.push_back({e.kind, name, e.slips});
+    }
+    return list;
+}
+
+solvers::Law contact_law(const model::Contact& contact, std::span<const double> coefficients) {
+    using solvers::LawKind;
+    const model::Friction& f = contact.friction;
+    solvers::Law law;
+    law.mu = coefficient(coefficients, f.mu[0]);
+    switch (f.law) {
+        case model::FrictionLaw::none: law.kind = LawKind::unilateral; break;
+        case model::FrictionLaw::coulomb: law.kind = f.dimension == 1 ? LawKind::friction2 : LawKind::friction3; break;
+        case model::FrictionLaw::orthotropic:
+            law.kind = LawKind::friction3;
+            law.mu_second = coefficient(coefficients, f.mu[1]);
+            break;
+        case model::FrictionLaw::contensou:
+            law.kind = LawKind::contensou4;
+            law.radius = coefficient(coefficients, f.radius[0]);
+            break;
+        case model::FrictionLaw::rolling:
+            law.kind = LawKind::rolling6;
+            law.mu_drilling = law.mu * coefficient(coefficients, f.radius[0]);
+            law.mu_rolling = law.mu * coefficient(coefficients, f.radius[1]);
+            break;
+    }
+    return law;
+}
+
+ActiveRows::ActiveRows(const model::Model& model) : model_(model), body_of_(ix(model.size()), 0) {
+    const model::MassFactor mass(model.layout().mass);
+    for (std::size_t b = 0; b < mass.blocks().size(); ++b)
+        for (const int c : mass.blocks()[b]) body_of_[ix(c)] = static_cast<int>(b);
+    const model::Pattern& W = model.layout().rows;
+    for (int r = 0; r < W.rows; ++r) {
+        std::vector<int>& bodies = bodies_.emplace_back();
+        for (int e = W.start[ix(r)]; e < W.start[ix(r) + 1]; ++e) bodies.push_back(body_of_[ix(W.column[ix(e)])]);
+        std::sort(bodies.begin(), bodies.end());
+        bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+        std::vector<int>& touched = touched_.emplace_back();
+        for (const int b : bodies)
+            touched.insert(touched.end(), mass.blocks()[ix(b)].begin(), mass.blocks()[ix(b)].end());
+    }
+}
+
+void ActiveRows::clear_columns() {
+    const auto n = ix(model_.size());
+    if (full_) {
+        std::fill(inverse_w_.begin(), inverse_w_.end(), 0.0);
+        return;
+    }
+    for (std::size_t k = 0; k < filled_.size(); ++k)
+        for (const int c : touched_[ix(filled_[k])]) inverse_w_[k * n + ix(c)] = 0.0;
+}
+
+void ActiveRows::clear() {
+    rows_.clear();
+    first_.assign(1, 0);
+    problem.laws.clear();
+}
+
+int ActiveRows::add(std::span<const int> rows, const solvers::Law& law) {
+    rows_.insert(rows_.end(), rows.begin(), rows.end());
+    first_.push_back(static_cast<int>(rows_.size()));
+    problem.laws.push_back(law);
+    return static_cast<int>(problem.laws.size()) - 1;
+}
+
+void ActiveRows::assemble_dense(const model::Terms& terms, std::vector<double>& D) const {
+    const model::Pattern& W = model_.layout().rows;
+    const auto n = ix(model_.size());
+    const std::size_t m = rows_.size();
+    D.resize(m * m);
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < m; ++j)
+            D[i * m + j] = model::row_dot(W, terms.W, rows_[i], {inverse_w_.data() + j * n, n});
+}
+
+void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
+    const model::Pattern& W = model_.layout().rows;
+    const auto n = ix(model_.size());
+    // Blocks that share a body of M.
+    const int blocks = this->blocks();
+    const bool all = blocks <= 16 || !by_bodies;
+    if (!all) {
+        of_body_.resize(n);
+        for (std::vector<int>& list : of_body_) list.clear();
+        for (int a = 0; a < blocks; ++a)
+            for (int k = first_[ix(a)]; k < first_[ix(a) + 1]; ++k)
+                for (int e = W.start[ix(rows_[ix(k)])]; e < W.start[ix(rows_[ix(k)]) + 1]; ++e)
+                    of_body_[ix(body_of_[ix(W.column[ix(e)])])].push_back(a);
+    }
+    solvers::BlockMatrix& D = problem.W;
+    D.start.assign(first_.begin(), first_.end());
+    D.row_start.assign(1, 0);
+    D.block_column.clear();
+    D.offset.clear();
+    D.values.clear();
+    for (int a = 0; a < blocks; ++a) {
+        columns_.clear();
+        if (all) {
+            for (int b = 0; b < blocks; ++b) columns_.push_back(b);
+        } else {
+            for (int k = D.start[ix(a)]; k < D.start[ix(a) + 1]; ++k)
+                for (int e = W.start[ix(rows_[ix(k)])]; e < W.start[ix(rows_[ix(k)]) + 1]; ++e) {
+                    const auto& list = of_body_[ix(body_of_[ix(W.column[ix(e)])])];
+                    columns_.insert(columns_.end(), list.begin(), list.end());
+                }
+            columns_.push_back(a);
+            std::sort(columns_.begin(), columns_.end());
+            columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+        }
+        for (const int b : columns_) {
+            D.block_column.push_back(b);
+            D.offset.push_back(D.values.size());
+            for (int i = D.start[ix(a)]; i < D.start[ix(a) + 1]; ++i)
+                for (int j = D.start[ix(b)]; j < D.start[ix(b) + 1]; ++j)
+                    D.values.push_back(model::row_dot(W, terms.W, rows_[ix(i)], {inverse_w_.data() + ix(j) * n, n}));
+        }
+        D.row_start.push_back(static_cast<int>(D.block_column.size()));
+    }
+    problem.q.assign(rows_.size(), 0.0);
+}
+
+void ActiveRows::velocity_change(std::span<const double> r, std::span<double> du) const {
+    const auto n = ix(model_.size());
+    std::fill(du.begin(), du.end(), 0.0);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+        if (r[k] == 0.0) continue;
+        const double* const column = inverse_w_.data() + k * n;
+        if (full_)
+            for (std::size_t i = 0; i < n; ++i) du[i] += r[k] * column[i];
+        else
+            for (const int c : touched_[ix(rows_[k])]) du[ix(c)] += r[k] * column[c];
+    }
+}
+
+void ActiveRows::forces(const model::Terms& terms, std::span<const double> r, std::span<double> f) const {
+    const model::Pattern& W = model_.layout().rows;
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+        for (int e = W.start[ix(rows_[k])]; e < W.start[ix(rows_[k]) + 1]; ++e)
+            f[ix(W.column[ix(e)])] += terms.W[ix(e)] * r[k];
+}
+
+}  // namespace saltus::integrate

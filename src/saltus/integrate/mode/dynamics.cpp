@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/mode/dynamics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/linalg.hpp"
+#include "saltus/sets/contensou.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using trajectory::ElementKind;
+
+double norm(const double* x, int n) {
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+    return std::sqrt(sum);
+}
+
+/// A velocity of slip along the direction that the part goes on with.
+double along(const FrictionPart& part, const double* gamma) {
+    double sum = 0.0;
+    for (int i = 0; i < part.size; ++i) sum += gamma[i] * part.direction[ix(i)];
+    return sum;
+}
+
+const model::Friction* friction_of(const model::Model& m, const ElementRows& e) {
+    switch (e.kind) {
+        case ElementKind::contact: return &m.contacts[ix(e.index)].friction;
+        case ElementKind::constraint: return &m.constraints[ix(e.index)].friction;
+        case ElementKind::slider: return &m.sliders[ix(e.index)].friction;
+        case ElementKind::clutch: return nullptr;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
+    : model_(model),
+      n_(model.size()),
+      compliant_(compliant),
+      stiffness_(stiffness),
+      workspace_(model),
+      terms_(model.layout()),
+      mass_(model.layout().mass),
+      coefficients_(ix(model.layout().coefficients)),
+      gamma_(ix(model.layout().row_count())),
+      lambda_(ix(model.layout().row_count())),
+      acceleration_(ix(n_)),
+      positions_(ix(model.layout().positions())),
+      free_(ix(n_)) {
+    for (const ElementRows& rows : element_rows(model)) {
+        ElementMode element;
+        element.rows = rows;
+        element.active = rows.kind == ElementKind::constraint || rows.kind == ElementKind::slider;
+        element.first_part = static_cast<int>(parts.size());
+        if (const model::Friction* f = friction_of(model, rows); f != nullptr && f->dimension > 0) {
+            using Shape = FrictionPart::Shape;
+            const auto add = [&](Shape shape, int first, int size) {
+                FrictionPart part;
+                part.shape = shape;
+                part.row = f->first_row + first;
+                part.size = size;
+                part.direction[0] = 1.0;
+                parts.push_back(part);
+            };
+            if (f->law == model::FrictionLaw::contensou)
+                add(Shape::patch, 0, 3);
+            else if (f->law == model::FrictionLaw::rolling)
+                add(Shape::disk, 0, 2), add(Shape::disk, 2, 1), add(Shape::disk, 3, 2);
+            else
+                add(f->law == model::FrictionLaw::orthotropic ? Shape::ellipse : Shape::disk, 0, f->dimension);
+            element.parts = static_cast<int>(parts.size()) - element.first_part;
+        }
+        elements.push_back(element);
+    }
+    load_.resize(elements.size());
+    needs_coefficients_ = model.layout().coefficients > 0;
+    update_coefficients(0.0, nullptr);
+    needs_coefficients_ = needs_coefficients_ && !model.layout().coefficients_constant;
+}
+
+bool Dynamics::factorise_mass() {
+    if (factorised_ && model_.layout().mass_constant) return true;
+    factorised_ = mass_.factorise(terms_.M);
+    return factorised_;
+}
+
+void Dynamics::update_coefficients(double t, const double* x) {
+    if (!needs_coefficients_) return;
+    std::span<const double> q = model_.q0, u = model_.u0;
+    if (x != nullptr) q = {x, ix(n_)}, u = {x + n_, ix(n_)};
+    model_.system->coefficients(model::at(model_, t, q, u), workspace_.scratch(), coefficients_);
+    for (const ElementMode& e : elements) {
+        const model::Friction* const f = friction_of(model_, e.rows);
+        for (int k = 0; k < e.parts; ++k) {
+            FrictionPart& part = parts[ix(e.first_part + k)];
+            part.mu = coefficient(coefficients_, f->mu[0]);
+            if (f->law == model::FrictionLaw::orthotropic) part.mu_second = coefficient(coefficients_, f->mu[1]);
+            if (f->law == model::FrictionLaw::contensou) part.radius = coefficient(coefficients_, f->radius[0]);
+            if (f->law == model::FrictionLaw::rolling && k > 0)
+                part.mu *= coefficient(coefficients_, f->radius[ix(k - 1)]);
+        }
+    }
+}
+
+void Dynamics::evaluate_terms(double t, const double* x) {
+    model::evaluate(model_, workspace_, t, {x, ix(n_)}, {x + n_, ix(n_)}, terms_);
+    const model::Pattern& rows = model_.layout().rows;
+    for (int r = 0; r < rows.rows; ++r)
+        gamma_[ix(r)] = model::row_dot(rows, terms_.W, r, {x + n_, ix(n_)}) + terms_.chi[ix(r)];
+    update_coefficients(t, x);
+}
+
+std::span<const double> Dynamics::positions(double t, const double* q) {
+    model_.system->positions(model::at(model_, t, {q, ix(n_)}, {q + n_, ix(n_)}), workspace_.scratch(), positions_);
+    return positions_;
+}
+
+model::Energy Dynamics::energy(double t, const double* x) {
+    return model_.system->energy(model::at(model_, t, {x, ix(n_)}, {x + n_, ix(n_)}), workspace_.scratch());
+}
+
+void Dynamics::slip_gradient(const FrictionPart& part, const double* gamma, double* gradient) const {
+    if (part.size == 1) {
+        gradient[0] = part.direction[0] >= 0.0 ? part.mu : -part.mu;
+        return;
+    }
+    // Along the velocity, or against it once it has turned round; along the given direction while it is nothing.
+    const double speed = norm(gamma, part.size);
+    double along = 0.0, d[3];
+    for (int i = 0; i < part.size; ++i) along += gamma[i] * part.direction[ix(i)];
+    for (int i = 0; i < part.size; ++i)
+        d[i] = speed > 1e-14 ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : part.direction[ix(i)];
+    if (part.shape == FrictionPart::Shape::disk) {
+        for (int i = 0; i < part.size; ++i) gradient[i] = part.mu * d[i];
+    } else if (part.shape == FrictionPart::Shape::ellipse) {
+        const double a = part.mu * d[0], b = part.mu_second * d[1], length = std::hypot(a, b);
+        gradient[0] = length > 0.0 ? part.mu * a / length : 0.0;
+        gradient[1] = length > 0.0 ? part.mu_second * b / length : 0.0;
+    } else {
+        sets::Contensou(part.mu, part.radius).furthest({d, 3}, gradient);
+    }
+}
+
+double Dynamics::slip_along(const FrictionPart& part) const { return along(part, gamma_.data() + part.row); }
+
+void Dynamics::follow_slip() {
+    for (FrictionPart& part : parts) {
+        if (!part.slips || part.size == 1) continue;
+        const double speed = slip_speed(part);
+        if (speed > 1e-9)
+            for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = gamma_[ix(part.row + i)] / speed;
+    }
+}
+
+bool Dynamics::nearly_singular(double t, const double* x) {
+    evaluate_terms(t, x);
+    if (!factorise_mass()) return false;
+    const model::Pattern& W = model_.layout().rows;
+    for (const ElementMode& e : elements) {
+        if (!e.active || e.rows.kind != ElementKind::contact || compliant_) continue;
+        std::vector<double> column(ix(n_), 0.0);
+        const auto add = [&](int row, double factor) {
+            for (int k = W.start[ix(row)]; k < W.start[ix(row) + 1]; ++k)
+                column[ix(W.column[ix(k)])] += factor * terms_.W[ix(k)];
+        };
+        add(e.rows.normal, 1.0);
+        std::vector<double> normal = column;
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = parts[ix(p)];
+            if (!part.slips) continue;
+            double gradient[3];
+            slip_gradient(part, gamma_.data() + part.row, gradient);
+            for (int i = 0; i < part.size; ++i) add(part.row + i, -gradient[i]);
+        }
+        mass_.solve(normal);
+        mass_.solve(column);
+        if (model::row_dot(W, terms_.W, e.rows.normal, column) <
+            0.05 * model::row_dot(W, terms_.W, e.rows.normal, normal))
+            return true;
+    }
+    return false;
+}
+
+double Dynamics::slip_speed(const FrictionPart& part) const { return norm(gamma_.data() + part.row, part.size); }
+
+double Dynamics::reserve(const ElementMode& element, const FrictionPart& part) const {
+    const double load = load_[static_cast<std::size_t>(&element - elements.data())];
+    const double* const force = lambda_.data() + part.row;
+    switch (part.shape) {
+        case FrictionPart::Shape::disk: return part.mu * load - norm(force, part.size);
+        case FrictionPart::Shape::ellipse: {
+            // The ellipse's own measure, in units of force.
+            const double larger = std::max(part.mu, part.mu_second);
+            const double a = part.mu > 0.0 ? force[0] * larger / part.mu : 1e300 * force[0];
+            const double b = part.mu_second > 0.0 ? force[1] * larger / part.mu_second : 1e300 * force[1];
+            return larger * load - std::hypot(a, b);
+        }
+        case FrictionPart::Shape::patch: {
+            // Distance to the boundary, outside; inside the factor by which the force could grow, in units of force.
+            double low = 0.0, high = 1e3;
+            if (norm(force, 3) == 0.0) return part.mu * load;
+            for (int k = 0; k < 60; ++k) {
+                const double s = 0.5 * (low + high);
+                const double grown[3] = {s * force[0], s * force[1], s * force[2]};
+                (sets::Contensou(part.mu * load, part.radius).contains(grown, 0.0) ? low : high) = s;
+            }
+            return (1.0 - 1.0 / std::max(low, 1e-6)) * part.mu * load;
+        }
+    }
+    return 0.0;
+}
+
+double Dynamics::spring_force(const ElementMode& e) const {
+    const model::Contact& c = model_.contacts[ix(e.rows.index)];
+    const double depth = -terms_.positions[ix(e.rows.normal)], rate = -gamma_[ix(e.rows.normal)];
+    return stiffness_ * coefficient(coefficients_, c.penalty_k) * depth +
+           coefficient(coefficients_, c.penalty_d) * rate;
+}
+
+bool Dynamics::damped(const ElementMode& e) const {
+    return coefficient(coefficients_, model_.contacts[ix(e.rows.index)].penalty_d) != 0.0;
+}
+
+void Dynamics::settle(double t, const double* x) {
+    equations_.clear();
+    equation_element_.clear();
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        const ElementMode& e = elements[i];
+        if (!e.active) continue;
+        const bool normal = e.rows.normal >= 0 && !(compliant_ && e.rows.kind == ElementKind::contact);
+        if (normal) {
+            equations_.push_back(e.rows.normal);
+            equation_element_.push_back(static_cast<int>(i));
+        }
+        for (int k = 0; k < e.parts; ++k) {
+            const FrictionPart& part = parts[ix(e.first_part + k)];
+            for (int r = 0; r < part.size && !part.slips; ++r) {
+                equations_.push_back(part.row + r);
+                equation_element_.push_back(-1);
+            }
+        }
+    }
+    degenerating_ = false;
+    const std::size_t m = equations_.size();
+    columns_.resize(m * ix(n_));
+    right_.resize(m);
+    multiplier_.resize(m);
+    redundant_ = false;
+    if (m < 2) return;
+    evaluate_terms(t, x);
+    Matrix rows = Matrix::Zero(static_cast<Eigen::Index>(m), n_);
+    const model::Pattern& W = model_.layout().rows;
+    for (std::size_t k = 0; k < m; ++k)
+        for (int e = W.start[ix(equations_[k])]; e < W.start[ix(equations_[k]) + 1]; ++e)
+            rows(static_cast<Eigen::Index>(k), W.column[ix(e)]) = terms_.W[ix(e)];
+    redundant_ = row_rank(rows, redundancy_).rank < static_cast<int>(m);
+}
+
+bool Dynamics::solve_equations() {
+    const auto m = static_cast<int>(equations_.size());
+    const model::Pattern& W = model_.layout().rows;
+    const auto n = ix(n_);
+    for (int k = 0; k < m; ++k) {
+        const std::span<double> column(columns_.data() + ix(k) * n, n);
+        std::fill(column.begin(), column.end(), 0.0);
+        const auto add = [&](int row, double factor) {
+            for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+                column[ix(W.column[ix(e)])] += factor * terms_.W[ix(e)];
+        };
+        add(equations_[ix(k)], 1.0);
+        if (const int owner = equation_element_[ix(k)]; owner >= 0) {
+            const ElementMode& e = elements[ix(owner)];
+            for (int p = 0; p < e.parts; ++p) {
+                const FrictionPart& part = parts[ix(e.first_part + p)];
+                if (!part.slips) continue;
+                double gradient[3];
+                slip_gradient(part, gamma_.data() + part.row, gradient);
+                for (int i = 0; i < part.size; ++i) add(part.row + i, -e.reaction_sign * gradient[i]);
+            }
+        }
+        mass_.solve(column);
+        right_[ix(k)] = -(model::row_dot(W, terms_.W, equations_[ix(k)], free_) + terms_.zeta[ix(equations_[ix(k)])]);
+    }
+    if (m == 0) return true;
+    const auto entry = [&](int i, int k) {
+        return model::row_dot(W, terms_.W, equations_[ix(i)], {columns_.data() + ix(k) * n, n});
+    };
+    if (m == 1) {
+        const double d = entry(0, 0);
+        if (!(d > 0.0)) return false;
+        multiplier_[0] = right_[0] / d;
+        return std::isfinite(multiplier_[0]);
+    }
+    if (!redundant_) {
+        lu_.clear(m);
+        for (int i = 0; i < m; ++i)
+            for (int k = 0; k < m; ++k) lu_.at(i, k) = entry(i, k);
+        if (!lu_.factorise()) return false;
+        lu_.solve(right_, multiplier_);
+        double least = std::abs(lu_.at(0, 0)), most = least;
+        for (int i = 1; i < m; ++i) {
+            least = std::min(least, std::abs(lu_.at(i, i)));
+            most = std::max(most, std::abs(lu_.at(i, i)));
+        }
+        degenerating_ = least < redundancy_ * redundancy_ * most;
+    } else {  // consistent equations more than once: the smallest multipliers
+        Matrix K(m, m);
+        for (int i = 0; i < m; ++i)
+            for (int k = 0; k < m; ++k) K(i, k) = entry(i, k);
+        const Vector x = least_squares(K, Eigen::Map<const Vector>(right_.data(), m), redundancy_ * redundancy_);
+        std::copy_n(x.data(), m, multiplier_.begin());
+    }
+    return std::all_of(multiplier_.begin(), multiplier_.end(), [](double v) { return std::isfinite(v); });
+}
+
+bool Dynamics::evaluate(double t, const double* x) {
+    ++evaluations;
+    evaluate_terms(t, x);
+    if (!factorise_mass()) return false;
+    std::fill(lambda_.begin(), lambda_.end(), 0.0);
+    std::fill(load_.begin(), load_.end(), 0.0);
+    std::copy(terms_.h.begin(), terms_.h.end(), free_.begin());
+    const model::Pattern& W = model_.layout().rows;
+    // Forces known from the state: springs of contacts, and friction under a known load that slips.
+    const auto apply = [&](int row, double value) {
+        lambda_[ix(row)] = value;
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            free_[ix(W.column[ix(e)])] += value * terms_.W[ix(e)];
+    };
+    const auto slip = [&](const ElementMode& e, double load) {
+        for (int p = 0; p < e.parts; ++p) {
+            const FrictionPart& part = parts[ix(e.first_part + p)];
+            if (!part.slips) continue;
+            double gradient[3];
+            slip_gradient(part, gamma_.data() + part.row, gradient);
+            for (int i = 0; i < part.size; ++i) apply(part.row + i, -load * gradient[i]);
+        }
+    };
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        const ElementMode& e = elements[i];
+        if (!e.active) continue;
+        if (e.rows.kind == ElementKind::slider) {
+            load_[i] = coefficient(coefficients_, model_.sliders[ix(e.rows.index)].normal_force);
+            slip(e, load_[i]);
+        } else if (compliant_ && e.rows.kind == ElementKind::contact) {
+            load_[i] = penalty_force(e);
+            apply(e.rows.normal, load_[i]);
+            slip(e, load_[i]);
+        }
+    }
+    mass_.solve(free_);
+    if (!solve_equations()) return false;
+    std::copy(free_.begin(), free_.end(), acceleration_.begin());
+    acceleration_scale_ = 0.0;
+    for (const double a : free_) acceleration_scale_ = std::max(acceleration_scale_, std::abs(a));
+    for (std::size_t k = 0; k < equations_.size(); ++k) {
+        const double* const column = columns_.data() + k * ix(n_);
+        for (int i = 0; i < n_; ++i) {
+            acceleration_[ix(i)] += multiplier_[k] * column[i];
+            acceleration_scale_ = std::max(acceleration_scale_, std::abs(multiplier_[k] * column[i]));
+        }
+        lambda_[ix(equations_[k])] = multiplier_[k];
+        const int owner = equation_element_[k];
+        if (owner < 0) continue;
+        const ElementMode& e = elements[ix(owner)];
+        load_[ix(owner)] = std::abs(multiplier_[k]);
+        for (int p = 0; p < e.parts; ++p) {
+            const FrictionPart& part = parts[ix(e.first_part + p)];
+            if (!part.slips) continue;
+            double gradient[3];
+            slip_gradient(part, gamma_.data() + part.row, gradient);
+            for (int i = 0; i < part.size; ++i)
+                lambda_[ix(part.row + i)] = -e.reaction_sign * multiplier_[k] * gradient[i];
+        }
+    }
+    return std::all_of(acceleration_.begin(), acceleration_.end(), [](double v) { return std::isfinite(v); });
+}
+
+bool Dynamics::derivative(double t, const double* x, double* dx) {
+    if (!evaluate(t, x)) return false;
+    std::copy_n(x + n_, n_, dx);
+    std::copy_n(acceleration_.begin(), n_, dx + n_);
+    // Power of applied forces, damping and reactions: what changes kinetic and potential energy.
+    double power = 0.0;
+    if (model_.layout().powered) {
+        const model::Energy e = energy(t, x);
+        power = e.applied - e.damping;
+    }
+    for (std::size_t r = 0; r < lambda_.size(); ++r)
+        if (lambda_[r] != 0.0) power += lambda_[r] * (gamma_[r] - terms_.chi[r]);
+    dx[2 * n_] = power;
+    return true;
+}
+
+Eigen::Map<const Matrix> Dynamics::equation_columns() const {
+    return {columns_.data(), n_, static_cast<Eigen::Index>(equations_.size())};
+}
+
+Matrix Dynamics::multiplier_inverse() const {
+    const auto m = static_cast<Eigen::Index>(equations_.size());
+    if (m > 1 && !redundant_) {  // as it was factorised for the multipliers
+        Matrix inverse(m, m);
+        std::vector<double> unit(static_cast<std::size_t>(m), 0.0);
+        for (Eigen::Index k = 0; k < m; ++k) {
+            unit[static_cast<std::size_t>(k)] = 1.0;
+            lu_.solve(unit, {inverse.col(k).data(), static_cast<std::size_t>(m)});
+            unit[static_cast<std::size_t>(k)] = 0.0;
+        }
+        return inverse;
+    }
+    const model::Pattern& W = model_.layout().rows;
+    Matrix K(m, m);
+    for (Eigen::Index i = 0; i < m; ++i)
+        for (Eigen::Index k = 0; k < m; ++k)
+            K(i, k) = model::row_dot(W, terms_.W, equations_[static_cast<std::size_t>(i)],
+                                     {columns_.data() + static_cast<std::size_t>(k) * ix(n_), ix(n_)});
+    if (m == 1) return K.cwiseInverse();
+    return least_squares_columns(K, Matrix::Identity(m, m), redundancy_ * redundancy_);
+}
+
+Matrix Dynamics::solve_multipliers(const Matrix& right) const { return multiplier_inverse() * right; }
+
+Eigen::RowVectorXd Dynamics::penalty_derivative(const ElementMode& e, const Matrix& position, const Matrix& velocity,
+                                                const Matrix& coefficient_derivative) const {
+    const model::Contact& c = model_.contacts[ix(e.rows.index)];
+    const double k = stiffness_ * coefficient(coefficients_, c.penalty_k);
+    const double d = coefficient(coefficients_, c.penalty_d);
+    if (e.pulls) return Eigen::RowVectorXd::Zero(position.cols());
+    Eigen::RowVectorXd out = -k * position.row(e.rows.normal) - d * velocity.row(e.rows.normal);
+    if (c.penalty_k != model::no_coefficient)
+        out -= stiffness_ * terms_.positions[ix(e.rows.normal)] * coefficient_derivative.row(c.penalty_k);
+    if (c.penalty_d != model::no_coefficient)
+        out -= gamma_[ix(e.rows.normal)] * coefficient_derivative.row(c.penalty_d);
+    return out;
+}
+
+Matrix Dynamics::slip_gradient_derivative(const ElementMode& e, const FrictionPart& part, const double* gamma,
+                                          const Matrix& velocity, const Matrix& coefficient_derivative) const {
+    Matrix out = Matrix::Zero(part.size, velocity.cols());
+    const model::Friction& f = *friction_of(model_, e.rows);
+    // δ∇σ = ∂∇σ/∂μ δμ + ∇²σ δγ
+    double gradient[3];
+    slip_gradient(part, gamma, gradient);
+    const auto mu_derivative = [&](model::Coefficient c) -> Eigen::RowVectorXd {
+        if (c == model::no_coefficient) return Eigen::RowVectorXd::Zero(velocity.cols());
+        return coefficient_derivative.row(c);
+    };
+    const double speed = norm(gamma, part.size), sign = along(part, gamma) >= 0.0 ? 1.0 : -1.0;
+    if (part.shape == FrictionPart::Shape::disk) {
+        // μ, or μ·radius of drilling and rolling; the direction is that of the bound 1
+        Eigen::RowVectorXd bound = mu_derivative(f.mu[0]);
+        if (f.law == model::FrictionLaw::rolling && part.row > f.first_row) {
+            const model::Coefficient radius = f.radius[part.size == 1 ? 0 : 1];
+            bound = coefficient(coefficients_, radius) * bound +
+                    coefficient(coefficients_, f.mu[0]) * mu_derivative(radius);
+        }
+        FrictionPart unit = part;
+        unit.mu = 1.0;
+        slip_gradient(unit, gamma, gradient);
+        if (part.mu == 0.0 && part.size == 1) gradient[0] = gamma[0] < 0.0 ? -1.0 : 1.0;
+        for (int i = 0; i < part.size; ++i) out.row(i) = gradient[i] * bound;
+        if (part.size == 1 || speed <= 1e-14) return out;
+        for (int i = 0; i < 2; ++i)
+            for (int j = 0; j < 2; ++j)
+                out.row(i) +=
+                    sign * part.mu / speed * ((i == j ? 1.0 : 0.0) - gradient[i] * gradient[j]) * velocity.row(j);
+        return out;
+    }
+    if (speed <= 1e-14) return out;
+    if (part.shape == FrictionPart::Shape::ellipse) {
+        // σ = ‖A γ‖, ∇σ = A²γ/σ
+        const double a[2] = {part.mu, part.mu_second}, *g = gamma;
+        const double sigma = std::hypot(a[0] * g[0], a[1] * g[1]);
+        if (sigma == 0.0) return out;
+        for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j)
+                out.row(i) += sign *
+                              ((i == j ? a[i] * a[i] : 0.0) / sigma -
+                               a[i] * a[i] * g[i] * a[j] * a[j] * g[j] / (sigma * sigma * sigma)) *
+                              velocity.row(j);
+            for (int j = 0; j < 2; ++j)
+                out.row(i) += sign *
+                              ((i == j ? 2.0 * a[i] * g[i] / sigma : 0.0) -
+                               a[i] * a[i] * g[i] * a[j] * g[j] * g[j] / (sigma * sigma * sigma)) *
+                              mu_derivative(f.mu[ix(j)]);
+        }
+        return out;
+    }
+    // The patch; ∇σ is the same for all lengths of γ, so the velocity itself will do. μ scales it, and the radius R
+    // comes in as σ(v, Rω).
+    double hessian[9];
+    const sets::Contensou body(part.mu, part.radius);
+    body.furthest_derivative({gamma, 3}, hessian);
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) out.row(i) += sign * hessian[3 * i + j] * velocity.row(j);
+        if (part.mu > 0.0) out.row(i) += gradient[i] / part.mu * mu_derivative(f.mu[0]);
+        const double stretched = sign * hessian[3 * i + 2] * gamma[2] + (i == 2 ? gradient[2] : 0.0);
+        if (part.radius > 0.0) out.row(i) += stretched / part.radius * mu_derivative(f.radius[0]);
+    }
+    return out;
+}
+
+double Dynamics::position_scale(int row, const double* q) const {
+    return model::row_scale(model_.layout().rows, terms_.W, row, {q, ix(n_)});
+}
+
+bool Dynamics::project_along_forces(double t, double* x) {
+    if (!evaluate(t, x)) return false;
+    const auto m = static_cast<Eigen::Index>(equations_.size());
+    if (m == 0) return true;
+    Matrix right(m, 1);
+    for (Eigen::Index k = 0; k < m; ++k) right(k, 0) = -gamma_[ix(equations_[static_cast<std::size_t>(k)])];
+    const Vector change = equation_columns() * solve_multipliers(right);
+    for (int i = 0; i < n_; ++i) x[n_ + i] += change(i);
+    return change.allFinite();
+}
+
+bool Dynamics::project(double t, double* x) {
+    std::vector<int> positions, velocities;
+    for (std::size_t k = 0; k < equations_.size(); ++k) {
+        velocities.push_back(equations_[k]);
+        if (equations_[k] < model_.layout().positions()) positions.push_back(equations_[k]);
+    }
+    if (velocities.empty()) return true;
+    const model::Pattern& W = model_.layout().rows;
+    const auto n = ix(n_);
+    // The shortest way in the metric of M: δ = −M⁻¹ Aᵀ (A M⁻¹ Aᵀ)⁺ defect.
+    const auto correct = [&](const std::vector<int>& rows, const Vector& defect, double* target) {
+        const auto m = static_cast<Eigen::Index>(rows.size());
+        Matrix columns(n_, m), D(m, m);
+        for (Eigen::Index k = 0; k < m; ++k) {
+            columns.col(k).setZero();
+            for (int e = W.start[ix(rows[static_cast<std::size_t>(k)])];
+                 e < W.start[ix(rows[static_cast<std::size_t>(k)]) + 1]; ++e)
+                columns(W.column[ix(e)], k) = terms_.W[ix(e)];
+            mass_.solve({columns.col(k).data(), n});
+        }
+        for (Eigen::Index i = 0; i < m; ++i)
+            for (Eigen::Index k = 0; k < m; ++k)
+                D(i, k) = model::row_dot(W, terms_.W, rows[static_cast<std::size_t>(i)], {columns.col(k).data(), n});
+        const Vector r = m == 1 ? Vector(defect / D(0, 0)) : least_squares(D, defect);
+        const Vector change = columns * r;
+        for (int i = 0; i < n_; ++i) target[i] -= change(i);
+    };
+    const auto defect_of = [&](const std::vector<int>& rows, auto value) {
+        Vector d(static_cast<Eigen::Index>(rows.size()));
+        for (std::size_t k = 0; k < rows.size(); ++k) d(static_cast<Eigen::Index>(k)) = value(rows[k]);
+        return d;
+    };
+    evaluate_terms(t, x);
+    if (!factorise_mass()) return false;
+    for (int round = 0; round < 8 && !positions.empty(); ++round) {
+        const Vector defect = defect_of(positions, [&](int row) { return terms_.positions[ix(row)]; });
+        double worst = 0.0;
+        for (std::size_t k = 0; k < positions.size(); ++k)
+            worst = std::max(worst, std::abs(defect(static_cast<Eigen::Index>(k))) / position_scale(positions[k], x));
+        if (worst <= 4e-16) break;
+        if (round == 7 && worst > 1e-10) return false;
+        correct(positions, defect, x);
+        evaluate_terms(t, x);
+        if (!factorise_mass()) return false;
+        if (worst < 1e-14) break;
+    }
+    for (int round = 0; round < 2; ++round) {
+        const Vector defect = defect_of(velocities, [&](int row) { return gamma_[ix(row)]; });
+        if (defect.cwiseAbs().maxCoeff() == 0.0) break;
+        correct(velocities, defect, x + n_);
+        evaluate_terms(t, x);
+    }
+    return true;
+}
+
+}  // namespace saltus::integrate

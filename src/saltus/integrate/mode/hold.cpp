@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/mode/hold.hpp"
+
+#include <algorithm>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using solvers::Law;
+using solvers::LawKind;
+using trajectory::ElementKind;
+
+Law plain(LawKind kind) {
+    Law law;
+    law.kind = kind;
+    return law;
+}
+
+/// The law of a normal row with the undecided parts of its friction behind it: sliding, drilling, rolling.
+Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
+    Law law = plain(LawKind::unilateral);
+    if (parts.empty()) return law;
+    const FrictionPart& first = *parts[0];
+    law.mu = first.mu;
+    if (first.shape == FrictionPart::Shape::patch) {
+        law.kind = LawKind::contensou4;
+        law.radius = first.radius;
+        return law;
+    }
+    if (first.shape == FrictionPart::Shape::ellipse) law.mu_second = first.mu_second;
+    if (parts.size() == 1) {
+        law.kind = first.size == 1 ? LawKind::friction2 : LawKind::friction3;
+    } else if (parts.size() == 2) {
+        law.kind = parts[1]->size == 1 ? LawKind::drilling4 : LawKind::rolling5;
+        (parts[1]->size == 1 ? law.mu_drilling : law.mu_rolling) = parts[1]->mu;
+    } else {
+        law.kind = LawKind::rolling6;
+        law.mu_drilling = parts[1]->mu;
+        law.mu_rolling = parts[2]->mu;
+    }
+    return law;
+}
+
+}  // namespace
+
+void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const std::vector<char>& undecided,
+                          std::span<double> force) {
+    blocks.clear();
+    problem.laws.clear();
+    const model::Pattern& W = d.model().layout().rows;
+    const auto apply = [&](int row, double value) {
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            force[ix(W.column[ix(e)])] += value * d.terms().W[ix(e)];
+    };
+    const auto put = [&](const Block& block, const Law& law) {
+        blocks.push_back(block);
+        problem.laws.push_back(law);
+    };
+    const auto part_rows = [&](int k, std::vector<int>& rows) {
+        for (int r = 0; r < d.parts[ix(k)].size; ++r) rows.push_back(d.parts[ix(k)].row + r);
+    };
+    const auto under_load = [&](int element, double load) {
+        const ElementMode& e = d.elements[ix(element)];
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            const FrictionPart& part = d.parts[ix(k)];
+            if (part.slips) {
+                double gamma[3], gradient[3];
+                for (int r = 0; r < part.size; ++r) gamma[r] = d.row_velocity(part.row + r);
+                d.slip_gradient(part, gamma, gradient);
+                for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
+            } else if (undecided[ix(k)] != 0) {
+                Block block{element, {}, {k}, false};
+                part_rows(k, block.rows);
+                Law law = plain(LawKind::slider);
+                law.bound = part.mu * std::max(0.0, load);
+                put(block, law);
+            }
+        }
+    };
+    for (std::size_t i = 0; i < d.elements.size(); ++i) {
+        const ElementMode& e = d.elements[i];
+        const int element = static_cast<int>(i);
+        Block block{element, {e.rows.normal}, {}, true};
+        switch (e.rows.kind) {
+            case ElementKind::contact:
+                if (closed[i] == 0) break;
+                if (d.compliant()) {
+                    const double load = d.penalty_force(e);
+                    apply(e.rows.normal, load);
+                    under_load(element, load);
+                    break;
+                }
+                for (int k = e.first_part; k < e.first_part + e.parts; ++k)
+                    if (undecided[ix(k)] != 0) block.parts.push_back(k);
+                // The laws have sliding first, and of two parts the larger one.
+                if (block.parts.size() == 2)
+                    std::stable_sort(block.parts.begin(), block.parts.end(),
+                                     [&](int a, int b) { return d.parts[ix(a)].size > d.parts[ix(b)].size; });
+                {
+                    std::vector<const FrictionPart*> list;
+                    for (const int k : block.parts) {
+                        list.push_back(&d.parts[ix(k)]);
+                        part_rows(k, block.rows);
+                    }
+                    put(block, law_of_parts(list));
+                }
+                break;
+            case ElementKind::constraint: put(block, plain(LawKind::bilateral)); break;
+            case ElementKind::slider:
+                under_load(element, coefficient(d.coefficients(), d.model().sliders[ix(e.rows.index)].normal_force));
+                break;
+            case ElementKind::clutch:
+                if (closed[i] != 0) put(block, plain(LawKind::unilateral));
+                break;
+        }
+    }
+    // Friction on constraints: bounded by the reaction, whose row is known by now.
+    int count = 0;
+    std::vector<int> first;
+    for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
+    for (std::size_t b = 0, own = blocks.size(); b < own; ++b) {
+        const int element = blocks[b].element;
+        const ElementMode& e = d.elements[ix(element)];
+        if (e.rows.kind != ElementKind::constraint) continue;
+        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+            if (undecided[ix(k)] == 0) continue;
+            Block block{element, {}, {k}, false};
+            part_rows(k, block.rows);
+            Law law = plain(LawKind::scaled_slider);
+            law.mu = d.parts[ix(k)].mu;
+            law.row = first[b];
+            put(block, law);
+        }
+    }
+    rows_.clear();
+    sizes_.clear();
+    first_.clear();
+    for (const Block& b : blocks) {
+        first_.push_back(static_cast<int>(rows_.size()));
+        sizes_.push_back(static_cast<int>(b.rows.size()));
+        rows_.insert(rows_.end(), b.rows.begin(), b.rows.end());
+    }
+}
+
+void HoldProblem::assemble(const Dynamics& d, std::span<const double> free) {
+    const model::Pattern& W = d.model().layout().rows;
+    const auto n = ix(d.size());
+    const int count = rows();
+    Matrix D(count, count);
+    std::vector<double> force(n);
+    int column = 0;
+    for (const Block& b : blocks) {
+        const ElementMode& e = d.elements[ix(b.element)];
+        for (const int row : b.rows) {
+            std::fill(force.begin(), force.end(), 0.0);
+            const auto add = [&](int r, double factor) {
+                for (int k = W.start[ix(r)]; k < W.start[ix(r) + 1]; ++k)
+                    force[ix(W.column[ix(k)])] += factor * d.terms().W[ix(k)];
+            };
+            add(row, 1.0);
+            for (int k = e.first_part; row == e.rows.normal && k < e.first_part + e.parts; ++k) {
+                const FrictionPart& part = d.parts[ix(k)];
+                if (!part.slips) continue;
+                double gamma[3], gradient[3];
+                for (int r = 0; r < part.size; ++r) gamma[r] = d.row_velocity(part.row + r);
+                d.slip_gradient(part, gamma, gradient);
+                for (int r = 0; r < part.size; ++r) add(part.row + r, -e.reaction_sign * gradient[r]);
+            }
+            d.mass().solve(force);
+            for (int i = 0; i < count; ++i) D(i, column) = model::row_dot(W, d.terms().W, rows_[ix(i)], force);
+            ++column;
+        }
+    }
+    problem.W = solvers::BlockMatrix::from_dense(D, sizes_);
+    problem.q.clear();
+    for (const int row : rows_)
+        problem.q.push_back(model::row_dot(W, d.terms().W, row, free) + d.terms().zeta[ix(row)]);
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/mode/linearised.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using model::Function;
+using trajectory::ElementKind;
+
+/// A row of a sparse matrix times so many of the k directions, whose numbers of one column lie side by side.
+template <int count>
+void row_times(std::span<const double> values, const int* columns, const double* directions, Eigen::Index k,
+               double* to) {
+    double sum[count] = {};
+    for (std::size_t e = 0; e < values.size(); ++e) {
+        const double* const column = directions + k * columns[e];
+        for (int j = 0; j < count; ++j) sum[j] += values[e] * column[j];
+    }
+    for (int j = 0; j < count; ++j) to[j] += sum[j];
+}
+
+void row_times(std::span<const double> values, const int* columns, const double* directions, Eigen::Index k,
+               double* to) {
+    Eigen::Index j = 0;
+    for (; j + 4 <= k; j += 4) row_times<4>(values, columns, directions + j, k, to + j);
+    if (k - j == 3) row_times<3>(values, columns, directions + j, k, to + j);
+    if (k - j == 2) row_times<2>(values, columns, directions + j, k, to + j);
+    if (k - j == 1) row_times<1>(values, columns, directions + j, k, to + j);
+}
+
+}  // namespace
+
+Linearised::Linearised(Dynamics& dynamics)
+    : Linearised(dynamics, model::numbers_to(ix(dynamics.model().layout().parameters))) {}
+
+Linearised::Linearised(Dynamics& dynamics, std::vector<int> parameters)
+    : d_(dynamics),
+      parameters_(std::move(parameters)),
+      columns_(1 + 2 * dynamics.size() + static_cast<int>(parameters_.size())) {}
+
+bool Linearised::available() {
+    if (!made_) jacobians_ = d_.model().system->jacobians_by(parameters_);
+    made_ = true;
+    return jacobians_ != nullptr;
+}
+
+void Linearised::gather(Function f, double t, const double* x, std::span<const double> a,
+                        std::span<const double> lambda, Matrix& out) {
+    SALTUS_EXPECT(available());
+    const model::Pattern& pattern = jacobians_->pattern(f);
+    const auto n = ix(d_.size());
+    values_.resize(pattern.size());
+    jacobians_->evaluate(f, model::at(d_.model(), t, {x, n}, {x + n, n}), a, lambda, values_);
+    out.setZero(pattern.rows, columns_);
+    for (int r = 0; r < pattern.rows; ++r)
+        for (int k = pattern.start[ix(r)]; k < pattern.start[ix(r) + 1]; ++k)
+            out(r, pattern.column[ix(k)]) += values_[ix(k)];
+}
+
+void Linearised::switches(double t, const double* x, std::span<double> values) {
+    const auto n = ix(d_.size());
+    jacobians_->switches(model::at(d_.model(), t, {x, n}, {x + n, n}), values);
+}
+
+void Linearised::switch_derivatives(double t, const double* x, Matrix& out) {
+    const auto n = ix(d_.size());
+    jacobians_->switch_derivatives(model::at(d_.model(), t, {x, n}, {x + n, n}), out);
+}
+
+/// Forces that follow the state at a given load: their own derivatives, and that of the load where it is known.
+void Linearised::collect_following() {
+    following_.clear();
+    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
+        const ElementMode& e = d_.elements[i];
+        if (!e.active) continue;
+        const bool spring = d_.compliant() && e.rows.kind == ElementKind::contact;
+        Eigen::RowVectorXd load = Eigen::RowVectorXd::Zero(columns_);
+        if (e.rows.kind == ElementKind::slider) {
+            load = coefficient_.row(d_.model().sliders[ix(e.rows.index)].normal_force);
+        } else if (spring && !e.pulls) {
+            load = d_.penalty_derivative(e, position_, velocity_, coefficient_);
+            following_.push_back({e.rows.normal, load});
+        }
+        const double value = d_.load(static_cast<int>(i));
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = d_.parts[ix(p)];
+            if (!part.slips) continue;
+            double gamma[3], gradient[3];
+            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
+            d_.slip_gradient(part, gamma, gradient);
+            const Matrix change =
+                d_.slip_gradient_derivative(e, part, gamma, velocity_.middleRows(part.row, part.size), coefficient_);
+            for (int r = 0; r < part.size; ++r)
+                following_.push_back({part.row + r, -value * change.row(r) - gradient[r] * load});
+        }
+    }
+}
+
+bool Linearised::evaluate(double t, const double* x) {
+    if (!available() || !d_.evaluate(t, x)) return false;
+    const model::Layout& layout = d_.model().layout();
+    const int n = d_.size();
+    const std::vector<double> a(d_.acceleration().begin(), d_.acceleration().end());
+    const std::vector<double> lambda(d_.reactions().begin(), d_.reactions().end());
+    gather(Function::residual, t, x, a, lambda, residual_);
+    gather(Function::velocity, t, x, a, lambda, velocity_);
+    gather(Function::position, t, x, a, lambda, position_);
+    gather(Function::acceleration, t, x, a, lambda, curvature_);
+    if (layout.coefficients > 0) gather(Function::coefficient, t, x, a, lambda, coefficient_);
+    reactions_.setZero(layout.row_count(), columns_);
+    const model::Pattern& W = layout.rows;
+    collect_following();
+    for (const Following& f : following_) {
+        reactions_.row(f.row) += f.change;
+        for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
+            residual_.row(W.column[ix(e)]) += d_.terms().W[ix(e)] * f.change;
+    }
+
+    // M δu̇ − F δλ = δR,  A δu̇ = −δ(A u̇ + ζ) with u̇ held
+    acceleration_ = residual_;
+    for (int c = 0; c < columns_; ++c) d_.mass().solve({acceleration_.col(c).data(), ix(n)});
+    const std::vector<int>& rows = d_.equation_rows();
+    const auto m = static_cast<Eigen::Index>(rows.size());
+    if (m == 0) return true;
+    Matrix right(m, columns_);
+    for (Eigen::Index k = 0; k < m; ++k) {
+        right.row(k) = -curvature_.row(rows[static_cast<std::size_t>(k)]);
+        for (int e = W.start[ix(rows[static_cast<std::size_t>(k)])];
+             e < W.start[ix(rows[static_cast<std::size_t>(k)]) + 1]; ++e)
+            right.row(k) -= d_.terms().W[ix(e)] * acceleration_.row(W.column[ix(e)]);
+    }
+    const Matrix multipliers = d_.solve_multipliers(right);
+    acceleration_ += d_.equation_columns() * multipliers;
+    for (Eigen::Index k = 0; k < m; ++k) {
+        const int row = rows[static_cast<std::size_t>(k)];
+        reactions_.row(row) += multipliers.row(k);
+        const int owner = d_.equation_owner(static_cast<int>(k));
+        if (owner < 0) continue;
+        const ElementMode& e = d_.elements[ix(owner)];
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = d_.parts[ix(p)];
+            if (!part.slips) continue;
+            double gamma[3], gradient[3];
+            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
+            d_.slip_gradient(part, gamma, gradient);
+            for (int r = 0; r < part.size; ++r)
+                reactions_.row(part.row + r) -= e.reaction_sign * gradient[r] * multipliers.row(k);
+        }
+    }
+    return acceleration_.allFinite();
+}
+
+void Linearised::fetch(Function f, Sparse& out) {
+    SALTUS_EXPECT(available());
+    out.pattern = &jacobians_->pattern(f);
+    out.values.resize(out.pattern->size());
+    jacobians_->evaluate(f, held(), held_acceleration_, held_reactions_, out.values);
+}
+
+model::At Linearised::held() const {
+    const std::span<const double> x = held_x_;
+    const auto n = ix(d_.size());
+    return model::at(d_.model(), held_t_, x.first(n), x.subspan(n, n));
+}
+
+const Linearised::Sparse& Linearised::residual() {
+    if (!residual_fetched_) fetch(Function::residual, sparse_residual_);
+    residual_fetched_ = true;
+    return sparse_residual_;
+}
+
+bool Linearised::prepare(double t, const double* x) {
+    if (!d_.evaluate(t, x)) return false;
+    held_acceleration_.assign(d_.acceleration().begin(), d_.acceleration().end());
+    held_reactions_.assign(d_.reactions().begin(), d_.reactions().end());
+    held_t_ = t;
+    held_x_.assign(x, x + 2 * d_.size());
+    residual_fetched_ = false;
+    // Slip along a line turns with nothing, and coefficients may depend on nothing that is asked for.
+    bool springs = false, slips = false, turns = false;
+    for (const ElementMode& e : d_.elements) {
+        if (!e.active) continue;
+        springs = springs || (d_.compliant() && e.rows.kind == ElementKind::contact);
+        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
+            const FrictionPart& part = d_.parts[ix(p)];
+            slips = slips || part.slips;
+            turns = turns || (part.slips && part.size > 1);
+        }
+    }
+    following_.clear();
+    const bool varies = jacobians_->pattern(Function::coefficient).size() > 0;
+    if (springs || turns || (slips && varies)) {
+        const model::Layout& layout = d_.model().layout();
+        if (springs || turns)
+            gather(Function::velocity, t, x, {}, {}, velocity_);
+        else
+            velocity_.setZero(layout.row_count(), columns_);
+        if (springs) gather(Function::position, t, x, {}, {}, position_);
+        if (varies)
+            gather(Function::coefficient, t, x, {}, {}, coefficient_);
+        else
+            coefficient_.setZero(layout.coefficients, columns_);
+        collect_following();
+    }
+    if (!d_.equation_rows().empty()) {
+        fetch(Function::acceleration, sparse_curvature_);
+        inverse_ = d_.multiplier_inverse();
+    }
+    return true;
+}
+
+void Linearised::touched(int count, std::vector<char>& columns) {
+    columns.assign(ix(count), 0);
+    const auto row = [&](const Sparse& s, int r) {
+        for (int e = s.pattern->start[ix(r)]; e < s.pattern->start[ix(r) + 1]; ++e)
+            if (const int c = s.pattern->column[ix(e)]; c < count && s.values[ix(e)] != 0.0) columns[ix(c)] = 1;
+    };
+    for (int r = 0; r < d_.size(); ++r) row(residual(), r);
+    for (const int r : d_.equation_rows()) row(sparse_curvature_, r);
+    for (const Following& f : following_)
+        for (int c = 0; c < count; ++c)
+            if (f.change(c) != 0.0) columns[ix(c)] = 1;
+}
+
+// With C = M⁻¹F and K = A C the derivative is δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(Au̇ + ζ).
+void Linearised::along(const Matrix& directions, Matrix& rates) {
+    const auto k = directions.rows();
+    const int n = d_.size();
+    const model::Pattern& W = d_.model().layout().rows;
+    const auto times = [&](const Sparse& s, int row, double* to) {
+        const auto begin = ix(s.pattern->start[ix(row)]), end = ix(s.pattern->start[ix(row) + 1]);
+        row_times({s.values.data() + begin, end - begin}, s.pattern->column.data() + begin, directions.data(), k, to);
+    };
+    rates.setZero(k, n);
+    if (residual_fetched_ ||
+        !jacobians_->residual_along(held(), held_acceleration_, held_reactions_, directions, rates))
+        for (int r = 0; r < n; ++r) times(residual(), r, rates.col(r).data());
+    for (const Following& f : following_) {
+        const Vector change = directions * f.change.transpose();
+        for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
+            rates.col(W.column[ix(e)]) += d_.terms().W[ix(e)] * change;
+    }
+    d_.mass().solve_all({rates.data(), ix(n) * static_cast<std::size_t>(k)}, static_cast<int>(k));
+    const std::vector<int>& rows = d_.equation_rows();
+    const auto m = static_cast<Eigen::Index>(rows.size());
+    if (m == 0) return;
+    right_.setZero(k, m);
+    for (Eigen::Index i = 0; i < m; ++i) {
+        const int row = rows[static_cast<std::size_t>(i)];
+        times(sparse_curvature_, row, right_.col(i).data());
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            right_.col(i) += d_.terms().W[ix(e)] * rates.col(W.column[ix(e)]);
+    }
+    multipliers_.noalias() = right_ * inverse_.transpose();
+    rates.noalias() -= multipliers_ * d_.equation_columns().transpose();
+}
+
+void Linearised::against(const Vector& y, Vector& gradient) {
+    const int n = d_.size();
+    const model::Pattern& W = d_.model().layout().rows;
+    const std::vector<int>& rows = d_.equation_rows();
+    gradient.setZero(columns_);
+    Vector v = y, w;
+    if (!rows.empty()) {
+        w = inverse_.transpose() * (d_.equation_columns().transpose() * y);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const double factor = w(static_cast<Eigen::Index>(i));
+            for (int e = W.start[ix(rows[i])]; e < W.start[ix(rows[i]) + 1]; ++e)
+                v(W.column[ix(e)]) -= factor * d_.terms().W[ix(e)];
+            const Sparse& s = sparse_curvature_;
+            for (int e = s.pattern->start[ix(rows[i])]; e < s.pattern->start[ix(rows[i]) + 1]; ++e)
+                gradient(s.pattern->column[ix(e)]) -= factor * s.values[ix(e)];
+        }
+    }
+    d_.mass().solve({v.data(), ix(n)});
+    const Sparse& s = residual();
+    for (int r = 0; r < n; ++r)
+        for (int e = s.pattern->start[ix(r)]; e < s.pattern->start[ix(r) + 1]; ++e)
+            gradient(s.pattern->column[ix(e)]) += v(r) * s.values[ix(e)];
+    for (const Following& f : following_) {
+        double along_row = 0.0;
+        for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
+            along_row += v(W.column[ix(e)]) * d_.terms().W[ix(e)];
+        gradient += along_row * f.change.transpose();
+    }
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/moreau/detail/moreau.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/impact_audit.hpp"
+#include "saltus/integrate/moreau/moreau_step.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using moreau::Point;
+using moreau::Stepper;
+using moreau::Touch;
+using trajectory::ElementKind;
+using trajectory::EventKind;
+
+constexpr int steps_to_lift = 3;          // that a contact was open or leaving
+constexpr int steps_between_looks = 200;  // at the stiffness of the forces
+constexpr int steps_between_energies = 50;
+
+/// A run: steps one after the other, and what is kept of them.
+class Run {
+public:
+    Run(const model::Model& model, const Moreau& method, const Options& options)
+        : model_(model), method_(method), options_(options), elements_(element_rows(model)), stepper_(model, method) {
+        out_.model = model.name;
+        out_.method = "moreau";
+        out_.stepped = true;
+        out_.coordinates = model.coordinates;
+        out_.elements = elements_of(model);
+        out_.warnings = model.warnings;
+        warn_of_laws();
+    }
+
+    trajectory::Trajectory go() {
+        start();
+        if (method_.implicit && !stepper_.become_implicit())
+            out_.warnings.push_back("the system gives no derivatives: forces are explicit");
+        if (method_.adaptive)
+            adaptive_steps();
+        else
+            equal_steps();
+        finish();
+        return std::move(out_);
+    }
+
+private:
+    void warn_of_laws() {
+        const auto orthotropic = [](const auto& element) {
+            return element.friction.law == model::FrictionLaw::orthotropic;
+        };
+        if (std::any_of(model_.constraints.begin(), model_.constraints.end(), orthotropic) ||
+            std::any_of(model_.sliders.begin(), model_.sliders.end(), orthotropic))
+            out_.warnings.push_back(
+                "time-stepping treats orthotropic friction of constraints and sliders as isotropic, with the first mu");
+    }
+
+    void start() {
+        at_.t = options_.start ? options_.start->t : 0.0;
+        at_.q = options_.start ? options_.start->q : model_.q0;
+        at_.u = options_.start ? options_.start->u : model_.u0;
+        SALTUS_EXPECT(at_.q.size() == ix(model_.size()) && at_.u.size() == ix(model_.size()));
+        out_.start = {at_.t, at_.q, at_.u};
+        stepper_.begin(at_);
+        next_ = half_ = full_ = at_;
+        resting_.resize(at_.touch.size());
+        for (std::size_t i = 0; i < resting_.size(); ++i) resting_[i] = at_.touch[i] == Touch::closed;
+        idle_.assign(at_.touch.size(), 0);
+        out_.energy.initial = stepper_.total_energy(at_.t, at_.q, at_.u);
+        largest_energy_ = std::abs(out_.energy.initial);
+        if (options_.recording != nullptr) {
+            *options_.recording = {};
+            stepper_.wants_works = true;
+            record(at_);
+        }
+        trajectory::Arc arc;
+        arc.t_begin = arc.t_end = at_.t;
+        out_.arcs.push_back(std::move(arc));
+    }
+
+    void equal_steps() {
+        const double t_0 = at_.t, h = method_.h;
+        for (long k = 1; at_.t < options_.t_end && goes_on(); ++k) {
+            double t = t_0 + static_cast<double>(k) * h;
+            if (t > options_.t_end - 1e-9 * h) t = options_.t_end;
+            if ((k - 1) % steps_between_looks == 0 && !method_.implicit) look_at_stiffness(h, k == 1 ? 16 : 3);
+            stepper_.wants_energy = k % steps_between_energies == 1;
+            if (!stepper_.step(at_, t, next_)) return fail();
+            keep(at_, next_);
+            std::swap(at_, next_);
+        }
+    }
+
+    /// Forces become implicit where explicit ones would be stiff for the step.
+    void look_at_stiffness(double h, int rounds) {
+        if (stepper_.implicit() || told_stiff_ || !stepper_.stiff(at_, h, rounds)) return;
+        told_stiff_ = true;
+        out_.warnings.push_back(stepper_.become_implicit()
+                                    ? "the forces are stiff for the step: implicit from t = " + number_text(at_.t)
+                                    : "the forces are stiff for the step at t = " + number_text(at_.t) +
+                                          ", and the system gives no derivatives for implicit ones");
+    }
+
+    /// The difference between a step and its two halves, of what is allowed. Nothing is known of a step in which a
+    /// contact changed.
+    double estimated_error() const {
+        if (full_.any_struck || half_.any_struck || next_.any_struck) return 0.0;
+        if (full_.touch != at_.touch || half_.touch != at_.touch || next_.touch != at_.touch) return 0.0;
+        double error = 0.0;
+        for (std::size_t i = 0; i < at_.q.size(); ++i) {
+            error = std::max(error, std::abs(full_.q[i] - next_.q[i]) / (1.0 + std::abs(next_.q[i])));
+            error = std::max(error, std::abs(full_.u[i] - next_.u[i]) / (1.0 + std::abs(next_.u[i])));
+        }
+        return error / method_.tolerance;
+    }
+
+    void adaptive_steps() {
+        double h = method_.h;
+        const double smallest = 1e-6 * method_.h;
+        bool warned = false;
+        while (at_.t < options_.t_end && goes_on()) {
+            const double rest = options_.t_end - at_.t;
+            const bool last = rest <= h * (1.0 + 1e-9);
+            const double t = last ? options_.t_end : at_.t + h;
+            const bool made = stepper_.step(at_, t, full_) && stepper_.step(at_, at_.t + 0.5 * (t - at_.t), half_) &&
+                              stepper_.step(half_, t, next_);
+            const double error = made ? estimated_error() : std::numeric_limits<double>::infinity();
+            if (error > 1.0 && h > smallest) {
+                ++out_.statistics.rejected;
+                h = std::max(smallest, (t - at_.t) * std::max(0.2, 0.9 / std::sqrt(error)));
+                continue;
+            }
+            if (!made) return fail();
+            if (error > 1.0 && !warned) {
+                out_.warnings.push_back("steps of " + number_text(smallest) +
+                                        " do not reach the tolerance, first at t = " + number_text(at_.t));
+                warned = true;
+            }
+            keep(at_, half_);
+            keep(half_, next_);
+            std::swap(at_, next_);
+            h = std::min(method_.h, h * (error > 0.0 ? std::clamp(0.9 / std::sqrt(error), 0.2, 2.0) : 1.0));
+        }
+    }
+
+    bool goes_on() {
+        if (out_.status != trajectory::Status::completed) return false;
+        if (++asked_ % 100 != 0) return true;
+        if (options_.interrupted && options_.interrupted()) {
+            out_.status = trajectory::Status::interrupted;
+            out_.reason = "interrupted at t = " + number_text(at_.t);
+            return false;
+        }
+        if (options_.progress) options_.progress(at_.t);
+        return true;
+    }
+
+    void fail() {
+        out_.status = trajectory::Status::failed;
+        out_.reason = stepper_.reason;
+    }
+
+    /// A step that counts.
+    void keep(const Point& from, const Point& to) {
+        ++out_.statistics.steps;
+        out_.energy.work += to.done;
+        largest_energy_ = std::max(largest_energy_, to.energy);
+        out_.violation.gap = std::max(out_.violation.gap, to.violation.gap);
+        out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
+        if (options_.recording != nullptr) record(to);
+        watch_contacts(from, to);
+        out_.arcs.back().t_end = to.t;
+        if (!method_.keep_arcs) return;
+        const auto n = static_cast<std::ptrdiff_t>(to.q.size());
+        ode::Dense& dense = out_.arcs.back().steps.emplace_back();
+        dense.reset(from.t, to.t, 2 * static_cast<int>(n), 2);
+        std::copy(from.q.begin(), from.q.end(), dense.term(0).begin());
+        std::copy(to.q.begin(), to.q.end(), dense.term(1).begin());
+        for (const int term : {0, 1}) std::copy(to.u.begin(), to.u.end(), dense.term(term).begin() + n);
+    }
+
+    void record(const Point& at) {
+        const model::Energy e = stepper_.energy_at(at.t, at.q, at.u);
+        options_.recording->steps.push_back(
+            {at.t, e.kinetic + e.potential, std::max(std::abs(e.kinetic), std::abs(e.potential)), at.works});
+    }
+
+    void watch_contacts(const Point& from, const Point& to) {
+        if (to.any_struck)
+            add_event(EventKind::impact, from, to,
+                      [&](std::size_t i) { return to.touch[i] == Touch::struck || to.touch[i] == Touch::stopped; });
+        bool rests = false, lifts = false;
+        for (std::size_t i = 0; i < to.touch.size(); ++i) {
+            const bool pressed = to.Lambda[ix(model_.contacts[i].row)] > 0.0;
+            change_[i] = Change::none;
+            switch (to.touch[i]) {
+                case Touch::struck: resting_[i] = 0; break;
+                case Touch::stopped: resting_[i] = 1; break;
+                default:
+                    if (pressed && resting_[i] == 0) change_[i] = Change::rests, resting_[i] = 1;
+            }
+            const bool away = to.touch[i] == Touch::open || to.touch[i] == Touch::leaving;
+            idle_[i] = away && resting_[i] != 0 ? idle_[i] + 1 : 0;
+            if (idle_[i] == steps_to_lift) change_[i] = Change::lifts, resting_[i] = 0;
+            rests = rests || change_[i] == Change::rests;
+            lifts = lifts || change_[i] == Change::lifts;
+        }
+        if (rests) add_event(EventKind::contact, from, to, [&](std::size_t i) { return change_[i] == Change::rests; });
+        if (lifts) add_event(EventKind::lift_off, from, to, [&](std::size_t i) { return change_[i] == Change::lifts; });
+    }
+
+    template <class TakesPart>
+    void add_event(EventKind kind, const Point& from, const Point& to, TakesPart takes_part) {
+        trajectory::Event& e = out_.events.emplace_back();
+        e.kind = kind;
+        e.t = e.t_left = from.t;
+        e.t_right = to.t;
+        for (std::size_t i = 0; i < to.touch.size(); ++i)  // contacts are the first elements
+            if (takes_part(i)) e.elements.push_back(static_cast<int>(i));
+        e.q = from.q;
+        e.u_minus = from.u;
+        e.u_plus = to.u;
+        e.energy_before = stepper_.total_energy(from.t, from.q, from.u);
+        e.energy_after = stepper_.total_energy(from.t, from.q, to.u);
+        if (kind != EventKind::impact) return;
+        e.work = to.work;
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            if (elements_[i].kind != ElementKind::contact || to.touch[i] != Touch::open)
+                e.impulses.push_back(reaction(i, to, 1.0));
+        e.audit = energy_audit(to.struck);
+        if (e.audit.created > 0.0) judge_creation(to.struck.block, e);
+    }
+
+    void judge_creation(int row, trajectory::Event& e) {
+        std::string why = "in a step of time-stepping";
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            if (elements_[i].normal == row) {
+                e.audit.element = static_cast<int>(i);
+                e.audit.law = stepper_.law_text(i);
+                why = out_.elements[i].name + " (" + e.audit.law + ") did the most work in this step";
+            }
+        const std::string text = creation_text(e, why);
+        if (options_.energy != EnergyRule::stop) {
+            if (out_.warnings.size() < 100) out_.warnings.push_back(text);
+            return;
+        }
+        out_.status = trajectory::Status::energy_created;
+        out_.reason = text;
+    }
+
+    trajectory::Reaction reaction(std::size_t element, const Point& to, double factor) const {
+        const ElementRows& rows = elements_[element];
+        trajectory::Reaction r;
+        r.element = static_cast<int>(element);
+        if (rows.normal >= 0) r.N = factor * to.Lambda[ix(rows.normal)];
+        for (int k = 0; k < rows.slips; ++k) r.T.push_back(factor * to.Lambda[ix(rows.first_slip + k)]);
+        return r;
+    }
+
+    void finish() {
+        out_.end = {at_.t, at_.q, at_.u};
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            out_.forces.push_back(reaction(i, at_, at_.h > 0.0 ? 1.0 / at_.h : 0.0));
+        final_modes();
+        out_.energy.final = stepper_.total_energy(at_.t, at_.q, at_.u);
+        out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) /
+                                    std::max({largest_energy_, std::abs(out_.energy.final), 1e-300});
+        const long steps = out_.statistics.steps, rejected = out_.statistics.rejected;
+        out_.statistics = stepper_.statistics;
+        out_.statistics.steps = steps;
+        out_.statistics.rejected = rejected;
+        for (const std::string& note : stepper_.notes) out_.warnings.push_back(note);
+        for (const int row : stepper_.redundant) {
+            const auto c = std::find_if(model_.constraints.begin(), model_.constraints.end(),
+                                        [&](const model::Constraint& k) { return k.row == row; });
+            if (c != model_.constraints.end())
+                out_.warnings.push_back("constraint " + c->name +
+                                        " is redundant, at least at times: then the others carry its reaction, and its "
+                                        "friction is left out");
+        }
+        if (stepper_.unsolved > 0)
+            out_.warnings.push_back(std::to_string(stepper_.unsolved) +
+                                    " contact problems were not solved to the tolerance (worst residual " +
+                                    number_text(out_.statistics.worst_contact_residual) +
+                                    "), the first at t = " + number_text(stepper_.first_unsolved));
+        if (stepper_.drifts)
+            out_.warnings.push_back("constraints could not be projected to rounding everywhere; largest |g| = " +
+                                    number_text(out_.violation.constraint));
+    }
+
+    void final_modes() {
+        stepper_.evaluate(at_.t, at_.q, at_.u);
+        for (std::size_t i = 0; i < elements_.size(); ++i) {
+            const ElementRows& rows = elements_[i];
+            const bool open = (rows.kind == ElementKind::contact && at_.touch[i] == Touch::open) ||
+                              (rows.kind == ElementKind::clutch && at_.Lambda[ix(rows.normal)] == 0.0);
+            bool slips = false;
+            for (int r = rows.first_slip; r < rows.first_slip + rows.slips; ++r)
+                slips = slips || std::abs(stepper_.gamma_of(r, at_.u)) > 1e-9 * stepper_.row_size(r, at_.u);
+            out_.arcs.back().modes.push_back(open              ? trajectory::Mode::open
+                                             : rows.slips == 0 ? trajectory::Mode::closed
+                                             : slips           ? trajectory::Mode::slip
+                                                               : trajectory::Mode::stick);
+        }
+    }
+
+    enum class Change : char { none, rests, lifts };
+
+    const model::Model& model_;
+    const Moreau& method_;
+    const Options& options_;
+    const std::vector<ElementRows> elements_;
+    Stepper stepper_;
+    trajectory::Trajectory out_;
+    Point at_, next_, half_, full_;
+    std::vector<char> resting_;
+    std::vector<int> idle_;
+    std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
+    double largest_energy_ = 0.0;
+    long asked_ = 0;
+    bool told_stiff_ = false;
+};
+
+}  // namespace
+
+trajectory::Trajectory run_moreau(const model::Model& model, const Moreau& method, const Options& options) {
+    SALTUS_EXPECT(method.h > 0.0 && method.theta >= 0.0 && method.theta <= 1.0);
+    return Run(model, method, options).go();
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/moreau/few_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using solvers::Law;
+using solvers::LawKind;
+
+constexpr double proximal = 1e-7;  // added to the diagonal, of its mean: redundant rows keep what they had
+constexpr double certain = 1e-12;  // a mode is left when its law is violated by this, of the problem's scale
+constexpr double exact = 1e-15;    // equations that hold as far as rounding lets them, of the same
+constexpr int most_modes = 12, most_improvements = 4;
+
+}  // namespace
+
+bool FewRows::fits(std::span<const Law> laws, int rows) {
+    if (rows > most) return false;
+    return std::all_of(laws.begin(), laws.end(), [](const Law& law) {
+        return law.kind == LawKind::bilateral || law.kind == LawKind::unilateral || law.kind == LawKind::friction2 ||
+               law.kind == LawKind::slider || law.kind == LawKind::scaled_slider;
+    });
+}
+
+/// Which rows are equations in the modes, and what each reaction is made of.
+void FewRows::set_up(std::span<const Law> laws, std::span<const int> first) {
+    unknowns_ = 0;
+    const auto hold = [&](int i) {
+        row_[i] = {unknowns_, 1.0, 0.0};
+        equation_[unknowns_++] = i;
+    };
+    for (std::size_t b = 0; b < laws.size(); ++b) {
+        const Law& law = laws[b];
+        const int i = first[b];
+        switch (law.kind) {
+            case LawKind::bilateral:
+                for (int k = i; k < first[b + 1]; ++k) hold(k);
+                break;
+            case LawKind::slider:
+                if (slip_[b] == 0)
+                    hold(i);
+                else
+                    row_[i] = {-1, 0.0, slip_[b] * law.bound};
+                break;
+            case LawKind::scaled_slider:
+                if (slip_[b] == 0)
+                    hold(i);
+                else
+                    row_[i] = {row_[law.row].unknown, slip_[b] * sign_[b] * law.mu, 0.0};
+                break;
+            default:
+                if (closed_[b])
+                    hold(i);
+                else
+                    row_[i] = {-1, 0.0, 0.0};
+                if (law.kind != LawKind::friction2) break;
+                if (!closed_[b])
+                    row_[i + 1] = {-1, 0.0, 0.0};
+                else if (slip_[b] == 0)
+                    hold(i + 1);
+                else
+                    row_[i + 1] = {row_[i].unknown, slip_[b] * law.mu, 0.0};
+        }
+    }
+}
+
+bool FewRows::factorise() {
+    const int n = unknowns_;
+    for (int e = 0; e < n; ++e) {
+        double* const a = A_[e];
+        std::fill_n(a, n, 0.0);
+        const double* const d = D_ + equation_[e] * rows_;
+        for (int i = 0; i < rows_; ++i)
+            if (row_[i].unknown >= 0) a[row_[i].unknown] += row_[i].factor * d[i];
+        a[e] += proximal / rho_;
+    }
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (std::abs(A_[i][k]) > std::abs(A_[pivot][k])) pivot = i;
+        pivot_[k] = pivot;
+        if (pivot != k) std::swap_ranges(A_[k], A_[k] + n, A_[pivot]);
+        if (!(std::abs(A_[k][k]) > 0.0)) return false;
+        const double inverse = A_[k][k] = 1.0 / A_[k][k];
+        for (int i = k + 1; i < n; ++i) {
+            const double f = A_[i][k] *= inverse;
+            for (int j = k + 1; j < n; ++j) A_[i][j] -= f * A_[k][j];
+        }
+    }
+    return true;
+}
+
+/// r moves so that the equations hold; v follows.
+void FewRows::improve() {
+    const int n = unknowns_;
+    double z[most];
+    for (int e = 0; e < n; ++e) z[e] = -v_[equation_[e]];
+    for (int k = 0; k < n; ++k)  // rows were exchanged whole, factors included
+        if (pivot_[k] != k) std::swap(z[k], z[pivot_[k]]);
+    for (int i = 1; i < n; ++i)
+        for (int j = 0; j < i; ++j) z[i] -= A_[i][j] * z[j];
+    for (int i = n - 1; i >= 0; --i) {
+        for (int j = i + 1; j < n; ++j) z[i] -= A_[i][j] * z[j];
+        z[i] *= A_[i][i];
+    }
+    for (int i = 0; i < rows_; ++i)
+        if (row_[i].unknown >= 0) r_[i] += row_[i].factor * z[row_[i].unknown];
+    follow();
+}
+
+/// v = D r + q, and how far the equations are from zero, of the scale of the problem.
+void FewRows::follow() {
+    double largest = 0.0;
+    for (int i = 0; i < rows_; ++i) {
+        double sum = q_[i];
+        for (int j = 0; j < rows_; ++j) sum += D_[i * rows_ + j] * r_[j];
+        v_[i] = sum;
+        largest = std::max(largest, std::abs(r_[i]));
+    }
+    scale_ = std::max(rho_ * q_norm_, largest);
+    defect_ = 0.0;
+    for (int e = 0; e < unknowns_; ++e) defect_ = std::max(defect_, rho_ * std::abs(v_[equation_[e]]));
+}
+
+/// True when some law is violated: its block goes to the mode that the violation points to.
+bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first) {
+    const double zero_r = certain * scale_, zero_v = zero_r / rho_;
+    bool changed = false;
+    const auto friction = [&](std::size_t b, int i, double bound) {
+        if (slip_[b] == 0) {
+            if (std::abs(r_[i]) <= bound + zero_r) return;
+            slip_[b] = r_[i] > 0.0 ? 1 : -1;
+        } else {
+            if (slip_[b] * v_[i] <= zero_v) return;
+            slip_[b] = 0;
+        }
+        changed = true;
+    };
+    for (std::size_t b = 0; b < laws.size(); ++b) {
+        const Law& law = laws[b];
+        const int i = first[b];
+        switch (law.kind) {
+            case LawKind::bilateral: break;
+            case LawKind::slider: friction(b, i, law.bound); break;
+            case LawKind::scaled_slider: {
+                const double scaling = r_[law.row], sign = scaling >= 0.0 ? 1.0 : -1.0;
+                if (slip_[b] != 0 && sign != sign_[b] && std::abs(scaling) > zero_r) changed = true;
+                sign_[b] = sign;
+                friction(b, i, law.mu * std::abs(scaling));
+                break;
+            }
+            default:
+                if (closed_[b] ? r_[i] < -zero_r : v_[i] < -zero_v) {
+                    closed_[b] = !closed_[b];
+                    slip_[b] = 0;
+                    changed = true;
+                } else if (closed_[b] && law.kind == LawKind::friction2) {
+                    friction(b, i + 1, law.mu * std::max(0.0, r_[i]));
+                }
+        }
+    }
+    return changed;
+}
+
+/// Takes away what rounding left outside the laws, and measures the rest.
+void FewRows::judge(std::span<const Law> laws, std::span<const int> first) {
+    double sum = 0.0, r_norm = 0.0;
+    const auto add = [&](double defect) { sum += defect * defect; };
+    for (std::size_t b = 0; b < laws.size(); ++b) {
+        const Law& law = laws[b];
+        const int i = first[b];
+        const auto friction = [&](int k, double bound) {
+            const double kept = std::clamp(r_[k], -bound, bound);
+            add(r_[k] - kept);
+            r_[k] = kept;
+            add(slip_[b] == 0 ? rho_ * v_[k] : std::max(0.0, rho_ * slip_[b] * v_[k]));
+        };
+        switch (law.kind) {
+            case LawKind::bilateral:
+                for (int k = i; k < first[b + 1]; ++k) add(rho_ * v_[k]);
+                break;
+            case LawKind::slider: friction(i, law.bound); break;
+            case LawKind::scaled_slider: friction(i, law.mu * std::abs(r_[law.row])); break;
+            default:
+                if (r_[i] < 0.0) {
+                    add(r_[i]);
+                    r_[i] = 0.0;
+                }
+                add(closed_[b] ? rho_ * v_[i] : std::min(0.0, rho_ * v_[i]));
+                if (law.kind == LawKind::friction2 && closed_[b]) friction(i + 1, law.mu * r_[i]);
+        }
+    }
+    for (int i = 0; i < rows_; ++i) r_norm += r_[i] * r_[i];
+    // Reactions far beyond what the velocities ask for do not make a defect smaller.
+    const double scale = std::max(rho_ * q_norm_, std::min(std::sqrt(r_norm), 1e3 * rho_ * q_norm_));
+    residual_ = scale > 0.0 ? std::sqrt(sum) / scale : std::sqrt(sum);
+}
+
+bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::span<const double> D,
+                    std::span<const double> q, std::span<const double> guess, double tolerance) {
+    rows_ = static_cast<int>(q.size());
+    D_ = D.data();
+    q_ = q.data();
+    double diagonal = 0.0, square = 0.0;
+    for (int i = 0; i < rows_; ++i) {
+        diagonal += D_[i * rows_ + i];
+        square += q_[i] * q_[i];
+    }
+    if (!(diagonal > 0.0) || !std::isfinite(diagonal) || !std::isfinite(square)) return false;
+    rho_ = rows_ / diagonal;
+    q_norm_ = std::sqrt(square);
+
+    const bool guessed = std::any_of(guess.begin(), guess.end(), [](double x) { return x != 0.0; });
+    for (int i = 0; i < rows_; ++i) r_[i] = guessed ? guess[ix(i)] : 0.0;
+    for (std::size_t b = 0; b < laws.size(); ++b) {
+        const Law& law = laws[b];
+        const int i = first[b];
+        const bool normal = law.kind == LawKind::unilateral || law.kind == LawKind::friction2;
+        closed_[b] = normal && (guessed ? r_[i] > 0.0 : q_[i] < 0.0);
+        const int t = normal ? i + 1 : i;
+        sign_[b] = law.kind == LawKind::scaled_slider && r_[law.row] < 0.0 ? -1.0 : 1.0;
+        const double bound = law.kind == LawKind::slider          ? law.bound
+                             : law.kind == LawKind::scaled_slider ? law.mu * std::abs(r_[law.row])
+                                                                  : law.mu * r_[i];
+        const bool slides = law.kind != LawKind::bilateral && law.kind != LawKind::unilateral;
+        slip_[b] = 0;
+        if (slides && guessed && std::abs(r_[t]) > 0.0 && std::abs(r_[t]) >= (1.0 - 1e-9) * bound)
+            slip_[b] = r_[t] > 0.0 ? 1 : -1;
+    }
+    for (int round = 0; round < most_modes; ++round) {
+        set_up(laws, first);
+        for (int i = 0; i < rows_; ++i)
+            r_[i] = row_[i].unknown < 0 ? row_[i].offset : row_[i].factor * r_[equation_[row_[i].unknown]];
+        follow();
+        if (defect_ > exact * scale_) {
+            if (!factorise()) return false;
+            // Once, and again for what the proximal term kept back.
+            for (int k = 0; k < most_improvements && defect_ > exact * scale_; ++k) improve();
+        }
+        if (change_modes(laws, first)) continue;
+        judge(laws, first);
+        return residual_ <= tolerance;
+    }
+    return false;
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/moreau/moreau_implicit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::integrate::moreau {
+
+namespace {
+
+constexpr int block = 3;  // coordinates together
+
+}  // namespace
+
+ImplicitForces::ImplicitForces(const model::Model& model)
+    : model_(model),
+      jacobians_(model.system->jacobians()),
+      scratch_(ix(model.size())),
+      zero_rows_(ix(model.layout().row_count())) {
+    if (jacobians_ == nullptr) return;
+    values_.resize(jacobians_->pattern(model::Function::residual).size());
+    analyse();
+    available_ = small() || sparse_.analyse(pattern_, {});
+}
+
+/// Where the entries of M, K and C go.
+void ImplicitForces::analyse() {
+    const int n = model_.size();
+    const auto each = [&](auto action) {
+        const model::Pattern& M = model_.layout().mass;
+        for (int i = 0; i < M.rows; ++i)
+            for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
+                action(i, M.column[ix(e)], e, 'M');
+                if (M.column[ix(e)] != i) action(M.column[ix(e)], i, e, 'M');
+            }
+        const model::Pattern& J = jacobians_->pattern(model::Function::residual);
+        for (int i = 0; i < J.rows; ++i)
+            for (int e = J.start[ix(i)]; e < J.start[ix(i) + 1]; ++e) {
+                const int column = J.column[ix(e)] - 1;
+                if (column >= 0 && column < n) action(i, column, e, 'K');
+                if (column >= n && column < 2 * n) action(i, column - n, e, 'C');
+            }
+    };
+    if (!small()) {
+        std::vector<int> sizes((ix(n) + block - 1) / block, block);
+        if (n % block != 0) sizes.back() = n % block;
+        std::vector<solvers::BlockMatrix::Triplet> entries;
+        each([&](int i, int j, int, char) { entries.push_back({i, j, 1.0}); });
+        pattern_ = solvers::BlockMatrix::from_triplets(entries, sizes);
+    }
+    each([&](int i, int j, int from, char part) {
+        if (small())
+            places_.push_back({from, -1, i, j, part});
+        else
+            places_.push_back({from, pattern_.find(i / block, j / block), i % block, j % block, part});
+    });
+}
+
+double& ImplicitForces::element(const Place& place) {
+    if (place.entry < 0) return dense_.at(place.i, place.j);
+    const solvers::BlockLU::View view = sparse_.at_entry(place.entry);
+    return view.data[place.i * view.stride + place.j];
+}
+
+bool ImplicitForces::factorise(const model::Terms& terms, double t, std::span<const double> q,
+                               std::span<const double> u, double h, double theta) {
+    std::fill(scratch_.begin(), scratch_.end(), 0.0);
+    jacobians_->evaluate(model::Function::residual, model::at(model_, t, q, u), scratch_, zero_rows_, values_);
+    if (small())
+        dense_.clear(model_.size());
+    else
+        sparse_.clear();
+    for (const Place& p : places_) {
+        const double value = p.part == 'M'   ? terms.M[ix(p.from)]
+                             : p.part == 'K' ? -theta * theta * h * h * values_[ix(p.from)]
+                                             : -theta * h * values_[ix(p.from)];
+        element(p) += value;
+    }
+    return small() ? dense_.factorise() : sparse_.factorise();
+}
+
+void ImplicitForces::solve(std::span<double> x) {
+    std::copy(x.begin(), x.end(), scratch_.begin());
+    if (small())
+        dense_.solve(scratch_, x);
+    else
+        sparse_.solve(scratch_, x);
+}
+
+void ImplicitForces::add_stiffness(double factor, std::span<const double> u, std::span<double> f) const {
+    const model::Pattern& J = jacobians_->pattern(model::Function::residual);
+    for (int i = 0; i < J.rows; ++i)
+        for (int e = J.start[ix(i)]; e < J.start[ix(i) + 1]; ++e)
+            if (const int column = J.column[ix(e)] - 1; column >= 0 && column < model_.size())
+                f[ix(i)] += factor * values_[ix(e)] * u[ix(column)];
+}
+
+Stiffness::Stiffness(const model::Model& model)
+    : model_(model), workspace_(model), moved_(ix(model.size())), force_(ix(model.size())), change_(ix(model.size())) {
+    double x = 0.0;  // anything but a pattern
+    for (int i = 0; i < model.size(); ++i) {
+        x = std::fmod(x + 0.6180339887498949, 1.0);
+        direction_.push_back(0.5 + x);
+    }
+    rate_direction_ = direction_;
+}
+
+/// change = (h(x + εv) − h(x))/ε of positions or velocities; false where the forces are not finite.
+bool Stiffness::difference(double t, std::span<const double> q, std::span<const double> u, bool rate,
+                           const std::vector<double>& v) {
+    const std::span<const double> base = rate ? u : q;
+    double size = 1.0, length = 0.0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        size = std::max(size, std::abs(base[i]));
+        length = std::max(length, std::abs(v[i]));
+    }
+    if (!(length > 0.0)) return false;
+    const double epsilon = 1e-7 * size / length;
+    for (std::size_t i = 0; i < v.size(); ++i) moved_[i] = base[i] + epsilon * v[i];
+    model_.system->force(model::at(model_, t, q, u), workspace_.scratch(), force_);
+    const std::span<const double> moved = moved_;
+    model_.system->force(model::at(model_, t, rate ? q : moved, rate ? moved : u), workspace_.scratch(), change_);
+    for (std::size_t i = 0; i < v.size(); ++i) change_[i] = (change_[i] - force_[i]) / epsilon;
+    return std::all_of(change_.begin(), change_.end(), [](double x) { return std::isfinite(x); });
+}
+
+double Stiffness::iterate(std::vector<double>& v) const {
+    double along = 0.0, square = 0.0, change = 0.0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        along += v[i] * change_[i];
+        square += v[i] * v[i];
+        change += change_[i] * change_[i];
+    }
+    if (!(change > 0.0)) return 0.0;
+    const double restoring = along < 0.0 ? std::sqrt(change / square) : 0.0;
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = change_[i] / std::sqrt(change);
+    return restoring;
+}
+
+}  // namespace saltus::integrate::moreau

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/moreau/moreau_lanes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/active.hpp"
+#include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
+
+namespace saltus::integrate::moreau {
+
+namespace lanes {
+
+// One kernel for each width of registers that processors have.
+
+#define SALTUS_INLINE inline __attribute__((always_inline))
+
+namespace narrow {
+#define SALTUS_LANES_BYTES 16
+#include "saltus/integrate/moreau/detail/moreau_lanes_kernel.inc"
+#undef SALTUS_LANES_BYTES
+}  // namespace narrow
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define SALTUS_LANES_WIDE 1
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace wide {
+#define SALTUS_LANES_BYTES 32
+#include "saltus/integrate/moreau/detail/moreau_lanes_kernel.inc"
+#undef SALTUS_LANES_BYTES
+}  // namespace wide
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq")
+namespace widest {
+#define SALTUS_LANES_BYTES 64
+#include "saltus/integrate/moreau/detail/moreau_lanes_kernel.inc"
+#undef SALTUS_LANES_BYTES
+}  // namespace widest
+#pragma GCC pop_options
+#endif
+
+namespace {
+
+constexpr expr::Kinds moving = expr::Kind::time | expr::Kind::position | expr::Kind::velocity;
+
+struct Kernel {
+    void (*before)(Work&, Lanes* variables);
+    void (*solve)(Work&);
+    void (*finish)(Work&);
+    bool (*project)(Work&, bool first);
+};
+
+Kernel kernel() {
+#if SALTUS_LANES_WIDE
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return {widest::before_terms, widest::solve_rows, widest::finish_step, widest::project_positions};
+    if (__builtin_cpu_supports("avx2"))
+        return {wide::before_terms, wide::solve_rows, wide::finish_step, wide::project_positions};
+#endif
+    return {narrow::before_terms, narrow::solve_rows, narrow::finish_step, narrow::project_positions};
+}
+
+/// At the states that the lanes have now.
+void evaluate_at_end(Work& w, const expr::Tape& tape, std::vector<Lanes>& scratch, std::vector<Lanes>& out) {
+    Lanes* const x = tape.variables(std::span<Lanes>(scratch)).data();
+    x[0] = w.t;
+    for (int i = 0; i < w.n; ++i) x[1 + i] = w.q[i], x[1 + w.n + i] = w.u[i];
+    tape.evaluate_in_place(std::span<Lanes>(scratch), std::span<Lanes>(out));
+}
+
+constexpr double lost_residual = 1e-4;  // as in Stepper
+
+/// The contact problem of one lane by the methods for all problems.
+bool solve_alone(Work& w, std::size_t lane) {
+    using solvers::Law;
+    using solvers::LawKind;
+    solvers::FrictionProblem& problem = w.problem;
+    problem.laws.clear();
+    problem.q.clear();
+    w.guess.clear();
+    std::vector<int> rows, sizes;
+    int place[most_rows];
+    const auto add_row = [&](int k) {
+        place[k] = static_cast<int>(rows.size());
+        rows.push_back(k);
+        problem.q.push_back(w.b[k][lane]);
+        w.guess.push_back(w.first_guess[k][lane]);
+    };
+    int bilateral = 0;
+    for (int k = 0; k < w.row_count; ++k) {
+        const Block& block = w.blocks[ix(w.rows[k].block)];
+        if (w.present[k].v[lane] == 0) continue;
+        Law law;
+        law.mu = block.mu;
+        add_row(k);
+        switch (block.kind) {
+            case Kind::bilateral:  // all in one block
+                law.kind = LawKind::bilateral;
+                if (bilateral++ > 0) {
+                    ++sizes.back();
+                    continue;
+                }
+                break;
+            case Kind::scaled_slider:
+                law.kind = LawKind::scaled_slider;
+                law.row = place[w.rows[k].parent];
+                break;
+            case Kind::slider:
+                law.kind = LawKind::slider;
+                law.bound = w.step[lane] * block.bound;
+                break;
+            case Kind::unilateral: law.kind = LawKind::unilateral; break;
+            case Kind::contact: law.kind = block.slip >= 0 ? LawKind::friction2 : LawKind::unilateral; break;
+        }
+        problem.laws.push_back(law);
+        sizes.push_back(1);
+        if (block.kind == Kind::contact && block.slip >= 0) {
+            add_row(++k);
+            ++sizes.back();
+        }
+    }
+    const auto m = static_cast<Eigen::Index>(rows.size());
+    Matrix D(m, m);
+    for (Eigen::Index i = 0; i < m; ++i)
+        for (Eigen::Index j = 0; j < m; ++j)
+            D(i, j) = w.D[rows[static_cast<std::size_t>(i)]][rows[static_cast<std::size_t>(j)]][lane];
+    problem.W = solvers::BlockMatrix::from_dense(D, sizes);
+    if (problem.laws.size() == 1 || std::all_of(w.guess.begin(), w.guess.end(), [](double x) { return x == 0.0; }))
+        w.guess.clear();
+    solvers::solve(problem, solvers::Automatic{w.tolerance}, w.solver, w.solution, w.guess);
+    if (!solvers::usable(w.solution.status) &&
+        (w.solution.status == solvers::Status::infeasible || !(w.solution.residual <= lost_residual)))
+        return false;
+    for (int k = 0; k < w.row_count; ++k) w.r[k][lane] = w.v[k][lane] = 0.0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        w.r[rows[i]][lane] = w.solution.r[i];
+        w.v[rows[i]][lane] = w.solution.v[i];
+    }
+    return true;
+}
+
+}  // namespace
+
+Work::Work(const model::Model& m, double part)
+    : model(m),
+      system(dynamic_cast<const model::ExpressionSystem&>(*m.system)),
+      layout(m.layout()),
+      n(m.size()),
+      theta(part),
+      constraints(m.layout().constraints),
+      workspace(m),
+      terms(layout),
+      open(m.contacts.size()),
+      holds(m.contacts.size()),
+      Lambda(ix(layout.row_count()), Lanes(0.0)),
+      closed(m.contacts.size()),
+      struck(m.contacts.size()) {
+    const model::Formulas& f = system.formulas();
+    const model::Derived& d = system.derived();
+    std::vector<expr::Expr> variables{f.t};
+    variables.insert(variables.end(), f.q.begin(), f.q.end());
+    variables.insert(variables.end(), f.u.begin(), f.u.end());
+
+    // Values of all terms at the initial state: those of the constant ones.
+    model::evaluate(m, workspace, 0.0, m.q0, m.u0, terms);
+    std::vector<expr::Expr> outputs;
+    struct Entry {
+        std::vector<const Lanes*>* list;
+        std::ptrdiff_t varying;  // place there, or −1
+        double value;
+    };
+    std::vector<Entry> entries;
+    const auto add = [&](std::vector<const Lanes*>& list, expr::Expr e, double value) {
+        const bool varies = f.graph.depends_on(e, moving);
+        entries.push_back({&list, varies ? static_cast<std::ptrdiff_t>(outputs.size()) : -1, value});
+        if (varies) outputs.push_back(e);
+    };
+    for (std::size_t i = 0; i < d.h.size(); ++i) add(h, d.h[i], terms.h[i]);
+    mass_constant = layout.mass_constant;
+    for (std::size_t k = 0; k < d.mass.size(); ++k) add(M, d.mass[k].value, terms.M[k]);
+    for (std::size_t k = 0; k < d.rows.size(); ++k) add(W, d.rows[k].value, terms.W[k]);
+    for (std::size_t k = 0; k < d.chi.size(); ++k) {
+        add(chi, d.chi[k], terms.chi[k]);
+        has_chi.push_back(!f.graph.is_zero(d.chi[k]));
+    }
+    std::vector<expr::Expr> positions = f.constraints;
+    positions.insert(positions.end(), f.gaps.begin(), f.gaps.end());
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+        add(position, positions[k], terms.positions[k]);
+        add(zeta, d.zeta[k], terms.zeta[k]);
+    }
+    tape = expr::Tape(f.graph, outputs, f.p, variables);
+    varying.resize(outputs.size(), Lanes(0.0));
+    constant.resize(entries.size(), Lanes(0.0));
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        constant[k] = Lanes(entries[k].value);
+        entries[k].list->push_back(entries[k].varying >= 0 ? &varying[static_cast<std::size_t>(entries[k].varying)]
+                                                           : &constant[k]);
+    }
+    const std::vector<expr::Expr> energies{f.T, f.U};
+    energy_tape = expr::Tape(f.graph, energies, f.p, variables);
+    energy_out.resize(2, Lanes(0.0));
+    std::vector<Lanes> p;
+    for (const double value : m.p) p.emplace_back(value);
+    scratch.resize(tape.slot_count());
+    tape.prepare<Lanes>(p, scratch);
+    energy_scratch.resize(energy_tape.slot_count());
+    energy_tape.prepare<Lanes>(p, energy_scratch);
+    position_tape = expr::Tape(f.graph, f.constraints, f.p, variables);
+    position_out.resize(f.constraints.size(), Lanes(0.0));
+    position_scratch.resize(position_tape.slot_count());
+    position_tape.prepare<Lanes>(p, position_scratch);
+
+    model::MassFactor factorised(layout.mass);
+    if (mass_constant && factorised.factorise(terms.M)) {
+        diagonal = factorised.blocks().size() == ix(n);
+        inverse_mass.assign(ix(n), 1.0);
+        if (diagonal) factorised.solve(inverse_mass);
+        const Matrix L = [&] {
+            Matrix X = dense_symmetric(layout.mass, terms.M);
+            for (Eigen::Index k = 0; k < n; ++k) {
+                for (Eigen::Index j = 0; j < k; ++j) X(k, k) -= X(k, j) * X(k, j);
+                X(k, k) = std::sqrt(X(k, k));
+                for (Eigen::Index i = k + 1; i < n; ++i) {
+                    for (Eigen::Index j = 0; j < k; ++j) X(i, k) -= X(i, j) * X(k, j);
+                    X(i, k) /= X(k, k);
+                }
+            }
+            return X;
+        }();
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j <= i; ++j) factor[i][j] = Lanes(i == j ? 1.0 / L(i, i) : L(i, j));
+    }
+
+    std::vector<double> coefficients(ix(layout.coefficients));
+    m.system->coefficients(model::at(m, 0.0, m.q0, m.u0), workspace.scratch(), coefficients);
+    const auto value = [&](model::Coefficient c) { return coefficient(coefficients, c); };
+    for (const model::Constraint& c : m.constraints) {
+        Block to;
+        to.kind = Kind::bilateral;
+        to.row = c.row;
+        blocks.push_back(to);
+    }
+    for (std::size_t k = 0; k < m.constraints.size(); ++k) {
+        const model::Friction& friction = m.constraints[k].friction;
+        if (friction.dimension == 0) continue;
+        Block to;
+        to.kind = Kind::scaled_slider;
+        to.row = friction.first_row;
+        to.scaling = static_cast<int>(k);
+        to.mu = value(friction.mu[0]);
+        blocks.push_back(to);
+    }
+    for (const model::Slider& s : m.sliders) {
+        Block to;
+        to.kind = Kind::slider;
+        to.row = s.friction.first_row;
+        to.bound = value(s.friction.mu[0]) * value(s.normal_force);
+        blocks.push_back(to);
+    }
+    for (const model::Clutch& c : m.clutches) {
+        Block to;
+        to.kind = Kind::unilateral;
+        to.row = c.row;
+        blocks.push_back(to);
+    }
+    for (std::size_t k = 0; k < m.contacts.size(); ++k) {
+        const model::Contact& c = m.contacts[k];
+        Block to;
+        to.kind = Kind::contact;
+        to.row = c.row;
+        to.slip = c.friction.dimension > 0 ? c.friction.first_row : -1;
+        to.contact = static_cast<int>(k);
+        to.mu = value(c.friction.mu[0]);
+        to.e_n = value(c.e_n);
+        to.e_t = value(c.e_t);
+        blocks.push_back(to);
+    }
+}
+
+}  // namespace lanes
+
+using lanes::Work;
+
+std::string LaneStepper::refusal(const model::Model& model, const Moreau& method) {
+    const auto* system = dynamic_cast<const model::ExpressionSystem*>(model.system.get());
+    if (method.adaptive || method.implicit) return "steps are adaptive or implicit";
+    if (system == nullptr || system->formulas().coordinates != static_cast<int>(system->formulas().q.size()))
+        return "the system is not one of expressions alone";
+    if (model.size() > lanes::most_coordinates) return "there are too many coordinates";
+    int rows = model.layout().constraints + static_cast<int>(model.contacts.size() + model.clutches.size());
+    bool planar = true;
+    const auto look = [&](const model::Friction& f) {
+        rows += f.dimension;
+        planar = planar && (f.dimension == 0 || (f.dimension == 1 && f.law == model::FrictionLaw::coulomb));
+    };
+    for (const model::Contact& c : model.contacts) {
+        look(c.friction);
+        if (c.impact != model::ImpactLaw::newton) return "impacts are not by Newton's law";
+    }
+    for (const model::Constraint& c : model.constraints) look(c.friction);
+    for (const model::Slider& s : model.sliders) look(s.friction);
+    if (!planar) return "friction is not along a line";
+    if (rows > lanes::most_rows) return "there are too many rows";
+    if (!model.layout().coefficients_constant) return "coefficients depend on the state";
+    if (model.layout().constraints > 6) return "there are too many constraints";
+    return {};
+}
+
+LaneStepper::LaneStepper(const model::Model& model, const Moreau& method)
+    : work_(std::make_unique<Work>(model, method.theta)) {
+    SALTUS_EXPECT(refusal(model, method).empty());
+    work_->tolerance = method.contact_tolerance;
+    for (std::size_t lane = 0; lane < width; ++lane) load(lane, model.q0, model.u0);
+}
+
+LaneStepper::~LaneStepper() = default;
+
+bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<const double> u) {
+    Work& w = *work_;
+    w.t[lane] = w.step_before[lane] = 0.0;
+    w.lost.v[lane] = w.struck_before.v[lane] = 0;
+    for (int i = 0; i < w.n; ++i) {
+        w.q[i][lane] = q[static_cast<std::size_t>(i)];
+        w.u[i][lane] = u[static_cast<std::size_t>(i)];
+    }
+    for (expr::Lanes& x : w.Lambda) x[lane] = 0.0;
+    // Contacts that are closed and do not approach hold from the start.
+    model::evaluate(w.model, w.workspace, 0.0, q, u, w.terms);
+    const model::Layout& layout = w.layout;
+    for (std::size_t c = 0; c < w.model.contacts.size(); ++c) {
+        const int row = w.model.contacts[c].row;
+        const double gap = w.terms.positions[static_cast<std::size_t>(row)];
+        const bool closed = gap <= 0.0 || gap <= 1e-12 * model::row_scale(layout.rows, w.terms.W, row, q);
+        const bool holds = closed && model::row_velocity(layout, w.terms, row, u) >=
+                                         -1e-12 * model::row_scale(layout.rows, w.terms.W, row, u);
+        w.holds[c].v[lane] = holds ? -1 : 0;
+        w.open[c].v[lane] = holds ? 0 : -1;
+    }
+    if (w.constraints < 2) return true;
+    Matrix rows = Matrix::Zero(w.constraints, w.n);
+    for (int r = 0; r < w.constraints; ++r)
+        for (int e = layout.rows.start[lanes::ix(r)]; e < layout.rows.start[lanes::ix(r) + 1]; ++e)
+            rows(r, layout.rows.column[lanes::ix(e)]) = w.terms.W[lanes::ix(e)];
+    return row_rank(rows, 1e-7).rank == w.constraints;  // as Stepper tells constraints that others imply
+}
+
+void LaneStepper::step(const expr::Lanes& t) {
+    static const lanes::Kernel kernel = lanes::kernel();
+    Work& w = *work_;
+    w.t_next = t;
+    kernel.before(w, w.tape.variables(std::span<expr::Lanes>(w.scratch)).data());
+    w.tape.evaluate_in_place(std::span<expr::Lanes>(w.scratch), std::span<expr::Lanes>(w.varying));
+    kernel.solve(w);
+    for (std::size_t lane = 0; lane < width; ++lane)
+        if (w.unsolved.v[lane] != 0 && !lanes::solve_alone(w, lane)) w.lost.v[lane] = -1;
+    kernel.finish(w);
+    if (w.constraints == 0) return;
+    constexpr int most_rounds = 30;
+    for (int round = 0; round < most_rounds; ++round) {
+        lanes::evaluate_at_end(w, w.position_tape, w.position_scratch, w.position_out);
+        if (!kernel.project(w, round == 0)) break;
+    }
+}
+
+double LaneStepper::t(std::size_t lane) const { return work_->t[lane]; }
+double LaneStepper::q(int coordinate, std::size_t lane) const { return work_->q[coordinate][lane]; }
+double LaneStepper::u(int coordinate, std::size_t lane) const { return work_->u[coordinate][lane]; }
+bool LaneStepper::lost(std::size_t lane) const { return work_->lost.v[lane] != 0; }
+
+void LaneStepper::energies(expr::Lanes& kinetic, expr::Lanes& potential) {
+    Work& w = *work_;
+    lanes::evaluate_at_end(w, w.energy_tape, w.energy_scratch, w.energy_out);
+    kinetic = w.energy_out[0];
+    potential = w.energy_out[1];
+}
+
+}  // namespace saltus::integrate::moreau

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/moreau/moreau_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
+
+namespace saltus::integrate::moreau {
+
+namespace {
+
+using solvers::Law;
+using solvers::LawKind;
+
+constexpr double closed_tolerance = 1e-12;      // of a gap, relative to its row: rounding
+constexpr double constraint_tolerance = 5e-11;  // |g| after projection, or 1e-11 of the row where that is less
+constexpr double lost_residual = 1e-4;          // of a contact problem: no use going on
+constexpr double resting_speed = 1.5;           // in units of what smooth forces do in one step
+
+Law plain(LawKind kind) {
+    Law law;
+    law.kind = kind;
+    return law;
+}
+
+impact::ImpactLaw impact_law(model::ImpactLaw law) {
+    switch (law) {
+        case model::ImpactLaw::newton: return impact::ImpactLaw::newton;
+        case model::ImpactLaw::poisson: return impact::ImpactLaw::poisson;
+        case model::ImpactLaw::energy: return impact::ImpactLaw::energy;
+    }
+    return impact::ImpactLaw::newton;
+}
+
+}  // namespace
+
+// --- small linear algebra -----------------------------------------------------------------------------------------
+
+void Cholesky::resize(int n) {
+    n_ = n;
+    A_.resize(ix(n) * ix(n));
+}
+
+void Cholesky::clear() { std::fill(A_.begin(), A_.end(), 0.0); }
+
+void Cholesky::factorise() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < n_; ++k) {
+        const double diagonal = at(k, k);
+        for (int j = 0; j < k; ++j) at(k, k) -= at(k, j) * at(k, j);
+        at(k, k) = at(k, k) > 1e-14 * diagonal ? std::sqrt(at(k, k)) : infinity;
+        for (int i = k + 1; i < n_; ++i) {
+            for (int j = 0; j < k; ++j) at(i, k) -= at(i, j) * at(k, j);
+            at(i, k) /= at(k, k);
+        }
+    }
+}
+
+void Cholesky::solve(std::span<double> x) {
+    for (int i = 0; i < n_; ++i) {
+        for (int j = 0; j < i; ++j) x[ix(i)] -= at(i, j) * x[ix(j)];
+        x[ix(i)] /= at(i, i);
+    }
+    for (int i = n_ - 1; i >= 0; --i) {
+        for (int j = i + 1; j < n_; ++j) x[ix(i)] -= at(j, i) * x[ix(j)];
+        x[ix(i)] /= at(i, i);
+    }
+}
+
+// --- the step -----------------------------------------------------------------------------------------------------
+
+Stepper::Stepper(const model::Model& model, const Moreau& method)
+    : model_(model),
+      layout_(model.layout()),
+      n_(ix(model.size())),
+      theta_(method.theta),
+      tolerance_(method.contact_tolerance),
+      workspace_(model),
+      terms_(layout_),
+      mass_(layout_.mass),
+      rows_(model),
+      coefficients_(ix(layout_.coefficients)),
+      q_(n_),
+      change_(n_),
+      mean_(n_),
+      positions_(ix(layout_.positions())),
+      permanent_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()) {}
+
+void Stepper::begin(Point& point) {
+    point.Lambda.assign(ix(layout_.row_count()), 0.0);
+    point.touch.assign(model_.contacts.size(), Touch::open);
+    evaluate(point.t, point.q, point.u);
+    find_independent();
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
+        const int row = model_.contacts[i].row;
+        if (closed(row, point.q) && gamma_of(row, point.u) >= -1e-12 * row_size(row, point.u))
+            point.touch[i] = Touch::closed;
+    }
+}
+
+bool Stepper::step(const Point& from, double t, Point& to) {
+    const double h = t - from.t;
+    if (!(h > 0.0)) return lost("the step is less than the rounding of the time", t);
+    const double t_m = from.t + (1.0 - theta_) * h;
+    for (std::size_t i = 0; i < n_; ++i) q_[i] = from.q[i] + (1.0 - theta_) * h * from.u[i];
+    evaluate(t_m, q_, from.u);
+    for (std::size_t i = 0; i < n_; ++i) change_[i] = h * terms_.h[i];
+    if (implicit_) {
+        if (!implicit_->factorise(terms_, t_m, q_, from.u, h, theta_))
+            return lost("the matrix of the implicit step is singular", t_m);
+        implicit_->add_stiffness((2.0 * theta_ - 1.0) * h * h, from.u, change_);
+    } else if (!factorise_mass()) {
+        return lost("the mass matrix is not positive definite", t_m);
+    }
+    invert_mass(change_);
+
+    to.t = t;
+    to.h = h;
+    to.work = to.done = to.energy = 0.0;
+    to.any_struck = false;
+    to.violation = {};
+    to.works = {};
+    std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
+    if (find_contacts(from, to) || permanent_) {
+        if (!solve_impulses(from, t_m, to)) return false;
+    } else {
+        for (std::size_t i = 0; i < n_; ++i) to.u[i] = from.u[i] + change_[i];
+    }
+    for (std::size_t i = 0; i < n_; ++i) to.q[i] = q_[i] + theta_ * h * to.u[i];
+    if (layout_.constraints > 0 && !project(to)) return step(from, t, to);
+    for (std::size_t i = 0; i < n_; ++i)
+        if (!std::isfinite(to.q[i]) || !std::isfinite(to.u[i]))
+            return lost("the motion is not finite; forces too stiff for the step?", to.t);
+
+    if (wants_works && layout_.powered) split_forces(from, t_m, to);
+    if (!layout_.powered && !wants_energy) return true;
+    for (std::size_t i = 0; i < n_; ++i) mean_[i] = 0.5 * (from.u[i] + to.u[i]);
+    const model::Energy energy = energy_at(t_m, q_, mean_);
+    to.done += h * (energy.applied - energy.damping);
+    to.energy = std::max(std::abs(energy.kinetic), std::abs(energy.potential));
+    return true;
+}
+
+bool Stepper::become_implicit() {
+    implicit_.emplace(model_);
+    if (!implicit_->available()) implicit_.reset();
+    return implicit();
+}
+
+bool Stepper::stiff(const Point& at, double h, int rounds) {
+    if (!stiffness_) stiffness_.emplace(model_);
+    evaluate(at.t, at.q, at.u);
+    if (!factorise_mass()) return false;
+    return stiffness_->beyond(at.t, at.q, at.u, h, rounds, [&](std::span<double> x) { mass_.solve(x); });
+}
+
+/// M of the last evaluate; once for all where it is constant.
+bool Stepper::factorise_mass() {
+    if (factorised_ && layout_.mass_constant) return true;
+    factorised_ = mass_.factorise(terms_.M);
+    inverse_mass_.clear();
+    if (factorised_ && layout_.mass_constant && mass_.blocks().size() == n_) {
+        inverse_mass_.assign(n_, 1.0);
+        mass_.solve(inverse_mass_);
+    }
+    return factorised_;
+}
+
+void Stepper::invert_mass(std::span<double> x) {
+    if (implicit_) return implicit_->solve(x);
+    if (inverse_mass_.empty()) return mass_.solve(x);
+    for (std::size_t i = 0; i < n_; ++i) x[i] *= inverse_mass_[i];
+}
+
+model::Energy Stepper::energy_at(double t, std::span<const double> q, std::span<const double> u) {
+    return model_.system->energy(model::at(model_, t, q, u), workspace_.scratch());
+}
+
+double Stepper::total_energy(double t, std::span<const double> q, std::span<const double> u) {
+    const model::Energy e = energy_at(t, q, u);
+    return e.kinetic + e.potential;
+}
+
+std::string Stepper::law_text(std::size_t element) const {
+    if (element >= model_.contacts.size()) return "bilateral";
+    const model::Contact& c = model_.contacts[element];
+    std::string text(impact::to_string(impact_law(c.impact)));
+    text += ", eN = " + number_text(coefficient(coefficients_, c.e_n));
+    if (c.friction.dimension > 0) text += ", eT = " + number_text(coefficient(coefficients_, c.e_t));
+    return text;
+}
+
+void Stepper::evaluate(double t, std::span<const double> q, std::span<const double> u) {
+    model::evaluate(model_, workspace_, t, q, u, terms_);
+    ++statistics.evaluations;
+}
+
+double Stepper::row_size(int row, std::span<const double> x) const {
+    return model::row_scale(layout_.rows, terms_.W, row, x);
+}
+
+bool Stepper::lost(const std::string& what, double t) {
+    reason = what + " at t = " + number_text(t);
+    return false;
+}
+
+/// The constraints that the others do not imply, after `evaluate` at a state that fulfils them all. Between such states
+/// dependent rows are almost, but not quite, dependent, and may not be asked for together.
+void Stepper::find_independent() {
+    const int m = layout_.constraints;
+    Matrix rows = Matrix::Zero(m, static_cast<Eigen::Index>(n_));
+    for (int r = 0; r < m; ++r)
+        for (int e = layout_.rows.start[ix(r)]; e < layout_.rows.start[ix(r) + 1]; ++e)
+            rows(r, layout_.rows.column[ix(e)]) = terms_.W[ix(e)];
+    const RowRank rank = row_rank(rows, 1e-7);
+    independent_ = rank.independent;
+    projection_.resize(static_cast<int>(independent_.size()));
+    place_.assign(ix(m), -1);
+    for (std::size_t k = 0; k < independent_.size(); ++k) place_[ix(independent_[k])] = static_cast<int>(k);
+    for (const RowRank::Dependent& d : rank.dependent)
+        if (std::find(redundant.begin(), redundant.end(), d.row) == redundant.end()) redundant.push_back(d.row);
+    collected_h_ = 0.0;
+}
+
+// --- contacts and rows --------------------------------------------------------------------------------------------
+
+/// A gap is closed up to rounding: a block at rest must not lose the floor by its last bit.
+bool Stepper::closed(int row, std::span<const double> q) const {
+    const double gap = terms_.positions[ix(row)];
+    return gap <= 0.0 || (gap < 1e-6 && gap <= closed_tolerance * row_size(row, q));
+}
+
+/// Contacts with gap(q_m) <= 0. One that held in the step before does not let go by a thousandth of what it would fall
+/// in this one: impulses are known to a tolerance, and lift it by as much.
+bool Stepper::find_contacts(const Point& from, Point& to) {
+    bool any = false;
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
+        const int row = model_.contacts[i].row;
+        const double gap = terms_.positions[ix(row)];
+        bool now = closed(row, q_);
+        if (!now && (from.touch[i] == Touch::closed || from.touch[i] == Touch::stopped))
+            now = gap <= -1e-3 * to.h * model::row_dot(layout_.rows, terms_.W, row, change_);
+        to.touch[i] = now ? Touch::closed : Touch::open;
+        any = any || now;
+        to.violation.gap = std::max(to.violation.gap, -gap);
+    }
+    return any;
+}
+
+/// Friction of a constraint or slider, on the rows behind.
+void Stepper::add_friction(const model::Friction& f, const Law& law) {
+    if (f.dimension == 0) return;
+    block_.clear();
+    for (int k = 0; k < f.dimension; ++k) block_.push_back(f.first_row + k);
+    rows_.add(block_, law);
+}
+
+/// Whether the rows of the step before, with their laws, are those of this one.
+bool Stepper::collected(const Point& to) {
+    if (!layout_.coefficients_constant || (collected_h_ != to.h && !model_.sliders.empty())) return false;
+    if (collected_.size() != to.touch.size() || collected_h_ == 0.0) return false;
+    for (std::size_t i = 0; i < to.touch.size(); ++i)
+        if ((to.touch[i] != Touch::open) != (collected_[i] != 0)) return false;
+    return true;
+}
+
+/// The blocks of the step: constraints first, all in one where that is solved exactly.
+void Stepper::collect(const Point& to, double h) {
+    if (collected(to)) return;
+    collected_.resize(to.touch.size());
+    collected_h_ = h;
+    rows_.clear();
+    if (!independent_.empty() && independent_.size() <= 6)
+        rows_.add(independent_, plain(LawKind::bilateral));
+    else
+        for (const int row : independent_) rows_.add_row(row, plain(LawKind::bilateral));
+    for (const model::Constraint& c : model_.constraints) {
+        Law law = plain(LawKind::scaled_slider);
+        law.mu = coefficient(coefficients_, c.friction.mu[0]);
+        law.row = place_[ix(c.row)];
+        if (law.row >= 0) add_friction(c.friction, law);
+    }
+    for (const model::Slider& s : model_.sliders) {
+        Law law = plain(LawKind::slider);
+        law.bound = h * coefficient(coefficients_, s.friction.mu[0]) * coefficient(coefficients_, s.normal_force);
+        add_friction(s.friction, law);
+    }
+    for (const model::Clutch& c : model_.clutches) rows_.add_row(c.row, plain(LawKind::unilateral));
+    first_contact_ = rows_.rows();
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
+        collected_[i] = to.touch[i] != Touch::open;
+        if (to.touch[i] == Touch::open) continue;
+        const model::Contact& c = model_.contacts[i];
+        block_.assign(1, c.row);
+        for (int k = 0; k < c.friction.dimension; ++k) block_.push_back(c.friction.first_row + k);
+        rows_.add(block_, contact_law(c, coefficients_));
+    }
+    few_fit_ = FewRows::fits(rows_.problem.laws, rows_.rows()) && rows_.blocks() <= FewRows::most;
+    for (int b = 0; b < rows_.blocks(); ++b) {  // sliders in a plane are not for few rows
+        const LawKind kind = rows_.problem.laws[ix(b)].kind;
+        if (kind == LawKind::slider || kind == LawKind::scaled_slider)
+            few_fit_ = few_fit_ && rows_.first_rows()[ix(b) + 1] - rows_.first_row(b) == 1;
+    }
+}
+
+void Stepper::assemble() {
+    if (implicit_)
+        rows_.assemble_columns(terms_, false, [&](std::span<double> x, std::span<const int>) { implicit_->solve(x); });
+    else if (inverse_mass_.empty())
+        rows_.assemble_columns(terms_, true,
+                               [&](std::span<double> x, std::span<const int> bodies) { mass_.solve(x, bodies); });
+    else
+        rows_.assemble_columns(terms_, true, [&](std::span<double> x, std::span<const int> bodies) {
+            for (const int b : bodies) x[ix(mass_.blocks()[ix(b)][0])] *= inverse_mass_[ix(mass_.blocks()[ix(b)][0])];
+        });
+    few_ = few_fit_;
+    if (few_) {
+        rows_.assemble_dense(terms_, dense_);
+        rows_.problem.q.resize(ix(rows_.rows()));
+    } else {
+        rows_.assemble_matrix(terms_, !implicit_);
+    }
+}
+
+void Stepper::update_coefficients(double t, std::span<const double> u) {
+    if (coefficients_.empty() || (coefficients_known_ && layout_.coefficients_constant)) return;
+    model_.system->coefficients(model::at(model_, t, q_, u), workspace_.scratch(), coefficients_);
+    coefficients_known_ = true;
+}
+
+double Stepper::restitution(const model::Contact& c, double speed) const {
+    if (c.c == model::no_coefficient) return coefficient(coefficients_, c.e_n);
+    return std::max(0.0, 1.0 - coefficients_[ix(c.c)] * speed);
+}
+
+// --- impulses -----------------------------------------------------------------------------------------------------
+
+/// v = ξ = γ⁺ + Eγ⁻ = D Λ + Wᵀ(u + M⁻¹ h dt) + χ + Eγ⁻, with E where a contact is struck. Constraints and contacts that
+/// hold are asked to do so where the step ends, γ(q⁺) = γ(q_m) + θh ζ + O(h²): otherwise each step would move their gap
+/// by ½h²ζ. That makes smooth constrained motion of second order, and keeps contacts on curved or accelerated obstacles
+/// from opening and closing all the time.
+void Stepper::free_velocities(const Point& from, Point& to) {
+    const std::span<const int> rows = rows_.row_numbers();
+    const double end = theta_ * to.h;
+    gamma_.resize(rows.size());
+    std::vector<double>& q = rows_.problem.q;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        gamma_[k] = gamma_of(rows[k], from.u);
+        q[k] = gamma_[k] + model::row_dot(layout_.rows, terms_.W, rows[k], change_);
+    }
+    for (std::size_t k = 0; k < independent_.size(); ++k) q[k] += end * terms_.zeta[ix(independent_[k])];
+    for_each_closed(to, [&](std::size_t i, std::size_t k) {
+        const model::Contact& c = model_.contacts[i];
+        const double zeta = terms_.zeta[ix(c.row)];
+        const double smooth = std::abs(q[k] - gamma_[k]) + to.h * std::abs(zeta);
+        if (from.touch[i] == Touch::open && gamma_[k] < -resting_speed * smooth - 1e-12 * row_size(c.row, from.u)) {
+            const double e = restitution(c, -gamma_[k]);
+            to.touch[i] = e > 0.0 ? Touch::struck : Touch::stopped;
+            to.any_struck = true;
+            q[k] += e * gamma_[k];
+        } else {
+            q[k] += end * zeta;
+        }
+    });
+    // An impact passes through all closed contacts, and e_T belongs to each of them.
+    if (to.any_struck)
+        for_each_closed(to, [&](std::size_t i, std::size_t k) {
+            const model::Contact& c = model_.contacts[i];
+            const double e_t = coefficient(coefficients_, c.e_t);
+            for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j) q[j] += e_t * gamma_[j];
+        });
+}
+
+/// Whether the step's impacts, if any, are all of Newton's law.
+bool Stepper::by_newton(const Point& to) const {
+    if (!to.any_struck) return true;
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i)
+        if ((to.touch[i] == Touch::struck || to.touch[i] == Touch::stopped) &&
+            model_.contacts[i].impact != model::ImpactLaw::newton)
+            return false;
+    return true;
+}
+
+bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
+    update_coefficients(t_m, from.u);
+    collect(to, to.h);
+    assemble();
+    free_velocities(from, to);
+    std::copy(from.u.begin(), from.u.end(), to.u.begin());
+    const bool newton = by_newton(to);
+    if (!newton && !collide(from, t_m, to)) return false;
+    if (!solve_contacts(from, t_m, to)) return false;
+    for (std::size_t i = 0; i < n_; ++i) to.u[i] += change_[i];
+    const std::span<const double> r = few_ ? few_rows_.r() : std::span<const double>(solution_.r);
+    apply(r, to);
+    if (to.any_struck && newton) audit(r, to);
+    // T changes by the impulses times the mean of the velocities before and after the whole step.
+    const std::span<const int> rows = rows_.row_numbers();
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const double before = newton ? gamma_[k] : gamma_of(rows[k], from.u);
+        to.done += (0.5 * (before + gamma_plus_[k]) - terms_.chi[ix(rows[k])]) * to.Lambda[ix(rows[k])];
+    }
+    if (wants_works) split_impulses(from, newton, to);
+    const std::span<const double> v = few_ ? few_rows_.v() : std::span<const double>(solution_.v);
+    for_each_closed(to, [&](std::size_t i, std::size_t k) {
+        const int row = model_.contacts[i].row;
+        if (to.touch[i] == Touch::closed && to.Lambda[ix(row)] == 0.0 && v[k] > 1e-12 * row_size(row, to.u))
+            to.touch[i] = Touch::leaving;
+    });
+    return true;
+}
+
+/// Impulses change the velocity, from one in which the rows have `gamma_`, and do work.
+void Stepper::apply(std::span<const double> r, Point& to) {
+    const std::span<const int> rows = rows_.row_numbers();
+    rows_.velocity_change(r, mean_);
+    for (std::size_t i = 0; i < n_; ++i) to.u[i] += mean_[i];
+    gamma_plus_.resize(rows.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        to.Lambda[ix(rows[k])] += r[k];
+        gamma_plus_[k] = gamma_of(rows[k], to.u);
+        to.work += 0.5 * (gamma_[k] + gamma_plus_[k]) * r[k];
+    }
+}
+
+/// What the impulses of the last `apply` did to the energy.
+void Stepper::audit(std::span<const double> r, Point& to) {
+    const std::span<const int> rows = rows_.row_numbers();
+    chi_.clear();
+    for (const int row : rows) chi_.push_back(terms_.chi[ix(row)]);
+    to.struck = impact::audit({gamma_, gamma_plus_, chi_, r, rows_.first_rows(), rows_.problem.laws});
+    if (to.struck.block >= 0) to.struck.block = rows[ix(rows_.first_row(to.struck.block))];
+}
+
+/// An impact under Poisson's or the energy law is made first, by itself and with all closed contacts, as in
+/// event-driven motion; then the step goes on with its velocity, and contacts hold or leave.
+bool Stepper::collide(const Point& from, double t_m, Point& to) {
+    if (few_) {
+        rows_.assemble_matrix(terms_, !implicit_);
+        few_ = false;
+    }
+    // assemble_matrix has cleared q, which is made anew below.
+    const std::span<const int> rows = rows_.row_numbers();
+    collision_.problem = rows_.problem;
+    collision_.gamma_minus = gamma_;
+    collision_.e.assign(rows.size(), 0.0);
+    collision_.law.assign(ix(rows_.blocks()), impact::ImpactLaw::newton);
+    collision_.chi.clear();
+    for (const int row : rows) collision_.chi.push_back(terms_.chi[ix(row)]);
+    collision_.kinetic_energy = energy_at(t_m, q_, from.u).kinetic;
+    auto b = static_cast<std::size_t>(std::find(rows_.first_rows().begin(), rows_.first_rows().end(), first_contact_) -
+                                      rows_.first_rows().begin());
+    for_each_closed(to, [&](std::size_t i, std::size_t k) {
+        const model::Contact& c = model_.contacts[i];
+        collision_.law[b++] = impact_law(c.impact);
+        // Poisson's law gives back what a contact took up in compression, were it at rest before.
+        if (to.touch[i] == Touch::struck || c.impact == model::ImpactLaw::poisson)
+            collision_.e[k] = restitution(c, std::max(0.0, -gamma_[k]));
+        for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j)
+            collision_.e[j] = coefficient(coefficients_, c.e_t);
+    });
+    impact::collide(collision_, tolerance_, solver_, outcome_);
+    statistics.contact_solves += outcome_.solves;
+    statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, outcome_.residual);
+    if (!outcome_.note.empty() && std::find(notes.begin(), notes.end(), outcome_.note) == notes.end())
+        notes.push_back(outcome_.note);
+    if (!solvers::usable(outcome_.status)) return lost("the impact has no outcome: " + outcome_.note, t_m);
+    apply(outcome_.Lambda, to);
+    audit(outcome_.Lambda, to);
+    const double end = theta_ * to.h;
+    std::vector<double>& q = rows_.problem.q;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        gamma_[k] = gamma_of(rows[k], to.u);
+        q[k] = gamma_[k] + model::row_dot(layout_.rows, terms_.W, rows[k], change_);
+    }
+    for (std::size_t k = 0; k < independent_.size(); ++k) q[k] += end * terms_.zeta[ix(independent_[k])];
+    for_each_closed(to, [&](std::size_t i, std::size_t k) { q[k] += end * terms_.zeta[ix(model_.contacts[i].row)]; });
+    return true;
+}
+
+bool Stepper::solve_contacts(const Point& from, double t_m, const Point& to) {
+    guess_.clear();
+    // The impulses of an impact do not last.
+    if (from.h > 0.0 && !from.any_struck && !to.any_struck)
+        for (const int row : rows_.row_numbers()) guess_.push_back(to.h / from.h * from.Lambda[ix(row)]);
+    ++statistics.contact_solves;
+    if (few_) {
+        if (few_rows_.solve(rows_.problem.laws, rows_.first_rows(), dense_, rows_.problem.q, guess_, tolerance_)) {
+            statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, few_rows_.residual());
+            return true;
+        }
+        few_ = false;
+        correction_ = rows_.problem.q;
+        rows_.assemble_matrix(terms_, !implicit_);
+        rows_.problem.q.swap(correction_);
+    }
+    // One block by itself is solved exactly, which is better than kept.
+    if (rows_.blocks() == 1) guess_.clear();
+    solvers::solve(rows_.problem, solvers::Automatic{tolerance_}, solver_, solution_, guess_);
+    return judge(t_m);
+}
+
+bool Stepper::judge(double t_m) {
+    if (std::isfinite(solution_.residual))
+        statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, solution_.residual);
+    if (solvers::usable(solution_.status)) return true;
+    if (solution_.status == solvers::Status::infeasible || !(solution_.residual <= lost_residual))
+        return lost("the contact problem is not solved (" + std::string(solvers::to_string(solution_.status)) +
+                        ", residual " + number_text(solution_.residual) + ")",
+                    t_m);
+    if (unsolved++ == 0) first_unsolved = t_m;
+    return true;
+}
+
+// --- constraints --------------------------------------------------------------------------------------------------
+
+bool Stepper::fulfilled(int row, const Point& to) const {
+    const double size = row_size(row, to.q), g = std::abs(positions_[ix(row)]);
+    return g <= std::max(std::min(constraint_tolerance, 1e-11 * size), 1e-15 * size);
+}
+
+/// Newton on g(q⁺) = 0 in the metric of M, with the rows of the step: q ← q − M⁻¹G(GᵀM⁻¹G)⁻¹ g. They are off by O(h),
+/// so each round gains that factor. False when other constraints turned out to be needed.
+bool Stepper::project(Point& to) {
+    ++statistics.projections;
+    const auto wrong = [&](int row) { return !fulfilled(row, to); };
+    constexpr int most = 30;
+    for (int round = 0; round <= most; ++round) {
+        model_.system->positions(model::at(model_, to.t, to.q, to.u), workspace_.scratch(), positions_);
+        if (std::none_of(independent_.begin(), independent_.end(), wrong)) break;
+        if (round == most) {
+            drifts = true;
+            break;
+        }
+        if (round == 0) factorise_projection();
+        correction_.assign(ix(rows_.rows()), 0.0);
+        for (std::size_t k = 0; k < independent_.size(); ++k) correction_[k] = positions_[ix(independent_[k])];
+        projection_.solve(correction_);
+        rows_.velocity_change(correction_, mean_);
+        for (std::size_t i = 0; i < n_; ++i) to.q[i] -= mean_[i];
+    }
+    bool implied = true;
+    for (int r = 0; r < layout_.constraints; ++r) {
+        to.violation.constraint = std::max(to.violation.constraint, std::abs(positions_[ix(r)]));
+        implied = implied && fulfilled(r, to);
+    }
+    if (implied || ix(layout_.constraints) == independent_.size() || !std::isfinite(to.violation.constraint))
+        return true;
+    const std::size_t before = independent_.size();
+    evaluate(to.t, to.q, to.u);
+    find_independent();
+    return independent_.size() <= before;
+}
+
+void Stepper::factorise_projection() {
+    const int m = static_cast<int>(independent_.size());
+    projection_.clear();
+    if (few_) {
+        for (int i = 0; i < m; ++i)
+            for (int j = 0; j < m; ++j) projection_.at(i, j) = dense_[ix(i) * ix(rows_.rows()) + ix(j)];
+        return projection_.factorise();
+    }
+    const solvers::BlockMatrix& D = rows_.problem.W;
+    for (int a = 0; a < D.blocks() && D.start[ix(a)] < m; ++a)
+        for (int e = D.row_start[ix(a)]; e < D.row_start[ix(a) + 1]; ++e) {
+            const int b = D.block_column[ix(e)];
+            if (D.start[ix(b)] >= m) continue;
+            const double* value = D.values.data() + D.offset[ix(e)];
+            for (int i = 0; i < D.block_size(a); ++i)
+                for (int j = 0; j < D.block_size(b); ++j)
+                    projection_.at(D.start[ix(a)] + i, D.start[ix(b)] + j) = *value++;
+        }
+    projection_.factorise();
+}
+
+}  // namespace saltus::integrate::moreau

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/model/model_keys.hpp"
+
+#include <algorithm>
+
+#include "saltus/base/error.hpp"
+
+namespace saltus::io {
+
+namespace {
+
+const char* const required = "required";
+
+std::vector<ModelBlock> make_blocks() {
+    const ModelKey style{"style", "word", "`body`, `ground` or `line`", "`body`"};
+    const ModelKey mu{"mu", "expression, or two", "friction coefficient, ≥ 0; two: orthotropic; of t, q, u", "0"};
+    const ModelKey eN{"eN", "expression", "normal restitution, in [0, 1]; of parameters", "0"};
+    const ModelKey eT{"eT", "expression", "tangential restitution, in [-1, 1]; of parameters", "0"};
+    const ModelKey impact{"impact", "word", "`newton`, `poisson` or `energy`", "`newton`"};
+    const ModelKey c{"c", "expression", "with `impact = \"energy\"`, instead of eN: e = 1 - c·(approach speed)", ""};
+    const ModelKey gammaT{"gammaT", "expression, or a list",
+                          "slip velocity, affine in the velocities; it need not be the derivative of anything",
+                          "frictionless"};
+    const ModelKey from{"from", "point", "where it begins", required}, to{"to", "point", "where it ends", required};
+    return {
+        {"file",
+         "a model file",
+         {{"system", "table", "coordinates and energies", ""},
+          {"parameters", "table", "numbers, or expressions of other parameters in any order without circles", ""},
+          {"contact", "tables", "unilateral contacts", ""},
+          {"constraint", "tables", "bilateral constraints", ""},
+          {"slider", "tables", "friction with a known normal force", ""},
+          {"clutch", "tables", "one-way clutches", ""},
+          {"control", "table", "feedback", ""},
+          {"penalty", "table", "springs in the place of contacts, for `--method penalty`", ""},
+          {"perturbation", "table", "for perturbed pairs", ""},
+          {"initial", "table", "the state at t = 0", ""},
+          {"simulate", "table", "defaults of the commands", ""},
+          {"certify", "table", "where certificates are asked for", ""},
+          {"points", "table", "mass points", ""},
+          {"springs", "tables", "between mass points", ""},
+          {"volume", "tables", "of cells of mass points, constant", ""},
+          {"obstacle", "tables", "planes for all mass points", ""},
+          {"draw", "table", "how it looks", ""}}},
+        {"system",
+         "[system]",
+         {{"name", "text", "for titles", "the file's name"},
+          {"q", "list of names", "coordinates", "required, unless there are `[points]`"},
+          {"T", "expression",
+           "kinetic energy, of t, q, u; at most quadratic in the velocities (linear and constant terms from moving "
+           "frames are fine)",
+           "required with q"},
+          {"U", "expression", "potential energy, of t, q", "0"},
+          {"R", "expression", "Rayleigh dissipation, of t, q, u; its force is -∂R/∂u", "0"},
+          {"f", "table by coordinate", "other generalised forces, of t, q, u", "0"}}},
+        {"contact",
+         "[[contact]]",
+         {{"name", "text", "unique among all rows", required},
+          {"gN", "expression", "gap, ≥ 0 where open; of t, q", required},
+          {"gammaT", "expression, or a list",
+           "slip velocity, affine in the velocities; a list of 2 for spatial, 3 for contensou, 5 for rolling friction; "
+           "it need not be the derivative of anything",
+           "frictionless"},
+          mu,
+          eN,
+          eT,
+          c,
+          impact,
+          {"friction", "word",
+           "`coulomb`; `contensou` (two of sliding, drilling) with `radius`; `rolling` (two of sliding, drilling, two "
+           "of rolling) with `radii`",
+           "`coulomb`"},
+          {"radius", "expression", "of the contact patch, for contensou", ""},
+          {"radii", "two expressions", "of drilling and of rolling, for rolling", ""}}},
+        {"constraint",
+         "[[constraint]]",
+         {{"name", "text", "unique among all rows", required},
+          {"g", "expression", "stays 0; of t, q", required},
+          gammaT,
+          {"mu", "expression, or two", "friction coefficient; scaled by the magnitude of the constraint's reaction",
+           "0"}}},
+        {"slider",
+         "[[slider]]",
+         {{"name", "text", "unique among all rows", "`slider`, with a number"},
+          {"gammaT", "expression, or a list", "slip velocity, affine in the velocities", required},
+          mu,
+          {"FN", "expression", "normal force, ≥ 0; of t, q, u", required},
+          eT}},
+        {"clutch",
+         "[[clutch]]",
+         {{"name", "text", "unique among all rows", "`clutch`, with a number"},
+          {"gamma", "expression", "velocity that stays ≥ 0", required}}},
+        {"control",
+         "[control]",
+         {{"actuated", "list of coordinates", "the outputs y", required},
+          {"Kp", "number, list or matrix", "gain of y - reference; a list is a diagonal", "0"},
+          {"Kv", "number, list or matrix", "gain of y'", "0"},
+          {"reference", "table by coordinate", "where y is to go", "0"},
+          {"shaping", "expression", "desired potential Ũ of a fully actuated system, of q; may mention Kp and Kv",
+           ""}}},
+        {"penalty",
+         "[penalty]",
+         {{"k", "expression, or a table by contact", "stiffness", "required for `--method penalty`"},
+          {"d", "expression, or a table by contact", "damping while in contact", "0"}}},
+        {"perturbation",
+         "[perturbation]",
+         {{"delta", "table by coordinate", "added to the forces; of t", "0"},
+          {"eta", "table by constraint", "in the place of g = 0: g = η; of t", "0"},
+          {"theta", "table by contact or obstacle", "in the place of gN ≥ 0: gN ≥ θ; of t", "0"},
+          {"initial", "table", "`q` and `u`, tables by coordinate, added to the start", "0"}}},
+        {"perturbation.initial",
+         "initial of [perturbation]",
+         {{"q", "table by coordinate", "", "0"}, {"u", "table by coordinate", "", "0"}}},
+        {"initial",
+         "[initial]",
+         {{"q", "table by coordinate", "positions; of parameters", "0"},
+          {"u", "table by coordinate", "velocities; of parameters", "0"}}},
+        {"simulate",
+         "[simulate]",
+         {{"t_end", "number", "until when", ""},
+          {"method", "word", "`event`, `moreau` or `penalty`", "`event`"},
+          {"h", "number", "step of moreau", "1e-3"},
+          {"rtol", "number", "relative tolerance of event and penalty", "1e-9"},
+          {"atol", "number", "absolute tolerance of event and penalty", "1e-12"}}},
+        {"certify",
+         "[certify]",
+         {{"region", "inequality, or a list", "where certificates are asked for, such as `abs(phi) < 1.2`; of q, u",
+           "everywhere"}}},
+        {"points",
+         "[points]",
+         {{"generate", "table",
+           "a row of hexahedra along +x whose front section has its centre at the origin. Section s has the points 4s "
+           "… "
+           "4s+3 at (-,-), (+,-), (+,+), (-,+)",
+           "or `positions`"},
+          {"positions", "list of `[x, y, z]`", "one a point", "or `generate`"},
+          {"mass", "table, or a list", "`{ total, distribution }`, or one a point", required},
+          {"velocity", "`[x, y, z]`, or one a point", "at the start", "0"},
+          {"shear", "`[a, b]`", "initial x += a·y + b·z", "0"},
+          {"gravity", "`[x, y, z]`", "acceleration", "0"}}},
+        {"points.generate",
+         "generate of [points]",
+         {{"kind", "word", "`hexahedra-row`", required},
+          {"segments", "whole number", "hexahedra", required},
+          {"length", "number", "of a segment", required},
+          {"width", "`[y, z]`", "of the sections", required},
+          {"origin", "`[x, y, z]`", "centre of the front section", "0"}}},
+        {"points.mass",
+         "mass of [points]",
+         {{"total", "expression", "of all points", required},
+          {"distribution", "word", "`equal`, or `lumped`: the two end sections have half", "`equal`"}}},
+        {"springs",
+         "[[springs]]",
+         {{"over", "word", "`longitudinal`, `transverse` or `side-diagonals` of a generated row", "or `pairs`"},
+          {"pairs", "list of `[i, j]`", "numbers of points", "or `over`"},
+          {"k", "expression", "stiffness", "0"},
+          {"c", "expression", "damping along the line", "0"},
+          {"rest", "`\"initial\"`, or an expression", "length without force", "`\"initial\"`"}}},
+        {"volume",
+         "[[volume]]",
+         {{"name", "text", "unique among all rows", "`volume`, with a number"},
+          {"cells", "`\"all\"`, or a list",
+           "numbers of generated cells, or eight corner points each (four of one face going round, then the four "
+           "opposite); their total volume stays",
+           "`\"all\"`"}}},
+        {"obstacle",
+         "[[obstacle]]",
+         {{"name", "text", "its contacts are called `name.p0`, `name.p1`, …", required},
+          {"normal", "`[x, y, z]`", "points into the free side", required},
+          {"offset", "expression", "normal·x ≥ offset; of t", required},
+          mu,
+          eN,
+          eT,
+          c,
+          impact}},
+        {"draw",
+         "[draw]",
+         {{"view", "`[xmin, ymin, xmax, ymax]`", "the part that is seen", "all that the motion needs"},
+          {"segments", "tables", "lines; the ground lies to the right of from → to", ""},
+          {"springs", "tables", "", ""},
+          {"circles", "tables", "an angle shows as a radius", ""},
+          {"polygons", "tables", "", ""},
+          {"traces", "tables", "the path of a point so far", ""},
+          {"contacts", "table by contact, constraint or slider", "where they are", ""}}},
+        {"draw.segments", "segments of [draw]", {from, to, style}},
+        {"draw.springs", "springs of [draw]", {from, to, style}},
+        {"draw.circles",
+         "circles of [draw]",
+         {{"at", "point", "centre", required},
+          {"radius", "expression", "", required},
+          {"angle", "expression", "shown as a radius", "not shown"},
+          style}},
+        {"draw.polygons", "polygons of [draw]", {{"points", "list of points", "at least three", required}, style}},
+        {"draw.traces", "traces of [draw]", {{"at", "point", "", required}, style}},
+        {"draw.contacts",
+         "contacts of [draw]",
+         {{"at", "point", "where it touches", required},
+          {"normal", "point", "direction in which the normal force acts on the body", "no arrow"},
+          {"tangent", "point", "direction of the friction force", "the normal turned clockwise"}}},
+    };
+}
+
+}  // namespace
+
+std::span<const ModelBlock> model_blocks() {
+    static const std::vector<ModelBlock> blocks = make_blocks();
+    return blocks;
+}
+
+std::vector<std::string> keys_of(std::string_view block) {
+    const std::span<const ModelBlock> blocks = model_blocks();
+    const auto at = std::find_if(blocks.begin(), blocks.end(), [&](const ModelBlock& b) { return b.name == block; });
+    SALTUS_EXPECT(at != blocks.end());
+    std::vector<std::string> keys;
+    for (const ModelKey& k : at->keys) keys.emplace_back(k.name);
+    return keys;
+}
+
+std::string reference_table(const ModelBlock& block) {
+    std::string text = "| key | value | meaning | where left out |\n|---|---|---|---|\n";
+    for (const ModelKey& k : block.keys) {
+        text += "| `" + std::string(k.name) + "` | " + std::string(k.type) + " | " + std::string(k.meaning) + " | " +
+                std::string(k.standard) + " |\n";
+    }
+    return text;
+}
+
+std::string model_reference() {
+    std::string text;
+    for (const ModelBlock& b : model_blocks())
+        text += "<!-- keys: " + std::string(b.name) + " -->\n" + reference_table(b) + "<!-- end -->\n";
+    return text;
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/model/read_model.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/model/model_keys.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::model;
+
+namespace {
+
+constexpr std::size_t largest_file = 256U << 20U;
+
+/// Dotted keys nest tables, and the TOML library follows them by recursion: a limit before it reads. Dots inside
+/// quotes and comments do not nest.
+void limit_dotted_keys(std::string_view text, const std::string& file) {
+    constexpr int deepest = 100;
+    int dots = 0, line = 1;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        const char c = text[k];
+        if (c == '#' || c == '"' || c == '\'') {  // to the end of the comment, or to the quote that closes on this line
+            const std::size_t end = c == '#' ? text.find('\n', k) : text.find_first_of(std::string{c, '\n'}, k + 1);
+            k = end == std::string_view::npos ? text.size() - 1 : (text[end] == '\n' ? end - 1 : end);
+            continue;
+        }
+        const bool key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+                         c == ' ' || c == '\t';
+        dots = key ? dots + (c == '.' ? 1 : 0) : 0;
+        if (c == '\n') ++line;
+        if (dots > deepest)
+            throw Error("a key with more than 100 dots", {file, line, 0}, "tables may be nested 100 deep");
+    }
+}
+
+/// Line and column of every character of a TOML string, found by reading the raw text again from its first quote:
+/// escapes and line continuations make them differ from a plain count.
+class StringMap {
+public:
+    StringMap(std::string_view raw, const std::vector<std::size_t>& line_start, int line, int column) : raw_(raw) {
+        line_ = line;
+        column_ = column;
+        at_ = line_start[static_cast<std::size_t>(line) - 1];
+        for (int c = 1; c < column && at_ < raw_.size(); ++c) at_ += glyph_length();
+    }
+
+    std::vector<std::pair<int, int>> map(std::size_t length) {
+        std::vector<std::pair<int, int>> places;
+        const char quote = peek();
+        if (quote != '"' && quote != '\'') return {};
+        const bool block = raw_.substr(at_, 3) == std::string(3, quote);
+        for (int k = 0; k < (block ? 3 : 1); ++k) step();
+        if (block && peek() == '\r') step();
+        if (block && peek() == '\n') step();
+        while (places.size() < length && at_ < raw_.size()) {
+            if (quote == '"' && peek() == '\\') {
+                escape(places, block);
+                continue;
+            }
+            if (peek() == '\r' && at_ + 1 < raw_.size() && raw_[at_ + 1] == '\n') {  // a line break is one character
+                step();
+                continue;
+            }
+            for (std::size_t k = glyph_length(); k > 0; --k)
+                places.emplace_back(line_, column_);  // one place for all its bytes
+            step();
+        }
+        return places;
+    }
+
+private:
+    char peek() const { return at_ < raw_.size() ? raw_[at_] : '\0'; }
+    std::size_t glyph_length() const {
+        std::size_t n = 1;
+        while (at_ + n < raw_.size() && (static_cast<unsigned char>(raw_[at_ + n]) & 0xC0) == 0x80) ++n;
+        return n;
+    }
+    void step() {
+        if (at_ >= raw_.size()) return;
+        if (peek() == '\n') {
+            ++line_;
+            column_ = 0;
+        }
+        at_ += glyph_length();
+        ++column_;
+    }
+    void escape(std::vector<std::pair<int, int>>& places, bool block) {
+        const std::pair here{line_, column_};
+        step();
+        const char kind = peek();
+        if (block && (kind == '\n' || kind == '\r' || kind == ' ' || kind == '\t')) {  // the line goes on
+            while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') step();
+            return;
+        }
+        unsigned long code = 0;
+        const int digits = kind == 'u' ? 4 : (kind == 'U' ? 8 : 0);
+        step();
+        for (int k = 0; k < digits; ++k, step())
+            code = code * 16 + static_cast<unsigned long>(std::isdigit(static_cast<unsigned char>(peek())) != 0
+                                                              ? peek() - '0'
+                                                              : (peek() | 32) - 'a' + 10);
+        const int bytes = code < 0x80 ? 1 : (code < 0x800 ? 2 : (code < 0x10000 ? 3 : 4));
+        for (int k = 0; k < bytes; ++k) places.push_back(here);
+    }
+
+    std::string_view raw_;
+    std::size_t at_ = 0;
+    int line_ = 1, column_ = 1;
+};
+
+class Reader {
+public:
+    Reader(std::string_view text, const std::string& file) : text_(text), file_(file) {
+        line_start_.push_back(0);
+        for (std::size_t k = 0; k < text.size(); ++k)
+            if (text[k] == '\n') line_start_.push_back(k + 1);
+    }
+
+    Description read() {
+        const toml::table root = parse();
+        check_keys(root, "the model file", "file");
+        d_.file = file_;
+        if (const toml::table* t = table(root, "system")) system(*t);
+        if (const toml::table* t = table(root, "parameters")) d_.parameters = entries(*t, "[parameters]");
+        for_each(root, "contact", [&](const toml::table& t) { contact(t); });
+        for_each(root, "constraint", [&](const toml::table& t) { constraint(t); });
+        for_each(root, "slider", [&](const toml::table& t) { slider(t); });
+        for_each(root, "clutch", [&](const toml::table& t) { clutch(t); });
+        if (const toml::table* t = table(root, "control")) control(*t);
+        if (const toml::table* t = table(root, "penalty")) penalty(*t);
+        if (const toml::table* t = table(root, "perturbation")) perturbation(*t);
+        if (const toml::table* t = table(root, "initial")) initial(*t);
+        if (const toml::table* t = table(root, "simulate")) simulate(*t);
+        if (const toml::table* t = table(root, "certify")) certify(*t);
+        if (const toml::table* t = table(root, "points")) points(*t);
+        for_each(root, "springs", [&](const toml::table& t) { springs(t); });
+        for_each(root, "volume", [&](const toml::table& t) { volume(t); });
+        for_each(root, "obstacle", [&](const toml::table& t) { obstacle(t); });
+        if (const toml::table* t = table(root, "draw")) draw(*t);
+        return std::move(d_);
+    }
+
+private:
+    toml::table parse() const {
+        try {
+            return toml::parse(text_, std::string_view(file_));
+        } catch (const toml::parse_error& e) {
+            throw Error("not valid TOML: " + std::string(e.description()), place_of(e.source()));
+        }
+    }
+
+    // --- places and messages ---
+
+    Place place_of(const toml::source_region& region) const {
+        return {file_, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+    }
+    Place place_of(const toml::node& node) const { return place_of(node.source()); }
+
+    static std::string type_name(const toml::node& node) {
+        switch (node.type()) {
+            case toml::node_type::table: return "a table";
+            case toml::node_type::array: return "a list";
+            case toml::node_type::string: return "a string";
+            case toml::node_type::integer:
+            case toml::node_type::floating_point: return "a number";
+            case toml::node_type::boolean: return "true or false";
+            default: return "a date or time";
+        }
+    }
+
+    [[noreturn]] void wrong_type(const toml::node& node, const std::string& what, const std::string& expected) const {
+        throw Error(what + " is " + type_name(node) + ", not " + expected, place_of(node));
+    }
+
+    void check_keys(const toml::table& t, const std::string& where, std::string_view block) const {
+        const std::vector<std::string> allowed = keys_of(block);
+        for (const auto& [key, node] : t) {
+            const std::string name(key.str());
+            if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
+            const std::string guess = nearest(name, allowed);
+            throw Error(
+                "unknown key '" + name + "' in " + where, place_of(key.source()),
+                guess.empty() ? "allowed are " + listing(allowed, "and", "", 20) : "did you mean '" + guess + "'?");
+        }
+    }
+
+    // --- pieces ---
+
+    const toml::table* table(const toml::table& parent, const std::string& key) const {
+        const toml::node* node = parent.get(key);
+        if (node == nullptr) return nullptr;
+        if (const toml::table* t = node->as_table()) return t;
+        if (node->is_array_of_tables())
+            throw Error("[[" + key + "]] may stand only once", place_of(*node), "write [" + key + "]");
+        wrong_type(*node, "'" + key + "'", "a table [" + key + "]");
+    }
+
+    template <class F>
+    void for_each(const toml::table& root, const std::string& key, F f) const {
+        const toml::node* node = root.get(key);
+        if (node == nullptr) return;
+        if (node->is_table())
+            throw Error("[" + key + "] must be written with double brackets", place_of(*node), "write [[" + key + "]]");
+        const toml::array* list = node->as_array();
+        if (list == nullptr) wrong_type(*node, "'" + key + "'", "a table [[" + key + "]]");
+        for (const toml::node& item : *list) {
+            const toml::table* t = item.as_table();
+            if (t == nullptr) wrong_type(item, "an entry of '" + key + "'", "a table [[" + key + "]]");
+            f(*t);
+        }
+    }
+
+    Field field(const toml::node& node, const std::string& what) const {
+        const Place place = place_of(node);
+        if (const auto* text = node.as_string()) {
+            expr::Source source{text->get(), place, {}};
+            // The text right behind the quote, unless escapes or line breaks make it differ.
+            const std::size_t begin =
+                line_start_[static_cast<std::size_t>(place.line) - 1] + static_cast<std::size_t>(place.column);
+            const bool plain = begin <= text_.size() && (text_[begin - 1] == '"' || text_[begin - 1] == '\'') &&
+                               text_.substr(begin, text->get().size()) == text->get() &&
+                               text->get().find('\n') == std::string::npos;
+            if (plain)
+                ++source.place.column;
+            else
+                source.map = StringMap(text_, line_start_, place.line, place.column).map(text->get().size());
+            return Field(std::move(source));
+        }
+        double value = 0.0;
+        if (const auto* x = node.as_floating_point())
+            value = x->get();
+        else if (const auto* i = node.as_integer())
+            value = static_cast<double>(i->get());
+        else
+            wrong_type(node, what, "a number or an expression");
+        if (!std::isfinite(value)) throw Error(what + " is not finite", place, "write a finite number");
+        Field f(value);
+        f.source.place = place;
+        return f;
+    }
+
+    Field optional_field(const toml::table& t, const char* key, const std::string& where) const {
+        const toml::node* node = t.get(key);
+        return node == nullptr ? Field{} : field(*node, std::string(key) + " of " + where);
+    }
+
+    /// One value, or a list of them.
+    std::vector<Field> fields(const toml::table& t, const char* key, const std::string& where) const {
+        const toml::node* node = t.get(key);
+        if (node == nullptr) return {};
+        const std::string what = std::string(key) + " of " + where;
+        return fields_of(*node, what);
+    }
+    std::vector<Field> fields_of(const toml::node& node, const std::string& what) const {
+        std::vector<Field> list;
+        if (const toml::array* a = node.as_array()) {
+            if (a->empty())
+                throw Error(what + " is an empty list", place_of(node), "give at least one value, or remove it");
+            for (const toml::node& item : *a) list.push_back(field(item, what));
+        } else {
+            list.push_back(field(node, what));
+        }
+        return list;
+    }
+    /// A list of lists, a list (one row) or a single value.
+    std::vector<std::vector<Field>> rows_of(const toml::table& t, const char* key, const std::string& where) const {
+        const toml::node* node = t.get(key);
+        if (node == nullptr) return {};
+        const std::string what = std::string(key) + " of " + where;
+        const toml::array* a = node->as_array();
+        if (a == nullptr || a->empty() || !(*a)[0].is_array()) return {fields_of(*node, what)};
+        std::vector<std::vector<Field>> rows;
+        for (const toml::node& item : *a) {
+            if (!item.is_array()) wrong_type(item, "a row of " + what, "a list");
+            rows.push_back(fields_of(item, what));
+        }
+        return rows;
+    }
+
+    std::string string(const toml::table& t, const char* key, const std::string& where) const {
+        const toml::node* node = t.get(key);
+        if (node == nullptr) return {};
+        if (!node->is_string()) wrong_type(*node, std::string(key) + " of " + where, "a string");
+        return node->as_string()->get();
+    }
+
+    void choice(const toml::table& t, const char* key, const std::string& where, Choice& to) const {
+        if (const toml::node* node = t.get(key)) to = {string(t, key, where), place_of(*node)};
+    }
+
+    std::vector<Entry> entries(const toml::table& t, const std::string& where) const {
+        std::vector<Entry> list;
+        for (const auto& [key, node] : t)
+            list.push_back({std::string(key.str()), field(node, "'" + std::string(key.str()) + "' in " + where),
+                            place_of(key.source())});
+        // Tables come sorted by name; people mean the order of the file.
+        std::stable_sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
+            return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+        });
+        return list;
+    }
+    std::vector<Entry> entries(const toml::table& parent, const char* key, const std::string& where) const {
+        const toml::node* node = parent.get(key);
+        if (node == nullptr) return {};
+        const std::string what = std::string(key) + " of " + where;
+        if (!node->is_table()) wrong_type(*node, what, "a table such as { x = 1.0 }");
+        return entries(*node->as_table(), what);
+    }
+
+    std::vector<Coordinate> names(const toml::table& t, const char* key, const std::string& where) const {
+        const toml::node* node = t.get(key);
+        if (node == nullptr) return {};
+        const std::string what = std::string(key) + " of " + where;
+        const toml::array* a = node->as_array();
+        if (a == nullptr) wrong_type(*node, what, "a list of names");
+        std::vector<Coordinate> list;
+        for (const toml::node& item : *a) {
+            if (!item.is_string()) wrong_type(item, "an entry of " + what, "a name in quotes");
+            list.push_back({item.as_string()->get(), place_of(item)});
+        }
+        return list;
+    }
+
+    IndexList indices(const toml::node& node, const std::string& what) const {
+        IndexList list;
+        list.place = place_of(node);
+        const auto integer = [&](const toml::node& n) {
+            if (!n.is_integer())
+                throw Error(what + " holds " + (n.is_number() ? "a number that is not whole" : type_name(n)),
+                            place_of(n), "give whole point numbers");
+            return static_cast<long long>(n.as_integer()->get());
+        };
+        if (!node.is_array()) wrong_type(node, what, "a list");
+        for (const toml::node& item : *node.as_array()) {
+            std::vector<long long> row;
+            if (const toml::array* inner = item.as_array())
+                for (const toml::node& n : *inner) row.push_back(integer(n));
+            else
+                row.push_back(integer(item));
+            list.rows.push_back(std::move(row));
+            list.places.push_back(place_of(item));
+        }
+        return list;
+    }
+
+    // --- blocks ---
+
+    void system(const toml::table& t) {
+        const std::string where = "[system]";
+        check_keys(t, where, "system");
+        d_.name = string(t, "name", where);
+        d_.q = names(t, "q", where);
+        d_.T = optional_field(t, "T", where);
+        d_.U = optional_field(t, "U", where);
+        d_.R = optional_field(t, "R", where);
+        d_.f = entries(t, "f", where);
+    }
+
+    std::string label(const toml::table& t, const std::string& block) const {
+        const std::string name = string(t, "name", block);
+        return name.empty() ? block : block + " '" + name + "'";
+    }
+
+    void contact(const toml::table& t) {
+        ContactDescription c;
+        const std::string where = label(t, "contact");
+        check_keys(t, where, "contact");
+        c.place = place_of(t);
+        c.name = string(t, "name", where);
+        c.gN = optional_field(t, "gN", where);
+        c.gammaT = fields(t, "gammaT", where);
+        c.mu = fields(t, "mu", where);
+        c.eN = optional_field(t, "eN", where);
+        c.eT = optional_field(t, "eT", where);
+        c.c = optional_field(t, "c", where);
+        c.radius = optional_field(t, "radius", where);
+        c.radii = fields(t, "radii", where);
+        choice(t, "impact", where, c.impact);
+        choice(t, "friction", where, c.friction);
+        d_.contacts.push_back(std::move(c));
+    }
+
+    void constraint(const toml::table& t) {
+        ConstraintDescription c;
+        const std::string where = label(t, "constraint");
+        check_keys(t, where, "constraint");
+        c.place = place_of(t);
+        c.name = string(t, "name", where);
+        c.g = optional_field(t, "g", where);
+        c.gammaT = fields(t, "gammaT", where);
+        c.mu = fields(t, "mu", where);
+        d_.constraints.push_back(std::move(c));
+    }
+
+    void slider(const toml::table& t) {
+        SliderDescription s;
+        const std::string where = label(t, "slider");
+        check_keys(t, where, "slider");
+        s.place = place_of(t);
+        s.name = string(t, "name", where);
+        s.gammaT = fields(t, "gammaT", where);
+        s.mu = fields(t, "mu", where);
+        s.FN = optional_field(t, "FN", where);
+        s.eT = optional_field(t, "eT", where);
+        d_.sliders.push_back(std::move(s));
+    }
+
+    void clutch(const toml::table& t) {
+        const std::string where = label(t, "clutch");
+        check_keys(t, where, "clutch");
+        d_.clutches.push_back({string(t, "name", where), optional_field(t, "gamma", where), place_of(t)});
+    }
+
+    void control(const toml::table& t) {
+        ControlDescription c;
+        const std::string where = "[control]";
+        check_keys(t, where, "control");
+        c.place = place_of(t);
+        c.actuated = names(t, "actuated", where);
+        const auto gain = [&](const char* key) {
+            const toml::array* list = t.get(key) != nullptr ? t.get(key)->as_array() : nullptr;
+            return Gain{rows_of(t, key, where), list != nullptr && !list->empty() && (*list)[0].is_array()};
+        };
+        c.Kp = gain("Kp");
+        c.Kv = gain("Kv");
+        c.reference = entries(t, "reference", where);
+        c.shaping = optional_field(t, "shaping", where);
+        d_.control = std::move(c);
+    }
+
+    void penalty(const toml::table& t) {
+        PenaltyDescription p;
+        const std::string where = "[penalty]";
+        check_keys(t, where, "penalty");
+        p.place = place_of(t);
+        const auto read = [&](const char* key, Field& common, std::vector<Entry>& each) {
+            const toml::node* node = t.get(key);
+            if (node != nullptr && node->is_table())
+                each = entries(t, key, where);
+            else
+                common = optional_field(t, key, where);
+        };
+        read("k", p.k, p.k_of);
+        read("d", p.d, p.d_of);
+        d_.penalty = std::move(p);
+    }
+
+    void perturbation(const toml::table& t) {
+        PerturbationDescription p;
+        const std::string where = "[perturbation]";
+        check_keys(t, where, "perturbation");
+        p.place = place_of(t);
+        p.delta = entries(t, "delta", where);
+        p.eta = entries(t, "eta", where);
+        p.theta = entries(t, "theta", where);
+        if (const toml::node* node = t.get("initial")) {
+            const toml::table* inner = node->as_table();
+            if (inner == nullptr) wrong_type(*node, "initial of " + where, "a table { q = {...}, u = {...} }");
+            check_keys(*inner, "initial of " + where, "perturbation.initial");
+            p.initial_q = entries(*inner, "q", "initial of " + where);
+            p.initial_u = entries(*inner, "u", "initial of " + where);
+        }
+        d_.perturbation = std::move(p);
+    }
+
+    void initial(const toml::table& t) {
+        check_keys(t, "[initial]", "initial");
+        d_.initial = {entries(t, "q", "[initial]"), entries(t, "u", "[initial]"), place_of(t)};
+    }
+
+    void simulate(const toml::table& t) {
+        const std::string where = "[simulate]";
+        check_keys(t, where, "simulate");
+        SimulateDescription& s = d_.simulate;
+        s.t_end = optional_field(t, "t_end", where);
+        s.h = optional_field(t, "h", where);
+        s.rtol = optional_field(t, "rtol", where);
+        s.atol = optional_field(t, "atol", where);
+        choice(t, "method", where, s.method);
+    }
+
+    void certify(const toml::table& t) {
+        const std::string where = "[certify]";
+        check_keys(t, where, "certify");
+        d_.certify = {fields(t, "region", where), place_of(t)};
+    }
+
+    void points(const toml::table& t) {
+        PointsDescription p;
+        const std::string where = "[points]";
+        check_keys(t, where, "points");
+        p.place = place_of(t);
+        if (const toml::node* node = t.get("generate")) {
+            const toml::table* g = node->as_table();
+            if (g == nullptr) wrong_type(*node, "generate of " + where, "a table { kind = \"hexahedra-row\", ... }");
+            const std::string inner = "generate of " + where;
+            check_keys(*g, inner, "points.generate");
+            Choice kind{"", place_of(*node)};
+            choice(*g, "kind", inner, kind);
+            if (kind.word.empty()) throw Error(inner + " has no kind", kind.place, "add kind = \"hexahedra-row\"");
+            if (kind.word != "hexahedra-row")
+                throw Error("unknown kind '" + kind.word + "' in " + inner, kind.place, "allowed is hexahedra-row");
+            HexahedraRow row{optional_field(*g, "segments", inner), optional_field(*g, "length", inner),
+                             fields(*g, "width", inner), fields(*g, "origin", inner), place_of(*node)};
+            if (!row.segments.given || !row.length.given)
+                throw Error(inner + " needs segments and length", row.place,
+                            "add " + std::string(row.segments.given ? "length" : "segments"));
+            p.generate = std::move(row);
+        }
+        p.positions = rows_of(t, "positions", where);
+        if (const toml::node* node = t.get("mass")) {
+            if (const toml::table* m = node->as_table()) {
+                check_keys(*m, "mass of " + where, "points.mass");
+                p.total_mass = optional_field(*m, "total", "mass of " + where);
+                if (!p.total_mass.given)
+                    throw Error("mass of " + where + " has no total", place_of(*node), "add total = ...");
+                choice(*m, "distribution", "mass of " + where, p.distribution);
+            } else {
+                p.masses = fields(t, "mass", where);
+            }
+        }
+        p.velocity = rows_of(t, "velocity", where);
+        p.shear = fields(t, "shear", where);
+        p.gravity = fields(t, "gravity", where);
+        d_.points = std::move(p);
+    }
+
+    void springs(const toml::table& t) {
+        SpringsDescription s;
+        const std::string where = "[[springs]]";
+        check_keys(t, where, "springs");
+        s.place = place_of(t);
+        choice(t, "over", where, s.over);
+        if (const toml::node* node = t.get("pairs")) s.pairs = indices(*node, "pairs of " + where);
+        s.k = optional_field(t, "k", where);
+        s.c = optional_field(t, "c", where);
+        s.rest = optional_field(t, "rest", where);
+        if (s.rest.given && s.rest.source.text == "initial") s.rest = Field{};
+        d_.springs.push_back(std::move(s));
+    }
+
+    void volume(const toml::table& t) {
+        VolumeDescription v;
+        const std::string where = label(t, "volume");
+        check_keys(t, where, "volume");
+        v.place = place_of(t);
+        v.name = string(t, "name", where);
+        if (const toml::node* node = t.get("cells")) {
+            if (node->is_string() && node->as_string()->get() == "all")
+                v.all = true;
+            else if (node->is_string())
+                throw Error("cells of " + where + " is \"" + node->as_string()->get() + "\"", place_of(*node),
+                            "write \"all\" or a list");
+            else
+                v.all = false, v.cells = indices(*node, "cells of " + where);
+        }
+        d_.volumes.push_back(std::move(v));
+    }
+
+    void obstacle(const toml::table& t) {
+        ObstacleDescription o;
+        const std::string where = label(t, "obstacle");
+        check_keys(t, where, "obstacle");
+        o.place = place_of(t);
+        o.name = string(t, "name", where);
+        o.normal = fields(t, "normal", where);
+        o.offset = optional_field(t, "offset", where);
+        o.mu = fields(t, "mu", where);
+        o.eN = optional_field(t, "eN", where);
+        o.eT = optional_field(t, "eT", where);
+        o.c = optional_field(t, "c", where);
+        choice(t, "impact", where, o.impact);
+        d_.obstacles.push_back(std::move(o));
+    }
+
+    void draw(const toml::table& t) {
+        const std::string where = "[draw]";
+        check_keys(t, where, "draw");
+        DrawDescription d;
+        d.place = place_of(t);
+        d.view = fields(t, "view", where);
+        for (const char* const key : {"segments", "springs", "circles", "polygons", "traces"})
+            for_each(t, key, [&](const toml::table& s) { d.shapes.push_back(shape(s, key)); });
+        if (const toml::node* node = t.get("contacts")) {
+            const toml::table* marks = node->as_table();
+            if (marks == nullptr) wrong_type(*node, "contacts of " + where, "a table { name = { at = [...] } }");
+            for (const auto& [key, item] : *marks) {
+                const std::string what = "contact '" + std::string(key.str()) + "' in " + where;
+                const toml::table* m = item.as_table();
+                if (m == nullptr) wrong_type(item, what, "a table { at = [...], normal = [...] }");
+                check_keys(*m, what, "draw.contacts");
+                d.contacts.push_back({std::string(key.str()), fields(*m, "at", what), fields(*m, "normal", what),
+                                      fields(*m, "tangent", what), place_of(key.source())});
+            }
+        }
+        d_.draw = std::move(d);
+    }
+
+    /// `key`: the word in the plural.
+    ShapeDescription shape(const toml::table& t, const std::string& key) const {
+        ShapeDescription s;
+        s.kind = {key.substr(0, key.size() - 1), place_of(t)};
+        s.place = place_of(t);
+        const std::string where = "a " + s.kind.word + " of [draw]";
+        const bool line = s.kind.word == "segment" || s.kind.word == "spring";
+        check_keys(t, where, "draw." + key);
+        const std::vector<std::string> needed = line                       ? std::vector<std::string>{"from", "to"}
+                                                : s.kind.word == "circle"  ? std::vector<std::string>{"at", "radius"}
+                                                : s.kind.word == "polygon" ? std::vector<std::string>{"points"}
+                                                                           : std::vector<std::string>{"at"};
+        for (const std::string& k : needed)
+            if (t.get(k) == nullptr) throw Error(where + " has no " + k, s.place, "add " + k + " = ...");
+        if (s.kind.word == "polygon") {
+            s.points = rows_of(t, "points", where);
+            if (s.points.size() < 3)
+                throw Error("points of " + where + " are " + std::to_string(s.points.size()), s.place,
+                            "give at least three, [[x, y], ...]");
+        } else {
+            for (const std::string& k : needed)
+                if (k != "radius") s.points.push_back(fields(t, k.c_str(), where));
+        }
+        s.radius = optional_field(t, "radius", where);
+        s.angle = optional_field(t, "angle", where);
+        choice(t, "style", where, s.style);
+        return s;
+    }
+
+    std::string_view text_;
+    std::string file_;
+    std::vector<std::size_t> line_start_;
+    Description d_;
+};
+
+}  // namespace
+
+model::Description parse_model(std::string_view text, const std::string& file) {
+    if (text.size() > largest_file)
+        throw Error("the file is larger than 256 MiB", {file, 0, 0}, "write the model in C++");
+    limit_dotted_keys(text, file);
+    return Reader(text, file).read();
+}
+
+model::Description read_model(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
+    if (std::filesystem::is_directory(path))
+        throw Error("cannot be read: it is a folder", {path, 0, 0}, "give a model file");
+    const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (in.bad()) throw Error("cannot be read", {path, 0, 0}, "is it a file?");
+    return parse_model(content, path);
+}
+
+}  // namespace saltus::io

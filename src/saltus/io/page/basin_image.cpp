@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/page/basin_image.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/io/page/detail/basin_png.hpp"
+
+namespace saltus::io {
+
+using stability::Basin;
+using stability::BasinLabel;
+using stability::RestSet;
+
+namespace {
+
+constexpr int wanted_pixels = 600;  // along the longer side, by enlarging points
+constexpr Colour grey{200, 200, 200}, dark{90, 90, 90}, white{255, 255, 255}, black{0, 0, 0};
+constexpr Colour set_colours[] = {{70, 130, 180},  {222, 143, 60}, {96, 160, 96},  {178, 88, 120},
+                                  {140, 110, 180}, {150, 125, 85}, {75, 160, 165}, {190, 170, 60}};
+
+/// A segment in values of the two axes.
+struct Segment {
+    double x0, y0, x1, y1;
+};
+
+/// The two axes of the picture and the points on them.
+struct Plane {
+    std::size_t axis[2] = {0, 0};
+    int n[2] = {0, 0};
+    double from[2] = {0.0, 0.0}, to[2] = {0.0, 0.0};
+    const std::vector<int>* label = nullptr;  // the first axis is the faster one
+
+    explicit Plane(const BasinReport& r) {
+        const Basin& b = r.basin;
+        const bool refined = !b.refined.empty();
+        int found = 0;
+        for (std::size_t d = 0; d < r.options.axes.size(); ++d) {
+            const ensemble::Axis& a = r.options.axes[d];
+            if (a.n == 1) continue;
+            axis[found] = d;
+            n[found] = static_cast<int>(a.count(refined ? b.level : 0));
+            from[found] = a.from;
+            to[found++] = a.to;
+        }
+        label = refined ? &b.refined : &b.label;
+    }
+    int label_at(int i, int k) const {
+        return (*label)[static_cast<std::size_t>(k) * static_cast<std::size_t>(n[0]) + static_cast<std::size_t>(i)];
+    }
+};
+
+/// Sets have their colour, turns shades of it.
+std::vector<Colour> label_colours(const Basin& b) {
+    std::vector<Colour> colours;
+    for (const BasinLabel& l : b.labels) {
+        if (l.set < 0) {
+            colours.push_back(colours.empty() ? grey : dark);
+            continue;
+        }
+        Colour c = set_colours[static_cast<std::size_t>(l.set) % std::size(set_colours)];
+        long away = 0;
+        for (const long t : l.turn) away = std::max(away, 2 * std::abs(t) - (t > 0 ? 1 : 0));
+        const double share = 1.0 - std::pow(0.72, static_cast<double>(away));
+        for (std::uint8_t& x : c) x = static_cast<std::uint8_t>(std::lround(x + share * (245.0 - x)));
+        colours.push_back(c);
+    }
+    return colours;
+}
+
+/// Where V crosses rho between points of the base grid, by straight pieces; other parts of { V < rho } do not count.
+std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
+    std::vector<Segment> edge;
+    if (!r.options.level || !std::isfinite(r.options.level->rho)) return edge;
+    const auto nx = static_cast<int>(r.options.axes[p.axis[0]].n), ny = static_cast<int>(r.options.axes[p.axis[1]].n);
+    const double rho = r.options.level->rho, least = 1e-9 * (1.0 + std::abs(rho));
+    const auto f = [&](int i, int k) {
+        const auto m = static_cast<std::size_t>(k * nx + i);
+        const double above = r.basin.record.V[m] - rho;
+        return r.basin.record.inside[m] != 0 ? std::min(above, -least) : std::max(above, least);
+    };
+    const auto x = [&](double i) { return p.from[0] + (p.to[0] - p.from[0]) * i / (nx - 1); };
+    const auto y = [&](double k) { return p.from[1] + (p.to[1] - p.from[1]) * k / (ny - 1); };
+    for (int k = 0; k + 1 < ny; ++k)
+        for (int i = 0; i + 1 < nx; ++i) {
+            // Corners counter-clockwise; crossings of the cell's sides, joined two by two.
+            const int ci[] = {i, i + 1, i + 1, i}, ck[] = {k, k, k + 1, k + 1};
+            std::vector<std::pair<double, double>> crossings;
+            for (int c = 0; c < 4; ++c) {
+                const int d = (c + 1) % 4;
+                const double a = f(ci[c], ck[c]), b = f(ci[d], ck[d]);
+                if ((a < 0.0) == (b < 0.0)) continue;
+                const double s = a / (a - b);
+                crossings.emplace_back(x(ci[c] + s * (ci[d] - ci[c])), y(ck[c] + s * (ck[d] - ck[c])));
+            }
+            for (std::size_t c = 0; c + 1 < crossings.size(); c += 2)
+                edge.push_back(
+                    {crossings[c].first, crossings[c].second, crossings[c + 1].first, crossings[c + 1].second});
+        }
+    return edge;
+}
+
+/// Equilibrium sets and their copies as far as they are in the picture: the diagonal of their extent.
+std::vector<Segment> equilibria(const BasinReport& r, const Plane& p) {
+    std::vector<Segment> list;
+    const auto n = static_cast<int>(r.coordinates.size());
+    using Extents = std::vector<std::pair<double, double>>;
+    const auto extents = [&](const RestSet& s, int a) -> Extents {
+        const int c = r.options.components[p.axis[a]];
+        if (c >= n) return {{0.0, 0.0}};
+        const auto i = static_cast<std::size_t>(c);
+        const std::vector<double>&lower = s.known ? s.lower : s.low, &upper = s.known ? s.upper : s.high;
+        if (lower.empty()) return {};
+        const double period = r.basin.periods[i], low = lower[i], high = upper[i];
+        if (period == 0.0 || !std::isfinite(low) || !std::isfinite(high)) return {{low, high}};
+        Extents copies;
+        for (double t = std::ceil((p.from[a] - high) / period); low + t * period <= p.to[a]; ++t)
+            copies.emplace_back(low + t * period, high + t * period);
+        return copies;
+    };
+    for (const RestSet& s : r.basin.sets)
+        for (const auto& [x0, x1] : extents(s, 0))
+            for (const auto& [y0, y1] : extents(s, 1))
+                if (x1 >= p.from[0] && x0 <= p.to[0] && y1 >= p.from[1] && y0 <= p.to[1])
+                    list.push_back({std::max(x0, p.from[0]), std::max(y0, p.from[1]), std::min(x1, p.to[0]),
+                                    std::min(y1, p.to[1])});
+    return list;
+}
+
+IndexedImage points(const BasinReport& r, const Plane& p, int enlarge) {
+    IndexedImage image;
+    image.width = p.n[0] * enlarge;
+    image.height = p.n[1] * enlarge;
+    image.pixel.resize(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height));
+    const std::vector<Colour> colours = label_colours(r.basin);
+    // A palette has room for 256; beyond, labels share colours.
+    const int most = 254;
+    for (std::size_t k = 0; k < colours.size() && static_cast<int>(k) < most; ++k) image.palette.push_back(colours[k]);
+    for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x)
+            image.at(x, y) = static_cast<std::uint8_t>(p.label_at(x / enlarge, p.n[1] - 1 - y / enlarge) % most);
+    return image;
+}
+
+void draw(IndexedImage& image, const Plane& p, const Segment& s, std::uint8_t colour, int radius) {
+    const auto px = [&](double x) {
+        return (x - p.from[0]) / (p.to[0] - p.from[0]) * (image.width - 1.0 * image.width / p.n[0]) +
+               0.5 * image.width / p.n[0];
+    };
+    const auto py = [&](double y) {
+        return (p.to[1] - y) / (p.to[1] - p.from[1]) * (image.height - 1.0 * image.height / p.n[1]) +
+               0.5 * image.height / p.n[1];
+    };
+    const double x0 = px(s.x0), y0 = py(s.y0), x1 = px(s.x1), y1 = py(s.y1);
+    const int steps = 1 + static_cast<int>(std::ceil(std::max(std::abs(x1 - x0), std::abs(y1 - y0))));
+    for (int k = 0; k <= steps; ++k) {
+        const int x = static_cast<int>(x0 + (x1 - x0) * k / steps), y = static_cast<int>(y0 + (y1 - y0) * k / steps);
+        for (int dx = -radius; dx <= radius; ++dx)
+            for (int dy = -radius; dy <= radius; ++dy)
+                if (x + dx >= 0 && x + dx < image.width && y + dy >= 0 && y + dy < image.height)
+                    image.at(x + dx, y + dy) = colour;
+    }
+}
+
+// --- svg
+
+std::string escaped(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+        out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
+    return out;
+}
+
+/// Round numbers in a range, about five of them.
+std::vector<double> ticks(double from, double to) {
+    const double rough = (to - from) / 5.0, unit = std::pow(10.0, std::floor(std::log10(rough)));
+    double step = unit;
+    for (const double f : {2.0, 5.0, 10.0})
+        if (step < rough * 0.7) step = f * unit;
+    std::vector<double> list;
+    for (double k = std::ceil(from / step - 1e-9); k * step <= to + 1e-9 * step; ++k) list.push_back(k * step + 0.0);
+    return list;
+}
+
+std::string hex(const Colour& c) { return fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]); }
+
+}  // namespace
+
+bool has_basin_image(const BasinReport& r) {
+    if (r.sampled()) return false;
+    return std::count_if(r.options.axes.begin(), r.options.axes.end(),
+                         [](const ensemble::Axis& a) { return a.n > 1; }) == 2;
+}
+
+std::string basin_png(const BasinReport& r) {
+    SALTUS_EXPECT(has_basin_image(r));
+    const Plane p(r);
+    IndexedImage image = points(r, p, std::max(1, wanted_pixels / std::max(p.n[0], p.n[1])));
+    const auto line = static_cast<std::uint8_t>(image.palette.size());
+    image.palette.push_back(white);
+    image.palette.push_back(black);
+    for (const Segment& s : level_edge(r, p)) draw(image, p, s, line, 0);
+    for (const Segment& s : equilibria(r, p)) draw(image, p, s, static_cast<std::uint8_t>(line + 1), 1);
+    return png(image);
+}
+
+std::string basin_svg(const BasinReport& r) {
+    SALTUS_EXPECT(has_basin_image(r));
+    const Plane p(r);
+    constexpr double left = 70.0, top = 40.0, width = 600.0, height = 480.0, legend = 690.0;
+    // Points are the middles of their pixels.
+    const auto px = [&](double x) {
+        return left + width * ((x - p.from[0]) / (p.to[0] - p.from[0]) * (p.n[0] - 1) + 0.5) / p.n[0];
+    };
+    const auto py = [&](double y) {
+        return top + height * ((p.to[1] - y) / (p.to[1] - p.from[1]) * (p.n[1] - 1) + 0.5) / p.n[1];
+    };
+    std::size_t longest = 0;
+    for (const BasinLabel& l : r.basin.labels) longest = std::max(longest, l.text.size());
+    if (r.options.level) longest = std::max<std::size_t>(longest, 24);
+    const double whole = legend + 60.0 + 8.0 * static_cast<double>(longest);
+    std::string svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} 580\" font-family=\"sans-serif\" "
+        "font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{}\" y=\"24\" "
+        "font-size=\"16\">{}</text>\n",
+        whole, left, escaped(r.model));
+    svg += fmt::format(
+        "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+        "image-rendering=\"pixelated\" href=\"data:image/png;base64,{}\"/>\n",
+        left, top, width, height, base64(png(points(r, p, 1))));
+    std::string path;
+    for (const Segment& s : level_edge(r, p))
+        path += fmt::format("M{:.2f} {:.2f}L{:.2f} {:.2f}", px(s.x0), py(s.y0), px(s.x1), py(s.y1));
+    if (!path.empty()) svg += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"white\" stroke-width=\"2\"/>\n", path);
+    for (const Segment& s : equilibria(r, p))
+        svg += fmt::format(
+            "<path d=\"M{:.2f} {:.2f}L{:.2f} {:.2f}\" stroke=\"black\" stroke-width=\"5\" "
+            "stroke-linecap=\"round\"/>\n",
+            px(s.x0), py(s.y0), px(s.x1) + 0.01, py(s.y1));
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"black\"/>\n", left,
+                       top, width, height);
+    for (const double x : ticks(p.from[0], p.to[0]))
+        svg += fmt::format(
+            "<path d=\"M{0:.2f} {1}v5\" stroke=\"black\"/><text x=\"{0:.2f}\" y=\"{2}\" "
+            "text-anchor=\"middle\">{3:.4g}</text>\n",
+            px(x), top + height, top + height + 20.0, x);
+    for (const double y : ticks(p.from[1], p.to[1]))
+        svg += fmt::format(
+            "<path d=\"M{0} {1:.2f}h-5\" stroke=\"black\"/><text x=\"{2}\" y=\"{3:.2f}\" "
+            "text-anchor=\"end\">{4:.4g}</text>\n",
+            left, py(y), left - 8.0, py(y) + 4.0, y);
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", left + 0.5 * width,
+                       top + height + 42.0, escaped(r.options.axes[p.axis[0]].name));
+    svg += fmt::format("<text x=\"20\" y=\"{}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {})\">{}</text>\n",
+                       top + 0.5 * height, top + 0.5 * height, escaped(r.options.axes[p.axis[1]].name));
+    const std::vector<Colour> colours = label_colours(r.basin);
+    double y = top;
+    for (std::size_t k = 0; k < r.basin.labels.size() && y < 560.0; ++k) {
+        if (r.basin.labels[k].count == 0) continue;
+        svg += fmt::format(
+            "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\" stroke=\"black\"/><text x=\"{}\" "
+            "y=\"{:.1f}\">{}</text>\n",
+            legend, y, hex(colours[k]), legend + 24.0, y + 13.0, escaped(r.basin.labels[k].text));
+        y += 24.0;
+    }
+    if (!path.empty() && y < 560.0)
+        svg += fmt::format(
+            "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\"/><path d=\"M{} {:.1f}h12\" "
+            "stroke=\"white\" stroke-width=\"2\"/><text x=\"{}\" y=\"{:.1f}\">V = {:.6g}, {}</text>\n",
+            legend, y, hex(dark), legend + 2.0, y + 8.0, legend + 24.0, y + 13.0, r.options.level->rho,
+            r.options.level->proved ? "proved" : "numerical");
+    return svg + "</svg>\n";
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "saltus/io/page/json_text.hpp"
+#include "saltus/io/page/motion_view.hpp"
+#include "saltus/model/drawing.hpp"
+
+namespace saltus::io {
+
+using trajectory::Event;
+using trajectory::Trajectory;
+
+namespace {
+
+constexpr std::size_t most_events = 1000;
+constexpr int time_digits = 12;
+
+const char* kind_name(trajectory::ElementKind kind) {
+    switch (kind) {
+        case trajectory::ElementKind::contact: return "contact";
+        case trajectory::ElementKind::constraint: return "constraint";
+        case trajectory::ElementKind::slider: return "slider";
+        case trajectory::ElementKind::clutch: return "clutch";
+    }
+    return "";
+}
+
+void strings(JsonText& j, const std::vector<std::string>& list) {
+    j.open('[');
+    for (const std::string& s : list) j.string(s);
+    j.close(']');
+}
+
+void curves(JsonText& j, const char* key, const std::vector<Curve>& list) {
+    j.key(key).open('[');
+    for (const Curve& c : list) j.open('{').key("name").string(c.name).key("values").numbers(c.values).close('}');
+    j.close(']');
+}
+
+void summary(JsonText& j, const Trajectory& t) {
+    j.key("model").string(t.model).key("method").string(t.method).key("options").string(t.options);
+    j.key("version").string(t.version).key("stepped").boolean(t.stepped);
+    j.key("status").string(trajectory::to_string(t.status)).key("reason").string(t.reason);
+    j.key("t_begin").number(t.start.t, time_digits).key("t_end").number(t.end.t, time_digits);
+    j.key("coordinates");
+    strings(j, t.coordinates);
+    j.key("warnings");
+    strings(j, t.warnings);
+    j.key("balance").open('{');
+    j.key("initial").number(t.energy.initial, 12).key("final").number(t.energy.final, 12);
+    j.key("work").number(t.energy.work, 12).key("error").number(t.energy.balance_error, 3).close('}');
+    j.key("violation").open('{').key("gap").number(t.violation.gap, 3);
+    j.key("constraint").number(t.violation.constraint, 3).close('}');
+    j.key("steps").number(static_cast<double>(t.statistics.steps), 12);
+    j.key("end").open('{').key("q").numbers(t.end.q, 12).key("u").numbers(t.end.u, 12).close('}');
+}
+
+void event(JsonText& j, const Trajectory& t, const Event& e) {
+    j.open('{').key("t").number(e.t, 14).key("kind").string(trajectory::to_string(e.kind));
+    j.key("contacts").open('[');
+    for (const int k : e.elements) j.string(t.elements[static_cast<std::size_t>(k)].name);
+    j.close(']');
+    double jump = 0.0;
+    for (std::size_t i = 0; i < std::min(e.u_minus.size(), e.u_plus.size()); ++i)
+        jump = std::max(jump, std::abs(e.u_plus[i] - e.u_minus[i]));
+    j.key("jump").number(jump, 8);
+    if (!e.impulses.empty()) {
+        j.key("work").number(e.work, 8).key("energy").open('[').number(e.energy_before, 10).number(e.energy_after, 10);
+        j.close(']').key("impulses").open('[');
+        for (const trajectory::Reaction& r : e.impulses) {
+            if (r.N == 0.0 && std::all_of(r.T.begin(), r.T.end(), [](double x) { return x == 0.0; })) continue;
+            j.open('{').key("name").string(t.elements[static_cast<std::size_t>(r.element)].name);
+            j.key("N").number(r.N, 8).key("T").numbers(r.T, 8).close('}');
+        }
+        j.close(']');
+        if (e.audit.created > 0.0) j.key("created").number(e.audit.created, 6);
+    }
+    if (e.impacts > 0) j.key("impacts").number(e.impacts);
+    if (!e.note.empty()) j.key("note").string(e.note);
+    j.close('}');
+}
+
+/// Of too many events the first, and the last few.
+void events(JsonText& j, const Trajectory& t) {
+    const std::size_t n = t.events.size();
+    j.key("event_count").number(static_cast<double>(n), 12).key("events").open('[');
+    for (std::size_t k = 0; k < n; ++k)
+        if (k < most_events || k + 20 >= n) event(j, t, t.events[k]);
+    j.close(']');
+}
+
+void forces(JsonText& j, const MotionView& v) {
+    j.key("forces").open('[');
+    for (const ForceCurves& f : v.forces) {
+        j.open('{').key("name").string(f.name).key("kind").string(kind_name(f.kind));
+        if (f.modes.size() <= 4000) j.key("modes").string(f.modes);
+        j.key("N").numbers(f.N.values).key("T").open('[');
+        for (const Curve& c : f.T) j.numbers(c.values);
+        j.close(']').close('}');
+    }
+    j.close(']');
+}
+
+void indices(JsonText& j, const char* key, const std::vector<int>& list) {
+    j.key(key).open('[');
+    for (const int k : list) j.number(k, 9);
+    j.close(']');
+}
+
+/// Numbers that never change are written once.
+void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
+    static const char* const kinds[] = {"segment", "spring", "circle", "polygon", "trace"};
+    static const char* const styles[] = {"body", "ground", "line"};
+    j.key("drawing").open('{').key("dimension").number(d.dimension);
+    if (d.view) j.key("view").numbers(*d.view);
+    j.key("values").open('[');
+    for (const Curve& c : v.drawing) {
+        const bool moves = std::any_of(c.values.begin(), c.values.end(), [&](double x) { return x != c.values[0]; });
+        if (moves)
+            j.numbers(c.values);
+        else
+            j.number(c.values.empty() ? 0.0 : c.values[0], 8);
+    }
+    j.close(']').key("shapes").open('[');
+    for (const model::Shape& s : d.shapes) {
+        j.open('{').key("kind").string(kinds[static_cast<int>(s.kind)]);
+        j.key("style").string(styles[static_cast<int>(s.style)]);
+        indices(j, "values", s.values);
+        j.close('}');
+    }
+    j.close(']').key("contacts").open('[');
+    for (const model::ContactMark& m : d.contacts) {
+        j.open('{').key("name").string(m.contact);
+        indices(j, "at", m.at);
+        indices(j, "normal", m.normal);
+        indices(j, "tangent", m.tangent);
+        j.close('}');
+    }
+    j.close(']');
+    if (d.points > 0) {
+        j.key("frames").numbers(v.frames, 9).key("points").open('[');
+        for (const std::vector<double>& frame : v.points) j.numbers(frame, 5);
+        j.close(']').key("lines").open('[');
+        for (const auto& line : d.lines) j.open('[').number(line[0], 9).number(line[1], 9).close(']');
+        j.close(']').key("planes").open('[');
+        for (const model::PlaneMark& p : d.planes) {
+            j.open('{').key("name").string(p.name).key("normal").numbers(p.normal);
+            j.key("offset").number(p.offset, 9).close('}');
+        }
+        j.close(']');
+    }
+    j.close('}');
+}
+
+}  // namespace
+
+std::string motion_json(const MotionView& v, const model::Model* m) {
+    const Trajectory& t = *v.trajectory;
+    JsonText j;
+    j.open('{');
+    summary(j, t);
+    j.key("t").numbers(v.t, time_digits).key("breaks").open('[');
+    for (const std::size_t k : v.breaks) j.number(static_cast<double>(k), 9);
+    j.close(']').key("arcs").numbers(v.arcs, time_digits).key("decimated").boolean(v.decimated);
+    curves(j, "q", v.q);
+    curves(j, "u", v.u);
+    curves(j, "gaps", v.gaps);
+    forces(j, v);
+    curves(j, "energy", v.energy);
+    curves(j, "work", t.stepped ? std::vector<Curve>{} : v.work);
+    j.key("planes").open('[');
+    for (const EnergyPlane& p : v.planes) {
+        j.open('{').key("coordinate").number(p.coordinate).key("q").numbers(p.q).key("u").numbers(p.u);
+        j.key("nq").number(p.nq).key("nu").number(p.nu).key("values").numbers(p.values, 5).close('}');
+    }
+    j.close(']');
+    events(j, t);
+    if (m != nullptr && m->drawing != nullptr) drawing(j, v, *m->drawing);
+    j.close('}');
+    return std::move(j).text();
+}
+
+}  // namespace saltus::io

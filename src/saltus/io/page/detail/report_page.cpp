@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/base/error.hpp"
+#include "saltus/io/page/embedded.hpp"
+#include "saltus/io/page/json_text.hpp"
+#include "saltus/io/page/report.hpp"
+
+namespace saltus::io {
+
+namespace {
+
+constexpr std::string_view open_tag = R"(<script id="saltus-report" type="application/json">)";
+constexpr std::string_view close_tag = "</script>";
+
+/// A script element ends at "</script", and "<!--" begins a comment in it: no "<" is left in the document.
+std::string safe_in_script(const std::string& json) {
+    std::string text;
+    text.reserve(json.size());
+    for (const char c : json) {
+        if (c == '<')
+            text += "\\u003c";
+        else
+            text += c;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string report_json(const Report& report) {
+    JsonText j;
+    j.open('{').key("format").string("saltus report").key("layout").number(1);
+    j.key("title").string(report.title.empty() ? "Results" : report.title).key("version").string(report.version);
+    if (!report.text.empty()) j.key("text").string(report.text);
+    if (!report.back_href.empty())
+        j.key("back").open('{').key("href").string(report.back_href).key("text").string(report.back_text).close('}');
+    j.key("notes").open('[');
+    for (const std::string& note : report.notes) j.string(note);
+    j.close(']').key("numbers").open('[');
+    for (const StatedNumber& n : report.numbers) {
+        j.open('{').key("what").string(n.what).key("where").string(n.where).key("stated").string(n.stated);
+        j.key("ours").string(n.ours).key("note").string(n.note).close('}');
+    }
+    j.close(']').key("parts").open('[');
+    for (const ReportPart& p : report.parts) {
+        j.open('{').key("kind").string(p.kind).key("source").string(p.source).key("command").string(p.command);
+        j.key("data").raw(p.json).close('}');
+    }
+    j.close(']').close('}');
+    return std::move(j).text();
+}
+
+bool has_interactive_page() { return !report_page_file()[0].content.empty(); }
+
+std::string report_html(const Report& report) {
+    if (!has_interactive_page()) return static_report_html(report);
+    const std::string_view page = report_page_file()[0].content;
+    const std::size_t open = page.find(open_tag);
+    SALTUS_EXPECT(open != std::string_view::npos);
+    const std::size_t begin = open + open_tag.size(), end = page.find(close_tag, begin);
+    std::string html(page.substr(0, begin));
+    html += safe_in_script(report_json(report));
+    html += page.substr(end);
+    return html;
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/io/page/detail/static_parts.hpp"
+#include "saltus/io/page/detail/svg_drawing.hpp"
+#include "saltus/io/page/detail/svg_plot.hpp"
+#include "saltus/io/page/report.hpp"
+
+namespace saltus::io {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t most_rows = 60;
+
+double number(const Json& v) { return v.is_number() ? v.get<double>() : no_point; }
+
+/// A curve over the times of a motion, broken where something jumps.
+SvgPlot::Points over_time(const Json& motion, const Json& values) {
+    SvgPlot::Points points;
+    const Json &t = motion["t"], &breaks = motion["breaks"];
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < t.size(); ++k) {
+        points.emplace_back(number(t[k]), number(values[k]));
+        if (next < breaks.size() && breaks[next].get<std::size_t>() == k) {
+            points.emplace_back(no_point, no_point);
+            ++next;
+        }
+    }
+    return points;
+}
+
+SvgPlot curves(const Json& motion, const char* key, const std::string& title, const std::string& suffix = "") {
+    SvgPlot plot(title, "t", "");
+    for (const Json& c : motion[key]) plot.curve(c["name"].get<std::string>() + suffix, over_time(motion, c["values"]));
+    return plot;
+}
+
+SvgPlot force_plot(const Json& motion) {
+    SvgPlot plot("Contact forces", "t", "");
+    for (const Json& f : motion["forces"]) {
+        const std::string name = f["name"].get<std::string>();
+        if (f["kind"] != "slider") plot.curve("N " + name, over_time(motion, f["N"]));
+        for (const Json& T : f["T"]) plot.curve("T " + name, over_time(motion, T), true);
+    }
+    return plot;
+}
+
+SvgPlot impulse_plot(const Json& motion) {
+    SvgPlot plot("Impulses", "t", "");
+    std::vector<std::pair<std::string, SvgPlot::Points>> of;
+    for (const Json& e : motion["events"])
+        for (const Json& r : e.value("impulses", Json::array())) {
+            const std::string name = r["name"].get<std::string>();
+            auto at = std::find_if(of.begin(), of.end(), [&](const auto& p) { return p.first == name; });
+            if (at == of.end()) at = of.insert(of.end(), {name, {}});
+            at->second.emplace_back(number(e["t"]), number(r["N"]));
+        }
+    for (auto& [name, points] : of) plot.stems(name, std::move(points));
+    return plot;
+}
+
+std::string events_table(const Json& motion) {
+    const Json& events = motion["events"];
+    if (events.empty()) return "<p>No events.</p>";
+    std::vector<std::vector<std::string>> rows;
+    for (std::size_t k = 0; k < std::min(events.size(), most_rows); ++k) {
+        const Json& e = events[k];
+        std::string names;
+        for (const Json& c : e["contacts"]) names += (names.empty() ? "" : ", ") + c.get<std::string>();
+        rows.push_back({short_number(e["t"]), e["kind"].get<std::string>(), names, short_number(e["jump"]),
+                        e.contains("work") ? short_number(e["work"]) : "", e.value("note", "")});
+    }
+    std::string text = html_table({"t", "kind", "contacts", "largest |Δu|", "contact work", ""}, rows);
+    if (events.size() > most_rows)
+        text += fmt::format("<p>{} of {} events.</p>", most_rows, motion["event_count"].get<long>());
+    return text;
+}
+
+std::string motion_section(const Json& motion) {
+    std::string text =
+        fmt::format("<p>{} {}, t = {} to {}, {} events, energy balance closed to {}.</p>",
+                    escaped(motion["method"].get<std::string>()), escaped(motion["status"].get<std::string>()),
+                    short_number(motion["t_begin"]), short_number(motion["t_end"]), motion["event_count"].get<long>(),
+                    short_number(motion["balance"]["error"]));
+    for (const Json& w : motion["warnings"]) text += "<p class=\"warning\">" + escaped(w.get<std::string>()) + "</p>";
+    if (motion.contains("drawing")) {
+        text += "<div class=\"frames\">";
+        const double from = number(motion["t_begin"]), to = number(motion["t_end"]);
+        for (int k = 0; k < 6; ++k) {
+            const double t = from + (to - from) * k / 5.0;
+            text += fmt::format("<figure>{}<figcaption>t = {:.4g}</figcaption></figure>",
+                                drawing_svg(motion, t, 280, 180), t);
+        }
+        text += "</div>";
+    }
+    text += "<div class=\"plots\">";
+    text += curves(motion, "q", "Coordinates").svg() + curves(motion, "u", "Velocities", "'").svg();
+    for (const SvgPlot& plot : {curves(motion, "gaps", "Gaps"), force_plot(motion), impulse_plot(motion),
+                                curves(motion, "energy", "Energy"), curves(motion, "work", "Work since the start")})
+        if (!plot.empty()) text += plot.svg();
+    return text + "</div><h3>Events</h3>" + events_table(motion);
+}
+
+const char* const style = R"(<style>
+:root{--page:#f6f7f9;--panel:#fff;--text:#1c2530;--muted:#5b6775;--grid:#e4e8ed;--body:#22303f;--fill:#c9d8ea;--ground:#8b95a1}
+@media(prefers-color-scheme:dark){:root{--page:#12161c;--panel:#1b2129;--text:#e6ebf1;--muted:#9aa7b5;--grid:#2a323c;--body:#dbe5f0;--fill:#35506e;--ground:#7d8894}}
+body{margin:0 auto;max-width:1300px;padding:12px 16px 40px;background:var(--page);color:var(--text);font:15px/1.5 system-ui,sans-serif}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:12px}
+.frames{display:flex;flex-wrap:wrap;gap:8px;margin-bottom:12px}figure{margin:0}figcaption{color:var(--muted);font-size:12px}
+svg{background:var(--panel);border:1px solid var(--grid);border-radius:6px}svg.scene{width:190px}
+.title{font:600 13px system-ui;fill:var(--text)}.tick{font:11px system-ui;fill:var(--muted)}.grid{stroke:var(--grid);fill:none}
+.curve{fill:none;stroke-width:1.4}.area{fill-opacity:.2;stroke-width:1.4}.dashed{stroke-dasharray:5 4}
+.c0{stroke:#0b62a8}.c1{stroke:#c8500b}.c2{stroke:#0a7f58}.c3{stroke:#a8326e}.c4{stroke:#8a6d00}.c5{stroke:#3a8fd0}.c6{stroke:#6a4fb0}.c7{stroke:#555f6b}
+.area.c0{fill:#0b62a8}.area.c1{fill:#c8500b}.area.c2{fill:#0a7f58}
+.f0{fill:#b9c1ca}.f1{fill:#3a8fd0}.f2{fill:#e08a3c}.f3{fill:#3aa57e}.f4{fill:#c86a9c}.f5{fill:#c9ad3d}.f6{fill:#8f78c9}.f7{fill:#6b7683}
+.body{stroke:var(--body);fill:var(--fill);stroke-width:2}.segment.body{stroke-width:3}.spring,.segment{fill:none}.ground{stroke:var(--ground);fill:var(--grid)}.line{stroke:var(--ground);fill:none}
+table{border-collapse:collapse;font-size:.85rem}td,th{text-align:left;padding:2px 10px;border-bottom:1px solid var(--grid);vertical-align:top}
+.warning{border-left:3px solid #d2381f;padding-left:10px}.note{color:var(--muted)}code,pre{font-size:.82rem}pre{overflow:auto}
+</style>)";
+
+}  // namespace
+
+std::string short_number(const Json& v) {
+    if (v.is_string()) return v.get<std::string>();
+    if (v.is_boolean()) return v.get<bool>() ? "yes" : "no";
+    return v.is_number() ? fmt::format("{:.8g}", v.get<double>()) : "–";
+}
+
+std::string html_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
+    std::string text = "<table><tr>";
+    for (const std::string& h : head) text += "<th>" + escaped(h) + "</th>";
+    text += "</tr>\n";
+    for (const std::vector<std::string>& r : rows) {
+        text += "<tr>";
+        for (const std::string& cell : r) text += "<td>" + escaped(cell) + "</td>";
+        text += "</tr>\n";
+    }
+    return text + "</table>\n";
+}
+
+std::string static_report_html(const Report& report) {
+    const std::string title = escaped(report.title.empty() ? "Results" : report.title);
+    std::string html = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title +
+                       " – Saltus</title>\n" + style + "</head><body>\n";
+    if (!report.back_href.empty())
+        html += "<a href=\"" + escaped(report.back_href) + "\">← " + escaped(report.back_text) + "</a>";
+    html += "<h1>" + title + "</h1>\n";
+    html +=
+        "<p class=\"note\">Static plots: this Saltus was built without Node, or was asked for them. The interactive "
+        "page needs Node at build time.</p>\n";
+    for (const std::string& note : report.notes) html += "<p class=\"note\">" + escaped(note) + "</p>\n";
+    if (!report.text.empty()) html += "<p>" + escaped(report.text) + "</p>\n";
+    if (!report.numbers.empty()) {
+        std::vector<std::vector<std::string>> rows;
+        for (const StatedNumber& n : report.numbers) rows.push_back({n.what, n.where, n.stated, n.ours, n.note});
+        html += html_table({"", "where", "stated", "ours", ""}, rows);
+    }
+    for (const ReportPart& p : report.parts) {
+        html += "<h2>" + escaped(p.kind == "motion" ? "simulate" : p.kind) + "</h2>\n<p class=\"note\">" +
+                escaped(p.command.empty() ? p.source : p.command) + "</p>\n";
+        const Json j = Json::parse(p.json);
+        html += p.kind == "motion" ? motion_section(j) : static_part(p.kind, j);
+    }
+    return html + "</body></html>\n";
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/page/detail/static_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/io/page/detail/svg_plot.hpp"
+
+namespace saltus::io {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+double number(const Json& v) { return v.is_number() ? v.get<double>() : no_point; }
+
+std::string word(const Json& j, const char* key) { return j.contains(key) ? short_number(j[key]) : ""; }
+
+std::string compare_section(const Json& j) {
+    SvgPlot plot("Error of positions against the event-driven motion", "h, or 1/k", "sup |Δq|");
+    plot.logarithmic();
+    const auto series = [&](const char* name, const char* parameter, bool inverse) {
+        SvgPlot::Points points;
+        std::vector<std::vector<std::string>> rows;
+        for (const Json& r : j[name].value("runs", Json::array())) {
+            const double p = number(r[parameter]);
+            points.emplace_back(inverse ? 1.0 / p : p, number(r["position_error"]));
+            rows.push_back({short_number(r[parameter]), short_number(r["position_error"]),
+                            short_number(r["end_error"]["q"]), short_number(r["end_error"]["u"]),
+                            short_number(r["order"]), short_number(r["events"])});
+        }
+        if (points.empty()) return std::string();
+        plot.curve(name, points);
+        return "<h3>" + std::string(name) + ", order " + short_number(j[name]["order"]) + "</h3>" +
+               html_table({parameter, "sup |Δq|", "end |Δq|", "end |Δu|", "order", "events"}, rows);
+    };
+    const std::string tables = series("moreau", "h", false) + series("penalty", "k_factor", true);
+    return plot.svg() + tables;
+}
+
+/// Points of the boundary of a consistency set: segments and arcs centre + cos φ first + sin φ second.
+SvgPlot::Points set_outline(const Json& set) {
+    SvgPlot::Points points;
+    for (const Json& piece : set.value("pieces", Json::array())) {
+        if (piece["kind"] != "arc") {
+            points.emplace_back(number(piece["from"][0]), number(piece["from"][1]));
+            continue;
+        }
+        const double from = number(piece["phi"][0]), to = number(piece["phi"][1]);
+        for (int k = 0; k < 40; ++k) {
+            const double phi = from + (to - from) * k / 40.0;
+            const auto at = [&](std::size_t c) {
+                return number(piece["centre"][c]) + std::cos(phi) * number(piece["first"][c]) +
+                       std::sin(phi) * number(piece["second"][c]);
+            };
+            points.emplace_back(at(0), at(1));
+        }
+    }
+    return points;
+}
+
+std::string impact_section(const Json& j) {
+    std::string text = "<p>" + escaped(word(j, "text")) + "</p>";
+    std::vector<std::string> names;
+    for (const auto& [name, value] : j["u_minus"].items()) names.push_back(name);
+    if (names.size() == 2) {
+        SvgPlot plot("Velocities", names[0] + "'", names[1] + "'");
+        if (j.contains("set") && j["set"].is_object()) plot.area("consistent", set_outline(j["set"]));
+        SvgPlot::Points corners;
+        for (const Json& c : j.value("corner_points", Json::array())) corners.emplace_back(number(c[0]), number(c[1]));
+        if (!corners.empty()) plot.marks("corner points", corners);
+        for (const char* const key : {"u_minus", "u_plus"})
+            plot.marks(key, {{number(j[key][names[0]]), number(j[key][names[1]])}});
+        text += plot.svg(420, 380);
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const std::string& n : names)
+        rows.push_back({n + "'", short_number(j["u_minus"][n]), short_number(j["u_plus"][n])});
+    text += html_table({"", "u⁻", "u⁺"}, rows);
+    const Json& w = j["work"];
+    return text + html_table({"", ""}, {{"contact work, least", word(w, "min")},
+                                        {"contact work, greatest", word(w, "max")},
+                                        {"change of energy", word(j, "energy_change")},
+                                        {"consistent", word(j, "consistent")}});
+}
+
+std::string solve_section(const Json& j) {
+    std::vector<std::vector<std::string>> rows;
+    SvgPlot::Points profile;
+    std::vector<double> seconds;
+    for (const Json& r : j) {
+        rows.push_back({word(r, "file"), word(r, "kind"), word(r, "contacts"), word(r, "method"), word(r, "status"),
+                        word(r, "residual"), word(r, "iterations"), word(r, "seconds")});
+        if (r.value("status", "") == "converged") seconds.push_back(std::max(1e-7, number(r["seconds"])));
+    }
+    std::sort(seconds.begin(), seconds.end());
+    for (std::size_t k = 0; k < seconds.size(); ++k)
+        profile.emplace_back(seconds[k], static_cast<double>(k + 1) / static_cast<double>(j.size()));
+    SvgPlot plot("Share of problems solved within a time", "seconds", "share");
+    plot.logarithmic().curve("solved", profile);
+    return (profile.empty() ? "" : plot.svg()) +
+           html_table({"file", "kind", "contacts", "method", "status", "residual", "iterations", "seconds"}, rows);
+}
+
+std::string certify_section(const Json& j) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& c : j.value("conditions", Json::array()))
+        rows.push_back({word(c, "id"), word(c, "text"), word(c, "verdict"), word(c, "evidence")});
+    return "<p>" + escaped(word(j, "theorem")) + ": <b>" + escaped(word(j, "verdict")) + "</b> (" +
+           escaped(word(j, "grade")) + "), ρ* = " + word(j, "rho") + "</p>" +
+           html_table({"condition", "", "verdict", "evidence"}, rows);
+}
+
+std::string sensitivity_section(const Json& j) {
+    std::string text;
+    if (j.contains("events")) {
+        std::vector<std::string> head{"t", "kind"};
+        const Json wrt = j.value("with_respect_to", Json::array());
+        for (const Json& p : wrt) head.push_back("dt/d" + p.get<std::string>());
+        std::vector<std::vector<std::string>> rows;
+        for (const Json& e : j["events"]) {
+            rows.push_back({short_number(e["t"]), word(e, "kind")});
+            for (const Json& p : wrt)
+                rows.back().push_back(word(e.value("dt", Json::object()), p.get<std::string>().c_str()));
+        }
+        text += html_table(head, rows);
+    }
+    return text;
+}
+
+std::string basin_section(const Json& j) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [number, label] : j["labels"].items())
+        rows.push_back({number, short_number(label), j.contains("counts") ? word(j["counts"], number.c_str()) : ""});
+    std::string text;
+    const Json &grid = j["grid"], image = j.value("image", Json::array());
+    if (!image.empty()) {
+        const auto a0 = j["image_axes"][0].get<std::size_t>(), a1 = j["image_axes"][1].get<std::size_t>();
+        SvgPlot plot("Which set each start reaches", short_number(grid["coordinates"][a0]),
+                     short_number(grid["coordinates"][a1]));
+        const auto nx = grid["n"][a0].get<std::size_t>(), ny = grid["n"][a1].get<std::size_t>();
+        const double x0 = number(grid["from"][a0]), y0 = number(grid["from"][a1]);
+        const double dx = (number(grid["to"][a0]) - x0) / static_cast<double>(nx),
+                     dy = (number(grid["to"][a1]) - y0) / static_cast<double>(ny);
+        for (std::size_t b = 0; b < ny && image.size() == nx * ny; ++b)
+            for (std::size_t a = 0; a < nx; ++a)
+                plot.cell(x0 + dx * static_cast<double>(a), y0 + dy * static_cast<double>(b), dx, dy,
+                          image[b * nx + a].get<int>());
+        text += plot.svg(460, 400);
+    }
+    return text + html_table({"label", "", "starts"}, rows);
+}
+
+}  // namespace
+
+std::string static_part(const std::string& kind, const Json& j) {
+    if (kind == "compare") return compare_section(j);
+    if (kind == "impact") return impact_section(j);
+    if (kind == "solve" && j.is_array()) return solve_section(j);
+    if (kind == "certify") return certify_section(j);
+    if (kind == "sensitivity" && j.contains("with_respect_to")) return sensitivity_section(j);
+    if (kind == "basin") return basin_section(j);
+    return "<pre>" + escaped(j.dump(2).substr(0, 20000)) + "</pre>";
+}
+
+}  // namespace saltus::io

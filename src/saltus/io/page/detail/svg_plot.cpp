@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/page/detail/svg_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus::io {
+
+namespace {
+
+constexpr double left = 62, right = 12, top = 26, bottom = 34, row = 15;
+constexpr std::size_t colors = 8;
+
+}  // namespace
+
+std::string escaped(const std::string& text) {
+    std::string out;
+    for (const char c : text) switch (c) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            default: out += c;
+        }
+    return out;
+}
+
+/// From values to pixels, and where the ticks are.
+struct SvgPlot::Axis {
+    double low = 0.0, high = 1.0, from = 0.0, to = 1.0;
+    bool log = false;
+    std::vector<double> ticks;
+
+    double at(double v) const {
+        const double s =
+            log ? (std::log10(v) - std::log10(low)) / (std::log10(high) - std::log10(low)) : (v - low) / (high - low);
+        return from + s * (to - from);
+    }
+};
+
+SvgPlot& SvgPlot::curve(std::string name, Points points, bool dashed) {
+    layers_.push_back({Kind::curve, std::move(name), std::move(points), dashed});
+    return *this;
+}
+SvgPlot& SvgPlot::marks(std::string name, Points points) {
+    layers_.push_back({Kind::marks, std::move(name), std::move(points)});
+    return *this;
+}
+SvgPlot& SvgPlot::stems(std::string name, Points points) {
+    layers_.push_back({Kind::stems, std::move(name), std::move(points)});
+    return *this;
+}
+SvgPlot& SvgPlot::area(std::string name, Points corners) {
+    layers_.push_back({Kind::area, std::move(name), std::move(corners)});
+    return *this;
+}
+SvgPlot& SvgPlot::cell(double x, double y, double width, double height, int color) {
+    cells_.push_back({x, y, width, height, color});
+    return *this;
+}
+
+SvgPlot::Axis SvgPlot::axis(bool vertical, double from, double to) const {
+    Axis a;
+    a.from = from;
+    a.to = to;
+    a.log = log_;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    const auto see = [&](double v) {
+        if (!std::isfinite(v) || (log_ && !(v > 0.0))) return;
+        low = std::min(low, v);
+        high = std::max(high, v);
+    };
+    for (const Layer& l : layers_)
+        for (const auto& [x, y] : l.points) {
+            see(vertical ? y : x);
+            if (vertical && l.kind == Kind::stems) see(0.0);
+        }
+    for (const Cell& c : cells_) {
+        see(vertical ? c.y : c.x);
+        see(vertical ? c.y + c.height : c.x + c.width);
+    }
+    if (!(low <= high)) low = 0.1, high = 1.0;
+    if (log_) {
+        a.low = std::pow(10.0, std::floor(std::log10(low) - 1e-9));
+        a.high = std::pow(10.0, std::ceil(std::log10(high) + 1e-9));
+        for (double t = a.low; t <= a.high * 1.001; t *= 10.0) a.ticks.push_back(t);
+        return a;
+    }
+    if (high == low) low -= std::abs(low) * 0.1 + 1e-12, high += std::abs(high) * 0.1 + 1e-12;
+    const double margin = vertical && cells_.empty() ? 0.05 * (high - low) : 0.0;
+    a.low = low - margin;
+    a.high = high + margin;
+    const double rough = (a.high - a.low) / 5.0, decade = std::pow(10.0, std::floor(std::log10(rough)));
+    const double step = decade * (rough / decade < 1.5   ? 1.0
+                                  : rough / decade < 3.5 ? 2.0
+                                  : rough / decade < 7.5 ? 5.0
+                                                         : 10.0);
+    for (double k = std::ceil(a.low / step); k * step <= a.high; ++k) a.ticks.push_back(k * step);
+    return a;
+}
+
+std::string SvgPlot::svg(int width, int height) const {
+    const double rows = std::ceil(static_cast<double>(layers_.size()) / 4.0);
+    const Axis x = axis(false, left, width - right), y = axis(true, height - bottom, top);
+    std::string text = fmt::format(
+        "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\"><title>{}</title><text class=\"title\" x=\"6\" "
+        "y=\"16\">{}</text>\n",
+        width, height + rows * row, escaped(title_), escaped(title_));
+    for (const double t : x.ticks)
+        text += fmt::format(
+            "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{3}\" "
+            "text-anchor=\"middle\">{4:.6g}</text>\n",
+            x.at(t), top, height - bottom, height - bottom + 14, std::abs(t) < 1e-12 ? 0.0 : t);
+    for (const double t : y.ticks)
+        text += fmt::format(
+            "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text class=\"tick\" x=\"{3}\" y=\"{4:.1f}\" "
+            "text-anchor=\"end\">{5:.6g}</text>\n",
+            left, y.at(t), width - right, left - 5, y.at(t) + 4, std::abs(t) < 1e-12 ? 0.0 : t);
+    text += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", width - right,
+                        height - 4, escaped(x_));
+    text += fmt::format("<text class=\"tick\" x=\"6\" y=\"{}\">{}</text>\n", top + 8, escaped(y_));
+    for (const Cell& c : cells_)
+        text += fmt::format("<rect class=\"f{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                            static_cast<std::size_t>(c.color) % colors, x.at(c.x), y.at(c.y + c.height),
+                            x.at(c.x + c.width) - x.at(c.x), y.at(c.y) - y.at(c.y + c.height));
+    for (std::size_t k = 0; k < layers_.size(); ++k) {
+        const Layer& l = layers_[k];
+        const auto shown = [&](const std::pair<double, double>& p) {
+            return std::isfinite(p.first) && std::isfinite(p.second) && (!log_ || (p.first > 0.0 && p.second > 0.0));
+        };
+        std::string path;
+        bool pen = false;
+        for (const auto& p : l.points) {
+            if (!shown(p)) {
+                pen = false;
+                continue;
+            }
+            const double px = x.at(p.first), py = y.at(p.second);
+            if (l.kind == Kind::stems)
+                path += fmt::format("M{:.1f} {:.1f}V{:.1f}", px, y.at(0.0), py);
+            else if (l.kind == Kind::marks)
+                path += fmt::format("M{:.1f} {:.1f}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", px, py);
+            else
+                path += fmt::format("{}{:.1f} {:.1f}", pen ? 'L' : 'M', px, py);
+            pen = true;
+        }
+        if (l.kind == Kind::area) path += 'Z';
+        const char* const classes[] = {"curve", "curve", "curve", "area"};
+        text += fmt::format("<path class=\"{} c{}{}\" d=\"{}\"/>\n", classes[static_cast<int>(l.kind)], k % colors,
+                            l.dashed ? " dashed" : "", path);
+        const double lx = left + (width - left - right) / 4.0 * static_cast<double>(k % 4),
+                     ly = height + row * std::floor(static_cast<double>(k) / 4.0) + 8;
+        text += fmt::format(
+            "<path class=\"curve c{}{}\" d=\"M{:.0f} {:.0f}h14\"/><text class=\"tick\" x=\"{:.0f}\" "
+            "y=\"{:.0f}\">{}</text>\n",
+            k % colors, l.dashed ? " dashed" : "", lx, ly - 4, lx + 18, ly, escaped(l.name));
+    }
+    return text + "</svg>\n";
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/page/motion_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/integrate/course.hpp"
+#include "saltus/model/drawing.hpp"
+
+namespace saltus::io {
+
+using trajectory::Mode;
+using trajectory::Trajectory;
+
+namespace {
+
+constexpr std::size_t most_coordinates = 24, some_coordinates = 12;  // with curves of their own; of more so many
+constexpr std::size_t most_elements = 16, some_elements = 8;         // likewise
+constexpr std::size_t candidates = 6000, candidates_large = 700;
+constexpr std::size_t most_samples = 4000;
+constexpr std::size_t most_numbers = 60000;
+constexpr double chord = 3e-4;  // of a curve's range: what a line between two samples may be off
+constexpr std::size_t point_frames = 140;
+constexpr int plane_nodes = 41;
+constexpr std::size_t most_planes = 6;
+
+/// All up to `most`; of more `few`, evenly spread, the first and the last among them.
+std::vector<std::size_t> some(std::size_t n, std::size_t most, std::size_t few) {
+    std::vector<std::size_t> list;
+    for (std::size_t k = 0; k < (n <= most ? n : few); ++k) list.push_back(n <= most ? k : k * (n - 1) / (few - 1));
+    return list;
+}
+
+char letter(Mode m) { return "ocslp"[static_cast<int>(m)]; }
+
+/// Samples of everything, row by row: first as many as could be needed, then those that show it.
+class Sampler {
+public:
+    Sampler(const Trajectory& t, const model::Model* m, MotionView& view) : t_(t), m_(m), view_(view) {
+        coordinates_ = some(t.coordinates.size(), most_coordinates, some_coordinates);
+        if (m_ != nullptr) course_.emplace(*m_, t_);
+        choose_elements();
+        layout();
+    }
+
+    void run() {
+        std::size_t steps = 0;
+        for (const trajectory::Arc& a : t_.arcs) steps += a.steps.size();
+        const std::size_t budget = t_.coordinates.size() > most_coordinates ? candidates_large : candidates;
+        const std::size_t each = steps == 0 ? 2 : std::clamp<std::size_t>(budget / steps, 1, 24);
+        pieces_ = each < 2 ? 1 : each - each % 2;
+        stride_ = steps > 2 * budget ? steps / budget : 1;
+        for (std::size_t a = 1; a < t_.arcs.size(); ++a) view_.arcs.push_back(t_.arcs[a].t_begin);
+        // What happens at once has a state before it.
+        if (!t_.events.empty() && t_.events[0].t <= t_.start.t) row(t_.start.t, t_.start.q, t_.start.u);
+        for (std::size_t a = 0; a < t_.arcs.size(); ++a) sample_arc(a);
+        if (t_.arcs.empty()) {
+            row(t_.start.t, t_.start.q, t_.start.u);
+            row(t_.end.t, t_.end.q, t_.end.u);
+        }
+        std::vector<std::size_t> kept = thinned(chord);
+        for (double coarser = 2.0 * chord; coarser < 2e-3 && kept.size() * columns() > most_numbers; coarser *= 2.0)
+            kept = thinned(coarser);
+        keep(std::move(kept));
+    }
+
+private:
+    using Row = std::vector<double>;
+
+    void choose_elements() {
+        std::vector<std::size_t> busy;
+        for (std::size_t i = 0; i < t_.elements.size(); ++i) {
+            const bool acts =
+                std::any_of(t_.arcs.begin(), t_.arcs.end(),
+                            [&](const trajectory::Arc& a) { return i < a.modes.size() && a.modes[i] != Mode::open; }) ||
+                std::any_of(t_.events.begin(), t_.events.end(), [&](const trajectory::Event& e) {
+                    return std::any_of(e.impulses.begin(), e.impulses.end(), [&](const trajectory::Reaction& r) {
+                        return static_cast<std::size_t>(r.element) == i;
+                    });
+                });
+            if (acts || t_.elements.size() <= most_elements) busy.push_back(i);
+        }
+        for (const std::size_t k : some(busy.size(), most_elements, some_elements)) elements_.push_back(busy[k]);
+    }
+
+    /// Curves in the order of a row behind its time: q, u, gaps, energies, works, forces, drawing.
+    void layout() {
+        for (const std::size_t i : coordinates_) view_.q.push_back({t_.coordinates[i], {}});
+        for (const std::size_t i : coordinates_) view_.u.push_back({t_.coordinates[i], {}});
+        if (m_ == nullptr) return;
+        for (const std::size_t i : elements_)
+            if (t_.elements[i].kind == trajectory::ElementKind::contact)
+                view_.gaps.push_back({t_.elements[i].name, {}}), contacts_.push_back(i);
+        for (const char* const name : {"kinetic", "potential"}) view_.energy.push_back({name, {}});
+        for (const char* const name : {"applied", "damping", "friction", "springs", "obstacles", "impacts"})
+            view_.work.push_back({name, {}});
+        for (const std::size_t i : elements_) {
+            ForceCurves f;
+            f.name = t_.elements[i].name;
+            f.kind = t_.elements[i].kind;
+            f.T.resize(static_cast<std::size_t>(t_.elements[i].tangential));
+            for (const trajectory::Arc& a : t_.arcs) f.modes += i < a.modes.size() ? letter(a.modes[i]) : '?';
+            if (!t_.stepped) view_.forces.push_back(std::move(f));
+        }
+        if (m_->drawing != nullptr) view_.drawing.resize(m_->drawing->size());
+    }
+
+    template <class F>
+    void for_each_curve(F f) {
+        for (auto* const list : {&view_.q, &view_.u, &view_.gaps, &view_.energy, &view_.work})
+            for (Curve& c : *list) f(c);
+        for (ForceCurves& force : view_.forces) {
+            f(force.N);
+            for (Curve& c : force.T) f(c);
+        }
+        for (Curve& c : view_.drawing) f(c);
+    }
+
+    std::vector<double>& row(double t, std::span<const double> q, std::span<const double> u) {
+        Row r{t};
+        for (const std::size_t i : coordinates_) r.push_back(q[i]);
+        for (const std::size_t i : coordinates_) r.push_back(u[i]);
+        if (course_) {
+            state_.assign(q.begin(), q.end());
+            state_.insert(state_.end(), u.begin(), u.end());
+            course_->evaluate(t, state_.data());
+            for (const std::size_t i : contacts_) r.push_back(course_->gaps()[i]);
+            r.push_back(course_->energy().kinetic);
+            r.push_back(course_->energy().potential);
+            works_at_ = r.size();
+            r.insert(r.end(), work_.begin(), work_.end());
+            if (!t_.stepped)
+                for (const std::size_t i : elements_) {
+                    const trajectory::Reaction& f = course_->reactions()[i];
+                    r.push_back(f.N);
+                    r.insert(r.end(), f.T.begin(), f.T.end());
+                }
+            if (!view_.drawing.empty()) {
+                const std::size_t first = r.size();
+                r.resize(first + view_.drawing.size());
+                m_->drawing->evaluate(t, q, {r.data() + first, view_.drawing.size()});
+            }
+        }
+        rows_.push_back(std::move(r));
+        return rows_.back();
+    }
+
+    std::array<double, 5> powers() const {
+        const integrate::Powers& p = course_->powers();
+        return {p.applied, p.damping, p.friction, p.springs, p.obstacles};
+    }
+
+    void sample_arc(std::size_t a) {
+        const trajectory::Arc& arc = t_.arcs[a];
+        if (arc.steps.empty()) return;
+        if (course_) course_->enter(a);
+        pass_events(arc.t_begin);
+        if (!rows_.empty()) breaks_.push_back(rows_.size() - 1);
+        const std::size_t n = t_.coordinates.size();
+        Row x;
+        bool first = true;
+        for (std::size_t s = 0; s < arc.steps.size(); s += stride_) {
+            const ode::Dense& step = arc.steps[s];
+            const bool last = s + stride_ >= arc.steps.size();
+            const ode::Dense& final = last ? arc.steps.back() : arc.steps[s + stride_ - 1];
+            const double begin = std::max(step.t_old(), arc.t_begin);
+            const double end = std::min(final.t_new(), arc.t_end);
+            const std::size_t pieces = stride_ > 1 ? 1 : pieces_;
+            std::vector<std::array<double, 5>> power;
+            for (std::size_t k = first ? 0 : 1; k <= pieces; ++k) {
+                const double at =
+                    k == pieces ? end : begin + (end - begin) * static_cast<double>(k) / static_cast<double>(pieces);
+                const ode::Dense& on = k == pieces ? final : step;
+                x.resize(static_cast<std::size_t>(on.size()));
+                on.evaluate(at, x.data());
+                if (course_ && power.empty() && !first) power.push_back(power_before_);
+                std::vector<double>& r = row(at, {x.data(), n}, {x.data() + n, n});
+                if (!course_) continue;
+                power.push_back(powers());
+                add_work(power, (end - begin) / static_cast<double>(pieces), pieces);
+                std::copy(work_.begin(), work_.end(), r.begin() + static_cast<std::ptrdiff_t>(works_at_));
+            }
+            if (course_) power_before_ = power.back();
+            first = false;
+        }
+    }
+
+    /// ∫ of the powers up to the node just reached: Simpson's rule at even nodes, its quadratic in between. The value
+    /// at an odd node is completed with the next one known, so that it is set right there.
+    void add_work(const std::vector<std::array<double, 5>>& f, double h, std::size_t pieces) {
+        const std::size_t k = f.size() - 1;
+        if (k == 0) return;
+        for (std::size_t i = 0; i < 5; ++i) {
+            if (k % 2 == 1 || pieces == 1) {
+                work_[i] += 0.5 * h * (f[k - 1][i] + f[k][i]);
+                continue;
+            }
+            Row& middle = rows_[rows_.size() - 2];
+            const double trapezoid = 0.5 * h * (f[k - 2][i] + f[k - 1][i]);
+            const double begin = work_[i] - trapezoid;
+            middle[works_at_ + i] = begin + h / 12.0 * (5.0 * f[k - 2][i] + 8.0 * f[k - 1][i] - f[k][i]);
+            work_[i] = begin + h / 3.0 * (f[k - 2][i] + 4.0 * f[k - 1][i] + f[k][i]);
+        }
+    }
+
+    /// What impulses did before the arc that begins here.
+    void pass_events(double t) {
+        for (; next_event_ < t_.events.size() && t_.events[next_event_].t <= t; ++next_event_) {
+            const trajectory::Event& e = t_.events[next_event_];
+            if (!e.impulses.empty()) work_[5] += e.energy_after - e.energy_before;
+        }
+    }
+
+    std::size_t columns() const { return rows_.empty() ? 0 : rows_[0].size(); }
+
+    /// Greedy: from each sample kept the longest chord that all samples under it are near to.
+    std::vector<std::size_t> thinned(double tolerance) const {
+        const std::size_t n = rows_.size();
+        std::vector<std::size_t> kept;
+        if (n == 0) return kept;
+        Row scale(columns(), 0.0);
+        for (std::size_t c = 1; c < scale.size(); ++c) {
+            double low = rows_[0][c], high = low;
+            for (const Row& r : rows_) low = std::min(low, r[c]), high = std::max(high, r[c]);
+            scale[c] = high - low > 1e-12 * (std::abs(low) + std::abs(high)) ? tolerance * (high - low) : 0.0;
+        }
+        std::size_t from = 0;
+        for (std::size_t piece = 0; piece <= breaks_.size(); ++piece) {
+            const std::size_t to = piece < breaks_.size() ? breaks_[piece] : n - 1;
+            std::size_t i = from;
+            kept.push_back(i);
+            while (i < to) {
+                std::size_t j = i + 1;
+                while (j + 1 <= to && j - i < 64 && near(i, j + 1, scale)) ++j;
+                kept.push_back(j);
+                i = j;
+            }
+            from = to + 1;
+        }
+        return kept;
+    }
+    bool near(std::size_t i, std::size_t j, const Row& scale) const {
+        const Row &a = rows_[i], &b = rows_[j];
+        const double length = b[0] - a[0];
+        for (std::size_t k = i + 1; k < j; ++k) {
+            const double s = length > 0.0 ? (rows_[k][0] - a[0]) / length : 0.0;
+            for (std::size_t c = 1; c < scale.size(); ++c)
+                if (scale[c] > 0.0 && std::abs(rows_[k][c] - a[c] - s * (b[c] - a[c])) > scale[c]) return false;
+        }
+        return true;
+    }
+
+    /// Too many samples for a page: of each bucket the first, the last, and where each coordinate and velocity is
+    /// lowest and highest.
+    std::vector<std::size_t> decimated(const std::vector<std::size_t>& kept) const {
+        const std::size_t columns = std::min<std::size_t>(8, coordinates_.size()) * 2;
+        const std::size_t buckets = most_samples / (2 + 2 * columns) + 1, n = kept.size();
+        std::vector<std::size_t> list;
+        for (std::size_t b = 0; b < buckets; ++b) {
+            const std::size_t from = b * n / buckets, to = (b + 1) * n / buckets;
+            if (from == to) continue;
+            std::vector<std::size_t> chosen{kept[from], kept[to - 1]};
+            for (std::size_t c = 0; c < columns; ++c) {
+                const std::size_t column = c < columns / 2 ? 1 + c : 1 + coordinates_.size() + c - columns / 2;
+                const auto less = [&](std::size_t i, std::size_t j) { return rows_[i][column] < rows_[j][column]; };
+                const auto begin = kept.begin() + static_cast<std::ptrdiff_t>(from),
+                           end = kept.begin() + static_cast<std::ptrdiff_t>(to);
+                chosen.push_back(*std::min_element(begin, end, less));
+                chosen.push_back(*std::max_element(begin, end, less));
+            }
+            std::sort(chosen.begin(), chosen.end());
+            chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+            list.insert(list.end(), chosen.begin(), chosen.end());
+        }
+        return list;
+    }
+
+    void keep(std::vector<std::size_t> kept) {
+        view_.decimated = kept.size() > most_samples;
+        if (view_.decimated) kept = decimated(kept);
+        std::size_t next = 0;
+        for (std::size_t k = 0; k < kept.size(); ++k) {
+            view_.t.push_back(rows_[kept[k]][0]);
+            while (next < breaks_.size() && breaks_[next] < kept[k]) ++next;
+            if (next < breaks_.size() && breaks_[next] == kept[k] && k + 1 < kept.size() && kept[k + 1] == kept[k] + 1)
+                view_.breaks.push_back(k);
+        }
+        std::size_t column = 1;
+        for_each_curve([&](Curve& c) {
+            for (const std::size_t k : kept) c.values.push_back(rows_[k][column]);
+            ++column;
+        });
+    }
+
+    const Trajectory& t_;
+    const model::Model* m_;
+    MotionView& view_;
+    std::optional<integrate::Course> course_;
+    std::vector<std::size_t> coordinates_, elements_, contacts_;
+    std::size_t pieces_ = 2, stride_ = 1, works_at_ = 0, next_event_ = 0;
+    std::vector<Row> rows_;
+    std::vector<std::size_t> breaks_;
+    std::array<double, 6> work_{};
+    std::array<double, 5> power_before_{};
+    std::vector<double> state_;
+};
+
+void add_planes(const Trajectory& t, const model::Model& m, MotionView& view) {
+    // With constraints the others cannot stay as they are.
+    if (t.coordinates.size() > most_planes || !m.constraints.empty()) return;
+    model::Workspace workspace(m);
+    for (std::size_t i = 0; i < t.coordinates.size(); ++i) {
+        EnergyPlane plane;
+        plane.coordinate = static_cast<int>(i);
+        const auto range = [](const std::vector<double>& v) {
+            const auto [low, high] = std::minmax_element(v.begin(), v.end());
+            const double margin = 0.15 * (*high - *low);
+            return std::array<double, 2>{*low - margin, *high + margin};
+        };
+        plane.q = range(view.q[i].values);
+        plane.u = range(view.u[i].values);
+        if (!(plane.q[1] > plane.q[0]) || !(plane.u[1] > plane.u[0])) continue;
+        plane.nq = plane.nu = plane_nodes;
+        std::vector<double> q = t.end.q, u = t.end.u;
+        for (int b = 0; b < plane.nu; ++b)
+            for (int a = 0; a < plane.nq; ++a) {
+                q[i] = plane.q[0] + (plane.q[1] - plane.q[0]) * a / (plane.nq - 1);
+                u[i] = plane.u[0] + (plane.u[1] - plane.u[0]) * b / (plane.nu - 1);
+                const model::Energy e = m.system->energy(model::at(m, t.end.t, q, u), workspace.scratch());
+                plane.values.push_back(e.kinetic + e.potential);
+            }
+        view.planes.push_back(std::move(plane));
+    }
+}
+
+void add_points(const Trajectory& t, const model::Drawing& drawing, MotionView& view) {
+    const auto first = static_cast<std::size_t>(drawing.first_point),
+               count = 3U * static_cast<std::size_t>(drawing.points);
+    const auto frame = [&](const trajectory::State& s) {
+        view.frames.push_back(s.t);
+        view.points.emplace_back(s.q.begin() + static_cast<std::ptrdiff_t>(first),
+                                 s.q.begin() + static_cast<std::ptrdiff_t>(first + count));
+    };
+    frame(t.start);
+    if (!t.arcs.empty())
+        for (std::size_t k = 1; k + 1 < point_frames; ++k)
+            frame(t.right(t.start.t + (t.end.t - t.start.t) * static_cast<double>(k) / (point_frames - 1)));
+    frame(t.end);
+}
+
+}  // namespace
+
+MotionView motion_view(const Trajectory& t, const model::Model* m) {
+    MotionView view;
+    view.trajectory = &t;
+    Sampler(t, m, view).run();
+    if (m == nullptr) return view;
+    add_planes(t, *m, view);
+    if (m->drawing != nullptr && m->drawing->points > 0) add_points(t, *m->drawing, view);
+    return view;
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/page/report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/io/page/motion_view.hpp"
+#include "saltus/io/results/detail/basin_table.hpp"
+#include "saltus/io/results/provenance.hpp"
+#include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/build.hpp"
+
+namespace saltus::io {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uintmax_t largest_json = 64U << 20U;
+
+std::string read_bytes(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw Error("cannot be opened", {path.string(), 0, 0}, "check the path");
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Which command wrote a document, by the keys that only it writes; "" for none.
+std::string kind_of(const Json& j) {
+    const auto has = [](const Json& object, std::initializer_list<const char*> keys) {
+        return object.is_object() &&
+               std::all_of(keys.begin(), keys.end(), [&](const char* k) { return object.contains(k); });
+    };
+    if (j.is_array()) return !j.empty() && has(j[0], {"file", "residual", "status"}) ? "solve" : "";
+    if (has(j, {"file", "residual", "status"})) return "solve";
+    if (has(j, {"with_respect_to", "final"}) || has(j, {"pair"}) || has(j, {"c_bar", "c_hat"})) return "sensitivity";
+    if (has(j, {"grid", "labels"})) return "basin";
+    if (has(j, {"conditions", "verdict"})) return "certify";
+    if (has(j, {"sets"})) return "equilibria";
+    if (has(j, {"moreau", "penalty"})) return "compare";
+    if (has(j, {"rigid", "penalty"})) return "springs";
+    if (has(j, {"u_minus", "u_plus", "work"})) return "impact";
+    if (has(j, {"degrees_of_freedom", "mass"})) return "check";
+    if (has(j, {"events", "final", "energy"})) return "simulate";
+    if (has(j, {"audit", "impacts", "recomputed"})) return "audit";
+    if (has(j, {"vary", "runs", "nominal"})) return "study";
+    if (has(j, {"vary", "runs"})) return "gains";
+    return "";
+}
+
+class Collector {
+public:
+    explicit Collector(std::string model) : model_(std::move(model)) {}
+
+    void add(const std::string& path) {
+        std::error_code error;
+        if (fs::is_directory(path, error))
+            folder(path);
+        else if (!fs::exists(path, error))
+            throw Error("there is no such file or folder", {path, 0, 0}, "give what --out wrote, or a JSON document");
+        else if (!file(path, false))
+            throw Error("is no result of saltus", {path, 0, 0},
+                        "results are trajectory.h5, the JSON of the commands, and folders that --out wrote");
+    }
+
+    Report report() && {
+        for (const ReportPart& p : report_.parts)
+            if (report_.title.empty()) report_.title = p.title;
+        return std::move(report_);
+    }
+
+private:
+    void folder(const std::string& path) {
+        std::vector<fs::path> files;
+        for (const fs::directory_entry& entry : fs::directory_iterator(path))
+            if (entry.is_regular_file()) files.push_back(entry.path());
+        std::sort(files.begin(), files.end());
+        const bool motion =
+            std::any_of(files.begin(), files.end(), [](const fs::path& f) { return f.filename() == "trajectory.h5"; });
+        const std::size_t before = report_.parts.size();
+        for (const fs::path& f : files) {
+            if (f.extension() != ".json" && f.extension() != ".h5") continue;
+            if (motion && f.filename() == "simulate.json") continue;  // the trajectory says more
+            file(f.string(), true);
+        }
+        if (report_.parts.size() == before)
+            throw Error("holds no results", {path, 0, 0}, "give a folder that a command wrote with --out");
+    }
+
+    /// False where it is none, and that is no error in a folder.
+    bool file(const std::string& path, bool in_folder) {
+        if (fs::path(path).extension() == ".h5") {
+            if (in_folder && fs::path(path).filename() != "trajectory.h5") return false;
+            motion(path);
+            return true;
+        }
+        std::error_code error;
+        if (fs::file_size(path, error) > largest_json)
+            throw Error("is larger than 64 MiB", {path, 0, 0}, "report a part of it");
+        Json j = Json::parse(read_bytes(path), nullptr, false);
+        const std::string kind = j.is_discarded() ? "" : kind_of(j);
+        if (kind.empty()) return false;
+        const fs::path table = fs::path(path).parent_path() / "basin.csv";
+        if (kind == "basin" && fs::is_regular_file(table, error)) add_basin_image(j, read_bytes(table));
+        ReportPart part{kind, path, {}, j.dump(-1, ' ', false, Json::error_handler_t::replace), {}};
+        if (j.is_object() && j.contains("model") && j["model"].is_string()) part.title = j["model"].get<std::string>();
+        report_.parts.push_back(std::move(part));
+        return true;
+    }
+
+    void motion(const std::string& path) {
+        const trajectory::Trajectory t = read_trajectory(path);
+        const std::optional<model::Model> m = model_of(t, path);
+        const model::Model* const known = m ? &*m : nullptr;
+        ReportPart part{"motion", path, {}, motion_json(motion_view(t, known), known), t.model};
+        if (!t.options.empty())
+            part.command = "saltus simulate " + (model_.empty() ? "MODEL" : model_) + " " + t.options;
+        report_.parts.insert(report_.parts.begin() + static_cast<std::ptrdiff_t>(motions_++), std::move(part));
+    }
+
+    /// The model that a motion was computed with, rebuilt; nothing where it is not at hand.
+    std::optional<model::Model> model_of(const trajectory::Trajectory& t, const std::string& path) {
+        const fs::path file = model_.empty() ? fs::path(path).parent_path() / "model.toml" : fs::path(model_);
+        std::error_code error;
+        const auto without = [&](const std::string& why) {
+            report_.notes.push_back(path + ": " + why + "; gaps, forces, energies and the animation are left out");
+            return std::nullopt;
+        };
+        if (!fs::is_regular_file(file, error)) return without("its model is not beside it as model.toml");
+        const std::string bytes = read_bytes(file);
+        model::BuildOptions build;
+        build.project_initial = true;
+        const std::vector<std::string> words = split_words(t.options);
+        for (std::size_t k = 0; k < words.size(); ++k) {
+            if (words[k] == "--perturbed") build.perturbed = true;
+            if (words[k] != "--set" || k + 1 == words.size()) continue;
+            const std::size_t equals = words[k + 1].find('=');
+            if (equals != std::string::npos)
+                build.set.emplace_back(words[k + 1].substr(0, equals), words[k + 1].substr(equals + 1));
+        }
+        if (!t.model_hash.empty() && model_hash(bytes, build.set) != t.model_hash)
+            return without(file.string() + " is not the model it was computed with");
+        return model::build(parse_model(bytes, file.string()), build);
+    }
+
+    std::string model_;
+    Report report_;
+    std::size_t motions_ = 0;
+};
+
+}  // namespace
+
+Report read_results(const std::vector<std::string>& paths, const std::string& model) {
+    Collector collector(model);
+    for (const std::string& path : paths) collector.add(path);
+    return std::move(collector).report();
+}
+
+}  // namespace saltus::io

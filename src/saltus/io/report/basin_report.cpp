@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/basin_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/results/detail/csv.hpp"
+
+namespace saltus::io {
+
+using Json = nlohmann::ordered_json;
+using stability::Admission;
+using stability::Basin;
+using stability::BasinLabel;
+using stability::Fate;
+using stability::RestSet;
+
+namespace {
+
+constexpr std::size_t most_boundary = 24;
+
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+std::size_t count(const Basin& b, Admission a) {
+    return static_cast<std::size_t>(
+        std::count(b.record.admission.begin(), b.record.admission.begin() + static_cast<std::ptrdiff_t>(b.base), a));
+}
+
+/// Times of the motions with one label, ascending.
+std::vector<double> times(const Basin& b, int label) {
+    std::vector<double> t;
+    for (std::size_t k = 0; k < b.base; ++k)
+        if (b.label[k] == label) t.push_back(b.record.t[k]);
+    std::sort(t.begin(), t.end());
+    return t;
+}
+
+std::string extent_text(const BasinReport& r, const std::vector<double>& low, const std::vector<double>& high) {
+    std::string text;
+    for (std::size_t i = 0; i < r.coordinates.size() && i < 8; ++i) {
+        text += (i > 0 ? ", " : "") + r.coordinates[i];
+        const double middle = 0.5 * (low[i] + high[i]);
+        if (high[i] - low[i] <= 1e-9 * (1.0 + std::abs(low[i])))
+            text += fmt::format(" = {:.6g}", std::abs(middle) < 1e-12 ? 0.0 : middle);
+        else
+            text += fmt::format(" in [{:.6g}, {:.6g}]", low[i], high[i]);
+    }
+    return text;
+}
+
+std::string axes_text(const BasinReport& r) {
+    std::string text;
+    for (const ensemble::Axis& a : r.options.axes) {
+        if (!text.empty()) text += r.sampled() ? ", " : " x ";
+        text += a.name + " = " + number_text(a.from);
+        if (a.n > 1 || r.sampled()) text += " to " + number_text(a.to);
+        if (a.n > 1 && !r.sampled()) text += " (" + std::to_string(a.n) + ")";
+    }
+    return text;
+}
+
+std::string labels_text(const BasinReport& r) {
+    const Basin& b = r.basin;
+    std::size_t width = 9;
+    for (const BasinLabel& l : b.labels) width = std::max(width, l.text.size());
+    std::string text = fmt::format("    {:>3} {:<{}} {:>9} {:>8}  {:<19} {:>10} {:>10}\n", "", "label", width,
+                                   "motions", "share", "95 % of the share", "median t", "largest t");
+    for (std::size_t k = 0; k < b.labels.size(); ++k) {
+        const BasinLabel& l = b.labels[k];
+        if (l.count == 0 && k > 0 && l.set < 0) continue;
+        const ensemble::Interval w = ensemble::wilson(l.count, b.base);
+        text += fmt::format("    {:>3} {:<{}} {:>9} {:>8.4f}  {:.4f} to {:.4f}   ", k, l.text, width, l.count,
+                            static_cast<double>(l.count) / static_cast<double>(b.base), w.low, w.high);
+        const std::vector<double> t = times(b, static_cast<int>(k));
+        if (l.set >= 0 && !t.empty()) text += fmt::format(" {:>10.5g} {:>10.5g}", t[t.size() / 2], t.back());
+        while (text.back() == ' ') text.pop_back();
+        text += "\n";
+    }
+    return text;
+}
+
+Json axes_json(const BasinReport& r) {
+    Json names = Json::array(), from = Json::array(), to = Json::array(), n = Json::array();
+    for (const ensemble::Axis& a : r.options.axes) {
+        names.push_back(a.name);
+        from.push_back(a.from);
+        to.push_back(a.to);
+        n.push_back(a.n);
+    }
+    Json j{{"coordinates", names}, {"from", from}, {"to", to}};
+    if (r.sampled()) {
+        j["samples"] = r.options.samples;
+        j["seed"] = r.options.seed;
+    } else {
+        j["n"] = n;
+    }
+    return j;
+}
+
+Json extent_json(const BasinReport& r, const std::vector<double>& low, const std::vector<double>& high) {
+    Json j = Json::object();
+    for (std::size_t i = 0; i < r.coordinates.size() && i < low.size(); ++i)
+        j[r.coordinates[i]] = {number(low[i]), number(high[i])};
+    return j;
+}
+
+/// As `saltus certify` writes it.
+Json level_json(const BasinReport& r) {
+    if (!r.options.level) return nullptr;
+    return std::isinf(r.options.level->rho) ? Json("inf") : Json(r.options.level->rho);
+}
+
+Json label_object(const BasinReport& r, const std::vector<std::size_t>& counts) {
+    Json j = Json::object();
+    for (std::size_t k = 0; k < r.basin.labels.size(); ++k) j[std::to_string(k)] = counts[k];
+    return j;
+}
+
+}  // namespace
+
+std::string basin_text(const BasinReport& r) {
+    const Basin& b = r.basin;
+    std::string text = r.model + "\n";
+    text += fmt::format("  starts      {}: {}\n", counted(b.base, r.sampled() ? "sample" : "point"), axes_text(r));
+    if (const std::size_t n = count(b, Admission::adjusted); n > 0)
+        text += fmt::format("              {} of them made admissible by other coordinates and velocities\n", n);
+    if (const std::size_t n = count(b, Admission::moved); n > 0)
+        text += fmt::format("              {} of them only by moving what the axes give\n", n);
+    text += fmt::format("  method      {}{}  ({})\n", b.method,
+                        b.lanes > 1 ? fmt::format(", {} motions side by side", b.lanes) : "", r.options_text);
+    text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",
+                        b.complete ? "completed" : "interrupted", b.steps_now, b.seconds,
+                        b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0);
+    for (const RestSet& s : b.sets) {
+        text += fmt::format("  {:<11} {}", s.name,
+                            s.known ? extent_text(r, s.lower, s.upper) : extent_text(r, s.low, s.high));
+        if (!s.closed.empty()) text += "; closed: " + listing(s.closed);
+        text += s.known ? "\n" : "; rest in no known set\n";
+    }
+    text += "  labels\n" + labels_text(r);
+    if (r.options.level) {
+        text += fmt::format("  level set   V < {:.10g} around {}, {}: {} inside, {}", r.options.level->rho,
+                            b.labels[static_cast<std::size_t>(b.captor)].text,
+                            r.options.level->proved ? "proved" : "numerical", counted(b.inside, "start"),
+                            counted(b.violations, "violation"));
+        if (b.inside_undecided > 0) text += fmt::format(", {} undecided", b.inside_undecided);
+        text += "\n";
+    }
+    if (!b.refined.empty()) {
+        const auto simulated =
+            static_cast<std::size_t>(std::count(b.refined_computed.begin(), b.refined_computed.end(), char{1}));
+        text += fmt::format("  refined     {} points, {} of them simulated\n", b.refined.size(), simulated);
+    }
+    if (!b.boundary.empty()) text += "  boundary    between labels\n";
+    for (std::size_t k = 0; k < b.boundary.size() && k < most_boundary; ++k) {
+        const stability::BoundaryPoint& p = b.boundary[k];
+        text += "   ";
+        for (std::size_t d = 0; d < p.at.size(); ++d)
+            text += fmt::format(" {} = {:.10g}{}", r.options.axes[d].name, p.at[d],
+                                static_cast<int>(d) == p.axis ? fmt::format(" +- {:.1e}", p.half_length) : "");
+        text += fmt::format(": {} | {}\n", b.labels[static_cast<std::size_t>(p.below)].text,
+                            b.labels[static_cast<std::size_t>(p.above)].text);
+    }
+    if (b.boundary.size() > most_boundary)
+        text += fmt::format("    and {} more; all of them with --json\n", b.boundary.size() - most_boundary);
+    for (const std::string& w : r.warnings) text += "  warning     " + w + "\n";
+    for (const std::string& w : b.warnings) text += "  warning     " + w + "\n";
+    return text;
+}
+
+std::string basin_json(const BasinReport& r, bool timed) {
+    const Basin& b = r.basin;
+    Json j;
+    j["model"] = r.model;
+    j["method"] = b.method;
+    j["t_max"] = r.options.t_max;
+    j["status"] = b.complete ? "completed" : "interrupted";
+    j["grid"] = axes_json(r);
+    Json labels = Json::object(), shares = Json::object(), reach = Json::object();
+    std::vector<std::size_t> counts;
+    for (std::size_t k = 0; k < b.labels.size(); ++k) {
+        const std::string key = std::to_string(k);
+        const BasinLabel& l = b.labels[k];
+        labels[key] = l.text;
+        counts.push_back(l.count);
+        const ensemble::Interval w = ensemble::wilson(l.count, b.base);
+        shares[key] = {
+            {"share", static_cast<double>(l.count) / static_cast<double>(b.base)}, {"low", w.low}, {"high", w.high}};
+        const std::vector<double> t = times(b, static_cast<int>(k));
+        if (l.set < 0 || t.empty()) continue;
+        double sum = 0.0;
+        for (const double x : t) sum += x;
+        reach[key] = {{"mean", sum / static_cast<double>(t.size())}, {"median", t[t.size() / 2]}, {"max", t.back()}};
+    }
+    j["labels"] = labels;
+    j["counts"] = label_object(r, counts);
+    j["shares"] = shares;
+    j["time_to_reach"] = reach;
+    Json sets = Json::array();
+    for (const RestSet& s : b.sets)
+        sets.push_back({{"name", s.name},
+                        {"known", s.known},
+                        {"contacts_closed", s.closed},
+                        {"extent", s.known ? extent_json(r, s.lower, s.upper) : extent_json(r, s.low, s.high)},
+                        {"reached", extent_json(r, s.low, s.high)},
+                        {"potential", number(s.potential)},
+                        {"motions", s.motions}});
+    j["sets"] = sets;
+    Json set_of = Json::object();
+    for (std::size_t k = 0; k < b.labels.size(); ++k) {
+        if (b.labels[k].set < 0) continue;
+        Json turns = Json::object();
+        for (std::size_t i = 0; i < b.periods.size(); ++i)
+            if (b.periods[i] > 0.0) turns[r.coordinates[i]] = b.labels[k].turn[i];
+        set_of[std::to_string(k)] = {{"set", b.sets[static_cast<std::size_t>(b.labels[k].set)].name}, {"turns", turns}};
+    }
+    j["set_of_label"] = set_of;
+    j["level_set"] = {
+        {"rho", level_json(r)},
+        {"grade", r.options.level ? Json(r.options.level->proved ? "proved" : "numerical") : Json(nullptr)},
+        {"label", r.options.level ? Json(b.captor) : Json(nullptr)},
+        {"inside", b.inside},
+        {"violations", b.violations},
+        {"undecided", b.inside_undecided}};
+    j["starts"] = {{"adjusted", count(b, Admission::adjusted)},
+                   {"moved", count(b, Admission::moved)},
+                   {"inadmissible", count(b, Admission::inadmissible)}};
+    if (!b.refined.empty()) {
+        std::vector<std::size_t> refined(b.labels.size(), 0);
+        for (const int l : b.refined) ++refined[static_cast<std::size_t>(l)];
+        Json n = Json::array();
+        for (const ensemble::Axis& a : r.options.axes) n.push_back(a.count(b.level));
+        j["refined"] = {{"n", n},
+                        {"counts", label_object(r, refined)},
+                        {"simulated", std::count(b.refined_computed.begin(), b.refined_computed.end(), char{1})}};
+    }
+    if (r.options.boundary > 0.0) {
+        Json points = Json::array();
+        for (const stability::BoundaryPoint& p : b.boundary)
+            points.push_back({{"at", p.at},
+                              {"axis", r.options.axes[static_cast<std::size_t>(p.axis)].name},
+                              {"half_length", p.half_length},
+                              {"below", p.below},
+                              {"above", p.above}});
+        j["boundary"] = points;
+    }
+    std::vector<std::string> warnings = r.warnings;
+    warnings.insert(warnings.end(), b.warnings.begin(), b.warnings.end());
+    j["warnings"] = warnings;
+    j["statistics"] = {{"motions", b.record.size()}, {"steps", b.steps}};
+    if (timed) {
+        j["statistics"]["seconds"] = b.seconds;
+        j["statistics"]["trajectory_steps_per_second"] =
+            b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0;
+    }
+    return j.dump(2) + "\n";
+}
+
+std::string basin_csv(const BasinReport& r) {
+    const Basin& b = r.basin;
+    Csv csv;
+    for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
+    for (const char* name : {"label", "t", "V", "inside", "start"}) csv.cell(std::string(name));
+    for (const std::string& c : r.coordinates) csv.cell("end " + c);
+    csv.end_line();
+    const ensemble::Grid grid{r.options.axes};
+    std::vector<double> x(r.options.axes.size());
+    const std::size_t n = r.coordinates.size();
+    for (std::size_t k = 0; k < b.base; ++k) {
+        if (r.sampled())
+            ensemble::sample(r.options.axes, r.options.seed, k, x);
+        else
+            grid.values(k, 0, x);
+        for (const double v : x) csv.cell(v);
+        csv.cell(std::to_string(b.label[k]));
+        csv.cell(b.record.t[k]).cell(b.record.V[k]);
+        csv.cell(std::string(b.record.inside[k] != 0 ? "1" : "0"));
+        const Admission a = b.record.admission[k];
+        csv.cell(std::string(a == Admission::admissible ? "admissible"
+                             : a == Admission::adjusted ? "adjusted"
+                             : a == Admission::moved    ? "moved"
+                                                        : "inadmissible"));
+        for (std::size_t i = 0; i < n; ++i) csv.cell(b.record.q[k * n + i]);
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string boundary_csv(const BasinReport& r) {
+    if (!(r.options.boundary > 0.0)) return {};
+    Csv csv;
+    for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
+    for (const char* name : {"axis", "half_length", "below", "above"}) csv.cell(std::string(name));
+    csv.end_line();
+    for (const stability::BoundaryPoint& p : r.basin.boundary) {
+        for (const double v : p.at) csv.cell(v);
+        csv.cell(r.options.axes[static_cast<std::size_t>(p.axis)].name).cell(p.half_length);
+        csv.cell(std::to_string(p.below)).cell(std::to_string(p.above));
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
+}  // namespace saltus::io

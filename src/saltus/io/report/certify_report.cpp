@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/certify_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace saltus::io {
+
+using Json = nlohmann::ordered_json;
+using namespace saltus::proof;
+
+namespace {
+
+Json number(double x) {
+    if (std::isnan(x)) return nullptr;
+    if (std::isinf(x)) return x > 0.0 ? "inf" : "-inf";
+    return x + 0.0;
+}
+
+Json by_coordinate(const CertifyReport& r, const std::vector<double>& x, const char* prime = "") {
+    Json j = Json::object();
+    for (std::size_t k = 0; k < x.size() && k < r.coordinates.size(); ++k) j[r.coordinates[k] + prime] = number(x[k]);
+    return j;
+}
+
+Json witness(const CertifyReport& r, const Witness& w) {
+    if (!w.given()) return nullptr;
+    Json j = Json::object();
+    if (!w.q.empty()) j["q"] = by_coordinate(r, w.q);
+    if (!w.u.empty()) j["u"] = by_coordinate(r, w.u);
+    for (const auto& [name, value] : w.values) j[name] = number(value);
+    return j;
+}
+
+/// Where the level set is: [lo, hi] of the coordinates that need it.
+Json domain(const CertifyReport& r) {
+    Json j = Json::object();
+    for (std::size_t k = 0; k < r.certificate.domain.size() && k < r.coordinates.size(); ++k) {
+        const auto& [lo, hi] = r.certificate.domain[k];
+        if (std::isfinite(lo) || std::isfinite(hi)) j[r.coordinates[k]] = {number(lo), number(hi)};
+    }
+    return j;
+}
+
+Json named(const std::vector<std::pair<std::string, double>>& values) {
+    Json j = Json::object();
+    for (const auto& [name, value] : values) j[name] = number(value);
+    return j;
+}
+
+std::string level(double x) { return std::isinf(x) ? "inf" : fmt::format("{:.10g}", x); }
+
+/// Words folded to a width, with an indent on every line but the first.
+std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
+    std::string out;
+    std::size_t column = indent;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string word = text.substr(at, end - at);
+        if (column > indent && column + 1 + word.size() > width) {
+            out += "\n" + std::string(indent, ' ');
+            column = indent;
+        } else if (column > indent) {
+            out += " ";
+            ++column;
+        }
+        out += word;
+        column += word.size();
+        at = end + 1;
+    }
+    return out;
+}
+
+std::string state(const CertifyReport& r, const std::vector<double>& x, const char* prime) {
+    std::string text;
+    for (std::size_t k = 0; k < x.size() && k < r.coordinates.size(); ++k)
+        text += fmt::format("{}{}{} = {:.6g}", k > 0 ? "   " : "", r.coordinates[k], prime, x[k] + 0.0);
+    return text;
+}
+
+}  // namespace
+
+std::string certify_json(const CertifyReport& r) {
+    const Certificate& c = r.certificate;
+    Json conditions = Json::array();
+    for (const Condition& row : c.conditions)
+        conditions.push_back({{"id", row.id},
+                              {"text", row.text},
+                              {"verdict", to_string(row.verdict)},
+                              {"evidence", row.evidence},
+                              {"witness", witness(r, row.witness)}});
+    Json forces = Json::object();
+    for (const ElementForce& f : c.forces) {
+        Json T = Json::array();
+        for (const double x : f.T) T.push_back(number(x));
+        forces[f.name] = {{"N", number(f.N)}, {"T", std::move(T)}};
+    }
+    Json j{{"model", r.model},
+           {"theorem", c.theorem},
+           {"basis", c.basis},
+           {"verdict", to_string(c.outcome)},
+           {"grade", to_string(c.grade)},
+           {"summary", c.summary},
+           {"conditions", std::move(conditions)},
+           {"rho", c.has_rho ? number(c.rho) : Json(nullptr)},
+           {"rho_verified", c.has_rho ? number(c.rho_verified) : Json(nullptr)},
+           {"rho_parts", named(c.rho_parts)},
+           {"domain", domain(r)},
+           {"reference", number(c.reference)},
+           {"equilibrium", {{"q", by_coordinate(r, c.q)}, {"forces", std::move(forces)}}},
+           {"values", named(c.values)}};
+    if (!c.classification.empty()) {
+        j["classification"] = c.classification;
+        j["eigenvalues"] = c.eigenvalues;
+    }
+    j["warnings"] = c.warnings;
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string certify_text(const CertifyReport& r) {
+    const Certificate& c = r.certificate;
+    constexpr std::size_t width = 118, indent = 16;
+    std::string text = fmt::format("{}: {} ({})\n", r.model, c.theorem, c.basis);
+    if (!c.q.empty()) {
+        text += "  equilibrium " + state(r, c.q, "") + "\n";
+        std::string forces;
+        for (const ElementForce& f : c.forces) {
+            forces += fmt::format("{}{} N {:.6g}", forces.empty() ? "" : "; ", f.name, f.N + 0.0);
+            for (const double T : f.T)
+                if (T != 0.0) forces += fmt::format(" T {:.6g}", T);
+        }
+        if (!forces.empty()) text += "  forces      " + forces + "\n";
+    }
+    for (const Condition& row : c.conditions) {
+        text += fmt::format("  {:>3} {:<9} {}\n", row.id, to_string(row.verdict), folded(row.text, indent, width));
+        if (!row.evidence.empty()) text += std::string(indent, ' ') + folded(row.evidence, indent, width) + "\n";
+        if (row.witness.given()) {
+            std::string where;
+            if (!row.witness.q.empty()) where += state(r, row.witness.q, "");
+            if (!row.witness.u.empty()) where += (where.empty() ? "" : "   ") + state(r, row.witness.u, "'");
+            for (const auto& [name, value] : row.witness.values)
+                where += fmt::format("{}{} = {:.6g}", where.empty() ? "" : "   ", name, value);
+            text += std::string(indent, ' ') + "witness: " + folded(where, indent, width) + "\n";
+        }
+    }
+    if (c.has_rho) {
+        text += "  rho*        " + level(c.rho);
+        std::string parts;
+        for (const auto& [name, value] : c.rho_parts) parts += (parts.empty() ? "" : ", ") + name + " " + level(value);
+        if (!parts.empty()) text += "   the least of " + parts;
+        text += "\n";
+    }
+    text += fmt::format("  verdict     {}, {}: {}\n", to_string(c.outcome), to_string(c.grade),
+                        folded(c.summary, indent, width));
+    for (const std::string& w : c.warnings) text += "  warning     " + w + "\n";
+    return text;
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/check_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/text.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::model;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t long_list = 12;
+
+std::string_view word(FrictionLaw law) {
+    constexpr std::string_view words[] = {"none", "coulomb", "orthotropic", "contensou", "rolling"};
+    return words[static_cast<std::size_t>(law)];
+}
+std::string_view word(ImpactLaw law) {
+    constexpr std::string_view words[] = {"newton", "poisson", "energy"};
+    return words[static_cast<std::size_t>(law)];
+}
+
+std::string combination_text(const Inspection::Redundant& r) {
+    if (r.combination.empty()) return "0 (it moves with no coordinate)";
+    std::string text;
+    for (const auto& [name, factor] : r.combination) {
+        const double size = std::abs(factor);
+        text += text.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
+        text += std::abs(size - 1.0) < 1e-12 ? fmt::format("'{}'", name) : fmt::format("{:.6g} '{}'", size, name);
+    }
+    return text;
+}
+
+std::string numbers(const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double v : values) texts.push_back(fmt::format("{:.6g}", v));
+    return texts.size() == 1 ? texts[0] : "(" + fmt::format("{}", fmt::join(texts, ", ")) + ")";
+}
+
+/// Lines of "name = value", as many on each as fit.
+std::string flow(const std::vector<std::string>& items, std::size_t indent, std::size_t width = 100) {
+    constexpr std::string_view between = "   ";
+    std::string text;
+    std::size_t column = indent;
+    for (const std::string& item : items) {
+        if (!text.empty() && column + between.size() + item.size() > width) {
+            text += "\n" + std::string(indent, ' ');
+            column = indent;
+        } else if (!text.empty()) {
+            text += between;
+            column += between.size();
+        }
+        text += item;
+        column += item.size();
+    }
+    return text;
+}
+
+std::string headline(const Model& m, const Inspection& i) {
+    std::vector<std::string> shown(
+        m.coordinates.begin(),
+        m.coordinates.begin() + static_cast<std::ptrdiff_t>(std::min(m.coordinates.size(), long_list)));
+    std::string names = fmt::format("{}", fmt::join(shown, ", "));
+    if (shown.size() < m.coordinates.size()) names += ", ... " + m.coordinates.back();
+    return fmt::format(
+        "{} ({}), {}, {}", counted(m.coordinates.size(), "coordinate"), names,
+        i.degrees_of_freedom == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", i.degrees_of_freedom),
+        m.scleronomic ? (m.autonomous ? "scleronomic, autonomous" : "scleronomic, forces depend on the time")
+                      : "rheonomic");
+}
+
+std::string contact_line(const Contact& c, const Inspection::ContactState& s) {
+    std::string text =
+        fmt::format("{:<18} gap {:<12.6g} {:<7} gammaN {:.6g}", c.name, s.gap, s.closed ? "closed" : "open", s.gamma_n);
+    if (!s.gamma_t.empty()) text += fmt::format("  gammaT {}  mu {}", numbers(s.gamma_t), numbers(s.mu));
+    if (c.friction.law != FrictionLaw::none && c.friction.law != FrictionLaw::coulomb)
+        text += fmt::format("  {}", word(c.friction.law));
+    if (!s.radius.empty()) text += fmt::format("  radius {}", numbers(s.radius));
+    text += c.c != no_coefficient ? fmt::format("  e = 1 - {:.6g}*v", s.c) : fmt::format("  eN {:.6g}", s.e_n);
+    if (!s.gamma_t.empty()) text += fmt::format("  eT {:.6g}", s.e_t);
+    return text + fmt::format("  {}", word(c.impact));
+}
+
+/// Many contacts of one obstacle are told in one line.
+std::string contact_lines(const Model& m, const Inspection& i) {
+    std::string text;
+    std::size_t k = 0;
+    while (k < m.contacts.size()) {
+        const std::string& name = m.contacts[k].name;
+        const std::size_t dot = name.find('.');
+        std::size_t end = k + 1;
+        while (dot != std::string::npos && end < m.contacts.size() &&
+               m.contacts[end].name.compare(0, dot + 1, name, 0, dot + 1) == 0)
+            ++end;
+        if (end - k <= long_list) {
+            for (; k < end; ++k) text += "    " + contact_line(m.contacts[k], i.contacts[k]) + "\n";
+            continue;
+        }
+        std::size_t closed = 0, nearest = k;
+        for (std::size_t j = k; j < end; ++j) {
+            closed += i.contacts[j].closed ? 1 : 0;
+            if (i.contacts[j].gap < i.contacts[nearest].gap) nearest = j;
+        }
+        text += fmt::format("    {:<18} {} contacts, {} closed, nearest:\n", name.substr(0, dot), end - k, closed);
+        text += "      " + contact_line(m.contacts[nearest], i.contacts[nearest]) + "\n";
+        k = end;
+    }
+    return text;
+}
+
+std::string matrix_text(const Matrix& K) {
+    const bool scalar = K.isDiagonal() && (K.diagonal().array() == K(0, 0)).all();
+    if (scalar) return fmt::format("{:.6g}", K(0, 0));
+    std::vector<std::string> rows;
+    for (Eigen::Index r = 0; r < K.rows(); ++r) {
+        std::vector<double> row;
+        for (Eigen::Index c = 0; c < K.cols(); ++c) row.push_back(K(r, c));
+        rows.push_back(numbers(row));
+    }
+    return fmt::format("[{}]", fmt::join(rows, ", "));
+}
+
+/// Control, penalty, perturbation, simulation defaults, and whether the start was repaired.
+std::string block_lines(const Model& m, const Inspection& i) {
+    std::string text;
+    if (m.control) {
+        text += fmt::format(
+            "  control     on {}: {}Kv {}; closed, its potential counts in the energy\n", listing(m.control->actuated),
+            m.control->shaping.empty()
+                ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
+                : fmt::format("shaped potential {}, ", m.control->shaping),
+            matrix_text(m.control->Kv));
+    }
+    std::size_t with_penalty = 0;
+    double softest = 0.0, stiffest = 0.0;
+    for (const Inspection::ContactState& s : i.contacts)
+        if (s.penalty_k) {
+            softest = with_penalty == 0 ? *s.penalty_k : std::min(softest, *s.penalty_k);
+            stiffest = std::max(stiffest, *s.penalty_k);
+            ++with_penalty;
+        }
+    if (with_penalty > 0)
+        text += fmt::format(
+            "  penalty     for {}, k {}\n", counted(with_penalty, "contact"),
+            softest == stiffest ? fmt::format("{:.6g}", softest) : fmt::format("{:.6g} to {:.6g}", softest, stiffest));
+    if (m.perturbable) text += m.perturbed ? "  perturbation applied\n" : "  perturbation given, not applied here\n";
+    if (m.simulate.t_end)
+        text += fmt::format("  simulate    to t = {:.6g}, method {}{}\n", *m.simulate.t_end, m.simulate.method,
+                            m.simulate.h ? fmt::format(", h = {:.6g}", *m.simulate.h) : "");
+    if (m.start_moved > 0.0)
+        text += fmt::format("  repaired    the start was moved by at most {:.3g}\n", m.start_moved);
+    return text;
+}
+
+Json matrix_json(const Matrix& K) {
+    Json rows = Json::array();
+    for (Eigen::Index r = 0; r < K.rows(); ++r) {
+        Json row = Json::array();
+        for (Eigen::Index c = 0; c < K.cols(); ++c) row.push_back(K(r, c));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::string check_text(const Model& m, const Inspection& i, const std::string& file) {
+    std::string text = fmt::format("{}  ({})\n  {}\n", m.name, file, headline(m, i));
+    const std::string indent(14, ' ');
+    if (!m.parameters.empty()) {
+        std::vector<std::string> items;
+        for (const Parameter& p : m.parameters)
+            items.push_back(fmt::format("{} = {:.9g}{}", p.name, p.value, p.column < 0 ? " (derived)" : ""));
+        text += "  parameters  " + flow(items, indent.size()) + "\n";
+    }
+    text += fmt::format("  mass matrix {}, {}, condition {:.4g}, smallest eigenvalue {:.6g}\n",
+                        m.layout().mass_constant ? "constant" : "depends on the state",
+                        i.mass_diagonal ? "diagonal" : "coupled", i.mass_largest / i.mass_smallest, i.mass_smallest);
+    std::vector<std::string> state;
+    for (std::size_t k = 0; k < m.coordinates.size() && k < long_list; ++k)
+        state.push_back(fmt::format("{} = {:.9g}, {}' = {:.9g}", m.coordinates[k], m.q0[k] + 0.0, m.coordinates[k],
+                                    m.u0[k] + 0.0));  // + 0.0: no -0
+    text += "  start       " + flow(state, indent.size()) + "\n";
+    text += fmt::format("  energy      kinetic {:.9g}, potential {:.9g}\n", i.energy.kinetic, i.energy.potential);
+    if (!m.contacts.empty()) {
+        text += fmt::format("  contacts    {}, {} closed at the start\n", m.contacts.size(), i.closed);
+        text += contact_lines(m, i);
+    }
+    if (!m.constraints.empty()) {
+        text += fmt::format("  constraints {}, rank {}\n", m.constraints.size(),
+                            i.constraint_rank ? std::to_string(*i.constraint_rank) : "not computed");
+        for (std::size_t k = 0; k < m.constraints.size(); ++k) {
+            const Inspection::ConstraintState& s = i.constraints[k];
+            text += fmt::format("    {:<18} g {:<12.3g} dg/dt {:.3g}", m.constraints[k].name, s.g, s.rate);
+            if (!s.gamma_t.empty())
+                text += fmt::format("  gammaT {}  mu {}, scaled by |reaction|", numbers(s.gamma_t), numbers(s.mu));
+            text += "\n";
+        }
+    }
+    for (std::size_t k = 0; k < m.sliders.size(); ++k)
+        text += fmt::format("  slider      {:<18} gammaT {}  mu {}  FN {:.6g}\n", m.sliders[k].name,
+                            numbers(i.sliders[k].gamma_t), numbers(i.sliders[k].mu), i.sliders[k].normal_force);
+    for (std::size_t k = 0; k < m.clutches.size(); ++k)
+        text += fmt::format("  clutch      {:<18} gamma {:.6g}\n", m.clutches[k].name, i.clutch_gamma[k]);
+    if (i.active_rows > 0 && i.rank)
+        text += fmt::format("  active      {} (constraints and closed contacts), rank {}{}\n",
+                            counted(static_cast<std::size_t>(i.active_rows), "row"), *i.rank,
+                            i.redundant.empty() ? ", independent" : "");
+    for (std::size_t k = 0; k < i.redundant.size() && k < long_list; ++k)
+        text += fmt::format("    redundant: '{}' = {}\n", i.redundant[k].name, combination_text(i.redundant[k]));
+    if (i.redundant.size() > long_list)
+        text += fmt::format("    and {} more redundant rows\n", i.redundant.size() - long_list);
+    text += block_lines(m, i);
+    for (const std::string& w : i.warnings) text += "  warning     " + w + "\n";
+    return text;
+}
+
+std::string check_json(const Model& m, const Inspection& i, const std::string& file) {
+    Json j;
+    j["model"] = m.name;
+    j["file"] = file;
+    j["coordinates"] = m.coordinates;
+    j["degrees_of_freedom"] = i.degrees_of_freedom;
+    Json parameters = Json::object(), derived = Json::array();
+    for (const Parameter& p : m.parameters) {
+        parameters[p.name] = p.value;
+        if (p.column < 0) derived.push_back(p.name);
+    }
+    j["parameters"] = std::move(parameters);
+    j["derived_parameters"] = std::move(derived);
+    Json q = Json::object(), u = Json::object();
+    for (std::size_t k = 0; k < m.coordinates.size(); ++k) {
+        q[m.coordinates[k]] = m.q0[k];
+        u[m.coordinates[k]] = m.u0[k];
+    }
+    j["initial"] = {{"t", 0.0}, {"q", std::move(q)}, {"u", std::move(u)}};
+    j["scleronomic"] = m.scleronomic;
+    j["autonomous"] = m.autonomous;
+    j["mass"] = {{"constant", m.layout().mass_constant},       {"diagonal", i.mass_diagonal},
+                 {"positive_definite", i.mass_smallest > 0.0}, {"smallest_eigenvalue", i.mass_smallest},
+                 {"largest_eigenvalue", i.mass_largest},       {"condition", i.mass_largest / i.mass_smallest}};
+    j["energy"] = {{"kinetic", i.energy.kinetic}, {"potential", i.energy.potential}};
+    Json contacts = Json::array();
+    for (std::size_t k = 0; k < m.contacts.size(); ++k) {
+        const Contact& c = m.contacts[k];
+        const Inspection::ContactState& s = i.contacts[k];
+        Json e{{"name", c.name},
+               {"gN", s.gap},
+               {"closed", s.closed},
+               {"gammaN", s.gamma_n},
+               {"gammaT", s.gamma_t},
+               {"mu", s.mu},
+               {"friction", word(c.friction.law)},
+               {"impact", word(c.impact)}};
+        e[c.c == no_coefficient ? "eN" : "c"] = c.c == no_coefficient ? s.e_n : s.c;
+        if (!s.radius.empty()) e["radius"] = s.radius;
+        if (s.penalty_k) e["penalty"] = {{"k", *s.penalty_k}, {"d", s.penalty_d.value_or(0.0)}};
+        e["eT"] = s.e_t;
+        contacts.push_back(std::move(e));
+    }
+    j["contacts"] = std::move(contacts);
+    j["closed"] = i.closed;
+    Json constraints = Json::array();
+    for (std::size_t k = 0; k < m.constraints.size(); ++k) {
+        const Inspection::ConstraintState& s = i.constraints[k];
+        constraints.push_back(
+            {{"name", m.constraints[k].name}, {"g", s.g}, {"rate", s.rate}, {"gammaT", s.gamma_t}, {"mu", s.mu}});
+    }
+    j["constraints"] = std::move(constraints);
+    Json sliders = Json::array();
+    for (std::size_t k = 0; k < m.sliders.size(); ++k)
+        sliders.push_back({{"name", m.sliders[k].name},
+                           {"gammaT", i.sliders[k].gamma_t},
+                           {"mu", i.sliders[k].mu},
+                           {"FN", i.sliders[k].normal_force}});
+    j["sliders"] = std::move(sliders);
+    Json clutches = Json::array();
+    for (std::size_t k = 0; k < m.clutches.size(); ++k)
+        clutches.push_back({{"name", m.clutches[k].name}, {"gamma", i.clutch_gamma[k]}});
+    j["clutches"] = std::move(clutches);
+    Json redundant = Json::array();
+    for (const Inspection::Redundant& r : i.redundant) {
+        Json combination = Json::object();
+        for (const auto& [name, factor] : r.combination) combination[name] = factor;
+        redundant.push_back({{"name", r.name}, {"combination", std::move(combination)}});
+    }
+    j["active"] = {
+        {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", std::move(redundant)}};
+    if (m.control)
+        j["control"] = {{"actuated", m.control->actuated},
+                        {"Kp", matrix_json(m.control->Kp)},
+                        {"Kv", matrix_json(m.control->Kv)},
+                        {"reference", m.control->reference},
+                        {"shaping", m.control->shaping}};
+    if (m.perturbable) j["perturbation"] = {{"applied", m.perturbed}};
+    Json simulate{{"method", m.simulate.method}};
+    if (m.simulate.t_end) simulate["t_end"] = *m.simulate.t_end;
+    if (m.simulate.h) simulate["h"] = *m.simulate.h;
+    if (m.simulate.rtol) simulate["rtol"] = *m.simulate.rtol;
+    if (m.simulate.atol) simulate["atol"] = *m.simulate.atol;
+    j["simulate"] = std::move(simulate);
+    j["start_moved"] = m.start_moved;
+    j["warnings"] = i.warnings;
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/compare_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/text.hpp"
+
+namespace saltus::io {
+
+using Json = nlohmann::ordered_json;
+using integrate::ComparedRun;
+using integrate::Comparison;
+using trajectory::EventKind;
+using trajectory::Trajectory;
+
+namespace {
+
+constexpr std::size_t most_events = 12;
+
+/// Times at which a contact closes: impacts, and with springs the contacts they begin with.
+std::vector<double> closing_times(const Trajectory& t) {
+    std::vector<double> times;
+    for (const trajectory::Event& e : t.events)
+        if (e.kind == EventKind::impact || e.kind == EventKind::contact) times.push_back(e.t);
+    return times;
+}
+
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+Json order(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
+
+Json state(const Trajectory& t) {
+    Json q = Json::object(), u = Json::object();
+    for (std::size_t i = 0; i < t.coordinates.size(); ++i) {
+        q[t.coordinates[i]] = number(t.end.q[i]);
+        u[t.coordinates[i]] = number(t.end.u[i]);
+    }
+    return {{"t", t.end.t}, {"q", std::move(q)}, {"u", std::move(u)}};
+}
+
+Json series(const std::vector<ComparedRun>& runs, const char* parameter) {
+    Json list = Json::array();
+    for (const ComparedRun& r : runs)
+        list.push_back({{parameter, r.parameter},
+                        {"status", trajectory::to_string(r.trajectory.status)},
+                        {"position_error", number(r.position_error)},
+                        {"end_error", {{"q", number(r.end_error_q)}, {"u", number(r.end_error_u)}}},
+                        {"order", order(r.order)},
+                        {"events", r.trajectory.events.size()},
+                        {"closing_times", closing_times(r.trajectory)},
+                        {"final", state(r.trajectory)}});
+    return list;
+}
+
+std::string series_text(const std::vector<ComparedRun>& runs, const char* title, const char* parameter,
+                        const std::optional<double>& slope, const char* in) {
+    if (runs.empty()) return {};
+    std::string text = fmt::format("  {}\n    {:<12} {:>12} {:>12} {:>12} {:>8} {:>8}  {}\n", title, parameter,
+                                   "sup |dq|", "end |dq|", "end |du|", "order", "events", "status");
+    for (const ComparedRun& r : runs)
+        text +=
+            fmt::format("    {:<12.4g} {:>12.3e} {:>12.3e} {:>12.3e} {:>8} {:>8}  {}\n", r.parameter, r.position_error,
+                        r.end_error_q, r.end_error_u, r.order ? fmt::format("{:.2f}", *r.order) : "",
+                        r.trajectory.events.size(), trajectory::to_string(r.trajectory.status));
+    if (slope) text += fmt::format("    observed order in {}: {:.2f}\n", in, *slope);
+    return text;
+}
+
+}  // namespace
+
+std::string compare_text(const Comparison& c) {
+    std::string text = fmt::format("{}\n  event-driven: {} to t = {}, {} events, energy balance {:.1e}\n",
+                                   c.event.model, trajectory::to_string(c.event.status), number_text(c.event.end.t),
+                                   c.event.events.size(), c.event.energy.balance_error);
+    text += series_text(c.moreau, "Moreau's time-stepping against it", "h", c.moreau_order, "h");
+    text += series_text(c.penalty, "penalty against it", "factor on k", c.penalty_order, "1/k");
+    if (!c.penalty_left_out.empty()) text += "  no penalty series: " + c.penalty_left_out + "\n";
+
+    const std::vector<double> event = closing_times(c.event);
+    const std::vector<double> moreau =
+        c.moreau.empty() ? std::vector<double>() : closing_times(c.moreau.back().trajectory);
+    const std::vector<double> penalty =
+        c.penalty.empty() ? std::vector<double>() : closing_times(c.penalty.back().trajectory);
+    const std::size_t rows = std::min(most_events, std::max({event.size(), moreau.size(), penalty.size()}));
+    if (rows > 0) {
+        text += fmt::format("  contacts close at (finest runs)\n    {:<16} {:<16} {:<16}\n", "event-driven", "Moreau",
+                            "penalty");
+        const auto cell = [](const std::vector<double>& times, std::size_t k) {
+            return k < times.size() ? fmt::format("{:.10g}", times[k]) : std::string();
+        };
+        for (std::size_t k = 0; k < rows; ++k)
+            text += fmt::format("    {:<16} {:<16} {:<16}\n", cell(event, k), cell(moreau, k), cell(penalty, k));
+    }
+    text += "  end states (finest runs)\n";
+    for (std::size_t i = 0; i < std::min<std::size_t>(12, c.event.coordinates.size()); ++i) {
+        const auto cell = [&](const std::vector<ComparedRun>& runs) {
+            return runs.empty() ? std::string() : fmt::format("{:.10g}", runs.back().trajectory.end.q[i]);
+        };
+        text += fmt::format("    {:<12} {:<16} {:<16} {:<16}\n", c.event.coordinates[i],
+                            fmt::format("{:.10g}", c.event.end.q[i]), cell(c.moreau), cell(c.penalty));
+    }
+    return text;
+}
+
+std::string compare_json(const Comparison& c) {
+    Json j{{"model", c.event.model},
+           {"event",
+            {{"status", trajectory::to_string(c.event.status)},
+             {"events", c.event.events.size()},
+             {"closing_times", closing_times(c.event)},
+             {"final", state(c.event)}}},
+           {"moreau", {{"runs", series(c.moreau, "h")}, {"order", order(c.moreau_order)}}},
+           {"penalty", {{"runs", series(c.penalty, "k_factor")}, {"order", order(c.penalty_order)}}}};
+    if (!c.penalty_left_out.empty()) j["penalty"]["left_out"] = c.penalty_left_out;
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/equilibria_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/io/results/detail/csv.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::stability;
+using Json = nlohmann::ordered_json;
+using trajectory::ElementKind;
+using trajectory::Reaction;
+
+namespace {
+
+Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+
+std::string shown(double x) {
+    if (std::isinf(x)) return x < 0.0 ? "-inf" : "inf";
+    return fmt::format("{:.10g}", std::abs(x) < 1e-14 ? 0.0 : x + 0.0);
+}
+
+std::vector<std::string> closed_names(const Equilibria& e, const std::vector<char>& closed) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < closed.size(); ++i)
+        if (closed[i] != 0) names.push_back(e.contacts[i]);
+    return names;
+}
+
+Json by_coordinate(const Equilibria& e, const Vector& q) {
+    Json j = Json::object();
+    for (Eigen::Index i = 0; i < q.size(); ++i) j[e.coordinates[ix(i)]] = number(q(i));
+    return j;
+}
+
+Json forces_json(const EquilibriaReport& r, const std::vector<Reaction>& forces) {
+    Json j = Json::object();
+    for (const Reaction& f : forces) {
+        Json T = Json::array();
+        for (const double x : f.T) T.push_back(number(x));
+        j[r.elements[static_cast<std::size_t>(f.element)].name] = {{"N", number(f.N)}, {"T", std::move(T)}};
+    }
+    return j;
+}
+
+std::vector<std::string> names(const EquilibriaReport& r, const std::vector<int>& elements) {
+    std::vector<std::string> list;
+    for (const int k : elements) list.push_back(r.elements[static_cast<std::size_t>(k)].name);
+    return list;
+}
+
+/// "left slips, right closes"
+std::string reason(const EquilibriaReport& r, const SetLimit& l) {
+    std::vector<std::string> parts;
+    for (const std::string& name : names(r, l.slips)) parts.push_back(name + " slips");
+    for (const std::string& name : names(r, l.opens)) parts.push_back(name + " lifts off");
+    for (const int i : l.closes) parts.push_back(r.equilibria.contacts[static_cast<std::size_t>(i)] + " closes");
+    if (l.jams) parts.push_back("the forces grow without bound");
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+    return text;
+}
+
+Json set_json(const EquilibriaReport& r, std::size_t k) {
+    const Equilibria& e = r.equilibria;
+    const EquilibriumSet& s = e.sets[k];
+    Json extent = Json::object(), around = Json::array(), boundary = Json::array(), limits = Json::array(),
+         touches = Json::array();
+    for (std::size_t i = 0; i < e.coordinates.size(); ++i) {
+        const auto c = static_cast<Eigen::Index>(i);
+        extent[e.coordinates[i]] = {number(s.lower(c)), number(s.upper(c))};
+        if (s.around[i] != 0) around.push_back(e.coordinates[i]);
+    }
+    for (const Vector& q : s.boundary) boundary.push_back(by_coordinate(e, q));
+    for (const SetLimit& l : s.limits) {
+        Json closes = Json::array();
+        for (const int i : l.closes) closes.push_back(e.contacts[static_cast<std::size_t>(i)]);
+        limits.push_back({{"q", by_coordinate(e, l.q)},
+                          {"slips", names(r, l.slips)},
+                          {"lifts_off", names(r, l.opens)},
+                          {"closes", std::move(closes)},
+                          {"forces_unbounded", l.jams}});
+    }
+    for (const int other : s.touches) touches.push_back(Equilibria::label(static_cast<std::size_t>(other)));
+    return {{"label", Equilibria::label(k)},
+            {"contacts_closed", closed_names(e, s.closed)},
+            {"extent", std::move(extent)},
+            {"contains_frictionless", s.contains_frictionless},
+            {"exact", s.exact},
+            {"dimension", s.dimension},
+            {"shape", to_string(s.shape)},
+            {"tolerance", s.exact ? Json(nullptr) : number(s.tolerance)},
+            {"isolated", s.isolated},
+            {"touches", std::move(touches)},
+            {"around", std::move(around)},
+            {"representative", by_coordinate(e, s.representative)},
+            {"forces", forces_json(r, s.forces)},
+            {"margin", number(s.margin)},
+            {"frictionless", s.contains_frictionless ? by_coordinate(e, s.frictionless) : Json(nullptr)},
+            {"potential", {number(s.potential_least), number(s.potential_greatest)}},
+            {"boundary", std::move(boundary)},
+            {"limits", std::move(limits)}};
+}
+
+Json point_json(const EquilibriaReport& r) {
+    const EquilibriumPoint& p = *r.point;
+    const Equilibria& e = r.equilibria;
+    Json ranges = Json::object(), control = Json::object(), directions = Json::array();
+    for (const EquilibriumPoint::Range& x : p.ranges)
+        ranges[r.elements[static_cast<std::size_t>(x.element)].name] = {number(x.least), number(x.greatest)};
+    for (const auto& [name, force] : p.control) control[name] = number(force);
+    for (const Separation& s : p.separations) {
+        Json signs = Json::object();
+        for (std::size_t k = 0; k < s.sign.size(); ++k)
+            if (p.statics.elements[k].two_signed())
+                signs[r.elements[static_cast<std::size_t>(p.statics.elements[k].element)].name] = s.sign[k];
+        directions.push_back(
+            {{"direction", by_coordinate(e, s.v)}, {"power", number(s.power)}, {"reaction_signs", std::move(signs)}});
+    }
+    Json set = nullptr, turns = Json::object();
+    if (p.is_equilibrium)
+        if (const auto m = member(e, {p.q.data(), ix(p.q.size())})) {
+            set = Equilibria::label(static_cast<std::size_t>(m->set));
+            for (std::size_t i = 0; i < m->turns.size(); ++i)
+                if (e.periods[i] > 0.0) turns[e.coordinates[i]] = m->turns[i];
+        }
+    return {{"is_equilibrium", p.decided ? Json(p.is_equilibrium) : Json(nullptr)},
+            {"forces", forces_json(r, p.forces)},
+            {"q", by_coordinate(e, p.q)},
+            {"completed", r.completed},
+            {"contacts_closed", closed_names(e, p.closed)},
+            {"margin", number(p.margin)},
+            {"normal_ranges", std::move(ranges)},
+            {"control", std::move(control)},
+            {"hyperstatic", p.hyperstatic},
+            {"self_stress", p.self_stress},
+            {"defects", {{"balance", number(p.defects.balance)}, {"law", number(p.defects.law)}}},
+            {"separating", std::move(directions)},
+            {"set", std::move(set)},
+            {"turns", std::move(turns)},
+            {"reason", p.why.empty() ? Json(nullptr) : Json(p.why)}};
+}
+
+std::string force_text(const EquilibriaReport& r, const std::vector<Reaction>& forces, const std::string& indent) {
+    std::string text;
+    for (const Reaction& f : forces) {
+        const trajectory::Element& e = r.elements[static_cast<std::size_t>(f.element)];
+        text += fmt::format("{}{:<18}", indent, e.name);
+        if (e.kind != ElementKind::slider) text += " N " + shown(f.N);
+        for (std::size_t i = 0; i < f.T.size(); ++i) text += (i == 0 ? " T " : ", ") + shown(f.T[i]);
+        text += "\n";
+    }
+    return text;
+}
+
+std::string set_text(const EquilibriaReport& r, std::size_t k) {
+    const Equilibria& e = r.equilibria;
+    const EquilibriumSet& s = e.sets[k];
+    const std::vector<std::string> closed = closed_names(e, s.closed);
+    std::string text = fmt::format("  {:<4} {}{}, {}", Equilibria::label(k), to_string(s.shape),
+                                   s.dimension > 1 ? fmt::format(" of dimension {}", s.dimension) : "",
+                                   closed.empty() ? "no contact closed" : "closed: " + listing(closed, "and", "", 6));
+    text += s.exact ? ", exact" : fmt::format(", to {:.0e}", s.tolerance);
+    if (s.contains_frictionless) text += ", contains the frictionless equilibrium";
+    text += "\n";
+    for (std::size_t i = 0; i < e.coordinates.size(); ++i) {
+        const auto c = static_cast<Eigen::Index>(i);
+        text +=
+            fmt::format("       {:<10} {}{}\n", e.coordinates[i],
+                        s.lower(c) == s.upper(c) ? shown(s.lower(c)) : shown(s.lower(c)) + " .. " + shown(s.upper(c)),
+                        s.around[i] != 0 ? "  (all around)" : "");
+    }
+    if (!s.touches.empty()) {
+        std::vector<std::string> list;
+        for (const int other : s.touches) list.push_back(Equilibria::label(static_cast<std::size_t>(other)));
+        text += "       touches " + listing(list) + "\n";
+    }
+    if (s.shape == SetShape::curve || s.shape == SetShape::interval)
+        for (const SetLimit& l : s.limits)
+            if (!reason(r, l).empty()) {
+                text += "       ends where " + reason(r, l);
+                for (Eigen::Index i = 0; i < l.q.size(); ++i)
+                    if (s.lower(i) != s.upper(i)) text += fmt::format(", {} = {}", e.coordinates[ix(i)], shown(l.q(i)));
+                text += "\n";
+            }
+    return text;
+}
+
+std::string point_text(const EquilibriaReport& r) {
+    const EquilibriumPoint& p = *r.point;
+    std::string text = "  point";
+    for (Eigen::Index i = 0; i < p.q.size() && i < 12; ++i)
+        text += fmt::format("{} {} = {}", i == 0 ? "" : ",", r.equilibria.coordinates[ix(i)], shown(p.q(i)));
+    if (p.q.size() > 12) text += fmt::format(" and {} more", p.q.size() - 12);
+    text += "\n";
+    if (!r.completed.empty()) text += "       chosen: " + listing(r.completed) + "\n";
+    if (p.is_equilibrium) {
+        text += fmt::format("       an equilibrium, margin {:.3g}{}{}; forces that hold it\n", p.margin + 0.0,
+                            p.hyperstatic > 0 ? fmt::format(", {} times hyperstatic", p.hyperstatic) : "",
+                            p.self_stress ? ", jams without load" : "");
+        text += force_text(r, p.forces, "         ");
+        for (const auto& [name, force] : p.control)
+            text += fmt::format("         control of {:<7} {}\n", name, shown(force));
+        return text;
+    }
+    text += fmt::format("       {}: {}\n", p.decided ? "no equilibrium" : "undecided", p.why);
+    for (std::size_t k = 0; k < std::min<std::size_t>(4, p.separations.size()); ++k) {
+        text += "         direction";
+        for (Eigen::Index i = 0; i < p.q.size() && i < 12; ++i)
+            text += fmt::format(" {} {}", r.equilibria.coordinates[ix(i)], shown(p.separations[k].v(i)));
+        text += fmt::format(", power at least {:.6g}\n", p.separations[k].power);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string equilibria_text(const EquilibriaReport& r) {
+    const Equilibria& e = r.equilibria;
+    std::string text = e.model + "\n";
+    if (e.status == SearchStatus::searched || !e.sets.empty())
+        text += fmt::format("  {} found\n", counted(e.sets.size(), "equilibrium set"));
+    for (std::size_t k = 0; k < e.sets.size(); ++k) text += set_text(r, k);
+    std::vector<std::string> periodic;
+    for (std::size_t i = 0; i < e.periods.size(); ++i)
+        if (e.periods[i] > 0.0) periodic.push_back(e.coordinates[i] + " by " + shown(e.periods[i]));
+    if (!periodic.empty() && !e.sets.empty())
+        text += "  each set stands for its copies, shifted in " + listing(periodic) + "\n";
+    if (r.point) text += point_text(r);
+    for (const std::string& w : e.warnings) text += "  warning " + w + "\n";
+    for (const std::string& w : r.warnings) text += "  warning " + w + "\n";
+    return text;
+}
+
+std::string equilibria_json(const EquilibriaReport& r) {
+    const Equilibria& e = r.equilibria;
+    Json sets = Json::array(), periods = Json::object();
+    for (std::size_t k = 0; k < e.sets.size(); ++k) sets.push_back(set_json(r, k));
+    for (std::size_t i = 0; i < e.periods.size(); ++i)
+        if (e.periods[i] > 0.0) periods[e.coordinates[i]] = e.periods[i];
+    std::vector<std::string> warnings = e.warnings;
+    warnings.insert(warnings.end(), r.warnings.begin(), r.warnings.end());
+    Json j{{"model", e.model},
+           {"status", to_string(e.status)},
+           {"time", e.time},
+           {"sets", std::move(sets)},
+           {"periods", std::move(periods)}};
+    if (r.point) j["point"] = point_json(r);
+    j["warnings"] = std::move(warnings);
+    j["statistics"] = {{"combinations", e.combinations},
+                       {"starts", e.starts},
+                       {"programs", e.programs},
+                       {"seconds", number(r.seconds)}};
+    return j.dump(2) + "\n";
+}
+
+std::string sets_csv(const EquilibriaReport& r) {
+    const Equilibria& e = r.equilibria;
+    Csv csv;
+    csv.cell("set").cell("closed").cell("shape").cell("dimension").cell("exact").cell("contains_frictionless");
+    for (const std::string& c : e.coordinates) csv.cell(c + " least").cell(c + " greatest");
+    csv.cell("potential least").cell("potential greatest").end_line();
+    for (std::size_t k = 0; k < e.sets.size(); ++k) {
+        const EquilibriumSet& s = e.sets[k];
+        std::string closed;
+        for (const std::string& name : closed_names(e, s.closed)) closed += (closed.empty() ? "" : " + ") + name;
+        csv.cell(Equilibria::label(k)).cell(closed).cell(std::string(to_string(s.shape)));
+        csv.cell(std::to_string(s.dimension)).cell(s.exact ? "1" : "0").cell(s.contains_frictionless ? "1" : "0");
+        for (Eigen::Index i = 0; i < s.lower.size(); ++i) csv.cell(s.lower(i)).cell(s.upper(i));
+        csv.cell(s.potential_least).cell(s.potential_greatest).end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string boundary_csv(const EquilibriaReport& r) {
+    const Equilibria& e = r.equilibria;
+    Csv csv;
+    csv.cell("set").cell("what");
+    for (const std::string& c : e.coordinates) csv.cell(c);
+    csv.end_line();
+    const auto line = [&](std::size_t k, const char* what, const Vector& q) {
+        csv.cell(Equilibria::label(k)).cell(what);
+        for (Eigen::Index i = 0; i < q.size(); ++i) csv.cell(q(i));
+        csv.end_line();
+    };
+    for (std::size_t k = 0; k < e.sets.size(); ++k) {
+        for (const Vector& q : e.sets[k].boundary) line(k, "boundary", q);
+        for (const Vector& q : e.sets[k].samples) line(k, "inside", q);
+    }
+    return std::move(csv).text();
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/gain_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/results/detail/csv.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::control;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t most_rows = 60, most_forces = 4, most_coordinates = 6;
+
+using Names = std::vector<std::string>;
+
+Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+Json number(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
+
+Json by_name(const Names& names, const std::vector<double>& values) {
+    Json j = Json::object();
+    for (std::size_t i = 0; i < names.size() && i < values.size(); ++i) j[names[i]] = number(values[i]);
+    return j;
+}
+
+double normal_force(const Measures& m, std::size_t element) {
+    for (const trajectory::Reaction& r : m.forces)
+        if (r.element == static_cast<int>(element)) return r.N;
+    return 0.0;
+}
+
+/// Rows of a rest are constraints, then contacts; elements are contacts, then constraints.
+double steady_force(const Rest& rest, const Names& elements, std::size_t element, std::size_t constraints) {
+    const std::size_t contacts = static_cast<std::size_t>(rest.lambda.size()) - constraints;
+    if (element >= elements.size() || element >= static_cast<std::size_t>(rest.lambda.size())) return 0.0;
+    return rest.lambda(static_cast<Eigen::Index>(element < contacts ? constraints + element : element - contacts));
+}
+
+Json steady_json(const Measures& m, const Names& coordinates, const Names& elements, std::size_t constraints) {
+    if (!m.steady.found) return {{"found", false}, {"reason", m.steady.reason}};
+    Json forces = Json::object(), closed = Json::array();
+    for (std::size_t e = 0; e < static_cast<std::size_t>(m.steady.lambda.size()); ++e)
+        forces[elements[e]] = {{"N", number(steady_force(m.steady, elements, e, constraints))}};
+    for (const int row : m.steady.closed) closed.push_back(elements[static_cast<std::size_t>(row) - constraints]);
+    return {{"found", true},
+            {"q", by_name(coordinates, m.steady.q)},
+            {"forces", std::move(forces)},
+            {"contacts_closed", std::move(closed)},
+            {"minimum", m.steady.minimum()}};
+}
+
+Json measures_json(const Measures& m, const Names& coordinates, const Names& elements, std::size_t constraints) {
+    Json forces = Json::object();
+    for (const trajectory::Reaction& r : m.forces)
+        forces[elements[static_cast<std::size_t>(r.element)]] = {{"N", number(r.N)}, {"T", r.T}};
+    Json j{
+        {"status", trajectory::to_string(m.status)},
+        {"settling_time", number(m.settling_time)},
+        {"impacts", m.impacts},
+        {"accumulations", m.accumulations},
+        {"peak_impulse", number(m.peak_impulse)},
+        {"peak_contact", m.peak_contact < 0 ? Json(nullptr) : Json(elements[static_cast<std::size_t>(m.peak_contact)])},
+        {"final", {{"t", number(m.end.t)}, {"q", by_name(coordinates, m.end.q)}, {"u", by_name(coordinates, m.end.u)}}},
+        {"forces", std::move(forces)},
+        {"steady", steady_json(m, coordinates, elements, constraints)}};
+    if (m.peak_force > 0.0) j["peak_force"] = number(m.peak_force);
+    if (!m.not_settled.empty()) j["not_settled"] = m.not_settled;
+    if (!m.reason.empty()) j["reason"] = m.reason;
+    return j;
+}
+
+std::string title(const GainHead& head) {
+    return fmt::format("{}\n  method      {}  ({})\n", head.model, head.method, head.options);
+}
+
+std::string warnings_text(const GainHead& head) {
+    std::string text;
+    for (const std::string& w : head.warnings) text += "  warning     " + w + "\n";
+    return text;
+}
+
+std::string cell(const std::optional<double>& x) { return x ? fmt::format("{:.8g}", *x) : std::string("-"); }
+
+}  // namespace
+
+std::string gain_study_text(const GainStudy& study, const GainHead& head) {
+    std::string text =
+        title(head) + fmt::format("  {} to t = {}, settled within {:g} % of the initial distance\n   ",
+                                  counted(study.runs.size(), "run"), number_text(head.t_end), 100.0 * head.band);
+    for (const sensitivity::Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
+    text += fmt::format(" {:>12} {:>8} {:>14}", "settled at", "impacts", "peak impulse");
+    const std::size_t coordinates = std::min(study.coordinates.size(), most_coordinates);
+    const std::size_t elements = std::min(study.elements.size(), most_forces);
+    const auto any = [&](auto has) { return std::any_of(study.runs.begin(), study.runs.end(), has); };
+    const bool springs = any([](const StudiedRun& r) { return r.measures.peak_force > 0.0; });
+    const bool steady = any([](const StudiedRun& r) { return r.measures.steady.found; });
+    if (springs) text += fmt::format(" {:>14}", "peak force");
+    for (std::size_t i = 0; i < coordinates; ++i) text += fmt::format(" {:>14}", study.coordinates[i]);
+    for (std::size_t e = 0; e < elements; ++e) text += fmt::format(" {:>14}", "N " + study.elements[e]);
+    for (std::size_t e = 0; steady && e < elements; ++e) text += fmt::format(" {:>16}", "steady " + study.elements[e]);
+    text += "  status\n";
+    for (std::size_t r = 0; r < std::min(study.runs.size(), most_rows); ++r) {
+        const StudiedRun& run = study.runs[r];
+        const Measures& m = run.measures;
+        text += "   ";
+        for (const double v : run.values) text += fmt::format(" {:>12.6g}", v);
+        if (!run.done) {
+            text += "  not done\n";
+            continue;
+        }
+        text += fmt::format(" {:>12} {:>8} {:>14.8g}", cell(m.settling_time),
+                            std::to_string(m.impacts) + (m.accumulations > 0 ? "+" : ""), m.peak_impulse);
+        if (springs) text += fmt::format(" {:>14.8g}", m.peak_force);
+        for (std::size_t i = 0; i < coordinates; ++i) text += fmt::format(" {:>14.8g}", m.end.q[i]);
+        for (std::size_t e = 0; e < elements; ++e) text += fmt::format(" {:>14.8g}", normal_force(m, e));
+        for (std::size_t e = 0; steady && e < elements; ++e)
+            text += m.steady.found
+                        ? fmt::format(" {:>16.8g}", steady_force(m.steady, study.elements, e, study.constraints))
+                        : fmt::format(" {:>16}", "-");
+        text += fmt::format("  {}\n", trajectory::to_string(m.status));
+    }
+    if (study.runs.size() > most_rows) text += fmt::format("    … {} runs in all\n", study.runs.size());
+    if (any([](const StudiedRun& r) { return r.measures.accumulations > 0; }))
+        text += "    + and infinitely many more, up to a time at which they end\n";
+    if (!study.complete) text += "  interrupted\n";
+    return text + warnings_text(head);
+}
+
+std::string gain_study_json(const GainStudy& study, const GainHead& head) {
+    Json vary = Json::object(), runs = Json::array();
+    for (const sensitivity::Vary& v : study.vary) vary[v.name] = v.values;
+    for (const StudiedRun& run : study.runs) {
+        Json values = Json::object();
+        for (std::size_t p = 0; p < study.vary.size(); ++p) values[study.vary[p].name] = run.values[p];
+        Json j{{"parameters", std::move(values)}};
+        if (run.done)
+            j.update(measures_json(run.measures, study.coordinates, study.elements, study.constraints));
+        else
+            j["status"] = "interrupted";
+        runs.push_back(std::move(j));
+    }
+    const Json j{{"model", head.model},        {"method", head.method},    {"t_end", head.t_end},
+                 {"settling_band", head.band}, {"vary", std::move(vary)},  {"complete", study.complete},
+                 {"runs", std::move(runs)},    {"warnings", head.warnings}};
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string gain_study_csv(const GainStudy& study) {
+    Csv csv;
+    for (const sensitivity::Vary& v : study.vary) csv.cell(v.name);
+    for (const char* const name :
+         {"status", "settling_time", "impacts", "accumulations", "peak_impulse", "peak_force", "t"})
+        csv.cell(std::string(name));
+    for (const std::string& q : study.coordinates) csv.cell(q);
+    for (const std::string& q : study.coordinates) csv.cell(q + "'");
+    for (const std::string& e : study.elements) csv.cell("lambdaN " + e);
+    for (const std::string& q : study.coordinates) csv.cell("steady " + q);
+    for (const std::string& e : study.elements) csv.cell("steady lambdaN " + e);
+    csv.end_line();
+    for (const StudiedRun& run : study.runs) {
+        const Measures& m = run.measures;
+        for (const double v : run.values) csv.cell(v);
+        csv.cell(std::string(run.done ? trajectory::to_string(m.status) : "interrupted"));
+        m.settling_time ? csv.cell(*m.settling_time) : csv.cell(std::string());
+        csv.cell(static_cast<double>(m.impacts)).cell(static_cast<double>(m.accumulations));
+        csv.cell(m.peak_impulse).cell(m.peak_force).cell(m.end.t);
+        csv.cells(m.end.q, study.coordinates.size()).cells(m.end.u, study.coordinates.size());
+        std::vector<double> forces, steady;
+        for (std::size_t e = 0; run.done && e < study.elements.size(); ++e) forces.push_back(normal_force(m, e));
+        csv.cells(forces, study.elements.size());
+        csv.cells(m.steady.found ? m.steady.q : std::vector<double>(), study.coordinates.size());
+        for (std::size_t e = 0; m.steady.found && e < study.elements.size(); ++e)
+            steady.push_back(steady_force(m.steady, study.elements, e, study.constraints));
+        csv.cells(steady, study.elements.size());
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string gain_solution_text(const GainSolution& s, const GainHead& head) {
+    std::string text = title(head);
+    text += fmt::format("  target      {}, {}\n", s.target,
+                        s.at == TargetAt::steady ? "at the rest that the motion leads to"
+                                                 : fmt::format("at t = {}", number_text(head.t_end)));
+    text += fmt::format("  status      {}{}\n", to_string(s.status), s.reason.empty() ? "" : ": " + s.reason);
+    if (!std::isnan(s.value)) {
+        text += fmt::format("  {} {} = {}\n", s.status == SolveStatus::solved ? "answer     " : "nearest    ",
+                            s.unknown, number_text(s.value));
+        text += fmt::format("  left side   {}, off by {:.2e}\n", number_text(s.reached.left), s.reached.difference);
+        if (s.derivative) text += fmt::format("  derivative  {:.10g} of the target, exactly\n", *s.derivative);
+        const Measures& m = s.run.measures;
+        text += fmt::format("  run         settled at {}, {}{}, peak impulse {:.8g}\n", cell(m.settling_time),
+                            counted(static_cast<std::size_t>(m.impacts), "impact"),
+                            m.accumulations > 0 ? " and infinitely many more" : "", m.peak_impulse);
+        if (m.steady.found)
+            for (std::size_t i = 0; i < std::min(s.coordinates.size(), most_coordinates); ++i)
+                text += fmt::format("  {:<11} {} = {:.12g}\n", i == 0 ? "steady" : "", s.coordinates[i], m.steady.q[i]);
+        for (std::size_t e = 0;
+             m.steady.found && e < std::min<std::size_t>(static_cast<std::size_t>(m.steady.lambda.size()), 12); ++e)
+            text += fmt::format("  {:<11} {:<18} N {:.12g}\n", e == 0 ? "forces" : "", s.elements[e],
+                                steady_force(m.steady, s.elements, e, s.constraints));
+    }
+    text += fmt::format("  tried       {} with {} from {:.6g} to {:.6g}\n", counted(s.trials.size(), "run"), s.unknown,
+                        s.explored_low, s.explored_high);
+    return text + warnings_text(head);
+}
+
+std::string gain_solution_json(const GainSolution& s, const GainHead& head) {
+    Json trials = Json::array();
+    for (const SolveTrial& t : s.trials) {
+        Json j{{s.unknown, t.value},
+               {"left", t.target ? number(t.target->left) : Json(nullptr)},
+               {"difference", t.target ? number(t.target->difference) : Json(nullptr)},
+               {"derivative", number(t.derivative)}};
+        if (!t.refused.empty()) j["refused"] = t.refused;
+        trials.push_back(std::move(j));
+    }
+    const bool any = !std::isnan(s.value);
+    Json j{{"model", head.model},
+           {"method", head.method},
+           {"t_end", head.t_end},
+           {"solve_for", s.unknown},
+           {"target", s.target},
+           {"at", s.at == TargetAt::steady ? "steady" : "end"},
+           {"status", to_string(s.status)},
+           {"value", number(s.value)},
+           {"solution", s.status == SolveStatus::solved ? Json{{s.unknown, number(s.value)}} : Json(nullptr)},
+           {"left", any ? number(s.reached.left) : Json(nullptr)},
+           {"difference", any ? number(s.reached.difference) : Json(nullptr)},
+           {"derivative", number(s.derivative)},
+           {"bracket", s.bracket ? Json{s.bracket->first, s.bracket->second} : Json(nullptr)},
+           {"explored", {s.explored_low, s.explored_high}},
+           {"left_range", {s.target_low, s.target_high}},
+           {"run", any ? measures_json(s.run.measures, s.coordinates, s.elements, s.constraints) : Json(nullptr)},
+           {"trials", std::move(trials)},
+           {"warnings", head.warnings}};
+    if (!s.reason.empty()) j["reason"] = s.reason;
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/io/report/impact_report.hpp"
+#include "saltus/io/results/detail/csv.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::impact;
+using Eigen::Index;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int points_an_arc = 33;
+
+Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+
+Json list(const Vector& x) {
+    Json j = Json::array();
+    for (Index k = 0; k < x.size(); ++k) j.push_back(number(x(k)));
+    return j;
+}
+
+Json columns(const Matrix& A) {
+    Json j = Json::array();
+    for (Index k = 0; k < A.cols(); ++k) j.push_back(list(A.col(k)));
+    return j;
+}
+
+Json by_coordinate(const ImpactReport& r, const Vector& u) {
+    Json j = Json::object();
+    for (Index k = 0; k < u.size(); ++k) j[r.coordinates[static_cast<std::size_t>(k)]] = number(u(k));
+    return j;
+}
+
+/// {"N", "T"} of each element; friction of constraints comes in blocks of its own.
+Json by_contact(const ImpactReport& r, const Vector& x) {
+    const FrictionalCollision& c = r.at.collision;
+    Json j = Json::object();
+    if (x.size() != c.directions.cols()) return j;
+    each_block(c, [&](std::size_t k, Index row) {
+        Json& own = j[name_of(c, k)];
+        if (own.is_null()) own = {{"N", 0.0}, {"T", Json::array()}};
+        for (int i = 0; i < c.sizes[k]; ++i) {
+            if (row_kind(c.laws[k], i) == RowKind::tangential)
+                own["T"].push_back(number(x(row + i)));
+            else
+                own["N"] = number(x(row + i));
+        }
+    });
+    return j;
+}
+
+Json names(const ImpactReport& r, const std::vector<int>& columns) {
+    Json j = Json::array();
+    for (const int k : columns)
+        j.push_back(name_of(r.at.collision, static_cast<std::size_t>(r.study.blocks[static_cast<std::size_t>(k)])));
+    return j;
+}
+
+const char* to_text(Verdict v) {
+    switch (v) {
+        case Verdict::dissipates: return "dissipates";
+        case Verdict::may_dissipate: return "may-dissipate";
+        case Verdict::supplies_energy: return "supplies-energy";
+        case Verdict::into_obstacle: return "into-obstacle";
+        case Verdict::not_by_contacts: return "not-by-contacts";
+        case Verdict::undecided: return "undecided";
+        case Verdict::invalid: return "invalid";
+    }
+    return "";
+}
+
+const char* to_text(RemarkKind kind) {
+    switch (kind) {
+        case RemarkKind::no_contacts: return "no-contacts";
+        case RemarkKind::single_contact: return "single-contact";
+        case RemarkKind::no_excitation: return "no-excitation";
+        case RemarkKind::uniform_excitation: return "uniform-excitation";
+        case RemarkKind::nonuniform_excitation: return "nonuniform-excitation";
+        case RemarkKind::kinetic_excitation: return "kinetic-excitation";
+        case RemarkKind::not_approaching: return "not-approaching";
+        case RemarkKind::singular_delassus: return "singular-delassus";
+        case RemarkKind::redundant_contacts: return "redundant-contacts";
+        case RemarkKind::no_corner_points: return "no-corner-points";
+        case RemarkKind::impulses_unbounded: return "impulses-unbounded";
+        case RemarkKind::empty_P_plus: return "empty-P-plus";
+        case RemarkKind::empty_P_minus: return "empty-P-minus";
+        case RemarkKind::bilateral_violated: return "bilateral-violated";
+    }
+    return "";
+}
+
+const char* to_text(Bound bound) {
+    switch (bound) {
+        case Bound::contact: return "contact";
+        case Bound::impulse: return "impulse";
+        case Bound::ball: return "ball";
+    }
+    return "";
+}
+
+Json polyhedron(const ImpactReport& r, const VelocityPolyhedron& p) {
+    using Status = VelocityPolyhedron::Status;
+    Json j{{"empty", p.status == Status::empty}};
+    if (p.status != Status::described) {
+        j["why"] = p.why;
+        if (p.closing.size() > 0) {
+            Json closing = Json::array();
+            for (Index k = 0; k < p.closing.size(); ++k)
+                if (p.closing(k) > 0.0) closing.push_back(names(r, {static_cast<int>(k)})[0]);
+            j["closing"] = std::move(closing);
+        }
+        return j;
+    }
+    Json at = Json::array();
+    for (const std::vector<int>& contacts : p.contacts) at.push_back(names(r, contacts));
+    j["corner_points"] = columns(p.corner_points);
+    j["contacts"] = std::move(at);
+    j["rays"] = columns(p.rays);
+    j["lineality"] = columns(p.lineality);
+    j["redundant"] = names(r, p.redundant);
+    return j;
+}
+
+std::string bound_name(const ImpactReport& r, Bound bound, int index) {
+    return bound == Bound::ball ? std::to_string(index) : std::string(names(r, {index})[0]);
+}
+
+Json piece(const ImpactReport& r, const BoundaryPiece& p) {
+    Json j{{"kind", p.arc ? "arc" : "segment"}, {"bound", to_text(p.bound)}};
+    if (p.bound == Bound::ball)
+        j["corner_point"] = p.index;
+    else
+        j["contact"] = bound_name(r, p.bound, p.index);
+    j["from"] = list(p.from);
+    j["to"] = list(p.to);
+    if (!p.arc) return j;
+    j["centre"] = list(p.centre);
+    j["first"] = list(p.first);
+    j["second"] = list(p.second);
+    j["phi"] = {p.phi_from, p.phi_to};
+    return j;
+}
+
+Json set(const ImpactReport& r) {
+    using Status = ConsistencyBoundary::Status;
+    const ConsistencyBoundary& b = r.study.boundary;
+    const ConsistencyMesh& m = r.study.mesh;
+    if (m.status == Status::described) {
+        Json points = Json::array(), bounds = Json::array();
+        for (std::size_t k = 0; k < m.points.size(); ++k) {
+            points.push_back(list(m.points[k]));
+            bounds.push_back(to_text(m.bound[k]));
+        }
+        return {{"dimension", 3},
+                {"points", std::move(points)},
+                {"bounds", std::move(bounds)},
+                {"triangles", m.triangles},
+                {"volume", number(m.volume)}};
+    }
+    if (b.status == Status::described || b.status == Status::empty) {
+        Json vertices = Json::array(), pieces = Json::array();
+        for (const Vector& v : b.vertices) vertices.push_back(list(v));
+        for (const BoundaryPiece& p : b.pieces) pieces.push_back(piece(r, p));
+        Json j{{"empty", b.status == Status::empty}, {"dimension", b.dimension}, {"vertices", std::move(vertices)}};
+        j["area"] = number(b.area);
+        j["pieces"] = std::move(pieces);
+        if (!b.why.empty()) j["why"] = b.why;
+        return j;
+    }
+    return nullptr;
+}
+
+Json balls(const ImpactReport& r) {
+    Json j = Json::array();
+    for (const Ball& b : r.study.balls.balls)
+        j.push_back({{"centre", list(b.centre)},
+                     {"radius_squared", number(b.radius_squared)},
+                     {"contacts", names(r, b.contacts)}});
+    return j;
+}
+
+Json parts(const WorkParts& p) {
+    return {{"normal", number(p.normal)}, {"tangential", number(p.tangential)}, {"bilateral", number(p.bilateral)}};
+}
+
+Json work(const ImpactReport& r) {
+    const Study& s = r.study;
+    Json j{{"min", number(s.least.work)},
+           {"max", number(s.greatest.work)},
+           {"Lambda_min", by_contact(r, s.least.Lambda)},
+           {"Lambda_max", by_contact(r, s.greatest.Lambda)},
+           {"b0", by_coordinate(r, s.least.b)},
+           {"b0_max", by_coordinate(r, s.greatest.b)},
+           {"parts_min", parts(s.least.parts)},
+           {"parts_max", parts(s.greatest.parts)},
+           {"gap", number(std::max(s.least.gap, s.greatest.gap))},
+           {"obstacle_work_min", number(s.least.obstacle_work)},
+           {"obstacle_work_max", number(s.greatest.obstacle_work)}};
+    if (!s.least.why.empty()) j["why_min"] = s.least.why;
+    if (!s.greatest.why.empty()) j["why_max"] = s.greatest.why;
+    if (s.given) {
+        j["given"] = {{"Lambda", by_contact(r, s.given->Lambda)}, {"work", number(s.given->parts.total())},
+                      {"parts", parts(s.given->parts)},           {"obstacle_work", number(s.given->obstacle_work)},
+                      {"misses_u_plus", number(s.given->misses)}, {"outside_cones", number(s.given->outside)}};
+    }
+    return j;
+}
+
+Json dissipation(const ImpactReport& r) {
+    const Study& s = r.study;
+    if (!s.dissipation) return nullptr;
+    const DissipationTest& t = *s.dissipation;
+    Json j{
+        {"safe", t.safe},
+        {"small_coefficients", {{"holds", t.small_coefficients}, {"left", number(t.left)}, {"right", number(t.right)}}},
+        {"equal_coefficients", t.equal_coefficients},
+        {"no_friction", t.no_friction},
+        {"condition_number", number(t.condition)},
+        {"smallest_eigenvalue", number(t.smallest_eigenvalue)},
+        {"text", t.sentence},
+        {"example", nullptr}};
+    if (s.creation && s.creation->found)
+        j["example"] = {{"u_minus", by_coordinate(r, s.creation->u_minus)},
+                        {"u_plus", by_coordinate(r, s.creation->u_plus)},
+                        {"Lambda", by_contact(r, s.creation->Lambda)},
+                        {"energy_created", s.creation->work},
+                        {"energy_before", s.creation->energy_before}};
+    return j;
+}
+
+std::string dump(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string impact_json(const ImpactReport& r) {
+    const Study& s = r.study;
+    const FrictionalCollision& c = r.at.collision;
+    Json remarks = Json::array();
+    for (const Remark& remark : s.remarks) {
+        Json contacts = Json::array();
+        for (const int b : remark.contacts) contacts.push_back(name_of(c, static_cast<std::size_t>(b)));
+        remarks.push_back({{"kind", to_text(remark.kind)}, {"text", remark.text}, {"contacts", std::move(contacts)}});
+    }
+    const double slack = s.kinematic.worst < 0 ? INFINITY : s.kinematic.slack(s.kinematic.worst);
+    Json j{
+        {"model", r.model},
+        {"t", r.at.t},
+        {"u_minus", by_coordinate(r, c.u_minus)},
+        {"u_plus", by_coordinate(r, c.u_plus)},
+        {"u_plus_from", r.source},
+        {"impulse", c.impulse.size() == 0 ? Json::object() : by_coordinate(r, c.impulse)},
+        {"alpha", r.alpha},
+        {"gamma_minus", by_contact(r, s.gamma_minus)},
+        {"gamma_plus", by_contact(r, s.gamma_plus)},
+        {"chi", by_contact(r, c.chi)},
+        {"kinematic", {{"holds", s.kinematic.holds}, {"slack", number(slack)}}},
+        {"kinetic",
+         {{"holds", s.kinetic.holds}, {"distance", number(s.kinetic.distance)}, {"jump", number(s.kinetic.impulse)}}},
+        {"work", work(r)},
+        {"energy_change", number(s.energy_change)},
+        {"energy", {{"before", number(s.energy_minus)}, {"after", number(s.energy_plus)}}},
+        {"external_work", number(s.external_work)},
+        {"consistent", consistent(s.verdict)},
+        {"consistent_with_external_work", consistent(s.verdict_with_external_work)},
+        {"verdict", to_text(s.verdict)},
+        {"text", s.sentence},
+        {"remarks", std::move(remarks)},
+        {"corner_points",
+         s.plus.status == VelocityPolyhedron::Status::described ? columns(s.plus.corner_points) : Json::array()},
+        {"P_plus", polyhedron(r, s.plus)},
+        {"P_minus", polyhedron(r, s.minus)},
+        {"jumps", {{"generators", columns(-s.cone.polar_generators)}, {"contacts", names(r, s.cone.polar_contacts)}}},
+        {"balls", balls(r)},
+        {"set", set(r)}};
+    if (s.nearest.status == NearestConsistent::Status::found)
+        j["nearest"] = {{"u", by_coordinate(r, s.nearest.u)},
+                        {"distance", number(s.nearest.distance)},
+                        {"Lambda", by_contact(r, s.nearest.Lambda)},
+                        {"work", number(s.nearest.work)}};
+    else
+        j["nearest"] = {{"u", nullptr}, {"why", s.nearest.why}};
+    j["newton"] = dissipation(r);
+    if (s.cause)
+        j["cause"] = {{"energy_created", s.cause->created},
+                      {"contact", name_of(c, static_cast<std::size_t>(std::max(0, s.cause->block)))},
+                      {"law", s.cause->law},
+                      {"text", s.cause->sentence}};
+    j["warnings"] = r.warnings;
+    return dump(j);
+}
+
+std::string set_csv(const ImpactReport& r) {
+    const ConsistencyBoundary& b = r.study.boundary;
+    if (b.pieces.empty()) return {};
+    Csv csv;
+    csv.cell(std::string("kind")).cell(std::string("bound")).cell(std::string("contact or corner point"));
+    for (const char* const what : {"from ", "to ", "centre ", "first ", "second "})
+        for (const std::string& x : r.coordinates) csv.cell(what + x + "'");
+    csv.cell(std::string("phi_from")).cell(std::string("phi_to")).end_line();
+    const auto cells = [&](const Vector& x) { csv.cells({x.data(), x.data() + x.size()}, r.coordinates.size()); };
+    for (const BoundaryPiece& p : b.pieces) {
+        csv.cell(std::string(p.arc ? "arc" : "segment")).cell(std::string(to_text(p.bound)));
+        csv.cell(bound_name(r, p.bound, p.index));
+        for (const Vector* const x : {&p.from, &p.to, &p.centre, &p.first, &p.second}) cells(*x);
+        csv.cells(p.arc ? std::vector{p.phi_from, p.phi_to} : std::vector<double>(), 2).end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string set_points_csv(const ImpactReport& r) {
+    const ConsistencyBoundary& b = r.study.boundary;
+    const ConsistencyMesh& m = r.study.mesh;
+    std::vector<Vector> points = m.points;
+    for (const BoundaryPiece& p : b.pieces) {
+        const int count = p.arc ? points_an_arc : 2;
+        for (int k = 0; k + 1 < count; ++k) points.push_back(p.at(static_cast<double>(k) / (count - 1)));
+    }
+    if (b.dimension == 2 && !points.empty() && m.points.empty()) points.push_back(points.front());
+    if (points.empty()) points = b.vertices;
+    if (points.empty()) return {};
+    Csv csv;
+    for (const std::string& x : r.coordinates) csv.cell(x + "'");
+    csv.end_line();
+    for (const Vector& x : points) {
+        csv.cells({x.data(), x.data() + x.size()}, r.coordinates.size());
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string set_triangles_csv(const ImpactReport& r) {
+    if (r.study.mesh.triangles.empty()) return {};
+    Csv csv;
+    csv.cell(std::string("a")).cell(std::string("b")).cell(std::string("c")).end_line();
+    for (const auto& [a, b, c] : r.study.mesh.triangles) csv.cell(a).cell(b).cell(c).end_line();
+    return std::move(csv).text();
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/simulate_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/text.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::trajectory;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t long_list = 12, first_events = 20, last_events = 5;
+
+std::vector<std::string> names_of(const Trajectory& t, const std::vector<int>& elements) {
+    std::vector<std::string> names;
+    for (const int k : elements) names.push_back(t.elements[static_cast<std::size_t>(k)].name);
+    return names;
+}
+
+/// The first three, and how many more there are.
+std::string some(const std::vector<std::string>& items) {
+    constexpr std::size_t most = 3;
+    std::string text;
+    for (std::size_t k = 0; k < std::min(items.size(), most); ++k) text += (k == 0 ? "" : ", ") + items[k];
+    return items.size() > most ? fmt::format("{} and {} more", text, items.size() - most) : text;
+}
+
+/// What the contacts did to the energy at impacts.
+struct Audit {
+    std::size_t impacts = 0;       ///< with those without collision, Painlevé's
+    std::size_t creating = 0;      ///< impacts that create energy
+    double energy_created = 0.0;   ///< by all of them
+    double prevented = 0.0;        ///< by repairs
+    const Event* worst = nullptr;  ///< that created most, otherwise of the largest work
+};
+
+bool worse(const Event& e, const Event& than) {
+    if (e.audit.created != than.audit.created) return !(e.audit.created <= than.audit.created);
+    return !(e.work <= than.work);
+}
+
+/// A work that is no number is not passed over: it is the worst.
+Audit audit(const Trajectory& t) {
+    Audit a;
+    for (const Event& e : t.events) {
+        if (e.kind == EventKind::impact || (e.kind == EventKind::painleve && !e.impulses.empty())) ++a.impacts;
+        if (e.impulses.empty()) continue;
+        if (!(e.audit.created <= 0.0)) {
+            a.energy_created += e.audit.created;
+            ++a.creating;
+        }
+        a.prevented += e.audit.prevented;
+        const bool found = a.worst != nullptr && std::isnan(a.worst->work);
+        if (a.worst == nullptr || (!found && worse(e, *a.worst))) a.worst = &e;
+    }
+    return a;
+}
+
+// ---- for programs
+
+Json by_name(const std::vector<std::string>& names, const std::vector<double>& values) {
+    Json j = Json::object();
+    for (std::size_t k = 0; k < std::min(names.size(), values.size()); ++k) j[names[k]] = values[k];
+    return j;
+}
+
+Json reactions_json(const Trajectory& t, const std::vector<Reaction>& reactions) {
+    Json j = Json::object();
+    for (const Reaction& r : reactions)
+        j[t.elements[static_cast<std::size_t>(r.element)].name] = {{"N", r.N}, {"T", r.T}};
+    return j;
+}
+
+Json event_audit_json(const Trajectory& t, const Event& e) {
+    Json j{{"work", e.work},
+           {"tangential", e.audit.tangential},
+           {"obstacle_work", e.audit.obstacle_work},
+           {"energy_created", e.audit.created},
+           {"contact", nullptr},
+           {"law", nullptr}};
+    if (e.audit.prevented > 0.0) j["energy_prevented"] = e.audit.prevented;
+    if (e.audit.element >= 0) j["contact"] = t.elements[static_cast<std::size_t>(e.audit.element)].name;
+    if (!e.audit.law.empty()) j["law"] = e.audit.law;
+    return j;
+}
+
+Json event_json(const Trajectory& t, const Event& e) {
+    Json j{{"t", e.t},
+           {"kind", to_string(e.kind)},
+           {"contacts", names_of(t, e.elements)},
+           {"u_minus", by_name(t.coordinates, e.u_minus)},
+           {"u_plus", by_name(t.coordinates, e.u_plus)},
+           {"Lambda", reactions_json(t, e.impulses)},
+           {"work", e.work},
+           {"energy_before", e.energy_before},
+           {"energy_after", e.energy_after}};
+    if (!e.impulses.empty()) j["audit"] = event_audit_json(t, e);
+    if (e.kind == EventKind::accumulation) j["impacts"] = e.impacts;
+    if (!e.note.empty()) j["note"] = e.note;
+    return j;
+}
+
+Json audit_json(const Trajectory& t) {
+    const Audit a = audit(t);
+    Json worst;
+    if (a.worst != nullptr) worst = {{"t", a.worst->t}, {"contacts", names_of(t, a.worst->elements)}};
+    if (a.worst != nullptr) worst.update(event_audit_json(t, *a.worst));
+    return {{"impacts", a.impacts},
+            {"creating", a.creating},
+            {"energy_created", a.energy_created},
+            {"energy_prevented", a.prevented},
+            {"worst", std::move(worst)}};
+}
+
+Json statistics_json(const Statistics& s) {
+    return {{"steps", s.steps},
+            {"rejected", s.rejected},
+            {"evaluations", s.evaluations},
+            {"contact_solves", s.contact_solves},
+            {"projections", s.projections},
+            {"worst_contact_residual", s.worst_contact_residual},
+            {"seconds", s.seconds}};
+}
+
+std::string line(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A line for each event, so that a long list of them never is one large document in memory.
+std::string events_json(const Trajectory& t) {
+    std::string text = "[";
+    for (const Event& e : t.events) text += (text.size() > 1 ? ",\n    " : "\n    ") + line(event_json(t, e));
+    return text + (t.events.empty() ? "]" : "\n  ]");
+}
+
+// ---- for people
+
+std::string method_text(const Trajectory& t) {
+    if (t.method == "event") return "event-driven";
+    return t.method == "moreau" ? "Moreau's time-stepping" : t.method;
+}
+
+std::string status_text(const Trajectory& t, double t_end) {
+    std::string text = fmt::format("{}, t = {:.10g} to {:.10g}", to_string(t.status), t.start.t, t.end.t);
+    if (t.status != Status::completed) text += fmt::format(" of {:.10g}", t_end);
+    const bool told = t.reason.empty() || t.status == Status::interrupted;
+    return told ? text : text + "\n              " + t.reason;
+}
+
+/// "y': -4.43 -> 3.54" of the velocities that jump most; what rounding alone changes is not a jump.
+std::string jump_text(const Trajectory& t, const Event& e) {
+    constexpr double rounding = 1e-12;
+    const std::size_t n = std::min({t.coordinates.size(), e.u_minus.size(), e.u_plus.size()});
+    double scale = 0.0;
+    for (std::size_t k = 0; k < n; ++k) scale = std::max({scale, std::abs(e.u_minus[k]), std::abs(e.u_plus[k])});
+    const auto jump = [&](std::size_t k) { return std::abs(e.u_plus[k] - e.u_minus[k]); };
+    std::vector<std::size_t> jumped;
+    for (std::size_t k = 0; k < n; ++k)
+        if (!(jump(k) <= rounding * scale)) jumped.push_back(k);
+    std::stable_sort(jumped.begin(), jumped.end(), [&](std::size_t a, std::size_t b) { return jump(a) > jump(b); });
+    std::vector<std::string> parts;
+    for (const std::size_t k : jumped)
+        parts.push_back(fmt::format("{}': {:.6g} -> {:.6g}", t.coordinates[k], e.u_minus[k] + 0.0, e.u_plus[k] + 0.0));
+    std::string text = some(parts);
+    if (e.kind == EventKind::accumulation)
+        text += (text.empty() ? "" : "; ") + counted(static_cast<std::size_t>(std::max(e.impacts, 0)), "impact") +
+                " before";
+    if (!e.note.empty()) text += (text.empty() ? "" : "; ") + e.note;
+    return text;
+}
+
+std::string event_lines(const Trajectory& t) {
+    const std::size_t count = t.events.size();
+    const bool all = count <= first_events + last_events;
+    std::vector<std::size_t> shown;
+    for (std::size_t k = 0; k < count; ++k)
+        if (all || k < first_events || k + last_events >= count) shown.push_back(k);
+    const auto contacts = [&](std::size_t k) { return some(names_of(t, t.events[k].elements)); };
+    std::size_t width = 8;
+    for (const std::size_t k : shown) width = std::max(width, contacts(k).size());
+    std::string text;
+    std::size_t before = 0;
+    for (const std::size_t k : shown) {
+        if (k > before) text += fmt::format("    ... {} more ...\n", k - before);
+        before = k + 1;
+        std::string row = fmt::format("    {:<15.11g} {:<12} {:<{}}  {}", t.events[k].t, to_string(t.events[k].kind),
+                                      contacts(k), width, jump_text(t, t.events[k]));
+        row.erase(row.find_last_not_of(' ') + 1);
+        text += row + "\n";
+    }
+    const std::string head =
+        count == 0 ? "" : fmt::format("    {:<15} {:<12} {:<{}}  {}\n", "t", "kind", "contacts", width, "what jumped");
+    return fmt::format("  events      {}\n", count) + head + text;
+}
+
+std::string audit_text(const Trajectory& t) {
+    const Audit a = audit(t);
+    if (a.worst == nullptr) return "no impacts";
+    const std::string impacts = counted(a.impacts, "impact");
+    const std::string repaired =
+        a.prevented > 0.0 ? fmt::format("; {:.6g} was prevented by repairs", a.prevented) : std::string();
+    if (a.creating == 0) return impacts + ", no energy created by contacts" + repaired;
+    const EnergyAudit& worst = a.worst->audit;
+    const std::string name = worst.element < 0 ? some(names_of(t, a.worst->elements))
+                                               : t.elements[static_cast<std::size_t>(worst.element)].name;
+    return fmt::format("{}, {} of them created energy: {:.6g} in all, most at t = {:.10g} ({}{}): {:.6g}", impacts,
+                       a.creating, a.energy_created, a.worst->t, name, worst.law.empty() ? "" : ": " + worst.law,
+                       worst.created) +
+           repaired;
+}
+
+std::string final_lines(const Trajectory& t) {
+    std::string text = fmt::format("  final       t = {:.10g}\n", t.end.t);
+    const std::size_t n = std::min({t.coordinates.size(), t.end.q.size(), t.end.u.size()});
+    std::size_t width = 1;
+    for (std::size_t k = 0; k < std::min(n, long_list); ++k) width = std::max(width, t.coordinates[k].size());
+    for (std::size_t k = 0; k < std::min(n, long_list); ++k)  // + 0.0: no -0
+        text += fmt::format("    {:<{}} = {:<18.10g} {}' = {:.10g}\n", t.coordinates[k], width, t.end.q[k] + 0.0,
+                            t.coordinates[k], t.end.u[k] + 0.0);
+    if (n > long_list) text += fmt::format("    and {} more coordinates\n", n - long_list);
+    return text;
+}
+
+/// Those that are not zero.
+std::string force_lines(const Trajectory& t) {
+    std::string text;
+    std::size_t shown = 0, left = 0;
+    for (const Reaction& r : t.forces) {
+        const Element& e = t.elements[static_cast<std::size_t>(r.element)];
+        if (r.N == 0.0 && std::all_of(r.T.begin(), r.T.end(), [](double x) { return x == 0.0; })) continue;
+        if (shown == long_list) {
+            ++left;
+            continue;
+        }
+        text += fmt::format("{}{:<18}", shown++ == 0 ? "  forces      " : std::string(14, ' '), e.name);
+        if (e.kind != ElementKind::slider) text += fmt::format(" N {:.10g}", r.N + 0.0);
+        if (!r.T.empty()) text += fmt::format(" T {:.10g}", fmt::join(r.T, ", "));
+        text += "\n";
+    }
+    return left == 0 ? text : text + fmt::format("              and {} more\n", left);
+}
+
+Json balance_json(const LyapunovBalance& b) {
+    return {{"V", {b.V.front(), b.V.back()}},
+            {"damping", b.damping.back()},
+            {"friction", b.friction.back()},
+            {"springs", b.springs.back()},
+            {"impact_friction", b.impact_friction.back()},
+            {"impact_restitution", b.impact_restitution.back()},
+            {"applied", b.applied.back()},
+            {"driven", b.driven.back()},
+            {"error", b.error},
+            {"largest_increase", b.largest_increase}};
+}
+
+/// "V 9.81 -> 2.57: friction 1, impacts 6.2 (of it friction 0.1); closed to 3e-14"
+std::string balance_text(const LyapunovBalance& b) {
+    std::string text = fmt::format("V {:.10g} -> {:.10g}:", b.V.front() + 0.0, b.V.back() + 0.0);
+    const auto part = [&](const char* name, double value) {
+        if (value != 0.0) text += fmt::format(" {} {:.6g},", name, value);
+    };
+    part("damping", b.damping.back());
+    part("friction", b.friction.back());
+    part("springs", b.springs.back());
+    const double rubbed = b.impact_friction.back(), lost = rubbed + b.impact_restitution.back();
+    if (lost != 0.0 || rubbed != 0.0)
+        text += rubbed != 0.0 ? fmt::format(" impacts {:.6g} (of it friction {:.6g}),", lost, rubbed)
+                              : fmt::format(" impacts {:.6g},", lost);
+    if (b.applied.back() != 0.0 || b.driven.back() != 0.0)
+        text += fmt::format(" brought in {:.6g},", b.applied.back() + b.driven.back());
+    if (text.back() == ':') text += " nothing taken out,";
+    return text + fmt::format(" closed to {:.1e}", b.error);
+}
+
+}  // namespace
+
+std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalance* balance) {
+    std::string text = fmt::format("{}\n  method      {}", t.model, method_text(t));
+    text += t.options.empty() ? "\n" : fmt::format("  ({})\n", t.options);
+    text += "  status      " + status_text(t, t_end) + "\n";
+    text += event_lines(t);
+    text += fmt::format("  energy      initial {:.10g}, final {:.10g}, balance error {:.2g}\n", t.energy.initial + 0.0,
+                        t.energy.final + 0.0, t.energy.balance_error + 0.0);
+    if (balance != nullptr && !balance->empty()) text += "  balance     " + balance_text(*balance) + "\n";
+    text += fmt::format("  violation   gap {:.2g}, constraint {:.2g}\n", t.violation.gap + 0.0,
+                        t.violation.constraint + 0.0);
+    text += "  audit       " + audit_text(t) + "\n";
+    text += final_lines(t);
+    text += force_lines(t);
+    for (std::size_t k = 0; k < std::min(t.warnings.size(), long_list); ++k)
+        text += "  warning     " + t.warnings[k] + "\n";
+    if (t.warnings.size() > long_list)
+        text += fmt::format("              and {} more\n", t.warnings.size() - long_list);
+    return text;
+}
+
+std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance) {
+    std::vector<std::string> warnings = t.warnings;
+    if (!t.reason.empty()) warnings.insert(warnings.begin(), t.reason);
+    std::string text;
+    const auto member = [&](const char* name, const std::string& value) {
+        text += fmt::format("{}  \"{}\": {}", text.empty() ? "{\n" : ",\n", name, value);
+    };
+    member("model", line(t.model));
+    member("method", line(t.method));
+    member("t_end", line(t_end));
+    member("status", line(to_string(t.status)));
+    member("events", events_json(t));
+    member("final",
+           line({{"t", t.end.t}, {"q", by_name(t.coordinates, t.end.q)}, {"u", by_name(t.coordinates, t.end.u)}}));
+    member("forces", line(reactions_json(t, t.forces)));
+    member("energy",
+           line({{"initial", t.energy.initial}, {"final", t.energy.final}, {"balance_error", t.energy.balance_error}}));
+    if (balance != nullptr && !balance->empty()) member("balance", line(balance_json(*balance)));
+    member("violation", line({{"gap", t.violation.gap}, {"constraint", t.violation.constraint}}));
+    member("audit", line(audit_json(t)));
+    member("warnings", line(warnings));
+    member("statistics", line(statistics_json(t.statistics)));
+    return text + "\n}\n";
+}
+
+}  // namespace saltus::io

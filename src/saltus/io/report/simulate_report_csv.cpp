@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/base/error.hpp"
+#include "saltus/io/report/simulate_report.hpp"
+#include "saltus/io/results/detail/csv.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::trajectory;
+
+namespace {
+
+std::string names_of(const Trajectory& t, const Event& e) {
+    std::string text;
+    for (const int k : e.elements) text += (text.empty() ? "" : ";") + t.elements[static_cast<std::size_t>(k)].name;
+    return text;
+}
+
+bool has_normal(const Element& e) { return e.kind != ElementKind::slider; }
+
+void impulse_columns(const Trajectory& t, Csv& csv) {
+    for (const Element& e : t.elements) {
+        if (has_normal(e)) csv.cell("LambdaN " + e.name);
+        for (int k = 0; k < e.tangential; ++k)
+            csv.cell("LambdaT" + (e.tangential > 1 ? std::to_string(k + 1) : "") + " " + e.name);
+    }
+}
+
+void impulse_cells(const Trajectory& t, const Event& event, Csv& csv) {
+    for (std::size_t k = 0; k < t.elements.size(); ++k) {
+        const Element& e = t.elements[k];
+        Reaction sum{static_cast<int>(k), 0.0, std::vector<double>(static_cast<std::size_t>(e.tangential))};
+        for (const Reaction& r : event.impulses) {
+            if (r.element != sum.element) continue;
+            sum.N += r.N;
+            for (std::size_t i = 0; i < std::min(r.T.size(), sum.T.size()); ++i) sum.T[i] += r.T[i];
+        }
+        if (has_normal(e)) csv.cell(sum.N);
+        csv.cells(sum.T, sum.T.size());
+    }
+}
+
+void state_line(double t, const std::vector<double>& q, const std::vector<double>& u, std::size_t n, Csv& csv) {
+    csv.cell(t).cells(q, n).cells(u, n).end_line();
+}
+
+}  // namespace
+
+std::string events_csv(const Trajectory& t) {
+    const std::size_t n = t.coordinates.size();
+    Csv csv;
+    for (const char* const name : {"t", "kind", "contacts", "work", "energy_before", "energy_after", "impacts", "note"})
+        csv.cell(std::string(name));
+    for (const char* const suffix : {"", "'-", "'+"})
+        for (const std::string& x : t.coordinates) csv.cell(x + suffix);
+    impulse_columns(t, csv);
+    csv.end_line();
+    for (const Event& e : t.events) {
+        csv.cell(e.t).cell(std::string(to_string(e.kind))).cell(names_of(t, e));
+        csv.cell(e.work).cell(e.energy_before).cell(e.energy_after).cell(e.impacts).cell(e.note);
+        csv.cells(e.q, n).cells(e.u_minus, n).cells(e.u_plus, n);
+        impulse_cells(t, e, csv);
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string balance_csv(const trajectory::LyapunovBalance& b) {
+    Csv csv;
+    for (const char* const name :
+         {"t", "V", "damping", "friction", "springs", "impact_friction", "impact_restitution", "applied", "driven"})
+        csv.cell(std::string(name));
+    csv.end_line();
+    for (std::size_t k = 0; k < b.size(); ++k) {
+        for (const std::vector<double>* const column :
+             {&b.t, &b.V, &b.damping, &b.friction, &b.springs, &b.impact_friction, &b.impact_restitution, &b.applied,
+              &b.driven})
+            csv.cell((*column)[k]);
+        csv.end_line();
+    }
+    return std::move(csv).text();
+}
+
+std::string states_csv(const Trajectory& t, int samples) {
+    SALTUS_EXPECT(samples >= 2);
+    const std::size_t n = t.coordinates.size();
+    Csv csv;
+    csv.cell(std::string("t"));
+    for (const std::string& x : t.coordinates) csv.cell(x);
+    for (const std::string& x : t.coordinates) csv.cell(x + "'");
+    csv.end_line();
+    std::size_t next = 0;  // event
+    double last = t.start.t - 1.0;
+    for (int k = 0; k < samples; ++k) {
+        const bool inside = k > 0 && k + 1 < samples;
+        if (inside && t.arcs.empty()) continue;
+        const double share = static_cast<double>(k) / (samples - 1);
+        const double at = inside ? t.start.t + (t.end.t - t.start.t) * share : (k == 0 ? t.start.t : t.end.t);
+        for (; next < t.events.size() && t.events[next].t <= at; ++next) {
+            const Event& e = t.events[next];
+            state_line(e.t, e.q, e.u_minus, n, csv);
+            state_line(e.t, e.q, e.u_plus, n, csv);
+            last = e.t;
+        }
+        if (at == last) continue;  // the event says it already
+        const State s = k == 0 ? t.start : (inside ? t.right(at) : t.end);
+        state_line(at, s.q, s.u, n, csv);
+        last = at;
+    }
+    return std::move(csv).text();
+}
+
+}  // namespace saltus::io

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/study_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/results/detail/csv.hpp"
+
+namespace saltus::io {
+
+using namespace saltus::sensitivity;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t most_rows = 60, most_events = 8;
+
+Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+
+const char* name_of(Quantity quantity) { return quantity == Quantity::time ? "time" : "impulse"; }
+
+std::vector<std::string> names(const Study& study, const StudyEvent& e) {
+    std::vector<std::string> list;
+    for (const int k : e.elements) list.push_back(study.elements[static_cast<std::size_t>(k)]);
+    return list;
+}
+
+std::string title(const Study& study, const StudyEvent& e) {
+    const std::vector<std::string> list = names(study, e);
+    return fmt::format("{}{} at {:.12g}", to_string(e.kind), list.empty() ? "" : " of " + listing(list, "and", "", 4),
+                       e.t);
+}
+
+Json event_json(const Study& study, const StudyEvent& e) {
+    return {
+        {"kind", to_string(e.kind)}, {"contacts", names(study, e)}, {"t", number(e.t)}, {"impulse", number(e.impulse)}};
+}
+
+Json law_json(const PowerLaw& law) {
+    Json exponents = Json::object();
+    for (std::size_t k = 0; k < law.of.size(); ++k) exponents[law.of[k]] = number(law.exponents[k]);
+    return {{"exponents", std::move(exponents)}, {"rms", number(law.rms)}, {"runs", law.runs}};
+}
+
+Json fits_json(const EventStudy::Answer::Fits& fits) {
+    Json laws = Json::array();
+    for (const PowerLaw& law : fits.laws) laws.push_back(law_json(law));
+    return {{"laws", std::move(laws)},
+            {"feels", fits.felt < 0 ? Json(nullptr) : Json(fits.laws[static_cast<std::size_t>(fits.felt)].of[0])}};
+}
+
+std::string law_text(const PowerLaw& law) {
+    if (!std::isfinite(law.rms)) return "no fit";
+    std::string text;
+    for (std::size_t k = 0; k < law.of.size(); ++k)
+        text += fmt::format("{}{}^{:.3f}", k == 0 ? "" : " ", law.of[k], law.exponents[k]);
+    return text + fmt::format("   rms {:.2g} over {}", law.rms, counted(static_cast<std::size_t>(law.runs), "run"));
+}
+
+/// The span of the local exponents of each parameter.
+std::string local_text(const Study& study, const std::vector<LocalExponent>& local) {
+    std::string text;
+    for (std::size_t p = 0; p < study.vary.size(); ++p) {
+        std::vector<double> list;
+        for (const LocalExponent& e : local)
+            if (e.parameter == static_cast<int>(p)) list.push_back(e.exponent);
+        if (list.empty()) continue;
+        std::sort(list.begin(), list.end());
+        text += fmt::format("        in {}: {:.3f} to {:.3f}, middle one {:.3f}\n", study.vary[p].name, list.front(),
+                            list.back(), list[list.size() / 2]);
+    }
+    return text.empty() ? text : "      local exponents\n" + text;
+}
+
+std::string answer_text(const Study& study, const EventStudy::Answer& a) {
+    std::string text = fmt::format("    change of its {} ~ {}\n", name_of(a.quantity), law_text(a.law));
+    text += local_text(study, a.local);
+    for (const EventStudy::Answer::Fits* fits : {&a.at_event, &a.largest})
+        for (std::size_t k = 0; k < fits->laws.size(); ++k)
+            if (std::isfinite(fits->laws[k].rms))
+                text += fmt::format("      against {}{}\n", law_text(fits->laws[k]),
+                                    fits->felt == static_cast<int>(k) ? "   <- follows this one best" : "");
+    return text;
+}
+
+}  // namespace
+
+std::string study_text(const Study& study) {
+    std::string text = fmt::format("{}: {} over ", study.model, counted(study.runs.size(), "run"));
+    std::vector<std::string> ranges;
+    for (const Vary& v : study.vary)
+        ranges.push_back(
+            fmt::format("{} = {:.6g} to {:.6g} ({})", v.name, v.values.front(), v.values.back(), v.values.size()));
+    text += listing(ranges) + (study.perturbation ? ", perturbed" : "") + "\n";
+    if (study.nominal.empty()) text += "  the nominal motion has no events\n";
+    for (std::size_t i = 0; i < std::min(study.events.size(), most_events); ++i) {
+        text += "  " + title(study, study.events[i].nominal) + "\n";
+        for (const EventStudy::Answer& a : study.events[i].answers) text += answer_text(study, a);
+    }
+    if (study.events.size() > most_events) text += fmt::format("  … {} events in all\n", study.events.size());
+
+    text += "  event times\n   ";
+    for (const Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
+    const std::size_t columns = std::min(study.nominal.size(), most_events);
+    for (std::size_t i = 0; i < columns; ++i)
+        text += fmt::format(" {:>16}", fmt::format("{} {:.5g}", to_string(study.nominal[i].kind), study.nominal[i].t));
+    text += "  all events\n";
+    for (std::size_t r = 0; r < std::min(study.runs.size(), most_rows); ++r) {
+        const StudyRun& run = study.runs[r];
+        text += "   ";
+        for (const double v : run.values) text += fmt::format(" {:>12.6g}", v);
+        for (std::size_t i = 0; i < columns; ++i)
+            text += std::isfinite(run.time[i]) ? fmt::format(" {:>16.10g}", run.time[i]) : fmt::format(" {:>16}", "-");
+        text += fmt::format("  {}{}\n", run.events.size(),
+                            !run.done                                     ? ", not done"
+                            : run.status != trajectory::Status::completed ? ", " + std::string(to_string(run.status))
+                                                                          : "");
+    }
+    if (study.runs.size() > most_rows) text += fmt::format("    … {} runs in all\n", study.runs.size());
+    if (!study.complete) text += "  interrupted: what there is was fitted\n";
+    return text;
+}
+
+std::string study_json(const Study& study) {
+    Json vary = Json::object(), nominal = Json::array(), runs = Json::array(), events = Json::array();
+    for (const Vary& v : study.vary) vary[v.name] = v.values;
+    for (const StudyEvent& e : study.nominal) nominal.push_back(event_json(study, e));
+    for (const StudyRun& run : study.runs) {
+        Json values = Json::object(), own = Json::array(), changes = Json::array();
+        for (std::size_t p = 0; p < study.vary.size(); ++p) values[study.vary[p].name] = run.values[p];
+        for (const StudyEvent& e : run.events) own.push_back(event_json(study, e));
+        for (std::size_t i = 0; i < study.nominal.size(); ++i)
+            changes.push_back({{"t", number(run.time[i])},
+                               {"dt", number(run.time_change[i])},
+                               {"dimpulse", number(run.impulse_change[i])}});
+        runs.push_back({{"parameters", std::move(values)},
+                        {"status", run.done ? std::string(to_string(run.status)) : "interrupted"},
+                        {"events", std::move(own)},
+                        {"changes", std::move(changes)}});
+    }
+    for (const EventStudy& e : study.events) {
+        Json answers = Json::array();
+        for (const EventStudy::Answer& a : e.answers) {
+            Json local = Json::array();
+            for (const LocalExponent& l : a.local)
+                local.push_back({{"parameter", study.vary[static_cast<std::size_t>(l.parameter)].name},
+                                 {"run", l.run},
+                                 {"next", l.next},
+                                 {"exponent", number(l.exponent)}});
+            Json j = law_json(a.law);
+            j["quantity"] = name_of(a.quantity);
+            j["local"] = std::move(local);
+            j["at_event"] = fits_json(a.at_event);
+            j["largest"] = fits_json(a.largest);
+            answers.push_back(std::move(j));
+        }
+        Json j = event_json(study, e.nominal);
+        j["fits"] = std::move(answers);
+        events.push_back(std::move(j));
+    }
+    const Json j{{"model", study.model},       {"vary", std::move(vary)},       {"perturbed", study.perturbation},
+                 {"complete", study.complete}, {"nominal", std::move(nominal)}, {"events", std::move(events)},
+                 {"runs", std::move(runs)}};
+    return j.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string study_csv(const Study& study) {
+    Csv csv;
+    for (const Vary& v : study.vary) csv.cell(v.name);
+    for (const char* name : {"event", "kind", "contacts", "t_nominal", "t", "dt", "dimpulse"})
+        csv.cell(std::string(name));
+    for (const Vary& v : study.vary) csv.cell("exponent_" + v.name);
+    csv.end_line();
+    const auto known = [&](double x) { std::isfinite(x) ? csv.cell(x) : csv.cell(std::string()); };
+    const std::size_t parameters = study.vary.size();
+    std::vector<std::vector<double>> exponents;  // of each event, by run and parameter
+    for (const EventStudy& e : study.events) {
+        exponents.emplace_back(study.runs.size() * parameters, std::numeric_limits<double>::quiet_NaN());
+        for (const LocalExponent& l : e.answers[0].local)
+            exponents.back()[l.run * parameters + static_cast<std::size_t>(l.parameter)] = l.exponent;
+    }
+    for (std::size_t r = 0; r < study.runs.size(); ++r)
+        for (std::size_t i = 0; i < study.nominal.size(); ++i) {
+            const StudyRun& run = study.runs[r];
+            for (const double v : run.values) csv.cell(v);
+            csv.cell(static_cast<double>(i)).cell(std::string(to_string(study.nominal[i].kind)));
+            csv.cell(listing(names(study, study.nominal[i]))).cell(study.nominal[i].t);
+            known(run.time[i]);
+            known(run.time_change[i]);
+            known(run.impulse_change[i]);
+            for (std::size_t p = 0; p < parameters; ++p) known(exponents[i][r * parameters + p]);
+            csv.end_line();
+        }
+    return std::move(csv).text();
+}
+
+}  // namespace saltus::io

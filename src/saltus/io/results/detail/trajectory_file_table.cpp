@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#if SALTUS_HDF5
+
+#include "saltus/io/results/detail/trajectory_file_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/problem/fclib.hpp"
+
+namespace saltus::io::hdf5 {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);  // numbers are stored as they are in memory
+
+constexpr std::size_t piece = std::size_t{1} << 17U;  // numbers that are written or read at a time
+
+const char* const damaged = "it may be cut short or damaged; run the simulation again";
+
+/// Room for texts of up to that many bytes, filled up with zeros.
+hid_t text_type(std::size_t length) {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, std::max<std::size_t>(length, 1));
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+hid_t word_type(Words words) {
+    const hid_t type = H5Tenum_create(H5T_STD_U8LE);
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        const auto code = static_cast<std::uint8_t>(k);
+        H5Tenum_insert(type, std::string(words[k]).c_str(), &code);
+    }
+    return type;
+}
+
+template <class T>
+std::string_view bytes_of(const T* values, std::size_t count) {
+    return {reinterpret_cast<const char*>(values), count * sizeof(T)};
+}
+
+const char* object(const std::string& group) { return group.empty() ? "/" : group.c_str(); }
+
+std::string full_name(const std::string& group, const std::string& name) {
+    return "attribute " + (group.empty() ? "" : group + "/") + name;
+}
+
+// Callbacks of the library about an Image. At the end it leaves the bytes to us.
+void* resize(void*, std::size_t size, H5FD_file_image_op_t, void* of) {
+    constexpr std::size_t growth = std::size_t{1} << 22U;
+    Image& image = *static_cast<Image*>(of);
+    if (size <= image.capacity) return image.bytes;
+    const std::size_t capacity = (size / growth + 1) * growth;
+    void* const moved = std::realloc(image.bytes, capacity);
+    if (moved == nullptr) return nullptr;
+    image.capacity = capacity;
+    return image.bytes = moved;
+}
+herr_t leave(void*, H5FD_file_image_op_t, void*) { return 0; }
+void* same_image(void* image) { return image; }
+herr_t leave_image(void*) { return 0; }
+
+}  // namespace
+
+// ---- writing
+
+TableWriter::TableWriter(const std::string& target) : target_(target), file_(create(), H5Fclose) {}
+
+void TableWriter::check(bool done) const {
+    if (!done) throw Error("cannot be written: HDF5 refused", {target_, 0, 0}, "is there enough memory?");
+}
+
+// Equal content, equal bytes: no times. The layouts since version 1.8 have their metadata under checksums.
+hid_t TableWriter::create() {
+    const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5FD_file_image_callbacks_t callbacks{nullptr, nullptr, resize, leave, same_image, leave_image, &image_};
+    check(H5Pset_obj_track_times(creation.get(), false) >= 0);
+    check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0);
+    check(H5Pset_fapl_core(access.get(), 1, false) >= 0);
+    check(H5Pset_file_image_callbacks(access.get(), &callbacks) >= 0);
+    const char* const nowhere = "/dev/null/image";  // a file of that name would be read first, and none can be there
+    const hid_t file = H5Fcreate(nowhere, H5F_ACC_TRUNC, creation.get(), access.get());
+    check(file >= 0);
+    return file;
+}
+
+std::string_view TableWriter::finish() {
+    hsize_t size = 0;
+    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) >= 0 && H5Fget_filesize(file_.get(), &size) >= 0 && file_.close());
+    return {static_cast<const char*>(image_.bytes), size};
+}
+
+void TableWriter::group(const std::string& name) const {
+    const Id creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    check(H5Pset_obj_track_times(creation.get(), false) >= 0);
+    const Id made(H5Gcreate2(file_.get(), name.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
+    check(static_cast<bool>(made));
+}
+
+void TableWriter::attribute(const std::string& group, const std::string& name, hid_t stored, hid_t native,
+                            const void* value) const {
+    const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Id made(H5Acreate_by_name(file_.get(), object(group), name.c_str(), stored, space.get(), H5P_DEFAULT,
+                                    H5P_DEFAULT, H5P_DEFAULT),
+                  H5Aclose);
+    check(made && H5Awrite(made.get(), native, value) >= 0);
+}
+
+void TableWriter::attribute(const std::string& group, const std::string& name, const std::string& text) const {
+    const Id type(text_type(text.size()), H5Tclose);
+    attribute(group, name, type.get(), type.get(), text.c_str());
+}
+void TableWriter::attribute(const std::string& group, const std::string& name, double value) const {
+    attribute(group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+void TableWriter::attribute(const std::string& group, const std::string& name, std::int64_t value) const {
+    attribute(group, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+void TableWriter::attribute(const std::string& group, const std::string& name, bool value) const {
+    attribute(group, name, std::int64_t{value ? 1 : 0});
+}
+
+hid_t TableWriter::dataset(const std::string& name, hid_t stored, std::span<const std::uint64_t> shape) const {
+    const std::vector<hsize_t> sides(shape.begin(), shape.end());
+    const Id space(H5Screate_simple(static_cast<int>(sides.size()), sides.data(), nullptr), H5Sclose),
+        creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    check(H5Pset_obj_track_times(creation.get(), false) >= 0);
+    const hid_t set =
+        H5Dcreate2(file_.get(), name.c_str(), stored, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT);
+    check(set >= 0);
+    return set;
+}
+
+void TableWriter::seal(const Id& set, std::uint64_t checksum) const {
+    const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Id made(H5Acreate2(set.get(), "checksum", H5T_STD_U64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    check(made && H5Awrite(made.get(), H5T_STD_U64LE, &checksum) >= 0);
+}
+
+void TableWriter::column(const std::string& name, hid_t type, std::span<const std::uint64_t> shape,
+                         const void* values) const {
+    const Id set(dataset(name, type, shape), H5Dclose);
+    std::uint64_t count = 1;
+    for (const std::uint64_t side : shape) count *= side;
+    if (count > 0) check(H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    seal(set, fnv1a({static_cast<const char*>(values), count * H5Tget_size(type)}));
+}
+
+void TableWriter::column(const std::string& name, const std::vector<double>& values) const {
+    column(name, H5T_IEEE_F64LE, values.size(), values.data());
+}
+void TableWriter::column(const std::string& name, const std::vector<std::int32_t>& values) const {
+    column(name, H5T_STD_I32LE, values.size(), values.data());
+}
+void TableWriter::column(const std::string& name, const std::vector<std::int64_t>& values) const {
+    column(name, H5T_STD_I64LE, values.size(), values.data());
+}
+
+void TableWriter::array(const std::string& name, const std::vector<std::int32_t>& values,
+                        std::span<const std::uint64_t> shape) const {
+    column(name, H5T_STD_I32LE, shape, values.data());
+}
+
+void TableWriter::words(const std::string& name, const Codes& codes, Words words) const {
+    const Id type(word_type(words), H5Tclose);
+    column(name, type.get(), codes.size(), codes.data());
+}
+
+void TableWriter::texts(const std::string& name, const std::vector<std::string>& values) const {
+    std::size_t longest = 1;
+    for (const std::string& text : values) longest = std::max(longest, text.size());
+    std::string block(longest * values.size(), '\0');
+    for (std::size_t k = 0; k < values.size(); ++k)
+        std::copy(values[k].begin(), values[k].end(), block.begin() + static_cast<std::ptrdiff_t>(k * longest));
+    const Id type(text_type(longest), H5Tclose);
+    column(name, type.get(), values.size(), block.data());
+}
+
+ColumnAppender::ColumnAppender(const TableWriter& out, const std::string& name, std::uint64_t count)
+    : out_(out), count_(count), set_(out.dataset(name, H5T_IEEE_F64LE, {&count_, 1}), H5Dclose) {}
+
+void ColumnAppender::append(std::span<const double> values) {
+    waiting_.insert(waiting_.end(), values.begin(), values.end());
+    if (waiting_.size() >= piece) flush();
+}
+
+void ColumnAppender::flush() {
+    const hsize_t first = written_, size = waiting_.size(), all = count_;
+    const Id in_file(H5Screate_simple(1, &all, nullptr), H5Sclose);
+    const Id in_memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    out_.check(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &first, nullptr, &size, nullptr) >= 0 &&
+               H5Dwrite(set_.get(), H5T_IEEE_F64LE, in_memory.get(), in_file.get(), H5P_DEFAULT, waiting_.data()) >= 0);
+    checksum_ = fnv1a(bytes_of(waiting_.data(), size), checksum_);
+    written_ += size;
+    waiting_.clear();
+}
+
+void ColumnAppender::finish() {
+    SALTUS_EXPECT(written_ + waiting_.size() == count_);
+    if (!waiting_.empty()) flush();
+    out_.seal(set_, checksum_);
+}
+
+// ---- reading
+
+hid_t TableReader::open(const std::string& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error))
+        throw Error("is a folder, not a file", {path, 0, 0}, "give the trajectory.h5 in it");
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
+    std::string beginning(8, '\0');
+    in.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+    if (!is_hdf5(beginning))
+        throw Error("is not HDF5", {path, 0, 0}, "give a trajectory.h5 that saltus simulate --out wrote");
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) throw Error("cannot be read", {path, 0, 0}, damaged);
+    return file;
+}
+
+TableReader::TableReader(const std::string& path)
+    : path_(path), file_(open(path), H5Fclose), bytes_(fs::file_size(path)) {}
+
+void TableReader::fail(const std::string& message, const std::string& remedy) const {
+    throw Error(message, {path_, 0, 0}, remedy);
+}
+
+void TableReader::fail_damaged(const std::string& message) const { fail(message, damaged); }
+
+bool TableReader::has_attribute(const std::string& group, const std::string& name) const {
+    return H5Aexists_by_name(file_.get(), object(group), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+hid_t TableReader::open_attribute(const std::string& group, const std::string& name) const {
+    if (!has_attribute(group, name)) fail_damaged(full_name(group, name) + " is missing");
+    const hid_t id = H5Aopen_by_name(file_.get(), object(group), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+    if (id < 0) fail_damaged(full_name(group, name) + " cannot be read");
+    return id;
+}
+
+void TableReader::number(const std::string& group, const std::string& name, H5T_class_t wanted, hid_t native,
+                         void* value) const {
+    const Id id(open_attribute(group, name), H5Aclose);
+    const Id type(H5Aget_type(id.get()), H5Tclose), space(H5Aget_space(id.get()), H5Sclose);
+    if (!type || !space || H5Tget_class(type.get()) != wanted || H5Sget_simple_extent_npoints(space.get()) != 1)
+        fail_damaged(full_name(group, name) + " is not one number of its kind");
+    if (H5Aread(id.get(), native, value) < 0) fail_damaged(full_name(group, name) + " cannot be read");
+}
+
+void TableReader::attribute(const std::string& group, const std::string& name, double& value) const {
+    number(group, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &value);
+}
+void TableReader::attribute(const std::string& group, const std::string& name, std::int64_t& value) const {
+    number(group, name, H5T_INTEGER, H5T_NATIVE_INT64, &value);
+}
+void TableReader::attribute(const std::string& group, const std::string& name, bool& value) const {
+    std::int64_t number = 0;
+    attribute(group, name, number);
+    value = number != 0;
+}
+
+void TableReader::attribute(const std::string& group, const std::string& name, std::string& text) const {
+    const Id id(open_attribute(group, name), H5Aclose);
+    const Id type(H5Aget_type(id.get()), H5Tclose), space(H5Aget_space(id.get()), H5Sclose);
+    if (!type || !space || H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0 ||
+        H5Sget_simple_extent_npoints(space.get()) != 1 || H5Tget_size(type.get()) > bytes_)
+        fail_damaged(full_name(group, name) + " is not a text of fixed length");
+    text.assign(H5Tget_size(type.get()), '\0');
+    if (H5Aread(id.get(), type.get(), text.data()) < 0) fail_damaged(full_name(group, name) + " cannot be read");
+    text.erase(text.find_last_not_of('\0') + 1);
+}
+
+hid_t TableReader::open_dataset(const std::string& name) const {
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+        if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0)
+            fail_damaged(name.substr(0, slash) + " is missing");
+    if (H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) <= 0) fail_damaged(name + " is missing");
+    const hid_t set = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
+    if (set < 0) fail_damaged(name + " cannot be read");
+    return set;
+}
+
+std::size_t TableReader::rows(const std::string& name, const Id& set, hid_t wanted) const {
+    const Id type(H5Dget_type(set.get()), H5Tclose), space(H5Dget_space(set.get()), H5Sclose);
+    if (!type || !space) fail_damaged(name + " cannot be read");
+    if (H5Tequal(type.get(), wanted) <= 0) fail_damaged(name + " is not of its type");
+    if (H5Sget_simple_extent_ndims(space.get()) != 1) fail_damaged(name + " is not a column");
+    const auto count = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+    // Nothing is compressed: no more numbers than the file has room for.
+    if (count > bytes_ / H5Tget_size(type.get()))
+        fail_damaged(name + " announces " + counted(count, "row") + ", more than the file can hold");
+    return count;
+}
+
+void TableReader::compare(const std::string& name, const Id& set, std::uint64_t checksum) const {
+    const Id sealed(H5Aopen(set.get(), "checksum", H5P_DEFAULT), H5Aclose);
+    std::uint64_t written = 0;
+    if (!sealed || H5Aread(sealed.get(), H5T_NATIVE_UINT64, &written) < 0) fail_damaged(name + " has no checksum");
+    if (written != checksum) fail_damaged(name + " is not what was written: its checksum is another");
+}
+
+template <class T>
+void TableReader::column(const std::string& name, hid_t wanted, std::vector<T>& values) const {
+    const Id set(open_dataset(name), H5Dclose);
+    values.resize(rows(name, set, wanted));
+    if (!values.empty() && H5Dread(set.get(), wanted, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+        fail_damaged(name + " cannot be read");
+    compare(name, set, fnv1a(bytes_of(values.data(), values.size())));
+}
+
+void TableReader::column(const std::string& name, std::vector<double>& values) const {
+    column(name, H5T_IEEE_F64LE, values);
+}
+void TableReader::column(const std::string& name, std::vector<std::int32_t>& values) const {
+    column(name, H5T_STD_I32LE, values);
+}
+void TableReader::column(const std::string& name, std::vector<std::int64_t>& values) const {
+    column(name, H5T_STD_I64LE, values);
+}
+
+void TableReader::words(const std::string& name, Codes& codes, Words words) const {
+    const Id type(word_type(words), H5Tclose);
+    column(name, type.get(), codes);
+    for (const std::uint8_t code : codes)
+        if (code >= words.size()) fail_damaged(name + " has " + std::to_string(code) + ", which is no word");
+}
+
+void TableReader::texts(const std::string& name, std::vector<std::string>& values) const {
+    const Id set(open_dataset(name), H5Dclose);
+    const Id type(H5Dget_type(set.get()), H5Tclose);
+    if (!type || H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0)
+        fail_damaged(name + " does not hold texts of fixed length");
+    const std::size_t count = rows(name, set, type.get()), length = H5Tget_size(type.get());
+    std::string block(count * length, '\0');
+    if (count > 0 && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, block.data()) < 0)
+        fail_damaged(name + " cannot be read");
+    compare(name, set, fnv1a(block));
+    values.resize(count);
+    for (std::size_t k = 0; k < count; ++k) {
+        values[k] = block.substr(k * length, length);
+        values[k].erase(values[k].find_last_not_of('\0') + 1);
+    }
+}
+
+ColumnScanner::ColumnScanner(const TableReader& in, const std::string& name)
+    : in_(in), name_(name), set_(in.open_dataset(name), H5Dclose), count_(in.rows(name, set_, H5T_IEEE_F64LE)) {}
+
+std::span<const double> ColumnScanner::next(std::size_t count) {
+    if (count > buffer_.size() - at_) load(count);
+    at_ += count;
+    return {buffer_.data() + at_ - count, count};
+}
+
+/// At least so many numbers behind at_.
+void ColumnScanner::load(std::size_t count) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
+    at_ = 0;
+    const std::size_t left = buffer_.size();
+    SALTUS_EXPECT(count - left <= count_ - loaded_);
+    const hsize_t first = loaded_, size = std::min<std::uint64_t>(std::max(count - left, piece), count_ - loaded_),
+                  all = count_;
+    buffer_.resize(left + size);
+    double* const to = buffer_.data() + left;
+    const Id in_file(H5Screate_simple(1, &all, nullptr), H5Sclose);
+    const Id in_memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    if (H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &first, nullptr, &size, nullptr) < 0 ||
+        H5Dread(set_.get(), H5T_IEEE_F64LE, in_memory.get(), in_file.get(), H5P_DEFAULT, to) < 0)
+        in_.fail_damaged(name_ + " cannot be read");
+    loaded_ += size;
+    checksum_ = fnv1a(bytes_of(to, size), checksum_);
+    if (loaded_ == count_) in_.compare(name_, set_, checksum_);
+}
+
+}  // namespace saltus::io::hdf5
+
+#endif

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/results/trajectory_file.hpp"
+
+#include "saltus/base/error.hpp"
+
+#if SALTUS_HDF5
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/results/detail/trajectory_file_table.hpp"
+#include "saltus/io/results/files.hpp"
+
+#endif
+
+namespace saltus::io {
+
+using trajectory::LyapunovBalance;
+using trajectory::Trajectory;
+
+#if !SALTUS_HDF5
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+    throw Error("trajectories are HDF5 files, and saltus was built without HDF5", {path, 0, 0},
+                "install HDF5 and build again");
+}
+
+}  // namespace
+
+void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*) { refuse(path); }
+
+Trajectory read_trajectory(const std::string& path) { refuse(path); }
+
+LyapunovBalance read_balance(const std::string& path) { refuse(path); }
+
+#else
+
+namespace {
+
+using namespace trajectory;
+using hdf5::Codes;
+using hdf5::ColumnAppender;
+using hdf5::ColumnScanner;
+using hdf5::TableReader;
+using hdf5::TableWriter;
+
+constexpr std::string_view format = "saltus trajectory";
+constexpr std::int64_t layout = 1;  // a later one that reads differently gets another number
+
+constexpr std::array<std::string_view, 4> element_words{"contact", "constraint", "slider", "clutch"};
+constexpr std::array<std::string_view, 5> mode_words{"open", "closed", "stick", "slip", "pressed"};
+constexpr std::array<std::string_view, 8> event_words{"impact", "contact",  "lift-off",     "stick",
+                                                      "slip",   "reversal", "accumulation", "painleve"};
+
+template <class Enumerator>
+std::uint8_t code(Enumerator e) {
+    return static_cast<std::uint8_t>(e);
+}
+
+/// Row k is values[offsets[k]] … values[offsets[k+1]].
+template <class T>
+struct Ragged {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<T> values;
+
+    template <class Row>
+    void add(const Row& row) {
+        for (const auto& value : row) values.push_back(static_cast<T>(value));
+        offsets.push_back(static_cast<std::int64_t>(values.size()));
+    }
+    template <class U>
+    void get(std::size_t k, std::vector<U>& row) const {
+        row.clear();
+        for (std::int64_t i = offsets[k]; i < offsets[k + 1]; ++i)
+            row.push_back(static_cast<U>(values[static_cast<std::size_t>(i)]));
+    }
+};
+
+struct ReactionColumns {
+    std::vector<std::int32_t> element;
+    std::vector<double> N;
+    Ragged<double> T;
+};
+
+/// A trajectory as the columns of the file, but for the coefficients of the steps, which are many.
+struct Columns {
+    std::vector<std::string> coordinates, warnings;
+    struct {
+        Codes kind;
+        std::vector<std::string> name;
+        std::vector<std::int32_t> tangential;
+    } elements;
+    struct {
+        std::vector<double> t_begin, t_end;
+        std::vector<std::int64_t> steps_offsets{0};
+        Ragged<std::uint8_t> modes;
+    } arcs;
+    struct {
+        std::vector<double> t_old, t_new;
+        std::vector<std::int32_t> components, terms;
+        std::vector<std::int64_t> coefficients_offsets{0};
+    } steps;
+    struct {
+        Codes kind;
+        std::vector<double> t, t_left, t_right, work, energy_before, energy_after, tangential_work, obstacle_work;
+        Ragged<std::int32_t> elements;
+        Ragged<double> q, u_minus, u_plus;
+        std::vector<std::int64_t> impulses_offsets{0};
+        std::vector<std::int32_t> impacts;
+        std::vector<std::int64_t> noted;  ///< events that have a note
+        std::vector<std::string> note;
+    } events;
+    struct {
+        std::vector<std::int64_t> event;
+        std::vector<double> created, prevented;
+        std::vector<std::int32_t> element;  ///< -1: none in particular
+        std::vector<std::string> law;
+    } findings;  ///< of the audit: energy that impacts created, or would have
+    ReactionColumns impulses, forces;
+    std::vector<double> start_q, start_u, end_q, end_u;
+};
+
+constexpr std::array<const char*, 12> groups{"elements", "arcs",  "steps", "events", "findings",  "impulses",
+                                             "forces",   "start", "end",   "energy", "violation", "statistics"};
+
+// The layout, said once for both ways: `visit` gets the name of a column and the column.
+
+template <class C, class Visit>
+void each_reaction_column(const std::string& group, C& c, Visit& visit) {
+    visit(group + "/element", c.element);
+    visit(group + "/N", c.N);
+    visit.ragged(group + "/T", c.T);
+}
+
+template <class C, class Visit>
+void each_column(C& c, Visit& visit) {
+    visit("coordinates", c.coordinates);
+    visit("warnings", c.warnings);
+    visit.words("elements/kind", c.elements.kind, element_words);
+    visit("elements/name", c.elements.name);
+    visit("elements/tangential", c.elements.tangential);
+    visit("arcs/t_begin", c.arcs.t_begin);
+    visit("arcs/t_end", c.arcs.t_end);
+    visit("arcs/steps_offsets", c.arcs.steps_offsets);
+    visit("arcs/modes_offsets", c.arcs.modes.offsets);
+    visit.words("arcs/modes", c.arcs.modes.values, mode_words);
+    visit("steps/t_old", c.steps.t_old);
+    visit("steps/t_new", c.steps.t_new);
+    visit("steps/components", c.steps.components);
+    visit("steps/terms", c.steps.terms);
+    visit("steps/coefficients_offsets", c.steps.coefficients_offsets);
+    visit.words("events/kind", c.events.kind, event_words);
+    visit("events/t", c.events.t);
+    visit("events/t_left", c.events.t_left);
+    visit("events/t_right", c.events.t_right);
+    visit.ragged("events/elements", c.events.elements);
+    visit.ragged("events/q", c.events.q);
+    visit.ragged("events/u_minus", c.events.u_minus);
+    visit.ragged("events/u_plus", c.events.u_plus);
+    visit("events/impulses_offsets", c.events.impulses_offsets);
+    visit("events/work", c.events.work);
+    visit("events/energy_before", c.events.energy_before);
+    visit("events/energy_after", c.events.energy_after);
+    visit("events/impacts", c.events.impacts);
+    visit("events/tangential_work", c.events.tangential_work);
+    visit("events/obstacle_work", c.events.obstacle_work);
+    visit("findings/event", c.findings.event);
+    visit("findings/created", c.findings.created);
+    visit("findings/prevented", c.findings.prevented);
+    visit("findings/element", c.findings.element);
+    visit("findings/law", c.findings.law);
+    visit("events/noted", c.events.noted);
+    visit("events/note", c.events.note);
+    each_reaction_column("impulses", c.impulses, visit);
+    each_reaction_column("forces", c.forces, visit);
+    visit("start/q", c.start_q);
+    visit("start/u", c.start_u);
+    visit("end/q", c.end_q);
+    visit("end/u", c.end_u);
+}
+
+template <class T, class Visit>
+void each_attribute(T& t, Visit visit) {
+    visit("", "model", t.model);
+    visit("", "method", t.method);
+    visit("", "version", t.version);
+    visit("", "options", t.options);
+    visit("", "model_hash", t.model_hash);
+    visit("", "stepped", t.stepped);
+    visit("", "reason", t.reason);
+    visit("start", "t", t.start.t);
+    visit("end", "t", t.end.t);
+    visit("energy", "initial", t.energy.initial);
+    visit("energy", "final", t.energy.final);
+    visit("energy", "work", t.energy.work);
+    visit("energy", "balance_error", t.energy.balance_error);
+    visit("violation", "gap", t.violation.gap);
+    visit("violation", "constraint", t.violation.constraint);
+    visit("statistics", "steps", t.statistics.steps);
+    visit("statistics", "rejected", t.statistics.rejected);
+    visit("statistics", "evaluations", t.statistics.evaluations);
+    visit("statistics", "contact_solves", t.statistics.contact_solves);
+    visit("statistics", "projections", t.statistics.projections);
+    visit("statistics", "worst_contact_residual", t.statistics.worst_contact_residual);
+    visit("statistics", "seconds", t.statistics.seconds);
+}
+
+template <class B, class Visit>
+void each_balance_column(B& b, Visit visit) {
+    visit("balance/t", b.t);
+    visit("balance/V", b.V);
+    visit("balance/damping", b.damping);
+    visit("balance/friction", b.friction);
+    visit("balance/springs", b.springs);
+    visit("balance/impact_friction", b.impact_friction);
+    visit("balance/impact_restitution", b.impact_restitution);
+    visit("balance/applied", b.applied);
+    visit("balance/driven", b.driven);
+}
+
+// ---- writing
+
+void add_reaction(const Reaction& r, ReactionColumns& columns) {
+    columns.element.push_back(r.element);
+    columns.N.push_back(r.N);
+    columns.T.add(r.T);
+}
+
+void add_arc(const Arc& arc, Columns& c) {
+    c.arcs.t_begin.push_back(arc.t_begin);
+    c.arcs.t_end.push_back(arc.t_end);
+    c.arcs.modes.add(arc.modes);
+    for (const ode::Dense& step : arc.steps) {
+        c.steps.t_old.push_back(step.t_old());
+        c.steps.t_new.push_back(step.t_new());
+        c.steps.components.push_back(step.size());
+        c.steps.terms.push_back(step.terms());
+        c.steps.coefficients_offsets.push_back(c.steps.coefficients_offsets.back() +
+                                               static_cast<std::int64_t>(step.coefficients().size()));
+    }
+    c.arcs.steps_offsets.push_back(static_cast<std::int64_t>(c.steps.t_old.size()));
+}
+
+void add_event(const Event& e, Columns& c) {
+    c.events.kind.push_back(code(e.kind));
+    c.events.t.push_back(e.t);
+    c.events.t_left.push_back(e.t_left);
+    c.events.t_right.push_back(e.t_right);
+    c.events.elements.add(e.elements);
+    c.events.q.add(e.q);
+    c.events.u_minus.add(e.u_minus);
+    c.events.u_plus.add(e.u_plus);
+    for (const Reaction& r : e.impulses) add_reaction(r, c.impulses);
+    c.events.impulses_offsets.push_back(static_cast<std::int64_t>(c.impulses.N.size()));
+    c.events.work.push_back(e.work);
+    c.events.energy_before.push_back(e.energy_before);
+    c.events.energy_after.push_back(e.energy_after);
+    c.events.impacts.push_back(e.impacts);
+    c.events.tangential_work.push_back(e.audit.tangential);
+    c.events.obstacle_work.push_back(e.audit.obstacle_work);
+    if (!(e.audit.created == 0.0 && e.audit.prevented == 0.0)) {
+        c.findings.event.push_back(static_cast<std::int64_t>(c.events.t.size()) - 1);
+        c.findings.created.push_back(e.audit.created);
+        c.findings.prevented.push_back(e.audit.prevented);
+        c.findings.element.push_back(e.audit.element);
+        c.findings.law.push_back(e.audit.law);
+    }
+    if (e.note.empty()) return;
+    c.events.noted.push_back(static_cast<std::int64_t>(c.events.t.size()) - 1);
+    c.events.note.push_back(e.note);
+}
+
+Columns columns_of(const Trajectory& t) {
+    Columns c;
+    c.coordinates = t.coordinates;
+    c.warnings = t.warnings;
+    for (const Element& e : t.elements) {
+        c.elements.kind.push_back(code(e.kind));
+        c.elements.name.push_back(e.name);
+        c.elements.tangential.push_back(e.tangential);
+    }
+    for (const Arc& arc : t.arcs) add_arc(arc, c);
+    for (const Event& e : t.events) add_event(e, c);
+    for (const Reaction& r : t.forces) add_reaction(r, c.forces);
+    c.start_q = t.start.q;
+    c.start_u = t.start.u;
+    c.end_q = t.end.q;
+    c.end_u = t.end.u;
+    return c;
+}
+
+struct WriteColumn {
+    const TableWriter& out;
+
+    template <class T>
+    void operator()(const std::string& name, const std::vector<T>& column) const {
+        out.column(name, column);
+    }
+    void operator()(const std::string& name, const std::vector<std::string>& texts) const { out.texts(name, texts); }
+    void words(const std::string& name, const Codes& codes, hdf5::Words words) const { out.words(name, codes, words); }
+    template <class T>
+    void ragged(const std::string& name, const Ragged<T>& column) const {
+        out.column(name + "_offsets", column.offsets);
+        out.column(name, column.values);
+    }
+};
+
+// ---- reading
+
+struct ReadColumn {
+    const TableReader& in;
+
+    template <class T>
+    void operator()(const std::string& name, std::vector<T>& column) const {
+        in.column(name, column);
+    }
+    void operator()(const std::string& name, std::vector<std::string>& texts) const { in.texts(name, texts); }
+    void words(const std::string& name, Codes& codes, hdf5::Words words) const { in.words(name, codes, words); }
+    template <class T>
+    void ragged(const std::string& name, Ragged<T>& column) const {
+        in.column(name + "_offsets", column.offsets);
+        in.column(name, column.values);
+    }
+};
+
+/// Whether columns of one table are equally long and offsets and numbers of elements point inside.
+class Fit {
+public:
+    explicit Fit(const TableReader& in) : in_(in) {}
+
+    template <class T>
+    void rows(const std::string& name, const std::vector<T>& column, std::size_t count) const {
+        if (column.size() != count)
+            in_.fail_damaged(name + " has " + counted(column.size(), "row") + ", not " + std::to_string(count));
+    }
+
+    void offsets(const std::string& name, const std::vector<std::int64_t>& column, std::size_t count,
+                 std::uint64_t end) const {
+        rows(name, column, count + 1);
+        if (column.front() != 0 || !std::is_sorted(column.begin(), column.end()) ||
+            static_cast<std::uint64_t>(column.back()) != end)
+            in_.fail_damaged(name + " does not rise from 0 to " + std::to_string(end));
+    }
+
+    template <class T>
+    void ragged(const std::string& name, const Ragged<T>& column, std::size_t count) const {
+        offsets(name + "_offsets", column.offsets, count, column.values.size());
+    }
+
+    template <class T>
+    void below(const std::string& name, const std::vector<T>& column, std::size_t end) const {
+        for (const T value : column)
+            if (value < 0 || static_cast<std::uint64_t>(value) >= end)
+                in_.fail_damaged(name + " has " + std::to_string(value) + ", not in 0 ... " + std::to_string(end) +
+                                 " - 1");
+    }
+
+private:
+    const TableReader& in_;
+};
+
+void check_reactions(const Fit& fit, const std::string& group, const ReactionColumns& c, std::size_t elements) {
+    fit.rows(group + "/element", c.element, c.N.size());
+    fit.below(group + "/element", c.element, elements);
+    fit.ragged(group + "/T", c.T, c.N.size());
+}
+
+void check_steps(const TableReader& in, const Columns& c) {
+    constexpr std::int32_t most = ode::Dense::most_terms;
+    const auto n = static_cast<std::int32_t>(c.coordinates.size());
+    for (std::size_t k = 0; k < c.steps.t_old.size(); ++k) {
+        const std::int32_t size = c.steps.components[k], terms = c.steps.terms[k];
+        if (size / 2 < n || terms < 2 || terms > most || !(c.steps.t_new[k] > c.steps.t_old[k]) ||
+            c.steps.coefficients_offsets[k + 1] - c.steps.coefficients_offsets[k] != std::int64_t{size} * terms)
+            in.fail_damaged("steps, row " + std::to_string(k) + ", is no polynomial of positions and velocities");
+    }
+}
+
+void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) {
+    const Fit fit(in);
+    const std::size_t n = c.coordinates.size(), elements = c.elements.name.size(), arcs = c.arcs.t_begin.size(),
+                      steps = c.steps.t_old.size(), events = c.events.t.size();
+    fit.rows("elements/kind", c.elements.kind, elements);
+    fit.rows("elements/tangential", c.elements.tangential, elements);
+    fit.rows("arcs/t_end", c.arcs.t_end, arcs);
+    fit.offsets("arcs/steps_offsets", c.arcs.steps_offsets, arcs, steps);
+    fit.ragged("arcs/modes", c.arcs.modes, arcs);
+    fit.rows("steps/t_new", c.steps.t_new, steps);
+    fit.rows("steps/components", c.steps.components, steps);
+    fit.rows("steps/terms", c.steps.terms, steps);
+    fit.offsets("steps/coefficients_offsets", c.steps.coefficients_offsets, steps, coefficients);
+    check_steps(in, c);
+    fit.rows("events/kind", c.events.kind, events);
+    fit.rows("events/t_left", c.events.t_left, events);
+    fit.rows("events/t_right", c.events.t_right, events);
+    fit.ragged("events/elements", c.events.elements, events);
+    fit.below("events/elements", c.events.elements.values, elements);
+    fit.ragged("events/q", c.events.q, events);
+    fit.ragged("events/u_minus", c.events.u_minus, events);
+    fit.ragged("events/u_plus", c.events.u_plus, events);
+    fit.offsets("events/impulses_offsets", c.events.impulses_offsets, events, c.impulses.N.size());
+    fit.rows("events/work", c.events.work, events);
+    fit.rows("events/energy_before", c.events.energy_before, events);
+    fit.rows("events/energy_after", c.events.energy_after, events);
+    fit.rows("events/impacts", c.events.impacts, events);
+    fit.rows("events/tangential_work", c.events.tangential_work, events);
+    fit.rows("events/obstacle_work", c.events.obstacle_work, events);
+    fit.rows("findings/created", c.findings.created, c.findings.event.size());
+    fit.rows("findings/prevented", c.findings.prevented, c.findings.event.size());
+    fit.rows("findings/element", c.findings.element, c.findings.event.size());
+    fit.rows("findings/law", c.findings.law, c.findings.event.size());
+    fit.below("findings/event", c.findings.event, events);
+    for (const std::int32_t element : c.findings.element)
+        if (element != -1) fit.below("findings/element", std::vector{element}, elements);
+    fit.rows("events/note", c.events.note, c.events.noted.size());
+    fit.below("events/noted", c.events.noted, events);
+    check_reactions(fit, "impulses", c.impulses, elements);
+    check_reactions(fit, "forces", c.forces, elements);
+    fit.rows("start/q", c.start_q, n);
+    fit.rows("start/u", c.start_u, n);
+    fit.rows("end/q", c.end_q, n);
+    fit.rows("end/u", c.end_u, n);
+}
+
+Reaction reaction_of(const ReactionColumns& c, std::size_t k) {
+    Reaction r{c.element[k], c.N[k], {}};
+    c.T.get(k, r.T);
+    return r;
+}
+
+Arc arc_of(const Columns& c, std::size_t k, ColumnScanner& coefficients) {
+    Arc arc;
+    arc.t_begin = c.arcs.t_begin[k];
+    arc.t_end = c.arcs.t_end[k];
+    c.arcs.modes.get(k, arc.modes);
+    const auto first = static_cast<std::size_t>(c.arcs.steps_offsets[k]),
+               end = static_cast<std::size_t>(c.arcs.steps_offsets[k + 1]);
+    arc.steps.resize(end - first);
+    for (std::size_t i = first; i < end; ++i) {
+        ode::Dense& step = arc.steps[i - first];
+        step.reset(c.steps.t_old[i], c.steps.t_new[i], c.steps.components[i], c.steps.terms[i]);
+        for (int term = 0; term < step.terms(); ++term) {
+            const std::span<double> to = step.term(term);
+            std::ranges::copy(coefficients.next(to.size()), to.begin());
+        }
+    }
+    return arc;
+}
+
+Event event_of(const Columns& c, std::size_t k) {
+    Event e;
+    e.kind = static_cast<EventKind>(c.events.kind[k]);
+    e.t = c.events.t[k];
+    e.t_left = c.events.t_left[k];
+    e.t_right = c.events.t_right[k];
+    c.events.elements.get(k, e.elements);
+    c.events.q.get(k, e.q);
+    c.events.u_minus.get(k, e.u_minus);
+    c.events.u_plus.get(k, e.u_plus);
+    for (std::int64_t i = c.events.impulses_offsets[k]; i < c.events.impulses_offsets[k + 1]; ++i)
+        e.impulses.push_back(reaction_of(c.impulses, static_cast<std::size_t>(i)));
+    e.work = c.events.work[k];
+    e.energy_before = c.events.energy_before[k];
+    e.energy_after = c.events.energy_after[k];
+    e.impacts = c.events.impacts[k];
+    e.audit.tangential = c.events.tangential_work[k];
+    e.audit.obstacle_work = c.events.obstacle_work[k];
+    return e;
+}
+
+void fill(Columns& c, ColumnScanner& coefficients, Trajectory& t) {
+    for (std::size_t k = 0; k < c.elements.name.size(); ++k)
+        t.elements.push_back(
+            {static_cast<ElementKind>(c.elements.kind[k]), std::move(c.elements.name[k]), c.elements.tangential[k]});
+    for (std::size_t k = 0; k < c.arcs.t_begin.size(); ++k) t.arcs.push_back(arc_of(c, k, coefficients));
+    for (std::size_t k = 0; k < c.events.t.size(); ++k) t.events.push_back(event_of(c, k));
+    for (std::size_t k = 0; k < c.events.noted.size(); ++k)
+        t.events[static_cast<std::size_t>(c.events.noted[k])].note = std::move(c.events.note[k]);
+    for (std::size_t k = 0; k < c.findings.event.size(); ++k) {
+        EnergyAudit& audit = t.events[static_cast<std::size_t>(c.findings.event[k])].audit;
+        audit.created = c.findings.created[k];
+        audit.prevented = c.findings.prevented[k];
+        audit.element = c.findings.element[k];
+        audit.law = std::move(c.findings.law[k]);
+    }
+    for (std::size_t k = 0; k < c.forces.N.size(); ++k) t.forces.push_back(reaction_of(c.forces, k));
+    t.coordinates = std::move(c.coordinates);
+    t.warnings = std::move(c.warnings);
+    t.start.q = std::move(c.start_q);
+    t.start.u = std::move(c.start_u);
+    t.end.q = std::move(c.end_q);
+    t.end.u = std::move(c.end_u);
+}
+
+void check_format(const TableReader& in) {
+    std::string its_format;
+    if (in.has_attribute("", "format")) in.attribute("", "format", its_format);
+    if (its_format != format)
+        in.fail("is HDF5, but no trajectory of saltus", "give a trajectory.h5 that saltus simulate --out wrote");
+    std::int64_t its_layout = 0;
+    in.attribute("", "layout", its_layout);
+    if (its_layout != layout)
+        in.fail("has layout " + std::to_string(its_layout) + ", and this saltus reads layout " + std::to_string(layout),
+                "use the version of saltus that wrote it, or a later one");
+}
+
+Status read_status(const TableReader& in) {
+    std::string text;
+    in.attribute("", "status", text);
+    for (const Status s : {Status::completed, Status::interrupted, Status::failed, Status::energy_created})
+        if (to_string(s) == text) return s;
+    in.fail_damaged("attribute status is '" + text + "', not completed, interrupted, failed or energy-created");
+}
+
+}  // namespace
+
+void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
+    const Columns columns = columns_of(trajectory);
+    const hdf5::Session session;
+    TableWriter out(path);
+    for (const char* const group : groups) out.group(group);
+    out.attribute("", "format", std::string(format));
+    out.attribute("", "layout", layout);
+    out.attribute("", "status", std::string(to_string(trajectory.status)));
+    each_attribute(trajectory,
+                   [&](const char* group, const char* name, const auto& value) { out.attribute(group, name, value); });
+    WriteColumn write{out};
+    each_column(columns, write);
+    if (balance != nullptr && !balance->empty()) {
+        out.group("balance");
+        out.attribute("", "balance", static_cast<std::int64_t>(balance->size()));
+        out.attribute("balance", "error", balance->error);
+        out.attribute("balance", "largest_increase", balance->largest_increase);
+        each_balance_column(*balance, write);
+    }
+    ColumnAppender coefficients(out, "steps/coefficients",
+                                static_cast<std::uint64_t>(columns.steps.coefficients_offsets.back()));
+    for (const Arc& arc : trajectory.arcs)
+        for (const ode::Dense& step : arc.steps) coefficients.append(step.coefficients());
+    coefficients.finish();
+    const std::filesystem::path target(path);
+    write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(),
+               out.finish());
+}
+
+Trajectory read_trajectory(const std::string& path) {
+    const hdf5::Session session;
+    const TableReader in(path);
+    check_format(in);
+    Trajectory trajectory;
+    trajectory.status = read_status(in);
+    each_attribute(trajectory,
+                   [&](const char* group, const char* name, auto& value) { in.attribute(group, name, value); });
+    Columns columns;
+    ReadColumn read{in};
+    each_column(columns, read);
+    ColumnScanner coefficients(in, "steps/coefficients");
+    check(in, columns, coefficients.count());
+    fill(columns, coefficients, trajectory);
+    return trajectory;
+}
+
+LyapunovBalance read_balance(const std::string& path) {
+    const hdf5::Session session;
+    const TableReader in(path);
+    check_format(in);
+    LyapunovBalance balance;
+    if (!in.has_attribute("", "balance")) return balance;
+    std::int64_t rows = 0;
+    in.attribute("", "balance", rows);
+    in.attribute("balance", "error", balance.error);
+    in.attribute("balance", "largest_increase", balance.largest_increase);
+    ReadColumn read{in};
+    each_balance_column(balance, read);
+    const Fit fit(in);
+    each_balance_column(balance, [&](const char* name, const std::vector<double>& column) {
+        fit.rows(name, column, static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)));
+    });
+    return balance;
+}
+
+#endif
+
+}  // namespace saltus::io

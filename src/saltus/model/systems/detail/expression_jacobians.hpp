@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/model/systems/expression_system.hpp"
+
+namespace saltus::model {
+
+/// Tapes of the derivatives of a system's functions by t, q, u and some parameters, each made when it is first asked
+/// for. Shared by all who evaluate them, from any thread.
+class DerivativeTapes {
+public:
+    struct Made {
+        Pattern pattern;
+        expr::Tape tape;
+    };
+
+    struct Switches {
+        expr::Tape values;
+        Made derivatives;
+    };
+
+    DerivativeTapes(const Formulas& formulas, const Derived& derived, std::span<const int> parameters);
+    const Made& of(Function f) const;
+    const Switches& switches() const;
+
+    const std::vector<int>& index() const { return f_.index; }  ///< of the formulas' coordinates in the model's
+    /// t, then q, u, a of the formulas' own coordinates and λ of all rows.
+    std::size_t variables() const { return 1 + 3 * f_.index.size() + lambda_.size(); }
+
+private:
+    std::vector<expr::Expr> outputs_of(Function f) const;
+    std::vector<expr::Expr> conditions() const;
+    Made make(const std::vector<expr::Expr>& functions, bool by_coordinate) const;
+    expr::Tape tape_of(const std::vector<expr::Expr>& outputs) const;
+
+    mutable Formulas f_;  // their own graph
+    const Derived d_;
+    const std::vector<int> parameters_;
+    std::vector<expr::Expr> a_, lambda_;
+    std::vector<std::pair<expr::Expr, int>> columns_;
+    mutable std::mutex mutex_;
+    mutable std::vector<expr::Derivative> derivatives_;
+    mutable std::array<std::unique_ptr<const Made>, 5> made_;
+    mutable std::unique_ptr<const Switches> switches_;
+};
+
+/// Those of a system that were asked for last.
+class DerivativeStore {
+public:
+    std::shared_ptr<const DerivativeTapes> by(const Formulas& formulas, const Derived& derived,
+                                              std::span<const int> parameters);
+
+private:
+    std::mutex mutex_;
+    std::vector<std::pair<std::vector<int>, std::shared_ptr<const DerivativeTapes>>> kept_;
+};
+
+class ExpressionJacobians final : public Jacobians {
+public:
+    explicit ExpressionJacobians(std::shared_ptr<const DerivativeTapes> tapes);
+
+    const Pattern& pattern(Function f) const override { return *at_hand(f).pattern; }
+    void evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
+                  std::span<double> values) override;
+    int switches() const override { return tapes_->switches().derivatives.pattern.rows; }
+    bool all_switches() const override { return true; }
+    void switches(const At& at, std::span<double> values) override;
+    void switch_derivatives(const At& at, Matrix& out) override;
+
+private:
+    struct AtHand {
+        const Pattern* pattern = nullptr;
+        const expr::Tape* tape = nullptr;
+        bool prepared = false;
+        std::vector<double> scratch, p;
+    };
+    AtHand& at_hand(Function f) const;
+    void fill(const At& at, std::span<const double> a, std::span<const double> lambda);
+    void run(AtHand& own, std::span<const double> p, std::span<double> values) const;
+
+    std::shared_ptr<const DerivativeTapes> tapes_;
+    mutable std::array<AtHand, 5> at_hand_;
+    AtHand switch_values_, switch_derivatives_;
+    std::vector<double> variables_;
+};
+
+}  // namespace saltus::model

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/detail/forward.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "saltus/sensitivity/arc/detail/arc_flow.hpp"
+#include "saltus/sensitivity/detail/probe.hpp"
+#include "saltus/sensitivity/saltation/detail/grazing.hpp"
+
+namespace saltus::sensitivity {
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+bool forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
+              Sensitivity& out) {
+    Tangent tangent(model, recording, out.with_respect_to);
+    if (!tangent.linearised.available()) return false;
+    const std::vector<Times> borrowed = borrowed_times(recording, out.motion);
+    Probe probe(tangent, out, borrowed);
+    ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u);
+    Directions directions(tangent, out);
+    const auto keep = [&](double t) { out.course.push_back({t, directions.state()}); };
+    const std::function<void(double)> at = options.keep_course ? keep : std::function<void(double)>();
+    std::size_t number = 0;
+    Matrix nobody(0, tangent.columns());
+    const integrate::RecordedPiece* before = nullptr;
+    for (const integrate::RecordedPiece& piece : recording.pieces) {
+        const auto* const last = std::exchange(before, &piece);
+        if (!directions.any()) break;
+        if (const auto* change = std::get_if<integrate::RecordedChange>(&piece)) {
+            const Saltation s = saltation(tangent, *change, last);
+            directions.pass(*change, s, number == 0);
+            if (number == 0)
+                probe.start(directions);
+            else if (probe.separate() && s.exists)
+                probe.pass(number, s);
+            ++number;
+            continue;
+        }
+        const auto& arc = std::get<integrate::RecordedArc>(piece);
+        if (const NearMiss miss = near_miss(tangent, arc); !miss.text.empty())
+            directions.end_all(miss.t, miss.text);
+        else if (!(probe.separate() ? flow.forwards(arc, probe.rows, directions.rows, at)
+                                    : flow.forwards(arc, directions.rows, nobody, at)))
+            directions.end_all(arc.t_end, "the linearised equations cannot be integrated here");
+    }
+    if (const auto* arc = std::get_if<integrate::RecordedArc>(&recording.pieces.back())) {
+        const Matrix coming = imminent(tangent, *arc, out.motion);
+        for (Eigen::Index k = 0; k < coming.rows(); ++k)
+            directions.hold_to_a_side(arc->t_end, directions.rows * coming.row(k).transpose(), 1);
+    }
+    for (std::size_t e = out.events.size(); e < out.motion.events.size(); ++e) {
+        EventSensitivity event;
+        event.event = e;
+        event.dt.assign(out.with_respect_to.size(), none);
+        event.transversality = none;
+        out.events.push_back(std::move(event));
+    }
+    out.final = directions.state();
+    for (Eigen::Index j = 0; j < out.final.cols(); ++j)
+        if (!directions.lives(j)) out.final.col(j).setConstant(none);
+    out.evaluations = flow.evaluations;
+    return true;
+}
+
+}  // namespace saltus::sensitivity

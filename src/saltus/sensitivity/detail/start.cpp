@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/detail/start.hpp"
+
+#include <cmath>
+
+#include "saltus/sensitivity/saltation/detail/impact_map.hpp"
+
+namespace saltus::sensitivity {
+
+using model::Function;
+using trajectory::ElementKind;
+
+Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& variables) {
+    const model::Model& model = tangent.model();
+    const int n = model.size(), parameters = model.layout().parameters;
+    Matrix out = Matrix::Zero(static_cast<Eigen::Index>(variables.size()), tangent.columns());
+    for (std::size_t j = 0; j < variables.size(); ++j) {
+        auto row = out.row(static_cast<Eigen::Index>(j));
+        const Variable& v = variables[j];
+        row(tangent.column_of(v)) = 1.0;
+        if (v.kind != Variable::Kind::parameter) continue;
+        if (model.dq0_dp.cols() == parameters) row.segment(1, n) = model.dq0_dp.col(v.index).transpose();
+        if (model.du0_dp.cols() == parameters) row.segment(1 + n, n) = model.du0_dp.col(v.index).transpose();
+    }
+    return out;
+}
+
+StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_(x.n()) {
+    const double* const state = change.after.data();
+    x.set_mode(change.mode_after, change.t, state);
+    Matrix position, velocity;
+    x.linearised.gather(Function::position, change.t, state, {}, {}, position);
+    x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
+    const model::Model& m = x.model();
+    for (const integrate::ElementMode& e : change.mode_after.elements) {
+        const auto i = static_cast<std::size_t>(e.rows.index);
+        if (e.rows.kind == ElementKind::constraint) {
+            const std::string why = "the constraint '" + m.constraints[i].name + "' does not let it change alone";
+            demands_.push_back({position.row(e.rows.normal), why});
+            demands_.push_back({velocity.row(e.rows.normal), why});
+        }
+        if (e.rows.kind == ElementKind::contact && e.active && !x.dynamics.compliant())
+            demands_.push_back({position.row(e.rows.normal),
+                                "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
+    }
+    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+        const integrate::ElementMode& e = change.mode_after.elements[k];
+        for (int p = e.first_part; p < e.first_part + e.parts && e.active; ++p) {
+            const integrate::FrictionPart& part = change.mode_after.parts[static_cast<std::size_t>(p)];
+            x.dynamics.evaluate_terms(change.t, state);
+            if (!part.slips || x.dynamics.slip_speed(part) > 1e-12) continue;
+            Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(x.columns());
+            for (int r = 0; r < part.size; ++r)
+                along += part.direction[static_cast<std::size_t>(r)] * velocity.row(part.row + r);
+            from_rest_.push_back(along);
+            if (e.rows.kind == ElementKind::contact && !x.dynamics.compliant())
+                demands_.push_back(
+                    {velocity.row(e.rows.normal), "friction begins to slip from rest in '" +
+                                                      m.contacts[static_cast<std::size_t>(e.rows.index)].name +
+                                                      "', and would not in the impact that it makes"});
+        }
+    }
+    // What no force holds must neither move nor be pushed.
+    for (const int k : idle_contacts(x, change.t, state)) {
+        const int row = change.mode_after.elements[static_cast<std::size_t>(k)].rows.normal;
+        demands_.push_back({velocity.row(row), idle_text(x, k)});
+        demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
+    }
+    velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_),
+                                     x.state_identity().bottomRows(n_));
+}
+
+std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {
+    for (const Demand& d : demands_)
+        if (std::abs(d.change.dot(direction)) > 1e-9 * d.change.cwiseAbs().dot(direction.cwiseAbs()))
+            return d.otherwise;
+    return {};
+}
+
+int StartCheck::side(const Eigen::RowVectorXd& direction) const {
+    for (const Eigen::RowVectorXd& along : from_rest_)
+        if (const double rate = along.dot(direction);
+            std::abs(rate) > 1e-9 * along.cwiseAbs().dot(direction.cwiseAbs()))
+            return rate > 0.0 ? 1 : -1;
+    return 0;
+}
+
+void StartCheck::arrest(Matrix& directions) const {
+    directions.middleCols(1 + n_, n_) = directions * velocity_.transpose();
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/detail/tangent.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace saltus::sensitivity {
+
+std::vector<int> Tangent::parameters_of(const std::vector<Variable>& variables) {
+    std::vector<int> list;
+    for (const Variable& v : variables)
+        if (v.kind == Variable::Kind::parameter) list.push_back(v.index);
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return list;
+}
+
+int Tangent::column_of(const Variable& v) const {
+    switch (v.kind) {
+        case Variable::Kind::position: return 1 + v.index;
+        case Variable::Kind::velocity: return 1 + n() + v.index;
+        case Variable::Kind::parameter: break;
+    }
+    const auto at = std::lower_bound(parameters_.begin(), parameters_.end(), v.index);
+    return 1 + 2 * n() + static_cast<int>(at - parameters_.begin());
+}
+
+Eigen::RowVectorXd Tangent::columns_of(const Vector& all) const {
+    Eigen::RowVectorXd out(columns());
+    out.head(1 + 2 * n()) = all.head(1 + 2 * n()).transpose();
+    for (int k = 0; k < parameters(); ++k)
+        out(1 + 2 * n() + k) = all(1 + 2 * n() + parameters_[static_cast<std::size_t>(k)]);
+    return out;
+}
+
+void Tangent::set_mode(const integrate::RecordedMode& mode, double t, const double* x) {
+    dynamics.elements = mode.elements;
+    dynamics.parts = mode.parts;
+    dynamics.settle(t, x);
+}
+
+bool Tangent::velocity_field(double t, const double* x, Vector& f) {
+    std::vector<double> dx(static_cast<std::size_t>(dynamics.state_size()));
+    if (!dynamics.derivative(t, x, dx.data())) return false;
+    f = Eigen::Map<const Vector>(dx.data(), 2 * n());
+    return f.allFinite();
+}
+
+Matrix Tangent::state_identity() const {
+    Matrix I = Matrix::Zero(2 * n(), columns());
+    I.middleCols(1, 2 * n()).setIdentity();
+    return I;
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/pair/pair.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/sensitivity/pair/detail/pair_contacts.hpp"
+#include "saltus/sensitivity/pair/detail/pair_hypotheses.hpp"
+#include "saltus/sensitivity/pair/pair_functions.hpp"
+
+namespace saltus::sensitivity {
+
+namespace {
+
+using trajectory::State;
+using trajectory::Status;
+using trajectory::Trajectory;
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+    return sum;
+}
+
+double size(const State& s) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < s.q.size(); ++i) sum += std::abs(s.q[i]) + std::abs(s.u[i]);
+    return sum;
+}
+
+/// Fewer are never taken in one region of one piece, nor more for the tests of the hypotheses.
+constexpr int least_points = 16, hypothesis_points = 128;
+
+class Comparison {
+public:
+    Comparison(Pair& pair, const model::Model& nominal, const model::Model& perturbed, PairFunctions& functions,
+               const PairOptions& options)
+        : pair_(pair),
+          functions_(functions),
+          options_(options),
+          nominal_contacts_(nominal),
+          perturbed_contacts_(perturbed),
+          view_{nominal, perturbed, pair.nominal, pair.perturbed, nominal_contacts_, perturbed_contacts_, functions} {}
+
+    void run() {
+        const int contacts = static_cast<int>(pair_.contacts.size());
+        const std::vector<PairInterval> intervals = pair_intervals(pair_.nominal, pair_.perturbed, contacts);
+        const double whole = std::min(pair_.nominal.end.t, pair_.perturbed.end.t) - pair_.nominal.start.t;
+        for (const PairInterval& interval : intervals) {
+            PairPiece piece;
+            piece.begin = interval.begin, piece.end = interval.end;
+            piece.event = interval.event;
+            piece.reason = interval.reason;
+            piece.closed_before = closed_after(pair_.nominal, contacts, piece.begin);
+            piece.closed_after = closed_before(pair_.nominal, contacts, piece.end);
+            const double share = whole > 0.0 ? (piece.end - piece.begin) / whole : 1.0;
+            points_ = std::max(least_points, static_cast<int>(std::lround(options_.points * share)));
+            if (piece.reason.empty())
+                study(piece);
+            else
+                follow(piece);
+            pair_.pieces.push_back(std::move(piece));
+        }
+        conclude();
+    }
+
+private:
+    /// Times of one region: an even grid, and what was asked for.
+    std::vector<double> times(double from, double to, int count) const {
+        std::vector<double> list;
+        for (int k = 0; k <= count; ++k) list.push_back(k == count ? to : from + (to - from) * k / count);
+        for (const double t : options_.times)
+            if (t > from && t < to) list.push_back(t);
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+        return list;
+    }
+
+    PairPoint point(double t, bool left, Region region) const {
+        const State a = left ? pair_.nominal.left(t) : pair_.nominal.right(t);
+        const State b = left ? pair_.perturbed.left(t) : pair_.perturbed.right(t);
+        PairPoint p;
+        p.t = t;
+        p.piece = static_cast<int>(pair_.pieces.size());
+        p.region = region;
+        p.error_q = distance(a.q, b.q);
+        p.error_u = distance(a.u, b.u);
+        p.error = p.error_q + p.error_u;
+        return p;
+    }
+
+    /// The rest, without bounds: errors alone, before and after each event of either motion.
+    void follow(const PairPiece& piece) {
+        std::vector<double> events;
+        for (const std::vector<double>* list : {&pair_.c_bar, &pair_.c_hat})
+            for (const double c : *list)
+                if (c > piece.begin && c < piece.end) events.push_back(c);
+        std::sort(events.begin(), events.end());
+        for (const double t : times(piece.begin, piece.end, points_)) {
+            while (!events.empty() && events.front() <= t) {
+                if (events.front() < t || piece.end > t) {
+                    pair_.points.push_back(point(events.front(), true, Region::beyond));
+                    pair_.points.push_back(point(events.front(), false, Region::beyond));
+                }
+                events.erase(events.begin());
+            }
+            pair_.points.push_back(point(t, false, Region::beyond));
+        }
+    }
+
+    void study(PairPiece& piece) {
+        piece.bounded = true;
+        Bound bound(functions_, setting(piece));
+        const double c_min = piece.event ? piece.event->c_min() : piece.end;
+        const double c_max = piece.event ? piece.event->c_max() : piece.end;
+        std::vector<double> looked;
+        const auto walk = [&](double from, double to, Region region, ObservedConstant& constant) {
+            const int own = region == Region::critical ? least_points : points_;
+            for (const double t : times(from, to, own)) {
+                looked.push_back(t);
+                add_point(piece, bound, t, t == to, region, constant);
+            }
+        };
+        walk(piece.begin, c_min, Region::before, piece.before);
+        if (c_min < c_max) walk(c_min, c_max, Region::critical, piece.critical);
+        if (c_max < piece.end) walk(c_max, piece.end, Region::after, piece.after);
+        for (const ObservedConstant* c : {&piece.before, &piece.critical, &piece.after})
+            if (c->value > piece.constant.value) piece.constant = *c;
+
+        std::vector<double> fewer;
+        const std::size_t stride = 1 + looked.size() / hypothesis_points;
+        for (std::size_t k = 0; k < looked.size(); k += stride) fewer.push_back(looked[k]);
+        fewer.push_back(piece.end);
+        piece.hypotheses = pair_hypotheses(view_, piece, fewer);
+        judge(piece);
+        if (piece.event && piece.hypotheses.front().holds) shift_of_event(piece);
+    }
+
+    void add_point(PairPiece& piece, Bound& bound, double t, bool left, Region region, ObservedConstant& constant) {
+        PairPoint p = point(t, left, region);
+        const bool positions_alone = region == Region::critical && piece.event->kind == PairEventKind::collision;
+        if (positions_alone) p.error = p.error_q;
+        if (region == Region::critical) piece.critical_velocity = std::max(piece.critical_velocity, p.error_u);
+        p.h = bound.h(t, region);
+        p.phi = bound.phi(t);
+        p.terms = bound.at(t, region);
+        p.bound = p.terms.sum();
+        // Errors of the integration itself say nothing about the bound.
+        const double noise =
+            10.0 * (options_.method.rtol * (1.0 + size(pair_.nominal.right(t))) + options_.method.atol);
+        if (p.error > noise) {
+            const double ratio = p.error / p.bound;
+            if (ratio > constant.value) constant = {ratio, t};
+        }
+        pair_.points.push_back(p);
+    }
+
+    BoundSetting setting(const PairPiece& piece) {
+        BoundSetting s;
+        s.begin = piece.begin, s.end = piece.end;
+        s.event = piece.event;
+        s.closed_before = piece.closed_before;
+        s.closed_after = piece.closed_after;
+        const PairPoint first = point(piece.begin, false, Region::before);
+        s.initial = first.error;
+        // [Alscher] (54), (56), (67) sum |δ| over the coordinates of contacts that do not stay closed. A coordinate
+        // without a contact feels its δ as well; one that a contact holds throughout does not.
+        const State at = pair_.nominal.right(piece.begin);
+        std::vector<char> held(at.q.size(), 0), own(at.q.size(), 0);
+        for (int k = 0; k < static_cast<int>(pair_.contacts.size()); ++k) {
+            const auto in = [k](const std::vector<int>& list) {
+                return std::find(list.begin(), list.end(), k) != list.end();
+            };
+            const std::vector<int> coordinates = nominal_contacts_.coordinates_of(at, k);
+            const bool stays = in(s.closed_before) && in(s.closed_after);
+            if (stays && coordinates.size() == 1) held[ix(coordinates[0])] = 1;
+            if (!stays)
+                for (const int c : coordinates) own[ix(c)] = 1;
+        }
+        for (std::size_t c = 0; c < held.size(); ++c)
+            if (held[c] == 0) (own[c] != 0 ? s.contact_coordinates : s.free_coordinates).push_back(static_cast<int>(c));
+        return s;
+    }
+
+    void judge(PairPiece& piece) {
+        const char* const name = !piece.event ? "3.1" : piece.event->kind == PairEventKind::collision ? "3.3" : "3.5";
+        std::vector<std::string> failing;
+        for (const Hypothesis& h : piece.hypotheses)
+            if (!h.holds) failing.push_back(h.name);
+        if (failing.empty())
+            piece.theorem = name;
+        else
+            piece.reason = std::string("Theorem ") + name + " needs " + listing(failing);
+    }
+
+    void shift_of_event(PairPiece& piece) {
+        const EventPair& e = *piece.event;
+        piece.event_shift = std::abs(e.c_hat - e.c_bar);
+        const State bar = pair_.nominal.left(e.c_min()), hat = pair_.perturbed.left(e.c_min());
+        double sum = 0.0;
+        if (e.kind == PairEventKind::collision) {
+            const std::vector<double> a = nominal_contacts_.gaps(bar), b = nominal_contacts_.gaps(hat);
+            const PairFunctions::Values& v = functions_.at(e.c_min());
+            for (const int k : e.contacts) {
+                const int f = functions_.theta_of(k);
+                sum += std::abs(b[ix(k)] - a[ix(k)]) + (f < 0 ? 0.0 : std::abs(v.theta[ix(f)][0]));
+            }
+        } else {
+            const std::vector<double> a = nominal_contacts_.forces(bar, piece.closed_before),
+                                      b = perturbed_contacts_.forces(hat, piece.closed_before);
+            for (const int k : e.contacts) sum += std::abs(b[ix(k)] - a[ix(k)]);
+        }
+        piece.event_bound = sum;
+    }
+
+    void conclude() {
+        bool any = false;
+        for (const PairPiece& piece : pair_.pieces) any = any || !piece.theorem.empty();
+        for (const PairPiece& piece : pair_.pieces) {
+            if ((!any || !piece.theorem.empty()) && piece.constant.value > pair_.constant.value)
+                pair_.constant = piece.constant;
+            if (piece.theorem.empty()) {
+                if (pair_.reason.empty()) pair_.reason = piece.reason;
+            } else {
+                pair_.theorem += (pair_.theorem.empty() ? "" : ", ") + piece.theorem;
+            }
+        }
+        const auto unfinished = [&](const Trajectory& t, const char* which) {
+            if (t.status != Status::completed && pair_.reason.empty())
+                pair_.reason = std::string("the ") + which + " motion ends at t = " + number_text(t.end.t) + ": " +
+                               (t.reason.empty() ? std::string(to_string(t.status)) : t.reason);
+        };
+        unfinished(pair_.nominal, "nominal");
+        unfinished(pair_.perturbed, "perturbed");
+        if (!pair_.reason.empty()) pair_.theorem.clear();
+    }
+
+    Pair& pair_;
+    PairFunctions& functions_;
+    const PairOptions& options_;
+    PairContacts nominal_contacts_, perturbed_contacts_;
+    PairView view_;
+    int points_ = 0;
+};
+
+std::vector<double> event_times(const Trajectory& motion, int contacts) {
+    std::vector<double> list;
+    for (const PairEvent& e : pair_events(motion, contacts)) list.push_back(e.t);
+    return list;
+}
+
+}  // namespace
+
+Pair perturbed_pair(const model::Description& description, const PairOptions& options) {
+    if (!description.perturbation)
+        throw Error("the model has no perturbation to compare with", {description.file, 0, 0},
+                    "add [perturbation] with theta, eta, delta or initial");
+    model::BuildOptions build;
+    build.set = options.set;
+    build.project_initial = options.project_initial;
+    const model::Model nominal = model::build(description, build);
+    build.perturbed = true;
+    const model::Model perturbed = model::build(description, build);
+    PairFunctions functions(description, nominal);
+
+    Pair pair;
+    pair.model = nominal.name;
+    pair.coordinates = nominal.coordinates;
+    for (const model::Contact& c : nominal.contacts) pair.contacts.push_back(c.name);
+    integrate::EventDriven method = options.method;
+    method.keep_arcs = true;
+    integrate::Options run;
+    run.t_end = options.t_end;
+    run.interrupted = options.interrupted;
+    ensemble::parallel_for(2,
+                           [&](std::size_t i) {
+                               (i == 0 ? pair.nominal : pair.perturbed) =
+                                   integrate::simulate(i == 0 ? nominal : perturbed, method, run);
+                           },
+                           {options.threads, {}, {}});
+    const int contacts = static_cast<int>(nominal.contacts.size());
+    pair.c_bar = event_times(pair.nominal, contacts);
+    pair.c_hat = event_times(pair.perturbed, contacts);
+    Comparison(pair, nominal, perturbed, functions, options).run();
+    return pair;
+}
+
+}  // namespace saltus::sensitivity

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/study/event_study.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "saltus/base/text.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/sensitivity/pair/detail/pair_contacts.hpp"
+#include "saltus/sensitivity/study/detail/study_fit.hpp"
+
+namespace saltus::sensitivity {
+
+namespace {
+
+using trajectory::EventKind;
+using trajectory::Trajectory;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t most_runs = 1'000'000;
+
+const char* const vary_remedy = "write --vary NAME=FROM:TO:COUNT, NAME=FROM:TO:COUNT:log, or NAME=VALUE,VALUE,...";
+
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts(1);
+    for (const char c : text)
+        if (c == at)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    return parts;
+}
+
+double number_from(const std::string& text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+        throw Error("'" + text + "' in --vary is not a number", {"--vary", 0, 0}, vary_remedy);
+    return value;
+}
+
+std::vector<StudyEvent> events_of(const Trajectory& motion, int contacts) {
+    std::vector<StudyEvent> list;
+    for (const trajectory::Event& e : motion.events) {
+        StudyEvent event{e.kind, e.elements, e.t, 0.0};
+        std::sort(event.elements.begin(), event.elements.end());
+        for (const trajectory::Reaction& r : e.impulses)
+            if (r.element < contacts) event.impulse += r.N;
+        list.push_back(std::move(event));
+    }
+    return list;
+}
+
+/// By kind and element, the numbers of the events that it takes part in.
+using Occurrences = std::map<std::pair<EventKind, int>, std::vector<std::size_t>>;
+
+Occurrences occurrences(const std::vector<StudyEvent>& events) {
+    Occurrences list;
+    for (std::size_t k = 0; k < events.size(); ++k)
+        for (const int e : events[k].elements) list[{events[k].kind, e}].push_back(k);
+    return list;
+}
+
+/// Element by element, since what strikes together in one motion may strike in turn in the other: the time is that of
+/// the first, the impulse that of all.
+void compare(const Study& study, StudyRun& run) {
+    const Occurrences own = occurrences(run.events), nominal = occurrences(study.nominal);
+    for (std::size_t i = 0; i < study.nominal.size(); ++i) {
+        const StudyEvent& event = study.nominal[i];
+        std::set<std::size_t> answers;
+        bool all = !event.elements.empty();
+        for (const int e : event.elements) {
+            const std::vector<std::size_t>& before = nominal.at({event.kind, e});
+            const auto turn = static_cast<std::size_t>(std::find(before.begin(), before.end(), i) - before.begin());
+            const auto found = own.find({event.kind, e});
+            all = all && found != own.end() && turn < found->second.size();
+            if (all) answers.insert(found->second[turn]);
+        }
+        double impulse = 0.0;
+        for (const std::size_t k : answers) impulse += run.events[k].impulse;
+        run.time.push_back(all ? run.events[*answers.begin()].t : nan);
+        run.time_change.push_back(run.time.back() - event.t);
+        run.impulse_change.push_back(all ? impulse - event.impulse : nan);
+    }
+}
+
+void refuse_unknown(const model::Model& model, const std::string& name) {
+    std::vector<std::string> known;
+    for (const model::Parameter& p : model.parameters) {
+        if (p.name == name) return;
+        known.push_back(p.name);
+    }
+    for (const std::string& c : model.coordinates)
+        if (name == c || name == c + "'")
+            throw Error("'" + name + "' is an initial value, and parameters vary", {"--vary", 0, 0},
+                        "give it a parameter of its own in [initial]");
+    throw Error("the model has no parameter '" + name + "'", {"--vary", 0, 0}, did_you_mean(name, known));
+}
+
+/// A model that cannot be built says for which values.
+model::Model built(const model::Description& description, const model::BuildOptions& options,
+                   const std::vector<Vary>& vary, const std::vector<double>& values) {
+    try {
+        return model::build(description, options);
+    } catch (const Error& e) {
+        std::string where;
+        for (std::size_t p = 0; p < vary.size(); ++p)
+            where += (p == 0 ? "" : ", ") + vary[p].name + " = " + number_text(values[p]);
+        throw Error("with " + where + ": " + e.message(), e.place(), e.remedy());
+    }
+}
+
+constexpr int times_looked_at = 512;
+
+/// θ = ḡ_N − ĝ_N of the first contact of each nominal event that has one.
+void look_at_obstacles(const Study& study, const std::vector<trajectory::Event>& events, const model::Model& nominal,
+                       const model::Model& own, double t_end, StudyRun& run) {
+    PairContacts bar(nominal), hat(own);
+    const int contacts = static_cast<int>(nominal.contacts.size());
+    std::map<int, std::array<double, 3>> largest;
+    const auto theta = [&](double t, const std::vector<double>& q, int contact) {
+        std::array<double, 3> a = bar.at_rest(t, q, contact);
+        const std::array<double, 3> b = hat.at_rest(t, q, contact);
+        for (std::size_t k = 0; k < 3; ++k) a[k] -= b[k];
+        return a;
+    };
+    for (std::size_t i = 0; i < study.nominal.size(); ++i) {
+        run.theta.push_back({}), run.theta_largest.push_back({});
+        for (const int c : study.nominal[i].elements) {
+            if (c >= contacts) continue;
+            run.theta.back() = theta(events[i].t, events[i].q, c);
+            auto [most, fresh] = largest.try_emplace(c);
+            for (int k = 0; fresh && k <= times_looked_at; ++k) {
+                const std::array<double, 3> at = theta(t_end * k / times_looked_at, events[i].q, c);
+                for (std::size_t d = 0; d < 3; ++d) most->second[d] = std::max(most->second[d], std::abs(at[d]));
+            }
+            run.theta_largest.back() = most->second;
+            if (most->second[0] > 0.0) break;
+        }
+    }
+}
+
+}  // namespace
+
+Vary vary_from_text(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+        throw Error("'" + text + "' does not say what to vary", {"--vary", 0, 0}, vary_remedy);
+    Vary vary;
+    vary.name = text.substr(0, equals);
+    const std::string range = text.substr(equals + 1);
+    const std::vector<std::string> parts = split(range, ':');
+    if (parts.size() == 1) {
+        for (const std::string& value : split(range, ',')) vary.values.push_back(number_from(value));
+        return vary;
+    }
+    const bool logarithmic = parts.size() == 4 && parts[3] == "log";
+    if (parts.size() != 3 && !logarithmic) throw Error("'" + range + "' is not a range", {"--vary", 0, 0}, vary_remedy);
+    const double from = number_from(parts[0]), to = number_from(parts[1]), count = number_from(parts[2]);
+    if (!(count >= 1.0) || count != std::floor(count) || count > static_cast<double>(most_runs))
+        throw Error("the count of '" + range + "' must be a whole number from 1 to " + std::to_string(most_runs),
+                    {"--vary", 0, 0}, vary_remedy);
+    if (logarithmic && !(from > 0.0 && to > 0.0))
+        throw Error("a range with even ratios must have positive ends", {"--vary", 0, 0}, vary_remedy);
+    const int n = static_cast<int>(count);
+    for (int k = 0; k < n; ++k) {
+        const double s = n == 1 ? 0.0 : static_cast<double>(k) / (n - 1);
+        vary.values.push_back(k == n - 1 && n > 1 ? to
+                              : logarithmic       ? from * std::pow(to / from, s)
+                                                  : from + (to - from) * s);
+    }
+    return vary;
+}
+
+Study study_events(const model::Description& description, const StudyOptions& options) {
+    SALTUS_EXPECT(!options.vary.empty());
+    std::size_t count = 1;
+    for (const Vary& v : options.vary) {
+        SALTUS_EXPECT(!v.values.empty());
+        count *= v.values.size();
+        if (count > most_runs)
+            throw Error("the study has more than " + std::to_string(most_runs) + " runs", {"--vary", 0, 0},
+                        "give fewer values");
+        for (const auto& [name, value] : options.set)
+            if (name == v.name)
+                throw Error("'" + name + "' is both set and varied", {"--vary", 0, 0}, "drop one of the two");
+    }
+    Study study;
+    study.vary = options.vary;
+    study.perturbation = description.perturbation.has_value();
+    model::BuildOptions build;
+    build.set = options.set;
+    build.project_initial = options.project_initial;
+    const model::Model nominal = model::build(description, build);
+    for (const Vary& v : options.vary) refuse_unknown(nominal, v.name);
+    const int contacts = static_cast<int>(nominal.contacts.size());
+    integrate::EventDriven method = options.method;
+    method.keep_arcs = false;
+    integrate::Options run_options;
+    run_options.t_end = options.t_end;
+    run_options.interrupted = options.interrupted;
+    const Trajectory motion = integrate::simulate(nominal, method, run_options);
+    study.model = nominal.name;
+    for (const trajectory::Element& e : motion.elements) study.elements.push_back(e.name);
+    study.nominal_status = motion.status;
+    study.nominal = events_of(motion, contacts);
+
+    study.runs.resize(count);
+    for (std::size_t r = 0; r < count; ++r) {
+        std::size_t rest = r;
+        study.runs[r].values.resize(options.vary.size());
+        for (std::size_t p = options.vary.size(); p-- > 0;) {
+            study.runs[r].values[p] = options.vary[p].values[rest % options.vary[p].values.size()];
+            rest /= options.vary[p].values.size();
+        }
+    }
+    const auto one = [&](std::size_t r) {
+        StudyRun& run = study.runs[r];
+        model::BuildOptions own = build;
+        own.perturbed = study.perturbation;
+        for (std::size_t p = 0; p < options.vary.size(); ++p)
+            own.set.emplace_back(options.vary[p].name, number_text(run.values[p]));
+        const model::Model model = built(description, own, options.vary, run.values);
+        const Trajectory t = integrate::simulate(model, method, run_options);
+        run.status = t.status;
+        run.reason = t.reason;
+        run.events = events_of(t, contacts);
+        look_at_obstacles(study, motion.events, nominal, model, options.t_end, run);
+        run.done = t.status != trajectory::Status::interrupted;
+    };
+    study.complete = ensemble::parallel_for(count, one, {options.threads, options.interrupted, options.progress}) &&
+                     motion.status != trajectory::Status::interrupted;
+    for (StudyRun& run : study.runs) {
+        study.complete = study.complete && run.done;
+        compare(study, run);
+    }
+    for (std::size_t i = 0; i < study.nominal.size(); ++i) {
+        EventStudy event;
+        event.nominal = study.nominal[i];
+        event.answers.push_back(answer_of(study, i, Quantity::time, options.resolution));
+        if (event.nominal.kind == EventKind::impact)
+            event.answers.push_back(answer_of(study, i, Quantity::impulse, options.resolution));
+        study.events.push_back(std::move(event));
+    }
+    return study;
+}
+
+}  // namespace saltus::sensitivity

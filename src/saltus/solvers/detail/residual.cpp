@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/solvers/detail/residual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/error.hpp"
+#include "saltus/sets/contensou.hpp"
+
+namespace saltus::solvers {
+
+namespace {
+
+double norm(const double* x, int n) {
+    double plain = 0.0;
+    for (int i = 0; i < n; ++i) plain += x[i] * x[i];
+    if (plain > 1e-250 && plain < 1e250) return std::sqrt(plain);
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+    if (largest == 0.0 || !std::isfinite(largest)) return largest;
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
+    return largest * std::sqrt(sum);
+}
+
+/// A part of a block whose length is bounded by mu times the normal.
+struct Part {
+    int first, size;
+    double mu;
+};
+
+struct Parts {
+    Part part[3];
+    int count = 0;
+};
+
+Parts parts_of(const Law& law) {
+    Parts p;
+    const auto add = [&](int first, int size, double mu) { p.part[p.count++] = {first, size, mu}; };
+    switch (law.kind) {
+        case LawKind::friction2: add(1, 1, law.mu); break;
+        case LawKind::friction3: add(1, 2, law.mu); break;
+        case LawKind::drilling4: add(1, 2, law.mu), add(3, 1, law.mu_drilling); break;
+        case LawKind::rolling5: add(1, 2, law.mu), add(3, 2, law.mu_rolling); break;
+        case LawKind::rolling6: add(1, 2, law.mu), add(3, 1, law.mu_drilling), add(4, 2, law.mu_rolling); break;
+        default: break;
+    }
+    return p;
+}
+
+/// The normal component of the projection onto {‖x_g‖ <= μ_g n}: the root of the increasing, piecewise linear
+/// n − x_n − Σ_g μ_g max(0, ‖x_g‖ − μ_g n), clipped at 0; found by going through the pieces from above.
+double projected_normal(double x_n, const double* length, const Parts& p) {
+    // Which parts are cut is decided by n itself: start with none cut and take in those that are, at most three times.
+    bool cut[3] = {false, false, false};
+    double n = std::max(0.0, x_n);
+    for (int round = 0; round <= p.count; ++round) {
+        double numerator = x_n, denominator = 1.0;
+        for (int g = 0; g < p.count; ++g)
+            if (cut[g]) {
+                numerator += p.part[g].mu * length[g];
+                denominator += p.part[g].mu * p.part[g].mu;
+            }
+        n = std::max(0.0, numerator / denominator);
+        bool changed = false;
+        for (int g = 0; g < p.count; ++g)
+            if (!cut[g] && length[g] > p.part[g].mu * n) cut[g] = changed = true;
+        if (!changed) break;
+    }
+    // Taking in a part raises n, which may free another: settle by bisection on the exact function when it does.
+    for (int g = 0; g < p.count; ++g)
+        if (cut[g] && length[g] < p.part[g].mu * n) {
+            double low = 0.0, high = n;
+            const auto f = [&](double s) {
+                double value = s - x_n;
+                for (int k = 0; k < p.count; ++k) value -= p.part[k].mu * std::max(0.0, length[k] - p.part[k].mu * s);
+                return value;
+            };
+            if (f(0.0) >= 0.0) return 0.0;
+            while (f(high) < 0.0) high *= 2.0;
+            for (int k = 0; k < 200 && low < high; ++k) {
+                const double middle = 0.5 * (low + high);
+                if (middle == low || middle == high) break;
+                (f(middle) < 0.0 ? low : high) = middle;
+            }
+            return high;
+        }
+    return n;
+}
+
+/// The same for a patch: K = { (n, t) : t ∈ n C }, C the Coulomb–Contensou body of a normal force 1. The distance² of
+/// (x_n, x_t) to (n, n C) has the derivative 2 (n − x_n − σ_C(x_t − P_nC x_t)), which increases with n.
+double patch_defect(const Law& law, const double* r, const double* v, double* x, double rho) {
+    const sets::Contensou unit(law.mu, law.radius);
+    x[0] -= rho * unit.support({v + 1, 3});
+    double projected[3];
+    const auto slope = [&](double n) {
+        sets::Contensou(law.mu * n, law.radius).project({x + 1, 3}, projected);
+        const double out[3] = {x[1] - projected[0], x[2] - projected[1], x[3] - projected[2]};
+        return n - x[0] - unit.support(out);
+    };
+    // False position with the idle end's value halved; the middle where that gains too little.
+    double low = 0.0, high = std::max(0.0, x[0]), at_low = slope(0.0), at_high = 0.0;
+    if (at_low >= 0.0) {
+        high = 0.0;
+    } else {
+        while ((at_high = slope(high)) < 0.0) {
+            low = high, at_low = at_high;
+            high = 2.0 * std::max(high, norm(x, 4));
+        }
+        int side = 0;
+        for (int k = 0; k < 200 && at_high > 0.0; ++k) {
+            const double width = high - low, middle = 0.5 * (low + high);
+            if (middle <= low || middle >= high) break;
+            double n = k % 4 == 3 ? middle : (low * at_high - high * at_low) / (at_high - at_low);
+            if (!(n > low && n < high)) n = middle;
+            const double value = slope(n);
+            if (value < 0.0) {
+                low = n, at_low = value;
+                if (side < 0) at_high *= 0.5;
+                side = -1;
+            } else {
+                high = n, at_high = value;
+                if (side > 0) at_low *= 0.5;
+                side = 1;
+            }
+            if (std::abs(value) <= 2.0 * std::numeric_limits<double>::epsilon() * n && width < 1e-6 * high) {
+                high = n;
+                break;
+            }
+        }
+    }
+    sets::Contensou(law.mu * high, law.radius).project({x + 1, 3}, projected);
+    double sum = (r[0] - high) * (r[0] - high);
+    for (int i = 0; i < 3; ++i) sum += (r[i + 1] - projected[i]) * (r[i + 1] - projected[i]);
+    return sum;
+}
+
+/// ‖r − P_K(r − ρ v̂)‖² of one block.
+double block_defect(const Law& law, int size, const double* r, const double* v, double rho, double scaling_reaction) {
+    double sum = 0.0;
+    if (law.kind == LawKind::bilateral) {
+        for (int i = 0; i < size; ++i) sum += rho * v[i] * rho * v[i];
+        return sum;
+    }
+    double x[6];
+    for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
+    if (law.kind == LawKind::slider || law.kind == LawKind::scaled_slider) {
+        const double bound = law.kind == LawKind::slider ? law.bound : law.mu * std::abs(scaling_reaction);
+        const double length = norm(x, size);
+        const double factor = length > bound ? bound / length : 1.0;
+        for (int i = 0; i < size; ++i) sum += (r[i] - factor * x[i]) * (r[i] - factor * x[i]);
+        return sum;
+    }
+    if (law.kind == LawKind::contensou4) return patch_defect(law, r, v, x, rho);
+    double scaled_r[3], scaled_v[3];
+    if (orthotropic(law)) {
+        // In coordinates where the ellipse is a disk of radius mu; without friction along the second one r_T2 is 0.
+        const double ratio = law.mu > 0.0 ? law.mu_second / law.mu : 0.0;
+        const bool flat = !(ratio > 0.0) || !std::isfinite(1.0 / ratio);
+        if (flat) sum += r[2] * r[2];
+        if (law.mu == 0.0 && law.mu_second > 0.0) {  // a disk along the second alone: the same with the axes exchanged
+            Law turned = law;
+            turned.mu = law.mu_second;
+            turned.mu_second = 0.0;
+            const double rt[3] = {r[0], r[2], r[1]}, vt[3] = {v[0], v[2], v[1]};
+            return block_defect(turned, size, rt, vt, rho, scaling_reaction);
+        }
+        scaled_r[0] = r[0], scaled_r[1] = r[1], scaled_r[2] = flat ? 0.0 : r[2] / ratio;
+        scaled_v[0] = v[0], scaled_v[1] = v[1], scaled_v[2] = flat ? 0.0 : v[2] * ratio;
+        r = scaled_r, v = scaled_v;
+        for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
+    }
+    const Parts p = parts_of(law);
+    double length[3];
+    for (int g = 0; g < p.count; ++g) {
+        x[0] -= rho * p.part[g].mu * norm(v + p.part[g].first, p.part[g].size);
+        length[g] = norm(x + p.part[g].first, p.part[g].size);
+    }
+    const double n = projected_normal(x[0], length, p);
+    sum += (r[0] - n) * (r[0] - n);
+    for (int g = 0; g < p.count; ++g) {
+        const double bound = p.part[g].mu * n;
+        const double factor = length[g] > bound ? bound / length[g] : 1.0;
+        for (int i = p.part[g].first; i < p.part[g].first + p.part[g].size; ++i)
+            sum += (r[i] - factor * x[i]) * (r[i] - factor * x[i]);
+    }
+    return sum;
+}
+
+double relative(double defect, double rho, double q_norm, double r_norm) {
+    if (std::isnan(defect)) return std::numeric_limits<double>::infinity();
+    const double scale = std::max(rho * q_norm, r_norm);
+    return scale > 0.0 ? defect / scale : defect;
+}
+
+/// 1/mean(diag M); matrices whose diagonal says nothing are measured by their largest entry.
+double step_of(double diagonal_mean, std::span<const double> entries) {
+    if (diagonal_mean > 0.0 && std::isfinite(diagonal_mean) && std::isfinite(1.0 / diagonal_mean))
+        return 1.0 / diagonal_mean;
+    double largest = 0.0;
+    for (const double x : entries) largest = std::max(largest, std::abs(x));
+    return largest > 0.0 ? 1.0 / largest : 1.0;
+}
+
+}  // namespace
+
+namespace {
+
+struct Defect {
+    double F = 0.0, rho = 1.0, q = 0.0, r = 0.0;  // norms
+};
+
+Defect defect(const FrictionProblem& p, std::span<const double> r, std::span<double> v) {
+    SALTUS_EXPECT(r.size() == p.q.size() && v.size() == r.size());
+    Defect d;
+    if (p.q.empty()) return d;
+    double sum = 0.0;
+    d.rho = step_of(p.W.diagonal_mean(), p.W.values);
+    p.W.multiply(r, v);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] += p.q[i];
+    for (int a = 0; a < p.contacts(); ++a) {
+        const auto first = static_cast<std::size_t>(p.W.start[static_cast<std::size_t>(a)]);
+        const Law& law = p.laws[static_cast<std::size_t>(a)];
+        sum += block_defect(law, p.W.block_size(a), r.data() + first, v.data() + first, d.rho,
+                            law.row >= 0 ? r[static_cast<std::size_t>(law.row)] : 0.0);
+    }
+    d.F = std::sqrt(sum);
+    d.q = norm(p.q.data(), static_cast<int>(p.q.size()));
+    d.r = norm(r.data(), static_cast<int>(r.size()));
+    return d;
+}
+
+double verdict_of(const Defect& d) {
+    const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
+    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r && d.F <= 1e-3 * d.rho * d.q;
+    return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
+}
+
+/// w = M z + q. No column is left out for its zero: it may hold a NaN.
+void image(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w) {
+    SALTUS_EXPECT(static_cast<Eigen::Index>(z.size()) == M.cols() && static_cast<Eigen::Index>(w.size()) == M.rows());
+    const auto rows = static_cast<std::size_t>(M.rows());
+    const double* const A = M.data();
+    if (rows > 16) {
+        std::copy_n(q.data(), rows, w.data());
+        Eigen::Map<Vector>(w.data(), M.rows()).noalias() += M * Eigen::Map<const Vector>(z.data(), M.cols());
+        return;
+    }
+    std::size_t i = 0;
+    for (; i + 2 <= rows; i += 2) {
+        double one = q.data()[i], two = q.data()[i + 1];
+        const double* a = A + i;
+        for (const double x : z) {
+            one += a[0] * x;
+            two += a[1] * x;
+            a += rows;
+        }
+        w[i] = one, w[i + 1] = two;
+    }
+    for (; i < rows; ++i) {
+        double one = q.data()[i];
+        const double* a = A + i;
+        for (const double x : z) one += *a * x, a += rows;
+        w[i] = one;
+    }
+}
+
+/// 1/mean(diag M), as for W.
+double step_of(const Matrix& M) {
+    const Eigen::Index n = std::min(M.rows(), M.cols());
+    if (n == 0) return 1.0;
+    double sum = 0.0;
+    for (Eigen::Index i = 0; i < n; ++i) sum += M.data()[i * (M.rows() + 1)];
+    const double mean =
+        std::isfinite(sum) ? sum / static_cast<double>(n) : (M.diagonal() / static_cast<double>(n)).sum();
+    return step_of(mean, {M.data(), static_cast<std::size_t>(M.size())});
+}
+
+/// step(i, x) is what component i changes by in a step of length x and the projection after it.
+template <class Step>
+Defect plain_defect(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w, Step step) {
+    Defect d;
+    d.rho = step_of(M);
+    image(M, q, z, w);
+    double sum = 0.0, total = 0.0, q_squares = 0.0, z_squares = 0.0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        const double f = step(i, d.rho * w[i]);
+        sum += f * f;
+        total += w[i];
+        q_squares += q.data()[i] * q.data()[i];
+    }
+    for (const double x : z) z_squares += x * x;
+    d.F = std::isfinite(total) ? std::sqrt(sum) : std::numeric_limits<double>::infinity();
+    const auto root = [](double squares, const double* x, std::size_t n) {
+        return squares > 1e-250 && squares < 1e250 ? std::sqrt(squares) : norm(x, static_cast<int>(n));
+    };
+    d.q = root(q_squares, q.data(), w.size());
+    d.r = root(z_squares, z.data(), z.size());
+    return d;
+}
+
+Defect defect(const LinearComplementarity& p, std::span<const double> z, std::span<double> w) {
+    return plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) { return z[i] - std::max(0.0, z[i] - x); });
+}
+
+Defect defect(const MixedComplementarity& p, std::span<const double> z, std::span<double> w) {
+    // More free rows than free unknowns: the complementary rows are the last ones, with the last unknowns.
+    const auto shift = static_cast<std::size_t>(p.M.rows() - p.M.cols());
+    return plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) {
+        return p.free[i] ? x : z[i - shift] - std::max(0.0, z[i - shift] - x);
+    });
+}
+
+Defect defect(const Relay& p, std::span<const double> z, std::span<double> w) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    bool empty = false;
+    Defect d = plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) {
+        const double low = p.lower.data()[i], high = p.upper.data()[i];
+        if (low <= high && low < infinity && high > -infinity) return z[i] - std::clamp(z[i] - x, low, high);
+        empty = true;
+        return 0.0;
+    });
+    if (empty) d.F = infinity;
+    return d;
+}
+
+template <class Problem>
+double plain_residual(const Problem& p, std::span<const double> z) {
+    std::vector<double> w(static_cast<std::size_t>(p.q.size()));
+    const Defect d = defect(p, z, w);
+    return relative(d.F, d.rho, d.q, d.r);
+}
+
+}  // namespace
+
+double residual(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
+    const Defect d = defect(p, r, scratch);
+    return relative(d.F, d.rho, d.q, d.r);
+}
+
+double residual(const FrictionProblem& p, std::span<const double> r) {
+    std::vector<double> v(r.size());
+    return residual(p, r, v);
+}
+
+double verdict(const FrictionProblem& p, std::span<const double> r, std::span<double> scratch) {
+    return verdict_of(defect(p, r, scratch));
+}
+
+double verdict(const FrictionProblem& p, std::span<const double> r) {
+    std::vector<double> v(r.size());
+    return verdict(p, r, v);
+}
+
+double residual(const LinearComplementarity& p, std::span<const double> z) { return plain_residual(p, z); }
+double residual(const MixedComplementarity& p, std::span<const double> z) { return plain_residual(p, z); }
+double residual(const Relay& p, std::span<const double> z) { return plain_residual(p, z); }
+
+double verdict(const LinearComplementarity& p, std::span<const double> z, std::span<double> w) {
+    return verdict_of(defect(p, z, w));
+}
+double verdict(const MixedComplementarity& p, std::span<const double> z, std::span<double> w) {
+    return verdict_of(defect(p, z, w));
+}
+double verdict(const Relay& p, std::span<const double> z, std::span<double> w) { return verdict_of(defect(p, z, w)); }
+
+}  // namespace saltus::solvers

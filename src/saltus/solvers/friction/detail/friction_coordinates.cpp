@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/solvers/friction/detail/friction_coordinates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::solvers {
+
+namespace {
+
+int exponent(const std::vector<double>& values) {
+    double largest = 0.0;
+    for (const double x : values) largest = std::max(largest, std::abs(x));
+    return largest > 0.0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+}
+
+}  // namespace
+
+bool Rescaled::needed(const FrictionProblem& p) {
+    return std::abs(exponent(p.W.values)) > 300 || std::abs(exponent(p.q)) > 300;
+}
+
+void Rescaled::take(const FrictionProblem& p, std::span<const double> guess) {
+    problem_ = p;
+    w_ = exponent(p.W.values);
+    q_ = exponent(p.q);
+    for (double& w : problem_.W.values) w = std::ldexp(w, -w_);
+    for (double& q : problem_.q) q = std::ldexp(q, -q_);
+    for (Law& law : problem_.laws) law.bound = std::ldexp(law.bound, w_ - q_);
+    guess_.assign(guess.begin(), guess.end());
+    for (double& r : guess_) r = std::ldexp(r, w_ - q_);
+}
+
+void Rescaled::back(Solution& s) const {
+    for (double& r : s.r) r = std::ldexp(r, q_ - w_);
+    for (double& v : s.v) v = std::ldexp(v, q_);
+}
+
+bool Isotropic::needed(const FrictionProblem& p) { return std::any_of(p.laws.begin(), p.laws.end(), orthotropic); }
+
+void Isotropic::take(const FrictionProblem& p, std::span<const double> guess) {
+    problem_ = p;
+    scale_.assign(p.q.size(), 1.0);
+    for (int a = 0; a < p.contacts(); ++a) {
+        Law& law = problem_.laws[ix(a)];
+        if (!orthotropic(law)) continue;
+        const std::size_t first = ix(p.W.start[ix(a)]);
+        const double larger = std::max(law.mu, law.mu_second);
+        scale_[first + 1] = larger > 0.0 ? law.mu / larger : 1.0;
+        scale_[first + 2] = larger > 0.0 ? law.mu_second / larger : 1.0;
+        law.mu = larger;
+        law.mu_second = -1.0;
+    }
+    BlockMatrix& W = problem_.W;
+    for (int a = 0; a < W.blocks(); ++a)
+        for (int e = W.row_start[ix(a)]; e < W.row_start[ix(a) + 1]; ++e) {
+            const int b = W.block_column[ix(e)];
+            double* value = W.values.data() + W.offset[ix(e)];
+            for (int i = 0; i < W.block_size(a); ++i)
+                for (int j = 0; j < W.block_size(b); ++j)
+                    *value++ *= scale_[ix(W.start[ix(a)] + i)] * scale_[ix(W.start[ix(b)] + j)];
+        }
+    for (std::size_t i = 0; i < scale_.size(); ++i) problem_.q[i] *= scale_[i];
+    guess_.assign(guess.begin(), guess.end());
+    for (std::size_t i = 0; i < guess_.size(); ++i) guess_[i] = scale_[i] > 0.0 ? guess_[i] / scale_[i] : 0.0;
+}
+
+void Isotropic::back(Solution& s) const {
+    for (std::size_t i = 0; i < s.r.size(); ++i) s.r[i] *= scale_[i];
+}
+
+}  // namespace saltus::solvers

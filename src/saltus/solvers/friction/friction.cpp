@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/solvers/friction/friction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/error.hpp"
+#include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/detail/friction_state.hpp"
+#include "saltus/solvers/friction/planar.hpp"
+
+namespace saltus::solvers {
+
+Workspace::Workspace() : state_(std::make_unique<State>()) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+namespace {
+
+/// x − x is zero, or NaN where x is not finite; four sums, which go side by side.
+bool finite(std::span<const double> values) {
+    double sum[4] = {};
+    std::size_t k = 0;
+    for (; k + 4 <= values.size(); k += 4)
+        for (std::size_t l = 0; l < 4; ++l) sum[l] += values[k + l] - values[k + l];
+    for (; k < values.size(); ++k) sum[0] += values[k] - values[k];
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0.0;
+}
+
+}  // namespace
+
+int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, Workspace::State& w, std::vector<double>& r) {
+    w.sweeper.prepare(p);
+    w.sweep_best = r;
+    double best_defect = residual(p, r, w.scratch);
+    int sweeps = 0, batch = 1, idle = 0;
+    while (sweeps < method.max_sweeps && best_defect > method.tolerance) {
+        const int until = std::min(method.max_sweeps, sweeps + batch);
+        for (; sweeps < until; ++sweeps) w.sweeper.sweep(p, r);
+        const double now = residual(p, r, w.scratch);
+        idle = now < 0.999 * best_defect ? 0 : idle + batch;
+        if (now < best_defect) {
+            best_defect = now;
+            w.sweep_best = r;
+        }
+        if (idle > 1000) break;  // a thousand sweeps without progress
+        batch = std::min(2 * batch, std::max(1, method.check_every));
+    }
+    r = w.sweep_best;
+    return sweeps;
+}
+
+void conclude(const std::vector<double>& r, const std::vector<double>& v, double defect, double tolerance,
+              Status otherwise, Solution& s) {
+    s.residual = defect;
+    s.status = s.residual <= tolerance ? Status::converged : otherwise;
+    s.r = r;
+    s.v = v;
+}
+
+namespace {
+
+void conclude_single(const FrictionProblem& p, std::string_view name, int iterations, double tolerance,
+                     Status otherwise, Workspace::State& w, Solution& s) {
+    const double defect = verdict(p, w.r, w.scratch);
+    conclude(w.r, w.scratch, defect, tolerance, otherwise, s);
+    s.method = name;
+    s.iterations = iterations;
+    s.attempts.push_back({name, iterations, s.residual});
+}
+
+void run(const FrictionProblem& p, const GaussSeidel& method, Workspace::State& w, Solution& s) {
+    const int sweeps = sweep_blocks(p, method, w, w.r);
+    conclude_single(p, "gauss-seidel", sweeps, method.tolerance,
+                    sweeps < method.max_sweeps ? Status::stalled : Status::limit, w, s);
+}
+
+void run(const FrictionProblem& p, const Newton& method, Workspace::State& w, Solution& s) {
+    const bool possible = w.newton().prepare(p);
+    const int iterations = possible ? w.newton().run(method, w.r) : 0;
+    conclude_single(p, "newton", iterations, method.tolerance,
+                    possible && iterations < method.max_iterations ? Status::stalled : Status::limit, w, s);
+}
+
+void run(const FrictionProblem& p, const Proximal& method, Workspace::State& w, Solution& s) {
+    const bool possible = w.newton().prepare(p);
+    const int iterations = possible ? w.newton().run(method, w.r) : 0;
+    conclude_single(p, "proximal", iterations, method.tolerance,
+                    possible && iterations < method.max_steps ? Status::stalled : Status::limit, w, s);
+}
+
+void run(const FrictionProblem& p, const Lemke& method, Workspace::State& w, Solution& s) {
+    int pivots = 0;
+    if (const auto planar = PlanarComplementarity::of(p)) {
+        const Solution z = solve(planar->problem, method);
+        pivots = z.iterations;
+        w.r = planar->reactions(z.r);
+    }
+    conclude_single(p, "lemke", pivots, method.tolerance, Status::stalled, w, s);
+}
+
+void solve_rescaled(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
+                    std::span<const double> guess) {
+    Rescaled& rescaled = workspace.state().rescaled;
+    rescaled.take(p, guess);
+    solve(rescaled.problem(), method, workspace, s, rescaled.guess());
+    rescaled.back(s);
+    if (!finite(s.r) || !finite(s.v)) s.status = Status::stalled;
+}
+
+void solve_orthotropic(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
+                       std::span<const double> guess) {
+    Isotropic& isotropic = workspace.state().isotropic;
+    isotropic.take(p, guess);
+    // A little better than asked for, so that it is good enough in the coordinates of the problem.
+    const double tolerance = std::visit([](const auto& m) { return m.tolerance; }, method);
+    FrictionMethod stricter = method;
+    std::visit([](auto& m) { m.tolerance *= 0.1; }, stricter);
+    solve(isotropic.problem(), stricter, workspace, s, isotropic.guess());
+    if (s.status == Status::non_finite) return;
+    isotropic.back(s);
+    p.W.multiply(s.r, s.v);
+    for (std::size_t i = 0; i < s.r.size(); ++i) s.v[i] += p.q[i];
+    // The verdict is passed on the problem itself.
+    s.residual = verdict(p, s.r, workspace.state().scratch);
+    if (s.residual <= tolerance)
+        s.status = Status::converged;
+    else if (s.status == Status::converged)
+        s.status = Status::stalled;
+}
+
+}  // namespace
+
+void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
+           std::span<const double> guess) {
+    SALTUS_EXPECT(p.W.blocks() == p.contacts() && p.W.rows() == static_cast<int>(p.q.size()));
+    SALTUS_EXPECT(guess.empty() || guess.size() == p.q.size());
+    const bool numbers = finite(p.W.values) && finite(p.q);
+    if (numbers && Rescaled::needed(p)) return solve_rescaled(p, method, workspace, s, guess);
+    if (Isotropic::needed(p)) return solve_orthotropic(p, method, workspace, s, guess);
+    Workspace::State& w = workspace.state();
+    if (guess.empty() || !finite(guess))
+        w.r.assign(p.q.size(), 0.0);
+    else
+        w.r.assign(guess.begin(), guess.end());
+    w.scratch.resize(p.q.size());
+    s.status = Status::limit;
+    s.method = {};
+    s.iterations = 0;
+    s.attempts.clear();
+    s.certificate.clear();
+    if (!numbers) {
+        s.status = Status::non_finite;
+        s.residual = std::numeric_limits<double>::infinity();
+        s.r.assign(p.q.size(), 0.0);
+        s.v.clear();
+        return;
+    }
+    std::visit([&](const auto& m) { run(p, m, w, s); }, method);
+}
+
+Solution solve(const FrictionProblem& p, const FrictionMethod& method, std::span<const double> guess) {
+    Workspace workspace;
+    Solution s;
+    solve(p, method, workspace, s, guess);
+    return s;
+}
+
+}  // namespace saltus::solvers

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/solvers/friction/planar.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+
+namespace saltus::solvers {
+
+namespace {
+
+using Eigen::Index;
+
+/// Unknowns of the complementarity problem that a law brings; -1: not of this kind.
+int unknowns(const Law& law, int size) {
+    switch (law.kind) {
+        case LawKind::bilateral: return 0;
+        case LawKind::unilateral: return 1;
+        case LawKind::friction2: return 3;
+        case LawKind::slider: return size == 1 ? 2 : -1;
+        default: return -1;
+    }
+}
+
+}  // namespace
+
+std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionProblem& p) {
+    const Index rows = p.W.rows();
+    Index n = 0;
+    std::vector<Index> free;
+    for (int a = 0; a < p.contacts(); ++a) {
+        const Law& law = p.laws[static_cast<std::size_t>(a)];
+        const int more = unknowns(law, p.W.block_size(a));
+        if (more < 0) return {};
+        n += more;
+        const int first = p.W.start[static_cast<std::size_t>(a)];
+        for (int i = 0; i < p.W.block_size(a) && law.kind == LawKind::bilateral; ++i) free.push_back(first + i);
+    }
+    const Matrix W = to_dense(p.W);
+    const Eigen::Map<const Vector> q(p.q.data(), rows);
+
+    PlanarComplementarity c;
+    c.A = Matrix::Zero(rows, n);
+    c.offset = Vector::Zero(rows);
+    // r = A z + offset but for the bilateral rows.
+    Index z = 0;
+    for (int a = 0; a < p.contacts(); ++a) {
+        const Law& law = p.laws[static_cast<std::size_t>(a)];
+        const Index row = p.W.start[static_cast<std::size_t>(a)];
+        if (law.kind == LawKind::unilateral) {
+            c.A(row, z) = 1.0;
+        } else if (law.kind == LawKind::friction2) {
+            c.A(row, z) = 1.0;
+            c.A(row + 1, z) = -law.mu;
+            c.A(row + 1, z + 1) = 1.0;
+        } else if (law.kind == LawKind::slider) {
+            c.A(row, z) = 1.0;
+            c.offset(row) = -law.bound;
+        }
+        z += unknowns(law, p.W.block_size(a));
+    }
+    // W_ff r_f = −(W A z + W offset + q)_f
+    if (!free.empty()) {
+        const auto k = static_cast<Index>(free.size());
+        Matrix Wff(k, k), right(k, n);
+        Vector constant(k);
+        const Matrix WA = W * c.A;
+        const Vector Wo = W * c.offset + q;
+        for (Index i = 0; i < k; ++i) {
+            for (Index j = 0; j < k; ++j)
+                Wff(i, j) = W(free[static_cast<std::size_t>(i)], free[static_cast<std::size_t>(j)]);
+            if (n > 0) right.row(i) = WA.row(free[static_cast<std::size_t>(i)]);
+            constant(i) = Wo(free[static_cast<std::size_t>(i)]);
+        }
+        const Eigen::FullPivLU<Matrix> lu(Wff);
+        if (!lu.isInvertible()) return {};
+        const Matrix X = n > 0 ? Matrix(lu.solve(right)) : Matrix(k, 0);
+        const Vector x = lu.solve(constant);
+        for (Index i = 0; i < k; ++i) {
+            if (n > 0) c.A.row(free[static_cast<std::size_t>(i)]) = -X.row(i);
+            c.offset(free[static_cast<std::size_t>(i)]) = -x(i);
+        }
+    }
+    const Matrix WA = W * c.A;
+    const Vector constant = W * c.offset + q;
+    c.problem.M = Matrix::Zero(n, n);
+    c.problem.q = Vector::Zero(n);
+    z = 0;
+    for (int a = 0; a < p.contacts(); ++a) {
+        const Law& law = p.laws[static_cast<std::size_t>(a)];
+        const Index row = p.W.start[static_cast<std::size_t>(a)];
+        const bool normal = law.kind == LawKind::unilateral || law.kind == LawKind::friction2;
+        if (normal) {
+            c.problem.M.row(z) = WA.row(row);
+            c.problem.q(z) = constant(row);
+        }
+        if (law.kind == LawKind::friction2 || law.kind == LawKind::slider) {
+            const Index t = normal ? 1 : 0;
+            c.problem.M.row(z + t) = WA.row(row + t);
+            c.problem.M(z + t, z + t + 1) += 1.0;
+            c.problem.q(z + t) = constant(row + t);
+            c.problem.M(z + t + 1, z + t) = -1.0;
+            if (normal)
+                c.problem.M(z + 2, z) = 2.0 * law.mu;
+            else
+                c.problem.q(z + 1) = 2.0 * law.bound;
+        }
+        z += unknowns(law, p.W.block_size(a));
+    }
+    return c;
+}
+
+std::vector<double> PlanarComplementarity::reactions(const std::vector<double>& z) const {
+    const Vector r = A * Eigen::Map<const Vector>(z.data(), static_cast<Index>(z.size())) + offset;
+    return {r.data(), r.data() + r.size()};
+}
+
+}  // namespace saltus::solvers

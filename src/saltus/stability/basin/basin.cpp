@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/basin/basin.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <thread>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/integrate/moreau/moreau_lanes.hpp"
+#include "saltus/stability/basin/detail/basin_lanes.hpp"
+#include "saltus/stability/basin/detail/basin_refine.hpp"
+#include "saltus/stability/basin/detail/basin_sets.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t starts_to_measure = 1000;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A run: rounds of motions, each decided by the labels of those before.
+class Run {
+public:
+    Run(const model::Model& model, const BasinOptions& options, BasinRecord record)
+        : model_(model), options_(options), record_(std::move(record)) {
+        if (options.equilibria) {
+            out_.periods = options.equilibria->periods;
+        } else {
+            RestingModel resting(model);
+            out_.periods = periods_of(resting);
+        }
+        decision_.t_max = options.t_max;
+        decision_.level = options.level ? &*options.level : nullptr;
+        decision_.periods = out_.periods;
+        decision_.to_rest = options.to_rest;
+        decision_.interrupted = options.interrupted;
+        const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
+        in_lanes_ =
+            moreau != nullptr && options.lanes && integrate::moreau::LaneStepper::refusal(model, *moreau).empty();
+        out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
+    }
+
+    Basin go() {
+        const Values base = [this](std::size_t k, std::span<double> x) {
+            if (options_.samples > 0)
+                ensemble::sample(options_.axes, options_.seed, k, x);
+            else
+                ensemble::Grid{options_.axes}.values(k, 0, x);
+        };
+        measure(base);
+        bool whole = round(0, out_.base, base);
+        if (whole && options_.samples == 0 && options_.refine > 0) whole = refine();
+        if (whole && options_.samples == 0 && options_.boundary > 0.0) whole = locate();
+        out_.complete = whole;
+        if (!whole) drop_pending();
+        relabel();
+        if (!out_.refined.empty()) label_refined();
+        judge_level_set(base);
+        finish();
+        return std::move(out_);
+    }
+
+private:
+    using Values = std::function<void(std::size_t, std::span<double>)>;
+
+    /// What is usual among the starts, in energy: rest is slow compared with that.
+    void measure(const Values& values) {
+        Starts starts(model_, options_.components);
+        Start start;
+        std::vector<double> x(options_.axes.size());
+        double kinetic = 0.0, low = INFINITY, high = -INFINITY;
+        const std::size_t stride = 1 + (out_.base - 1) / starts_to_measure;
+        for (std::size_t k = 0; k < out_.base; k += stride) {
+            values(k, x);
+            starts.make(x, start);
+            if (start.admission == Admission::inadmissible || !std::isfinite(start.kinetic + start.potential)) continue;
+            kinetic = std::max(kinetic, start.kinetic);
+            low = std::min(low, start.potential);
+            high = std::max(high, start.potential);
+        }
+        double usual = kinetic + std::max(0.0, high - low);
+        if (!(usual > 0.0)) {  // one start, at rest: what forces do in a hundredth of the time
+            model::Workspace workspace(model_);
+            model::Terms terms(model_.layout());
+            model::evaluate(model_, workspace, 0.0, model_.q0, model_.u0, terms);
+            model::MassFactor mass(model_.layout().mass);
+            std::vector<double> a(terms.h.begin(), terms.h.end());
+            if (mass.factorise(terms.M)) mass.solve(a);
+            for (std::size_t i = 0; i < a.size(); ++i)
+                usual += 0.5 * a[i] * terms.h[i] * std::pow(0.01 * options_.t_max, 2);
+        }
+        decision_.slow = options_.rest * options_.rest * (usual > 0.0 ? usual : 1.0);
+    }
+
+    /// Simulates motions [first, first + count) as far as they are not on record yet. False when interrupted.
+    bool round(std::size_t first, std::size_t count, const Values& values) {
+        const std::size_t n = model_.coordinates.size();
+        if (record_.size() < first + count) record_.append(first + count - record_.size(), n);
+        std::vector<std::size_t> todo;
+        for (std::size_t k = first; k < first + count; ++k)
+            if (record_.fate[k] == Fate::pending) todo.push_back(k);
+        total_ = first + count;
+        done_ = total_ - todo.size();
+        std::atomic<std::size_t> next{0};
+        std::mutex mutex;
+        const std::function<void(const Task&, const Ending&)> finish = [&](const Task& task, const Ending& end) {
+            if (end.fate == Fate::pending) return;
+            const std::size_t k = task.number;
+            const bool within = inside(task.start);
+            const std::lock_guard lock(mutex);
+            record_.admission[k] = task.start.admission;
+            record_.inside[k] = within;
+            record_.V[k] = decision_.height(task.start.kinetic, task.start.potential);
+            record_.t[k] = end.t;
+            record_.steps[k] = end.steps;
+            for (std::size_t i = 0; i < n; ++i) record_.q[k * n + i] = end.q[i] + 0.0;  // no -0
+            record_.fate[k] = end.fate;
+            out_.steps_now += end.steps;
+            ++done_;
+            if (options_.progress) options_.progress(done_, total_);
+            if (options_.save && seconds_since(saved_) > options_.save_seconds) save();
+        };
+        const auto serve = [&](std::size_t) {
+            Starts starts(model_, options_.components);
+            std::vector<double> x(options_.axes.size());
+            const std::function<std::optional<Task>()> take = [&]() -> std::optional<Task> {
+                while (!(options_.interrupted && options_.interrupted())) {
+                    const std::size_t k = next.fetch_add(1);
+                    if (k >= todo.size()) break;
+                    Task task;
+                    task.number = todo[k];
+                    values(todo[k] - first, x);
+                    starts.make(x, task.start);
+                    task.captured_counts = decision_.level != nullptr && !decision_.to_rest && !inside(task.start);
+                    if (task.start.admission != Admission::inadmissible) return task;
+                    finish(task, {Fate::inadmissible, 0.0, 0, task.start.q});
+                }
+                return std::nullopt;
+            };
+            if (in_lanes_)
+                by_moreau_in_lanes(model_, std::get<integrate::Moreau>(options_.method), decision_, take, finish);
+            else
+                while (const std::optional<Task> task = take()) finish(*task, simulate(*task));
+        };
+        const int cores = options_.threads > 0 ? options_.threads
+                                               : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+        const Clock::time_point begin = Clock::now();
+        ensemble::Options many;
+        many.threads = cores;
+        ensemble::parallel_for(std::min(ix(cores), std::max<std::size_t>(1, todo.size())), serve, many);
+        out_.seconds += seconds_since(begin);
+        known_ = first + count;
+        const auto begin_of = record_.fate.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end_of = begin_of + static_cast<std::ptrdiff_t>(count);
+        const bool whole = std::find(begin_of, end_of, Fate::pending) == end_of;
+        if (options_.save && (!whole || seconds_since(saved_) > options_.save_seconds)) save();
+        return whole;
+    }
+
+    void save() {
+        options_.save(record_);
+        saved_ = Clock::now();
+    }
+
+    bool inside(const Start& start) const {
+        return start.admission != Admission::inadmissible && decision_.inside(start.kinetic, start.potential, start.q);
+    }
+
+    Ending simulate(const Task& task) const {
+        if (const auto* moreau = std::get_if<integrate::Moreau>(&options_.method))
+            return by_moreau(model_, *moreau, decision_, task.start, task.captured_counts);
+        return by_events(model_, std::get<integrate::EventDriven>(options_.method), decision_, task.start,
+                         task.captured_counts);
+    }
+
+    void relabel() {
+        const auto* moreau = std::get_if<integrate::Moreau>(&options_.method);
+        RestSets sets(model_, moreau != nullptr ? moreau->h : 1e-3, out_.periods,
+                      options_.equilibria ? &*options_.equilibria : nullptr, decision_.level);
+        sets.label(record_, known_, out_.base, out_);
+    }
+
+    bool refine() {
+        const ensemble::Grid grid{options_.axes};
+        Refinement refinement(grid);
+        for (int level = 1; level <= options_.refine; ++level) {
+            relabel();
+            std::vector<std::size_t> points = refinement.next_level(out_.label);
+            while (!points.empty()) {
+                const std::size_t first = known_;
+                if (!round(first, points.size(),
+                           [&](std::size_t k, std::span<double> x) { grid.values(points[k], level, x); }))
+                    return false;
+                refinement.computed(points, first);
+                relabel();
+                points = refinement.at_differences(out_.label);
+            }
+        }
+        out_.level = options_.refine;
+        source_ = refinement.source();
+        out_.refined.resize(source_.size());
+        out_.refined_computed = refinement.computed();
+        return true;
+    }
+
+    void label_refined() {
+        for (std::size_t p = 0; p < source_.size(); ++p) out_.refined[p] = out_.label[source_[p]];
+    }
+
+    /// Edges with different labels at their ends are halved until they are short.
+    bool locate() {
+        relabel();
+        const ensemble::Grid grid{options_.axes};
+        std::vector<Edge> open = edges_between(grid, out_.label), closed;
+        while (!open.empty()) {
+            const std::size_t first = known_;
+            std::vector<Edge> longer;
+            for (Edge& e : open) {
+                const double middle = 0.5 * (e.low + e.high);
+                const bool split = e.high - e.low > 2.0 * options_.boundary && middle > e.low && middle < e.high;
+                (split ? longer : closed).push_back(e);
+            }
+            open = std::move(longer);
+            if (open.empty()) break;
+            if (!round(first, open.size(), [&](std::size_t k, std::span<double> x) {
+                    std::copy(open[k].at.begin(), open[k].at.end(), x.begin());
+                    x[ix(open[k].axis)] = 0.5 * (open[k].low + open[k].high);
+                }))
+                return false;
+            relabel();
+            std::vector<Edge> halves;
+            for (std::size_t k = 0; k < open.size(); ++k) {
+                const int here = out_.label[first + k];
+                Edge left = open[k], right = open[k];
+                left.high = right.low = 0.5 * (left.low + left.high);
+                left.above = right.below = first + k;
+                if (out_.label[left.below] != here) halves.push_back(left);
+                if (out_.label[right.above] != here) halves.push_back(right);
+            }
+            open = std::move(halves);
+        }
+        std::stable_sort(closed.begin(), closed.end(),
+                         [](const Edge& a, const Edge& b) { return a.number < b.number; });
+        edges_ = std::move(closed);
+        return true;
+    }
+
+    void drop_pending() {
+        for (Fate& f : record_.fate)
+            if (f == Fate::pending) f = Fate::undecided;
+    }
+
+    /// Motions from inside the level set must end in its equilibrium set, in the same turn; what has not come to rest
+    /// yet must be in there still, as far as its position tells. They were simulated to their ends: being inside did
+    /// not decide them.
+    void judge_level_set(const Values& values) {
+        if (decision_.level == nullptr) return;
+        Starts starts(model_, options_.components);
+        Start start;
+        std::vector<double> x(options_.axes.size());
+        const std::size_t n = model_.coordinates.size();
+        const std::vector<double> still(n, 0.0);
+        model::Workspace workspace(model_);
+        const BasinLabel& captor = out_.labels[ix(out_.captor)];
+        const auto turn_of = [&](double q, std::size_t i) {
+            return std::lround((q - decision_.level->q[i]) / out_.periods[i]);
+        };
+        for (std::size_t k = 0; k < out_.base; ++k) {
+            if (record_.inside[k] == 0) continue;
+            ++out_.inside;
+            const BasinLabel& end = out_.labels[ix(out_.label[k])];
+            const std::span<const double> q(record_.q.data() + k * n, n);
+            const bool rests = end.set >= 0;
+            values(k, x);
+            starts.make(x, start);
+            bool same =
+                rests ? end.set == captor.set
+                      : decision_.inside(
+                            0.0, model_.system->energy(model::at(model_, 0.0, q, still), workspace.scratch()).potential,
+                            q);
+            for (std::size_t i = 0; same && i < out_.periods.size(); ++i) {
+                if (out_.periods[i] == 0.0) continue;
+                const long turn = rests ? end.turn[i] - captor.turn[i] : turn_of(q[i], i);
+                same = turn == turn_of(start.q[i], i);
+            }
+            if (!same)
+                ++out_.violations;
+            else if (!rests)
+                ++out_.inside_undecided;
+        }
+    }
+
+    void finish() {
+        for (const Edge& e : edges_) {
+            BoundaryPoint b;
+            b.at = e.at;
+            b.at[ix(e.axis)] = 0.5 * (e.low + e.high);
+            b.half_length = 0.5 * (e.high - e.low);
+            b.axis = e.axis;
+            b.below = out_.label[e.below];
+            b.above = out_.label[e.above];
+            out_.boundary.push_back(std::move(b));
+        }
+        for (const std::int64_t s : record_.steps) out_.steps += s;
+        out_.record = std::move(record_);
+        out_.method = std::holds_alternative<integrate::Moreau>(options_.method) ? "moreau" : "event";
+        out_.lanes = in_lanes_ ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
+        const auto count = [&](Fate fate) {
+            return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
+        };
+        if (const std::size_t n = count(Fate::failed); n > 0)
+            out_.warnings.push_back(std::to_string(n) + " motions ended with a step that could not be made");
+        const auto moved = static_cast<std::size_t>(
+            std::count(out_.record.admission.begin(), out_.record.admission.end(), Admission::moved));
+        if (moved > 0)
+            out_.warnings.push_back(std::to_string(moved) +
+                                    " starts could only be made admissible by moving what the axes give");
+        if (!model_.autonomous || !model_.scleronomic)
+            out_.warnings.push_back("the model depends on time: rest in one place need not last");
+    }
+
+    const model::Model& model_;
+    const BasinOptions& options_;
+    BasinRecord record_;
+    Decision decision_;
+    bool in_lanes_ = false;
+    Basin out_;
+    std::vector<std::size_t> source_;
+    std::vector<Edge> edges_;
+    std::size_t known_ = 0;  // motions of the rounds so far: labels follow from these alone
+    std::size_t total_ = 0, done_ = 0;
+    Clock::time_point saved_ = Clock::now();
+};
+
+}  // namespace
+
+void BasinRecord::append(std::size_t count, std::size_t coordinates) {
+    const std::size_t all = size() + count;
+    fate.resize(all, Fate::pending);
+    admission.resize(all, Admission::admissible);
+    inside.resize(all, 0);
+    V.resize(all, 0.0);
+    t.resize(all, 0.0);
+    steps.resize(all, 0);
+    q.resize(all * coordinates, 0.0);
+}
+
+Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record) {
+    SALTUS_EXPECT(options.axes.size() == options.components.size() && options.t_max > 0.0);
+    return Run(model, options, std::move(record)).go();
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+
+namespace saltus::stability {
+
+Matrix range_of(const Matrix& A, double tolerance) {
+    if (A.size() == 0) return Matrix(A.rows(), 0);
+    Matrix unit = A;
+    for (Eigen::Index c = 0; c < unit.cols(); ++c) {
+        const double length = unit.col(c).norm();
+        if (length > 0.0) unit.col(c) /= length;
+    }
+    Eigen::ColPivHouseholderQR<Matrix> qr(unit);
+    qr.setThreshold(tolerance);
+    const Eigen::Index rank = qr.rank();
+    if (rank == 0) return Matrix(A.rows(), 0);
+    return qr.householderQ() * Matrix::Identity(A.rows(), rank);
+}
+
+Matrix kernel_of(const Matrix& A, double tolerance, double least) {
+    if (A.rows() == 0 || A.cols() == 0) return Matrix::Identity(A.cols(), A.cols());
+    const Eigen::JacobiSVD<Matrix, Eigen::FullPivHouseholderQRPreconditioner> svd(A, Eigen::ComputeFullV);
+    const Vector& s = svd.singularValues();
+    Eigen::Index rank = 0;
+    while (rank < s.size() && s(rank) > std::max(tolerance * s(0), least)) ++rank;
+    return svd.matrixV().rightCols(A.cols() - rank);
+}
+
+Vector singular_values(const Matrix& A) {
+    if (A.size() == 0) return {};
+    return Eigen::JacobiSVD<Matrix, Eigen::FullPivHouseholderQRPreconditioner>(A).singularValues();
+}
+
+Matrix reduced_basis(Matrix B, double tolerance) {
+    std::vector<Eigen::Index> pivots;
+    for (Eigen::Index c = 0; c < B.cols(); ++c) {
+        // The row that carries most of what is left, so that nothing small is divided by.
+        Eigen::Index row = 0;
+        double most = 0.0;
+        for (Eigen::Index r = 0; r < B.rows(); ++r) {
+            const double size = B.row(r).tail(B.cols() - c).norm();
+            if (size > most * (1.0 + 1e-6)) {
+                most = size;
+                row = r;
+            }
+        }
+        Eigen::Index column = c;
+        B.row(row).tail(B.cols() - c).cwiseAbs().maxCoeff(&column);
+        column += c;
+        B.col(c).swap(B.col(column));
+        B.col(c) /= B(row, c);
+        for (Eigen::Index k = 0; k < B.cols(); ++k)
+            if (k != c) B.col(k) -= B(row, k) * B.col(c);
+        pivots.push_back(row);
+    }
+    for (Eigen::Index i = 0; i < B.size(); ++i)
+        if (std::abs(B.data()[i]) < tolerance) B.data()[i] = 0.0;
+    for (std::size_t c = 0; c < pivots.size(); ++c) {
+        B.row(pivots[c]).setZero();
+        B(pivots[c], static_cast<Eigen::Index>(c)) = 1.0;
+    }
+    return B;
+}
+
+Modes modes(const Matrix& A, const Matrix& M) {
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(A, M);
+    if (solver.info() != Eigen::Success) return {};
+    return {true, solver.eigenvalues(), solver.eigenvectors()};
+}
+
+}  // namespace saltus::stability

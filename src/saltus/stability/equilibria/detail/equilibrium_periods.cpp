@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/expr/tape.hpp"
+#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+/// 2π/|slope| of the arguments of circular functions by q_i, where the slope is a number.
+std::vector<double> candidates(const model::ExpressionSystem& system, const model::Model& m, std::size_t i) {
+    model::Formulas f = system.formulas();
+    const model::Derived& d = system.derived();
+    std::vector<expr::Expr> roots = d.h;
+    roots.insert(roots.end(), f.constraints.begin(), f.constraints.end());
+    roots.insert(roots.end(), f.gaps.begin(), f.gaps.end());
+    for (const model::Derived::Entry& e : d.rows) roots.push_back(e.value);
+    roots.insert(roots.end(), f.coefficients.begin(), f.coefficients.end());
+    std::vector<expr::Expr> slopes;
+    expr::Derivative derivative(f.graph, f.q[i]);
+    for (const expr::Expr e : expr::reachable(f.graph, roots)) {
+        const expr::Node node = f.graph[e];
+        if (node.op != expr::Op::sin && node.op != expr::Op::cos && node.op != expr::Op::tan) continue;
+        const expr::Expr slope = derivative(node.a);
+        const auto varies = static_cast<expr::Kinds>(expr::time | expr::position | expr::velocity);
+        if (!f.graph.is_zero(slope) && !f.graph.depends_on(slope, varies)) slopes.push_back(slope);
+    }
+    const expr::Tape tape(f.graph, slopes, f.p, {});
+    std::vector<double> scratch(tape.slot_count()), values(slopes.size()), list;
+    tape.prepare<double>(m.p, scratch);
+    tape.evaluate<double>({}, scratch, values);
+    for (const double slope : values)
+        if (std::isfinite(slope) && slope != 0.0) list.push_back(2.0 * std::numbers::pi / std::abs(slope));
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end(), [](double a, double b) { return b - a <= 1e-12 * b; }),
+               list.end());
+    return list;
+}
+
+/// Everything that statics knows of a position.
+Vector fingerprint(RestingModel& model, const Vector& q) {
+    model.move_to(q);
+    const model::Model& m = model.model();
+    const Statics s = model.statics(std::vector<char>(m.contacts.size(), 1));
+    std::vector<double> all(s.h.data(), s.h.data() + s.h.size());
+    all.insert(all.end(), s.W.data(), s.W.data() + s.W.size());
+    for (int row = 0; row < m.layout().positions(); ++row) all.push_back(model.position(row));
+    for (const RestingElement& e : s.elements)
+        all.insert(all.end(), {e.load, e.body.mu, e.body.mu_second, e.body.drilling, e.body.rolling, e.body.radius});
+    return Eigen::Map<const Vector>(all.data(), static_cast<Eigen::Index>(all.size()));
+}
+
+/// Numbers between −1 and 1, scattered, the same in every run.
+Vector scattered(Eigen::Index n, int k) {
+    Vector out(n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+        const double x = 0.6180339887498949 * (k + 7.0 * static_cast<double>(j + 1) * 1.3247179572447460);
+        out(j) = 2.0 * (x - std::floor(x)) - 1.0;
+    }
+    return out;
+}
+
+bool is_period(RestingModel& model, Eigen::Index i, double period) {
+    for (int k = 1; k <= 6; ++k) {
+        Vector q = 2.0 * scattered(model.size(), k);
+        const Vector here = fingerprint(model, q);
+        q(i) += period;
+        const Vector there = fingerprint(model, q);
+        if (here.size() != there.size() || !here.allFinite() || !there.allFinite()) return false;
+        if ((here - there).cwiseAbs().maxCoeff() > 1e-11 * (1.0 + here.cwiseAbs().maxCoeff())) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<double> periods_of(RestingModel& model) {
+    std::vector<double> periods(static_cast<std::size_t>(model.size()), 0.0);
+    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model.model().system.get());
+    if (system == nullptr || system->formulas().q.size() != periods.size()) return periods;
+    for (std::size_t i = 0; i < periods.size(); ++i)
+        for (const double candidate : candidates(*system, model.model(), i)) {
+            for (const double times : {1.0, 2.0, 3.0, 4.0})
+                if (periods[i] == 0.0 && is_period(model, static_cast<Eigen::Index>(i), times * candidate))
+                    periods[i] = times * candidate;
+            if (periods[i] != 0.0) break;
+        }
+    return periods;
+}
+
+bool depends_on_time(const model::Model& m) {
+    if (m.scleronomic && m.autonomous) return false;
+    if (const auto* const system = dynamic_cast<const model::ExpressionSystem*>(m.system.get())) {
+        model::Formulas f = system->formulas();
+        const model::Derived& d = system->derived();
+        std::vector<std::pair<expr::Expr, expr::Expr>> replace;
+        for (std::size_t i = 0; i < f.p.size(); ++i) replace.emplace_back(f.p[i], f.graph.constant(m.p[i]));
+        for (const expr::Expr u : f.u) replace.emplace_back(u, f.graph.constant(0.0));
+        expr::Substitution at_rest(f.graph, replace);
+        const auto varies = [&](expr::Expr e) { return f.graph.depends_on(at_rest(e), expr::time); };
+        std::vector<expr::Expr> all = d.h;
+        for (const std::vector<expr::Expr>& list : {f.constraints, f.gaps, d.chi, f.coefficients})
+            all.insert(all.end(), list.begin(), list.end());
+        if (std::any_of(all.begin(), all.end(), varies)) return true;
+        return std::any_of(d.rows.begin(), d.rows.end(), [&](const auto& e) { return varies(e.value); });
+    }
+    // Other systems are looked at, at scattered times.
+    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), m.size());
+    RestingModel start(m, 0.0);
+    const Vector first = fingerprint(start, q0);
+    for (const double t : {0.618, 1.3247, 2.0946, 7.389, 31.4}) {
+        RestingModel later(m, t);
+        const Vector then = fingerprint(later, q0);
+        if (first.size() != then.size()) return true;
+        if ((first - then).cwiseAbs().maxCoeff() > 1e-13 * (1.0 + first.cwiseAbs().maxCoeff())) return true;
+    }
+    return false;
+}
+
+Matrix neutral_directions(RestingModel& model) {
+    const Eigen::Index n = model.size();
+    const model::Model& m = model.model();
+    Matrix rows(0, n);
+    const auto add = [&](const Matrix& more) {
+        rows.conservativeResize(rows.rows() + more.rows(), n);
+        rows.bottomRows(more.rows()) = more;
+    };
+    const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), n);
+    for (int k = 1; k <= 3; ++k) {
+        model.move_to(q0 + scattered(n, k));
+        const Statics s = model.statics(std::vector<char>(m.contacts.size(), 1));
+        const Matrix K = model.stiffness(s, 1.0 * scattered(s.W.cols(), k + 10));
+        if (!K.allFinite()) return Matrix(n, 0);
+        add(K / std::max(K.norm(), 1e-300));
+        for (int row = 0; row < m.layout().positions(); ++row) add(model.row(row));
+        add(model.load_slopes(s));
+        if (rows.rows() > 4 * n) {  // their span is enough
+            const Matrix span = range_of(rows.transpose(), 1e-11);
+            rows = span.transpose();
+        }
+    }
+    return kernel_of(rows, 1e-9, 1e-11);
+}
+
+Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b) {
+    Vector out = a;
+    for (std::size_t i = 0; i < periods.size(); ++i) {
+        const auto k = static_cast<Eigen::Index>(i);
+        if (periods[i] > 0.0) out(k) += periods[i] * std::round((b(k) - a(k)) / periods[i]);
+    }
+    return out;
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/text.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+using solvers::ProgramStatus;
+using trajectory::ElementKind;
+using trajectory::Reaction;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// u = −Kp (y − reference) at rest.
+std::vector<std::pair<std::string, double>> feedback(const model::Model& m, const Vector& q) {
+    std::vector<std::pair<std::string, double>> list;
+    if (!m.control || !m.control->shaping.empty()) return list;
+    const model::ControlLoop& c = *m.control;
+    const auto n = static_cast<Eigen::Index>(c.actuated.size());
+    Vector error(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+        const auto at = std::find(m.coordinates.begin(), m.coordinates.end(), c.actuated[static_cast<std::size_t>(i)]);
+        error(i) = q(at - m.coordinates.begin()) - c.reference[static_cast<std::size_t>(i)];
+    }
+    const Vector u = -(c.Kp * error);
+    for (Eigen::Index i = 0; i < n; ++i) list.emplace_back(c.actuated[static_cast<std::size_t>(i)], u(i));
+    return list;
+}
+
+/// All sign choices that hold, the given one first; only that one where there are many.
+std::vector<std::vector<int>> holding_signs(const Statics& s, const Balance& b) {
+    std::vector<std::size_t> open;
+    for (std::size_t k = 0; k < s.elements.size(); ++k)
+        if (s.elements[k].two_signed()) open.push_back(k);
+    constexpr std::size_t few = 6;
+    std::vector<std::vector<int>> list{b.sign};
+    if (open.empty() || open.size() > few) return list;
+    for (unsigned mask = 0; mask < 1U << open.size(); ++mask) {
+        std::vector<int> sign(s.elements.size(), 0);
+        for (std::size_t i = 0; i < open.size(); ++i) sign[open[i]] = (mask >> i & 1U) != 0 ? -1 : 1;
+        if (sign != b.sign) list.push_back(sign);
+    }
+    return list;
+}
+
+void find_ranges(EquilibriumPoint& p, const Balance& b) {
+    const Statics& s = p.statics;
+    const Matrix W = s.scale.cwiseInverse().asDiagonal() * s.W;
+    const Matrix range = range_of(W);
+    ForceProgram program;
+    program.elements = &s.elements;
+    program.margin = false;
+    program.B = range.transpose() * W;
+    program.b = -(range.transpose() * s.h.cwiseQuotient(s.scale));
+    program.A = Matrix(program.b.size(), 0);
+    for (const RestingElement& e : s.elements)
+        if (e.normal >= 0) p.ranges.push_back({e.element, infinity, -infinity});
+    for (const std::vector<int>& sign : holding_signs(s, b)) {
+        program.sign = sign;
+        std::size_t at = 0;
+        for (const RestingElement& e : s.elements) {
+            if (e.normal < 0) continue;
+            EquilibriumPoint::Range& r = p.ranges[at++];
+            for (const double direction : {1.0, -1.0}) {
+                ForceCost cost;
+                cost.lambda = Vector::Zero(W.cols());
+                cost.lambda(e.normal) = direction;
+                const ForceSolution end = solve(program, cost);
+                const double value = end.status == ProgramStatus::unbounded ? -infinity : end.value;
+                if (end.status != ProgramStatus::optimal && end.status != ProgramStatus::unbounded) continue;
+                if (direction > 0.0)
+                    r.least = std::min(r.least, value);
+                else
+                    r.greatest = std::max(r.greatest, -value);
+            }
+        }
+    }
+    // On the boundary of the set rounding may leave no forces at all, or ends that miss the ones that were found.
+    for (EquilibriumPoint::Range& r : p.ranges)
+        for (const Reaction& f : p.forces)
+            if (f.element == r.element) {
+                r.least = std::min(r.least, f.N);
+                r.greatest = std::max(r.greatest, f.N);
+            }
+    for (const EquilibriumPoint::Range& r : p.ranges)
+        p.self_stress = p.self_stress || (p.hyperstatic > 0 && (std::isinf(r.least) || std::isinf(r.greatest)));
+}
+
+std::string reason(const EquilibriumPoint& p, const Balance& b) {
+    if (!p.admissible) return "the position is not admissible: it penetrates a contact or violates a constraint";
+    if (!p.statics.moves.empty()) return p.statics.moves + ", so that nothing that touches it stays at rest";
+    if (!b.decided) return "the search over the signs of the reactions did not come to an end";
+    if (b.defect > rest_tolerance) return "some forces meet no reaction at all: it accelerates along the direction";
+    if (p.separations.size() == 1)
+        return "no admissible reactions hold it: along the direction all of them do positive power with the forces";
+    return "no admissible reactions hold it: for each choice of their signs there is a direction along which all of "
+           "them do positive power with the forces";
+}
+
+}  // namespace
+
+std::vector<Reaction> reactions_of(const Statics& s, const Vector& lambda) {
+    std::vector<Reaction> list;
+    for (const RestingElement& e : s.elements) {
+        Reaction r;
+        r.element = e.element;
+        if (e.normal >= 0) r.N = lambda(e.normal);
+        if (e.kind == ElementKind::slider) r.N = e.load;
+        for (int i = 0; i < e.body.dimension; ++i) r.T.push_back(lambda(e.slip + i));
+        if (e.normal >= 0)  // friction that slides is in the column of the normal
+            for (std::size_t k = 1; k < s.columns[static_cast<std::size_t>(e.normal)].size(); ++k)
+                r.T.push_back(r.N * s.columns[static_cast<std::size_t>(e.normal)][k].factor);
+        list.push_back(std::move(r));
+    }
+    for (const Statics::Fixed& f : s.fixed) {
+        if (list.empty() || list.back().element != f.element)
+            list.push_back({f.element, f.per_load != 0.0 ? f.force / f.per_load : 0.0, {}});
+        list.back().T.push_back(f.force);
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Reaction& a, const Reaction& b) { return a.element < b.element; });
+    return list;
+}
+
+EquilibriumPoint equilibrium_at(RestingModel& model, const Vector& q, const PointOptions& options) {
+    EquilibriumPoint p;
+    p.t = model.time();
+    p.q = q;
+    model.move_to(q);
+    p.violation = model.violation();
+    p.admissible = p.violation <= options.closed_tolerance;
+    for (std::size_t i = 0; i < model.model().contacts.size(); ++i)
+        p.closed.push_back(model.closed(i, options.closed_tolerance) ? 1 : 0);
+    p.statics = model.statics(p.closed);
+    const Balance b = balance(p.statics);
+    p.decided = b.decided || b.holds;
+    p.margin = b.defect > rest_tolerance ? -b.defect : b.margin;
+    p.is_equilibrium = p.admissible && b.holds;
+    p.hyperstatic = static_cast<int>(kernel_of(p.statics.scale.cwiseInverse().asDiagonal() * p.statics.W).cols());
+    p.control = feedback(model.model(), q);
+    if (b.holds) {
+        const Vector lambda = plain_forces(p.statics, b);
+        p.forces = reactions_of(p.statics, lambda);
+        p.defects = examine(p.statics, lambda);
+        if (options.ranges) find_ranges(p, b);
+    } else {
+        p.separations = b.separations;
+    }
+    if (!p.is_equilibrium) p.why = reason(p, b);
+    return p;
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibria/equilibrium_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/solvers/program/linear_program.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+using solvers::LinearProgram;
+using solvers::ProgramStatus;
+using trajectory::ElementKind;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// λ = Σ factor · weight over the entries of a column.
+struct Entry {
+    int lambda;
+    double factor;
+};
+struct Column {
+    std::vector<Entry> entries;
+    int element = -1;
+    double lower = 0.0;
+    double load = 1.0;  ///< of a unit of its weight
+};
+
+/// The linear program that the corners so far make.
+class Inner {
+public:
+    Inner(const ForceProgram& p, const ForceCost& cost, ForceCorners& corners) : p_(p), cost_(cost), corners_(corners) {
+        balance_ = p.b.size();
+        unknowns_ = p.A.cols();
+        inequalities_ = p.C.rows();
+        const auto count = p.elements->size();
+        load_row_.assign(count, -1);
+        int sliders = 0;
+        for (std::size_t k = 0; k < count; ++k)
+            if ((*p.elements)[k].kind == ElementKind::slider) load_row_[k] = sliders++;
+        sliders_ = sliders;
+        size_of_forces();
+        if (corners_.of_element.size() != count) corners_.of_element.assign(count, {});
+        for (std::size_t k = 0; k < count; ++k) {
+            std::vector<Vector>& list = corners_.of_element[k];
+            if (list.empty()) list = (*p.elements)[k].body.corners();
+            add_element(k);
+        }
+    }
+
+    solvers::ProgramSolution solve() {
+        assemble();
+        return solvers::solve(lp_);
+    }
+
+    /// Adds the corners whose reduced costs are negative; false when there are none to speak of.
+    bool refine(const Vector& y, bool certificate) {
+        bool added = false;
+        for (std::size_t k = 0; k < p_.elements->size(); ++k) {
+            const RestingElement& e = (*p_.elements)[k];
+            if (e.body.polyhedral() || e.sliding.size() > 0 || relaxed(k)) continue;
+            // The reduced cost of a corner e of C is that of its normal less ⟨e, pull⟩.
+            Vector pull(e.body.dimension);
+            for (int i = 0; i < e.body.dimension; ++i) pull(i) = p_.B.col(e.slip + i).dot(y.head(balance_));
+            if (!certificate && cost_.lambda.size() > 0) pull -= cost_.lambda.segment(e.slip, e.body.dimension);
+            if (pull.cwiseAbs().maxCoeff() == 0.0) continue;
+            const std::span<const double> along(pull.data(), static_cast<std::size_t>(pull.size()));
+            const Vector corner = e.body.furthest(along);
+            double best = -infinity;
+            for (const Vector& c : corners_.of_element[k]) best = std::max(best, c.dot(pull));
+            const double gain = corner.dot(pull) - best;
+            const double column =
+                e.normal >= 0 ? p_.B.col(e.normal).norm() : p_.B.middleCols(e.slip, e.body.dimension).norm();
+            if (gain <= 1e-14 * std::abs(corner.dot(pull)) || gain <= 1e-13 * y.head(balance_).norm() * column)
+                continue;
+            corners_.of_element[k].push_back(corner);
+            add_corner(k, corner);
+            added = true;
+        }
+        return added;
+    }
+
+    ForceSolution expand(const solvers::ProgramSolution& s) const {
+        ForceSolution out;
+        out.status = s.status;
+        if (s.status == ProgramStatus::stalled && solvers::worst(s) <= 1e-8) out.status = ProgramStatus::optimal;
+        out.x = s.x.head(unknowns_);
+        out.t = p_.margin ? s.x(unknowns_) : 0.0;
+        out.lambda = Vector::Zero(p_.B.cols());
+        for (std::size_t c = 0; c < columns_.size(); ++c)
+            for (const Entry& e : columns_[c].entries)
+                out.lambda(e.lambda) += e.factor * s.x(first_column() + static_cast<Eigen::Index>(c));
+        if (p_.margin)
+            for (std::size_t k = 0; k < p_.elements->size(); ++k) {
+                const RestingElement& e = (*p_.elements)[k];
+                if (e.normal < 0 || e.free() || relaxed(k)) continue;
+                out.lambda(e.normal) += out.t * size_[k] * direction(k);
+                for (Eigen::Index i = 0; i < e.sliding.size(); ++i)
+                    out.lambda(e.slip + i) += out.t * size_[k] * e.sliding(i);
+            }
+        out.value = s.value;
+        out.y = s.status == ProgramStatus::infeasible ? s.certificate.head(balance_) : s.y.head(balance_);
+        return out;
+    }
+
+private:
+    bool relaxed(std::size_t k) const { return (*p_.elements)[k].two_signed() && p_.sign[k] == 0; }
+    double direction(std::size_t k) const {
+        return (*p_.elements)[k].two_signed() ? static_cast<double>(p_.sign[k]) : 1.0;
+    }
+    Eigen::Index first_column() const { return unknowns_ + (p_.margin ? 1 : 0) + inequalities_ + sliders_; }
+
+    void size_of_forces() {
+        const double right = right_ = p_.size > 0.0 ? p_.size : p_.b.norm() > 0.0 ? p_.b.norm() : 1.0;
+        size_.assign(p_.elements->size(), 1.0);
+        for (std::size_t k = 0; k < size_.size(); ++k) {
+            const RestingElement& e = (*p_.elements)[k];
+            if (e.normal < 0) continue;
+            const double column = p_.B.col(e.normal).norm();
+            size_[k] = right / (column > 0.0 ? column : 1.0);
+        }
+    }
+
+    void add_element(std::size_t k) {
+        const RestingElement& e = (*p_.elements)[k];
+        if (e.free() || relaxed(k)) {
+            columns_.push_back({{{e.normal, size_[k]}}, static_cast<int>(k), -infinity});
+            for (int i = 0; i < e.body.dimension; ++i)
+                columns_.push_back({{{e.slip + i, size_[k]}}, static_cast<int>(k), -infinity});
+            return;
+        }
+        if (e.sliding.size() > 0) {
+            add_corner(k, e.sliding);
+            return;
+        }
+        if (e.body.empty()) {
+            columns_.push_back({{{e.normal, size_[k] * direction(k)}}, static_cast<int>(k), 0.0});
+            return;
+        }
+        for (const Vector& corner : corners_.of_element[k]) add_corner(k, corner);
+    }
+
+    /// A ray of the cone: a unit of load, with this friction.
+    void add_corner(std::size_t k, const Vector& corner) {
+        const RestingElement& e = (*p_.elements)[k];
+        const double unit = e.normal >= 0 ? size_[k] : 1.0;
+        Column c{{}, static_cast<int>(k), 0.0};
+        if (e.normal >= 0) c.entries.push_back({e.normal, unit * direction(k)});
+        for (Eigen::Index i = 0; i < corner.size(); ++i)
+            c.entries.push_back({e.slip + static_cast<int>(i), unit * corner(i)});
+        // Steep cones have long columns: each gets the length of its normal's.
+        Vector column = Vector::Zero(balance_);
+        for (const Entry& x : c.entries) column += x.factor * p_.B.col(x.lambda);
+        const double wanted = e.normal >= 0 ? size_[k] * p_.B.col(e.normal).norm() : right_;
+        const double length = column.norm(), factor = length > 0.0 && wanted > 0.0 ? wanted / length : 1.0;
+        for (Entry& x : c.entries) x.factor *= factor;
+        c.load = unit * factor;
+        columns_.push_back(std::move(c));
+    }
+
+    void assemble() {
+        const Eigen::Index rows = balance_ + inequalities_ + sliders_;
+        const Eigen::Index width = first_column() + static_cast<Eigen::Index>(columns_.size());
+        lp_.A = Matrix::Zero(rows, width);
+        lp_.b = Vector::Zero(rows);
+        lp_.c = Vector::Zero(width);
+        lp_.lower = Vector::Zero(width);
+        lp_.upper = Vector::Constant(width, infinity);
+        // x
+        if (unknowns_ > 0) {
+            lp_.A.topLeftCorner(balance_, unknowns_) = p_.A;
+            lp_.lower.head(unknowns_) = p_.lower.size() > 0 ? p_.lower : Vector::Constant(unknowns_, -infinity);
+            lp_.upper.head(unknowns_) = p_.upper.size() > 0 ? p_.upper : Vector::Constant(unknowns_, infinity);
+            if (cost_.x.size() > 0) lp_.c.head(unknowns_) = cost_.x;
+        }
+        lp_.b.head(balance_) = p_.b;
+        // t
+        if (p_.margin) {
+            lp_.lower(unknowns_) = -infinity;
+            lp_.upper(unknowns_) = 1.0;
+            lp_.c(unknowns_) = cost_.t;
+        }
+        const Eigen::Index slack = unknowns_ + (p_.margin ? 1 : 0);
+        // C x − slack = d
+        if (inequalities_ > 0) {
+            lp_.A.block(balance_, 0, inequalities_, unknowns_) = p_.C;
+            lp_.b.segment(balance_, inequalities_) = p_.d;
+            for (Eigen::Index i = 0; i < inequalities_; ++i) lp_.A(balance_ + i, slack + i) = -1.0;
+        }
+        for (std::size_t k = 0; k < p_.elements->size(); ++k) assemble_element(k, slack);
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const Eigen::Index at = first_column() + static_cast<Eigen::Index>(c);
+            for (const Entry& e : columns_[c].entries) {
+                lp_.A.col(at).head(balance_) += e.factor * p_.B.col(e.lambda);
+                if (cost_.lambda.size() > 0) lp_.c(at) += e.factor * cost_.lambda(e.lambda);
+            }
+            lp_.lower(at) = columns_[c].lower;
+            const int row = load_row_[static_cast<std::size_t>(columns_[c].element)];
+            if (row >= 0) lp_.A(balance_ + inequalities_ + row, at) = columns_[c].load;
+        }
+    }
+
+    /// The margin's part of an element, and the load of a slider: Σ weights + slack + t F = F + F_x·x.
+    void assemble_element(std::size_t k, Eigen::Index slack) {
+        const RestingElement& e = (*p_.elements)[k];
+        if (load_row_[k] >= 0) {
+            const Eigen::Index row = balance_ + inequalities_ + load_row_[k];
+            lp_.A(row, slack + inequalities_ + load_row_[k]) = 1.0;
+            lp_.b(row) = e.load;
+            if (p_.load_slope.size() > 0)
+                lp_.A.row(row).head(unknowns_) = -p_.load_slope.row(static_cast<Eigen::Index>(k));
+            if (p_.margin) lp_.A(row, unknowns_) = e.load > 0.0 ? e.load : 1.0;
+            return;
+        }
+        if (!p_.margin || e.free() || relaxed(k)) return;
+        lp_.A.col(unknowns_).head(balance_) += size_[k] * direction(k) * p_.B.col(e.normal);
+        for (Eigen::Index i = 0; i < e.sliding.size(); ++i)
+            lp_.A.col(unknowns_).head(balance_) += size_[k] * e.sliding(i) * p_.B.col(e.slip + i);
+        if (cost_.lambda.size() > 0) {
+            lp_.c(unknowns_) += size_[k] * direction(k) * cost_.lambda(e.normal);
+            for (Eigen::Index i = 0; i < e.sliding.size(); ++i)
+                lp_.c(unknowns_) += size_[k] * e.sliding(i) * cost_.lambda(e.slip + i);
+        }
+    }
+
+    const ForceProgram& p_;
+    const ForceCost& cost_;
+    ForceCorners& corners_;
+    Eigen::Index balance_ = 0, unknowns_ = 0, inequalities_ = 0;
+    int sliders_ = 0;
+    double right_ = 1.0;
+    std::vector<int> load_row_;
+    std::vector<double> size_;
+    std::vector<Column> columns_;
+    LinearProgram lp_;
+};
+
+}  // namespace
+
+ForceSolution solve(const ForceProgram& program, const ForceCost& cost, ForceCorners* corners) {
+    ForceCorners own;
+    Inner inner(program, cost, corners != nullptr ? *corners : own);
+    constexpr int most_rounds = 200;
+    ForceSolution best;
+    for (int round = 1; round <= most_rounds; ++round) {
+        const solvers::ProgramSolution s = inner.solve();
+        best = inner.expand(s);
+        best.rounds = round;
+        if (s.status == ProgramStatus::unbounded || s.status == ProgramStatus::non_finite) break;
+        if (!inner.refine(s.status == ProgramStatus::infeasible ? s.certificate : s.y,
+                          s.status == ProgramStatus::infeasible))
+            break;
+    }
+    if (corners != nullptr)
+        for (std::size_t k = 0; k < corners->of_element.size(); ++k) {
+            std::vector<Vector>& list = corners->of_element[k];
+            constexpr std::size_t enough = 48;  // the last ones are the nearest to what was wanted
+            const std::vector<Vector> first = (*program.elements)[k].body.corners();
+            if (list.size() <= first.size() + enough) continue;
+            list.erase(list.begin() + static_cast<std::ptrdiff_t>(first.size()), list.end() - enough / 2);
+        }
+    return best;
+}
+
+}  // namespace saltus::stability

@@ -344,8 +344,8 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
     if (w.constraints < 2) return true;
     Matrix rows = Matrix::Zero(w.constraints, w.n);
     for (int r = 0; r < w.constraints; ++r)
-        for (int e = layout.rows.start[lanes::ix(r)]; e < layout.rows.start[lanes::ix(r) + 1]; ++e)
-            rows(r, layout.rows.column[lanes::ix(e)]) = w.terms.W[lanes::ix(e)];
+        for (int e = layout.rows.start[ix(r)]; e < layout.rows.start[ix(r) + 1]; ++e)
+            rows(r, layout.rows.column[ix(e)]) = w.terms.W[ix(e)];
     return row_rank(rows, 1e-7).rank == w.constraints;  // as Stepper tells constraints that others imply
 }
 

@@ -8,35 +8,43 @@
 #include "saltus/base/error.hpp"
 #include "saltus/model/build.hpp"
 
-/// What the commands share.
+/// Types and functions that all commands share.
 namespace saltus::cli {
 
+/// Exit codes of the program. `failed` is a numerical failure; partial results are kept, as after an interrupt.
 enum Exit { done = 0, bad_input = 2, failed = 3, interrupted = 130 };
 
-/// Options of every command that takes a model.
-struct Common {
-    std::string model;
-    std::vector<std::string> set;
-    std::string out;
-    std::string report;  ///< a page of the results; see report_option.hpp
-    bool json = false;
-    bool quiet = false;
-    bool project_initial = false;
-    int threads = 0;
+/// Where the results of a command go, and how many threads it may use.
+struct OutputOptions {
+    std::string out;     ///< folder for result files; empty: no file is written
+    std::string report;  ///< page of the results, see report_option.hpp; empty: none
+    bool json = false;   ///< standard output is one JSON document
+    bool quiet = false;  ///< print errors only
+    int threads = 0;     ///< 0: one thread per core
 };
 
-/// The assignments of --set: names and values.
+/// Options of every command that takes a model.
+struct Common : OutputOptions {
+    std::string model;             ///< path of the model file
+    std::vector<std::string> set;  ///< assignments NAME=VALUE of --set, as given
+    bool project_initial = false;  ///< repair an initial state that is inadmissible
+};
+
+/// The assignments of --set as pairs of name and value text. Throws Error for a text without '='.
 std::vector<std::pair<std::string, std::string>> assignments(const Common& options);
 
+/// Reads and builds the model of a command, with --set and --project-initial applied; `perturbed` applies the model's
+/// [perturbation] too. Throws Error for bad input.
 model::Model load(const Common& options, bool perturbed = false);
 
-/// A command line without the program's name: the command, its options, its files. Returns the exit code.
+/// Runs one command line and returns the exit code. `words` are the command, its options and files, without the
+/// program's name.
 int run(const std::vector<std::string>& words);
 
-/// Standard output may be a full disk or a closed pipe; nothing is done before it has arrived.
+/// Writes to standard output and flushes. Throws if that fails (full disk, closed pipe).
 void print(const std::string& text);
 
-/// An error on standard error, with the line of the file it is about and a mark under the column.
+/// Prints an error on standard error. If its place is a line of a file, the line follows with a mark under the column.
 void report(const Error& e);
 
 }  // namespace saltus::cli

@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
-/// The command line as a value: what help, completion and the manual page are written from.
+/// The commands and options of the program as values. Help texts, shell completion and the manual page are written from
+/// them.
 namespace saltus::cli {
 
 struct OptionHelp {
-    std::vector<std::string> names;  ///< --out, or -o and --output; of a positional its name
-    std::string value;               ///< what stands behind it, "" for a flag; a|b|c are choices
-    std::string text;
+    std::vector<std::string> names;  ///< "--out", or "-o" and "--output"; the plain name of a positional argument
+    std::string value;               ///< placeholder of its value, "" for a flag; "a|b|c" lists choices
+    std::string text;                ///< description in one sentence
     bool positional = false, required = false, repeatable = false;
-    bool common = false;  ///< of every command that takes a model
+    bool common = false;  ///< every command that takes a model has this option
 };
 
 struct CommandHelp {

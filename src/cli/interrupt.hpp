@@ -3,10 +3,11 @@
 
 namespace saltus::cli {
 
-/// From now on the first Ctrl-C (SIGINT) and the first SIGTERM only ask; a second one ends the program at once.
+/// Turns the first Ctrl-C (SIGINT) or SIGTERM from now on into a request that a run can ask for. A second signal ends
+/// the program at once.
 void listen_for_interrupts();
 
-/// Whether one of them came.
+/// Whether an interrupt was requested since listen_for_interrupts().
 bool interrupt_asked();
 
 }  // namespace saltus::cli

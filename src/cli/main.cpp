@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,17 +28,22 @@ namespace {
 
 using namespace saltus;
 
-/// What --report needs to know of the command that was chosen.
-struct Chosen {
-    std::string *out, *report;
-    bool *json, *quiet;
+/// One command of the program.
+struct Command {
+    const CLI::App* app;         ///< its name and options on the command line
+    std::function<int()> run;    ///< runs it with the options that were parsed, and returns the exit code
+    cli::OutputOptions* output;  ///< where its results go; nullptr: the command has no --report
 };
-thread_local std::optional<Chosen> chosen;
 
-void add_report_option(CLI::App& command, const Chosen& options) {
-    command.add_flag("--report{" + std::string(cli::default_report) + "}", *options.report,
+void add_output_options(CLI::App& command, cli::OutputOptions& options) {
+    command.add_option("--out", options.out, "Folder for result files; without it no file is written")
+        ->type_name("DIR");
+    command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
+        ->check(CLI::NonNegativeNumber);
+    command.add_flag("--report{" + std::string(cli::default_report) + "}", options.report,
                      "Write a page of the results too: --report FILE.html, or report.html in the folder of --out");
-    command.callback([options] { chosen = options; });
+    command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
+    command.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
 void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
@@ -46,13 +51,7 @@ void add_common(CLI::App& command, cli::Common& options, bool needs_model = true
     command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    command.add_option("--out", options.out, "Folder for result files; without it no file is written")
-        ->type_name("DIR");
-    command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
-        ->check(CLI::NonNegativeNumber);
-    add_report_option(command, {&options.out, &options.report, &options.json, &options.quiet});
-    command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
-    command.add_flag("--quiet", options.quiet, "Print nothing but errors");
+    add_output_options(command, options);
     command.add_flag("--project-initial", options.project_initial,
                      "Repair an initial state that penetrates or violates a constraint");
 }
@@ -218,11 +217,7 @@ CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     command->add_option("--seconds", c.options.seconds,
                         "After which automatic begins nothing new (0: only its budget of work counts)");
     command->add_flag("--all", c.options.all, "List every solution of small planar problems and of single contacts");
-    command->add_option("--out", c.out, "Folder for result files; without it no file is written")->type_name("DIR");
-    command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
-    add_report_option(*command, {&c.out, &c.report, &c.json, &c.quiet});
-    command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
-    command->add_flag("--quiet", c.quiet, "Print nothing but errors");
+    add_output_options(*command, c);
     command->footer("Example:  saltus solve stack.dat rover.dat --tolerance 1e-10");
     return command;
 }
@@ -312,7 +307,7 @@ public:
     }
 };
 
-void print_completion(const CLI::App& app, const std::string& kind) {
+int print_completion(const CLI::App& app, const std::string& kind) {
     if (kind == "bash")
         cli::print(cli::bash_completion(command_line(app)));
     else if (kind == "zsh")
@@ -323,6 +318,7 @@ void print_completion(const CLI::App& app, const std::string& kind) {
         cli::print(io::model_reference());
     else
         throw Error("'" + kind + "' is not known", {"completion", 0, 0}, "allowed are bash, zsh, man and model-file");
+    return cli::done;
 }
 
 void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
@@ -354,40 +350,31 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     cli::ReportCommand report_options;
     cli::GalleryCommand gallery_options;
     std::string completion_kind;
-    const CLI::App* const check_command = add_check(app, check_options);
-    const CLI::App* const simulate_command = add_simulate(app, simulate_options);
-    const CLI::App* const compare_command = add_compare(app, compare_options);
-    const CLI::App* const impact_command = add_impact(app, impact_options);
-    const CLI::App* const equilibria_command = add_equilibria(app, equilibria_options);
-    const CLI::App* const sensitivity_command = add_sensitivity(app, sensitivity_options);
-    const CLI::App* const basin_command = add_basin(app, basin_options);
-    const CLI::App* const certify_command = add_certify(app, certify_options);
-    const CLI::App* const solve_command = add_solve(app, solve_options);
-    const CLI::App* const report_command = add_report(app, report_options);
-    const CLI::App* const gallery_command = add_gallery(app, gallery_options);
-    const CLI::App* const completion_command = add_completion(app, completion_kind);
-
-    const auto dispatch = [&]() -> int {
-        if (check_command->parsed()) cli::check(check_options);
-        if (simulate_command->parsed()) return cli::simulate(simulate_options);
-        if (compare_command->parsed()) return cli::compare(compare_options);
-        if (impact_command->parsed()) return cli::impact(impact_options);
-        if (equilibria_command->parsed()) return cli::equilibria(equilibria_options);
-        if (sensitivity_command->parsed()) return cli::sensitivity(sensitivity_options);
-        if (basin_command->parsed()) return cli::basin(basin_options);
-        if (certify_command->parsed()) return cli::certify(certify_options);
-        if (solve_command->parsed()) return cli::solve(solve_options);
-        if (report_command->parsed()) return cli::report(report_options);
-        if (gallery_command->parsed()) return cli::gallery(gallery_options);
-        if (completion_command->parsed()) print_completion(app, completion_kind);
-        return cli::done;
+    const std::vector<Command> commands{
+        {add_check(app, check_options), [&] { return cli::check(check_options); }, &check_options},
+        {add_simulate(app, simulate_options), [&] { return cli::simulate(simulate_options); },
+         &simulate_options.common},
+        {add_compare(app, compare_options), [&] { return cli::compare(compare_options); }, &compare_options.common},
+        {add_impact(app, impact_options), [&] { return cli::impact(impact_options); }, &impact_options.common},
+        {add_equilibria(app, equilibria_options), [&] { return cli::equilibria(equilibria_options); },
+         &equilibria_options.common},
+        {add_sensitivity(app, sensitivity_options), [&] { return cli::sensitivity(sensitivity_options); },
+         &sensitivity_options.common},
+        {add_basin(app, basin_options), [&] { return cli::basin(basin_options); }, &basin_options.common},
+        {add_certify(app, certify_options), [&] { return cli::certify(certify_options); }, &certify_options.common},
+        {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
+        {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
+        {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},
+        {add_completion(app, completion_kind), [&] { return print_completion(app, completion_kind); }, nullptr},
     };
     try {
-        chosen.reset();
         refuse_unknown_command(app, words);
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-        if (!chosen) return dispatch();
-        return cli::with_report(*chosen->out, *chosen->report, *chosen->json || *chosen->quiet, dispatch);
+        for (const Command& command : commands) {
+            if (!command.app->parsed()) continue;
+            return command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
+        }
+        return cli::done;
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::done : cli::bad_input;
     } catch (const Error& e) {

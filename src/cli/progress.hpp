@@ -5,15 +5,17 @@
 
 namespace saltus::cli {
 
-/// How far a run is and how long it will still take, on one line of standard error: on a terminal alone, after two
-/// seconds. The line goes with the object.
+/// One line on standard error that shows how far a run is and how long it will still take. The line appears only on a
+/// terminal, after two seconds, and is removed by the destructor.
 class Progress {
 public:
+    /// The run goes from `from` to `to`, in any unit. If not `wanted`, nothing is ever shown.
     Progress(double from, double to, bool wanted);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    /// The run has reached `t`, from <= t <= to.
     void at(double t);
 
 private:

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/command.hpp"
 #include "cli/commands/report.hpp"
 
 namespace saltus::cli {
@@ -14,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that goes with the object.
+/// A new folder for temporary files. The destructor removes it.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -36,11 +35,13 @@ private:
 
 }  // namespace
 
-int with_report(std::string& out, const std::string& report, bool silent, const std::function<int()>& run) {
-    if (report.empty()) return run();
+int with_report(OutputOptions& options, const std::function<int()>& run) {
+    std::string& out = options.out;
+    if (options.report.empty()) return run();
     ReportCommand page;
-    page.quiet = silent;
-    page.out = report == default_report && !out.empty() ? (fs::path(out) / default_report).string() : report;
+    page.quiet = options.json || options.quiet;
+    const bool beside_results = options.report == default_report && !out.empty();
+    page.out = beside_results ? (fs::path(out) / default_report).string() : options.report;
     if (!out.empty()) {
         const int code = run();
         page.results = {out};

@@ -5,14 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
+
 namespace saltus::cli {
 
-/// What `--report` is on every command: the command's result files, in its folder or in one that does not stay, then a
-/// page of them. `report`: "" (not asked for), its default, or a path; the default stands in the folder of --out.
+/// The page's name if --report is given without a file.
 inline constexpr const char* default_report = "report.html";
-int with_report(std::string& out, const std::string& report, bool silent, const std::function<int()>& run);
 
-/// `--report FILE.html` as `--report=FILE.html`, so that the file is optional and no model is taken for it.
+/// Runs a command and returns its exit code. If `options.report` is set, the result files are then shown as one page:
+/// at that path, or, for the default name, in the folder of --out. Without --out the result files lie in a temporary
+/// folder, which is removed at the end; `options.out` names the folder while `run` is called.
+int with_report(OutputOptions& options, const std::function<int()>& run);
+
+/// The words of the command line, with `--report FILE.html` joined to `--report=FILE.html`. The file is optional;
+/// without joining, the parser could take the name of a model for it.
 std::vector<std::string> join_report_file(int argc, char** argv);
 
 }  // namespace saltus::cli

@@ -10,18 +10,26 @@
 
 namespace saltus::cli {
 
+/// `saltus basin`: which equilibrium set each start reaches. A value that is not set takes its default from the model's
+/// [simulate] table or from the method. The starts are a grid, or samples from a box.
 struct BasinCommand {
     Common common;
-    std::vector<std::string> grid, box;
-    std::optional<long> samples;
-    std::uint64_t seed = 1;
-    std::optional<double> t_max, h, theta, rtol, atol, rest, boundary;
-    std::string method, backend = "threads";
-    int refine = 0;
-    bool resume = false, to_rest = false, no_lanes = false, no_certify = false;
+    std::vector<std::string> grid;            ///< NAME=FROM:TO:COUNT or NAME=VALUE
+    std::optional<long> samples;              ///< number of random starts, instead of a grid
+    std::vector<std::string> box;             ///< NAME=FROM:TO, where samples are drawn from
+    std::uint64_t seed = 1;                   ///< of the samples
+    std::string method, backend = "threads";  ///< method: moreau or event
+    std::optional<double> t_max, h, theta, rtol, atol;
+    std::optional<double> rest;      ///< speed that counts as rest, relative to typical speeds
+    int refine = 0;                  ///< times that the grid is halved where labels differ
+    std::optional<double> boundary;  ///< locate the boundary on grid edges to this length
+    bool resume = false;             ///< continue from the checkpoint in the result folder
+    bool to_rest = false;            ///< continue inside the certified level set until rest
+    bool no_lanes = false;           ///< one motion at a time on each core
+    bool no_certify = false;         ///< do not look for a certified level set
 };
 
-/// Returns the exit code.
+/// Runs the command and returns the exit code.
 int basin(const BasinCommand& command);
 
 }  // namespace saltus::cli

@@ -8,14 +8,15 @@
 
 namespace saltus::cli {
 
+/// `saltus certify`: the conditions of a theorem, one by one.
 struct CertifyCommand {
     Common common;
-    std::string theorem;
-    std::vector<std::string> at;
-    long budget = 20'000;
+    std::string theorem;          ///< empty: the theorem that fits the model
+    std::vector<std::string> at;  ///< position near the equilibrium; empty: the initial position
+    long budget = 20'000;         ///< boxes that each search of a proof may examine
 };
 
-/// Returns the exit code.
+/// Runs the command and returns the exit code: 0 whatever the verdict is.
 int certify(const CertifyCommand& command);
 
 }  // namespace saltus::cli

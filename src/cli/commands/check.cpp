@@ -6,7 +6,7 @@
 
 namespace saltus::cli {
 
-void check(const Common& options) {
+int check(const Common& options) {
     const model::Model m = load(options);
     const model::Inspection inspection = model::inspect(m);
     const std::string json = options.json || !options.out.empty() ? io::check_json(m, inspection, options.model) : "";
@@ -15,6 +15,7 @@ void check(const Common& options) {
         print(json);
     else if (!options.quiet)
         print(io::check_text(m, inspection, options.model));
+    return done;
 }
 
 }  // namespace saltus::cli

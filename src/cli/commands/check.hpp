@@ -5,6 +5,7 @@
 
 namespace saltus::cli {
 
-void check(const Common& options);
+/// `saltus check`: builds the model and prints what was understood. Returns the exit code; throws Error for bad input.
+int check(const Common& options);
 
 }  // namespace saltus::cli

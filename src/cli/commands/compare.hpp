@@ -8,16 +8,17 @@
 
 namespace saltus::cli {
 
+/// `saltus compare`: the three methods on one model. Unset values come from the model's [simulate] table.
 struct CompareCommand {
     Common common;
     std::optional<double> t_end, h, rtol, atol;
-    int refinements = 3;
-    std::string penalty;  ///< k=1e3:1e9:7: springs ever stiffer against rigid contacts with e = 1
-    bool action = true;   ///< with the sequences of actions
-    std::optional<double> horizon;
+    int refinements = 3;            ///< times that h is halved and the stiffness multiplied by ten
+    std::string penalty;            ///< "k=1e3:1e9:7": compare these spring stiffnesses with rigid contacts, e = 1
+    bool action = true;             ///< with `penalty`: also compute the sequences of actions
+    std::optional<double> horizon;  ///< with `penalty`: time span of the actions; unset: one bounce
 };
 
-/// Returns the exit code.
+/// Runs the command and returns the exit code.
 int compare(const CompareCommand& command);
 
 }  // namespace saltus::cli

@@ -9,13 +9,14 @@
 
 namespace saltus::cli {
 
+/// `saltus equilibria`: all equilibrium sets, or whether one position is an equilibrium.
 struct EquilibriaCommand {
     Common common;
-    std::vector<std::string> at;
-    std::optional<double> time;
+    std::vector<std::string> at;  ///< the position to examine; empty: search for all sets
+    std::optional<double> time;   ///< freeze a model that depends on time at this time
 };
 
-/// Returns the exit code, 0 whatever there is.
+/// Runs the command and returns the exit code: 0 whether or not there are equilibria.
 int equilibria(const EquilibriaCommand& command);
 
 }  // namespace saltus::cli

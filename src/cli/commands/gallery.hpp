@@ -6,16 +6,17 @@
 
 namespace saltus::cli {
 
+/// `saltus gallery`: the studies of all shipped models as pages.
 struct GalleryCommand {
-    std::string out;
-    std::vector<std::string> only;  ///< models; empty: all
+    std::string out;                ///< folder for the pages
+    std::vector<std::string> only;  ///< names of models; empty: all
     bool quick = false;             ///< coarser studies, for a first look
-    bool quiet = false;
-    int threads = 0;
+    bool quiet = false;             ///< print errors only
+    int threads = 0;                ///< 0: one thread per core
 };
 
-/// Runs every study and writes the pages. Returns the exit code: failed where a study failed, with its page all the
-/// same.
+/// Runs every study and writes the pages. Returns the exit code. If a study fails, its page says so, the other pages
+/// are still written, and the code is `failed`.
 int gallery(const GalleryCommand& command);
 
 }  // namespace saltus::cli

@@ -9,16 +9,20 @@
 
 namespace saltus::cli {
 
-/// A collision: of the model's initial state, of its motion (number), or of a stored trajectory (trajectory, event).
+/// `saltus impact`: audits one collision, or all impacts of a trajectory. The collision starts from the model's initial
+/// state, from impact `number` of its motion, or from impact `event` of a stored `trajectory`.
 struct ImpactCommand {
     Common common;
-    std::vector<std::string> q, u_minus, u_plus, impulse, Lambda, closed;
-    double alpha = 0.0;
+    std::vector<std::string> q, u_minus, u_plus;  ///< state before and velocities after; empty: from model and law
+    std::vector<std::string> impulse;             ///< external impulse, by coordinate
+    std::vector<std::string> Lambda;              ///< contact impulses, by contact
+    std::vector<std::string> closed;              ///< contacts that take part; empty: those with gap 0
+    double alpha = 0.0;                           ///< contact work that is allowed
     std::optional<int> number, event;
     std::string trajectory;
 };
 
-/// Returns the exit code, 0 whatever the verdict says.
+/// Runs the command and returns the exit code: 0 whatever the verdict is.
 int impact(const ImpactCommand& command);
 
 }  // namespace saltus::cli

@@ -6,15 +6,17 @@
 
 namespace saltus::cli {
 
+/// `saltus report`: result files as one HTML page.
 struct ReportCommand {
-    std::vector<std::string> results;
-    std::string out = "report.html";
-    std::string model, title;
-    bool quiet = false, plain = false;  ///< plain: static plots
-    bool hide_sources = false;          ///< the results do not stay where they are
+    std::vector<std::string> results;  ///< result folders, trajectory.h5 or JSON files
+    std::string out = "report.html";   ///< path of the page
+    std::string model, title;          ///< empty: the model beside the results, and its name
+    bool quiet = false;                ///< print errors only
+    bool plain = false;                ///< static plots instead of interactive ones
+    bool hide_sources = false;         ///< do not print paths of the results, which are temporary
 };
 
-/// Writes one page. Returns the exit code.
+/// Writes the page and returns the exit code.
 int report(const ReportCommand& command);
 
 }  // namespace saltus::cli

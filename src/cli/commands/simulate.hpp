@@ -9,22 +9,25 @@
 
 namespace saltus::cli {
 
-/// What was said on the command line; what was not comes from the model's [simulate], then from the methods.
+/// `saltus simulate`. A value that is not set comes from the model's [simulate] table, then from the method.
 struct SimulateCommand {
     Common common;
     std::optional<double> t_end, h, theta, rtol, atol;
     std::string method;
-    bool implicit = false, perturbed = false;
-    bool balance = false;  ///< of V, also without result files
-    bool strict_energy = false, repair_energy = false;
-    int samples = 1001;
-    std::string restart;
-    std::vector<std::string> vary;      ///< NAME=FROM:TO:COUNT
-    std::string solve_for, target, at;  ///< gain_study.hpp
-    std::optional<double> band;         ///< of the settling time
+    bool implicit = false;              ///< implicit steps from the start
+    bool perturbed = false;             ///< apply the model's [perturbation]
+    bool balance = false;               ///< print the balance of V = T + U also without result files
+    bool strict_energy = false;         ///< end the run at the first impact that creates energy
+    bool repair_energy = false;         ///< take the nearest velocities that create no energy
+    int samples = 1001;                 ///< rows of states.csv
+    std::string restart;                ///< trajectory.h5 whose end is the start
+    std::vector<std::string> vary;      ///< NAME=FROM:TO:COUNT, many runs; see gain_study.hpp
+    std::string solve_for, target, at;  ///< a parameter's value for which an equation holds; see gain_study.hpp
+    std::optional<double> band;         ///< of the settling time, relative to the initial distance
 };
 
-/// Returns the exit code; a run that failed or was interrupted gives its partial result all the same.
+/// Runs the command and returns the exit code. A run that fails or is interrupted still prints and writes its partial
+/// result.
 int simulate(const SimulateCommand& command);
 
 }  // namespace saltus::cli

@@ -9,9 +9,10 @@
 
 namespace saltus::cli {
 
+/// Name of the stored motion in a result folder.
 inline constexpr const char* trajectory_name = "trajectory.h5";
 
-/// A run, all values decided.
+/// One run with every value decided: from the command line, else the model's [simulate] table, else the method.
 struct Plan {
     std::string method_name;
     integrate::Method method;
@@ -19,15 +20,18 @@ struct Plan {
     bool restarted = false;
     double t_end = 0.0;
     integrate::EnergyRule energy = integrate::EnergyRule::report;
-    std::string options;                ///< those that count, as they would be written on a command line
-    std::vector<std::string> warnings;  ///< about what was given and does not count
+    std::string options;                ///< the options that have an effect, as on a command line
+    std::vector<std::string> warnings;  ///< about options that were given and have no effect
 };
 
+/// Decides the values of a run. Throws Error for bad options.
 Plan make_plan(const SimulateCommand& command, const model::Model& model);
 
-/// Before the work, not after it: whether results can be written there. Creates nothing.
+/// Throws Error if results cannot be written to the folder `out`, or if they would replace the file `restart`. Called
+/// before the run, so that no work is lost. Creates nothing.
 void refuse_folder(const std::string& out, const std::string& restart);
 
+/// The program's exit code for a motion that ended with this status.
 int exit_code(trajectory::Status status);
 
 }  // namespace saltus::cli

@@ -4,7 +4,6 @@
 #include <new>
 #include <optional>
 
-#include "cli/command.hpp"
 #include "saltus/io/results/files.hpp"
 
 namespace saltus::cli {

@@ -4,20 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "saltus/io/report/solve_report.hpp"
 
 namespace saltus::cli {
 
-struct SolveCommand {
+/// `saltus solve`: contact problem files.
+struct SolveCommand : OutputOptions {
     std::vector<std::string> files;
-    std::string kind;
+    std::string kind;  ///< of every file; empty: found from its content
     io::SolveOptions options;
-    std::string out, report;
-    bool json = false, quiet = false;
-    int threads = 0;
 };
 
-/// Every file that can be read is solved, also when others cannot. Returns the exit code.
+/// Solves every file that can be read, also if others cannot be read, and prints or writes one row per file. Returns
+/// the exit code: the worst of the files.
 int solve(const SolveCommand& command);
 
 }  // namespace saltus::cli

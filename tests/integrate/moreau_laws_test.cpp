@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
 #include "integrate/moreau_runs.hpp"
 
 namespace saltus::integrate {

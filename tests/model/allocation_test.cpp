@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
 #include "allocations.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"

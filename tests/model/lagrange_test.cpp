@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equations of motion, rows and all Jacobians against values that were derived with sympy at 50 digits from the same
 // texts (tests/oracles/lagrange.py), which shares nothing with this code.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 

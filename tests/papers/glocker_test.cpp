@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every number of shared/reference/glocker.json, computed there by exact rational arithmetic.
+#include <gtest/gtest.h>
+
 #include <limits>
 #include <ostream>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several methods, one answer, where theory says that there is one.
+#include <gtest/gtest.h>
+
 #include "problems.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function whose zeros are the solutions of one block, and its derivative.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/friction/detail/block_function.hpp"
 
 #include "problems.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs that there is no solution, checked by hand.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/friction/detail/infeasibility.hpp"
 
 #include "problems.hpp"

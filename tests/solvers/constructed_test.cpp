@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems with a solution, of every law and every kind of matrix, solved by the automatic method.
+#include <gtest/gtest.h>
+
 #include <sstream>
 
 #include "problems.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Complementarity problems of any matrix are solved or proved insoluble, and the proofs hold.
+#include <gtest/gtest.h>
+
 #include "exact.hpp"
 #include "problems.hpp"
 #include "saltus/solvers/complementarity/complementarity.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several contacts between the same bodies: the few rows that the others follow from.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/friction/detail/interfaces.hpp"
 
 #include <Eigen/LU>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lemke's method: it ends, and for the matrices it is made for it decides.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/complementarity/lemke.hpp"
 
 #include "exact.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices in blocks and their factors, against Eigen.
+#include <gtest/gtest.h>
+
 #include <Eigen/LU>
 
 #include "allocations.hpp"

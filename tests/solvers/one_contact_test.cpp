@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block: every regime in closed form, and the law of whatever comes out.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/friction/detail/one_contact.hpp"
 
 #include "problems.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems with no solution or several, of Painlevé's kind: all of them are found, and their number is right.
+#include <gtest/gtest.h>
+
 #include "problems.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over rows and columns, against Eigen.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/linear/detail/panel.hpp"
 
 #include <Eigen/LU>

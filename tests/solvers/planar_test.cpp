@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planar friction as a linear complementarity problem, against the methods for friction.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/friction/planar.hpp"
 
 #include "problems.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The judge of all methods, judged.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/detail/residual.hpp"
 
 #include "problems.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the statuses say, and that nobody claims more than is true.
+#include <gtest/gtest.h>
+
 #include "problems.hpp"
 #include "saltus/solvers/complementarity/complementarity.hpp"
 #include "saltus/solvers/detail/residual.hpp"

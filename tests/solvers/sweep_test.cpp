@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One sweep is every block solved exactly in turn, the others held.
+#include <gtest/gtest.h>
+
 #include "saltus/solvers/friction/detail/sweep.hpp"
 
 #include "problems.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that solves share: none of it new the second time, and none of it seen in the result.
+#include <gtest/gtest.h>
+
 #include <thread>
 
 #include "allocations.hpp"

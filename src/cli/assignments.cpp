@@ -59,7 +59,7 @@ bool assign(const std::vector<std::string>& texts, const char* option, const std
         if (at == coordinates.end())
             throw Error("unknown coordinate '" + name + "'", {option, 0, 0}, did_you_mean(name, coordinates));
         if (set[static_cast<std::size_t>(at - coordinates.begin())]++ != 0)
-            throw Error("'" + name + "' stands twice", {option, 0, 0}, "give each coordinate once");
+            throw Error("'" + name + "' is given twice", {option, 0, 0}, "give each coordinate once");
         if (a.values.size() != 1)
             throw Error("'" + name + "' has " + std::to_string(a.values.size()) + " numbers", {option, 0, 0},
                         "give one, and each coordinate by its name");

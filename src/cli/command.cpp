@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
 
+#include <unistd.h>
+
+#include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
+#include "saltus/base/text.hpp"
 #include "saltus/io/model/read_model.hpp"
 
 namespace saltus::cli {
@@ -29,6 +35,30 @@ model::Model load(const Common& options, bool perturbed) {
     build.perturbed = perturbed;
     build.set = assignments(options);
     return model::build(io::read_model(options.model), build);
+}
+
+double positive(const char* option, double value) {
+    if (!(value > 0.0) || !std::isfinite(value))
+        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
+                    {option, 0, 0});
+    return value;
+}
+
+double end_time(const char* option, const std::optional<double>& given, const model::Model& model,
+                const std::string& file) {
+    const std::optional<double> t_end = given ? given : model.simulate.t_end;
+    if (!t_end) throw Error(no_end_time, {file, 0, 0}, "give " + std::string(option) + ", or t_end in [simulate]");
+    return positive(option, *t_end);
+}
+
+void refuse_folder(const std::string& out) {
+    namespace fs = std::filesystem;
+    fs::path folder = fs::absolute(out);
+    std::error_code error;
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    if (!fs::is_directory(folder, error)) throw Error("cannot create the folder: Not a directory", {out, 0, 0});
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error("cannot be written", {folder.string(), 0, 0}, "check the permissions of the folder");
 }
 
 void print(const std::string& text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,21 @@ std::vector<std::pair<std::string, std::string>> assignments(const Common& optio
 /// Reads and builds the model of a command, with --set and --project-initial applied; `perturbed` applies the model's
 /// [perturbation] too. Throws Error for bad input.
 model::Model load(const Common& options, bool perturbed = false);
+
+/// The message of a motion without an end time.
+inline constexpr const char* no_end_time = "no end time is given";
+
+/// `value` if it is finite and > 0. Otherwise throws an Error that names `option`, for example "--rtol".
+double positive(const char* option, double value);
+
+/// End time of a motion that starts at t = 0: the value of `option` if it is given, else t_end of the model's
+/// [simulate] table. Throws an Error if there is none or it is not > 0. `file` is the model file.
+double end_time(const char* option, const std::optional<double>& given, const model::Model& model,
+                const std::string& file);
+
+/// Throws an Error if result files cannot be written to the folder `out`. Called before a run, so that no work is lost.
+/// Creates nothing.
+void refuse_folder(const std::string& out);
 
 /// Runs one command line and returns the exit code. `words` are the command, its options and files, without the
 /// program's name.

@@ -41,7 +41,7 @@ void add_output_options(CLI::App& command, cli::OutputOptions& options) {
     command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
         ->check(CLI::NonNegativeNumber);
     command.add_flag("--report{" + std::string(cli::default_report) + "}", options.report,
-                     "Write a page of the results too: --report FILE.html, or report.html in the folder of --out");
+                     "Also write a page of the results: --report FILE.html, or report.html in the folder of --out");
     command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
@@ -57,7 +57,7 @@ void add_common(CLI::App& command, cli::Common& options, bool needs_model = true
 }
 
 CLI::App* add_check(CLI::App& app, cli::Common& options) {
-    CLI::App* command = app.add_subcommand("check", "Parse and validate a model, and say what was understood");
+    CLI::App* command = app.add_subcommand("check", "Parse and validate a model, and summarise it");
     add_common(*command, options);
     command->footer("Example:  saltus check models/rocking-bar.toml --json");
     return command;
@@ -66,30 +66,29 @@ CLI::App* add_check(CLI::App& app, cli::Common& options) {
 CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     CLI::App* command = app.add_subcommand("simulate", "Compute the motion of a model");
     add_common(*command, c.common);
-    command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
+    command->add_option("--t-end", c.t_end, "End time; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default), moreau or penalty")->type_name("event|moreau|penalty");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
-    command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint, 1 the end of the step (0.5)");
+    command->add_option("--theta", c.theta, "Theta of moreau: 0.5 is the midpoint, 1 the end of the step (0.5)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
-    command->add_flag("--implicit", c.implicit, "Implicit steps from the start, for stiff models");
-    command->add_option("--samples", c.samples, "Equidistant times in states.csv (1001)");
-    command->add_option("--restart", c.restart, "Go on from the end of this trajectory.h5");
+    command->add_flag("--implicit", c.implicit, "Use implicit steps from the start, for stiff models");
+    command->add_option("--samples", c.samples, "Number of equidistant times in states.csv (1001)");
+    command->add_option("--restart", c.restart, "Continue from the end of this trajectory.h5");
     command->add_flag("--perturbed", c.perturbed, "Apply the model's [perturbation]");
     command->add_flag("--balance", c.balance,
-                      "Say what took V = T + U down: damping, friction, impacts; with --out always");
+                      "Print what reduced V = T + U: damping, friction, impacts; with --out always");
     command->add_flag("--strict-energy", c.strict_energy, "End the run at the first impact that creates energy");
-    command->add_flag(
-        "--repair-energy", c.repair_energy,
-        "Replace the velocities after an impact that creates energy by the nearest that create none; event");
+    command->add_flag("--repair-energy", c.repair_energy,
+                      "Replace velocities after an impact that creates energy by the nearest that create none (event)");
     command
         ->add_option("--vary", c.vary,
                      "Run for many values, NAME=FROM:TO:COUNT[:log] or NAME=A,B,...; repeatable: all combinations")
         ->allow_extra_args(false);
     command->add_option("--solve-for", c.solve_for, "Find the value of this parameter, NAME or NAME=LOW:HIGH, ...");
     command->add_option("--target", c.target, "... for which this holds, \"lambda(stop) = 5\"");
-    command->add_option("--at", c.at, "Where the target is taken: steady or end of the motion");
-    command->add_option("--band", c.band, "Of settling times, a part of the initial distance (0.02)");
+    command->add_option("--at", c.at, "Where the target is evaluated: steady, or end of the motion");
+    command->add_option("--band", c.band, "Band of the settling time, relative to the initial distance (0.02)");
     command->footer("Example:  saltus simulate models/bouncing-ball.toml --t-end 3 --set e=0.9 --out run");
     return command;
 }
@@ -98,37 +97,40 @@ CLI::App* add_compare(CLI::App& app, cli::CompareCommand& c) {
     CLI::App* command =
         app.add_subcommand("compare", "Event-driven, Moreau and penalty side by side, with observed orders");
     add_common(*command, c.common);
-    command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
+    command->add_option("--t-end", c.t_end, "End time; default: t_end of the model's [simulate]");
     command->add_option("--h", c.h, "Largest step of moreau; default: h of the model's [simulate], or 1e-3");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
-    command->add_option("--refinements", c.refinements, "How often h is halved and k taken ten times (3)");
+    command->add_option("--refinements", c.refinements, "How often h is halved and k multiplied by ten (3)");
     command->add_option("--penalty", c.penalty,
-                        "Springs of many stiffnesses, k=1e3:1e9:7, against rigid contacts with e = 1");
-    command->add_option("--horizon", c.horizon, "With --penalty: of the actions; default: one bounce");
-    command->add_flag("!--no-action", c.action, "With --penalty: without the sequences of actions");
+                        "Compare spring stiffnesses, k=1e3:1e9:7, with rigid contacts and e = 1");
+    command->add_option("--horizon", c.horizon, "With --penalty: time span of the actions; default: one bounce");
+    command->add_flag("!--no-action", c.action, "With --penalty: do not compute the sequences of actions");
     command->footer("Example:  saltus compare models/single-link-arm.toml");
     return command;
 }
 
 CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
     CLI::App* command =
-        app.add_subcommand("impact", "Audit one collision (contact work, consistency), or all of a trajectory");
+        app.add_subcommand("impact", "Audit one collision (contact work, consistency), or all impacts of a trajectory");
     add_common(*command, c.common, false);
-    command->add_option("--u-plus", c.u_plus, "Velocities after it, x=1,y=2; otherwise by the model's impact law")
+    command
+        ->add_option("--u-plus", c.u_plus, "Velocities after the impact, x=1,y=2; default: by the model's impact law")
         ->allow_extra_args(false);
-    command->add_option("--u-minus", c.u_minus, "Velocities before it; otherwise the model's initial ones")
+    command->add_option("--u-minus", c.u_minus, "Velocities before the impact; default: the initial ones")
         ->allow_extra_args(false);
-    command->add_option("--q", c.q, "Positions; otherwise the model's initial ones")->allow_extra_args(false);
-    command->add_option("--closed", c.closed, "Contacts that take part; otherwise those with gap 0")
+    command->add_option("--q", c.q, "Positions; default: the initial ones")->allow_extra_args(false);
+    command->add_option("--closed", c.closed, "Contacts that take part; default: those with gap 0")
         ->allow_extra_args(false);
-    command->add_option("--Lambda", c.Lambda, "Contact impulses, name=N or name=N,T1,T2; without --u-plus they give it")
+    command
+        ->add_option("--Lambda", c.Lambda,
+                     "Contact impulses, name=N or name=N,T1,T2; without --u-plus they determine it")
         ->allow_extra_args(false);
-    command->add_option("--impulse", c.impulse, "Impulse from outside, x=1,y=2")->allow_extra_args(false);
-    command->add_option("--alpha", c.alpha, "Contact work that is allowed (0)");
-    command->add_option("--number", c.number, "Take impact number N of the model's motion");
+    command->add_option("--impulse", c.impulse, "External impulse, x=1,y=2")->allow_extra_args(false);
+    command->add_option("--alpha", c.alpha, "Allowed contact work (0)");
+    command->add_option("--number", c.number, "Audit impact number N of the model's motion");
     command->add_option("--trajectory", c.trajectory, "Audit every impact of this trajectory.h5");
-    command->add_option("--event", c.event, "Of the trajectory only impact number N, in full");
+    command->add_option("--event", c.event, "With --trajectory: audit impact number N alone, in full");
     command->footer("Example:  saltus impact models/forklift.toml --u-plus y=1.9,phi=0.2");
     return command;
 }
@@ -138,24 +140,23 @@ CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
     add_common(*command, c.common);
     command
         ->add_option("--at", c.at,
-                     "Position to look at, x=1,y=2; what is left out follows from the set with these values")
+                     "Position to examine, x=1,y=2; other coordinates follow from the set with these values")
         ->allow_extra_args(false);
-    command->add_option("--time", c.time, "Take a model that depends on time as it is at this time");
+    command->add_option("--time", c.time, "Freeze a model that depends on time at this time");
     command->footer("Example:  saltus equilibria models/rocking-bar.toml --at x=0.1,y=0,phi=0");
     return command;
 }
 
 CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
-    CLI::App* command =
-        app.add_subcommand("sensitivity", "Derivatives of a motion and of its event times, through all events");
+    CLI::App* command = app.add_subcommand("sensitivity", "Derivatives of a motion and of its event times");
     add_common(*command, c.common);
     command
         ->add_option("--wrt", c.wrt, "With respect to: x (initial position), x' (initial velocity), parameters; x,x',k")
         ->allow_extra_args(false);
     command->add_option("--output", c.output, "An expression of the final state, \"x + l*sin(phi)\"");
-    command->add_flag("--adjoint", c.adjoint, "Derivatives of the output alone, backwards: for many parameters");
+    command->add_flag("--adjoint", c.adjoint, "Derivatives of the output only, backwards in time: for many parameters");
     command->add_flag("--check", c.check, "Compare with central differences of whole motions");
-    command->add_option("--t-end", c.t_end, "Until when; default: t_end of the model's [simulate]");
+    command->add_option("--t-end", c.t_end, "End time; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default) or penalty")->type_name("event|penalty");
     command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-10)");
     command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-13)");
@@ -173,21 +174,22 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     add_common(*command, c.common);
     command->add_option("--grid", c.grid, "Initial values, x=from:to:n or x=value; x' is a velocity; repeatable")
         ->allow_extra_args(false);
-    command->add_option("--samples", c.samples, "So many starts drawn from --box in the place of a grid");
-    command->add_option("--box", c.box, "Where to draw from, x=from:to; repeatable")->allow_extra_args(false);
-    command->add_option("--seed", c.seed, "Of the samples (1)");
-    command->add_option("--t-max", c.t_max, "When to give up; default: t_end of the model's [simulate]");
+    command->add_option("--samples", c.samples, "Number of random starts from --box, instead of a grid");
+    command->add_option("--box", c.box, "Range of random starts, x=from:to; repeatable")->allow_extra_args(false);
+    command->add_option("--seed", c.seed, "Seed of the random starts (1)");
+    command->add_option("--t-max", c.t_max, "End time of each motion; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "moreau (default) or event")->type_name("moreau|event");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
-    command->add_option("--theta", c.theta, "Of moreau: 0.5 is the midpoint (0.5)");
+    command->add_option("--theta", c.theta, "Theta of moreau: 0.5 is the midpoint (0.5)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event (1e-12)");
-    command->add_option("--rest", c.rest, "Speed that counts as rest, of what is usual among the starts (1e-8)");
-    command->add_flag("--to-rest", c.to_rest, "Go on inside the certified level set, until rest");
+    command->add_option("--rest", c.rest,
+                        "Speed that counts as rest, relative to the typical speed of the starts (1e-8)");
+    command->add_flag("--to-rest", c.to_rest, "Continue inside the certified level set until rest");
     command->add_flag("--no-certify", c.no_certify, "Do not look for a certified level set");
-    command->add_option("--refine", c.refine, "How often to halve the distances where labels differ (0)");
-    command->add_option("--boundary", c.boundary, "Locate the boundary on every edge of the grid to this length");
-    command->add_flag("--resume", c.resume, "Go on from the checkpoint in --out");
+    command->add_option("--refine", c.refine, "How often to halve the grid where labels differ (0)");
+    command->add_option("--boundary", c.boundary, "Locate the boundary on every grid edge to this length");
+    command->add_flag("--resume", c.resume, "Continue from the checkpoint in --out");
     command->add_option("--backend", c.backend, "threads");
     command->add_flag("--one-by-one", c.no_lanes, "One motion at a time on each core");
     command->footer(
@@ -197,12 +199,12 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
 }
 
 CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
-    CLI::App* command = app.add_subcommand("certify", "Is rest attractive: a theorem's conditions, one by one");
+    CLI::App* command = app.add_subcommand("certify", "Is rest attractive? The conditions of a theorem, one by one");
     add_common(*command, c.common);
-    command->add_option("--theorem", c.theorem, "attractivity, instability or regulation; default: whichever fits");
-    command->add_option("--at", c.at, "Where to look for the equilibrium, x=1,y=2; otherwise the initial position")
+    command->add_option("--theorem", c.theorem, "attractivity, instability or regulation; default: the one that fits");
+    command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")
         ->allow_extra_args(false);
-    command->add_option("--budget", c.budget, "Boxes that each search of a proof may look at (20000)");
+    command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;
 }
@@ -210,12 +212,12 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
-    command->add_option("--kind", c.kind, "fc, gfc, rfc, grfc, lcp, mlcp or relay, where the content cannot tell");
+    command->add_option("--kind", c.kind, "fc, gfc, rfc, grfc, lcp, mlcp or relay, if the content is ambiguous");
     command->add_option("--method", c.options.method, "automatic (default) or one of its parts")
         ->type_name("automatic|gauss-seidel|newton|proximal|lemke");
     command->add_option("--tolerance", c.options.tolerance, "Residual that counts as solved (1e-8)");
     command->add_option("--seconds", c.options.seconds,
-                        "After which automatic begins nothing new (0: only its budget of work counts)");
+                        "Time after which automatic starts no further method (0: only its budget of work)");
     command->add_flag("--all", c.options.all, "List every solution of small planar problems and of single contacts");
     add_output_options(*command, c);
     command->footer("Example:  saltus solve stack.dat rover.dat --tolerance 1e-10");
@@ -224,12 +226,12 @@ CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
 
 CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
     CLI::App* command = app.add_subcommand("report", "Show results as one HTML page that opens anywhere, offline");
-    command->add_option("result", c.results, "Folders that --out wrote, trajectory.h5, or JSON of the commands")
+    command->add_option("result", c.results, "Result folders, trajectory.h5 files, or JSON of the commands")
         ->required();
-    command->add_option("-o,--output", c.out, "The page (report.html)");
-    command->add_option("--model", c.model, "Model of the motions, where it does not lie beside them");
-    command->add_option("--title", c.title, "Title of the page; otherwise the model's name");
-    command->add_flag("--static", c.plain, "Static plots in place of interactive ones");
+    command->add_option("-o,--output", c.out, "Path of the page (report.html)");
+    command->add_option("--model", c.model, "Model of the motions, if it is not next to them");
+    command->add_option("--title", c.title, "Title of the page; default: the model's name");
+    command->add_flag("--static", c.plain, "Static plots instead of interactive ones");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus simulate models/rocking-bar.toml --out run && saltus report run -o bar.html");
     return command;
@@ -238,8 +240,8 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
 CLI::App* add_gallery(CLI::App& app, cli::GalleryCommand& c) {
     CLI::App* command = app.add_subcommand("gallery", "Every shipped model with its study, as pages with an index");
     command->add_option("-o,--out", c.out, "Folder for the pages and their data")->required();
-    command->add_option("--only", c.only, "These models alone, by name; repeatable")->allow_extra_args(false);
-    command->add_flag("--quick", c.quick, "Coarser grids, for a first look");
+    command->add_option("--only", c.only, "Only this model, by name; repeatable")->allow_extra_args(false);
+    command->add_flag("--quick", c.quick, "Coarser grids, for an overview");
     command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus gallery -o gallery --quick");
@@ -256,7 +258,7 @@ CLI::App* add_completion(CLI::App& app, std::string& kind) {
     return command;
 }
 
-// ---- the command line as a value
+// ---- the command line as a value, for help texts, completion and the manual page
 
 cli::OptionHelp option_help(const CLI::Option& option) {
     static const std::vector<std::string> common{"--set",  "--out",   "--threads",         "--report",
@@ -288,7 +290,7 @@ cli::CommandHelp command_help(const CLI::App& command) {
     cli::CommandHelp c{command.get_name(), command.get_description(), command.get_footer(), {}};
     for (const CLI::Option* option : command.get_options())
         if (option->get_single_name() != "help") c.options.push_back(option_help(*option));
-    // Where an option is not that of every command, it is told in full.
+    // The common options are explained once, for commands that take a model. Other commands explain them in full.
     const bool of_model = !c.options.empty() && c.options[0].names[0] == "model";
     for (cli::OptionHelp& o : c.options) o.common = o.common && of_model;
     return c;
@@ -317,7 +319,7 @@ int print_completion(const CLI::App& app, const std::string& kind) {
     else if (kind == "model-file")
         cli::print(io::model_reference());
     else
-        throw Error("'" + kind + "' is not known", {"completion", 0, 0}, "allowed are bash, zsh, man and model-file");
+        throw Error("unknown kind '" + kind + "'", {"completion", 0, 0}, "allowed are bash, zsh, man and model-file");
     return cli::done;
 }
 

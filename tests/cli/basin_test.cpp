@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "process.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -92,19 +92,13 @@ TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
     ASSERT_EQ(run(options + "--threads 2 --out " + whole.path().string()).code, 0);
     int kills = 0;
     for (int part = 0; part < 3; ++part) {
-        const pid_t child = ::fork();
-        if (child == 0) {
-            const std::string line = "exec " + std::string(SALTUS_EXE) + " basin " + options + "--threads " +
-                                     std::to_string(1 + part) + " --resume --out " + cut.path().string() +
-                                     " >/dev/null 2>&1";
-            ::execl("/bin/sh", "sh", "-c", line.c_str(), static_cast<char*>(nullptr));
-            ::_exit(127);
-        }
+        const std::string line = "exec " + std::string(SALTUS_EXE) + " basin " + options + "--threads " +
+                                 std::to_string(1 + part) + " --resume --out " + cut.path().string();
+        const test::Process child({"/bin/sh", "-c", line});
         ::usleep(250000);
-        ::kill(child, part == 1 ? SIGTERM : SIGKILL);
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        if (WIFSIGNALED(status) || WEXITSTATUS(status) == 130) ++kills;
+        child.send(part == 1 ? SIGTERM : SIGKILL);
+        const int code = child.wait().code;
+        if (code < 0 || code == 130) ++kills;
     }
     EXPECT_GE(kills, 1);
     ASSERT_EQ(run(options + "--resume --out " + cut.path().string()).code, 0);
@@ -122,14 +116,14 @@ TEST(Basin, RefusesWhatItCannotDo) {
     const auto expect = [&](const std::string& arguments, const std::string& part) {
         EXPECT_NE(refusal(arguments).find(part), std::string::npos) << refusal(arguments);
     };
-    expect(bar, "nothing says where motions start");
+    expect(bar, "no starts are given");
     expect(bar + "--grid phy=-1:1:3", "did you mean 'phi'?");
     expect(bar + "--grid phi=-1:1", "is not a range");
     expect(bar + "--grid phi=-1:1:1", "from 2");
     expect(bar + "--grid phi=-1:1:2.5", "whole");
     expect(bar + "--grid phi=-1:x:3", "'x' is not a number");
     expect(bar + "--grid phi=1:-1:3", "smaller end first");
-    expect(bar + "--grid phi=-1:1:3 --grid phi=-2:2:3", "stands twice");
+    expect(bar + "--grid phi=-1:1:3 --grid phi=-2:2:3", "is given twice");
     expect(bar + "--grid phi=-1:1:30000 --grid x=-1:1:40000", "more than 1e9");
     expect(bar + "--samples 10", "needs a box");
     expect(bar + "--box phi=-1:1", "how many");

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `saltus check` as a person runs it: the executable, its output, its files and its exit code.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "support.hpp"
+#include "process.hpp"
 
 namespace saltus {
 
@@ -23,40 +20,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
-struct Outcome {
-    int code = -1;  ///< exit code, or −signal
-    std::string out, err;
-    double seconds = 0.0;
-};
+using test::Outcome;
 
-/// Runs the executable in the folder (which stays the only place it may write to by a relative path).
+/// Runs the program in the folder (which stays the only place it may write to by a relative path).
 Outcome saltus_in(const fs::path& folder, std::vector<std::string> arguments) {
-    const test::Folder streams;
-    const std::string out = streams.file("out"), err = streams.file("err");
     arguments.insert(arguments.begin(), SALTUS_EXE);
-    std::vector<char*> argv;
-    for (std::string& a : arguments) argv.push_back(a.data());
-    argv.push_back(nullptr);
-
-    const auto start = std::chrono::steady_clock::now();
-    const pid_t child = ::fork();
-    if (child < 0) throw std::runtime_error("fork");
-    if (child == 0) {
-        const int flags = O_WRONLY | O_CREAT | O_TRUNC;
-        const bool ready = ::chdir(folder.c_str()) == 0 && ::dup2(::open("/dev/null", O_RDONLY), 0) >= 0 &&
-                           ::dup2(::open(out.c_str(), flags, 0600), 1) >= 0 &&
-                           ::dup2(::open(err.c_str(), flags, 0600), 2) >= 0;
-        if (ready) ::execv(argv[0], argv.data());
-        ::_exit(99);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    Outcome result;
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-    result.out = test::content_of(out);
-    result.err = test::content_of(err);
-    return result;
+    return test::Process(std::move(arguments), folder).wait();
 }
 
 Outcome saltus(std::vector<std::string> arguments) {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "process.hpp"
 
 namespace saltus {
 namespace {

@@ -4,18 +4,16 @@
 // example that is compiled, synopses name options that exist.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <sstream>
 
+#include "process.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
-#include "support.hpp"
 
 namespace saltus {
 namespace {
@@ -83,20 +81,12 @@ std::vector<std::string> pages() {
 
 struct Outcome {
     int code = -1;
-    Lines out;
+    Lines out;  ///< standard output and standard error
 };
 
 Outcome shell(const std::string& command, const fs::path& folder) {
-    Outcome r;
-    std::string text;
-    std::FILE* pipe = ::popen(("cd '" + folder.string() + "' && " + command + " 2>&1").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        text.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    r.out = lines_of(text);
-    return r;
+    const test::Outcome outcome = test::shell("{ " + command + "\n} 2>&1", folder);
+    return {outcome.code, lines_of(outcome.out)};
 }
 
 /// Where the pages' commands run: `build/saltus` and `models/` are there.

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "process.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -112,7 +112,7 @@ TEST(EquilibriaCommand, RefusesPositionsThatAreNone) {
     refuses(model("falling-block") + "--set mu=-1", "mu");
     refuses(model("falling-block") + "--at x=one,y=0", "one");
     refuses(model("falling-block") + "--at x=nan,y=0", "nan");
-    refuses(model("falling-block") + "--at x=0,x=1", "stands twice");
+    refuses(model("falling-block") + "--at x=0,x=1", "is given twice");
     refuses(model("falling-block") + "--at \"x'=1\"", "is a velocity");
     refuses(model("impact-oscillator") + "--time nan", "finite");
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "process.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "support.hpp"
 
@@ -265,16 +265,16 @@ TEST(Impact, RefusesWhatMakesNoSense) {
     refused(forklift + " --u-plus y=1,2", "'y' has 2 numbers");
     refused(forklift + " --u-plus y=nan", "'nan' is not a number");
     refused(forklift + " --alpha inf", "alpha is not a finite number");
-    refused(forklift + " --Lambda roof=1", "'roof' takes no part in the collision");
+    refused(forklift + " --Lambda roof=1", "'roof' does not take part in the collision");
     refused(forklift + " --Lambda fork=1,2", "'fork' takes 1 number");
     refused(forklift + " --closed roof", "unknown contact 'roof'");
-    refused(forklift + " --event 1", "belongs to a stored trajectory");
+    refused(forklift + " --event 1", "needs a stored trajectory");
     refused(forklift + " --number 7", "there is no impact 7, the motion has 1 impact");
     refused(forklift + " --number 0", "impacts are counted from 1");
-    refused(forklift + " --number 1 --q y=1", "belongs to the initial state");
+    refused(forklift + " --number 1 --q y=1", "applies to the initial state");
     refused(forklift + " --trajectory no-such-file.h5", "no-such-file.h5");
     refused(model("bouncing-ball"), "no contact is closed at t = 0; start where it touches (--q)");
-    refused(model("constrained-beam"), "the model has no contacts, so that nothing collides");
+    refused(model("constrained-beam"), "the model has no contacts");
 }
 
 // --- trajectories
@@ -406,8 +406,9 @@ TEST(SimulateEnergy, RefusesWhatContradictsItself) {
     EXPECT_EQ(both.code, 2);
     const Outcome stepped = run("simulate " + model("forklift") + " --repair-energy --method moreau");
     EXPECT_EQ(stepped.code, 2);
-    EXPECT_NE(stepped.out.find("needs resolved impacts, which time-stepping has not; simulate with --method event"),
-              std::string::npos)
+    EXPECT_NE(
+        stepped.out.find("needs located impacts, which time-stepping does not have; simulate with --method event"),
+        std::string::npos)
         << stepped.out;
 }
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "support.hpp"
+#include "process.hpp"
 
 namespace saltus {
 namespace {
@@ -16,21 +16,9 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using test::Outcome;
 
-Outcome run(const std::string& arguments, const std::string& folder = ".") {
-    Outcome r;
-    std::FILE* pipe = ::popen(("cd '" + folder + "' && " + SALTUS_EXE + " " + arguments + " 2>&1").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
-}
+Outcome run(const std::string& arguments, const fs::path& folder = ".") { return test::command(arguments, folder); }
 
 std::string model(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"; }
 

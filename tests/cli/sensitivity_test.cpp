@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "process.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -161,11 +161,11 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
         EXPECT_NE(r.out.find(words), std::string::npos) << more << "\n" << r.out;
     };
     refused("--wrt bet", "unknown name 'bet'; did you mean 'beta'?");
-    refused("--wrt ,", "names nothing");
-    refused("--output ''", "--output: says nothing");
+    refused("--wrt ,", "contains no name");
+    refused("--output ''", "--output: is empty");
     refused("--output 'x+'", "--output");
-    refused("--adjoint", "needs one output");
-    refused("--method moreau", "time-stepping does not resolve its events");
+    refused("--adjoint", "needs an output");
+    refused("--method moreau", "time-stepping does not locate its events");
     refused("--method penalty", "needs a stiffness");
     refused("--t-end -1", "must be a number > 0");
     refused("--vary a", "does not say what to vary");
@@ -173,7 +173,7 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
     refused("--vary a=1:2:0", "whole number");
     refused("--vary A=1:2:3", "did you mean 'a'?");
     refused("--vary x=1:2:3", "is an initial value");
-    refused("--vary a=1:2:3 --vary a=1,2", "varies twice");
+    refused("--vary a=1:2:3 --vary a=1,2", "is varied twice");
     refused("--vary a=1:2:3 --set a=1", "both set and varied");
     refused("--vary m=1,-1", "with m = -1");
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml"}));

@@ -19,9 +19,9 @@
 #include <thread>
 #include <vector>
 
+#include "process.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
-#include "support.hpp"
 
 namespace saltus {
 
@@ -32,60 +32,17 @@ using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 using namespace std::chrono_literals;
 
-struct Outcome {
-    int code = -1;  ///< exit code, or −signal
-    std::string out, err;
-};
+using test::Outcome;
+using test::Process;
 
-/// The executable, running in a folder.
-class Process {
-public:
-    Process(const fs::path& folder, std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), {SALTUS_EXE, "simulate"});
-        std::vector<char*> argv;
-        for (std::string& a : arguments) argv.push_back(a.data());
-        argv.push_back(nullptr);
-        const std::string out = streams_.file("out"), err = streams_.file("err");
-        child_ = ::fork();
-        if (child_ < 0) throw std::runtime_error("fork");
-        if (child_ == 0) {
-            const int flags = O_WRONLY | O_CREAT | O_TRUNC;
-            const bool ready = ::chdir(folder.c_str()) == 0 && ::dup2(::open("/dev/null", O_RDONLY), 0) >= 0 &&
-                               ::dup2(::open(out.c_str(), flags, 0600), 1) >= 0 &&
-                               ::dup2(::open(err.c_str(), flags, 0600), 2) >= 0;
-            if (ready) ::execv(SALTUS_EXE, argv.data());
-            ::_exit(99);
-        }
-    }
-
-    void send(int signal) const { ::kill(child_, signal); }
-
-    /// Until a signal would be heard (a bit in the mask of those that are caught).
-    void wait_until_it_listens() const {
-        for (int k = 0; k < 3000; ++k, std::this_thread::sleep_for(10ms)) {
-            std::ifstream status("/proc/" + std::to_string(child_) + "/status");
-            for (std::string line; std::getline(status, line);)
-                if (line.starts_with("SigCgt:") &&
-                    (std::stoull(line.substr(7), nullptr, 16) & (1U << (SIGINT - 1))) != 0)
-                    return;
-        }
-        FAIL() << "it never listens";
-    }
-
-    Outcome wait() const {
-        int status = 0;
-        ::waitpid(child_, &status, 0);
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), test::content_of(streams_.file("out")),
-                test::content_of(streams_.file("err"))};
-    }
-
-private:
-    test::Folder streams_;
-    pid_t child_ = -1;
-};
+/// Words of a command line that simulates.
+std::vector<std::string> simulate_words(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {SALTUS_EXE, "simulate"});
+    return arguments;
+}
 
 Outcome simulate_in(const test::Folder& folder, std::vector<std::string> arguments) {
-    return Process(folder.path(), std::move(arguments)).wait();
+    return Process(simulate_words(std::move(arguments)), folder.path()).wait();
 }
 
 Outcome simulate(std::vector<std::string> arguments) {
@@ -315,7 +272,7 @@ TEST(Simulate, AsksHowLongWhenNothingSaysSo) {
     const test::Folder folder;
     const std::string path = folder.write("a.toml", oscillator);
     EXPECT_EQ(complaint(simulate({path})), "saltus: error: " + path +
-                                               ": nothing says how long to simulate; give --t-end, or t_end in "
+                                               ": no end time is given; give --t-end, or t_end in "
                                                "[simulate]\n");
 }
 
@@ -353,9 +310,9 @@ TEST(Simulate, PerturbedAppliesThePerturbation) {
         simulated({model("bouncing-ball"), "--t-end", "0.5", "--perturbed"})["events"][0]["t"].get<double>();
     EXPECT_NE(plain, other);
     EXPECT_NEAR(plain, other, 1e-2);
-    EXPECT_EQ(complaint(simulate({model("rocking-bar"), "--perturbed"})),
-              "saltus: error: " + model("rocking-bar") +
-                  ": the model has no [perturbation]; add one, or leave --perturbed out\n");
+    EXPECT_EQ(
+        complaint(simulate({model("rocking-bar"), "--perturbed"})),
+        "saltus: error: " + model("rocking-bar") + ": the model has no [perturbation]; add one, or omit --perturbed\n");
 }
 
 TEST(Simulate, RefusesBadValuesWithWhatIsAllowed) {
@@ -479,7 +436,7 @@ TEST(Simulate, AnInterruptKeepsWhatThereIs) {
     const test::Folder folder;
     folder.write("long.toml", oscillator);
     for (const int signal : {SIGINT, SIGTERM}) {
-        const Process run(folder.path(), {"long.toml", "--t-end", "1e9", "--json", "--out", "run"});
+        const Process run(simulate_words({"long.toml", "--t-end", "1e9", "--json", "--out", "run"}), folder.path());
         run.wait_until_it_listens();
         std::this_thread::sleep_for(50ms);
         run.send(signal);
@@ -503,7 +460,7 @@ TEST(Simulate, AnInterruptedRunCanGoOn) {
     if (!io::has_hdf5()) GTEST_SKIP();
     const test::Folder folder;
     folder.write("long.toml", oscillator);
-    const Process run(folder.path(), {"long.toml", "--t-end", "1e9", "--quiet", "--out", "run"});
+    const Process run(simulate_words({"long.toml", "--t-end", "1e9", "--quiet", "--out", "run"}), folder.path());
     run.wait_until_it_listens();
     run.send(SIGINT);
     EXPECT_EQ(run.wait().code, 130);
@@ -520,7 +477,7 @@ TEST(Simulate, AKilledRunLeavesNothingOrReadableFiles) {
     folder.write("a.toml", oscillator);
     for (int k = 0; k < 12; ++k) {
         const std::string out = "run" + std::to_string(k);
-        const Process run(folder.path(), {"a.toml", "--t-end", "4e3", "--quiet", "--out", out});
+        const Process run(simulate_words({"a.toml", "--t-end", "4e3", "--quiet", "--out", out}), folder.path());
         run.wait_until_it_listens();
         std::this_thread::sleep_for(k * 15ms);
         run.send(SIGKILL);

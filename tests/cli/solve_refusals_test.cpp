@@ -4,32 +4,16 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "support.hpp"
+#include "process.hpp"
 
 namespace saltus {
 namespace {
 
-struct Outcome {
-    int code = -1;
-    std::string errors;
-};
-
-Outcome solve(const std::string& path) {
-    Outcome r;
-    std::FILE* const pipe = ::popen((SALTUS_EXE " solve '" + path + "' 2>&1 >/dev/null").c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.errors.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
-}
+test::Outcome solve(const std::string& path) { return test::shell(SALTUS_EXE " solve '" + path + "'"); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -67,9 +51,9 @@ TEST(SolveRefusals, GiveThePlaceAndTheRemedy) {
     const test::Folder folder;
     for (const Refused& r : files) {
         const std::string path = folder.write("a.dat", r.content);
-        const Outcome outcome = solve(path);
+        const test::Outcome outcome = solve(path);
         EXPECT_EQ(outcome.code, 2) << r.content;
-        EXPECT_EQ(first_line(outcome.errors), "saltus: error: " + path + r.message);
+        EXPECT_EQ(first_line(outcome.err), "saltus: error: " + path + r.message);
     }
 }
 
@@ -77,15 +61,14 @@ TEST(SolveRefusals, TellWhatIsNoProblemFile) {
     const test::Folder folder;
     const std::string path = folder.path().string();
     EXPECT_EQ(solve(path).code, 2);
-    EXPECT_EQ(solve(path).errors,
-              "saltus: error: " + path + ": is a folder, not a file; name the problem files in it\n");
+    EXPECT_EQ(solve(path).err, "saltus: error: " + path + ": is a folder, not a file; name the problem files in it\n");
     const std::string model = SALTUS_SOURCE_DIR "/models/bouncing-ball.toml";
     EXPECT_EQ(solve(model).code, 2);
-    EXPECT_EQ(solve(model).errors,
+    EXPECT_EQ(solve(model).err,
               "saltus: error: " + model + ": is a model, not a contact problem; look at it with saltus check\n");
     const std::string begun = folder.write("a.hdf5", "\x89HDF\r\n\x1a\n");
     EXPECT_EQ(solve(begun).code, 2);
-    EXPECT_EQ(solve(begun).errors.find("saltus: error: " + begun + ": "), 0U);
+    EXPECT_EQ(solve(begun).err.find("saltus: error: " + begun + ": "), 0U);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "support.hpp"
+#include "process.hpp"
 
 namespace saltus {
 namespace {
@@ -15,22 +13,10 @@ const char* const contact = "3 1 0 3 3 3 3  15 -1 -2  -1 14 1  -2 1 16  -1 2 3  
 const char* const lcp = "2 0 2 2 2 2  2 1 1 2  -1 -1\n";
 const char* const hopeless = "1 0 1 1 1 1  -1  -1\n";
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using test::Outcome;
 
-/// Runs the program with standard error going where the text asks.
-Outcome run(const std::string& arguments) {
-    Outcome r;
-    std::FILE* pipe = ::popen((std::string(SALTUS_EXE) + " " + arguments).c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        r.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return r;
-}
+/// `saltus ARGUMENTS`; redirections are part of the arguments.
+Outcome run(const std::string& arguments) { return test::shell(std::string(SALTUS_EXE) + " " + arguments); }
 
 class Solve : public testing::Test {
 protected:

@@ -33,13 +33,6 @@ namespace {
 constexpr double most_motions = 1e9;
 constexpr long certificate_boxes = 20'000;  // `saltus certify` takes more of them, and the time
 
-double positive(const char* option, double value) {
-    if (!(value > 0.0) || !std::isfinite(value))
-        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
-                    {option, 0, 0});
-    return value;
-}
-
 // ---- axes
 
 double number_of(const std::string& text, const char* option) {
@@ -75,12 +68,12 @@ int component_of(const std::string& name, const model::Model& m, const char* opt
 void add_axis(const std::string& text, const char* option, bool grid, const model::Model& m, BasinOptions& options) {
     const std::string form = grid ? "write --grid x=-1:1:20, or x=0.5" : "write --box x=-1:1, or x=0.5";
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) throw Error("'" + text + "' gives no range", {option, 0, 0}, form);
+    if (equals == std::string::npos || equals == 0) throw Error("'" + text + "' is not a range", {option, 0, 0}, form);
     ensemble::Axis axis;
     axis.name = text.substr(0, equals);
     const int component = component_of(axis.name, m, option);
     for (const ensemble::Axis& other : options.axes)
-        if (other.name == axis.name) throw Error("'" + axis.name + "' stands twice", {option, 0, 0});
+        if (other.name == axis.name) throw Error("'" + axis.name + "' is given twice", {option, 0, 0});
     const std::vector<std::string> values = parts(text.substr(equals + 1), ':');
     if (values.size() != 1 && values.size() != (grid ? 3U : 2U))
         throw Error("'" + text + "' is not a range", {option, 0, 0}, form);
@@ -94,8 +87,8 @@ void add_axis(const std::string& text, const char* option, bool grid, const mode
     if (values.size() == 3) {
         const double n = number_of(values[2], option);
         if (n != std::floor(n) || n < 2.0 || n > most_motions)
-            throw Error("'" + values[2] + "' is no number of points, which must be a whole one from 2", {option, 0, 0},
-                        form);
+            throw Error("'" + values[2] + "' is not a number of points; it must be an integer of at least 2",
+                        {option, 0, 0}, form);
         axis.n = static_cast<long>(n);
     }
     options.axes.push_back(axis);
@@ -103,25 +96,23 @@ void add_axis(const std::string& text, const char* option, bool grid, const mode
 }
 
 void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& options) {
-    if (!c.box.empty() && !c.samples)
-        throw Error("says where, but not how many", {"--box", 0, 0}, "add --samples 10000");
+    if (!c.box.empty() && !c.samples) throw Error("needs a number of samples", {"--box", 0, 0}, "add --samples 10000");
     if (c.samples) {
-        if (!c.grid.empty())
-            throw Error("draws from a box, and a grid is given", {"--samples", 0, 0}, "give --box x=-1:1");
+        if (!c.grid.empty()) throw Error("cannot be combined with --grid", {"--samples", 0, 0}, "give --box x=-1:1");
         if (c.box.empty())
-            throw Error("needs a box to draw from", {"--samples", 0, 0}, "add --box x=-1:1 --box \"x'=-2:2\"");
+            throw Error("needs a box to draw starts from", {"--samples", 0, 0}, "add --box x=-1:1 --box \"x'=-2:2\"");
         if (*c.samples < 1 || static_cast<double>(*c.samples) > most_motions)
             throw Error("samples is " + std::to_string(*c.samples) + ", it must lie between 1 and 1e9",
                         {"--samples", 0, 0});
         for (const std::string& text : c.box) add_axis(text, "--box", false, m, options);
         options.samples = static_cast<std::size_t>(*c.samples);
         options.seed = c.seed;
-        if (c.refine > 0) throw Error("needs a grid", {"--refine", 0, 0}, "give --grid in the place of --samples");
-        if (c.boundary) throw Error("needs a grid", {"--boundary", 0, 0}, "give --grid in the place of --samples");
+        if (c.refine > 0) throw Error("needs a grid", {"--refine", 0, 0}, "give --grid instead of --samples");
+        if (c.boundary) throw Error("needs a grid", {"--boundary", 0, 0}, "give --grid instead of --samples");
         return;
     }
     if (c.grid.empty())
-        throw Error("nothing says where motions start", {"--grid", 0, 0},
+        throw Error("no starts are given", {"--grid", 0, 0},
                     "give --grid " + m.coordinates[0] + "=-1:1:20, or --samples with --box");
     for (const std::string& text : c.grid) add_axis(text, "--grid", true, m, options);
     if (c.refine < 0 || c.refine > 20)
@@ -163,11 +154,7 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
     } else {
         throw Error("unknown method '" + name + "'", {"--method", 0, 0}, "allowed are moreau and event");
     }
-    const std::optional<double> t_max = c.t_max ? c.t_max : m.simulate.t_end;
-    if (!t_max)
-        throw Error("nothing says how long to wait for rest", {c.common.model, 0, 0},
-                    "give --t-max, or t_end in [simulate]");
-    options.t_max = positive("--t-max", *t_max);
+    options.t_max = end_time("--t-max", c.t_max, m, c.common.model);
     tell("--t-max", options.t_max);
     if (c.rest) options.rest = positive("--rest", *c.rest);
     if (options.rest != BasinOptions{}.rest) tell("--rest", options.rest);
@@ -191,15 +178,6 @@ std::string purpose_of(const BasinCommand& c, const BasinOptions& options, const
         purpose += " " + a.name + "=" + number_text(a.from) + ":" + number_text(a.to) + ":" + std::to_string(a.n);
     if (options.level) purpose += " V<" + number_text(options.level->rho) + "+" + number_text(options.level->reference);
     return purpose;
-}
-
-void refuse_folder(const std::string& out) {
-    fs::path folder = fs::absolute(out);
-    std::error_code error;
-    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    if (!fs::is_directory(folder, error)) throw Error("cannot create the folder: Not a directory", {out, 0, 0});
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
-        throw Error("cannot be written", {folder.string(), 0, 0}, "may you write there?");
 }
 
 /// The level set of the attractive equilibrium set that the model's start leads to, if there is one.
@@ -229,7 +207,7 @@ int basin(const BasinCommand& c) {
     choose_method(c, m, options, report.options_text);
     options.threads = c.common.threads;
     if (c.resume && c.common.out.empty())
-        throw Error("goes on from a checkpoint, which is in the folder of the results", {"--resume", 0, 0},
+        throw Error("needs the result folder with the checkpoint", {"--resume", 0, 0},
                     "give --out DIR of the first run");
     listen_for_interrupts();
     stability::EquilibriaOptions search;
@@ -273,7 +251,7 @@ int basin(const BasinCommand& c) {
         if (io::has_hdf5())
             io::write_basin((fs::path(c.common.out) / "basin.h5").string(), report);
         else if (!c.common.quiet)
-            std::fprintf(stderr, "saltus: basin.h5 is not written, as saltus was built without HDF5\n");
+            std::fprintf(stderr, "saltus: basin.h5 is not written because Saltus was built without HDF5\n");
         io::write_file(c.common.out, "basin.json", io::basin_json(report, false));
         io::remove_basin_checkpoint(c.common.out);
     }

@@ -16,21 +16,6 @@ namespace saltus::cli {
 
 namespace {
 
-double positive(const char* option, double value) {
-    if (!(value > 0.0) || !std::isfinite(value))
-        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
-                    {option, 0, 0});
-    return value;
-}
-
-double end_time(const CompareCommand& c, const model::Model& m) {
-    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
-    if (!t_end)
-        throw Error("nothing says how long to simulate", {c.common.model, 0, 0},
-                    "give --t-end, or t_end in [simulate]");
-    return positive("--t-end", *t_end);
-}
-
 int compare_penalty(const CompareCommand& c) {
     const sensitivity::Vary stiffness = control::penalty_from_text(c.penalty);
     const model::Description description = io::read_model(c.common.model);
@@ -38,7 +23,7 @@ int compare_penalty(const CompareCommand& c) {
     control::PenaltyLimitOptions o;
     o.build.project_initial = c.common.project_initial;
     o.build.set = assignments(c.common);
-    o.t_end = end_time(c, m);
+    o.t_end = end_time("--t-end", c.t_end, m, c.common.model);
     o.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.rtol)));
     o.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.atol)));
     o.action = c.action;
@@ -71,7 +56,7 @@ int compare(const CompareCommand& c) {
         throw Error("refinements is " + std::to_string(c.refinements) + ", it must lie in 1 to 8",
                     {"--refinements", 0, 0});
     integrate::CompareOptions o;
-    o.options.t_end = end_time(c, m);
+    o.options.t_end = end_time("--t-end", c.t_end, m, c.common.model);
     o.options.interrupted = interrupt_asked;
     o.h = positive("--h", c.h.value_or(m.simulate.h.value_or(1e-3)));
     o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));

@@ -97,13 +97,13 @@ int gain_study(const SimulateCommand& c) {
                     {c.target.empty() ? "--solve-for" : "--target", 0, 0},
                     "write --solve-for Kp --target \"lambda(stop) = 5\"");
     if (!c.solve_for.empty() && !c.vary.empty())
-        throw Error("varies what --solve-for looks at one by one", {"--vary", 0, 0}, "give one of the two");
+        throw Error("cannot be combined with --solve-for", {"--vary", 0, 0}, "give one of the two");
     const model::Description description = io::read_model(c.common.model);
     const model::Model m = load(c.common, c.perturbed);
     if (c.perturbed && !m.perturbable)
-        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or leave --perturbed out");
+        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, m);
-    if (!c.common.out.empty()) refuse_folder(c.common.out, c.restart);
+    if (!c.common.out.empty()) refuse_result_folder(c.common.out, c.restart);
     listen_for_interrupts();
     return c.solve_for.empty() ? vary(c, description, m, plan) : solve(c, description, m, plan);
 }

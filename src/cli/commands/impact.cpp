@@ -76,8 +76,7 @@ const Event& impact_number(const Trajectory& t, int number, const char* option) 
 }
 
 Trajectory motion_until(const model::Model& m, const std::string& file, int number) {
-    if (!m.simulate.t_end)
-        throw Error("nothing says how long to simulate", {file, 0, 0}, "give the model a t_end in [simulate]");
+    if (!m.simulate.t_end) throw Error(no_end_time, {file, 0, 0}, "give the model a t_end in [simulate]");
     if (number < 1)
         throw Error("impact is " + std::to_string(number), {"--number", 0, 0}, "impacts are counted from 1");
     integrate::EventDriven method;
@@ -104,8 +103,7 @@ Situation of_event(const Event& e, const model::Model& m, std::string source) {
 }
 
 void refuse_nothing_closed(const model::Model& m, const std::string& file, const Situation& s) {
-    if (m.contacts.empty() && m.clutches.empty())
-        throw Error("the model has no contacts, so that nothing collides", {file, 0, 0});
+    if (m.contacts.empty() && m.clutches.empty()) throw Error("the model has no contacts", {file, 0, 0});
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
         if (s.closed[i] != 0) return;
     if (!m.clutches.empty()) return;
@@ -128,7 +126,7 @@ void set_impulses(const ImpactCommand& c, const integrate::ModelCollision& at, V
             for (std::size_t i = 0; i < a.values.size(); ++i) Lambda(row + static_cast<Eigen::Index>(i)) = a.values[i];
         });
         if (!found)
-            throw Error("'" + a.name + "' takes no part in the collision", {"--Lambda", 0, 0},
+            throw Error("'" + a.name + "' does not take part in the collision", {"--Lambda", 0, 0},
                         did_you_mean(a.name, f.names));
     }
 }
@@ -245,16 +243,16 @@ void refuse_combinations(const ImpactCommand& c) {
         throw Error("a single impact needs its model", {"--event", 0, 0},
                     "write saltus impact MODEL --trajectory FILE");
     if (c.event && c.trajectory.empty())
-        throw Error("belongs to a stored trajectory", {"--event", 0, 0}, "give --trajectory FILE, or use --number");
+        throw Error("needs a stored trajectory", {"--event", 0, 0}, "give --trajectory FILE, or use --number");
     if (c.number && !c.trajectory.empty())
-        throw Error("simulates anew, and --trajectory reads a motion", {"--number", 0, 0}, "use --event");
+        throw Error("cannot be combined with --trajectory", {"--number", 0, 0}, "use --event");
     const bool single = !c.u_minus.empty() || !c.u_plus.empty() || !c.impulse.empty() || !c.Lambda.empty() ||
                         !c.closed.empty() || !c.q.empty();
     if (!c.trajectory.empty() && !c.event && single)
-        throw Error("audits all impacts; what is stated of one collision has no place there", {"--trajectory", 0, 0},
-                    "choose an impact with --event");
+        throw Error("audits all impacts and cannot be combined with the options of one collision",
+                    {"--trajectory", 0, 0}, "choose an impact with --event");
     if ((c.event || c.number) && !c.q.empty())
-        throw Error("belongs to the initial state, not to an impact of a motion", {"--q", 0, 0});
+        throw Error("applies to the initial state, not to an impact of a motion", {"--q", 0, 0});
 }
 
 }  // namespace
@@ -268,7 +266,7 @@ int impact(const ImpactCommand& c) {
         refuse_other_model(t, m, c.trajectory);
         if (!c.event) return audit_trajectory(c, &m, t);
         if (t.stepped)
-            throw Error("was computed by time-stepping, which keeps no states at its impacts", {c.trajectory, 0, 0},
+            throw Error("was computed by time-stepping, which stores no states at its impacts", {c.trajectory, 0, 0},
                         "simulate with --method event");
         Situation s = of_event(impact_number(t, *c.event, "--event"), m, "of the trajectory");
         assign(c.u_minus, "--u-minus", m.coordinates, s.u_minus);

@@ -24,13 +24,6 @@ constexpr std::size_t many = 12, too_many = 64;
 /// by simulate.
 constexpr double finer = 0.1;
 
-double positive(const char* option, double value) {
-    if (!(value > 0.0) || !std::isfinite(value))
-        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
-                    {option, 0, 0});
-    return value;
-}
-
 std::vector<std::string> words(const std::vector<std::string>& texts) {
     std::vector<std::string> list;
     for (const std::string& text : texts)
@@ -57,7 +50,7 @@ integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) 
     };
     if (name == "event") return tolerances(integrate::EventDriven{});
     if (name == "moreau")
-        throw Error("time-stepping does not resolve its events, and derivatives need them", {"--method", 0, 0},
+        throw Error("time-stepping does not locate its events, which derivatives need", {"--method", 0, 0},
                     "allowed are event and penalty");
     if (name != "penalty")
         throw Error("unknown method '" + name + "'", {"--method", 0, 0}, "allowed are event and penalty");
@@ -82,7 +75,7 @@ std::vector<sensitivity::Variable> variables_of(const SensitivityCommand& c, con
     if (const std::vector<std::string> names = words(c.wrt); !names.empty())
         return sensitivity::variables(m, names, &q.description);
     if (!c.wrt.empty())
-        throw Error("names nothing", {"--wrt", 0, 0}, "give names such as x,x',k, or leave --wrt out for all");
+        throw Error("contains no name", {"--wrt", 0, 0}, "give names such as x,x',k, or omit --wrt for all");
     std::vector<sensitivity::Variable> list = sensitivity::all_variables(m);
     if (c.adjoint || list.size() <= many) return list;
     const auto initial = std::partition_point(list.begin(), list.end(), [](const sensitivity::Variable& v) {
@@ -125,7 +118,7 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
 void compare_perturbed(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
     const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
     if (method == nullptr) {
-        report.warnings.push_back("no perturbed pair: the theorems are about rigid contacts; take --method event");
+        report.warnings.push_back("no perturbed pair: the theorems are about rigid contacts; use --method event");
         return;
     }
     sensitivity::PairOptions options;
@@ -144,11 +137,12 @@ void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport
         options.vary.push_back(sensitivity::vary_from_text(text));
         for (std::size_t k = 0; k + 1 < options.vary.size(); ++k)
             if (options.vary[k].name == options.vary.back().name)
-                throw Error("'" + options.vary.back().name + "' varies twice", {"--vary", 0, 0}, "drop one of the two");
+                throw Error("'" + options.vary.back().name + "' is varied twice", {"--vary", 0, 0},
+                            "remove one of them");
     }
     const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
     if (method == nullptr)
-        throw Error("a study needs events of rigid contacts", {"--method", 0, 0}, "take event, or leave --vary out");
+        throw Error("a study needs events of rigid contacts", {"--method", 0, 0}, "use --method event, or omit --vary");
     options.set = q.build.set;
     options.project_initial = q.build.project_initial;
     options.t_end = q.t_end;
@@ -195,19 +189,14 @@ int sensitivity(const SensitivityCommand& c) {
     q.build.set = assignments(c.common);
     const model::Model m = model::build(q.description, q.build);
     if (c.perturbed && !m.perturbable)
-        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or leave --perturbed out");
+        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     if (c.output && c.output->find_first_not_of(" \t") == std::string::npos)
-        throw Error("says nothing", {"--output", 0, 0},
+        throw Error("is empty", {"--output", 0, 0},
                     "give an expression of the final state such as \"x\", or leave it out");
     if (c.adjoint && !c.output)
-        throw Error("needs one output to go back from", {"--adjoint", 0, 0},
-                    "give --output \"x\" or another expression");
+        throw Error("needs an output", {"--adjoint", 0, 0}, "give --output \"x\" or another expression");
     q.method = method_of(c, m);
-    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
-    if (!t_end)
-        throw Error("nothing says how long to simulate", {c.common.model, 0, 0},
-                    "give --t-end, or t_end in [simulate]");
-    q.t_end = positive("--t-end", *t_end);
+    q.t_end = end_time("--t-end", c.t_end, m, c.common.model);
 
     io::SensitivityReport report;
     report.model = m.name;

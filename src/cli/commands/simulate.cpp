@@ -43,7 +43,7 @@ void write_results(const SimulateCommand& c, const Trajectory& t, const Lyapunov
     if (io::has_hdf5())
         io::write_trajectory((fs::path(c.common.out) / trajectory_name).string(), t, &balance);
     else if (!c.common.quiet)
-        std::fprintf(stderr, "saltus: %s is not written, as saltus was built without HDF5\n", trajectory_name);
+        std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", trajectory_name);
     io::write_file(c.common.out, "states.csv", io::states_csv(t, c.samples));
     io::write_file(c.common.out, "events.csv", io::events_csv(t));
     if (!balance.empty()) io::write_file(c.common.out, "balance.csv", io::balance_csv(balance));
@@ -81,9 +81,9 @@ int simulate(const SimulateCommand& c) {
         throw Error("samples is " + std::to_string(c.samples) + ", it must be at least 2", {"--samples", 0, 0});
     const model::Model m = load(c.common, c.perturbed);
     if (c.perturbed && !m.perturbable)
-        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or leave --perturbed out");
+        throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, m);
-    if (!c.common.out.empty()) refuse_folder(c.common.out, c.restart);
+    if (!c.common.out.empty()) refuse_result_folder(c.common.out, c.restart);
     LyapunovBalance balance;
     const Trajectory t = run(c, m, plan, balance);
     const std::string json = c.common.json || !c.common.out.empty() ? io::simulate_json(t, plan.t_end, &balance) : "";

@@ -22,14 +22,7 @@ namespace {
 
 // ---- options to a plan
 
-double positive(const char* option, double value) {
-    if (!(value > 0.0) || !std::isfinite(value))
-        throw Error(std::string(option + 2) + " is " + number_text(value) + ", it must be a number > 0",
-                    {option, 0, 0});
-    return value;
-}
-
-/// From the command line, otherwise from the model, otherwise as it is.
+/// Sets `to` from the command line, else from the model; else `to` keeps its value.
 void decide(const char* option, const std::optional<double>& given, const std::optional<double>& of_model, double& to) {
     if (given)
         to = positive(option, *given);
@@ -110,9 +103,10 @@ void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) 
 
 void choose_energy_rule(const SimulateCommand& c, Plan& plan) {
     if (c.strict_energy && c.repair_energy)
-        throw Error("ends the run where --repair-energy would go on", {"--strict-energy", 0, 0}, "give one of them");
+        throw Error("contradicts --repair-energy, which continues the run", {"--strict-energy", 0, 0},
+                    "give one of them");
     if (c.repair_energy && plan.method_name == "moreau")
-        throw Error("needs resolved impacts, which time-stepping has not", {"--repair-energy", 0, 0},
+        throw Error("needs located impacts, which time-stepping does not have", {"--repair-energy", 0, 0},
                     "simulate with --method event");
     if (c.strict_energy) {
         plan.energy = integrate::EnergyRule::stop;
@@ -134,14 +128,15 @@ State restart_state(const std::string& file, const model::Model& m) {
         return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
     };
     if (!std::isfinite(before.end.t) || !finite(before.end.q) || !finite(before.end.u))
-        throw Error("its final state has numbers that are not finite", {file, 0, 0}, "restart from another trajectory");
+        throw Error("the final state contains numbers that are not finite", {file, 0, 0},
+                    "restart from another trajectory");
     return before.end;
 }
 
 void choose_time(const SimulateCommand& c, const model::Model& m, Plan& plan) {
     const Place place{c.t_end ? "--t-end" : c.common.model, 0, 0};
     const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
-    if (!t_end) throw Error("nothing says how long to simulate", place, "give --t-end, or t_end in [simulate]");
+    if (!t_end) throw Error(no_end_time, place, "give --t-end, or t_end in [simulate]");
     if (!std::isfinite(*t_end) || !(*t_end > plan.start.t))
         throw Error("t_end is " + number_text(*t_end) +
                         ", it must be a time after the start at t = " + number_text(plan.start.t),
@@ -166,15 +161,11 @@ Plan make_plan(const SimulateCommand& c, const model::Model& m) {
     return plan;
 }
 
-void refuse_folder(const std::string& out, const std::string& restart) {
-    fs::path folder = fs::absolute(out);
+void refuse_result_folder(const std::string& out, const std::string& restart) {
     std::error_code error;
-    if (!restart.empty() && fs::equivalent(folder / trajectory_name, restart, error))
+    if (!restart.empty() && fs::equivalent(fs::absolute(out) / trajectory_name, restart, error))
         throw Error("would replace " + restart + ", which is continued", {"--out", 0, 0}, "give another folder");
-    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    if (!fs::is_directory(folder, error)) throw Error("cannot create the folder: Not a directory", {out, 0, 0});
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
-        throw Error("cannot be written", {folder.string(), 0, 0}, "may you write there?");
+    refuse_folder(out);
 }
 
 int exit_code(Status status) {

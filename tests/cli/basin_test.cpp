@@ -119,14 +119,14 @@ TEST(Basin, RefusesWhatItCannotDo) {
     expect(bar, "no starts are given");
     expect(bar + "--grid phy=-1:1:3", "did you mean 'phi'?");
     expect(bar + "--grid phi=-1:1", "is not a range");
-    expect(bar + "--grid phi=-1:1:1", "from 2");
-    expect(bar + "--grid phi=-1:1:2.5", "whole");
+    expect(bar + "--grid phi=-1:1:1", "at least 2");
+    expect(bar + "--grid phi=-1:1:2.5", "an integer");
     expect(bar + "--grid phi=-1:x:3", "'x' is not a number");
     expect(bar + "--grid phi=1:-1:3", "smaller end first");
     expect(bar + "--grid phi=-1:1:3 --grid phi=-2:2:3", "is given twice");
     expect(bar + "--grid phi=-1:1:30000 --grid x=-1:1:40000", "more than 1e9");
     expect(bar + "--samples 10", "needs a box");
-    expect(bar + "--box phi=-1:1", "how many");
+    expect(bar + "--box phi=-1:1", "number of samples");
     expect(bar + "--samples 10 --box phi=-1:1 --refine 2", "needs a grid");
     expect(bar + "--grid phi=-1:1:3 --resume", "--out DIR");
     expect(bar + "--grid phi=-1:1:3 --t-max 0", "must be a number > 0");

@@ -68,22 +68,23 @@ void print(const std::string& text) {
 
 namespace {
 
-/// The line of the file with a mark under the column.
+/// Prints the line of the file that `place` names, with a mark under the column. Prints nothing if there is no such
+/// line or if it is too long for a terminal.
 void show_line(const Place& place) {
     if (place.line <= 0 || place.column <= 0) return;
     std::ifstream in(place.file);
     std::string line;
     for (int k = 0; k < place.line; ++k)
         if (!std::getline(in, line)) return;
-    constexpr std::size_t widest = 160;
-    if (line.size() > widest) return;
+    constexpr std::size_t max_shown_length = 160;  // characters
+    if (line.size() > max_shown_length) return;
     while (!line.empty() && line.back() == '\r') line.pop_back();
-    for (char& c : line)  // nothing that a terminal would obey
+    for (char& c : line)  // no control characters reach the terminal
         if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
     std::string mark;
     int column = 1;
     for (std::size_t k = 0; k < line.size() && column < place.column; ++k) {
-        if ((static_cast<unsigned char>(line[k]) & 0xC0) == 0x80) continue;  // inside a character
+        if ((static_cast<unsigned char>(line[k]) & 0xC0) == 0x80) continue;  // continuation byte of a UTF-8 character
         mark += line[k] == '\t' ? '\t' : ' ';
         ++column;
     }

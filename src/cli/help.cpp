@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t width = 80;
 
-/// Words in lines of at most `width`, the first beginning at column `at`, the others at `indent`.
+/// Wraps words into lines of at most `width` columns. The first line begins at column `at`, the others at `indent`.
 std::string wrapped(const std::string& text, std::size_t at, std::size_t indent) {
     std::string out;
     std::size_t column = at, begin = 0;

@@ -7,7 +7,7 @@ namespace saltus::cli {
 
 namespace {
 
-volatile std::sig_atomic_t asked = 0;  // all that a handler may touch
+volatile std::sig_atomic_t asked = 0;  // the only kind of variable that a signal handler may write
 
 extern "C" void ask(int) { asked = 1; }
 

@@ -9,13 +9,13 @@ namespace saltus::cli {
 
 namespace {
 
-constexpr std::chrono::seconds silence{2};
-constexpr std::chrono::milliseconds between{250};
+constexpr std::chrono::seconds delay_before_first_line{2};
+constexpr std::chrono::milliseconds update_interval{250};
 
 }  // namespace
 
 Progress::Progress(double from, double to, bool wanted)
-    : from_(from), to_(to), wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(start_ + silence) {}
+    : from_(from), to_(to), wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(start_ + delay_before_first_line) {}
 
 Progress::~Progress() {
     if (shown_) std::fputs("\r\033[K", stderr);
@@ -25,7 +25,7 @@ void Progress::at(double t) {
     if (!wanted_ || !(t > from_)) return;
     const Clock::time_point now = Clock::now();
     if (now < next_) return;
-    next_ = now + between;
+    next_ = now + update_interval;
     shown_ = true;
     const double share = (t - from_) / (to_ - from_);
     const double left = std::chrono::duration<double>(now - start_).count() * (1.0 - share) / share;

@@ -30,8 +30,10 @@ using stability::BasinOptions;
 
 namespace {
 
-constexpr double most_motions = 1e9;
-constexpr long certificate_boxes = 20'000;  // `saltus certify` takes more of them, and the time
+/// Largest number of starts. The labels of more starts would not fit into memory.
+constexpr double max_starts = 1e9;
+/// Boxes that each search of the certificate may examine; the default of `saltus certify`.
+constexpr long certificate_budget = 20'000;
 
 // ---- axes
 
@@ -55,7 +57,7 @@ std::vector<std::string> parts(const std::string& text, char at) {
     }
 }
 
-/// The number of x or x' among the components of (q, u).
+/// Index of the coordinate x or the velocity x' among the components of (q, u).
 int component_of(const std::string& name, const model::Model& m, const char* option) {
     const bool velocity = name.ends_with('\'');
     const std::string coordinate = velocity ? name.substr(0, name.size() - 1) : name;
@@ -64,7 +66,7 @@ int component_of(const std::string& name, const model::Model& m, const char* opt
     throw Error("unknown coordinate '" + coordinate + "'", {option, 0, 0}, did_you_mean(coordinate, m.coordinates));
 }
 
-/// name=from:to:n of a grid, name=from:to of a box, name=value.
+/// Reads one axis: NAME=FROM:TO:COUNT of a grid, NAME=FROM:TO of a box, or NAME=VALUE.
 void add_axis(const std::string& text, const char* option, bool grid, const model::Model& m, BasinOptions& options) {
     const std::string form = grid ? "write --grid x=-1:1:20, or x=0.5" : "write --box x=-1:1, or x=0.5";
     const std::size_t equals = text.find('=');
@@ -86,7 +88,7 @@ void add_axis(const std::string& text, const char* option, bool grid, const mode
     }
     if (values.size() == 3) {
         const double n = number_of(values[2], option);
-        if (n != std::floor(n) || n < 2.0 || n > most_motions)
+        if (n != std::floor(n) || n < 2.0 || n > max_starts)
             throw Error("'" + values[2] + "' is not a number of points; it must be an integer of at least 2",
                         {option, 0, 0}, form);
         axis.n = static_cast<long>(n);
@@ -101,7 +103,7 @@ void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& o
         if (!c.grid.empty()) throw Error("cannot be combined with --grid", {"--samples", 0, 0}, "give --box x=-1:1");
         if (c.box.empty())
             throw Error("needs a box to draw starts from", {"--samples", 0, 0}, "add --box x=-1:1 --box \"x'=-2:2\"");
-        if (*c.samples < 1 || static_cast<double>(*c.samples) > most_motions)
+        if (*c.samples < 1 || static_cast<double>(*c.samples) > max_starts)
             throw Error("samples is " + std::to_string(*c.samples) + ", it must lie between 1 and 1e9",
                         {"--samples", 0, 0});
         for (const std::string& text : c.box) add_axis(text, "--box", false, m, options);
@@ -119,7 +121,7 @@ void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& o
         throw Error("refine is " + std::to_string(c.refine) + ", it must lie between 0 and 20", {"--refine", 0, 0});
     double points = 1.0;
     for (const ensemble::Axis& a : options.axes) points *= static_cast<double>(a.count(c.refine));
-    if (points > most_motions)
+    if (points > max_starts)
         throw Error("the grid has " + number_text(points) + " points, more than 1e9",
                     {c.refine > 0 ? "--refine" : "--grid", 0, 0}, "give a coarser one");
     options.refine = c.refine;
@@ -169,7 +171,8 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
     for (const auto& [set, value] : assignments(c.common)) text += " --set " + set + "=" + value;
 }
 
-/// What a checkpoint belongs to: the bytes of the model file, assignments, axes and all options that count.
+/// Text that identifies a computation: hash of the model file, assignments, axes and all options that affect labels. A
+/// checkpoint is continued only if its text is the same.
 std::string purpose_of(const BasinCommand& c, const BasinOptions& options, const std::string& text) {
     std::ifstream in(c.common.model, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -180,10 +183,11 @@ std::string purpose_of(const BasinCommand& c, const BasinOptions& options, const
     return purpose;
 }
 
-/// The level set of the attractive equilibrium set that the model's start leads to, if there is one.
+/// Sets the certified level set around the equilibrium set that the model's initial position leads to. If there is
+/// none, a warning gives the reason.
 void certify(const model::Model& m, BasinOptions& options, std::vector<std::string>& warnings) {
     stability::CertifyOptions search;
-    search.budget = certificate_boxes;
+    search.budget = certificate_budget;
     const proof::Certificate certificate = stability::certify_attractivity(m, search);
     options.level = stability::capture_set(certificate);
     if (options.level) return;

@@ -21,10 +21,10 @@ std::string replaced(std::string text, const std::string& old, const std::string
     return text;
 }
 
-/// Inside single quotes of a shell.
+/// Escapes a text for single quotes of a shell.
 std::string quoted(const std::string& text) { return replaced(text, "'", "'\\''"); }
 
-/// Text of roff: no line may begin with a dot, and a hyphen is a minus.
+/// Escapes a text for roff: a line must not begin with a dot, and a hyphen is written as a minus.
 std::string roff(const std::string& text) {
     std::string out = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
     if (out.starts_with('.') || out.starts_with('\'')) out.insert(0, "\\&");

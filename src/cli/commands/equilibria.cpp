@@ -14,7 +14,7 @@ namespace saltus::cli {
 
 namespace {
 
-/// The position that --at speaks of. What it leaves out is that of an equilibrium set with the coordinates it gives.
+/// The position of --at. Coordinates that are not given are taken from an equilibrium set with the given values.
 void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaReport& report) {
     std::vector<double> values = m.q0;
     std::vector<char> given(values.size(), 0);

@@ -29,7 +29,7 @@ using io::GalleryStudy;
 
 namespace {
 
-/// Studies run inside the gallery's folder, so that pages name files as they stand there.
+/// Studies run inside the folder of the gallery, so that pages name files by paths relative to it.
 class InFolder {
 public:
     explicit InFolder(const std::string& folder) : before_(fs::current_path()) {
@@ -58,7 +58,7 @@ std::string stem(std::string_view name) { return fs::path(name).stem().string();
 
 std::string folder_of(const GalleryStudy& s, const GalleryRun& run) { return "data/" + s.model + "/" + run.name; }
 
-/// --set name=value of a command line.
+/// The assignments NAME=VALUE of --set in a command line.
 std::vector<std::pair<std::string, std::string>> assignments_in(const std::string& command) {
     std::vector<std::pair<std::string, std::string>> set;
     const std::vector<std::string> words = io::split_words(command);
@@ -68,7 +68,7 @@ std::vector<std::pair<std::string, std::string>> assignments_in(const std::strin
     return set;
 }
 
-/// The command with its model and folder in place.
+/// The command line of a run, with the paths of its model and result folder inserted.
 std::vector<std::string> words_of(const GalleryStudy& s, const GalleryRun& run, const std::string& command) {
     std::vector<std::string> words = io::split_words(command);
     words.insert(words.begin() + 1, "models/" + s.model + ".toml");
@@ -82,7 +82,7 @@ std::string shown(const GalleryStudy& s, const std::string& command) {
     return "saltus " + command.substr(0, space) + " models/" + s.model + ".toml" + command.substr(space);
 }
 
-/// The JSON of a run: that of its command.
+/// Reads the JSON document that the command of a run has written.
 std::string result_of(const GalleryStudy& s, const GalleryRun& run) {
     const std::string command = run.command.substr(0, run.command.find(' '));
     return content(fs::path(folder_of(s, run)) / (command + ".json"));
@@ -107,11 +107,11 @@ io::StatedNumber number_of(const GalleryStudy& s, const io::GalleryNumber& n, bo
     return out;
 }
 
-/// The page shows it; the gallery is to stay small enough to be handed on.
+/// Removes large motions from the result folders. The pages show them, and the gallery stays small.
 void drop_large(const fs::path& file) {
-    constexpr std::uintmax_t large = 8U << 20U;
+    constexpr std::uintmax_t max_stored_size = 8U << 20U;  // bytes
     std::error_code error;
-    if (fs::file_size(file, error) > large && !error) fs::remove(file, error);
+    if (fs::file_size(file, error) > max_stored_size && !error) fs::remove(file, error);
 }
 
 GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {

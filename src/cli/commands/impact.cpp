@@ -35,12 +35,12 @@ Vector vector_of(const std::vector<double>& x) {
     return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
 }
 
-/// Where the collision takes place, and what is known of it.
+/// The state at which the collision takes place, and the impact of a motion that it comes from.
 struct Situation {
     double t = 0.0;
     std::vector<double> q, u_minus;
     std::vector<char> closed;
-    const Event* event = nullptr;  ///< of a motion
+    const Event* event = nullptr;  ///< the impact of a motion; nullptr: the model's initial state
     std::string source;
 };
 
@@ -182,9 +182,9 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     }
     if (!report.at.note.empty()) report.warnings.push_back(report.at.note);
     report.study = impact::study(f, options);
-    constexpr double gap_wanted = 1e-10;
+    constexpr double max_duality_gap = 1e-10;  // relative; a larger gap is reported as a warning
     for (const impact::StudyEnd* const end : {&report.study.least, &report.study.greatest})
-        if (std::isfinite(end->work) && !(end->gap <= gap_wanted))
+        if (std::isfinite(end->work) && !(end->gap <= max_duality_gap))
             report.warnings.push_back("the duality gap of the contact work is " + number_text(end->gap) +
                                       ", not 1e-10");
     const std::string json = c.common.json || !c.common.out.empty() ? io::impact_json(report) : "";
@@ -204,7 +204,7 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     return done;
 }
 
-/// Whether the trajectory can be one of this model.
+/// Throws an Error if the trajectory has other coordinates or contacts than the model.
 void refuse_other_model(const Trajectory& t, const model::Model& m, const std::string& file) {
     std::vector<std::string> names;
     for (const trajectory::Element& e : integrate::elements_of(m)) names.push_back(e.name);

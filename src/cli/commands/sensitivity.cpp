@@ -17,12 +17,14 @@ namespace saltus::cli {
 
 namespace {
 
-/// So many variables are told about, and so many initial values are not meant by default.
-constexpr std::size_t many = 12, too_many = 64;
+/// If --wrt is not given and there are more variables than this, a warning suggests to name some.
+constexpr std::size_t max_unnamed_variables = 12;
+/// If --wrt is not given and there are more variables than this, initial values are not differentiated by.
+constexpr std::size_t max_with_initial_values = 64;
 
-/// Differences of forces that all but cancel, as at a lift-off, lose digits: motions are computed that much finer than
-/// by simulate.
-constexpr double finer = 0.1;
+/// Tolerances of the motion relative to those of `saltus simulate`. Forces that nearly cancel, as at a lift-off, lose
+/// digits in their differences, so the motion is computed more accurately.
+constexpr double tolerance_factor = 0.1;
 
 std::vector<std::string> words(const std::vector<std::string>& texts) {
     std::vector<std::string> list;
@@ -43,7 +45,7 @@ integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) 
                              : m.simulate.method == "penalty" ? m.simulate.method
                                                               : std::string("event");
     const auto tolerances = [&](auto method) {
-        method.rtol *= finer, method.atol *= finer;
+        method.rtol *= tolerance_factor, method.atol *= tolerance_factor;
         method.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(method.rtol)));
         method.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(method.atol)));
         return method;
@@ -61,7 +63,7 @@ integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) 
     return tolerances(integrate::Penalty{});
 }
 
-/// The model as a person asked for it.
+/// The model, with the options of its motion.
 struct Question {
     model::Description description;
     model::BuildOptions build;
@@ -69,7 +71,7 @@ struct Question {
     integrate::Method method;
 };
 
-/// Names, or what is meant without any: everything, but of systems with very many initial values the parameters alone.
+/// The variables of --wrt. Without --wrt: all initial values and parameters; if there are very many, parameters only.
 std::vector<sensitivity::Variable> variables_of(const SensitivityCommand& c, const Question& q, const model::Model& m,
                                                 io::SensitivityReport& report) {
     if (const std::vector<std::string> names = words(c.wrt); !names.empty())
@@ -77,12 +79,12 @@ std::vector<sensitivity::Variable> variables_of(const SensitivityCommand& c, con
     if (!c.wrt.empty())
         throw Error("contains no name", {"--wrt", 0, 0}, "give names such as x,x',k, or omit --wrt for all");
     std::vector<sensitivity::Variable> list = sensitivity::all_variables(m);
-    if (c.adjoint || list.size() <= many) return list;
+    if (c.adjoint || list.size() <= max_unnamed_variables) return list;
     const auto initial = std::partition_point(list.begin(), list.end(), [](const sensitivity::Variable& v) {
         return v.kind != sensitivity::Variable::Kind::parameter;
     });
     std::string of = "initial values and parameters";
-    if (list.size() > too_many && initial != list.end()) {
+    if (list.size() > max_with_initial_values && initial != list.end()) {
         list.erase(list.begin(), initial);
         of = "parameters, and none of the initial values";
     }
@@ -96,7 +98,9 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
     build.perturbed = c.perturbed;
     const model::Model m = model::build(q.description, build);
     const std::vector<sensitivity::Variable> wrt = variables_of(c, q, m, report);
-    if (c.output) sensitivity::output_of(m, *c.output, 0.0, m.q0, m.u0);  // refused before the work
+    if (c.output)
+        sensitivity::output_of(m, *c.output, 0.0, m.q0,
+                               m.u0);  // throws for a bad expression, before the motion is computed
     sensitivity::Options options;
     options.method = q.method;
     std::visit([](auto& method) { method.keep_arcs = false; }, options.method);
@@ -115,6 +119,17 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
         report.check = sensitivity::differences(q.description, build, *report.result, options);
 }
 
+/// Sets what pairs and studies share: the model's parameters, the motion, threads and interrupts.
+template <class Options>
+void set_run(const SensitivityCommand& c, const Question& q, const integrate::EventDriven& method, Options& options) {
+    options.set = q.build.set;
+    options.project_initial = q.build.project_initial;
+    options.t_end = q.t_end;
+    options.method = method;
+    options.threads = c.common.threads;
+    options.interrupted = interrupt_asked;
+}
+
 void compare_perturbed(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
     const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
     if (method == nullptr) {
@@ -122,12 +137,7 @@ void compare_perturbed(const SensitivityCommand& c, const Question& q, io::Sensi
         return;
     }
     sensitivity::PairOptions options;
-    options.set = q.build.set;
-    options.project_initial = q.build.project_initial;
-    options.t_end = q.t_end;
-    options.method = *method;
-    options.threads = c.common.threads;
-    options.interrupted = interrupt_asked;
+    set_run(c, q, *method, options);
     report.pair = sensitivity::perturbed_pair(q.description, options);
 }
 
@@ -143,12 +153,7 @@ void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport
     const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
     if (method == nullptr)
         throw Error("a study needs events of rigid contacts", {"--method", 0, 0}, "use --method event, or omit --vary");
-    options.set = q.build.set;
-    options.project_initial = q.build.project_initial;
-    options.t_end = q.t_end;
-    options.method = *method;
-    options.threads = c.common.threads;
-    options.interrupted = interrupt_asked;
+    set_run(c, q, *method, options);
     std::size_t runs = 1;
     for (const sensitivity::Vary& v : options.vary) runs *= v.values.size();
     Progress progress(0.0, static_cast<double>(runs), !c.common.quiet);
@@ -201,7 +206,7 @@ int sensitivity(const SensitivityCommand& c) {
     io::SensitivityReport report;
     report.model = m.name;
     listen_for_interrupts();
-    // A study alone where nothing else is asked for.
+    // With --vary alone, only the study is computed.
     const bool derivatives = c.vary.empty() || !c.wrt.empty() || c.output || c.check;
     if (!c.vary.empty()) study(c, q, report);
     if (derivatives && !interrupt_asked()) differentiate(c, q, report);

@@ -20,8 +20,6 @@ using trajectory::Trajectory;
 
 namespace {
 
-// ---- options to a plan
-
 /// Sets `to` from the command line, else from the model; else `to` keeps its value.
 void decide(const char* option, const std::optional<double>& given, const std::optional<double>& of_model, double& to) {
     if (given)
@@ -34,7 +32,7 @@ void add(Plan& plan, const std::string& option, double value) {
     plan.options += " " + option + " " + number_text(value);
 }
 
-/// Tolerances and the solver of what is integrated step by step to them.
+/// Sets tolerances and solver of a method with error control.
 template <class Smooth>
 Smooth smooth_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs, Plan& plan) {
     Smooth m;

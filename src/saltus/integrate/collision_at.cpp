@@ -33,8 +33,8 @@ struct Moment {
         x.insert(x.end(), u.begin(), u.end());
         x.push_back(0.0);
         candidates.closed = closed;
-        candidates.released.assign(dynamics.elements.size(), 0);
-        candidates.breaking.assign(dynamics.parts.size(), 0);
+        candidates.released.assign(dynamics.elements().size(), 0);
+        candidates.breaking.assign(dynamics.parts().size(), 0);
         candidates.arrested = candidates.breaking;
     }
 };
@@ -94,7 +94,7 @@ std::vector<char> closed_elements(const model::Model& model, double t, const std
     x.resize(2 * q.size() + 1, 0.0);
     d.evaluate_terms(t, x.data());
     std::vector<char> closed;
-    for (const ElementMode& e : d.elements) {
+    for (const ElementLayout& e : d.elements()) {
         const bool contact = e.rows.kind == ElementKind::contact;
         const bool touches = contact && std::abs(d.terms().positions[ix(e.rows.normal)]) <=
                                             1e-10 * d.position_scale(e.rows.normal, x.data());

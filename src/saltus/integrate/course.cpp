@@ -2,6 +2,7 @@
 #include "saltus/integrate/course.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
@@ -50,21 +51,21 @@ void Course::enter(std::size_t arc) {
     std::vector<double> x(ix(std::max(step->size(), d.state_size())), 0.0);
     step->evaluate(middle, x.data());
     d.evaluate_terms(middle, x.data());
-    for (std::size_t i = 0; i < d.elements.size(); ++i) {
-        ElementMode& e = d.elements[i];
-        e.active = a.modes[i] != Mode::open;
-        e.reaction_sign = 1.0;
-        e.pulls = false;
-        if (e.active && d.compliant() && e.rows.kind == ElementKind::contact) e.pulls = d.spring_force(e) < 0.0;
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            FrictionPart& part = d.parts[ix(p)];
-            const double speed = d.slip_speed(part);
+    SystemMode mode = d.mode();
+    for (std::size_t i = 0; i < mode.elements.size(); ++i) {
+        const ElementLayout& e = d.elements()[i];
+        const bool active = a.modes[i] != Mode::open;
+        const bool spring = active && d.compliant() && e.rows.kind == ElementKind::contact;
+        mode.elements[i] = {active, 1.0, spring && d.spring_force(static_cast<int>(i)) < 0.0};
+        for (const int p : e.part_numbers()) {
+            const double speed = d.slip_speed(p);
+            FrictionMode& part = mode.parts[ix(p)];
             part.slips = a.modes[i] == Mode::slip && (e.parts == 1 || speed > standstill);
-            for (int r = 0; r < part.size && speed > 0.0; ++r)
-                part.direction[ix(r)] = d.row_velocity(part.row + r) / speed;
+            for (int r = 0; r < d.parts()[ix(p)].size && speed > 0.0; ++r)
+                part.direction[ix(r)] = d.slip_velocity(p)[r] / speed;
         }
     }
-    d.settle(middle, x.data());
+    d.set_mode(std::move(mode), middle, x.data());
     choose_signs(middle, x.data());
     parts_->watcher.begin(middle, x.data());
 }
@@ -72,19 +73,20 @@ void Course::enter(std::size_t arc) {
 /// |ν| = sign·ν of constraints whose friction slips: the signs that agree with the reactions they lead to.
 void Course::choose_signs(double t, const double* x) {
     Dynamics& d = parts_->dynamics;
-    std::vector<ElementMode*> open;
-    for (ElementMode& e : d.elements) {
-        bool slips = false;
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) slips = slips || d.parts[ix(p)].slips;
-        if (e.rows.kind == ElementKind::constraint && slips) open.push_back(&e);
-    }
+    SystemMode mode = d.mode();
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < d.elements().size(); ++i)
+        if (d.elements()[i].rows.kind == ElementKind::constraint && any_part_slips(d.elements()[i], mode))
+            open.push_back(i);
     if (open.empty() || open.size() > most_signs) return;
     for (unsigned choice = 0; choice < 1U << open.size(); ++choice) {
-        for (std::size_t k = 0; k < open.size(); ++k) open[k]->reaction_sign = (choice >> k & 1U) != 0 ? -1.0 : 1.0;
+        for (std::size_t k = 0; k < open.size(); ++k)
+            mode.elements[open[k]].reaction_sign = (choice >> k & 1U) != 0 ? -1.0 : 1.0;
+        d.set_mode(mode, t, x);
         if (!d.evaluate(t, x)) continue;
         bool agrees = true;
-        for (const ElementMode* const e : open)
-            agrees = agrees && e->reaction_sign * d.reactions()[ix(e->rows.normal)] >= 0.0;
+        for (const std::size_t i : open)
+            agrees = agrees && mode.elements[i].reaction_sign * d.reactions()[ix(d.elements()[i].rows.normal)] >= 0.0;
         if (agrees) return;
     }
 }
@@ -93,15 +95,15 @@ void Course::evaluate(double t, const double* x) {
     Dynamics& d = parts_->dynamics;
     const bool solve = has_reactions_;
     d.evaluate_terms(t, x);
-    if (solve) d.follow_slip();
+    if (solve) d.turn_slip(d.followed_mode());
     const bool solved = solve && d.evaluate(t, x);
     if (solved && d.redundant()) parts_->watcher.allowed_reactions();
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) gaps_[i] = d.terms().positions[ix(model_.contacts[i].row)];
     energy_ = d.energy(t, x);
     powers_ = {energy_.applied, -energy_.damping, 0.0, 0.0, 0.0};
-    reactions_.resize(d.elements.size());
-    for (std::size_t i = 0; i < d.elements.size(); ++i) {
-        const ElementMode& e = d.elements[i];
+    reactions_.resize(d.elements().size());
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        const ElementLayout& e = d.elements()[i];
         trajectory::Reaction& r = reactions_[i];
         r.element = static_cast<int>(i);
         r.N = e.rows.normal >= 0 && solved ? d.reactions()[ix(e.rows.normal)] : 0.0;

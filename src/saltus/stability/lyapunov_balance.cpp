@@ -14,7 +14,6 @@ namespace saltus::stability {
 namespace {
 
 using integrate::Dynamics;
-using integrate::ElementMode;
 using integrate::RecordedArc;
 using integrate::RecordedChange;
 using integrate::RecordedImpact;
@@ -103,12 +102,8 @@ private:
     /// Whether anything can do work in this mode.
     bool idle(const RecordedArc& arc) const {
         if (model_.layout().powered || !model_.scleronomic || recording_.compliant) return false;
-        for (const ElementMode& e : arc.mode.elements) {
-            if (!e.active) continue;
-            for (int k = e.first_part; k < e.first_part + e.parts; ++k)
-                if (arc.mode.parts[ix(k)].slips) return false;
-            if (e.parts > 0) return false;  // it may stick to a belt
-        }
+        for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
+            if (arc.mode.elements[i].active && d_.elements()[i].parts > 0) return false;  // it may stick to a belt
         return true;
     }
 
@@ -138,10 +133,8 @@ private:
     void follow(const RecordedArc& arc) {
         if (arc.steps.empty()) return;
         const bool nothing = idle(arc);
-        d_.elements = arc.mode.elements;
-        d_.parts = arc.mode.parts;
         arc.steps.front().evaluate(arc.t_begin, x_.data());
-        if (!nothing) d_.settle(arc.t_begin, x_.data());
+        if (!nothing) d_.set_mode(arc.mode, arc.t_begin, x_.data());
         for (const ode::Dense& step : arc.steps) {
             const double begin = step.t_old(), end = std::min(step.t_new(), arc.t_end);
             if (!(end > begin)) continue;
@@ -150,7 +143,7 @@ private:
             row(end, energy(end, x_));
             if (nothing) continue;
             d_.evaluate_terms(end, x_.data());
-            d_.follow_slip();
+            d_.turn_slip(d_.followed_mode());
         }
     }
 

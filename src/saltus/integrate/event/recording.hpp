@@ -7,20 +7,15 @@
 
 #include "saltus/impact/collision.hpp"
 #include "saltus/integrate/event/watch.hpp"
-#include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/integrate/mode/mode.hpp"
 #include "saltus/ode/dense.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::integrate {
 
-/// All that is fixed on a smooth arc.
-struct RecordedMode {
-    std::vector<ElementMode> elements;
-    std::vector<FrictionPart> parts;
-};
-
 struct RecordedArc {
     double t_begin = 0.0, t_end = 0.0;
-    RecordedMode mode;
+    SystemMode mode;
     bool implicit = false;
     std::vector<ode::Dense> steps;  ///< one after the other; the last may reach beyond t_end
 };
@@ -45,7 +40,7 @@ struct RecordedChange {
     bool unavoidable =
         false;  ///< the mode just chosen could not hold: it ends where it began, and has no time of its own
     std::vector<Watch> found;  ///< quantities that came to zero
-    RecordedMode mode_before, mode_after;
+    SystemMode mode_before, mode_after;
     std::vector<double> before, after;  ///< (q, u, …)
     std::vector<RecordedImpact> impacts;
     std::vector<int> rest;                       ///< contacts in which impacts accumulate, here

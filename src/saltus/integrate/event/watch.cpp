@@ -23,33 +23,34 @@ void Watcher::begin(double t, const double* x) {
     watches_.clear();
     violated_.clear();
     bool together = false;
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        const ElementMode& e = d_.elements[i];
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        const bool active = d_.mode().elements[i].active;
         const int element = static_cast<int>(i);
         const bool contact = e.rows.kind == ElementKind::contact;
-        if (contact && !e.active) watches_.push_back({What::gap, element});
+        if (contact && !active) watches_.push_back({What::gap, element});
         const bool unique = !d_.redundant();
-        if (contact && e.active && d_.compliant()) {
+        if (contact && active && d_.compliant()) {
             watches_.push_back({What::depth, element});
-            if (d_.damped(e)) watches_.push_back({What::spring, element});
+            if (d_.damped(element)) watches_.push_back({What::spring, element});
         }
-        if (contact && e.active && !d_.compliant()) {
+        if (contact && active && !d_.compliant()) {
             if (unique)
                 watches_.push_back({What::force, element});
             else
                 together = true;
         }
-        if (e.rows.kind == ElementKind::clutch) watches_.push_back({e.active ? What::force : What::clutch, element});
-        if (!e.active) continue;
+        if (e.rows.kind == ElementKind::clutch) watches_.push_back({active ? What::force : What::clutch, element});
+        if (!active) continue;
         bool slips = false;
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-            const FrictionPart& part = d_.parts[ix(k)];
-            if (part.mu == 0.0 && part.mu_second == 0.0) continue;
-            if (part.slips || unique)
-                watches_.push_back({part.slips ? What::slip : What::reserve, element, k});
+        for (const int k : e.part_numbers()) {
+            if (d_.parts()[ix(k)].frictionless()) continue;
+            const bool part_slips = d_.mode().parts[ix(k)].slips;
+            if (part_slips || unique)
+                watches_.push_back({part_slips ? What::slip : What::reserve, element, k});
             else
                 together = true;
-            slips = slips || part.slips;
+            slips = slips || part_slips;
         }
         if (slips && e.rows.kind == ElementKind::constraint) watches_.push_back({What::reaction, element});
     }
@@ -75,7 +76,7 @@ void Watcher::begin(double t, const double* x) {
         double scale = 1.0;
         switch (w.what) {
             case What::gap:
-            case What::depth: scale = d_.position_scale(d_.elements[ix(w.element)].rows.normal, x); break;
+            case What::depth: scale = d_.position_scale(d_.elements()[ix(w.element)].rows.normal, x); break;
             case What::slip:
             case What::clutch: scale = velocity_scale(w, u); break;
             default: scale = std::max(forces, 1e-300);
@@ -86,7 +87,7 @@ void Watcher::begin(double t, const double* x) {
         zero_[k] = (force ? 1e-13 : 4 * std::numeric_limits<double>::epsilon()) * scale;
         leave_[k] = (position ? 64.0 * std::numeric_limits<double>::epsilon() : 1e-11) * scale;
         const double s = position && w.what == What::gap
-                             ? d_.terms().positions[ix(d_.elements[ix(w.element)].rows.normal)]
+                             ? d_.terms().positions[ix(d_.elements()[ix(w.element)].rows.normal)]
                              : value(w);
         if (w.what == What::hold) {
             zero_[k] = leave_[k] = 0.0;
@@ -100,17 +101,18 @@ void Watcher::begin(double t, const double* x) {
 }
 
 double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const {
-    const int row = w.what == Watch::What::slip ? d_.parts[ix(w.part)].row : d_.elements[ix(w.element)].rows.normal;
+    const int row = w.what == Watch::What::slip ? d_.parts()[ix(w.part)].row : d_.elements()[ix(w.element)].rows.normal;
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
 }
 
 double Watcher::hold_margin() {
-    std::vector<char> closed(d_.elements.size()), undecided(d_.parts.size());
-    for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = d_.elements[i].active ? 1 : 0;
-    for (std::size_t k = 0; k < undecided.size(); ++k) undecided[k] = d_.parts[k].slips ? 0 : 1;
+    const SystemMode& mode = d_.mode();
+    std::vector<char> closed(mode.elements.size()), undecided(mode.parts.size());
+    for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = mode.elements[i].active ? 1 : 0;
+    for (std::size_t k = 0; k < undecided.size(); ++k) undecided[k] = mode.parts[k].slips ? 0 : 1;
     std::vector<double> known(ix(d_.size()), 0.0);
-    hold_.collect(d_, closed, undecided, known);  // known forces are in the free acceleration already
-    hold_.assemble(d_, d_.free_acceleration());
+    hold_.collect(d_, mode, closed, undecided, known);  // known forces are in the free acceleration already
+    hold_.assemble(d_, mode, d_.free_acceleration());
     solvers::Automatic method;
     method.tolerance = 1e-12;
     const bool again = solution_.r.size() == hold_.problem.q.size();
@@ -128,15 +130,16 @@ double Watcher::hold_margin() {
 double Watcher::value(const Watch& w) {
     using What = Watch::What;
     if (w.what == What::hold) return hold_margin();
-    const ElementMode& e = d_.elements[ix(w.element)];
+    const ElementLayout& e = d_.elements()[ix(w.element)];
+    const ElementMode& mode = d_.mode().elements[ix(w.element)];
     switch (w.what) {
         case What::gap: return d_.terms().positions[ix(e.rows.normal)];
         case What::depth: return -d_.terms().positions[ix(e.rows.normal)];
-        case What::spring: return e.pulls ? -d_.spring_force(e) : d_.spring_force(e);
+        case What::spring: return mode.pulls ? -d_.spring_force(w.element) : d_.spring_force(w.element);
         case What::force: return d_.reactions()[ix(e.rows.normal)];
-        case What::slip: return d_.slip_along(d_.parts[ix(w.part)]);
-        case What::reserve: return d_.reserve(e, d_.parts[ix(w.part)]);
-        case What::reaction: return e.reaction_sign * d_.reactions()[ix(e.rows.normal)];
+        case What::slip: return d_.slip_along(w.part);
+        case What::reserve: return d_.reserve(w.part);
+        case What::reaction: return mode.reaction_sign * d_.reactions()[ix(e.rows.normal)];
         case What::clutch: return d_.row_velocity(e.rows.normal);
         case What::hold:
         case What::jump: break;
@@ -167,7 +170,7 @@ const std::vector<double>& Watcher::sample(double t) {
     } else {
         const std::span<const double> g = d_.positions(t, x_.data());
         for (std::size_t k = 0; k < watches_.size(); ++k) {
-            const double position = g[ix(d_.elements[ix(watches_[k].element)].rows.normal)];
+            const double position = g[ix(d_.elements()[ix(watches_[k].element)].rows.normal)];
             values[k] = watches_[k].what == Watch::What::depth ? -position : position;
         }
         return values;

@@ -7,69 +7,6 @@
 
 namespace saltus::integrate {
 
-double coefficient(std::span<const double> values, model::Coefficient c, double otherwise) {
-    return c == model::no_coefficient ? otherwise : values[ix(c)];
-}
-
-std::vector<ElementRows> element_rows(const model::Model& model) {
-    using trajectory::ElementKind;
-    std::vector<ElementRows> list;
-    const auto add = [&](ElementKind kind, std::size_t index, int normal, const model::Friction* friction) {
-        ElementRows e{kind, static_cast<int>(index), normal, -1, 0};
-        if (friction != nullptr && friction->dimension > 0) {
-            e.first_slip = friction->first_row;
-            e.slips = friction->dimension;
-        }
-        list.push_back(e);
-    };
-    for (std::size_t i = 0; i < model.contacts.size(); ++i)
-        add(ElementKind::contact, i, model.contacts[i].row, &model.contacts[i].friction);
-    for (std::size_t i = 0; i < model.constraints.size(); ++i)
-        add(ElementKind::constraint, i, model.constraints[i].row, &model.constraints[i].friction);
-    for (std::size_t i = 0; i < model.sliders.size(); ++i) add(ElementKind::slider, i, -1, &model.sliders[i].friction);
-    for (std::size_t i = 0; i < model.clutches.size(); ++i) add(ElementKind::clutch, i, model.clutches[i].row, nullptr);
-    return list;
-}
-
-std::vector<trajectory::Element> elements_of(const model::Model& model) {
-    using trajectory::ElementKind;
-    std::vector<trajectory::Element> list;
-    for (const ElementRows& e : element_rows(model)) {
-        const auto i = ix(e.index);
-        const std::string& name = e.kind == ElementKind::contact      ? model.contacts[i].name
-                                  : e.kind == ElementKind::constraint ? model.constraints[i].name
-                                  : e.kind == ElementKind::slider     ? model.sliders[i].name
-                                                                      : model.clutches[i].name;
-        list.push_back({e.kind, name, e.slips});
-    }
-    return list;
-}
-
-solvers::Law contact_law(const model::Contact& contact, std::span<const double> coefficients) {
-    using solvers::LawKind;
-    const model::Friction& f = contact.friction;
-    solvers::Law law;
-    law.mu = coefficient(coefficients, f.mu[0]);
-    switch (f.law) {
-        case model::FrictionLaw::none: law.kind = LawKind::unilateral; break;
-        case model::FrictionLaw::coulomb: law.kind = f.dimension == 1 ? LawKind::friction2 : LawKind::friction3; break;
-        case model::FrictionLaw::orthotropic:
-            law.kind = LawKind::friction3;
-            law.mu_second = coefficient(coefficients, f.mu[1]);
-            break;
-        case model::FrictionLaw::contensou:
-            law.kind = LawKind::contensou4;
-            law.radius = coefficient(coefficients, f.radius[0]);
-            break;
-        case model::FrictionLaw::rolling:
-            law.kind = LawKind::rolling6;
-            law.mu_drilling = law.mu * coefficient(coefficients, f.radius[0]);
-            law.mu_rolling = law.mu * coefficient(coefficients, f.radius[1]);
-            break;
-    }
-    return law;
-}
-
 ActiveRows::ActiveRows(const model::Model& model) : model_(model), body_of_(ix(model.size()), 0) {
     const model::MassFactor mass(model.layout().mass);
     for (std::size_t b = 0; b < mass.blocks().size(); ++b)

@@ -4,29 +4,12 @@
 #include <span>
 #include <vector>
 
+#include "saltus/integrate/mode/elements.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/friction/friction.hpp"
-#include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::integrate {
-
-/// An element of a model (contact, constraint, slider, clutch) as the contact problems see it: its rows and its laws.
-struct ElementRows {
-    trajectory::ElementKind kind;
-    int index;            ///< among its kind
-    int normal = -1;      ///< row of the normal, of the constraint, of the clutch; -1: none (slider)
-    int first_slip = -1;  ///< rows of friction
-    int slips = 0;
-};
-
-/// All elements in the order of trajectory::Trajectory::elements.
-std::vector<ElementRows> element_rows(const model::Model& model);
-std::vector<trajectory::Element> elements_of(const model::Model& model);
-
-/// The law of an element's friction, with the coefficients of the moment; `contact`: normal and slip rows of one block.
-solvers::Law contact_law(const model::Contact& contact, std::span<const double> coefficients);
-double coefficient(std::span<const double> values, model::Coefficient c, double otherwise = 0.0);
 
 /// Blocks of rows of a model with a law each, and their Delassus matrix D = WᵀM⁻¹W. The same pattern of blocks costs no
 /// allocation.

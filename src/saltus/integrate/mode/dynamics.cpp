@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
 #include "saltus/sets/contensou.hpp"
@@ -20,21 +22,11 @@ double norm(const double* x, int n) {
     return std::sqrt(sum);
 }
 
-/// A velocity of slip along the direction that the part goes on with.
-double along(const FrictionPart& part, const double* gamma) {
+/// A velocity of slip along a direction.
+double along(const FrictionPart& part, const SlipDirection& direction, const double* gamma) {
     double sum = 0.0;
-    for (int i = 0; i < part.size; ++i) sum += gamma[i] * part.direction[ix(i)];
+    for (int i = 0; i < part.size; ++i) sum += gamma[i] * direction[ix(i)];
     return sum;
-}
-
-const model::Friction* friction_of(const model::Model& m, const ElementRows& e) {
-    switch (e.kind) {
-        case ElementKind::contact: return &m.contacts[ix(e.index)].friction;
-        case ElementKind::constraint: return &m.constraints[ix(e.index)].friction;
-        case ElementKind::slider: return &m.sliders[ix(e.index)].friction;
-        case ElementKind::clutch: return nullptr;
-    }
-    return nullptr;
 }
 
 }  // namespace
@@ -44,41 +36,18 @@ Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
       n_(model.size()),
       compliant_(compliant),
       stiffness_(stiffness),
+      layout_(elements_and_parts(model)),
+      mode_(initial_mode(layout_)),
       workspace_(model),
       terms_(model.layout()),
       mass_(model.layout().mass),
       coefficients_(ix(model.layout().coefficients)),
       gamma_(ix(model.layout().row_count())),
       lambda_(ix(model.layout().row_count())),
+      load_(layout_.elements.size()),
       acceleration_(ix(n_)),
       positions_(ix(model.layout().positions())),
       free_(ix(n_)) {
-    for (const ElementRows& rows : element_rows(model)) {
-        ElementMode element;
-        element.rows = rows;
-        element.active = rows.kind == ElementKind::constraint || rows.kind == ElementKind::slider;
-        element.first_part = static_cast<int>(parts.size());
-        if (const model::Friction* f = friction_of(model, rows); f != nullptr && f->dimension > 0) {
-            using Shape = FrictionPart::Shape;
-            const auto add = [&](Shape shape, int first, int size) {
-                FrictionPart part;
-                part.shape = shape;
-                part.row = f->first_row + first;
-                part.size = size;
-                part.direction[0] = 1.0;
-                parts.push_back(part);
-            };
-            if (f->law == model::FrictionLaw::contensou)
-                add(Shape::patch, 0, 3);
-            else if (f->law == model::FrictionLaw::rolling)
-                add(Shape::disk, 0, 2), add(Shape::disk, 2, 1), add(Shape::disk, 3, 2);
-            else
-                add(f->law == model::FrictionLaw::orthotropic ? Shape::ellipse : Shape::disk, 0, f->dimension);
-            element.parts = static_cast<int>(parts.size()) - element.first_part;
-        }
-        elements.push_back(element);
-    }
-    load_.resize(elements.size());
     needs_coefficients_ = model.layout().coefficients > 0;
     update_coefficients(0.0, nullptr);
     needs_coefficients_ = needs_coefficients_ && !model.layout().coefficients_constant;
@@ -95,10 +64,10 @@ void Dynamics::update_coefficients(double t, const double* x) {
     std::span<const double> q = model_.q0, u = model_.u0;
     if (x != nullptr) q = {x, ix(n_)}, u = {x + n_, ix(n_)};
     model_.system->coefficients(model::at(model_, t, q, u), workspace_.scratch(), coefficients_);
-    for (const ElementMode& e : elements) {
+    for (const ElementLayout& e : layout_.elements) {
         const model::Friction* const f = friction_of(model_, e.rows);
         for (int k = 0; k < e.parts; ++k) {
-            FrictionPart& part = parts[ix(e.first_part + k)];
+            FrictionPart& part = layout_.parts[ix(e.first_part + k)];
             part.mu = coefficient(coefficients_, f->mu[0]);
             if (f->law == model::FrictionLaw::orthotropic) part.mu_second = coefficient(coefficients_, f->mu[1]);
             if (f->law == model::FrictionLaw::contensou) part.radius = coefficient(coefficients_, f->radius[0]);
@@ -125,17 +94,18 @@ model::Energy Dynamics::energy(double t, const double* x) {
     return model_.system->energy(model::at(model_, t, {x, ix(n_)}, {x + n_, ix(n_)}), workspace_.scratch());
 }
 
-void Dynamics::slip_gradient(const FrictionPart& part, const double* gamma, double* gradient) const {
+void Dynamics::slip_gradient(const FrictionPart& part, const SlipDirection& direction, const double* gamma,
+                             double* gradient) const {
     if (part.size == 1) {
-        gradient[0] = part.direction[0] >= 0.0 ? part.mu : -part.mu;
+        gradient[0] = direction[0] >= 0.0 ? part.mu : -part.mu;
         return;
     }
     // Along the velocity, or against it once it has turned round; along the given direction while it is nothing.
     const double speed = norm(gamma, part.size);
     double along = 0.0, d[3];
-    for (int i = 0; i < part.size; ++i) along += gamma[i] * part.direction[ix(i)];
+    for (int i = 0; i < part.size; ++i) along += gamma[i] * direction[ix(i)];
     for (int i = 0; i < part.size; ++i)
-        d[i] = speed > 1e-14 ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : part.direction[ix(i)];
+        d[i] = speed > 1e-14 ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : direction[ix(i)];
     if (part.shape == FrictionPart::Shape::disk) {
         for (int i = 0; i < part.size; ++i) gradient[i] = part.mu * d[i];
     } else if (part.shape == FrictionPart::Shape::ellipse) {
@@ -147,23 +117,40 @@ void Dynamics::slip_gradient(const FrictionPart& part, const double* gamma, doub
     }
 }
 
-double Dynamics::slip_along(const FrictionPart& part) const { return along(part, gamma_.data() + part.row); }
+double Dynamics::slip_along(int part) const {
+    return along(layout_.parts[ix(part)], mode_.parts[ix(part)].direction, slip_velocity(part));
+}
 
-void Dynamics::follow_slip() {
-    for (FrictionPart& part : parts) {
-        if (!part.slips || part.size == 1) continue;
-        const double speed = slip_speed(part);
+void Dynamics::set_mode(SystemMode mode, double t, const double* x) {
+    SALTUS_EXPECT(mode.elements.size() == layout_.elements.size() && mode.parts.size() == layout_.parts.size());
+    mode_ = std::move(mode);
+    settle(t, x);
+}
+
+void Dynamics::turn_slip(const SystemMode& turned) {
+    SALTUS_EXPECT(turned.parts.size() == mode_.parts.size());
+    for (std::size_t k = 0; k < mode_.parts.size(); ++k) mode_.parts[k].direction = turned.parts[k].direction;
+}
+
+SystemMode Dynamics::followed_mode() const {
+    SystemMode mode = mode_;
+    for (std::size_t k = 0; k < mode.parts.size(); ++k) {
+        const FrictionPart& part = layout_.parts[k];
+        if (!mode.parts[k].slips || part.size == 1) continue;
+        const double speed = slip_speed(static_cast<int>(k));
         if (speed > 1e-9)
-            for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = gamma_[ix(part.row + i)] / speed;
+            for (int i = 0; i < part.size; ++i) mode.parts[k].direction[ix(i)] = gamma_[ix(part.row + i)] / speed;
     }
+    return mode;
 }
 
 bool Dynamics::nearly_singular(double t, const double* x) {
     evaluate_terms(t, x);
     if (!factorise_mass()) return false;
     const model::Pattern& W = model_.layout().rows;
-    for (const ElementMode& e : elements) {
-        if (!e.active || e.rows.kind != ElementKind::contact || compliant_) continue;
+    for (std::size_t i = 0; i < layout_.elements.size(); ++i) {
+        const ElementLayout& e = layout_.elements[i];
+        if (!mode_.elements[i].active || e.rows.kind != ElementKind::contact || compliant_) continue;
         std::vector<double> column(ix(n_), 0.0);
         const auto add = [&](int row, double factor) {
             for (int k = W.start[ix(row)]; k < W.start[ix(row) + 1]; ++k)
@@ -171,12 +158,12 @@ bool Dynamics::nearly_singular(double t, const double* x) {
         };
         add(e.rows.normal, 1.0);
         std::vector<double> normal = column;
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            const FrictionPart& part = parts[ix(p)];
-            if (!part.slips) continue;
+        for (const int p : e.part_numbers()) {
+            if (!mode_.parts[ix(p)].slips) continue;
+            const FrictionPart& part = layout_.parts[ix(p)];
             double gradient[3];
-            slip_gradient(part, gamma_.data() + part.row, gradient);
-            for (int i = 0; i < part.size; ++i) add(part.row + i, -gradient[i]);
+            slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
+            for (int r = 0; r < part.size; ++r) add(part.row + r, -gradient[r]);
         }
         mass_.solve(normal);
         mass_.solve(column);
@@ -187,10 +174,11 @@ bool Dynamics::nearly_singular(double t, const double* x) {
     return false;
 }
 
-double Dynamics::slip_speed(const FrictionPart& part) const { return norm(gamma_.data() + part.row, part.size); }
+double Dynamics::slip_speed(int part) const { return norm(slip_velocity(part), layout_.parts[ix(part)].size); }
 
-double Dynamics::reserve(const ElementMode& element, const FrictionPart& part) const {
-    const double load = load_[static_cast<std::size_t>(&element - elements.data())];
+double Dynamics::reserve(int part_number) const {
+    const FrictionPart& part = layout_.parts[ix(part_number)];
+    const double load = load_[ix(part.element)];
     const double* const force = lambda_.data() + part.row;
     switch (part.shape) {
         case FrictionPart::Shape::disk: return part.mu * load - norm(force, part.size);
@@ -216,31 +204,32 @@ double Dynamics::reserve(const ElementMode& element, const FrictionPart& part) c
     return 0.0;
 }
 
-double Dynamics::spring_force(const ElementMode& e) const {
+double Dynamics::spring_force(int element) const {
+    const ElementLayout& e = layout_.elements[ix(element)];
     const model::Contact& c = model_.contacts[ix(e.rows.index)];
     const double depth = -terms_.positions[ix(e.rows.normal)], rate = -gamma_[ix(e.rows.normal)];
     return stiffness_ * coefficient(coefficients_, c.penalty_k) * depth +
            coefficient(coefficients_, c.penalty_d) * rate;
 }
 
-bool Dynamics::damped(const ElementMode& e) const {
-    return coefficient(coefficients_, model_.contacts[ix(e.rows.index)].penalty_d) != 0.0;
+bool Dynamics::damped(int element) const {
+    return coefficient(coefficients_, model_.contacts[ix(layout_.elements[ix(element)].rows.index)].penalty_d) != 0.0;
 }
 
 void Dynamics::settle(double t, const double* x) {
     equations_.clear();
     equation_element_.clear();
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-        const ElementMode& e = elements[i];
-        if (!e.active) continue;
+    for (std::size_t i = 0; i < layout_.elements.size(); ++i) {
+        const ElementLayout& e = layout_.elements[i];
+        if (!mode_.elements[i].active) continue;
         const bool normal = e.rows.normal >= 0 && !(compliant_ && e.rows.kind == ElementKind::contact);
         if (normal) {
             equations_.push_back(e.rows.normal);
             equation_element_.push_back(static_cast<int>(i));
         }
-        for (int k = 0; k < e.parts; ++k) {
-            const FrictionPart& part = parts[ix(e.first_part + k)];
-            for (int r = 0; r < part.size && !part.slips; ++r) {
+        for (const int k : e.part_numbers()) {
+            const FrictionPart& part = layout_.parts[ix(k)];
+            for (int r = 0; r < part.size && !mode_.parts[ix(k)].slips; ++r) {
                 equations_.push_back(part.row + r);
                 equation_element_.push_back(-1);
             }
@@ -275,13 +264,13 @@ bool Dynamics::solve_equations() {
         };
         add(equations_[ix(k)], 1.0);
         if (const int owner = equation_element_[ix(k)]; owner >= 0) {
-            const ElementMode& e = elements[ix(owner)];
-            for (int p = 0; p < e.parts; ++p) {
-                const FrictionPart& part = parts[ix(e.first_part + p)];
-                if (!part.slips) continue;
+            const double sign = mode_.elements[ix(owner)].reaction_sign;
+            for (const int p : layout_.elements[ix(owner)].part_numbers()) {
+                if (!mode_.parts[ix(p)].slips) continue;
+                const FrictionPart& part = layout_.parts[ix(p)];
                 double gradient[3];
-                slip_gradient(part, gamma_.data() + part.row, gradient);
-                for (int i = 0; i < part.size; ++i) add(part.row + i, -e.reaction_sign * gradient[i]);
+                slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
+                for (int i = 0; i < part.size; ++i) add(part.row + i, -sign * gradient[i]);
             }
         }
         mass_.solve(column);
@@ -333,23 +322,23 @@ bool Dynamics::evaluate(double t, const double* x) {
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
             free_[ix(W.column[ix(e)])] += value * terms_.W[ix(e)];
     };
-    const auto slip = [&](const ElementMode& e, double load) {
-        for (int p = 0; p < e.parts; ++p) {
-            const FrictionPart& part = parts[ix(e.first_part + p)];
-            if (!part.slips) continue;
+    const auto slip = [&](const ElementLayout& e, double load) {
+        for (const int p : e.part_numbers()) {
+            if (!mode_.parts[ix(p)].slips) continue;
+            const FrictionPart& part = layout_.parts[ix(p)];
             double gradient[3];
-            slip_gradient(part, gamma_.data() + part.row, gradient);
+            slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
             for (int i = 0; i < part.size; ++i) apply(part.row + i, -load * gradient[i]);
         }
     };
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-        const ElementMode& e = elements[i];
-        if (!e.active) continue;
+    for (std::size_t i = 0; i < layout_.elements.size(); ++i) {
+        const ElementLayout& e = layout_.elements[i];
+        if (!mode_.elements[i].active) continue;
         if (e.rows.kind == ElementKind::slider) {
             load_[i] = coefficient(coefficients_, model_.sliders[ix(e.rows.index)].normal_force);
             slip(e, load_[i]);
         } else if (compliant_ && e.rows.kind == ElementKind::contact) {
-            load_[i] = penalty_force(e);
+            load_[i] = penalty_force(static_cast<int>(i), mode_.elements[i]);
             apply(e.rows.normal, load_[i]);
             slip(e, load_[i]);
         }
@@ -368,15 +357,14 @@ bool Dynamics::evaluate(double t, const double* x) {
         lambda_[ix(equations_[k])] = multiplier_[k];
         const int owner = equation_element_[k];
         if (owner < 0) continue;
-        const ElementMode& e = elements[ix(owner)];
+        const double sign = mode_.elements[ix(owner)].reaction_sign;
         load_[ix(owner)] = std::abs(multiplier_[k]);
-        for (int p = 0; p < e.parts; ++p) {
-            const FrictionPart& part = parts[ix(e.first_part + p)];
-            if (!part.slips) continue;
+        for (const int p : layout_.elements[ix(owner)].part_numbers()) {
+            if (!mode_.parts[ix(p)].slips) continue;
+            const FrictionPart& part = layout_.parts[ix(p)];
             double gradient[3];
-            slip_gradient(part, gamma_.data() + part.row, gradient);
-            for (int i = 0; i < part.size; ++i)
-                lambda_[ix(part.row + i)] = -e.reaction_sign * multiplier_[k] * gradient[i];
+            slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
+            for (int i = 0; i < part.size; ++i) lambda_[ix(part.row + i)] = -sign * multiplier_[k] * gradient[i];
         }
     }
     return std::all_of(acceleration_.begin(), acceleration_.end(), [](double v) { return std::isfinite(v); });
@@ -426,12 +414,18 @@ Matrix Dynamics::multiplier_inverse() const {
 
 Matrix Dynamics::solve_multipliers(const Matrix& right) const { return multiplier_inverse() * right; }
 
-Eigen::RowVectorXd Dynamics::penalty_derivative(const ElementMode& e, const Matrix& position, const Matrix& velocity,
+Eigen::RowVectorXd Dynamics::penalty_derivative(int element, const Matrix& position, const Matrix& velocity,
                                                 const Matrix& coefficient_derivative) const {
+    if (mode_.elements[ix(element)].pulls) return Eigen::RowVectorXd::Zero(position.cols());
+    return spring_derivative(element, position, velocity, coefficient_derivative);
+}
+
+Eigen::RowVectorXd Dynamics::spring_derivative(int element, const Matrix& position, const Matrix& velocity,
+                                               const Matrix& coefficient_derivative) const {
+    const ElementLayout& e = layout_.elements[ix(element)];
     const model::Contact& c = model_.contacts[ix(e.rows.index)];
     const double k = stiffness_ * coefficient(coefficients_, c.penalty_k);
     const double d = coefficient(coefficients_, c.penalty_d);
-    if (e.pulls) return Eigen::RowVectorXd::Zero(position.cols());
     Eigen::RowVectorXd out = -k * position.row(e.rows.normal) - d * velocity.row(e.rows.normal);
     if (c.penalty_k != model::no_coefficient)
         out -= stiffness_ * terms_.positions[ix(e.rows.normal)] * coefficient_derivative.row(c.penalty_k);
@@ -440,18 +434,18 @@ Eigen::RowVectorXd Dynamics::penalty_derivative(const ElementMode& e, const Matr
     return out;
 }
 
-Matrix Dynamics::slip_gradient_derivative(const ElementMode& e, const FrictionPart& part, const double* gamma,
+Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDirection& direction, const double* gamma,
                                           const Matrix& velocity, const Matrix& coefficient_derivative) const {
     Matrix out = Matrix::Zero(part.size, velocity.cols());
-    const model::Friction& f = *friction_of(model_, e.rows);
+    const model::Friction& f = *friction_of(model_, layout_.elements[ix(part.element)].rows);
     // δ∇σ = ∂∇σ/∂μ δμ + ∇²σ δγ
     double gradient[3];
-    slip_gradient(part, gamma, gradient);
+    slip_gradient(part, direction, gamma, gradient);
     const auto mu_derivative = [&](model::Coefficient c) -> Eigen::RowVectorXd {
         if (c == model::no_coefficient) return Eigen::RowVectorXd::Zero(velocity.cols());
         return coefficient_derivative.row(c);
     };
-    const double speed = norm(gamma, part.size), sign = along(part, gamma) >= 0.0 ? 1.0 : -1.0;
+    const double speed = norm(gamma, part.size), sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
     if (part.shape == FrictionPart::Shape::disk) {
         // μ, or μ·radius of drilling and rolling; the direction is that of the bound 1
         Eigen::RowVectorXd bound = mu_derivative(f.mu[0]);
@@ -462,7 +456,7 @@ Matrix Dynamics::slip_gradient_derivative(const ElementMode& e, const FrictionPa
         }
         FrictionPart unit = part;
         unit.mu = 1.0;
-        slip_gradient(unit, gamma, gradient);
+        slip_gradient(unit, direction, gamma, gradient);
         if (part.mu == 0.0 && part.size == 1) gradient[0] = gamma[0] < 0.0 ? -1.0 : 1.0;
         for (int i = 0; i < part.size; ++i) out.row(i) = gradient[i] * bound;
         if (part.size == 1 || speed <= 1e-14) return out;

@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
-#include "saltus/integrate/mode/active.hpp"
+#include "saltus/integrate/mode/elements.hpp"
+#include "saltus/integrate/mode/mode.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
-#include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::integrate {
-
-/// A part of an element's friction that sticks or slips by itself: sliding, drilling, rolling.
-struct FrictionPart {
-    enum class Shape { disk, ellipse, patch };
-    Shape shape = Shape::disk;
-    int row = 0, size = 1;
-    double mu = 0.0, mu_second = 0.0, radius = 0.0;  ///< of the moment
-    bool slips = false;
-    /// The direction of slip to go on with where the velocity is too small to tell. A velocity against it means that
-    /// slip has gone through zero: the force goes on smoothly, and the event is where it did.
-    std::array<double, 3> direction{};
-};
-
-/// What one element does, and all that is fixed on a smooth arc.
-struct ElementMode {
-    ElementRows rows;
-    bool active = false;         ///< closed contact, constraint, slider, locked clutch
-    double reaction_sign = 1.0;  ///< of a constraint with friction that slips: |ν| = sign·ν
-    bool pulls = false;          ///< a contact's spring and damper would: there is no force
-    int first_part = 0, parts = 0;
-};
 
 /// The smooth motion of a model in one mode: closed contacts, sticking friction and constraints are equations on the
 /// accelerations, slipping friction is a force that follows them.
@@ -48,11 +26,20 @@ public:
     int state_size() const { return 2 * n_ + 1; }  ///< q, u, and the work done on the system
     bool compliant() const { return compliant_; }
 
-    std::vector<ElementMode> elements;
-    std::vector<FrictionPart> parts;
+    const std::vector<ElementLayout>& elements() const { return layout_.elements; }
+    /// Friction parts, with the coefficients of the last evaluated state.
+    const std::vector<FrictionPart>& parts() const { return layout_.parts; }
 
-    /// To be called after the mode was changed: collects the equations and finds their rank at this state.
-    void settle(double t, const double* x);
+    /// The mode in force. Directions of slip are those last set by set_mode or turn_slip.
+    const SystemMode& mode() const { return mode_; }
+    /// Puts a mode in force: collects its equations and finds their rank at the state x = (q, u, …) at t.
+    void set_mode(SystemMode mode, double t, const double* x);
+    /// Replaces the directions of slip by those of `turned`, which must equal the mode in force otherwise. The
+    /// equations do not depend on the directions: their rank is not found again.
+    void turn_slip(const SystemMode& turned);
+    /// The mode in force with the directions of slip in planes as the velocities of the last evaluate_terms have them.
+    /// Directions of parts with one row, and of parts that hardly move, stay.
+    SystemMode followed_mode() const;
 
     /// Everything at a state: accelerations, reactions. False when M or the equations are singular there.
     bool evaluate(double t, const double* x);
@@ -74,20 +61,25 @@ public:
     bool redundant() const { return redundant_; }        ///< the equations of the mode depend on each other
     bool degenerating() const { return degenerating_; }  ///< they did not, and by the last evaluate they do
     std::span<const double> free_acceleration() const { return free_; }  ///< by all forces but the multipliers
-    /// Of a contact's spring and damper, after evaluate_terms: k·depth + d·rate, and 0 where that pulls.
-    double penalty_force(const ElementMode& element) const { return element.pulls ? 0.0 : spring_force(element); }
-    double spring_force(const ElementMode& element) const;
-    bool damped(const ElementMode& element) const;  ///< d ≠ 0
+    /// Force of a contact's spring and damper, k·depth + d·rate, after evaluate_terms. It is negative where they pull.
+    double spring_force(int element) const;
+    /// The same where the contact can only push: 0 if the mode says that they would pull.
+    double penalty_force(int element, const ElementMode& mode) const {
+        return mode.pulls ? 0.0 : spring_force(element);
+    }
+    bool damped(int element) const;  ///< d ≠ 0
     /// Reactions in place of those of the equations, which need not be unique.
     void set_reaction(int row, double value) { lambda_[static_cast<std::size_t>(row)] = value; }
-    /// How much the friction of a sticking part could still grow, of the load: >= 0 inside its set.
-    double reserve(const ElementMode& element, const FrictionPart& part) const;
-    /// The velocity of a slipping part along its direction.
-    double slip_along(const FrictionPart& part) const;
-    double slip_speed(const FrictionPart& part) const;
+    /// How much the force of a sticking part can still grow, in units of force; >= 0 inside its set.
+    double reserve(int part) const;
+    /// The velocity of a part along its direction of slip.
+    double slip_along(int part) const;
+    double slip_speed(int part) const;
+    /// The velocity of a part, `size` numbers.
+    const double* slip_velocity(int part) const {
+        return gamma_.data() + layout_.parts[static_cast<std::size_t>(part)].row;
+    }
 
-    /// Takes the directions of slip from the velocities of the last evaluate_terms.
-    void follow_slip();
     /// Whether sliding friction has all but cancelled what holds a contact: w_N·M⁻¹(w_N − w_T ∇σ) near or below zero.
     bool nearly_singular(double t, const double* x);
 
@@ -110,8 +102,10 @@ public:
     bool project_along_forces(double t, double* x);
     double position_scale(int row, const double* q) const;
 
-    /// ∇σ of a slipping part's set for the load 1: minus the direction and size of its force.
-    void slip_gradient(const FrictionPart& part, const double* gamma, double* gradient) const;
+    /// ∇σ of the set of a slipping part for the load 1, at the slip velocity `gamma`: the friction force is −load·∇σ.
+    /// `direction` decides the sign, and the direction too where the velocity has none (FrictionMode::direction).
+    void slip_gradient(const FrictionPart& part, const SlipDirection& direction, const double* gamma,
+                       double* gradient) const;
 
     /// For derivatives (linearised.hpp), after evaluate: the equations, M⁻¹F, K⁻¹ times something, and the derivatives
     /// of the forces that follow the state, from those of positions, velocities and coefficients.
@@ -120,15 +114,20 @@ public:
     Eigen::Map<const Matrix> equation_columns() const;
     Matrix multiplier_inverse() const;
     Matrix solve_multipliers(const Matrix& right) const;
-    Eigen::RowVectorXd penalty_derivative(const ElementMode& element, const Matrix& position, const Matrix& velocity,
+    /// Derivative of spring_force.
+    Eigen::RowVectorXd spring_derivative(int element, const Matrix& position, const Matrix& velocity,
+                                         const Matrix& coefficient) const;
+    /// Derivative of penalty_force in the mode in force.
+    Eigen::RowVectorXd penalty_derivative(int element, const Matrix& position, const Matrix& velocity,
                                           const Matrix& coefficient) const;
-    /// `gamma`: the part's velocity, `velocity`: its derivative.
-    Matrix slip_gradient_derivative(const ElementMode& element, const FrictionPart& part, const double* gamma,
+    /// Derivative of slip_gradient; `velocity` is the derivative of `gamma`.
+    Matrix slip_gradient_derivative(const FrictionPart& part, const SlipDirection& direction, const double* gamma,
                                     const Matrix& velocity, const Matrix& coefficient) const;
 
     long evaluations = 0;
 
 private:
+    void settle(double t, const double* x);
     void update_coefficients(double t, const double* x);
     bool solve_equations();
 
@@ -136,6 +135,8 @@ private:
     const int n_;
     const bool compliant_;
     const double stiffness_;
+    ElementsAndParts layout_;
+    SystemMode mode_;
     model::Workspace workspace_;
     model::Terms terms_;
     model::MassFactor mass_;

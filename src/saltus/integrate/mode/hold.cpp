@@ -46,8 +46,8 @@ Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
 
 }  // namespace
 
-void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const std::vector<char>& undecided,
-                          std::span<double> force) {
+void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::vector<char>& closed,
+                          const std::vector<char>& undecided, std::span<double> force) {
     blocks.clear();
     problem.laws.clear();
     const model::Pattern& W = d.model().layout().rows;
@@ -60,16 +60,14 @@ void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const st
         problem.laws.push_back(law);
     };
     const auto part_rows = [&](int k, std::vector<int>& rows) {
-        for (int r = 0; r < d.parts[ix(k)].size; ++r) rows.push_back(d.parts[ix(k)].row + r);
+        for (int r = 0; r < d.parts()[ix(k)].size; ++r) rows.push_back(d.parts()[ix(k)].row + r);
     };
     const auto under_load = [&](int element, double load) {
-        const ElementMode& e = d.elements[ix(element)];
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-            const FrictionPart& part = d.parts[ix(k)];
-            if (part.slips) {
-                double gamma[3], gradient[3];
-                for (int r = 0; r < part.size; ++r) gamma[r] = d.row_velocity(part.row + r);
-                d.slip_gradient(part, gamma, gradient);
+        for (const int k : d.elements()[ix(element)].part_numbers()) {
+            const FrictionPart& part = d.parts()[ix(k)];
+            if (mode.parts[ix(k)].slips) {
+                double gradient[3];
+                d.slip_gradient(part, mode.parts[ix(k)].direction, d.slip_velocity(k), gradient);
                 for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
             } else if (undecided[ix(k)] != 0) {
                 Block block{element, {}, {k}, false};
@@ -80,29 +78,29 @@ void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const st
             }
         }
     };
-    for (std::size_t i = 0; i < d.elements.size(); ++i) {
-        const ElementMode& e = d.elements[i];
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        const ElementLayout& e = d.elements()[i];
         const int element = static_cast<int>(i);
         Block block{element, {e.rows.normal}, {}, true};
         switch (e.rows.kind) {
             case ElementKind::contact:
                 if (closed[i] == 0) break;
                 if (d.compliant()) {
-                    const double load = d.penalty_force(e);
+                    const double load = d.penalty_force(element, mode.elements[i]);
                     apply(e.rows.normal, load);
                     under_load(element, load);
                     break;
                 }
-                for (int k = e.first_part; k < e.first_part + e.parts; ++k)
+                for (const int k : e.part_numbers())
                     if (undecided[ix(k)] != 0) block.parts.push_back(k);
                 // The laws have sliding first, and of two parts the larger one.
                 if (block.parts.size() == 2)
                     std::stable_sort(block.parts.begin(), block.parts.end(),
-                                     [&](int a, int b) { return d.parts[ix(a)].size > d.parts[ix(b)].size; });
+                                     [&](int a, int b) { return d.parts()[ix(a)].size > d.parts()[ix(b)].size; });
                 {
                     std::vector<const FrictionPart*> list;
                     for (const int k : block.parts) {
-                        list.push_back(&d.parts[ix(k)]);
+                        list.push_back(&d.parts()[ix(k)]);
                         part_rows(k, block.rows);
                     }
                     put(block, law_of_parts(list));
@@ -123,14 +121,14 @@ void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const st
     for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
     for (std::size_t b = 0, own = blocks.size(); b < own; ++b) {
         const int element = blocks[b].element;
-        const ElementMode& e = d.elements[ix(element)];
+        const ElementLayout& e = d.elements()[ix(element)];
         if (e.rows.kind != ElementKind::constraint) continue;
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
+        for (const int k : e.part_numbers()) {
             if (undecided[ix(k)] == 0) continue;
             Block block{element, {}, {k}, false};
             part_rows(k, block.rows);
             Law law = plain(LawKind::scaled_slider);
-            law.mu = d.parts[ix(k)].mu;
+            law.mu = d.parts()[ix(k)].mu;
             law.row = first[b];
             put(block, law);
         }
@@ -145,7 +143,7 @@ void HoldProblem::collect(Dynamics& d, const std::vector<char>& closed, const st
     }
 }
 
-void HoldProblem::assemble(const Dynamics& d, std::span<const double> free) {
+void HoldProblem::assemble(const Dynamics& d, const SystemMode& mode, std::span<const double> free) {
     const model::Pattern& W = d.model().layout().rows;
     const auto n = ix(d.size());
     const int count = rows();
@@ -153,7 +151,8 @@ void HoldProblem::assemble(const Dynamics& d, std::span<const double> free) {
     std::vector<double> force(n);
     int column = 0;
     for (const Block& b : blocks) {
-        const ElementMode& e = d.elements[ix(b.element)];
+        const ElementLayout& e = d.elements()[ix(b.element)];
+        const double sign = mode.elements[ix(b.element)].reaction_sign;
         for (const int row : b.rows) {
             std::fill(force.begin(), force.end(), 0.0);
             const auto add = [&](int r, double factor) {
@@ -161,13 +160,12 @@ void HoldProblem::assemble(const Dynamics& d, std::span<const double> free) {
                     force[ix(W.column[ix(k)])] += factor * d.terms().W[ix(k)];
             };
             add(row, 1.0);
-            for (int k = e.first_part; row == e.rows.normal && k < e.first_part + e.parts; ++k) {
-                const FrictionPart& part = d.parts[ix(k)];
-                if (!part.slips) continue;
-                double gamma[3], gradient[3];
-                for (int r = 0; r < part.size; ++r) gamma[r] = d.row_velocity(part.row + r);
-                d.slip_gradient(part, gamma, gradient);
-                for (int r = 0; r < part.size; ++r) add(part.row + r, -e.reaction_sign * gradient[r]);
+            for (const int k : e.part_numbers()) {
+                if (row != e.rows.normal || !mode.parts[ix(k)].slips) continue;
+                const FrictionPart& part = d.parts()[ix(k)];
+                double gradient[3];
+                d.slip_gradient(part, mode.parts[ix(k)].direction, d.slip_velocity(k), gradient);
+                for (int r = 0; r < part.size; ++r) add(part.row + r, -sign * gradient[r]);
             }
             d.mass().solve(force);
             for (int i = 0; i < count; ++i) D(i, column) = model::row_dot(W, d.terms().W, rows_[ix(i)], force);

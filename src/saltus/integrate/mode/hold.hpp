@@ -21,11 +21,12 @@ public:
     };
 
     /// Contacts and clutches with `closed`, constraints and sliders; friction of parts with `undecided` is free to
-    /// stick. Known forces are added to `force`, generalised forces at the state of the last evaluate_terms.
-    void collect(Dynamics& dynamics, const std::vector<char>& closed, const std::vector<char>& undecided,
-                 std::span<double> force);
-    /// D and q at that state, `free` the acceleration without the reactions of the problem.
-    void assemble(const Dynamics& dynamics, std::span<const double> free);
+    /// stick, that of the others slips or not as in `mode`. Known forces are added to `force`, generalised forces at
+    /// the state of the last evaluate_terms.
+    void collect(const Dynamics& dynamics, const SystemMode& mode, const std::vector<char>& closed,
+                 const std::vector<char>& undecided, std::span<double> force);
+    /// D and q at that state and in that mode, `free` the acceleration without the reactions of the problem.
+    void assemble(const Dynamics& dynamics, const SystemMode& mode, std::span<const double> free);
 
     int first_row(std::size_t block) const { return first_[block]; }
     int rows() const { return static_cast<int>(rows_.size()); }

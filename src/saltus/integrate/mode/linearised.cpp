@@ -77,26 +77,28 @@ void Linearised::switch_derivatives(double t, const double* x, Matrix& out) {
 /// Forces that follow the state at a given load: their own derivatives, and that of the load where it is known.
 void Linearised::collect_following() {
     following_.clear();
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        const ElementMode& e = d_.elements[i];
-        if (!e.active) continue;
+    const SystemMode& mode = d_.mode();
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        const int element = static_cast<int>(i);
+        if (!mode.elements[i].active) continue;
         const bool spring = d_.compliant() && e.rows.kind == ElementKind::contact;
         Eigen::RowVectorXd load = Eigen::RowVectorXd::Zero(columns_);
         if (e.rows.kind == ElementKind::slider) {
             load = coefficient_.row(d_.model().sliders[ix(e.rows.index)].normal_force);
-        } else if (spring && !e.pulls) {
-            load = d_.penalty_derivative(e, position_, velocity_, coefficient_);
+        } else if (spring && !mode.elements[i].pulls) {
+            load = d_.penalty_derivative(element, position_, velocity_, coefficient_);
             following_.push_back({e.rows.normal, load});
         }
-        const double value = d_.load(static_cast<int>(i));
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            const FrictionPart& part = d_.parts[ix(p)];
-            if (!part.slips) continue;
-            double gamma[3], gradient[3];
-            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
-            d_.slip_gradient(part, gamma, gradient);
-            const Matrix change =
-                d_.slip_gradient_derivative(e, part, gamma, velocity_.middleRows(part.row, part.size), coefficient_);
+        const double value = d_.load(element);
+        for (const int p : e.part_numbers()) {
+            if (!mode.parts[ix(p)].slips) continue;
+            const FrictionPart& part = d_.parts()[ix(p)];
+            const SlipDirection& direction = mode.parts[ix(p)].direction;
+            double gradient[3];
+            d_.slip_gradient(part, direction, d_.slip_velocity(p), gradient);
+            const Matrix change = d_.slip_gradient_derivative(part, direction, d_.slip_velocity(p),
+                                                              velocity_.middleRows(part.row, part.size), coefficient_);
             for (int r = 0; r < part.size; ++r)
                 following_.push_back({part.row + r, -value * change.row(r) - gradient[r] * load});
         }
@@ -143,15 +145,13 @@ bool Linearised::evaluate(double t, const double* x) {
         reactions_.row(row) += multipliers.row(k);
         const int owner = d_.equation_owner(static_cast<int>(k));
         if (owner < 0) continue;
-        const ElementMode& e = d_.elements[ix(owner)];
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            const FrictionPart& part = d_.parts[ix(p)];
-            if (!part.slips) continue;
-            double gamma[3], gradient[3];
-            for (int r = 0; r < part.size; ++r) gamma[r] = d_.row_velocity(part.row + r);
-            d_.slip_gradient(part, gamma, gradient);
-            for (int r = 0; r < part.size; ++r)
-                reactions_.row(part.row + r) -= e.reaction_sign * gradient[r] * multipliers.row(k);
+        const double sign = d_.mode().elements[ix(owner)].reaction_sign;
+        for (const int p : d_.elements()[ix(owner)].part_numbers()) {
+            if (!d_.mode().parts[ix(p)].slips) continue;
+            const FrictionPart& part = d_.parts()[ix(p)];
+            double gradient[3];
+            d_.slip_gradient(part, d_.mode().parts[ix(p)].direction, d_.slip_velocity(p), gradient);
+            for (int r = 0; r < part.size; ++r) reactions_.row(part.row + r) -= sign * gradient[r] * multipliers.row(k);
         }
     }
     return acceleration_.allFinite();
@@ -185,13 +185,14 @@ bool Linearised::prepare(double t, const double* x) {
     residual_fetched_ = false;
     // Slip along a line turns with nothing, and coefficients may depend on nothing that is asked for.
     bool springs = false, slips = false, turns = false;
-    for (const ElementMode& e : d_.elements) {
-        if (!e.active) continue;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        if (!d_.mode().elements[i].active) continue;
         springs = springs || (d_.compliant() && e.rows.kind == ElementKind::contact);
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            const FrictionPart& part = d_.parts[ix(p)];
-            slips = slips || part.slips;
-            turns = turns || (part.slips && part.size > 1);
+        for (const int p : e.part_numbers()) {
+            const bool part_slips = d_.mode().parts[ix(p)].slips;
+            slips = slips || part_slips;
+            turns = turns || (part_slips && d_.parts()[ix(p)].size > 1);
         }
     }
     following_.clear();

@@ -32,26 +32,29 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
     x.linearised.gather(Function::position, change.t, state, {}, {}, position);
     x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
     const model::Model& m = x.model();
-    for (const integrate::ElementMode& e : change.mode_after.elements) {
+    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+        const integrate::ElementLayout& e = x.dynamics.elements()[k];
         const auto i = static_cast<std::size_t>(e.rows.index);
         if (e.rows.kind == ElementKind::constraint) {
             const std::string why = "the constraint '" + m.constraints[i].name + "' does not let it change alone";
             demands_.push_back({position.row(e.rows.normal), why});
             demands_.push_back({velocity.row(e.rows.normal), why});
         }
-        if (e.rows.kind == ElementKind::contact && e.active && !x.dynamics.compliant())
+        if (e.rows.kind == ElementKind::contact && change.mode_after.elements[k].active && !x.dynamics.compliant())
             demands_.push_back({position.row(e.rows.normal),
                                 "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
     }
     for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
-        const integrate::ElementMode& e = change.mode_after.elements[k];
-        for (int p = e.first_part; p < e.first_part + e.parts && e.active; ++p) {
-            const integrate::FrictionPart& part = change.mode_after.parts[static_cast<std::size_t>(p)];
+        const integrate::ElementLayout& e = x.dynamics.elements()[k];
+        if (!change.mode_after.elements[k].active) continue;
+        for (const int p : e.part_numbers()) {
+            const integrate::FrictionPart& part = x.dynamics.parts()[static_cast<std::size_t>(p)];
+            const integrate::FrictionMode& friction = change.mode_after.parts[static_cast<std::size_t>(p)];
             x.dynamics.evaluate_terms(change.t, state);
-            if (!part.slips || x.dynamics.slip_speed(part) > 1e-12) continue;
+            if (!friction.slips || x.dynamics.slip_speed(p) > 1e-12) continue;
             Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(x.columns());
             for (int r = 0; r < part.size; ++r)
-                along += part.direction[static_cast<std::size_t>(r)] * velocity.row(part.row + r);
+                along += friction.direction[static_cast<std::size_t>(r)] * velocity.row(part.row + r);
             from_rest_.push_back(along);
             if (e.rows.kind == ElementKind::contact && !x.dynamics.compliant())
                 demands_.push_back(
@@ -62,7 +65,7 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
     }
     // What no force holds must neither move nor be pushed.
     for (const int k : idle_contacts(x, change.t, state)) {
-        const int row = change.mode_after.elements[static_cast<std::size_t>(k)].rows.normal;
+        const int row = x.dynamics.elements()[static_cast<std::size_t>(k)].rows.normal;
         demands_.push_back({velocity.row(row), idle_text(x, k)});
         demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
     }

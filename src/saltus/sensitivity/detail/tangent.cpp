@@ -33,12 +33,6 @@ Eigen::RowVectorXd Tangent::columns_of(const Vector& all) const {
     return out;
 }
 
-void Tangent::set_mode(const integrate::RecordedMode& mode, double t, const double* x) {
-    dynamics.elements = mode.elements;
-    dynamics.parts = mode.parts;
-    dynamics.settle(t, x);
-}
-
 bool Tangent::velocity_field(double t, const double* x, Vector& f) {
     std::vector<double> dx(static_cast<std::size_t>(dynamics.state_size()));
     if (!dynamics.derivative(t, x, dx.data())) return false;

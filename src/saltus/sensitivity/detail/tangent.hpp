@@ -26,7 +26,7 @@ public:
     Eigen::RowVectorXd columns_of(const Vector& all) const;
     const model::Model& model() const { return dynamics.model(); }
 
-    void set_mode(const integrate::RecordedMode& mode, double t, const double* x);
+    void set_mode(const integrate::SystemMode& mode, double t, const double* x) { dynamics.set_mode(mode, t, x); }
 
     /// (u, u̇) in the mode; false where there is none.
     bool velocity_field(double t, const double* x, Vector& f);

@@ -65,20 +65,6 @@ double RestingModel::violation() const {
     return worst;
 }
 
-namespace {
-
-const model::Friction* friction_of(const model::Model& m, const integrate::ElementRows& e) {
-    switch (e.kind) {
-        case ElementKind::contact: return &m.contacts[ix(e.index)].friction;
-        case ElementKind::constraint: return &m.constraints[ix(e.index)].friction;
-        case ElementKind::slider: return &m.sliders[ix(e.index)].friction;
-        case ElementKind::clutch: break;
-    }
-    return nullptr;
-}
-
-}  // namespace
-
 Statics RestingModel::statics(const std::vector<char>& closed) {
     Statics s;
     s.h = Eigen::Map<const Vector>(terms_.h.data(), n_);

@@ -52,10 +52,9 @@ private:
     void decide(const std::vector<Found>& found, bool first);
     void record_strike(const Strike& strike, EventKind kind, double left, double right);
     void judge_creation(const std::string& why);
-    void record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
-                        double right);
-    bool choose(Candidates& candidates, double left, double right, bool project = true);
-    void pass_accumulation(const Accumulation::Limit& limit);
+    void record_changes(const SystemMode& before, double left, double right);
+    bool choose(Candidates& candidates, SystemMode before, double left, double right, bool project = true);
+    void pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known);
     bool short_step(double h);
     Next arc();
     template <class Stepper>
@@ -63,10 +62,9 @@ private:
     Next stuck(ode::StepStatus status);
     std::string held_by_a_jump();
     void become_implicit();
-    Mode mode_of(const ElementMode& e) const;
+    Mode mode_of(std::size_t element) const;
     void keep(const ode::Dense& step, double until);
     void accepted(double t, const double* x);
-    RecordedMode recorded_mode() const { return {d_.elements, d_.parts}; }
     void open_record(bool first);
     bool struck(const Watch& w);
     void record_impact(bool jam, const Strike& strike);
@@ -122,7 +120,7 @@ Run::Run(const model::Model& model, const Settings& settings, const Options& opt
       d_(model, settings.compliant, settings.stiffness),
       change_(d_, settings.contact_tolerance),
       watcher_(d_),
-      accumulation_(d_.elements.size()),
+      accumulation_(d_.elements().size()),
       explicit_(d_.state_size(), tolerances(settings)),
       linearised_(d_, {}),
       x_(ix(d_.state_size()), 0.0) {
@@ -135,9 +133,9 @@ Run::Run(const model::Model& model, const Settings& settings, const Options& opt
 
 Candidates Run::nothing() const {
     Candidates c;
-    c.closed.assign(d_.elements.size(), 0);
+    c.closed.assign(d_.elements().size(), 0);
     c.released = c.closed;
-    c.breaking.assign(d_.parts.size(), 0);
+    c.breaking.assign(d_.parts().size(), 0);
     c.arrested = c.breaking;
     return c;
 }
@@ -169,7 +167,7 @@ void Run::open_record(bool first) {
     RecordedChange& record = change_record_.emplace();
     record.t = t_;
     record.first = first;
-    record.mode_before = recorded_mode();
+    record.mode_before = d_.mode();
     record.before = x_;
     record.events_from = out_.events.size();
 }
@@ -200,7 +198,7 @@ void Run::record_impact(bool jam, const Strike& strike) {
 
 void Run::close_record() {
     if (!change_record_) return;
-    change_record_->mode_after = recorded_mode();
+    change_record_->mode_after = d_.mode();
     change_record_->after = x_;
     change_record_->events_to = out_.events.size();
     change_record_->failed = ended_;
@@ -219,7 +217,7 @@ void Run::coarsen() {
 bool Run::struck(const Watch& w) {
     if (w.what != Watch::What::clutch) return false;
     d_.evaluate_terms(t_, x_.data());
-    const int row = d_.elements[ix(w.element)].rows.normal;
+    const int row = d_.elements()[ix(w.element)].rows.normal;
     const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
     return d_.row_velocity(row) < -1e-8 * model::row_scale(model_.layout().rows, d_.terms().W, row, u);
 }
@@ -246,19 +244,21 @@ void Run::decide(const std::vector<Found>& found, bool first) {
         d_.set_redundancy(std::max(0.5 * d_.redundancy(), Dynamics::least_redundancy));
     }
     Candidates candidates = nothing();
+    SystemMode known = d_.mode();  // the mode that ends, with what the events say of the next one
     d_.evaluate_terms(t_, x_.data());
     const double left = found.empty() ? t_ : found.front().left, right = found.empty() ? t_ : found.front().right;
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        ElementMode& e = d_.elements[i];
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        const bool active = known.elements[i].active;
         if (e.rows.kind == ElementKind::contact) {
-            if (d_.compliant() && !e.active) e.pulls = d_.spring_force(e) < 0.0;
+            if (d_.compliant() && !active) known.elements[i].pulls = d_.spring_force(static_cast<int>(i)) < 0.0;
             const double gap = d_.terms().positions[ix(e.rows.normal)];
             const double scale = d_.position_scale(e.rows.normal, x_.data());
             const double rate = d_.row_velocity(e.rows.normal);
             if (d_.compliant())
-                candidates.closed[i] = gap < -1e-14 * scale || (gap <= 1e-12 * scale && (e.active || rate < 0.0));
+                candidates.closed[i] = gap < -1e-14 * scale || (gap <= 1e-12 * scale && (active || rate < 0.0));
             else
-                candidates.closed[i] = e.active || (gap <= 1e-10 * scale && rate <= 1e-9) ? 1 : 0;
+                candidates.closed[i] = active || (gap <= 1e-10 * scale && rate <= 1e-9) ? 1 : 0;
         } else if (e.rows.kind == ElementKind::clutch) {
             candidates.closed[i] = d_.row_velocity(e.rows.normal) <= 1e-9 ? 1 : 0;
         }
@@ -269,35 +269,34 @@ void Run::decide(const std::vector<Found>& found, bool first) {
         switch (w.what) {
             case Watch::What::gap:
                 candidates.closed[ix(w.element)] = 1;
-                d_.elements[ix(w.element)].pulls = false;
+                known.elements[ix(w.element)].pulls = false;
                 break;
             case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
-            case Watch::What::spring: d_.elements[ix(w.element)].pulls ^= true; break;
+            case Watch::What::spring: known.elements[ix(w.element)].pulls ^= true; break;
             case Watch::What::force: candidates.released[ix(w.element)] = 1; break;
             case Watch::What::slip: {
                 // Slip in a plane may also have turned away from its old direction without coming to rest.
-                const FrictionPart& part = d_.parts[ix(w.part)];
-                candidates.arrested[ix(w.part)] = !f.astray && (part.size == 1 || d_.slip_speed(part) < 1e-6) ? 1 : 0;
+                const bool line = d_.parts()[ix(w.part)].size == 1;
+                candidates.arrested[ix(w.part)] = !f.astray && (line || d_.slip_speed(w.part) < 1e-6) ? 1 : 0;
                 break;
             }
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::reserve: {
                 candidates.breaking[ix(w.part)] = 1;
                 d_.evaluate(t_, x_.data());
-                FrictionPart& part = d_.parts[ix(w.part)];
+                const FrictionPart& part = d_.parts()[ix(w.part)];
+                SlipDirection& direction = known.parts[ix(w.part)].direction;
                 double length = 0.0;
                 for (int k = 0; k < part.size; ++k) length = std::hypot(length, d_.reactions()[ix(part.row + k)]);
                 for (int k = 0; k < part.size; ++k)
-                    part.direction[ix(k)] = length > 0.0 ? -d_.reactions()[ix(part.row + k)] / length : 0.0;
+                    direction[ix(k)] = length > 0.0 ? -d_.reactions()[ix(part.row + k)] / length : 0.0;
                 break;
             }
             case Watch::What::hold: held = true; break;
             case Watch::What::jump: break;
-            case Watch::What::reaction: d_.elements[ix(w.element)].reaction_sign *= -1.0; break;
+            case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
         }
     }
-    const std::vector<ElementMode> modes_before = d_.elements;
-    const std::vector<FrictionPart> parts_before = d_.parts;
 
     bool struck = false;
     if (!d_.compliant()) {
@@ -314,16 +313,16 @@ void Run::decide(const std::vector<Found>& found, bool first) {
             if (ended_) return;
             double approach = 0.0;
             d_.evaluate_terms(t_, x_.data());
-            for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-                const ElementMode& e = d_.elements[i];
+            for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+                const ElementLayout& e = d_.elements()[i];
                 if (e.rows.kind != ElementKind::contact || candidates.closed[i] == 0) continue;
                 double before = d_.terms().chi[ix(e.rows.normal)];
                 before += model::row_dot(model_.layout().rows, d_.terms().W, e.rows.normal, strike.u_minus);
                 approach = std::max(approach, std::abs(before));
             }
             double separation = 0.0;  // also of contacts that were held and let go
-            for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-                const ElementMode& e = d_.elements[i];
+            for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+                const ElementLayout& e = d_.elements()[i];
                 if (e.rows.kind != ElementKind::contact || candidates.closed[i] == 0) continue;
                 const double after = d_.row_velocity(e.rows.normal);
                 if (!(after > 1e-9 * approach)) continue;
@@ -335,26 +334,26 @@ void Run::decide(const std::vector<Found>& found, bool first) {
             const double negligible = std::max(1e-12, settings_.atol) * extent;
             std::optional<Accumulation::Limit> limit;  // of the last element: those before it have been told by then
             for (const int element : strike.elements) {
-                const ElementMode& e = d_.elements[ix(element)];
-                if (e.rows.kind != ElementKind::contact) continue;
+                if (d_.elements()[ix(element)].rows.kind != ElementKind::contact) continue;
                 if (auto next = accumulation_.impact(t_, element, separation, negligible)) limit = std::move(next);
             }
             if (limit && limit->t < options_.t_end) {
-                pass_accumulation(*limit);
+                pass_accumulation(*limit, known);
                 return;
             }
         }
     }
-    if (!choose(candidates, left, right)) return;
-    if (!first && !struck) record_changes(modes_before, parts_before, left, right);
+    if (!choose(candidates, known, left, right)) return;
+    if (!first && !struck) record_changes(known, left, right);
     // It was said to move and it does not: the tolerance was finer than the solution.
     if (held && !struck && (out_.events.empty() || out_.events.back().t != t_)) watcher_.hold_tolerance *= 10.0;
 }
 
 /// Chooses the next mode, by an impulse where no force does; then puts the state onto its equations.
-bool Run::choose(Candidates& candidates, double left, double right, bool project) {
+bool Run::choose(Candidates& candidates, SystemMode before, double left, double right, bool project) {
     for (int attempt = 0; attempt < 6; ++attempt) {
-        const Choice choice = change_.choose(t_, x_.data(), candidates);
+        const Choice choice = change_.choose(t_, x_.data(), candidates, before);
+        before = choice.mode;
         if (choice.solved)
             out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, choice.residual);
         if (choice.impulsive) {
@@ -377,7 +376,7 @@ bool Run::choose(Candidates& candidates, double left, double right, bool project
         if (choice.solutions > 1)
             warn("Painleve: " + std::to_string(choice.solutions) + " solutions for the contact forces" + at_time() +
                  "; the one that continues the motion is taken");
-        d_.settle(t_, x_.data());
+        d_.set_mode(choice.mode, t_, x_.data());
         if (!d_.evaluate(t_, x_.data())) {
             fail("the equations of motion are singular" + at_time());
             return false;
@@ -390,15 +389,16 @@ bool Run::choose(Candidates& candidates, double left, double right, bool project
         };
         largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
         const double size = 1e-2 * largest_acceleration_;
-        for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-            const ElementMode& e = d_.elements[i];
+        for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+            const ElementLayout& e = d_.elements()[i];
             if (candidates.released[i] != 0 && rate(e.rows.normal) < -1e-7 * size)
                 candidates.released[i] = 0, again = true;
-            for (int k = e.first_part; k < e.first_part + e.parts && e.active; ++k) {
-                if (candidates.breaking[ix(k)] == 0) continue;
-                const FrictionPart& part = d_.parts[ix(k)];
+            for (const int k : e.part_numbers()) {
+                if (!choice.mode.elements[i].active || candidates.breaking[ix(k)] == 0) continue;
+                const FrictionPart& part = d_.parts()[ix(k)];
+                const SlipDirection& direction = choice.mode.parts[ix(k)].direction;
                 double along = 0.0;
-                for (int r = 0; r < part.size; ++r) along += rate(part.row + r) * part.direction[ix(r)];
+                for (int r = 0; r < part.size; ++r) along += rate(part.row + r) * direction[ix(r)];
                 if (along < -1e-7 * size) candidates.breaking[ix(k)] = 0, again = true;
             }
         }
@@ -445,8 +445,7 @@ void Run::judge_creation(const std::string& why) {
     ended_ = true;
 }
 
-void Run::record_changes(const std::vector<ElementMode>& before, const std::vector<FrictionPart>& parts, double left,
-                         double right) {
+void Run::record_changes(const SystemMode& before, double left, double right) {
     const auto record = [&](EventKind kind, int element) {
         // One event for all elements of a kind.
         for (auto e = out_.events.rbegin(); e != out_.events.rend() && e->t == t_; ++e)
@@ -468,20 +467,22 @@ void Run::record_changes(const std::vector<ElementMode>& before, const std::vect
         event.energy_before = event.energy_after = total_energy();
         out_.events.push_back(std::move(event));
     };
-    for (std::size_t i = 0; i < before.size(); ++i) {
-        const ElementMode &was = before[i], &is = d_.elements[i];
+    const SystemMode& after = d_.mode();
+    for (std::size_t i = 0; i < before.elements.size(); ++i) {
+        const bool was_active = before.elements[i].active, is_active = after.elements[i].active;
         const int element = static_cast<int>(i);
-        if (!was.active && is.active) record(EventKind::contact, element);
-        if (was.active && !is.active) record(EventKind::lift_off, element);
-        if (!was.active || !is.active) continue;
-        for (int k = is.first_part; k < is.first_part + is.parts; ++k) {
-            const FrictionPart &old_part = parts[ix(k)], &part = d_.parts[ix(k)];
-            if (part.mu == 0.0 && part.mu_second == 0.0) continue;
-            if (old_part.slips && !part.slips) record(EventKind::stick, element);
-            if (!old_part.slips && part.slips) record(EventKind::slip, element);
+        if (!was_active && is_active) record(EventKind::contact, element);
+        if (was_active && !is_active) record(EventKind::lift_off, element);
+        if (!was_active || !is_active) continue;
+        for (const int k : d_.elements()[i].part_numbers()) {
+            const FrictionMode &was = before.parts[ix(k)], &is = after.parts[ix(k)];
+            const FrictionPart& part = d_.parts()[ix(k)];
+            if (part.frictionless()) continue;
+            if (was.slips && !is.slips) record(EventKind::stick, element);
+            if (!was.slips && is.slips) record(EventKind::slip, element);
             double along = 0.0;
-            for (int r = 0; r < part.size; ++r) along += part.direction[ix(r)] * old_part.direction[ix(r)];
-            if (old_part.slips && part.slips && along < 0.0) record(EventKind::reversal, element);
+            for (int r = 0; r < part.size; ++r) along += is.direction[ix(r)] * was.direction[ix(r)];
+            if (was.slips && is.slips && along < 0.0) record(EventKind::reversal, element);
         }
     }
 }
@@ -501,26 +502,26 @@ bool Run::short_step(double h) {
     return true;
 }
 
-void Run::pass_accumulation(const Accumulation::Limit& limit) {
+void Run::pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known) {
     const int n = d_.size();
     const double remaining = limit.t - t_;
     const std::vector<double> before = x_;
     const double energy_before = total_energy();
     Candidates candidates = nothing();
     for (const int e : limit.elements) candidates.closed[ix(e)] = 1;
-    for (std::size_t i = 0; i < d_.elements.size(); ++i)
-        if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        if (known.elements[i].active && d_.elements()[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
     // Rest in the contacts, reached by impulses with the friction that belongs to them, and the motion in that mode
     // over the little time that is left.
-    if (!choose(candidates, t_, t_, false)) return;
-    for (const int e : limit.elements) d_.elements[ix(e)].active = true;
-    d_.settle(t_, x_.data());
+    if (!choose(candidates, known, t_, t_, false)) return;
+    SystemMode mode = d_.mode();
+    for (const int e : limit.elements) mode.elements[ix(e)].active = true;
+    d_.set_mode(mode, t_, x_.data());
     if (!d_.project_along_forces(t_, x_.data()) || !d_.evaluate(t_, x_.data())) {
         fail("the contacts do not hold after the accumulation of impacts" + at_time());
         return;
     }
     const std::vector<double> at_rest = x_;
-    const RecordedMode mode = recorded_mode();
     if (change_record_) {
         change_record_->rest = limit.elements;
         change_record_->limit = limit.t;
@@ -600,11 +601,11 @@ Run::Next Run::arc() {
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = t_;
-        for (const ElementMode& e : d_.elements) arc.modes.push_back(mode_of(e));
+        for (std::size_t i = 0; i < d_.elements().size(); ++i) arc.modes.push_back(mode_of(i));
         out_.arcs.push_back(std::move(arc));
     }
     if (options_.recording != nullptr)
-        options_.recording->pieces.emplace_back(RecordedArc{t_, t_, recorded_mode(), implicit_.has_value(), {}});
+        options_.recording->pieces.emplace_back(RecordedArc{t_, t_, d_.mode(), implicit_.has_value(), {}});
     watcher_.begin(t_, x_.data());
     if (!watcher_.violated().empty()) {
         change_mode(watcher_.violated(), false);
@@ -613,11 +614,10 @@ Run::Next Run::arc() {
     return implicit_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
 }
 
-Mode Run::mode_of(const ElementMode& e) const {
-    bool slips = false;
-    for (int k = e.first_part; k < e.first_part + e.parts; ++k) slips = slips || d_.parts[ix(k)].slips;
-    if (!e.active) return Mode::open;
-    if (e.parts > 0) return slips ? Mode::slip : Mode::stick;
+Mode Run::mode_of(std::size_t element) const {
+    const ElementLayout& e = d_.elements()[element];
+    if (!d_.mode().elements[element].active) return Mode::open;
+    if (e.parts > 0) return any_part_slips(e, d_.mode()) ? Mode::slip : Mode::stick;
     return d_.compliant() && e.rows.kind == ElementKind::contact ? Mode::pressed : Mode::closed;
 }
 
@@ -683,7 +683,7 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
             return Next::end;
         }
         ++out_.statistics.projections;
-        d_.follow_slip();
+        d_.turn_slip(d_.followed_mode());
         std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
         keep(dense_, t_);
         accepted(t_, x_.data());
@@ -696,7 +696,7 @@ Run::Next Run::integrate(Stepper& stepper, const ode::Problem& problem) {
             slow = 0;
         }
         if (d_.degenerating() || crawls) {
-            d_.settle(t_, x_.data());
+            d_.set_mode(d_.mode(), t_, x_.data());
             next_step_ = stepper.next_step();
             if (d_.redundant()) return Next::arc;
         }
@@ -722,9 +722,9 @@ Run::Next Run::stuck(ode::StepStatus status) {
     const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
     for (std::size_t k = 0; k < watcher_.watches().size(); ++k) {
         const Watch& w = watcher_.watches()[k];
-        if (w.what != Watch::What::slip || d_.parts[ix(w.part)].size == 1) continue;
-        const FrictionPart& part = d_.parts[ix(w.part)];
-        if (d_.slip_speed(part) <= 1e-8 * model::row_scale(model_.layout().rows, d_.terms().W, part.row, u))
+        if (w.what != Watch::What::slip || d_.parts()[ix(w.part)].size == 1) continue;
+        const int row = d_.parts()[ix(w.part)].row;
+        if (d_.slip_speed(w.part) <= 1e-8 * model::row_scale(model_.layout().rows, d_.terms().W, row, u))
             resting.push_back({t_, t_, t_, static_cast<int>(k)});
     }
     if (!resting.empty() && t_ - arc_began_ > 1e-6 * (t_ - out_.start.t)) {
@@ -732,10 +732,10 @@ Run::Next Run::stuck(ode::StepStatus status) {
         change_mode(resting, false);
         return ended_ ? Next::end : Next::arc;
     }
-    const std::vector<ElementMode> before = d_.elements;
+    const SystemMode before = d_.mode();
     Candidates candidates = nothing();
-    for (std::size_t i = 0; i < d_.elements.size(); ++i)
-        if (d_.elements[i].active && d_.elements[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        if (before.elements[i].active && d_.elements()[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
     const std::size_t events = out_.events.size();
     open_record(false);
     const auto go_on = [this](Next next) {
@@ -750,15 +750,16 @@ Run::Next Run::stuck(ode::StepStatus status) {
             record_strike(strike, EventKind::painleve, t_, t_);
             out_.events.back().note = "the contact force grows without bound: impact without collision";
             warn("Painleve: the contact force grows without bound" + at_time() + "; the contacts jam by an impulse");
-            return go_on(choose(candidates, t_, t_) ? Next::arc : Next::end);
+            return go_on(choose(candidates, before, t_, t_) ? Next::arc : Next::end);
         }
     }
     const bool contacts = std::find(candidates.closed.begin(), candidates.closed.end(), 1) != candidates.closed.end();
     if (t_ != last_event_ && contacts) {
         last_event_ = t_;
-        if (!choose(candidates, t_, t_)) return go_on(Next::end);
+        if (!choose(candidates, before, t_, t_)) return go_on(Next::end);
         bool changed = out_.events.size() > events;
-        for (std::size_t i = 0; i < before.size(); ++i) changed = changed || before[i].active != d_.elements[i].active;
+        for (std::size_t i = 0; i < before.elements.size(); ++i)
+            changed = changed || before.elements[i].active != d_.mode().elements[i].active;
         if (changed) return go_on(Next::arc);
     }
     change_record_.reset();
@@ -792,8 +793,8 @@ void Run::finish() {
     out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
     if (d_.evaluate(t_, x_.data())) {
         if (d_.redundant()) watcher_.allowed_reactions();
-        for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-            const ElementMode& e = d_.elements[i];
+        for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+            const ElementLayout& e = d_.elements()[i];
             trajectory::Reaction r;
             r.element = static_cast<int>(i);
             if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)] + 0.0;  // no −0

@@ -38,10 +38,10 @@ ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
     : d_(dynamics), tolerance_(tolerance), rows_(dynamics.model()) {}
 
 bool ModeChange::approaches(int element) const {
-    const ElementMode& e = d_.elements[ix(element)];
+    const ElementLayout& e = d_.elements()[ix(element)];
     const double gamma = d_.row_velocity(e.rows.normal);
     if (e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider) return false;
-    const bool fresh = e.rows.kind == ElementKind::contact && !e.active;
+    const bool fresh = e.rows.kind == ElementKind::contact && !d_.mode().elements[ix(element)].active;
     return gamma < (fresh ? -faint_approach : -approach_tolerance);  // what was closed moves by rounding
 }
 
@@ -49,15 +49,15 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
     std::vector<int>& owner = owner_;
     rows_.clear();
     owner.clear();
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        const ElementMode& e = d_.elements[i];
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
         std::vector<int> rows;
         if (e.rows.kind == ElementKind::constraint) {
             const int first = rows_.rows();
             rows_.add_row(e.rows.normal, plain(LawKind::bilateral));
             owner.push_back(static_cast<int>(i));
-            for (int k = 0; k < e.parts; ++k) {
-                const FrictionPart& part = d_.parts[ix(e.first_part + k)];
+            for (const int k : e.part_numbers()) {
+                const FrictionPart& part = d_.parts()[ix(k)];
                 Law law = plain(LawKind::scaled_slider);
                 law.mu = part.mu;
                 law.row = first;
@@ -105,16 +105,16 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
     s.done = work.work + work.obstacle_work;
     s.impulses.clear();
     s.elements.clear();
-    std::vector<trajectory::Reaction> reactions(d_.elements.size());
+    std::vector<trajectory::Reaction> reactions(d_.elements().size());
     for (std::size_t i = 0; i < reactions.size(); ++i) {
         reactions[i].element = static_cast<int>(i);
-        reactions[i].T.assign(ix(d_.elements[i].rows.slips), 0.0);
+        reactions[i].T.assign(ix(d_.elements()[i].rows.slips), 0.0);
     }
-    std::vector<char> took_part(d_.elements.size(), 0);
+    std::vector<char> took_part(d_.elements().size(), 0);
     for (int b = 0; b < rows_.blocks(); ++b) {
         for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
-            const ElementMode& e = d_.elements[ix(owner[ix(b)])];
+            const ElementLayout& e = d_.elements()[ix(owner[ix(b)])];
             trajectory::Reaction& reaction = reactions[ix(owner[ix(b)])];
             if (row == e.rows.normal)
                 reaction.N = Lambda[ix(k)];
@@ -173,7 +173,7 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     collision_.chi.clear();
     collision_.kinetic_energy = d_.energy(t, x).kinetic;
     for (int b = 0; b < rows_.blocks(); ++b) {
-        const ElementMode& e = d_.elements[ix(owner_[ix(b)])];
+        const ElementLayout& e = d_.elements()[ix(owner_[ix(b)])];
         const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
         const model::Contact* const contact =
             e.rows.kind == ElementKind::contact ? &d_.model().contacts[ix(e.rows.index)] : nullptr;
@@ -207,8 +207,9 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
     Strike s;
     d_.evaluate_terms(t, x);
     bool any = false;
-    for (std::size_t i = 0; i < d_.elements.size(); ++i)
-        any = any || (candidates.closed[i] != 0 && d_.elements[i].rows.normal >= 0 && approaches(static_cast<int>(i)));
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        any =
+            any || (candidates.closed[i] != 0 && d_.elements()[i].rows.normal >= 0 && approaches(static_cast<int>(i)));
     if (!any) return s;
     if (!prepare(t, x, candidates, s.note)) {
         s.failed = true;
@@ -268,8 +269,10 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
     return s;
 }
 
-Choice ModeChange::choose(double t, const double* x, const Candidates& candidates) {
+Choice ModeChange::choose(double t, const double* x, const Candidates& candidates, const SystemMode& before) {
     Choice choice;
+    choice.mode = before;
+    SystemMode& mode = choice.mode;
     const model::Model& model = d_.model();
     const model::Pattern& W = model.layout().rows;
     const int n = d_.size();
@@ -281,34 +284,32 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     const std::span<const double> u(x + n, ix(n));
 
     // What slips already is decided; its force has the direction of the velocity.
-    std::vector<char> undecided(d_.parts.size(), 0);
-    for (const ElementMode& e : d_.elements)
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-            FrictionPart& part = d_.parts[ix(k)];
-            const double speed = d_.slip_speed(part);
-            double scale = 0.0;
-            for (int r = 0; r < part.size; ++r)
-                scale = std::max(scale, model::row_scale(W, d_.terms().W, part.row + r, u));
-            const bool moves = speed > slip_tolerance * scale && candidates.arrested[ix(k)] == 0;
-            if (moves)
-                for (int r = 0; r < part.size; ++r) part.direction[ix(r)] = d_.row_velocity(part.row + r) / speed;
-            const bool frictionless = part.mu == 0.0 && part.mu_second == 0.0;
-            part.slips = moves || candidates.breaking[ix(k)] != 0 || frictionless;
-            undecided[ix(k)] = part.slips ? 0 : 1;
-        }
+    std::vector<char> undecided(mode.parts.size(), 0);
+    for (std::size_t k = 0; k < mode.parts.size(); ++k) {
+        const FrictionPart& part = d_.parts()[k];
+        FrictionMode& friction = mode.parts[k];
+        const double speed = d_.slip_speed(static_cast<int>(k));
+        double scale = 0.0;
+        for (int r = 0; r < part.size; ++r) scale = std::max(scale, model::row_scale(W, d_.terms().W, part.row + r, u));
+        const bool moves = speed > slip_tolerance * scale && candidates.arrested[k] == 0;
+        if (moves)
+            for (int r = 0; r < part.size; ++r) friction.direction[ix(r)] = d_.row_velocity(part.row + r) / speed;
+        friction.slips = moves || candidates.breaking[k] != 0 || part.frictionless();
+        undecided[k] = friction.slips ? 0 : 1;
+    }
 
     std::vector<char> closed(candidates.closed);
     for (std::size_t i = 0; i < closed.size(); ++i)
         if (candidates.released[i] != 0) closed[i] = 0;
     std::vector<double> free(d_.terms().h.begin(), d_.terms().h.end());
-    hold_.collect(d_, closed, undecided, free);
+    hold_.collect(d_, mode, closed, undecided, free);
     d_.mass().solve(free);
 
     const std::vector<HoldProblem::Block>& blocks = hold_.blocks;
     const solvers::FrictionProblem& problem = hold_.problem;
     solvers::Solution solution;
     for (int attempt = 0; attempt < 4; ++attempt) {
-        hold_.assemble(d_, free);
+        hold_.assemble(d_, mode, free);
         solvers::Automatic method;
         method.tolerance = tolerance_;
         ++solves;
@@ -319,16 +320,16 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
         // A constraint whose friction slips must have the sign it was assumed to have.
         bool turned = false;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
-            ElementMode& e = d_.elements[ix(blocks[b].element)];
+            const ElementLayout& e = d_.elements()[ix(blocks[b].element)];
             if (e.rows.kind != ElementKind::constraint || !blocks[b].normal) continue;
-            bool slips = false;
-            for (int k = e.first_part; k < e.first_part + e.parts; ++k) slips = slips || d_.parts[ix(k)].slips;
+            const bool slips = any_part_slips(e, mode);
+            double& sign = mode.elements[ix(blocks[b].element)].reaction_sign;
             const double nu = solution.r[ix(hold_.first_row(b))];
-            if (slips && nu * e.reaction_sign < 0.0) {
-                e.reaction_sign = -e.reaction_sign;
+            if (slips && nu * sign < 0.0) {
+                sign = -sign;
                 turned = true;
             } else if (!slips && nu != 0.0) {
-                e.reaction_sign = nu > 0.0 ? 1.0 : -1.0;
+                sign = nu > 0.0 ? 1.0 : -1.0;
             }
         }
         if (!turned) break;
@@ -338,7 +339,7 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     // Large friction: perhaps no solution, perhaps several.
     bool risky = !solvers::usable(solution.status);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        if (d_.elements[ix(blocks[b].element)].rows.kind != ElementKind::contact || blocks[b].parts.size() > 1 ||
+        if (d_.elements()[ix(blocks[b].element)].rows.kind != ElementKind::contact || blocks[b].parts.size() > 1 ||
             !blocks[b].normal)
             continue;
         const int own = static_cast<int>(b), entry = problem.W.find(own, own);
@@ -364,7 +365,7 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
                 int kept = 0;
                 for (std::size_t b = 0; b < blocks.size(); ++b)
                     kept +=
-                        (all.r[k][ix(hold_.first_row(b))] > 0.0) == d_.elements[ix(blocks[b].element)].active ? 1 : 0;
+                        (all.r[k][ix(hold_.first_row(b))] > 0.0) == mode.elements[ix(blocks[b].element)].active ? 1 : 0;
                 if (kept > best_kept) best_kept = kept, best = k;
             }
             solution.r = all.r[best];
@@ -383,27 +384,28 @@ Choice ModeChange::choose(double t, const double* x, const Candidates& candidate
     const double still = d_.coarse() ? d_.redundancy() : 5e-10;
     double size = 0.0;
     for (const double v : problem.q) size = std::max(size, std::abs(v));
-    for (std::size_t i = 0; i < d_.elements.size(); ++i) {
-        ElementMode& e = d_.elements[i];
-        const bool spring = d_.compliant() && e.rows.kind == ElementKind::contact && candidates.closed[i] != 0;
-        e.active = spring || e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider;
+    for (std::size_t i = 0; i < mode.elements.size(); ++i) {
+        const ElementKind kind = d_.elements()[i].rows.kind;
+        const bool spring = d_.compliant() && kind == ElementKind::contact && candidates.closed[i] != 0;
+        mode.elements[i].active = spring || kind == ElementKind::constraint || kind == ElementKind::slider;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-        ElementMode& e = d_.elements[ix(blocks[b].element)];
+        const ElementLayout& e = d_.elements()[ix(blocks[b].element)];
         const double* const r = solution.r.data() + hold_.first_row(b);
         const double* const v = solution.v.data() + hold_.first_row(b);
-        if (blocks[b].normal && e.rows.kind != ElementKind::constraint) e.active = r[0] > 0.0 || v[0] <= 1e-11 * size;
+        if (blocks[b].normal && e.rows.kind != ElementKind::constraint)
+            mode.elements[ix(blocks[b].element)].active = r[0] > 0.0 || v[0] <= 1e-11 * size;
         int offset = blocks[b].normal ? 1 : 0;
         for (const int k : blocks[b].parts) {
-            FrictionPart& part = d_.parts[ix(k)];
-            double rate = 0.0, force = 0.0;
-            for (int i = 0; i < part.size; ++i)
-                rate = std::hypot(rate, v[offset + i]), force = std::hypot(force, r[offset + i]);
+            FrictionMode& friction = mode.parts[ix(k)];
+            const int part_size = d_.parts()[ix(k)].size;
+            double rate = 0.0;
+            for (int i = 0; i < part_size; ++i) rate = std::hypot(rate, v[offset + i]);
             // At the edge of the set and about to move.
-            part.slips = rate > still * std::max(size, 1e-300);
-            if (part.slips)
-                for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = v[offset + i] / rate;
-            offset += part.size;
+            friction.slips = rate > still * std::max(size, 1e-300);
+            if (friction.slips)
+                for (int i = 0; i < part_size; ++i) friction.direction[ix(i)] = v[offset + i] / rate;
+            offset += part_size;
         }
     }
     choice.solved = true;

@@ -37,7 +37,9 @@ struct Strike {
 struct Choice {
     bool solved = false;
     int solutions = 1;       ///< where they were counted
-    bool impulsive = false;  ///< there is no force, only an impulse (impact without collision); the mode is not set
+    bool impulsive = false;  ///< there is no force, only an impulse (impact without collision)
+    /// The mode. If it is not solved, then only what the velocities decide has been changed.
+    SystemMode mode;
     double residual = 0.0;
     std::string note;
 };
@@ -62,8 +64,9 @@ public:
     /// The impulse that jams contacts which no force can hold: the solution that is not zero of the inelastic impact.
     Strike jam(double t, double* x, const Candidates& candidates);
 
-    /// The acceleration-level problem: which contacts hold, what sticks, which way the rest slips; sets the mode.
-    Choice choose(double t, const double* x, const Candidates& candidates);
+    /// The acceleration-level problem: which contacts hold, what sticks, which way the rest slips. `before` is the mode
+    /// that ends, with what is known of the next one; the mode of the dynamics is not used and not changed.
+    Choice choose(double t, const double* x, const Candidates& candidates, const SystemMode& before);
 
     long solves = 0;
     bool repair_energy = false;  ///< of collisions that create energy: take the nearest velocities that create none

@@ -10,7 +10,8 @@ void ArcMotion::begin(const integrate::RecordedArc& arc) {
     arc.steps.front().evaluate(arc.steps.front().t_old(), state_.data());
     x_.set_mode(arc.mode, arc.t_begin, state_.data());
     turns_ = false;
-    for (const integrate::FrictionPart& part : arc.mode.parts) turns_ = turns_ || (part.slips && part.size > 1);
+    for (std::size_t k = 0; k < arc.mode.parts.size(); ++k)
+        turns_ = turns_ || (arc.mode.parts[k].slips && x_.dynamics.parts()[k].size > 1);
     step_ = 0;
     begin_step();
 }
@@ -20,9 +21,9 @@ void ArcMotion::begin_step() {
     // The direction of slip is followed from step to step, as the motion did.
     const ode::Dense& step = arc_->steps[step_];
     step.evaluate(step.t_old(), state_.data());
-    x_.dynamics.parts = arc_->mode.parts;
+    x_.dynamics.turn_slip(arc_->mode);
     x_.dynamics.evaluate_terms(step.t_old(), state_.data());
-    x_.dynamics.follow_slip();
+    x_.dynamics.turn_slip(x_.dynamics.followed_mode());
 }
 
 /// Ends of steps belong to the one at hand.

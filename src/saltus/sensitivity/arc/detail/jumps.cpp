@@ -83,8 +83,8 @@ public:
         c.before = state_;
         x_.set_mode(arc.mode, left, state_.data());
         x_.dynamics.evaluate_terms(left, state_.data());
-        x_.dynamics.follow_slip();
-        c.mode_before = c.mode_after = {arc.mode.elements, x_.dynamics.parts};
+        x_.dynamics.turn_slip(x_.dynamics.followed_mode());
+        c.mode_before = c.mode_after = x_.dynamics.mode();
         at(arc, right);
         c.after = state_;
         c.events_from = c.events_to = events;

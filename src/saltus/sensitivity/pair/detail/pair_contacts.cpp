@@ -53,9 +53,10 @@ std::array<double, 3> PairContacts::at_rest(double t, const std::vector<double>&
 }
 
 void PairContacts::prepare(const State& state, const std::vector<int>& closed) {
-    for (std::size_t k = 0; k < model_.contacts.size(); ++k) dynamics_.elements[k].active = false;
-    for (const int k : closed) dynamics_.elements[ix(k)].active = true;
-    dynamics_.settle(state.t, packed(state));
+    integrate::SystemMode mode = dynamics_.mode();
+    for (std::size_t k = 0; k < model_.contacts.size(); ++k) mode.elements[k].active = false;
+    for (const int k : closed) mode.elements[ix(k)].active = true;
+    dynamics_.set_mode(std::move(mode), state.t, packed(state));
 }
 
 std::vector<double> PairContacts::forces(const State& state, const std::vector<int>& closed) {

@@ -28,7 +28,7 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
     if (d.compliant() || x.model().contacts.empty()) return {};
     std::vector<int> open;
     for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
-        if (arc.mode.elements[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active)
+        if (d.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active)
             open.push_back(static_cast<int>(i));
     if (open.empty()) return {};
     std::vector<double> state(ix(d.state_size()));
@@ -38,7 +38,7 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
         d.evaluate_terms(t, state.data());
     };
     const auto gap = [&](int element) {
-        const int row = arc.mode.elements[ix(element)].rows.normal;
+        const int row = d.elements()[ix(element)].rows.normal;
         return Gap{d.terms().positions[ix(row)], d.row_velocity(row)};
     };
     std::vector<Gap> before(open.size()), after(open.size());
@@ -52,7 +52,7 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
         for (std::size_t k = 0; k < open.size(); ++k) after[k] = gap(open[k]);
         const std::span<const double> u(state.data() + d.size(), ix(d.size()));
         for (std::size_t k = 0; k < open.size(); ++k) {
-            const int row = arc.mode.elements[ix(open[k])].rows.normal;
+            const int row = d.elements()[ix(open[k])].rows.normal;
             const double scale = d.position_scale(row, state.data());
             const double speed = model::row_scale(W, d.terms().W, row, u);
             const Gap &a = before[k], &b = after[k];
@@ -71,7 +71,7 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
             }
             if (middle.value <= nothing * scale)
                 return {left, "grazing: the gap of '" +
-                                  x.model().contacts[ix(arc.mode.elements[ix(open[k])].rows.index)].name +
+                                  x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +
                                   "' comes down to " + number_text(middle.value) + " and opens again"};
         }
         before.swap(after);
@@ -87,8 +87,9 @@ Matrix imminent(Tangent& x, const integrate::RecordedArc& arc, const trajectory:
     arc.steps.back().evaluate(arc.t_end, state.data());
     d.evaluate_terms(arc.t_end, state.data());
     Matrix position;
-    for (const integrate::ElementMode& e : arc.mode.elements) {
-        if (e.rows.kind != ElementKind::contact || e.active) continue;
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        const integrate::ElementLayout& e = d.elements()[i];
+        if (e.rows.kind != ElementKind::contact || arc.mode.elements[i].active) continue;
         const double gap = d.terms().positions[ix(e.rows.normal)], rate = d.row_velocity(e.rows.normal);
         if (!(rate < 0.0) || !falls_on_end(arc.t_end + gap / rate, motion)) continue;
         if (position.size() == 0)

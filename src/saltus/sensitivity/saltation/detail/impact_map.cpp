@@ -13,7 +13,7 @@ namespace saltus::sensitivity {
 namespace {
 
 using impact::ImpactLaw;
-using integrate::ElementMode;
+using integrate::ElementLayout;
 using integrate::FrictionPart;
 using integrate::RecordedImpact;
 using model::Function;
@@ -110,7 +110,7 @@ private:
     }
 
     std::string name_of(int element) const {
-        const ElementMode& e = d_.elements[ix(element)];
+        const ElementLayout& e = d_.elements()[ix(element)];
         const model::Model& m = x_.model();
         switch (e.rows.kind) {
             case ElementKind::contact: return m.contacts[ix(e.rows.index)].name;
@@ -124,7 +124,7 @@ private:
     Matrix restitution_derivatives(const Vector& e) const {
         Matrix de = Matrix::Zero(e.size(), x_.columns());
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
-            const ElementMode& element = d_.elements[ix(impact_.owner[b])];
+            const ElementLayout& element = d_.elements()[ix(impact_.owner[b])];
             if (element.rows.kind != ElementKind::contact) continue;
             const model::Contact& c = x_.model().contacts[ix(element.rows.index)];
             for (int k = impact_.start[b]; k < impact_.start[b + 1]; ++k) {
@@ -221,12 +221,11 @@ private:
             right.row(k) = -dxi.row(k);
         };
         const auto without_impulse = [&](Eigen::Index k) { S(k, k) = 1.0; };
-        const auto friction = [&](const ElementMode& element, int part_number, Eigen::Index k0, Eigen::Index normal,
-                                  double sign, bool edge) {
-            FrictionPart part = d_.parts[ix(part_number)];
+        const auto friction = [&](int part_number, Eigen::Index k0, Eigen::Index normal, double sign, bool edge) {
+            const FrictionPart& part = d_.parts()[ix(part_number)];
             const int size = part.size;
             const double load = sign * Lambda(normal), speed = xi.segment(k0, size).norm();
-            const bool frictionless = part.mu == 0.0 && part.mu_second == 0.0;
+            const bool frictionless = part.frictionless();
             double used = Lambda.segment(k0, size).norm() / std::max(part.mu * load, 1e-300);
             if (part.shape == FrictionPart::Shape::ellipse)
                 used = std::hypot(Lambda(k0) / (part.mu * load), Lambda(k0 + 1) / (part.mu_second * load));
@@ -234,7 +233,7 @@ private:
             if (speed <= zero_xi && !frictionless) {
                 for (int i = 0; i < size; ++i) {
                     at_rest(k0 + i);
-                    if (edge) edges.emplace_back(k0 + i, static_cast<int>(&element - d_.elements.data()));
+                    if (edge) edges.emplace_back(k0 + i, part.element);
                 }
                 if (!edge && full) spent.push_back(k0);
                 return;
@@ -244,14 +243,15 @@ private:
                 return;
             }
             // δΛ_T = −∇σ δ|Λ_N| − |Λ_N| (∇²σ δξ + ∂∇σ/∂μ δμ)
-            for (int i = 0; i < size; ++i) part.direction[ix(i)] = xi(k0 + i) / speed;
+            integrate::SlipDirection direction{};
+            for (int i = 0; i < size; ++i) direction[ix(i)] = xi(k0 + i) / speed;
             const Vector slip = xi.segment(k0, size);
             double gradient[3];
-            d_.slip_gradient(part, slip.data(), gradient);
+            d_.slip_gradient(part, direction, slip.data(), gradient);
             const Matrix change =
-                d_.slip_gradient_derivative(element, part, slip.data(), dxi.middleRows(k0, size), coefficient_);
-            const Matrix hessian = d_.slip_gradient_derivative(element, part, slip.data(), Matrix::Identity(size, size),
-                                                               Matrix::Zero(coefficient_.rows(), size));
+                d_.slip_gradient_derivative(part, direction, slip.data(), dxi.middleRows(k0, size), coefficient_);
+            const Matrix hessian = d_.slip_gradient_derivative(
+                part, direction, slip.data(), Matrix::Identity(size, size), Matrix::Zero(coefficient_.rows(), size));
             for (int i = 0; i < size; ++i) {
                 S.row(k0 + i) = load * hessian.row(i) * D.middleRows(k0, size);
                 S(k0 + i, k0 + i) += 1.0;
@@ -262,16 +262,16 @@ private:
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
             const Eigen::Index k0 = impact_.start[b];
             const int owner = impact_.owner[b];
-            const ElementMode& element = d_.elements[ix(owner)];
+            const ElementLayout& element = d_.elements()[ix(owner)];
             const solvers::Law& law = impact_.laws[b];
             if (law.kind == LawKind::bilateral) {
                 at_rest(k0);
                 continue;
             }
             if (law.kind == LawKind::scaled_slider) {
-                for (int k = element.first_part; k < element.first_part + element.parts; ++k)
-                    if (d_.parts[ix(k)].row == impact_.rows[ix(k0)])
-                        friction(element, k, k0, law.row, Lambda(law.row) < 0.0 ? -1.0 : 1.0, false);
+                for (const int k : element.part_numbers())
+                    if (d_.parts()[ix(k)].row == impact_.rows[ix(k0)])
+                        friction(k, k0, law.row, Lambda(law.row) < 0.0 ? -1.0 : 1.0, false);
                 continue;
             }
             const bool held = !prescribed.held.empty() && prescribed.held[b] != 0;
@@ -287,8 +287,8 @@ private:
                 for (Eigen::Index k = k0; k < impact_.start[b + 1]; ++k) without_impulse(k);
                 continue;
             }
-            for (int k = element.first_part; k < element.first_part + element.parts; ++k)
-                friction(element, k, k0 + 1 + d_.parts[ix(k)].row - element.rows.first_slip, k0, 1.0, edge);
+            for (const int k : element.part_numbers())
+                friction(k, k0 + 1 + d_.parts()[ix(k)].row - element.rows.first_slip, k0, 1.0, edge);
         }
         for (const Eigen::Index k : spent)
             if (holds_alone(k, resting)) fail("friction is at the edge between sticking and slipping");
@@ -462,22 +462,22 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
         lambda[ix(rows[ix(k)])] += Lambda(k);
         const int owner = d.equation_owner(static_cast<int>(k));
         if (owner < 0) continue;
-        const ElementMode& e = d.elements[ix(owner)];
-        for (int p = e.first_part; p < e.first_part + e.parts; ++p) {
-            const FrictionPart& part = d.parts[ix(p)];
-            if (!part.slips) continue;
+        const double sign = d.mode().elements[ix(owner)].reaction_sign;
+        for (const int p : d.elements()[ix(owner)].part_numbers()) {
+            const FrictionPart& part = d.parts()[ix(p)];
+            const integrate::FrictionMode& friction = d.mode().parts[ix(p)];
+            if (!friction.slips) continue;
             double along[3], gradient[3];
             Matrix dgamma(part.size, tangent.columns());
             for (int i = 0; i < part.size; ++i) {
                 along[i] = d.row_velocity(part.row + i);
                 dgamma.row(i) = moved(velocity, part.row + i);
             }
-            d.slip_gradient(part, along, gradient);
-            const Matrix change = d.slip_gradient_derivative(e, part, along, dgamma, coefficient);
+            d.slip_gradient(part, friction.direction, along, gradient);
+            const Matrix change = d.slip_gradient_derivative(part, friction.direction, along, dgamma, coefficient);
             for (int i = 0; i < part.size; ++i) {
-                lambda[ix(part.row + i)] -= e.reaction_sign * gradient[i] * Lambda(k);
-                slip -= e.reaction_sign * Lambda(k) * velocity.row(part.row + i).segment(1 + n, n).transpose() *
-                        change.row(i);
+                lambda[ix(part.row + i)] -= sign * gradient[i] * Lambda(k);
+                slip -= sign * Lambda(k) * velocity.row(part.row + i).segment(1 + n, n).transpose() * change.row(i);
             }
         }
     }
@@ -503,20 +503,23 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
 std::vector<int> idle_contacts(Tangent& x, double t, const double* state) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> list;
-    const bool any = std::any_of(d.elements.begin(), d.elements.end(),
-                                 [](const ElementMode& e) { return e.rows.kind == ElementKind::contact && e.active; });
+    const auto closed_contact = [&](std::size_t i) {
+        return d.elements()[i].rows.kind == ElementKind::contact && d.mode().elements[i].active;
+    };
+    bool any = false;
+    for (std::size_t i = 0; i < d.elements().size(); ++i) any = any || closed_contact(i);
     if (!any || d.compliant() || !d.evaluate(t, state)) return list;
     double largest = 0.0;
     for (const double h : d.terms().h) largest = std::max(largest, std::abs(h));
     for (const double r : d.reactions()) largest = std::max(largest, std::abs(r));
-    for (std::size_t i = 0; i < d.elements.size(); ++i) {
-        const ElementMode& e = d.elements[i];
-        if (e.rows.kind == ElementKind::contact && e.active && !(d.reactions()[ix(e.rows.normal)] > nothing * largest))
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        const ElementLayout& e = d.elements()[i];
+        if (closed_contact(i) && !(d.reactions()[ix(e.rows.normal)] > nothing * largest))
             list.push_back(static_cast<int>(i));
     }
     if (list.empty() || !x.linearised.evaluate(t, state)) return list;
     std::erase_if(list, [&](int i) {
-        const RowVector lambda = x.linearised.reactions().row(d.elements[ix(i)].rows.normal);
+        const RowVector lambda = x.linearised.reactions().row(d.elements()[ix(i)].rows.normal);
         const Eigen::Map<const RowVector> u(state + x.n(), x.n()), a(d.acceleration().data(), x.n());
         const double parts = std::abs(lambda(0)) + lambda.segment(1, x.n()).cwiseAbs().dot(u.cwiseAbs()) +
                              lambda.segment(1 + x.n(), x.n()).cwiseAbs().dot(a.cwiseAbs());
@@ -527,7 +530,7 @@ std::vector<int> idle_contacts(Tangent& x, double t, const double* state) {
 }
 
 std::string idle_text(const Tangent& x, int element) {
-    const int contact = x.dynamics.elements[ix(element)].rows.index;
+    const int contact = x.dynamics.elements()[ix(element)].rows.index;
     return "'" + x.model().contacts[ix(contact)].name + "' is closed without a force, and would open or not";
 }
 

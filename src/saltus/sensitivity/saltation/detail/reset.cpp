@@ -7,15 +7,15 @@ namespace saltus::sensitivity {
 
 namespace {
 
-using integrate::FrictionPart;
+using integrate::FrictionMode;
 using integrate::RecordedChange;
 using model::Function;
 using RowVector = Eigen::RowVectorXd;
 
-bool newly_sticks_in_a_plane(const RecordedChange& change) {
+bool newly_sticks_in_a_plane(const Tangent& x, const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
-        const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
-        if (was.size > 1 && was.slips && !is.slips) return true;
+        const FrictionMode &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
+        if (x.dynamics.parts()[k].size > 1 && was.slips && !is.slips) return true;
     }
     return false;
 }
@@ -46,7 +46,7 @@ Reset reset(Tangent& x, const RecordedChange& change, bool arrests) {
         r.map.bottomRows(n) = d.velocity * inner;
     }
     x.set_mode(change.mode_after, change.t, change.after.data());
-    if (arrests || !change.impacts.empty() || newly_sticks_in_a_plane(change)) {
+    if (arrests || !change.impacts.empty() || newly_sticks_in_a_plane(x, change)) {
         // What is left of velocities in closed contacts is gone after a time of its own order, if a force holds them.
         const Matrix free = r.map.bottomRows(n);
         const double* const u = change.impacts.empty() ? change.before.data() + n : change.impacts.back().u_plus.data();
@@ -55,7 +55,7 @@ Reset reset(Tangent& x, const RecordedChange& change, bool arrests) {
         for (const int k : idle_contacts(x, change.t, change.after.data())) {
             Matrix velocity;
             x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
-            RowVector gamma = velocity.row(x.dynamics.elements[ix(k)].rows.normal);
+            RowVector gamma = velocity.row(x.dynamics.elements()[ix(k)].rows.normal);
             const RowVector W = gamma.segment(1 + n, n);
             gamma.segment(1 + n, n).setZero();
             const RowVector terms = gamma.cwiseAbs() + W.cwiseAbs() * free.cwiseAbs();

@@ -15,7 +15,9 @@ namespace saltus::sensitivity {
 
 namespace {
 
+using integrate::ElementLayout;
 using integrate::ElementMode;
+using integrate::FrictionMode;
 using integrate::FrictionPart;
 using integrate::RecordedChange;
 using integrate::Watch;
@@ -63,7 +65,7 @@ public:
         double largest = std::abs(c.s(0)) + c.s.segment(1, 2 * n).cwiseAbs().dot(f_.transpose().cwiseAbs());
         // A gap that turns round on its way, s̈ over the size of the positions, would be as fast as that.
         if (w.what == Watch::What::gap || w.what == Watch::What::depth) {
-            const int row = d_.elements[ix(w.element)].rows.normal;
+            const int row = d_.elements()[ix(w.element)].rows.normal;
             const double second = model::row_dot(x_.model().layout().rows, d_.terms().W, row, d_.acceleration()) +
                                   d_.terms().zeta[ix(row)];
             largest += std::sqrt(std::abs(second) * d_.position_scale(row, change_.before.data()));
@@ -77,25 +79,26 @@ public:
     /// Whether what came to zero did not, nor would for long: a force that jumps across it, by an expression that does.
     bool jumps(const EventCondition& c, double long_time) const {
         double value = 0.0;
-        if (c.watch.what == Watch::What::reserve)
-            value = d_.reserve(d_.elements[ix(c.watch.element)], d_.parts[ix(c.watch.part)]);
+        if (c.watch.what == Watch::What::reserve) value = d_.reserve(c.watch.part);
         if (c.watch.what == Watch::What::force)
-            value = d_.reactions()[ix(d_.elements[ix(c.watch.element)].rows.normal)];
+            value = d_.reactions()[ix(d_.elements()[ix(c.watch.element)].rows.normal)];
         return std::abs(value) > std::abs(c.rate) * long_time;
     }
 
 private:
-    RowVector load(const ElementMode& e) const {
+    RowVector load(int element) const {
+        const ElementLayout& e = d_.elements()[ix(element)];
         if (e.rows.kind == ElementKind::slider)
             return coefficient_.row(x_.model().sliders[ix(e.rows.index)].normal_force);
         if (d_.compliant() && e.rows.kind == ElementKind::contact)
-            return d_.penalty_derivative(e, position_, velocity_, coefficient_);
+            return d_.penalty_derivative(element, position_, velocity_, coefficient_);
         const double sign = d_.reactions()[ix(e.rows.normal)] < 0.0 ? -1.0 : 1.0;
         return sign * x_.linearised.reactions().row(e.rows.normal);
     }
 
     /// The support function of the friction's set along the outward normal at its force, less that force: σ + d·λ_T.
-    RowVector reserve(const ElementMode& e, FrictionPart part, int number) const {
+    RowVector reserve(int number) const {
+        const FrictionPart& part = d_.parts()[ix(number)];
         double d[3] = {}, length = 0.0;
         const double* const force = d_.reactions().data() + part.row;
         for (int i = 0; i < part.size; ++i) {
@@ -105,17 +108,18 @@ private:
                 d[i] /= std::max(mu * mu, 1e-300);
             }
         }
-        const FrictionPart& after = change_.mode_after.parts[ix(number)];
+        const FrictionMode& after = change_.mode_after.parts[ix(number)];
         if (part.shape == FrictionPart::Shape::patch && after.slips)
             for (int i = 0; i < 3; ++i) d[i] = after.direction[ix(i)];
         for (int i = 0; i < part.size; ++i) length = std::hypot(length, d[i]);
-        for (int i = 0; i < part.size; ++i) part.direction[ix(i)] = d[i] /= std::max(length, 1e-300);
+        integrate::SlipDirection direction{};
+        for (int i = 0; i < part.size; ++i) direction[ix(i)] = d[i] /= std::max(length, 1e-300);
         double gradient[3];
-        d_.slip_gradient(part, d, gradient);
+        d_.slip_gradient(part, direction, d, gradient);
         const Matrix change =
-            d_.slip_gradient_derivative(e, part, d, Matrix::Zero(part.size, x_.columns()), coefficient_);
-        const double value = d_.load(static_cast<int>(&e - d_.elements.data()));
-        const RowVector dload = load(e);
+            d_.slip_gradient_derivative(part, direction, d, Matrix::Zero(part.size, x_.columns()), coefficient_);
+        const double value = d_.load(part.element);
+        const RowVector dload = load(part.element);
         RowVector s = RowVector::Zero(x_.columns());
         for (int i = 0; i < part.size; ++i)
             s += d[i] * (gradient[i] * dload + value * change.row(i) + x_.linearised.reactions().row(part.row + i));
@@ -126,26 +130,26 @@ private:
         using What = Watch::What;
         if (w.what == What::hold) return RowVector::Zero(x_.columns());
         if (w.what == What::jump) return switches_.row(w.element);
-        const ElementMode& e = d_.elements[ix(w.element)];
+        const ElementLayout& e = d_.elements()[ix(w.element)];
+        const ElementMode& mode = d_.mode().elements[ix(w.element)];
         switch (w.what) {
             case What::gap: return position_.row(e.rows.normal);
             case What::depth: return -position_.row(e.rows.normal);
             case What::spring: {
-                ElementMode free = e;
-                free.pulls = false;
-                const RowVector s = d_.penalty_derivative(free, position_, velocity_, coefficient_);
-                return e.pulls ? RowVector(-s) : s;
+                const RowVector s = d_.spring_derivative(w.element, position_, velocity_, coefficient_);
+                return mode.pulls ? RowVector(-s) : s;
             }
             case What::force: return x_.linearised.reactions().row(e.rows.normal);
-            case What::reaction: return e.reaction_sign * x_.linearised.reactions().row(e.rows.normal);
+            case What::reaction: return mode.reaction_sign * x_.linearised.reactions().row(e.rows.normal);
             case What::clutch: return velocity_.row(e.rows.normal);
             case What::slip: {
-                const FrictionPart& part = d_.parts[ix(w.part)];
+                const FrictionPart& part = d_.parts()[ix(w.part)];
+                const integrate::SlipDirection& direction = d_.mode().parts[ix(w.part)].direction;
                 RowVector s = RowVector::Zero(x_.columns());
-                for (int i = 0; i < part.size; ++i) s += part.direction[ix(i)] * velocity_.row(part.row + i);
+                for (int i = 0; i < part.size; ++i) s += direction[ix(i)] * velocity_.row(part.row + i);
                 return s;
             }
-            case What::reserve: return reserve(e, d_.parts[ix(w.part)], w.part);
+            case What::reserve: return reserve(w.part);
             case What::hold:
             case What::jump: break;
         }
@@ -165,7 +169,7 @@ std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d)
     d.evaluate_terms(time_before(change), change.before.data());
     for (const integrate::RecordedImpact& impact : change.impacts)
         for (std::size_t b = 0; b + 1 < impact.start.size(); ++b) {
-            const ElementMode& e = d.elements[ix(impact.owner[b])];
+            const ElementLayout& e = d.elements()[ix(impact.owner[b])];
             if (e.rows.kind == ElementKind::contact && d.row_velocity(e.rows.normal) < -1e-9)
                 list.push_back({Watch::What::gap, impact.owner[b]});
         }
@@ -188,13 +192,15 @@ std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics&
     for (int i = 0; i < d.size(); ++i) speed = std::max(speed, std::abs(change.before[ix(d.size() + i)]));
     for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i) {
         const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
-        if (was.rows.kind == ElementKind::clutch && !was.active && is.active &&
-            std::abs(d.row_velocity(was.rows.normal)) <= at_zero * speed)
+        const ElementLayout& e = d.elements()[i];
+        if (e.rows.kind == ElementKind::clutch && !was.active && is.active &&
+            std::abs(d.row_velocity(e.rows.normal)) <= at_zero * speed)
             add({Watch::What::clutch, static_cast<int>(i)});
-        for (int k = was.first_part; k < was.first_part + was.parts && was.active; ++k) {
-            const FrictionPart &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
-            const bool turns = b.slips && a.size == 1 && a.direction[0] * b.direction[0] < 0.0;
-            if (a.slips && (!b.slips || turns) && d.slip_speed(a) <= at_zero * speed)
+        if (!was.active) continue;
+        for (const int k : e.part_numbers()) {
+            const FrictionMode &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
+            const bool turns = b.slips && d.parts()[ix(k)].size == 1 && a.direction[0] * b.direction[0] < 0.0;
+            if (a.slips && (!b.slips || turns) && d.slip_speed(k) <= at_zero * speed)
                 add({Watch::What::slip, static_cast<int>(i), k});
         }
     }
@@ -213,7 +219,7 @@ void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
     for (const Watch& w : found)
-        if (w.what == Watch::What::slip && d.parts[ix(w.part)].size > 1) resting.push_back(w.part);
+        if (w.what == Watch::What::slip && d.parts()[ix(w.part)].size > 1) resting.push_back(w.part);
     const double from = straight_from(arc), little = arc.t_end - from;
     if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return;
     auto step = arc.steps.rbegin();
@@ -223,11 +229,13 @@ void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::
     const int n = x.n();
     Vector field;
     if (!x.velocity_field(from, state.data(), field) || !x.linearised.prepare(from, state.data())) return;
+    integrate::SystemMode turned = d.mode();
     for (const int k : resting) {
-        FrictionPart& part = d.parts[ix(k)];
-        const double speed = d.slip_speed(part);
+        const double speed = d.slip_speed(k);
         if (!(speed > 0.0)) return;
-        for (int r = 0; r < part.size; ++r) part.direction[ix(r)] = d.row_velocity(part.row + r) / speed;
+        for (int r = 0; r < d.parts()[ix(k)].size; ++r)
+            turned.parts[ix(k)].direction[ix(r)] = d.slip_velocity(k)[r] / speed;
+        d.turn_slip(turned);
     }
     Matrix along = Matrix::Zero(1, x.columns()), rates;
     along(0, 0) = 1.0;
@@ -237,10 +245,10 @@ void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::
     f.tail(n) = field.tail(n) + little * rates.row(0).transpose();
 }
 
-bool slips_again_in_a_plane(const RecordedChange& change) {
+bool slips_again_in_a_plane(const integrate::Dynamics& d, const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
-        const FrictionPart &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
-        if (is.size > 1 && !was.slips && is.slips) return true;
+        const FrictionMode &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
+        if (d.parts()[k].size > 1 && !was.slips && is.slips) return true;
     }
     return false;
 }
@@ -250,15 +258,17 @@ bool slips_again_in_a_plane(const RecordedChange& change) {
 void take_hold(Tangent& x, const RecordedChange& change, std::vector<Condition>& conditions) {
     Matrix position, velocity;
     for (std::size_t i = 0; i < change.mode_after.elements.size(); ++i) {
-        const ElementMode& e = change.mode_after.elements[i];
-        if (e.rows.kind != ElementKind::contact || !e.active || change.mode_before.elements[i].active) continue;
+        const ElementLayout& e = x.dynamics.elements()[i];
+        if (e.rows.kind != ElementKind::contact || !change.mode_after.elements[i].active ||
+            change.mode_before.elements[i].active)
+            continue;
         if (std::abs(x.dynamics.row_velocity(e.rows.normal)) > at_zero) continue;
         x.linearised.gather(Function::position, change.t, change.after.data(), {}, {}, position);
         x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
         conditions.push_back({position.row(e.rows.normal), "the spring is touched at rest, and it would be left"});
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k) {
-            const FrictionPart& part = change.mode_after.parts[ix(k)];
-            if (x.dynamics.slip_speed(part) > at_zero) continue;
+        for (const int k : e.part_numbers()) {
+            const FrictionPart& part = x.dynamics.parts()[ix(k)];
+            if (x.dynamics.slip_speed(k) > at_zero) continue;
             for (int row = part.row; row < part.row + part.size; ++row)
                 conditions.push_back(
                     {velocity.row(row), "friction takes hold of it with a force that grows from nothing"});
@@ -268,14 +278,15 @@ void take_hold(Tangent& x, const RecordedChange& change, std::vector<Condition>&
 
 /// Slip that comes to rest where friction can hardly hold it: to one side it goes on.
 bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& change) {
-    for (std::size_t i = 0; i < d.elements.size(); ++i) {
-        const ElementMode& e = d.elements[i];
-        for (int k = e.first_part; k < e.first_part + e.parts && e.active; ++k) {
-            const FrictionPart& part = d.parts[ix(k)];
-            if (part.slips || !change.mode_before.parts[ix(k)].slips || !change.mode_before.elements[i].active)
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        if (!d.mode().elements[i].active) continue;
+        for (const int k : d.elements()[i].part_numbers()) {
+            const FrictionPart& part = d.parts()[ix(k)];
+            if (d.mode().parts[ix(k)].slips || !change.mode_before.parts[ix(k)].slips ||
+                !change.mode_before.elements[i].active)
                 continue;
             const double most = std::max(part.mu, part.mu_second) * d.load(static_cast<int>(i));
-            if (most > 0.0 && std::abs(d.reserve(e, part)) <= 1e-10 * most) return true;
+            if (most > 0.0 && std::abs(d.reserve(k)) <= 1e-10 * most) return true;
         }
     }
     return false;
@@ -326,7 +337,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     if (const auto* arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece))
         come_to_rest(x, found, *arc, before);
     if (start) out.inherited = found.empty();
-    if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(change))
+    if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(x.dynamics, change))
         return fail("slip in a plane begins again where it has come to rest, and turns at once");
     int jumping = 0;  // events that change a force by themselves
     if (!out.inherited) {
@@ -348,7 +359,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
         if (touches(c, change))
             out.conditions.push_back(
                 {c.s, "grazing: '" +
-                          x.model().contacts[ix(change.mode_after.elements[ix(c.watch.element)].rows.index)].name +
+                          x.model().contacts[ix(x.dynamics.elements()[ix(c.watch.element)].rows.index)].name +
                           "' is touched without an impulse, with transversality " + number_text(c.transversality)});
 
     Reset r = reset(x, change);
@@ -372,7 +383,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     for (const int k : idle_contacts(x, change.t, change.after.data())) {
         // δλ after the change, with its time moving along
-        const RowVector lambda = x.linearised.reactions().row(x.dynamics.elements[ix(k)].rows.normal);
+        const RowVector lambda = x.linearised.reactions().row(x.dynamics.elements()[ix(k)].rows.normal);
         Matrix after_all = out.map;
         if (!out.events.empty() && !out.smooth && out.events[0].rate != 0.0)
             after_all -= out.drift * out.events[0].s / out.events[0].rate;

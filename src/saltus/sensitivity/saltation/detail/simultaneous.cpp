@@ -13,7 +13,7 @@ namespace saltus::sensitivity {
 namespace {
 
 using integrate::ElementMode;
-using integrate::FrictionPart;
+using integrate::FrictionMode;
 using integrate::RecordedChange;
 using integrate::RecordedImpact;
 
@@ -24,24 +24,25 @@ bool holds(const std::vector<int>& list, int element) {
     return std::find(list.begin(), list.end(), element) != list.end();
 }
 
-bool differs(const RecordedChange& change, std::size_t i) {
+bool differs(const Tangent& x, const RecordedChange& change, std::size_t i) {
     const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
     if (was.active != is.active || was.pulls != is.pulls || was.reaction_sign != is.reaction_sign) return true;
-    for (int k = was.first_part; k < was.first_part + was.parts; ++k) {
-        const FrictionPart &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
-        if (was.active && (a.slips != b.slips || (a.slips && a.size == 1 && a.direction[0] * b.direction[0] < 0.0)))
+    for (const int k : x.dynamics.elements()[i].part_numbers()) {
+        const FrictionMode &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
+        const bool line = x.dynamics.parts()[ix(k)].size == 1;
+        if (was.active && (a.slips != b.slips || (a.slips && line && a.direction[0] * b.direction[0] < 0.0)))
             return true;
     }
     return false;
 }
 
 /// One event an element, and nothing that happens belongs to another.
-bool apart(const RecordedChange& change, const std::vector<int>& elements) {
+bool apart(const Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
     if (elements.size() > most || change.impacts.size() > 1 || !change.rest.empty()) return false;
     for (std::size_t k = 0; k < elements.size(); ++k)
         if (elements[k] < 0 || std::count(elements.begin(), elements.end(), elements[k]) > 1) return false;
     for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i)
-        if (!holds(elements, static_cast<int>(i)) && differs(change, i)) return false;
+        if (!holds(elements, static_cast<int>(i)) && differs(x, change, i)) return false;
     for (const RecordedImpact& impact : change.impacts) {
         if (impact.jam || impact.repaired || impact.law == impact::ImpactLaw::energy) return false;
         double largest = 0.0;
@@ -56,13 +57,12 @@ bool apart(const RecordedChange& change, const std::vector<int>& elements) {
     return true;
 }
 
-std::vector<int> rows_of(const RecordedChange& change, int element) {
-    const ElementMode& e = change.mode_before.elements[ix(element)];
+std::vector<int> rows_of(const integrate::Dynamics& d, int element) {
+    const integrate::ElementLayout& e = d.elements()[ix(element)];
     std::vector<int> rows;
     if (e.rows.normal >= 0) rows.push_back(e.rows.normal);
-    for (int k = e.first_part; k < e.first_part + e.parts; ++k)
-        for (int r = 0; r < change.mode_before.parts[ix(k)].size; ++r)
-            rows.push_back(change.mode_before.parts[ix(k)].row + r);
+    for (const int k : e.part_numbers())
+        for (int r = 0; r < d.parts()[ix(k)].size; ++r) rows.push_back(d.parts()[ix(k)].row + r);
     return rows;
 }
 
@@ -77,7 +77,7 @@ bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& e
     const Matrix inverse = equations.empty() ? Matrix() : d.multiplier_inverse();
     std::vector<double> column(ix(x.n())), held;
     for (std::size_t a = 0; a + 1 < elements.size(); ++a)
-        for (const int from : rows_of(change, elements[a])) {
+        for (const int from : rows_of(d, elements[a])) {
             std::fill(column.begin(), column.end(), 0.0);
             for (int e = W.start[ix(from)]; e < W.start[ix(from) + 1]; ++e)
                 column[ix(W.column[ix(e)])] += d.terms().W[ix(e)];
@@ -91,7 +91,7 @@ bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& e
                 Eigen::Map<Vector>(held.data(), x.n()) -= d.equation_columns() * (inverse * rates);
             }
             for (std::size_t b = a + 1; b < elements.size(); ++b)
-                for (const int to : rows_of(change, elements[b]))
+                for (const int to : rows_of(d, elements[b]))
                     for (const std::vector<double>* felt : {&column, &held})
                         if (std::abs(model::row_dot(W, d.terms().W, to, *felt)) > nothing * own) return true;
         }
@@ -126,8 +126,8 @@ RecordedChange only(Tangent& x, const RecordedChange& whole, const std::vector<i
     part.before = part.after = whole.before;
     part.mode_before = part.mode_after = whole.mode_before;
     for (const int i : elements) {
-        const ElementMode& e = part.mode_after.elements[ix(i)] = whole.mode_after.elements[ix(i)];
-        for (int k = e.first_part; k < e.first_part + e.parts; ++k)
+        part.mode_after.elements[ix(i)] = whole.mode_after.elements[ix(i)];
+        for (const int k : x.dynamics.elements()[ix(i)].part_numbers())
             part.mode_after.parts[ix(k)] = whole.mode_after.parts[ix(k)];
     }
     for (const RecordedImpact& impact : whole.impacts) {
@@ -194,7 +194,7 @@ Matrix separate_drifts(Tangent& x, const RecordedChange& change, const Saltation
         if (c.rate == 0.0) return {};
         elements.push_back(c.watch.element);
     }
-    if (!apart(change, elements) || coupled(x, change, elements)) return {};
+    if (!apart(x, change, elements) || coupled(x, change, elements)) return {};
     const Vector before = with_time(x, f);
     const Matrix map = squared(x, whole.map);
     const double size = before.cwiseAbs().maxCoeff() * map.cwiseAbs().rowwise().sum().maxCoeff();

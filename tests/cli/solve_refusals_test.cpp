@@ -61,11 +61,11 @@ TEST(SolveRefusals, TellWhatIsNoProblemFile) {
     const test::Folder folder;
     const std::string path = folder.path().string();
     EXPECT_EQ(solve(path).code, 2);
-    EXPECT_EQ(solve(path).err, "saltus: error: " + path + ": is a folder, not a file; name the problem files in it\n");
+    EXPECT_EQ(solve(path).err, "saltus: error: " + path + ": is a folder, not a file; give the problem files in it\n");
     const std::string model = SALTUS_SOURCE_DIR "/models/bouncing-ball.toml";
     EXPECT_EQ(solve(model).code, 2);
     EXPECT_EQ(solve(model).err,
-              "saltus: error: " + model + ": is a model, not a contact problem; look at it with saltus check\n");
+              "saltus: error: " + model + ": is a model file, not a contact problem; inspect it with saltus check\n");
     const std::string begun = folder.write("a.hdf5", "\x89HDF\r\n\x1a\n");
     EXPECT_EQ(solve(begun).code, 2);
     EXPECT_EQ(solve(begun).err.find("saltus: error: " + begun + ": "), 0U);

@@ -29,7 +29,7 @@ using solvers::BlockMatrix;
 using solvers::FrictionProblem;
 using solvers::LawKind;
 
-/// Three contacts, of which the first and the last do not meet; unsymmetric.
+/// Three contacts with an unsymmetric W. The first and the last are not coupled.
 FrictionProblem some_problem(int d) {
     FrictionProblem p;
     std::vector<BlockMatrix::Triplet> entries;
@@ -46,7 +46,7 @@ FrictionProblem some_problem(int d) {
 
 }  // namespace
 
-TEST(Fclib, IsKnownByItsFirstBytes) {
+TEST(Fclib, IsRecognisedByItsFirstBytes) {
     EXPECT_TRUE(io::is_hdf5("\x89HDF\r\n\x1a\nand so on"));
     EXPECT_FALSE(io::is_hdf5("\x89HDF\r\n\x1a"));
     EXPECT_FALSE(io::is_hdf5("3\n1\n"));
@@ -71,7 +71,7 @@ TEST(Fclib, SaysWhenThereIsNoHdf5) {
 
 namespace {
 
-/// The problem and three bilateral rows, of which the second contact knows nothing; as blocks of the given sizes.
+/// The problem with three bilateral rows, in blocks of the given sizes. They are not coupled with the second contact.
 FrictionProblem with_bilateral(FrictionProblem p, const std::vector<int>& bilateral) {
     const int d = p.W.block_size(0), rows = p.W.rows();
     const Matrix W = to_dense(p.W);
@@ -95,7 +95,7 @@ FrictionProblem with_bilateral(FrictionProblem p, const std::vector<int>& bilate
     return p;
 }
 
-/// A file made from scratch: groups come with their data.
+/// A new HDF5 file; groups are created with the data in them.
 class Maker {
 public:
     explicit Maker(const std::string& path)
@@ -144,7 +144,7 @@ void make_local(const std::string& path, int layout, double mu = 0.5) {
         .reals("fclib_local/vectors/mu", {mu});
     if (layout == -2) m.matrix("fclib_local/W", 2, 2, -2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4});
     if (layout == -1) m.matrix("fclib_local/W", 2, 2, -1, {0, 2, 4}, {0, 1, 0, 1}, {1, 3, 2, 4});
-    // The first five of six triplets, two of which meet.
+    // The first five of six triplets; two of them have the same row and column.
     if (layout >= 0)
         m.matrix("fclib_local/W", 2, 2, 5, {0, 1, 0, 1, 1, 0}, {0, 0, 1, 1, 1, 0}, {1, 2, 3, 1.5, 2.5, 99});
 }
@@ -154,7 +154,7 @@ std::string refusal(const std::string& path, std::optional<ProblemKind> kind = {
     return what.starts_with(path + ": ") ? what.substr(path.size() + 2) : what;
 }
 
-/// The refusal of a local problem that lacks nothing but what the test adds.
+/// The refusal of a local problem that is complete except for the data that the test adds.
 template <class Add>
 std::string refusal_with(Add add) {
     const test::Folder folder;
@@ -216,7 +216,7 @@ TEST(Fclib, ReadsBackBilateralRows) {
         EXPECT_EQ(back.kind, ProblemKind::fc);
         EXPECT_EQ(back.contacts, 3);
         expect_same(std::get<FrictionProblem>(back.problem), p);
-        // Several blocks are written as the one that they come back as.
+        // All bilateral rows are read back as one block.
         io::write_fclib_local(folder.path().string(), "q", with_bilateral(some_problem(d), {1, 2}), "");
         EXPECT_EQ(test::content_of(folder.file("q")), test::content_of(folder.file("p")));
     }
@@ -251,24 +251,24 @@ TEST(Fclib, RefusesToWriteOtherLaws) {
         return test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); });
     };
     const std::string layout = folder.file("a") + ": the FCLIB local layout holds ";
-    const std::string alike = "contacts with planar or with spatial friction, all alike; contact ";
+    const std::string alike = "contacts that all have planar friction or all have spatial friction; contact ";
     FrictionProblem p = some_problem(3);
     p.laws[1].kind = LawKind::unilateral;
-    EXPECT_EQ(refusal_to_write(p), layout + alike + "1 is another");
+    EXPECT_EQ(refusal_to_write(p), layout + alike + "1 is different");
     for (solvers::Law& law : p.laws) law.kind = LawKind::unilateral;
-    EXPECT_EQ(refusal_to_write(p), layout + alike + "0 is another");
+    EXPECT_EQ(refusal_to_write(p), layout + alike + "0 is different");
 
     for (const std::size_t bilateral : {0U, 1U}) {
         p = some_problem(3);
         p.laws[bilateral].kind = LawKind::bilateral;
         EXPECT_EQ(refusal_to_write(p), layout + "bilateral rows after all contacts; contact " +
-                                           std::to_string(bilateral + 1) + " follows some");
+                                           std::to_string(bilateral + 1) + " comes after bilateral rows");
     }
     // The second contact and the third are not coupled symmetrically.
     p = some_problem(3);
     p.laws[2].kind = LawKind::bilateral;
     EXPECT_EQ(refusal_to_write(p),
-              layout + "what couples contacts and bilateral rows once, and here it is not symmetric");
+              layout + "symmetric couplings of contacts and bilateral rows; here they are not symmetric");
     EXPECT_EQ(folder.names(), Names{});
 }
 
@@ -342,7 +342,7 @@ TEST(Fclib, SolvesALocalProblemWithBilateralRowsLikeTheOneWithoutThem) {
     }
 }
 
-TEST(Fclib, RefusesBilateralRowsThatDoNotHoldTogether) {
+TEST(Fclib, RefusesInconsistentBilateralRows) {
     const std::string g = "fclib_local/", together = "; V, R and vectors/s belong together";
     const auto local = [&](Maker& m) -> Maker& {
         m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {5, 6}).reals(g + "vectors/mu", {0.5});
@@ -385,10 +385,10 @@ TEST(Fclib, RefusesBilateralRowsThatDoNotHoldTogether) {
               "solution/l has 2 numbers, not 1");
 }
 
-/// Bilateral rows are one dense block, so that few numbers can ask for much memory.
+/// All bilateral rows form one dense block, so that a file with few numbers can need much memory.
 TEST(Fclib, RefusesMoreBilateralRowsThanMemoryHolds) {
     constexpr int p = 40000;
-    const std::string less = "; fewer contacts on one body, or fewer bilateral rows, need less";
+    const std::string less = "; use fewer contacts on one body or fewer bilateral rows";
     EXPECT_EQ(refusal_with([&](Maker& m) {
                   const std::string g = "fclib_local/";
                   m.integers(g + "spacedim", {2}).reals(g + "vectors/q", {}).reals(g + "vectors/mu", {});
@@ -453,7 +453,7 @@ TEST(Fclib, ReadsRollingGlobalProblems) {
               "fclib_global_rolling is not of the kind rfc; the content is that of --kind grfc");
 }
 
-TEST(Fclib, RefusesWhatDoesNotHoldTogether) {
+TEST(Fclib, RefusesInconsistentData) {
     const test::Folder folder;
     make_local(folder.file("a"), -1, -0.5);
     EXPECT_EQ(refusal(folder.file("a")),

@@ -30,7 +30,7 @@ using Numbers = std::vector<double>;
 
 constexpr const char* file = "p.dat";
 
-/// What some refusals end with.
+/// Remedies that several messages end with.
 const std::string cut_short = "; it is cut short, or a size before this place is too large";
 const std::string give_finite = "; give a finite number";
 const std::string beginnings =
@@ -75,7 +75,7 @@ const std::string fc =
     "-1 2 3\n"
     "0.1\n";
 
-/// One spatial contact on a body of three velocities, such that the mass matrix could be a Delassus matrix too.
+/// One spatial contact on a body with three velocities. By its size the mass matrix could also be a Delassus matrix.
 const std::string gfc =
     "3\n1\n0\n3\n3\n3 3\n"
     "2 0 0  0 4 0  0 0 8\n"
@@ -101,7 +101,7 @@ const std::string mlcp =
     "2\n3\n"
     "-1\n-2 -3\n";
 
-/// The most memory that the process has held so far.
+/// The largest memory of the process so far.
 long peak_kibibytes() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -160,7 +160,7 @@ TEST(ReadProblem, ReadsPlanarContacts) {
     EXPECT_EQ(f.W.block_column, (std::vector<int>{0, 1}));  // zero blocks are absent
 }
 
-TEST(ReadProblem, KeepsAZeroBlockWhoseTransposeIsNone) {
+TEST(ReadProblem, KeepsAZeroBlockWhoseTransposeIsNotZero) {
     const FrictionProblem f = friction("2 2 0 4 4 4 4  1 0 0 9  0 1 0 0  0 0 1 0  0 0 0 1  1 2 3 4  0.5 0");
     EXPECT_EQ(f.W.block_column, (std::vector<int>{0, 1, 0, 1}));
     EXPECT_EQ(f.W.at(3, 0), 9.0);
@@ -211,7 +211,7 @@ TEST(ReadProblem, CondensesARollingGlobalProblem) {
     EXPECT_EQ(f.laws[0].mu_rolling, 0.25);
 }
 
-TEST(ReadProblem, CondensesOnlyWhatABodyCouples) {
+TEST(ReadProblem, CouplesOnlyContactsThatShareABody) {
     // Three bodies of two velocities, planar contacts on bodies 0 and 1, on 2, and on 1.
     std::mt19937 random(7);
     std::uniform_real_distribution<double> uniform(-1.0, 1.0);
@@ -254,7 +254,7 @@ TEST(ReadProblem, CondensesWithAMassMatrixThatIsNotSymmetric) {
     EXPECT_NEAR(f.q[1], 20.75, 1e-14);
 }
 
-TEST(ReadProblem, CondensesWithAMassMatrixThatIsNotSymmetricAndMeetsNoContact) {
+TEST(ReadProblem, CondensesWithAMassMatrixThatIsNotSymmetricAndHasNoContacts) {
     const ContactProblem p = parse("2 0  0 2 2 2 2  1 0 0.5 1  0 2 0 2 0  1 1");
     EXPECT_EQ(p.kind, ProblemKind::gfc);
     EXPECT_EQ(std::get<FrictionProblem>(p.problem).W.rows(), 0);
@@ -320,7 +320,7 @@ TEST(ReadProblem, ReadsAMixedProblemWhoseEqualitiesComeLast) {
     EXPECT_EQ(m.free, (std::vector<bool>{false, false, true}));
 }
 
-TEST(ReadProblem, TakesWhatAnOverdeterminedMixedProblemLeavesOutOfQFromItsSecondForm) {
+TEST(ReadProblem, TakesMissingEntriesOfQFromTheSecondFormOfAnOverdeterminedMixedProblem) {
     // Two equations for one free unknown: u - v = 0, 1 - u - v = 0; 0 <= u + v - 1 ⊥ v >= 0.
     const std::string text = "1 1 1 1  0 1 2  0 1  0 3 2 3 2  1 -1 1  -1 -1 1  0 1  1  1  -1  1  0  -1";
     const ContactProblem p = parse(text);
@@ -329,22 +329,22 @@ TEST(ReadProblem, TakesWhatAnOverdeterminedMixedProblemLeavesOutOfQFromItsSecond
     EXPECT_EQ(list_of(m.q), (Numbers{0, 1, -1}));
     EXPECT_EQ(m.free, (std::vector<bool>{true, true, false}));
     EXPECT_EQ(refusal("1 0 1 1  0 1 2  0 1  0 3 2 3 2  1 -1 1  -1 -1 1  0 1"),
-              "p.dat:1:24: M has 3 rows for 2 unknowns, and the file does not say all of q");
+              "p.dat:1:24: M has 3 rows for 2 unknowns, and the file does not contain all of q");
     EXPECT_EQ(refusal("1 1 1 1  0 1 2  0 1  0 4 2 4 2  1 -1 1 0  -1 -1 1 0  0 1  1  1  -1  1  0  -1"),
-              "p.dat:1:24: M has 4 rows for 2 unknowns, and the file does not say all of q");
+              "p.dat:1:24: M has 4 rows for 2 unknowns, and the file does not contain all of q");
     EXPECT_EQ(refusal("1 1 1 1  0 1 2  0 1  0 1 2 1 2  1 -1  0 1  1  1  -1  1  0  -1"),
               "p.dat:1:24: M has 1 rows, fewer than the 2 unknowns");
 }
 
 TEST(ReadProblem, RefusesAMixedProblemWhoseFormsDiffer) {
     EXPECT_EQ(refusal(test::replaced(mlcp, "5 8\n6 9", "5 8\n6.1 9")),
-              "p.dat:17:1: the two forms of the problem differ: here stands 6.1, in (M, q) 6");
+              "p.dat:17:1: the two forms of the problem differ: 6.1 here, 6 in (M, q)");
     EXPECT_EQ(refusal(test::replaced(mlcp, "-1\n-2 -3", "-1\n-2 3")),
-              "p.dat:22:4: the two forms of the problem differ: here stands 3, in (M, q) -3");
+              "p.dat:22:4: the two forms of the problem differ: 3 here, -3 in (M, q)");
     EXPECT_EQ(refusal(test::replaced(mlcp, "5 8\n6 9", "5 8\n6.000001 9")), "accepted");
 }
 
-TEST(ReadProblem, RefusesAMixedProblemThatDoesNotHoldTogether) {
+TEST(ReadProblem, RefusesAnInconsistentMixedProblem) {
     EXPECT_EQ(refusal(test::replaced(mlcp, "0 1 3\n0 1", "0 2 3\n0 1")),
               "p.dat:6:1: the blocks have 2 equalities, not 1");
     EXPECT_EQ(refusal(test::replaced(mlcp, "0 1 3\n0 1", "0 1 4\n0 1")),
@@ -353,7 +353,8 @@ TEST(ReadProblem, RefusesAMixedProblemThatDoesNotHoldTogether) {
               "p.dat:5:5: a start of the blocks is 1, not in 2 ... 3");
     EXPECT_EQ(refusal(test::replaced(mlcp, "0 1 3\n0 1", "0 1 3\n0 2")),
               "p.dat:6:3: the flags of the blocks, number 2 of 2, is 2, not in 0 ... 1");
-    EXPECT_EQ(refusal("0 0 1 1", ProblemKind::mlcp), "p.dat:1:1: a mixed problem with neither of its two forms");
+    EXPECT_EQ(refusal("0 0 1 1", ProblemKind::mlcp),
+              "p.dat:1:1: both flags are 0: the file contains neither (M, q) nor (A, B, C, D, a, b)");
     EXPECT_EQ(refusal("1 1 0 0", ProblemKind::mlcp), "p.dat:1:5: a mixed problem without unknowns");
     EXPECT_EQ(refusal("0 1 100000 100000", ProblemKind::mlcp),
               "p.dat:1:5: M would need 298 GiB as a dense matrix of 200000 x 200000; the limit is 2 GiB; check the "
@@ -376,7 +377,7 @@ TEST(ReadProblem, ReadsBlocksThatDoNotFollowTheContacts) {
     EXPECT_EQ(rows_of(f.W), (Numbers{1, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6}));
 }
 
-TEST(ReadProblem, ReadsNoBlocksAsZero) { EXPECT_EQ(matrix_of(2, "1 2 2 0"), (Numbers{0, 0, 0, 0})); }
+TEST(ReadProblem, ReadsAMatrixWithoutBlocksAsZero) { EXPECT_EQ(matrix_of(2, "1 2 2 0"), (Numbers{0, 0, 0, 0})); }
 
 TEST(ReadProblem, ReadsTripletsWhoseDuplicatesAddUp) {
     EXPECT_EQ(
@@ -418,7 +419,7 @@ TEST(ReadProblem, ReadsSparseGlobalProblems) {
     EXPECT_NEAR(f.W.at(1, 1), 0.5, 1e-16);
 }
 
-TEST(ReadProblem, RefusesBlocksThatDoNotHoldTogether) {
+TEST(ReadProblem, RefusesInconsistentBlocks) {
     const std::string good = "2 1 2 2  2 2 2  1 2  1 2  3 2  0 1 2  0 1  0 5  1 6  1 1";
     EXPECT_EQ(refusal(good), "accepted");
     const auto with = [&](const std::string& old, const std::string& by) {
@@ -431,7 +432,7 @@ TEST(ReadProblem, RefusesBlocksThatDoNotHoldTogether) {
               "p.dat:1:17: the ends of the block rows of M, number 1 of 2, is 2, not 1");
 }
 
-TEST(ReadProblem, RefusesSparseMatricesThatDoNotHoldTogether) {
+TEST(ReadProblem, RefusesInconsistentSparseMatrices) {
     const std::string head = "2\n2 2 2 1\n" + banner;
     const std::string good = head + "triplet: 2-by-2, nzmax: 2 nnz: 2\n0 0 : 1\n1 1 : 2\n1 1\n";
     EXPECT_EQ(refusal(good), "accepted");
@@ -472,7 +473,7 @@ TEST(ReadProblem, TakesAnyCLiteralAndAnyWhitespace) {
     EXPECT_EQ(list_of(l.q), (Numbers{100, -0.25}));
 }
 
-TEST(ReadProblem, RefusesNumbersThatAreNone) {
+TEST(ReadProblem, RefusesWordsThatAreNotNumbers) {
     const auto with = [&](const std::string& by) { return refusal(test::replaced(fc, "-10", by)); };
     EXPECT_EQ(with("nan"), "p.dat:8:1: W, number 4 of 9, is 'nan', not finite" + give_finite);
     EXPECT_EQ(with("-inf"), "p.dat:8:1: W, number 4 of 9, is '-inf', not finite" + give_finite);
@@ -491,7 +492,7 @@ TEST(ReadProblem, CountsColumnsInCharacters) {
     EXPECT_EQ(refusal("1 0 1 1 1 1 \xc3\xa4 1"), "p.dat:1:13: expected M, number 1 of 1, found '..'");
 }
 
-TEST(ReadProblem, IgnoresWhatFollows) {
+TEST(ReadProblem, IgnoresTextBehindTheProblem) {
     EXPECT_EQ(numbers_of(parse(fc + "1\n")), numbers_of(parse(fc)));
     EXPECT_EQ(numbers_of(parse(fc + "by hand, 2009")), numbers_of(parse(fc)));
     EXPECT_EQ(numbers_of(parse(gfc + "0\n")), numbers_of(parse(gfc)));
@@ -545,7 +546,7 @@ TEST(ReadProblem, RefusesNegativeCoefficientsAndCrossedBounds) {
               "p.dat:10:3: ub, number 2 of 2, is -4, less than lb, which is -3");
 }
 
-TEST(ReadProblem, RefusesSizesBeyondMemoryAndFileBeforeItTakesMemory) {
+TEST(ReadProblem, RefusesTooLargeSizesBeforeAllocatingMemory) {
     const long before = peak_kibibytes();
     EXPECT_EQ(
         refusal("3 1000000 0 3000000 3000000 3000000 3000000 1 2"),
@@ -574,7 +575,7 @@ TEST(ReadProblem, RefusesSizesBeyondMemoryAndFileBeforeItTakesMemory) {
     EXPECT_LT(peak_kibibytes() - before, 1 << 16);
 }
 
-TEST(ReadProblem, RefusesWhatIsNoProblem) {
+TEST(ReadProblem, RefusesTextsThatAreNotProblems) {
     EXPECT_EQ(refusal(""), "p.dat:1:1: the file is empty" + beginnings);
     EXPECT_EQ(refusal(" \n\n"), "p.dat:3:1: the file is empty" + beginnings);
     EXPECT_EQ(refusal("hello"), "p.dat:1:1: no contact problem begins with 'hello'" + beginnings);
@@ -583,8 +584,8 @@ TEST(ReadProblem, RefusesWhatIsNoProblem) {
     EXPECT_EQ(refusal("3"), "p.dat:1:2: the file ends where the number of contacts was expected" + cut_short);
 }
 
-/// Whatever is cut away, what is left is refused or it is the whole problem: no half result. The last number itself may
-/// be cut, which no reader can see.
+/// A file that is cut anywhere is refused, or still contains the complete problem; a part of a problem is never
+/// returned. A cut inside the last number cannot be detected.
 TEST(ReadProblem, RefusesEveryFileCutShort) {
     const std::string blocks =
         "2\n2\n1\n4\n4\n2\n2\n2\n2 4\n2 4\n3\n2\n0 1 2\n0 1\n0\n1\n0\n0\n1\n1\n2\n0\n0\n2\n-1.5 0 -1.5 0\n0.5 0.5\n";
@@ -596,7 +597,7 @@ TEST(ReadProblem, RefusesEveryFileCutShort) {
         const std::size_t last = text.find_last_of(" \n", text.find_last_not_of(" \n"));
         for (std::size_t size = 0; size <= last; ++size) {
             const std::string what = refusal(text.substr(0, size));
-            // A relay without its bounds is an lcp, and a lone minus a word.
+            // A relay without its bounds is an lcp. A single minus sign is a word, not a number.
             if (text == relay && size >= lcp.size() - 2 && size <= lcp.size() + 1) continue;
             EXPECT_NE(what, "accepted") << text.substr(0, size);
             EXPECT_EQ(what.substr(0, 6), "p.dat:");
@@ -616,7 +617,7 @@ TEST(ReadProblem, NamesKinds) {
     EXPECT_FALSE(io::problem_kind(""));
 }
 
-TEST(ReadProblem, FindsTheKindThatIsGivenToo) {
+TEST(ReadProblem, InfersTheKindThatCouldAlsoBeGiven) {
     for (const auto& [text, kind] : {std::pair{fc, ProblemKind::fc},
                                      {gfc, ProblemKind::gfc},
                                      {lcp, ProblemKind::lcp},
@@ -628,7 +629,7 @@ TEST(ReadProblem, FindsTheKindThatIsGivenToo) {
     }
 }
 
-TEST(ReadProblem, TellsTheKindOfAFileOfAnother) {
+TEST(ReadProblem, NamesTheKindOfAFileIfAnotherKindWasGiven) {
     EXPECT_EQ(
         refusal(fc, ProblemKind::rfc),
         "p.dat:1:1: the dimension of a contact is 3, not 5 as with rolling friction; the content is that of --kind fc");
@@ -641,7 +642,7 @@ TEST(ReadProblem, TellsTheKindOfAFileOfAnother) {
 }
 
 TEST(ReadProblem, AsksForTheKindWhenNumbersFollowAnLcp) {
-    const std::string ask = "; say which it is: --kind lcp or --kind relay";
+    const std::string ask = "; give the kind: --kind lcp or --kind relay";
     EXPECT_EQ(refusal(lcp + "1 1\n"), "p.dat:9:1: after M and q come 2 more numbers; an lcp has none, a relay 4" + ask);
     EXPECT_EQ(refusal(relay + "1\n"),
               "p.dat:9:1: after M and q come more than 4 more numbers; an lcp has none, a relay 4" + ask);
@@ -652,32 +653,31 @@ TEST(ReadProblem, AsksForTheKindWhenNumbersFollowAnLcp) {
               "p.dat:9:5: the rest of the file is too short for the 2 numbers of ub" + cut_short);
 }
 
-TEST(ReadProblem, TellsLocalFromGlobalByTheMatrixThatFollows) {
-    // q and mu that begin like the announcement of H, with a number too much for it.
+TEST(ReadProblem, DistinguishesLocalAndGlobalByTheMatrixThatFollows) {
+    // q and mu that begin like the head of the matrix H, but have one number too many for it.
     const std::string alike = test::replaced(test::replaced(fc, "-1 2 3", "0 3 3"), "0.1", "0.5");
     EXPECT_EQ(parse(alike).kind, ProblemKind::fc);
-    // And without: this could be the beginning of a global problem.
+    // Without this number it could be the beginning of a global problem.
     const std::string cut = test::replaced(alike, "0.5", "3");
-    EXPECT_EQ(
-        refusal(cut),
-        "p.dat:10:1: from here on this is q of a local problem (fc), or H of a global one (gfc) cut short; say which "
-        "it is: --kind fc or --kind gfc");
+    EXPECT_EQ(refusal(cut),
+              "p.dat:10:1: from here on this is q of a local problem (fc), or H of a global one (gfc) cut short; give "
+              "the kind: --kind fc or --kind gfc");
     EXPECT_EQ(parse(cut, ProblemKind::fc).kind, ProblemKind::fc);
     EXPECT_EQ(refusal(cut, ProblemKind::gfc),
               "p.dat:12:1: the file ends where the repeated number of columns of H was expected" + cut_short);
-    // Integers that announce a matrix of another size.
+    // Integers that look like the head of a matrix of another size.
     const std::string other = test::replaced(alike, "0 3 3\n0.5", "0 3 6\n4");
     EXPECT_EQ(parse(other).kind, ProblemKind::fc);
     EXPECT_EQ(refusal(test::replaced(gfc, "0\n3\n3\n3 3\n1 0 0", "0\n3\n6\n3 6\n1 0 0")),
               "p.dat:10:1: H has 6 columns, not 3 (1 contact of dimension 3)");
-    // The kind settles what else would be global.
+    // With the kind given, a text that looks global is read as local.
     EXPECT_EQ(std::get<FrictionProblem>(parse(gfc, ProblemKind::fc).problem).q, (Numbers{0, 3, 3}));
     // A global problem with a fault in H is not taken for a local one.
     EXPECT_EQ(refusal(test::replaced(gfc, "1 0 0  0 1 0", "1 0 0  0 nan 0")),
               "p.dat:12:10: H, number 5 of 9, is 'nan', not finite" + give_finite);
 }
 
-TEST(ReadProblem, TellsAMixedProblemOfTwoUnknownsFromAnLcpOfOne) {
+TEST(ReadProblem, DistinguishesAMixedProblemOfTwoUnknownsFromAnLcpOfOne) {
     const std::string mixed = "1 1 1 1  0 1 2  0 1  0 2 2 2 2  1 2 3 4  5 6  1 4 3 2 5 6";
     EXPECT_EQ(parse(mixed).kind, ProblemKind::mlcp);
     EXPECT_EQ(parse("1 1 1 1  0  1").kind, ProblemKind::lcp);
@@ -685,7 +685,7 @@ TEST(ReadProblem, TellsAMixedProblemOfTwoUnknownsFromAnLcpOfOne) {
     EXPECT_EQ(parse("1 0 1 1 1 1  5  1").kind, ProblemKind::lcp);
 }
 
-TEST(ReadProblem, TellsAnLcpOfTwoUnknownsFromPlanarContacts) {
+TEST(ReadProblem, DistinguishesAnLcpOfTwoUnknownsFromPlanarContacts) {
     EXPECT_EQ(parse("2 0 2 2 2 2  1 2 3 4  5 6").kind, ProblemKind::lcp);
     EXPECT_EQ(parse("2 1 2 2 0  5 6").kind, ProblemKind::lcp);
     EXPECT_EQ(parse("2 2 2 2 1\n" + banner + "triplet: 2-by-2, nzmax: 1 nnz: 0\n 5 6").kind, ProblemKind::lcp);
@@ -709,21 +709,21 @@ TEST(ReadProblem, SaysWhenThereIsNoFile) {
     EXPECT_EQ(test::refusal_of([&] { io::read_problem(folder.file("none")); }), folder.file("none") + ": no such file");
     const std::string path = folder.path().string();
     EXPECT_EQ(test::refusal_of([&] { io::read_problem(path); }),
-              path + ": is a folder, not a file; name the problem files in it");
+              path + ": is a folder, not a file; give the problem files in it");
     EXPECT_EQ(test::refusal_of([&] { io::read_problem("/dev/zero"); }),
-              "/dev/zero: is neither a file nor a folder; copy what it gives into a file, and name that");
+              "/dev/zero: is neither a file nor a folder; copy its content into a file and give that file");
 }
 
-TEST(ReadProblem, SaysWhenAFileIsNoProblemButAModel) {
+TEST(ReadProblem, SaysWhenAFileIsAModel) {
     const test::Folder folder;
     const std::string path = folder.write("a.toml", "title = 'a'\n");
     EXPECT_EQ(test::refusal_of([&] { io::read_problem(path); }),
-              path + ": is a model, not a contact problem; look at it with saltus check");
+              path + ": is a model file, not a contact problem; inspect it with saltus check");
     EXPECT_EQ(test::refusal_of([&] { io::read_problem(folder.file("b.toml")); }),
               folder.file("b.toml") + ": no such file");
 }
 
-TEST(ReadProblem, RefusesBytesThatAreNoText) {
+TEST(ReadProblem, RefusesBytesThatAreNotText) {
     std::mt19937 random(2);
     for (int k = 0; k < 200; ++k) {
         std::string bytes;
@@ -734,7 +734,7 @@ TEST(ReadProblem, RefusesBytesThatAreNoText) {
     }
 }
 
-/// Random damage: an answer or an Error, nothing else.
+/// A randomly damaged text gives a problem or an Error, and never ends the program.
 TEST(ReadProblem, SurvivesRandomDamage) {
     std::mt19937 random(1);
     const std::string sparse = "2\n1\n2\n2\n2\n2\n" + banner +

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "saltus/base/index.hpp"
-#include "saltus/io/results/detail/memory_limit.hpp"
+#include "saltus/io/problem/detail/memory_limit.hpp"
 
 namespace saltus::io {
 
@@ -23,7 +23,8 @@ using solvers::LawKind;
 
 namespace {
 
-/// The rows of a problem in blocks: one a contact, and the last for all rows that the contacts leave over.
+/// The rows of a problem in blocks: one block for each contact; if rows remain, they are bilateral and form the last
+/// block.
 struct RowBlocks {
     RowBlocks(int d, std::size_t contacts, std::size_t rows) : dimension(d), sizes(contacts, d) {
         SALTUS_EXPECT(contacts * ix(dimension) <= rows);
@@ -32,23 +33,26 @@ struct RowBlocks {
         for (const int size : sizes) start.push_back(start.back() + size);
     }
 
+    /// The block of a row.
     int of(int row) const { return row < contact_rows ? row / dimension : static_cast<int>(sizes.size()) - 1; }
 
     int dimension, contact_rows = 0;
     std::vector<int> sizes, start{0};
 };
 
-/// Block row and block column of each block that is there. The diagonal is, whether it is listed or not.
+/// Block row and block column of each block that is present. Blocks on the diagonal are always present, listed or not.
 using Pattern = std::vector<std::pair<int, int>>;
+
+constexpr double bytes_per_number = 8.0;  // of a double
 
 void check_memory(double bytes, const std::string& what, const Place& place) {
     if (bytes > static_cast<double>(memory_limit))
         throw Error(
             what + " needs " + gibibytes(bytes) + "; the limit is " + gibibytes(static_cast<double>(memory_limit)),
-            place, "fewer contacts on one body, or fewer bilateral rows, need less");
+            place, "use fewer contacts on one body or fewer bilateral rows");
 }
 
-/// The pattern sorted, each block once; refused when its blocks need too much.
+/// Sorts the pattern and removes duplicates. Throws Error if its blocks need more than `memory_limit`.
 void settle(Pattern& pattern, const RowBlocks& blocks, const std::string& what, const Place& place) {
     std::sort(pattern.begin(), pattern.end());
     pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
@@ -56,15 +60,15 @@ void settle(Pattern& pattern, const RowBlocks& blocks, const std::string& what, 
     for (const double size : blocks.sizes) entries += size * size;
     for (const auto& [a, b] : pattern)
         if (a != b) entries += static_cast<double>(blocks.sizes[ix(a)]) * blocks.sizes[ix(b)];
-    check_memory(8.0 * entries, what, place);
+    check_memory(bytes_per_number * entries, what, place);
 }
 
-/// A zero in each block, which makes it present.
+/// Adds a zero entry to each block of the pattern, which makes the block present in the matrix.
 void append_zeros(const Pattern& pattern, const RowBlocks& blocks, std::vector<Triplet>& entries) {
     for (const auto& [a, b] : pattern) entries.push_back({blocks.start[ix(a)], blocks.start[ix(b)], 0.0});
 }
 
-/// The laws of all blocks, from those of the contacts.
+/// The laws of all blocks: those of the contacts, and a bilateral law for the last block if there is one.
 std::vector<Law> with_bilateral(std::vector<Law> laws, const RowBlocks& blocks) {
     if (blocks.sizes.size() > laws.size()) laws.push_back({LawKind::bilateral});
     return laws;
@@ -73,6 +77,7 @@ std::vector<Law> with_bilateral(std::vector<Law> laws, const RowBlocks& blocks) 
 using SparseColumns = Eigen::SparseMatrix<double>;
 using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 
+/// The matrix of these entries. Entries that are 0 are left out, so that they couple nothing.
 SparseColumns sparse(const std::vector<Triplet>& entries, int rows, int columns) {
     std::vector<Eigen::Triplet<double>> list;
     list.reserve(entries.size());
@@ -83,7 +88,7 @@ SparseColumns sparse(const std::vector<Triplet>& entries, int rows, int columns)
     return A;
 }
 
-/// The velocities that M couples, body by body, each list ascending.
+/// The bodies: sets of velocities that M couples, each list ascending. Union–find over the entries of M.
 std::vector<std::vector<int>> bodies_of(const SparseColumns& M) {
     std::vector<int> parent(ix(M.rows()));
     std::iota(parent.begin(), parent.end(), 0);
@@ -109,23 +114,26 @@ std::vector<std::vector<int>> bodies_of(const SparseColumns& M) {
     return bodies;
 }
 
-/// Hᵀ M⁻¹ H and Hᵀ M⁻¹ f of one body, on the columns of H that it meets.
+/// The contribution of one body to W and q. Only the columns of H with an entry in a velocity of the body are affected.
 struct Share {
     std::vector<int> columns;  ///< ascending
-    Matrix S;
-    Vector s;
+    Matrix S;                  ///< Hᵀ M⁻¹ H on these columns
+    Vector s;                  ///< Hᵀ M⁻¹ f
 };
 
+/// Fills S and s of one body from its mass matrix, directions and forces. False if the mass matrix is singular.
 bool condense_body(const SparseColumns& M, const Matrix& H, const Vector& f, Share& share) {
     const SparseColumns transposed = M.transpose();
     for (Eigen::Index j = 0; j < M.cols(); ++j)
         if (M.col(j).nonZeros() == 0 || transposed.col(j).nonZeros() == 0) return false;
-    // Some files hold inertias that rounding has left unsymmetric in the last digit.
+    // Some files contain inertias that are unsymmetric in the last digit: ‖M − Mᵀ‖ ≤ 64 ε ‖M‖ counts as symmetric.
     constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
     if (SparseColumns(M - transposed).norm() <= rounding * M.norm()) {
         Eigen::SimplicialLDLT<SparseColumns> ldlt(0.5 * (M + transposed));
         if (ldlt.info() == Eigen::Success && ldlt.vectorD().minCoeff() > 0.0) {
-            // M = Pᵀ L D Lᵀ P, so Hᵀ M⁻¹ H = Yᵀ D⁻¹ Y with L Y = P H. Exact where M is diagonal.
+            // M = Pᵀ L D Lᵀ P, hence Hᵀ M⁻¹ H = Yᵀ D⁻¹ Y with L Y = P H. This is symmetric up to rounding, and exact if
+            // M is diagonal. The strict upper half is replaced by the transposed lower half to make it exactly
+            // symmetric.
             const Matrix PH = ldlt.permutationP() * H;
             const Matrix Y = ldlt.matrixL().solve(PH);
             const Matrix Z = ldlt.vectorD().cwiseInverse().asDiagonal() * Y;
@@ -138,13 +146,13 @@ bool condense_body(const SparseColumns& M, const Matrix& H, const Vector& f, Sha
     Eigen::SparseLU<SparseColumns> lu(M);
     if (lu.info() != Eigen::Success) return false;
     const Vector x = lu.solve(f);
-    const Matrix X = H.cols() > 0 ? Matrix(lu.solve(H)) : H;  // of nothing, Eigen's solve fails
+    const Matrix X = H.cols() > 0 ? Matrix(lu.solve(H)) : H;  // Eigen's solve fails for a matrix without columns
     share.S = H.transpose() * X;
     share.s = H.transpose() * x;
     return X.allFinite() && x.allFinite();
 }
 
-/// The columns of H that a body meets, ascending.
+/// The columns of H that have an entry in a velocity of the body, ascending.
 std::vector<int> columns_of(const std::vector<int>& body, const SparseRows& H) {
     std::vector<int> columns;
     for (const int v : body)
@@ -154,11 +162,12 @@ std::vector<int> columns_of(const std::vector<int>& body, const SparseRows& H) {
     return columns;
 }
 
-/// Where the velocities and the columns of H stand in the body at hand; sized once for all bodies.
+/// Positions of velocities and of columns of H in the matrices of the current body. One workspace for all bodies.
 struct Numbering {
     std::vector<int> velocity, column;
 };
 
+/// Extracts the matrices of a body and condenses them. Throws Error at `place` if its mass matrix is singular.
 Share share_of(const std::vector<int>& body, const SparseColumns& M, const SparseRows& H, const Vector& f,
                Numbering& in_body, const Place& place) {
     Share share{columns_of(body, H), {}, {}};
@@ -183,6 +192,7 @@ Share share_of(const std::vector<int>& body, const SparseColumns& M, const Spars
     return share;
 }
 
+/// Adds the contribution of a body to W and q of the problem.
 void add_share(const Share& share, const RowBlocks& blocks, FrictionProblem& problem) {
     BlockMatrix& W = problem.W;
     const std::size_t count = share.columns.size();
@@ -225,7 +235,7 @@ FrictionProblem local_problem(int dimension, std::span<const Triplet> W, std::ve
     for (const Triplet& t : W)
         if (t.value != 0.0) entries.push_back(t);
 
-    // Each block and the transposed one, as a zero where there is none.
+    // For each block also its transposed block, so that the pattern is symmetric.
     Pattern pattern;
     for (const Triplet& t : entries) {
         const int a = blocks.of(t.row), b = blocks.of(t.column);
@@ -246,19 +256,20 @@ FrictionProblem condense(const Global& global, int dimension, std::vector<Law> l
     const SparseRows H = sparse(global.H, global.velocities, rows);
     const std::vector<std::vector<int>> bodies = bodies_of(M);
 
-    // The contacts that a body meets are all coupled with each other.
+    // A body couples all contacts that act on it with each other.
     const std::string what = "the condensed problem";
     Pattern pattern;
     for (const std::vector<int>& body : bodies) {
         const std::vector<int> columns = columns_of(body, H);
         const auto count = static_cast<double>(columns.size());
-        check_memory(8.0 * count * std::max(count, static_cast<double>(body.size())), what, place);
+        check_memory(bytes_per_number * count * std::max(count, static_cast<double>(body.size())), what, place);
         std::vector<int> touched;
         for (const int c : columns)
             if (touched.empty() || touched.back() != blocks.of(c)) touched.push_back(blocks.of(c));
         for (const int a : touched)
             for (const int b : touched) pattern.emplace_back(a, b);
-        check_memory(8.0 * static_cast<double>(pattern.size()), what, place);
+        constexpr double bytes_per_pair = sizeof(Pattern::value_type);
+        check_memory(bytes_per_pair * static_cast<double>(pattern.size()), what, place);
     }
     settle(pattern, blocks, what, place);
     std::vector<Triplet> zeros;

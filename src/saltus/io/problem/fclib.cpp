@@ -13,8 +13,8 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/problem/detail/memory_limit.hpp"
 #include "saltus/io/results/detail/hdf5_session.hpp"
-#include "saltus/io/results/detail/memory_limit.hpp"
 #include "saltus/io/results/files.hpp"
 
 #endif
@@ -56,6 +56,7 @@ using hdf5::Session;
 
 const char* const damaged = "it may be cut short or damaged";
 
+/// An open FCLIB file. Its functions throw Error with the path of the file and the name of the data at fault.
 class Reader {
 public:
     explicit Reader(const std::string& path)
@@ -72,7 +73,7 @@ public:
 
     Place place() const { return {path_, 0, 0}; }
 
-    /// Whether a path of groups and a last link exists.
+    /// Whether data of this name exist: "group/group/data".
     bool has(const std::string& name) const {
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
             if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -83,6 +84,7 @@ public:
         return data<std::int64_t>(name, H5T_INTEGER, H5T_NATIVE_INT64, "integers");
     }
 
+    /// One integer in [low, high].
     int integer(const std::string& name, std::int64_t low, std::int64_t high) const {
         const std::vector<std::int64_t> values = integers(name);
         if (values.size() != 1) fail(name + " has " + counted(values.size(), "number") + ", not one");
@@ -92,6 +94,7 @@ public:
         return static_cast<int>(values[0]);
     }
 
+    /// Numbers, exactly `count` of them if it is given.
     std::vector<double> reals(const std::string& name, std::optional<std::size_t> count = {}) const {
         std::vector<double> values = data<double>(name, H5T_FLOAT, H5T_NATIVE_DOUBLE, "floating-point numbers");
         if (count && values.size() != *count)
@@ -99,12 +102,14 @@ public:
         return values;
     }
 
+    /// The same; all must be finite.
     std::vector<double> finite(const std::string& name, std::optional<std::size_t> count = {}) const {
         std::vector<double> values = reals(name, count);
         for (std::size_t k = 0; k < values.size(); ++k) check_finite(name, k, values[k]);
         return values;
     }
 
+    /// The same; all must be finite and ≥ 0.
     std::vector<double> coefficients(const std::string& name, std::optional<std::size_t> count = {}) const {
         std::vector<double> values = finite(name, count);
         for (std::size_t k = 0; k < values.size(); ++k)
@@ -134,9 +139,10 @@ private:
         if (H5Tget_class(type.get()) != wanted) fail(name + " does not hold " + what);
         const hssize_t count = H5Sget_simple_extent_npoints(space.get());
         if (count < 0) fail(name + " cannot be read", damaged);
-        // No more numbers than the file has room for; deflate makes at most a thousandth of them.
+        // A damaged file may announce any number of entries. Refuse more than the file has room for.
+        constexpr double deflate_ratio = 1032.0;  // the deflate format cannot compress better than 1032 : 1
         const int filters = H5Pget_nfilters(creation.get());
-        const double room = filters == 0 ? bytes_ : 1032.0 * bytes_;
+        const double room = filters == 0 ? bytes_ : deflate_ratio * bytes_;
         const double size = static_cast<double>(count) * static_cast<double>(H5Tget_size(type.get()));
         if (size > room || static_cast<double>(count) * sizeof(T) > static_cast<double>(memory_limit))
             fail(name + " announces " + std::to_string(count) + " numbers, more than the file can hold", damaged);
@@ -151,14 +157,20 @@ private:
     double bytes_ = 0.0;
 };
 
+/// A matrix as a list of entries.
 struct Sparse {
     int rows = 0, columns = 0;
     std::vector<Triplet> entries;
 };
 
-/// Compressed columns, or with the roles exchanged rows: p where each begins, i the index across.
-void expand(const Reader& in, const std::string& name, bool by_rows, const std::vector<std::int64_t>& p,
+/// How a matrix is compressed: by columns, p[j] … p[j+1] are the entries of column j and i holds their rows; by rows,
+/// with the roles exchanged.
+enum class Compressed { by_columns, by_rows };
+
+/// Adds the entries of a compressed matrix to A.
+void expand(const Reader& in, const std::string& name, Compressed order, const std::vector<std::int64_t>& p,
             const std::vector<std::int64_t>& i, const std::vector<double>& x, Sparse& A) {
+    const bool by_rows = order == Compressed::by_rows;
     const int lines = by_rows ? A.rows : A.columns, across = by_rows ? A.columns : A.rows;
     if (p.size() < ix(lines) + 1)
         in.fail(name + "/p has " + counted(p.size(), "pointer") + ", not " + std::to_string(std::int64_t{lines} + 1));
@@ -181,16 +193,18 @@ void expand(const Reader& in, const std::string& name, bool by_rows, const std::
 }
 
 Sparse read_matrix(const Reader& in, const std::string& name) {
-    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    constexpr std::int64_t max_size = std::numeric_limits<int>::max();
+    // nz ≥ 0: that many triplets. Otherwise the matrix is compressed, and nz tells how.
+    constexpr std::int64_t compressed_rows = -2;
     Sparse A;
     if (!in.has(name)) in.fail(name + " is missing");
-    A.rows = in.integer(name + "/m", 0, most);
-    A.columns = in.integer(name + "/n", 0, most);
-    const int count = in.integer(name + "/nz", -2, most);
+    A.rows = in.integer(name + "/m", 0, max_size);
+    A.columns = in.integer(name + "/n", 0, max_size);
+    const int count = in.integer(name + "/nz", compressed_rows, max_size);
     const std::vector<std::int64_t> p = in.integers(name + "/p"), i = in.integers(name + "/i");
     const std::vector<double> x = in.reals(name + "/x");
     if (count < 0) {
-        expand(in, name, count == -2, p, i, x, A);
+        expand(in, name, count == compressed_rows ? Compressed::by_rows : Compressed::by_columns, p, i, x, A);
         return A;
     }
     const std::size_t room = std::min({p.size(), i.size(), x.size()});
@@ -218,9 +232,9 @@ Vector vector_of(const std::vector<double>& values) {
     return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-/// The bilateral rows of a local problem,
+/// Appends the bilateral rows of a local problem,
 ///     u = W r + V λ + q,   0 = Vᵀ r + R λ + s,
-/// appended to the triplets of W and to q.
+/// to W and q: W becomes [W V; Vᵀ R], q becomes (q, s).
 void read_bilateral(const Reader& in, const std::string& group, Sparse& W, std::vector<double>& q) {
     for (const char* const part : {"/V", "/R", "/vectors/s"})
         if (!in.has(group + part)) in.fail(group + part + " is missing", "V, R and vectors/s belong together");
@@ -228,7 +242,7 @@ void read_bilateral(const Reader& in, const std::string& group, Sparse& W, std::
     check_size(in, group + "/V", V, W.rows, V.columns);
     check_size(in, group + "/R", R, V.columns, V.columns);
     const std::vector<double> s = in.finite(group + "/vectors/s", ix(V.columns));
-    const int first = W.rows;  // q and s are within the memory limit, so that all their rows together are an int
+    const int first = W.rows;  // an int suffices: q and s together are within the memory limit
     for (const Triplet& t : V.entries) {
         W.entries.push_back({t.row, first + t.column, t.value});
         W.entries.push_back({first + t.column, t.row, t.value});
@@ -277,6 +291,7 @@ void read_global(const Reader& in, const std::string& group, ContactProblem& res
     result.global = std::move(global);
 }
 
+/// Reads reactions that the file contains. If λ of bilateral rows is missing then there is no solution.
 void read_solution(const Reader& in, ContactProblem& result) {
     if (!in.has("solution/r")) return;
     const std::size_t rows = std::get<solvers::FrictionProblem>(result.problem).q.size();
@@ -329,7 +344,7 @@ ContactProblem read_fclib(const std::string& path, std::optional<ProblemKind> ki
 
 namespace {
 
-/// A file of HDF5 that exists in memory alone.
+/// Builds an HDF5 file in memory. The bytes are written to disk at once afterwards (see files.hpp).
 class Writer {
 public:
     explicit Writer(std::string target)
@@ -338,7 +353,7 @@ public:
           creation_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose),
           file_(in_memory(), H5Fclose) {
         check(static_cast<bool>(file_));
-        check(H5Pset_obj_track_times(creation_.get(), false) >= 0);  // equal problems, equal bytes
+        check(H5Pset_obj_track_times(creation_.get(), false) >= 0);  // without times, equal problems give equal bytes
     }
 
     void group(const std::string& name) const {
@@ -374,7 +389,7 @@ private:
     }
 
     hid_t in_memory() const {
-        constexpr std::size_t growth = std::size_t{1} << 20;
+        constexpr std::size_t growth = std::size_t{1} << 20;  // bytes by which the file in memory grows
         check(access_ && creation_ && H5Pset_fapl_core(access_.get(), growth, false) >= 0);
         return H5Fcreate(target_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_.get());
     }
@@ -398,18 +413,20 @@ private:
     Id access_, creation_, file_;
 };
 
-/// Some block rows and block columns of a matrix in compressed rows, zeros in present blocks among them.
+/// A part of a block matrix in compressed rows. Zeros inside present blocks are entries too.
 struct CompressedRows {
     std::int32_t rows = 0, columns = 0;
     std::vector<std::int32_t> pointers{0}, indices;
     std::vector<double> values;
 };
 
+/// Blocks begin … end − 1.
 struct Range {
     int begin, end;
     bool has(int block) const { return block >= begin && block < end; }
 };
 
+/// The part of W in these block rows and block columns.
 CompressedRows part_of(const solvers::BlockMatrix& W, Range block_rows, Range block_columns) {
     const auto size = [&](Range r) { return W.start[ix(r.end)] - W.start[ix(r.begin)]; };
     const int first = W.start[ix(block_columns.begin)];
@@ -429,7 +446,7 @@ CompressedRows part_of(const solvers::BlockMatrix& W, Range block_rows, Range bl
     return part;
 }
 
-/// Whether contacts and bilateral rows act on each other by V and Vᵀ, of which the layout holds the first.
+/// Whether contacts and bilateral rows are coupled by V and exactly Vᵀ. The layout stores V only.
 bool couples_symmetrically(const solvers::BlockMatrix& W, Range contacts) {
     for (int a = 0; a < W.blocks(); ++a)
         for (int entry = W.row_start[ix(a)]; entry < W.row_start[ix(a) + 1]; ++entry) {
@@ -445,7 +462,7 @@ bool couples_symmetrically(const solvers::BlockMatrix& W, Range contacts) {
     return true;
 }
 
-/// The number of contacts, which come first, once it is clear that the layout can hold the problem.
+/// The number of contacts, which come before the bilateral rows. Throws Error if the layout cannot hold the problem.
 int writable_contacts(const solvers::FrictionProblem& problem, const Place& target) {
     using solvers::LawKind;
     const auto refuse = [&](const std::string& what) { throw Error("the FCLIB local layout holds " + what, target); };
@@ -455,14 +472,15 @@ int writable_contacts(const solvers::FrictionProblem& problem, const Place& targ
     for (int k = 0; k < problem.contacts(); ++k) {
         const solvers::Law& law = problem.laws[ix(k)];
         if (is_bilateral(law)) continue;
-        if (k > contacts) refuse("bilateral rows after all contacts; contact " + std::to_string(k) + " follows some");
+        if (k > contacts)
+            refuse("bilateral rows after all contacts; contact " + std::to_string(k) + " comes after bilateral rows");
         if (law.kind != problem.laws.front().kind || (law.kind != LawKind::friction2 && law.kind != LawKind::friction3))
-            refuse("contacts with planar or with spatial friction, all alike; contact " + std::to_string(k) +
-                   " is another");
+            refuse("contacts that all have planar friction or all have spatial friction; contact " + std::to_string(k) +
+                   " is different");
         SALTUS_EXPECT(problem.W.block_size(k) == solvers::law_size(law.kind));
     }
     if (!couples_symmetrically(problem.W, {0, contacts}))
-        refuse("what couples contacts and bilateral rows once, and here it is not symmetric");
+        refuse("symmetric couplings of contacts and bilateral rows; here they are not symmetric");
     if (problem.W.values.size() > ix(std::numeric_limits<std::int32_t>::max())) refuse("at most 2^31 - 1 entries");
     return contacts;
 }
@@ -474,7 +492,7 @@ void write_matrix(const Writer& out, const std::string& name, const CompressedRo
     out.group(name);
     one("/m", A.rows);
     one("/n", A.columns);
-    one("/nz", -2);
+    one("/nz", -2);  // compressed rows
     one("/nzmax", static_cast<std::int32_t>(A.values.size()));
     out.write(name + "/p", A.pointers);
     out.write(name + "/i", A.indices);

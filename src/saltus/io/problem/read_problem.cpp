@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/problem/detail/memory_limit.hpp"
 #include "saltus/io/problem/detail/problem_complementarity.hpp"
 #include "saltus/io/problem/detail/problem_friction.hpp"
 #include "saltus/io/problem/detail/problem_scanner.hpp"
 #include "saltus/io/problem/fclib.hpp"
-#include "saltus/io/results/detail/memory_limit.hpp"
 
 namespace saltus::io {
 
@@ -29,9 +29,10 @@ constexpr std::array<std::pair<ProblemKind, std::string_view>, 7> kind_names{{{P
 
 bool is_friction(ProblemKind kind) { return kind <= ProblemKind::grfc; }
 
-/// A text read to its end in the layout that was tried.
+/// What a layout gives when a text fits it. Friction texts are not assembled yet, because that is expensive.
 using Layout = std::variant<FrictionText, ContactProblem>;
 
+/// Tries one family of layouts: friction (`fc`), `lcp` with relay, or `mlcp`. Throws Misfit.
 Layout read_layout(std::string_view text, ProblemKind family, std::optional<ProblemKind> kind) {
     Scanner in(text);
     if (is_friction(family)) return read_friction(in, kind);
@@ -56,8 +57,9 @@ ProblemKind kind_of(const Layout& layout) {
     return std::get<ContactProblem>(layout).kind;
 }
 
-/// `2 storage 2 ...` is an lcp of two unknowns, and not a sparse matrix of planar contacts, unless the banner of one
-/// follows. Both would fail in the end where there is a fault, but the message would be that of the wrong one.
+/// Whether a text begins `2 storage 2 …`: an lcp with two unknowns. Planar contacts begin with 2 too, and then the
+/// second word is their number; only the word CSparse in the head of a sparse matrix tells them apart. Without this
+/// test a faulty lcp would get the message of the friction layout.
 bool begins_like_lcp_of_two(std::string_view text) {
     Scanner in(text);
     std::array<Word, 7> word;
@@ -70,7 +72,7 @@ bool begins_like_lcp_of_two(std::string_view text) {
 const char* const beginnings =
     "expected the dimension of a contact (2, 3 or 5), the number of unknowns, or the two flags of an mlcp";
 
-/// The one layout that fits; Misfit when there is none, or more than one.
+/// The one layout that fits. Throws Misfit if none fits, or more than one.
 Layout infer_layout(std::string_view text) {
     std::vector<Layout> fits;
     std::optional<Misfit> furthest;
@@ -86,7 +88,7 @@ Layout infer_layout(std::string_view text) {
     if (fits.size() > 1) {
         std::vector<std::string> names;
         for (const Layout& layout : fits) names.emplace_back(to_string(kind_of(layout)));
-        throw Misfit{beginning, "the content fits " + listing(names), "say which it is with --kind"};
+        throw Misfit{beginning, "the content fits " + listing(names), "give the kind with --kind"};
     }
     if (!fits.empty()) return std::move(fits.front());
     if (furthest->offset == beginning)
@@ -94,7 +96,7 @@ Layout infer_layout(std::string_view text) {
     throw *furthest;
 }
 
-/// What to tell someone who gave a kind that the text does not have.
+/// The remedy for a text that does not have the kind that was given: the kind that it has, if it can be inferred.
 std::string other_kind(std::string_view text, ProblemKind kind) {
     try {
         const ProblemKind found = kind_of(infer_layout(text));
@@ -104,20 +106,21 @@ std::string other_kind(std::string_view text, ProblemKind kind) {
     return {};
 }
 
-/// The first bytes of a file, at most so many.
-std::string content_of(const std::string& path, std::uintmax_t most) {
+/// The first bytes of a file, at most `limit`.
+std::string content_of(const std::string& path, std::uintmax_t limit) {
     namespace fs = std::filesystem;
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) throw Error("no such file", {path, 0, 0});
-    if (fs::is_directory(status)) throw Error("is a folder, not a file", {path, 0, 0}, "name the problem files in it");
+    if (fs::is_directory(status)) throw Error("is a folder, not a file", {path, 0, 0}, "give the problem files in it");
     if (!fs::is_regular_file(status))
-        throw Error("is neither a file nor a folder", {path, 0, 0}, "copy what it gives into a file, and name that");
+        throw Error("is neither a file nor a folder", {path, 0, 0}, "copy its content into a file and give that file");
     const std::uintmax_t size = fs::file_size(path, error);
     if (error) throw Error("cannot be read: " + error.message(), {path, 0, 0});
+    // A number takes at least 2 bytes in a text and 8 bytes in memory.
     if (size > 2 * memory_limit) throw Error("is too large: the limit is 4 GiB", {path, 0, 0});
     std::ifstream in(path, std::ios::binary);
-    std::string content(static_cast<std::size_t>(std::min(size, most)), '\0');
+    std::string content(static_cast<std::size_t>(std::min(size, limit)), '\0');
     in.read(content.data(), static_cast<std::streamsize>(content.size()));
     if (!in) throw Error("cannot be read", {path, 0, 0});
     return content;
@@ -148,11 +151,11 @@ ContactProblem parse_problem(std::string_view text, const std::string& file, std
 }
 
 ContactProblem read_problem(const std::string& path, std::optional<ProblemKind> kind) {
-    constexpr std::uintmax_t enough_to_tell = 8, all = 2 * memory_limit;
-    if (is_hdf5(content_of(path, enough_to_tell))) return read_fclib(path, kind);
+    constexpr std::uintmax_t hdf5_signature_bytes = 8, whole_file = 2 * memory_limit;
+    if (is_hdf5(content_of(path, hdf5_signature_bytes))) return read_fclib(path, kind);
     if (path.ends_with(".toml"))
-        throw Error("is a model, not a contact problem", {path, 0, 0}, "look at it with saltus check");
-    return parse_problem(content_of(path, all), path, kind);
+        throw Error("is a model file, not a contact problem", {path, 0, 0}, "inspect it with saltus check");
+    return parse_problem(content_of(path, whole_file), path, kind);
 }
 
 }  // namespace saltus::io

@@ -15,7 +15,8 @@ namespace saltus::io {
 
 namespace {
 
-/// Which rows of M are equalities, from the blocks that the file lists.
+/// Which rows of M are equalities (true) and which complementarities. The file gives the first row of each block, then
+/// a flag for each block: 0 for equalities.
 std::vector<bool> read_free_rows(Scanner& in, std::int64_t n, std::int64_t m) {
     const std::int64_t size = n + m;
     std::vector<std::int64_t> start{in.integer({"the first of the starts of the blocks"}, 0, 0)};
@@ -31,9 +32,10 @@ std::vector<bool> read_free_rows(Scanner& in, std::int64_t n, std::int64_t m) {
     return free;
 }
 
-/// The second form of a mixed problem, M = [A C; D B], q = (a, b), with the number of each entry's word in the file.
+/// The second form of a mixed problem, M = [A C; D B], q = (a, b). `word` and `q_word` hold where each entry stands:
+/// the number of words after `at`.
 struct Parts {
-    std::size_t at = 0;  ///< where A begins
+    std::size_t at = 0;  ///< offset of the first entry of A
     Matrix M;
     Vector q;
     Eigen::MatrixXi word;
@@ -69,7 +71,8 @@ Parts read_parts(Scanner& in, int n, int m) {
     return parts;
 }
 
-/// The rows of M that the rows of [A C; D B] are: equalities, then complementarities; likewise the columns.
+/// For each row of [A C; D B] the corresponding row of M: first n equalities, then m complementarities. The same order
+/// holds for the columns.
 std::vector<int> rows_in_parts(const std::vector<bool>& free, int n, int m) {
     std::vector<int> order;
     for (int i = 0; i < static_cast<int>(free.size()); ++i)
@@ -80,12 +83,15 @@ std::vector<int> rows_in_parts(const std::vector<bool>& free, int n, int m) {
     return order;
 }
 
+/// Throws Misfit if the two forms of a mixed problem differ by more than the printed digits. Rows of q that (M, q) does
+/// not give (`q_known` is false) are not compared.
 void check_same(const Scanner& in, const Parts& parts, const solvers::MixedComplementarity& mixed,
                 const std::vector<int>& rows, const std::vector<int>& columns, const std::vector<bool>& q_known) {
-    constexpr double tolerance = 1e-6;  // the shortest files have 6 digits
+    // |difference| ≤ tolerance × largest entry. Files with the fewest digits have 6.
+    constexpr double tolerance = 1e-6;
     const auto refuse = [&](int word, double here, double there) {
-        throw Misfit{in.word_after(parts.at, ix(word)), "the two forms of the problem differ: here stands " +
-                                                            number_text(here) + ", in (M, q) " + number_text(there)};
+        throw Misfit{in.word_after(parts.at, ix(word)), "the two forms of the problem differ: " + number_text(here) +
+                                                            " here, " + number_text(there) + " in (M, q)"};
     };
     const double scale = std::max(mixed.M.cwiseAbs().maxCoeff(), parts.M.cwiseAbs().maxCoeff());
     double q_scale = parts.q.cwiseAbs().maxCoeff();
@@ -108,7 +114,7 @@ void check_same(const Scanner& in, const Parts& parts, const solvers::MixedCompl
 ContactProblem read_lcp_or_relay(Scanner& in, std::optional<ProblemKind> kind) {
     const std::int64_t n = in.integer({"the number of unknowns"}, 1);
     const Size size{n, counted(ix(n), "unknown")};
-    const TextMatrix M = read_matrix(in, "M", size, size, true);
+    const TextMatrix M = read_matrix(in, "M", size, size, MatrixUse::dense);
     ContactProblem result;
     if (kind) {
         result.kind = *kind;
@@ -119,7 +125,7 @@ ContactProblem read_lcp_or_relay(Scanner& in, std::optional<ProblemKind> kind) {
                          "after M and q come " +
                              (follow > 3 * n ? "more than " + std::to_string(2 * n) : std::to_string(follow - n)) +
                              " more numbers; an lcp has none, a relay " + std::to_string(2 * n),
-                         "say which it is: --kind lcp or --kind relay"};
+                         "give the kind: --kind lcp or --kind relay"};
         result.kind = follow == 3 * n ? ProblemKind::relay : ProblemKind::lcp;
     }
     const Vector q = in.vector(n, "q");
@@ -144,7 +150,8 @@ ContactProblem read_mlcp(Scanner& in) {
     const std::size_t flags_at = in.position();
     const bool with_matrix = in.integer({"the flag of the form (M, q)"}, 0, 1) == 1;
     const bool with_parts = in.integer({"the flag of the form (A, B, C, D, a, b)"}, 0, 1) == 1;
-    if (!with_matrix && !with_parts) throw Misfit{flags_at, "a mixed problem with neither of its two forms"};
+    if (!with_matrix && !with_parts)
+        throw Misfit{flags_at, "both flags are 0: the file contains neither (M, q) nor (A, B, C, D, a, b)"};
     const std::size_t size_at = in.position();
     const auto n = static_cast<int>(in.integer({"the number of equalities"}));
     const auto m = static_cast<int>(in.integer({"the number of complementarities"}));
@@ -164,24 +171,24 @@ ContactProblem read_mlcp(Scanner& in) {
 
     mixed.free = read_free_rows(in, n, m);
     const std::size_t rows_at = in.word_after(in.position(), 1);
-    const TextMatrix M = read_matrix(in, "M", {}, {n + m, counted(ix(n + m), "unknown")}, true);
+    const TextMatrix M = read_matrix(in, "M", {}, {n + m, counted(ix(n + m), "unknown")}, MatrixUse::dense);
     const int surplus = M.rows - n - m;
     if (surplus < 0)
         throw Misfit{rows_at,
                      "M has " + std::to_string(M.rows) + " rows, fewer than the " + counted(ix(n + m), "unknown")};
     const std::vector<int> columns = rows_in_parts(mixed.free, n, m);
     if (surplus > 0) {
-        // More equalities than free unknowns. The file has as many numbers of q as M has columns: the first ones. The
-        // last ones, those of the complementarities, stand in b.
+        // M has more rows than columns: more equalities than free unknowns. The q of (M, q) has only as many numbers as
+        // M has columns. The missing last ones belong to complementarities and are taken from b of the second form.
         const bool equalities_first = std::is_sorted(columns.begin(), columns.end());
         if (!with_parts || !equalities_first || surplus > m)
             throw Misfit{rows_at, "M has " + std::to_string(M.rows) + " rows for " + counted(ix(n + m), "unknown") +
-                                      ", and the file does not say all of q"};
+                                      ", and the file does not contain all of q"};
         mixed.free.insert(mixed.free.begin(), ix(surplus), true);
     }
     mixed.q = Vector::Zero(M.rows);
     mixed.q.head(n + m) = in.vector(n + m, "q");
-    mixed.M = dense(M);  // no earlier, so that a file without its q does not take the memory
+    mixed.M = dense(M);  // after q, so that a file that is cut short does not cost the memory
     if (with_parts) {
         const Parts parts = read_parts(in, n, m);
         const std::vector<int> rows = rows_in_parts(mixed.free, n, m);

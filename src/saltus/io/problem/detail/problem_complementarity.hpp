@@ -7,13 +7,16 @@
 #include "saltus/io/problem/read_problem.hpp"
 
 /// Complementarity problems in text:
-///     n M q [lb ub]          s1 s2 n m [blocks flags M q] [A B C D a b]
+///
+///     lcp, relay:  n  M  q  [lb ub]
+///     mlcp:        flag flag n m  [starts and flags of blocks, M, q]  [A B C D a b]
 namespace saltus::io {
 
-/// Without a kind, how many numbers follow M tells which of the two it is.
+/// Reads an lcp or a relay. If `kind` is not given then the number of numbers behind M decides. Throws Misfit.
 ContactProblem read_lcp_or_relay(Scanner& in, std::optional<ProblemKind> kind);
 
-/// Where both forms are given they must agree.
+/// Reads an mlcp with n equalities and m complementarities. The file gives it in one or both of two forms: (M, q) with
+/// blocks, and M = [A C; D B], q = (a, b). If both are given then they must agree. Throws Misfit.
 ContactProblem read_mlcp(Scanner& in);
 
 }  // namespace saltus::io

@@ -29,22 +29,25 @@ void read_local_rest(Scanner& in, FrictionText& problem) {
 void read_global_rest(Scanner& in, FrictionText& problem) {
     const std::int64_t rows = std::int64_t{problem.dimension} * problem.contacts;
     const TextMatrix H = read_matrix(
-        in, "H", {problem.first.rows, "like M"},
+        in, "H", {problem.first_matrix.rows, "like M"},
         {rows, counted(ix(problem.contacts), "contact") + " of dimension " + std::to_string(problem.dimension)});
     problem.global = true;
-    Global beside;
-    beside.velocities = problem.first.rows;
-    beside.H = H.entries;
-    beside.f = in.vector(problem.first.rows, "q");
-    beside.w = in.vector(rows, "b");
-    problem.beside = std::move(beside);
+    Global data;
+    data.velocities = problem.first_matrix.rows;
+    data.H = H.entries;
+    data.f = in.vector(problem.first_matrix.rows, "q");
+    data.w = in.vector(rows, "b");
+    problem.global_data = std::move(data);
     read_coefficients(in, problem);
 }
 
-/// After a first matrix that could be W as well as M.
+/// Reads on after a first matrix that can be W (local) or M (global), because it has d·contacts rows. If a matrix
+/// follows then the problem is global. If the global reading fails, the numbers may still be exactly those of a local
+/// problem: q and mu that happen to look like the head of a matrix. This is accepted only if the head has another size;
+/// otherwise the text is ambiguous and the user has to give the kind.
 void read_undecided_rest(Scanner& in, FrictionText& problem) {
     const std::size_t start = in.position();
-    const std::int64_t size = problem.first.rows;
+    const std::int64_t size = problem.first_matrix.rows;
     const Announced announced = in.at_end() ? Announced::no : matrix_announced(in, size, size);
     if (announced == Announced::no) return read_local_rest(in, problem);
     try {
@@ -57,13 +60,13 @@ void read_undecided_rest(Scanner& in, FrictionText& problem) {
             throw announced == Announced::of_another_size ? as_local : misfit;
         }
         if (in.count_numbers(1) > 0) throw misfit;
-        if (announced == Announced::of_another_size) return;  // integers that are just those of q and mu
+        if (announced == Announced::of_another_size) return;  // the integers are q and mu
     }
     const std::string local = problem.dimension == 5 ? "rfc" : "fc", global = "g" + local;
     throw Misfit{
         start,
         "from here on this is q of a local problem (" + local + "), or H of a global one (" + global + ") cut short",
-        "say which it is: --kind " + local + " or --kind " + global};
+        "give the kind: --kind " + local + " or --kind " + global};
 }
 
 }  // namespace
@@ -87,18 +90,18 @@ FrictionText read_friction(Scanner& in, std::optional<ProblemKind> kind) {
     const std::string need = counted(ix(problem.contacts), "contact") + " of dimension " + std::to_string(d);
     problem.matrix_at = in.position();
     if (kind && !is_global(*kind)) {
-        problem.first = read_matrix(in, "W", {rows, need}, {rows, need});
+        problem.first_matrix = read_matrix(in, "W", {rows, need}, {rows, need});
         read_local_rest(in, problem);
         return problem;
     }
 
-    // Looked at before the matrix is read, to know what its columns must be.
+    // Look ahead at the number of rows: the matrix must be square.
     const std::size_t size_at = in.word_after(problem.matrix_at, 1);
     Scanner ahead = in;
     ahead.go_to(size_at);
     const std::int64_t size = integer_of(ahead.peek().text).value_or(-1);
     try {
-        problem.first = read_matrix(in, !kind && (size == rows || size < 0) ? "W" : "M", {}, {size, "square"});
+        problem.first_matrix = read_matrix(in, !kind && (size == rows || size < 0) ? "W" : "M", {}, {size, "square"});
     } catch (Misfit& misfit) {
         if (!kind && size >= 0 && size != rows)
             misfit.remedy =
@@ -129,12 +132,12 @@ ContactProblem assembled(FrictionText&& text, const Place& matrix_place) {
     result.contacts = text.contacts;
     std::vector<solvers::Law> laws = contact_laws(text.dimension, text.mu, text.mu_rolling);
     if (text.global) {
-        text.beside->M = std::move(text.first.entries);
-        result.problem = condense(*text.beside, text.dimension, std::move(laws), matrix_place);
-        result.global = std::move(text.beside);
+        text.global_data->M = std::move(text.first_matrix.entries);
+        result.problem = condense(*text.global_data, text.dimension, std::move(laws), matrix_place);
+        result.global = std::move(text.global_data);
     } else {
         result.problem =
-            local_problem(text.dimension, text.first.entries, std::move(text.q), std::move(laws), matrix_place);
+            local_problem(text.dimension, text.first_matrix.entries, std::move(text.q), std::move(laws), matrix_place);
     }
     return result;
 }

@@ -9,27 +9,31 @@
 #include "saltus/io/problem/detail/problem_scanner.hpp"
 #include "saltus/io/problem/read_problem.hpp"
 
-/// Friction contacts in text, local or global, with rolling or without:
-///     d contacts W q mu [mu_r]          d contacts M H q b mu [mu_r]
+/// Friction problems in text, local or global, with or without rolling (d = 5):
+///
+///     local:   d contacts  W  q  mu [mu_r]
+///     global:  d contacts  M  H  q  b  mu [mu_r]
 namespace saltus::io {
 
-/// A layout read to its end. What costs more than reading is left for when it is known that this one is wanted.
+/// The numbers of a friction text. `assembled` makes the problem from them, which is expensive; it is called only if
+/// this layout turns out to be the one that fits.
 struct FrictionText {
     int dimension = 0, contacts = 0;
     bool global = false;
-    std::size_t matrix_at = 0;
-    TextMatrix first;  ///< W, or M
-    std::vector<double> q;
-    std::optional<Global> beside;
+    std::size_t matrix_at = 0;          ///< offset of the first matrix in the text, for messages
+    TextMatrix first_matrix;            ///< W if local, M if global
+    std::vector<double> q;              ///< local only
+    std::optional<Global> global_data;  ///< global only: H, f and w; M stays in `first_matrix`
     std::vector<double> mu, mu_rolling;
 };
 
 ProblemKind kind_of(const FrictionText& text);
 
-/// Without a kind, local or global is found from what follows the first matrix (see read_problem.hpp).
+/// Reads a friction text. If `kind` is not given then the words after the first matrix decide whether it is local or
+/// global (see read_problem.hpp). Throws Misfit.
 FrictionText read_friction(Scanner& in, std::optional<ProblemKind> kind);
 
-/// A mass matrix that is singular is an Error at the place of the matrix.
+/// The problem of a friction text; a global one is condensed. Throws Error at `matrix_place` if M is singular.
 ContactProblem assembled(FrictionText&& text, const Place& matrix_place);
 
 }  // namespace saltus::io

@@ -7,12 +7,13 @@
 #include <optional>
 
 #include "saltus/base/index.hpp"
-#include "saltus/io/results/detail/memory_limit.hpp"
+#include "saltus/io/problem/detail/memory_limit.hpp"
 
 namespace saltus::io {
 
 namespace {
 
+/// The number of rows or columns (`direction`), which must be `size`.
 std::int64_t read_size(Scanner& in, const std::string& name, const char* direction, const Size& size) {
     const std::size_t offset = in.position();
     const std::int64_t value = in.integer({"the number of " + std::string(direction) + " of " + name});
@@ -22,6 +23,7 @@ std::int64_t read_size(Scanner& in, const std::string& name, const char* directi
     return value;
 }
 
+/// Storage 0: rows and columns again, then all entries column by column.
 void read_dense(Scanner& in, const std::string& name, TextMatrix& A) {
     const std::size_t offset = in.position();
     in.integer({"the repeated number of rows of " + name}, A.rows, A.rows);
@@ -35,18 +37,20 @@ void read_dense(Scanner& in, const std::string& name, TextMatrix& A) {
             if (const double value = in.real({name, k++, ix(count)}); value != 0.0) A.entries.push_back({i, j, value});
 }
 
-/// Ascending ends of blocks, the last one the number of rows (columns).
+/// The ends of block rows (or columns), ascending. The last end is the number of rows (columns). A 0 is put in front.
 std::vector<int> read_ends(Scanner& in, const std::string& name, std::int64_t count, int last) {
     in.require(count, name);
     std::vector<int> ends{0};
     for (std::size_t k = 0; k < ix(count); ++k) {
-        const int others = static_cast<int>(ix(count) - k) - 1;  // each at least one row
+        const int others = static_cast<int>(ix(count) - k) - 1;  // blocks that follow, at least one row each
         ends.push_back(
             static_cast<int>(in.integer({name, k, ix(count)}, others == 0 ? last : ends.back() + 1, last - others)));
     }
     return ends;
 }
 
+/// Storage 1: the ends of block rows and block columns, row pointers and block columns, then the blocks one after the
+/// other, column by column.
 void read_blocks(Scanner& in, const std::string& name, TextMatrix& A) {
     const std::int64_t blocks = in.integer({"the number of blocks of " + name});
     if (blocks == 0) return;
@@ -88,7 +92,7 @@ void read_blocks(Scanner& in, const std::string& name, TextMatrix& A) {
         }
 }
 
-/// "12-by-30," with the sizes known.
+/// The words "12-by-30," with the size of A.
 void read_by(Scanner& in, const std::string& name, const TextMatrix& A) {
     const std::string wanted = std::to_string(A.rows) + "-by-" + std::to_string(A.columns) + ",";
     const Word word = in.expect({"'" + wanted + "' for " + name});
@@ -96,7 +100,7 @@ void read_by(Scanner& in, const std::string& name, const TextMatrix& A) {
         throw Misfit{word.offset, "expected '" + wanted + "' for " + name + ", found " + quoted(word)};
 }
 
-/// "nzmax: 10 nnz: 8" and perhaps a comma.
+/// The words "nzmax: 10 nnz: 8"; a comma may follow. Returns nnz, the number of entries.
 std::int64_t read_count(Scanner& in, const std::string& name) {
     in.literal("nzmax:");
     in.expect({"nzmax"});
@@ -110,6 +114,7 @@ std::int64_t read_count(Scanner& in, const std::string& name) {
     return *count;
 }
 
+/// Entries `row column : value`. With `half` only the lower half of a symmetric matrix is stored.
 void read_triplets(Scanner& in, const std::string& name, TextMatrix& A, bool half) {
     in.literal("triplet:");
     read_by(in, name, A);
@@ -130,7 +135,8 @@ void read_triplets(Scanner& in, const std::string& name, TextMatrix& A, bool hal
     }
 }
 
-/// Compressed columns, or rows: the line of each is headed `col j` or `row j`.
+/// Compressed columns, or compressed rows: each line begins with `col j` or `row j`. Some programs write `col` for rows
+/// as well.
 void read_compressed(Scanner& in, const std::string& name, TextMatrix& A, bool by_rows) {
     read_by(in, name, A);
     const std::size_t count_at = in.position();
@@ -163,19 +169,21 @@ void read_compressed(Scanner& in, const std::string& name, TextMatrix& A, bool b
                                    " are listed"};
 }
 
+/// Storage 2, as the library CSparse prints it. A number tells the layout.
 void read_sparse(Scanner& in, const std::string& name, TextMatrix& A) {
     const std::size_t offset = in.position();
-    const std::int64_t origin = in.integer({"the layout of the sparse matrix " + name}, 1, 4);
+    enum Layout : std::int64_t { triplets = 1, columns = 2, rows = 3, lower_triplets = 4 };
+    const std::int64_t layout = in.integer({"the layout of the sparse matrix " + name}, triplets, lower_triplets);
     const std::size_t banner = in.position();
     in.literal("CSparse");
-    in.go_to(banner);  // which may be that word alone
+    in.go_to(banner);  // the banner is one line that begins with this word
     in.skip_line();
-    if (origin == 4 && A.rows != A.columns)
+    if (layout == lower_triplets && A.rows != A.columns)
         throw Misfit{offset, name + " is half of a symmetric matrix but not square"};
-    if (origin == 1 || origin == 4)
-        read_triplets(in, name, A, origin == 4);
+    if (layout == triplets || layout == lower_triplets)
+        read_triplets(in, name, A, layout == lower_triplets);
     else
-        read_compressed(in, name, A, origin == 3);
+        read_compressed(in, name, A, layout == rows);
 }
 
 }  // namespace
@@ -191,13 +199,13 @@ void check_dense_size(std::size_t offset, std::string_view name, std::int64_t ro
                      remedy};
 }
 
-TextMatrix read_matrix(Scanner& in, const std::string& name, const Size& rows, const Size& columns, bool made_dense) {
+TextMatrix read_matrix(Scanner& in, const std::string& name, const Size& rows, const Size& columns, MatrixUse use) {
     const std::int64_t storage = in.integer({"the storage of " + name + " (0 dense, 1 blocks, 2 sparse)"}, 0, 2);
     const std::size_t offset = in.position();
     TextMatrix A;
     A.rows = static_cast<int>(read_size(in, name, "rows", rows));
     A.columns = static_cast<int>(read_size(in, name, "columns", columns));
-    if (made_dense) check_dense_size(offset, name, A.rows, A.columns);
+    if (use == MatrixUse::dense) check_dense_size(offset, name, A.rows, A.columns);
     if (storage == 0)
         read_dense(in, name, A);
     else if (storage == 1)

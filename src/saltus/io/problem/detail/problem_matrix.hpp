@@ -10,34 +10,43 @@
 #include "saltus/io/problem/condense.hpp"
 #include "saltus/io/problem/detail/problem_scanner.hpp"
 
-/// The matrices of a problem text: `storage rows columns`, then dense (0), blocks (1) or sparse (2).
+/// Matrices in a problem text: `storage rows columns`, then the entries. Storage 0 is dense, 1 blocks, 2 sparse.
 namespace saltus::io {
 
+/// A matrix as a list of entries. Entries with the same row and column are added.
 struct TextMatrix {
     int rows = 0, columns = 0;
-    std::vector<Triplet> entries;  ///< those that meet add up
+    std::vector<Triplet> entries;
 };
 
 Matrix dense(const TextMatrix& A);
 
-/// A number of rows or columns that the matrix must have, and what demands it. Any when negative.
+/// The number of rows or columns that a matrix must have.
 struct Size {
-    std::int64_t value = -1;
-    std::string reason{};
+    std::int64_t value = -1;  ///< any number if negative
+    std::string reason{};     ///< why, for messages: "3 contacts of dimension 2"
 };
 
-/// `made_dense`: the caller will want it so, and a size beyond the memory limit is refused whatever the storage.
-TextMatrix read_matrix(Scanner& in, const std::string& name, const Size& rows, const Size& columns,
-                       bool made_dense = false);
+/// Whether the caller needs a matrix as dense. Then a size beyond `memory_limit` is refused in every storage.
+enum class MatrixUse { sparse, dense };
 
-/// Refuses a dense matrix beyond the memory limit.
+/// Reads a matrix. `name` is its name in messages. Throws Misfit.
+TextMatrix read_matrix(Scanner& in, const std::string& name, const Size& rows, const Size& columns,
+                       MatrixUse use = MatrixUse::sparse);
+
+/// Throws Misfit at `offset` if a dense matrix of this size needs more than `memory_limit`.
 void check_dense_size(std::size_t offset, std::string_view name, std::int64_t rows, std::int64_t columns,
                       const char* remedy = "check the sizes; complementarity problems are kept dense");
 
-enum class Announced { no, of_another_size, cut_short, yes };
+/// Whether the next words can be the head of a matrix: storage, rows, columns as integers.
+enum class Announced {
+    no,
+    of_another_size,  ///< a head, but with another number of rows or columns
+    cut_short,        ///< the file ends inside a head that fits so far
+    yes,
+};
 
-/// Whether a matrix of that size is announced next, in integers; `cut_short` when all that is left of the file would be
-/// the beginning of that.
+/// Looks for the head of a matrix of this size. `in` is a copy, so that the caller's position does not change.
 Announced matrix_announced(Scanner in, std::int64_t rows, std::int64_t columns);
 
 }  // namespace saltus::io

@@ -16,15 +16,16 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 const char* const cut_short = "it is cut short, or a size before this place is too large";
 
-std::string words(const What& what) {
-    std::string text(what.name);
-    if (what.count > 0) text += ", number " + std::to_string(what.index + 1) + " of " + std::to_string(what.count);
+std::string words(const NumberLabel& label) {
+    std::string text(label.name);
+    if (label.count > 0) text += ", number " + std::to_string(label.index + 1) + " of " + std::to_string(label.count);
     return text;
 }
 
-void check_range(const Word& word, const What& what, std::int64_t value, std::int64_t low, std::int64_t high) {
+void check_range(const Word& word, const NumberLabel& label, std::int64_t value, std::int64_t low, std::int64_t high) {
     if (value >= low && value <= high) return;
-    std::string message = subject(what) + std::to_string(value) + ", ";
+    std::string message = subject(label) + std::to_string(value) + ", ";
+    // Bounds of this size come from the type (largest int, divided by at most 5 rows a contact), not from the file.
     constexpr std::int64_t no_bound = std::numeric_limits<int>::max() / 5;
     if (low == high)
         message += "not " + std::to_string(low);
@@ -41,18 +42,20 @@ Place place_of(std::string_view text, std::size_t offset, const std::string& fil
     const std::string_view before = text.substr(0, offset);
     const std::size_t newline = before.rfind('\n');
     const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+    // In UTF-8 the bytes 10xxxxxx continue a character.
     const auto characters =
         std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
     return {file, static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
             static_cast<int>(characters) + 1};
 }
 
-std::string subject(const What& what) { return words(what) + (what.count > 0 ? ", is " : " is "); }
+std::string subject(const NumberLabel& label) { return words(label) + (label.count > 0 ? ", is " : " is "); }
 
 std::string quoted(const Word& word) {
     std::string text = "'";
-    for (const char c : word.text.substr(0, 32)) text += c >= ' ' && c <= '~' ? c : '.';
-    return text + (word.text.size() > 32 ? "...'" : "'");
+    constexpr std::size_t shown_characters = 32;
+    for (const char c : word.text.substr(0, shown_characters)) text += c >= ' ' && c <= '~' ? c : '.';
+    return text + (word.text.size() > shown_characters ? "...'" : "'");
 }
 
 std::optional<std::int64_t> integer_of(std::string_view text) {
@@ -78,7 +81,8 @@ std::optional<double> real_of(std::string_view text) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, format);
     if (end != digits.data() + digits.size() || error == std::errc::invalid_argument) return {};
     if (error == std::errc::result_out_of_range) {
-        // from_chars does not say on which side.
+        // from_chars does not say whether the number is too small or too large. It is too small if its exponent is
+        // negative, or without exponent if all digits before the point are 0.
         const std::size_t exponent = digits.find_first_of(format == std::chars_format::hex ? "pP" : "eE");
         const bool small = exponent == std::string_view::npos
                                ? digits.substr(0, digits.find('.')).find_first_not_of('0') == std::string_view::npos
@@ -108,25 +112,25 @@ void Scanner::skip_line() {
     skip_space();
 }
 
-Word Scanner::expect(const What& what) {
-    if (at_end()) throw Misfit{at_, "the file ends where " + words(what) + " was expected", cut_short};
+Word Scanner::expect(const NumberLabel& label) {
+    if (at_end()) throw Misfit{at_, "the file ends where " + words(label) + " was expected", cut_short};
     return next();
 }
 
-std::int64_t Scanner::integer(const What& what, std::int64_t low, std::int64_t high) {
-    const Word word = expect(what);
+std::int64_t Scanner::integer(const NumberLabel& label, std::int64_t low, std::int64_t high) {
+    const Word word = expect(label);
     const std::optional<std::int64_t> value = integer_of(word.text);
-    if (!value) throw Misfit{word.offset, "expected an integer, " + words(what) + ", found " + quoted(word)};
-    check_range(word, what, *value, low, high);
+    if (!value) throw Misfit{word.offset, "expected an integer, " + words(label) + ", found " + quoted(word)};
+    check_range(word, label, *value, low, high);
     return *value;
 }
 
-double Scanner::real(const What& what) {
-    const Word word = expect(what);
+double Scanner::real(const NumberLabel& label) {
+    const Word word = expect(label);
     const std::optional<double> value = real_of(word.text);
-    if (!value) throw Misfit{word.offset, "expected " + words(what) + ", found " + quoted(word)};
+    if (!value) throw Misfit{word.offset, "expected " + words(label) + ", found " + quoted(word)};
     if (!std::isfinite(*value))
-        throw Misfit{word.offset, subject(what) + quoted(word) + ", not finite", "give a finite number"};
+        throw Misfit{word.offset, subject(label) + quoted(word) + ", not finite", "give a finite number"};
     return *value;
 }
 
@@ -171,10 +175,10 @@ std::vector<double> Scanner::coefficients(std::int64_t count, std::string_view n
     return values;
 }
 
-std::int64_t Scanner::count_numbers(std::int64_t most) const {
+std::int64_t Scanner::count_numbers(std::int64_t limit) const {
     Scanner ahead = *this;
     std::int64_t count = 0;
-    while (count < most && !ahead.at_end() && real_of(ahead.next().text)) ++count;
+    while (count < limit && !ahead.at_end() && real_of(ahead.next().text)) ++count;
     return count;
 }
 

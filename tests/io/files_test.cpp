@@ -43,7 +43,7 @@ TEST(WriteFile, ReplacesWhatWasThere) {
     EXPECT_EQ(folder.names(), Names{"out.json"});
 }
 
-TEST(WriteFile, CanWriteNothing) {
+TEST(WriteFile, WritesAnEmptyFile) {
     const test::Folder folder;
     io::write_file(folder.path().string(), "empty", "");
     EXPECT_EQ(folder.names(), Names{"empty"});

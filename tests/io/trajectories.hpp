@@ -12,7 +12,7 @@
 namespace saltus::test {
 
 /// A ball of mass 1 under g = 8, dropped from 1: impacts at t = 1/2, 1, 5/4, … with e = 1/2, in numbers without
-/// rounding; the arcs are the parabolas. Ends at t = 5/4 + 1/8, before the third impact would be followed up.
+/// rounding; the arcs are the parabolas. It ends at t = 5/4 + 1/8.
 inline trajectory::Trajectory ball() {
     using namespace trajectory;
     constexpr double g = 8.0, e = 0.5;
@@ -61,7 +61,7 @@ inline trajectory::Trajectory ball() {
     return t;
 }
 
-/// Everything that a trajectory may hold: friction, ragged rows, notes, odd numbers and names.
+/// A trajectory that uses every member: friction, lists of different lengths, notes, unusual numbers and names.
 inline trajectory::Trajectory rich() {
     using namespace trajectory;
     const double quiet = std::bit_cast<double>(std::uint64_t{0x7ff8'0000'dead'beef});
@@ -144,7 +144,7 @@ void tell(std::string& text, const std::vector<T>& list) {
 
 }  // namespace detail
 
-/// Every bit of a trajectory as a text: equal texts, equal trajectories.
+/// Every bit of a trajectory as a text. Equal texts mean equal trajectories.
 inline std::string told(const trajectory::Trajectory& t) {
     std::string text;
     const auto tell = [&](const auto&... values) { (detail::tell(text, values), ...); };

@@ -21,7 +21,7 @@
 #include <cstdlib>
 #endif
 
-/// Of damaged files HDF5 itself forgets some memory; the leak sanitizer asks here what to overlook.
+/// HDF5 leaks memory when it reads damaged files. The leak sanitizer calls this function to know what to ignore.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 namespace saltus {
@@ -118,9 +118,9 @@ Trajectory random_trajectory(unsigned seed) {
 
 }  // namespace
 
-// --- there and back
+// --- writing and reading
 
-TEST(TrajectoryFile, GivesBackEveryBit) {
+TEST(TrajectoryFile, ReadsBackEveryBit) {
     EXPECT_EQ(test::told(stored(test::ball())), test::told(test::ball()));
     EXPECT_EQ(test::told(stored(test::rich())), test::told(test::rich()));
     EXPECT_EQ(test::told(stored({})), test::told({}));
@@ -132,7 +132,7 @@ TEST(TrajectoryFile, GivesBackEveryBit) {
     }
 }
 
-TEST(TrajectoryFile, GivesBackEveryBitOfRandomTrajectories) {
+TEST(TrajectoryFile, ReadsBackEveryBitOfRandomTrajectories) {
     for (unsigned seed = 0; seed < 50; ++seed) {
         const Trajectory t = random_trajectory(seed);
         EXPECT_EQ(test::told(stored(t)), test::told(t)) << seed;
@@ -148,13 +148,13 @@ TEST(TrajectoryFile, TheReadTrajectoryMovesAsTheWrittenOne) {
     }
 }
 
-TEST(TrajectoryFile, HoldsOptionsOfAnyLength) {
+TEST(TrajectoryFile, StoresOptionsOfAnyLength) {
     Trajectory t = test::ball();
     t.options = std::string(300'000, 'o');
     EXPECT_EQ(test::told(stored(t)), test::told(t));
 }
 
-TEST(TrajectoryFile, HoldsManyArcs) {
+TEST(TrajectoryFile, StoresManyArcs) {
     Trajectory t = test::ball();
     const trajectory::Arc arc = t.arcs[0];
     const trajectory::Event event = t.events[0];
@@ -177,7 +177,7 @@ TEST(TrajectoryFile, EqualTrajectoriesGiveEqualBytes) {
     EXPECT_FALSE(test::content_of(folder.file("a.h5")) == test::content_of(folder.file("c.h5")));
 }
 
-// --- the file appears whole or not at all
+// --- the file appears complete or not at all
 
 TEST(TrajectoryFile, WritesOneFileAndNothingElse) {
     const test::Folder folder;
@@ -187,7 +187,7 @@ TEST(TrajectoryFile, WritesOneFileAndNothingElse) {
     EXPECT_EQ(test::told(io::read_trajectory(folder.file("a/b/run.h5"))), test::told(test::ball()));
 }
 
-TEST(TrajectoryFile, LeavesNothingWhereItCannotWrite) {
+TEST(TrajectoryFile, LeavesNoFileIfItCannotWrite) {
     const test::Folder folder;
     const std::string file = folder.write("taken", "x");
     EXPECT_EQ(test::refusal_of([&] { io::write_trajectory(file + "/run.h5", test::ball()); }),
@@ -219,9 +219,9 @@ TEST(TrajectoryFile, KeepsTheOldFileWhenTheDiskIsFull) {
     EXPECT_EQ(test::told(io::read_trajectory(path)), test::told(test::ball()));
 }
 
-// --- files that are none
+// --- files that are not trajectories
 
-TEST(TrajectoryFile, RefusesWhatIsNoTrajectory) {
+TEST(TrajectoryFile, RefusesFilesThatAreNotTrajectories) {
     const test::Folder folder;
     const auto refusal = [](const std::string& path) {
         const std::string text = test::refusal_of([&] { io::read_trajectory(path); });
@@ -239,7 +239,7 @@ TEST(TrajectoryFile, RefusesWhatIsNoTrajectory) {
     EXPECT_EQ(refusal(other), "is HDF5, but no trajectory of saltus; " + none);
 }
 
-TEST(TrajectoryFile, FindsThatAFileIsCutShort) {
+TEST(TrajectoryFile, DetectsThatAFileIsCutShort) {
     const test::Folder folder;
     const std::string path = folder.file("run.h5");
     io::write_trajectory(path, test::rich());
@@ -250,7 +250,7 @@ TEST(TrajectoryFile, FindsThatAFileIsCutShort) {
     }
 }
 
-TEST(TrajectoryFile, FindsChangedBytesOrIsNotTouchedByThem) {
+TEST(TrajectoryFile, DetectsChangedBytesOrIsNotAffectedByThem) {
     const test::Folder folder;
     const std::string path = folder.file("run.h5"), expected = test::told(test::rich());
     io::write_trajectory(path, test::rich());
@@ -271,7 +271,7 @@ TEST(TrajectoryFile, FindsChangedBytesOrIsNotTouchedByThem) {
     EXPECT_GT(found, tried / 3);
 }
 
-// --- files that are sound, but whose numbers do not fit together
+// --- files with correct checksums whose numbers are inconsistent
 
 namespace {
 
@@ -295,7 +295,7 @@ void remove(const std::string& path, const char* name) {
     H5Fclose(file);
 }
 
-/// What is said about the rich trajectory once a number in its file was changed.
+/// The refusal of the rich trajectory after one number in its file was changed.
 template <class Change>
 std::string refusal_after(Change change) {
     const test::Folder folder;
@@ -338,7 +338,7 @@ TEST(TrajectoryFile, NamesTheColumnThatDoesNotFit) {
     EXPECT_EQ(refusal_after([](const std::string& path) { remove(path, "steps"); }), "steps is missing");
 }
 
-TEST(TrajectoryFile, AsksForTheVersionThatKnowsALaterLayout) {
+TEST(TrajectoryFile, AsksForAnotherVersionIfTheLayoutIsLater) {
     const test::Folder folder;
     const std::string path = folder.file("run.h5");
     io::write_trajectory(path, test::ball());
@@ -352,7 +352,7 @@ TEST(TrajectoryFile, AsksForTheVersionThatKnowsALaterLayout) {
                   "later one");
 }
 
-/// Other programs find the words in the file itself.
+/// The words of enumerations are stored in the file, for other programs.
 TEST(TrajectoryFile, StoresTheWordsOfTheKinds) {
     const test::Folder folder;
     const std::string path = folder.file("run.h5");

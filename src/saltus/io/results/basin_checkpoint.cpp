@@ -24,7 +24,7 @@ void put(std::string& bytes, const T* values, std::size_t count) {
     bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
 }
 
-/// Takes values from the front.
+/// Takes values from the front of some bytes. Functions return false, and take nothing, if too few bytes are left.
 class Reader {
 public:
     explicit Reader(std::string_view bytes) : rest_(bytes) {}

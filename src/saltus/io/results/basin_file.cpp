@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 4> start_words{"admissible", "adjusted", 
 
 using stability::Basin;
 
+/// The dimensions of the grid at a level of refinement, the first axis last; of samples their number.
 std::vector<std::uint64_t> shape_of(const BasinReport& r, int level) {
     if (r.sampled()) return {r.basin.base};
     std::vector<std::uint64_t> shape;

@@ -7,8 +7,9 @@
 
 namespace saltus::io {
 
-/// The whole basin as HDF5: `labels` in the shape of the grid (the first axis is the last, fastest side), one column
-/// for each thing that is known of a motion. Equal basins give equal bytes. Throws Error where saltus has no HDF5.
+/// Writes a basin as HDF5 (docs/basin.md): `labels` in the shape of the grid, with the first axis as the last and
+/// fastest dimension; a column for each quantity of the motions. Equal basins give equal bytes. The file appears
+/// complete or not at all. Throws Error if it cannot be written or the library was built without HDF5.
 void write_basin(const std::string& path, const BasinReport& report);
 
 }  // namespace saltus::io

@@ -49,8 +49,9 @@ using hdf5::TableReader;
 using hdf5::TableWriter;
 
 constexpr std::string_view format = "saltus trajectory";
-constexpr std::int64_t layout = 1;  // a later one that reads differently gets another number
+constexpr std::int64_t layout = 1;  // to be increased when older programs could no longer read the file
 
+// The words of the file, in the order of the enumerators.
 constexpr std::array<std::string_view, 4> element_words{"contact", "constraint", "slider", "clutch"};
 constexpr std::array<std::string_view, 5> mode_words{"open", "closed", "stick", "slip", "pressed"};
 constexpr std::array<std::string_view, 8> event_words{"impact", "contact",  "lift-off",     "stick",
@@ -61,7 +62,7 @@ std::uint8_t code(Enumerator e) {
     return static_cast<std::uint8_t>(e);
 }
 
-/// Row k is values[offsets[k]] … values[offsets[k+1]].
+/// A column whose rows are lists of different lengths. Row k is values[offsets[k]] … values[offsets[k+1] − 1].
 template <class T>
 struct Ragged {
     std::vector<std::int64_t> offsets{0};
@@ -80,13 +81,15 @@ struct Ragged {
     }
 };
 
+/// A list of reactions: number of the element, normal and tangential components.
 struct ReactionColumns {
     std::vector<std::int32_t> element;
     std::vector<double> N;
     Ragged<double> T;
 };
 
-/// A trajectory as the columns of the file, but for the coefficients of the steps, which are many.
+/// A trajectory in columns, as in the file. The coefficients of the integration steps are missing here; they are the
+/// bulk of the data and go directly from the trajectory to the file and back.
 struct Columns {
     std::vector<std::string> coordinates, warnings;
     struct {
@@ -111,15 +114,15 @@ struct Columns {
         Ragged<double> q, u_minus, u_plus;
         std::vector<std::int64_t> impulses_offsets{0};
         std::vector<std::int32_t> impacts;
-        std::vector<std::int64_t> noted;  ///< events that have a note
+        std::vector<std::int64_t> noted;  ///< numbers of the events that have a note
         std::vector<std::string> note;
     } events;
     struct {
         std::vector<std::int64_t> event;
         std::vector<double> created, prevented;
-        std::vector<std::int32_t> element;  ///< -1: none in particular
+        std::vector<std::int32_t> element;  ///< the element that created the energy; −1: no single one
         std::vector<std::string> law;
-    } findings;  ///< of the audit: energy that impacts created, or would have
+    } findings;  ///< events whose impulses created energy, or would have without repair
     ReactionColumns impulses, forces;
     std::vector<double> start_q, start_u, end_q, end_u;
 };
@@ -127,7 +130,7 @@ struct Columns {
 constexpr std::array<const char*, 12> groups{"elements", "arcs",  "steps", "events", "findings",  "impulses",
                                              "forces",   "start", "end",   "energy", "violation", "statistics"};
 
-// The layout, said once for both ways: `visit` gets the name of a column and the column.
+// The layout of the file, once for writing and reading: `visit` gets the name of a column and the column.
 
 template <class C, class Visit>
 void each_reaction_column(const std::string& group, C& c, Visit& visit) {
@@ -293,6 +296,7 @@ Columns columns_of(const Trajectory& t) {
     return c;
 }
 
+/// A visitor of `each_column` that writes.
 struct WriteColumn {
     const TableWriter& out;
 
@@ -311,6 +315,7 @@ struct WriteColumn {
 
 // ---- reading
 
+/// A visitor of `each_column` that reads.
 struct ReadColumn {
     const TableReader& in;
 
@@ -327,10 +332,11 @@ struct ReadColumn {
     }
 };
 
-/// Whether columns of one table are equally long and offsets and numbers of elements point inside.
-class Fit {
+/// Checks that the columns of a file fit together: columns of one table have equal lengths, and offsets and indices
+/// point inside the columns that they refer to. Throws Error otherwise.
+class Consistency {
 public:
-    explicit Fit(const TableReader& in) : in_(in) {}
+    explicit Consistency(const TableReader& in) : in_(in) {}
 
     template <class T>
     void rows(const std::string& name, const std::vector<T>& column, std::size_t count) const {
@@ -351,6 +357,7 @@ public:
         offsets(name + "_offsets", column.offsets, count, column.values.size());
     }
 
+    /// All values are indices in 0 … end − 1.
     template <class T>
     void below(const std::string& name, const std::vector<T>& column, std::size_t end) const {
         for (const T value : column)
@@ -363,25 +370,27 @@ private:
     const TableReader& in_;
 };
 
-void check_reactions(const Fit& fit, const std::string& group, const ReactionColumns& c, std::size_t elements) {
+void check_reactions(const Consistency& fit, const std::string& group, const ReactionColumns& c, std::size_t elements) {
     fit.rows(group + "/element", c.element, c.N.size());
     fit.below(group + "/element", c.element, elements);
     fit.ragged(group + "/T", c.T, c.N.size());
 }
 
+/// Each step is a polynomial with at least two terms in at least 2n components (q and u) over a time > 0.
 void check_steps(const TableReader& in, const Columns& c) {
-    constexpr std::int32_t most = ode::Dense::most_terms;
+    constexpr std::int32_t max_terms = ode::Dense::most_terms;
     const auto n = static_cast<std::int32_t>(c.coordinates.size());
     for (std::size_t k = 0; k < c.steps.t_old.size(); ++k) {
         const std::int32_t size = c.steps.components[k], terms = c.steps.terms[k];
-        if (size / 2 < n || terms < 2 || terms > most || !(c.steps.t_new[k] > c.steps.t_old[k]) ||
+        if (size / 2 < n || terms < 2 || terms > max_terms || !(c.steps.t_new[k] > c.steps.t_old[k]) ||
             c.steps.coefficients_offsets[k + 1] - c.steps.coefficients_offsets[k] != std::int64_t{size} * terms)
             in.fail_damaged("steps, row " + std::to_string(k) + ", is no polynomial of positions and velocities");
     }
 }
 
+/// Throws Error if the columns do not fit together. `coefficients` is the number of coefficients of all steps.
 void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) {
-    const Fit fit(in);
+    const Consistency fit(in);
     const std::size_t n = c.coordinates.size(), elements = c.elements.name.size(), arcs = c.arcs.t_begin.size(),
                       steps = c.steps.t_old.size(), events = c.events.t.size();
     fit.rows("elements/kind", c.elements.kind, elements);
@@ -472,6 +481,7 @@ Event event_of(const Columns& c, std::size_t k) {
     return e;
 }
 
+/// Makes the trajectory from checked columns.
 void fill(Columns& c, ColumnScanner& coefficients, Trajectory& t) {
     for (std::size_t k = 0; k < c.elements.name.size(); ++k)
         t.elements.push_back(
@@ -576,7 +586,7 @@ LyapunovBalance read_balance(const std::string& path) {
     in.attribute("balance", "largest_increase", balance.largest_increase);
     ReadColumn read{in};
     each_balance_column(balance, read);
-    const Fit fit(in);
+    const Consistency fit(in);
     each_balance_column(balance, [&](const char* name, const std::vector<double>& column) {
         fit.rows(name, column, static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)));
     });

@@ -6,20 +6,22 @@
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
-/// Trajectories in HDF5; docs/trajectory-file.md has the layout. Needs HDF5 when built (SALTUS_HDF5 = 1); without it
-/// both calls throw Error "built without HDF5". Calls from several threads wait for each other.
+/// Trajectories as HDF5 files; docs/trajectory-file.md describes the layout. If the library was built without HDF5
+/// (SALTUS_HDF5 is not 1) then every function throws Error. Safe to call from several threads: HDF5 admits one caller
+/// at a time, and the others wait.
 namespace saltus::io {
 
-/// Writes a trajectory so that the file appears whole or not at all: into a neighbour file first, then renamed. Creates
-/// the folder. Equal trajectories give equal bytes. Throws Error when it cannot be written. With a balance of V, where
-/// one is given and not empty.
+/// Writes a trajectory, and the balance of the Lyapunov function V if it is given and not empty. The file appears
+/// complete or not at all (see files.hpp). Creates the folder if necessary. Equal trajectories give equal bytes. Throws
+/// Error if the file cannot be written.
 void write_trajectory(const std::string& path, const trajectory::Trajectory& trajectory,
                       const trajectory::LyapunovBalance* balance = nullptr);
 
-/// The same value, bit by bit. Throws Error for what is no such file, is damaged, or was written by a later version.
+/// Reads a trajectory; every number is bit by bit the one that was written. Throws Error if the file is not a
+/// trajectory, is damaged, or has a layout of another version.
 trajectory::Trajectory read_trajectory(const std::string& path);
 
-/// The balance of V in the file; empty when it has none.
+/// Reads the balance of V in a trajectory file; empty if the file has none. Throws Error like `read_trajectory`.
 trajectory::LyapunovBalance read_balance(const std::string& path);
 
 }  // namespace saltus::io

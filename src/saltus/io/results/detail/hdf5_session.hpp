@@ -6,10 +6,12 @@
 #include <mutex>
 #include <utility>
 
+/// Small wrappers around the C library HDF5.
 namespace saltus::io::hdf5 {
 
-/// One caller at a time, as the library is built for, and without its own printing on stderr; nor does it tidy up at
-/// the end of the program, where it would complain about what damaged files left open in it.
+/// Permission to call HDF5. Every function that calls HDF5 holds one. HDF5 is not thread-safe, so that a second thread
+/// waits here. While a session lives, HDF5 prints no messages of its own. HDF5 also does not clean up at the end of the
+/// program, because it would complain there about objects that damaged files left open.
 class Session {
 public:
     Session() : lock_(mutex()) {
@@ -28,14 +30,16 @@ private:
     }
 
     std::lock_guard<std::mutex> lock_;
-    H5E_auto2_t print_ = nullptr;
+    H5E_auto2_t print_ = nullptr;  ///< how HDF5 printed errors before, restored at the end
     void* data_ = nullptr;
 };
 
-/// An identifier of the library, closed at the end. Negative when the call that made it failed.
+/// Owns an identifier of HDF5 and closes it at the end. The identifier is negative if the call that made it failed;
+/// then the Id converts to false and nothing is closed.
 class Id {
 public:
-    Id(hid_t id, herr_t (*how)(hid_t)) : id_(id), close_(how) {}
+    /// `close_function` is the HDF5 function that closes identifiers of this type.
+    Id(hid_t id, herr_t (*close_function)(hid_t)) : id_(id), close_(close_function) {}
     ~Id() { close(); }
     Id(const Id&) = delete;
     Id& operator=(const Id&) = delete;
@@ -43,7 +47,7 @@ public:
     explicit operator bool() const { return id_ >= 0; }
     hid_t get() const { return id_; }
 
-    /// Before the end; whether what it still had to do was done.
+    /// Closes the identifier now. False if HDF5 could not complete pending work, such as writing.
     bool close() {
         const hid_t id = std::exchange(id_, H5I_INVALID_HID);
         return id < 0 || close_(id) >= 0;

@@ -18,13 +18,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // numbers are stored as they are in memory
+static_assert(std::endian::native ==
+              std::endian::little);  // columns are hashed as they lie in memory, and stored little-endian
 
-constexpr std::size_t piece = std::size_t{1} << 17U;  // numbers that are written or read at a time
+constexpr std::size_t piece = std::size_t{1} << 17U;  // numbers of a long column that are written or read at a time
 
 const char* const damaged = "it may be cut short or damaged; run the simulation again";
 
-/// Room for texts of up to that many bytes, filled up with zeros.
+/// The type of texts with at most `length` bytes, padded with zeros.
 hid_t text_type(std::size_t length) {
     const hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, std::max<std::size_t>(length, 1));
@@ -33,6 +34,7 @@ hid_t text_type(std::size_t length) {
     return type;
 }
 
+/// The enumeration type of a column of words.
 hid_t word_type(Words words) {
     const hid_t type = H5Tenum_create(H5T_STD_U8LE);
     for (std::size_t k = 0; k < words.size(); ++k) {
@@ -53,9 +55,9 @@ std::string full_name(const std::string& group, const std::string& name) {
     return "attribute " + (group.empty() ? "" : group + "/") + name;
 }
 
-// Callbacks of the library about an Image. At the end it leaves the bytes to us.
+// Callbacks through which HDF5 manages an Image. HDF5 must not free the bytes: they belong to the Image.
 void* resize(void*, std::size_t size, H5FD_file_image_op_t, void* of) {
-    constexpr std::size_t growth = std::size_t{1} << 22U;
+    constexpr std::size_t growth = std::size_t{1} << 22U;  // bytes: 4 MiB, so that reallocations are rare
     Image& image = *static_cast<Image*>(of);
     if (size <= image.capacity) return image.bytes;
     const std::size_t capacity = (size / growth + 1) * growth;
@@ -78,7 +80,8 @@ void TableWriter::check(bool done) const {
     if (!done) throw Error("cannot be written: HDF5 refused", {target_, 0, 0}, "is there enough memory?");
 }
 
-// Equal content, equal bytes: no times. The layouts since version 1.8 have their metadata under checksums.
+// Objects get no times, so that equal content gives equal bytes. Since version 1.8 of the format metadata have
+// checksums.
 hid_t TableWriter::create() {
     const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5FD_file_image_callbacks_t callbacks{nullptr, nullptr, resize, leave, same_image, leave_image, &image_};
@@ -86,7 +89,7 @@ hid_t TableWriter::create() {
     check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0);
     check(H5Pset_fapl_core(access.get(), 1, false) >= 0);
     check(H5Pset_file_image_callbacks(access.get(), &callbacks) >= 0);
-    const char* const nowhere = "/dev/null/image";  // a file of that name would be read first, and none can be there
+    const char* const nowhere = "/dev/null/image";  // HDF5 would read an existing file; this path cannot exist
     const hid_t file = H5Fcreate(nowhere, H5F_ACC_TRUNC, creation.get(), access.get());
     check(file >= 0);
     return file;
@@ -294,7 +297,7 @@ std::size_t TableReader::rows(const std::string& name, const Id& set, hid_t want
     if (H5Tequal(type.get(), wanted) <= 0) fail_damaged(name + " is not of its type");
     if (H5Sget_simple_extent_ndims(space.get()) != 1) fail_damaged(name + " is not a column");
     const auto count = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
-    // Nothing is compressed: no more numbers than the file has room for.
+    // Columns are not compressed. A column that announces more rows than the file has bytes is damaged.
     if (count > bytes_ / H5Tget_size(type.get()))
         fail_damaged(name + " announces " + counted(count, "row") + ", more than the file can hold");
     return count;
@@ -359,7 +362,7 @@ std::span<const double> ColumnScanner::next(std::size_t count) {
     return {buffer_.data() + at_ - count, count};
 }
 
-/// At least so many numbers behind at_.
+/// Reads on until at least `count` numbers follow at_.
 void ColumnScanner::load(std::size_t count) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
     at_ = 0;

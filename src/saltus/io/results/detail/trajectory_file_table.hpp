@@ -12,16 +12,16 @@
 #include "saltus/io/results/detail/hdf5_session.hpp"
 #include "saltus/io/results/fnv1a.hpp"
 
-/// Columns, words, texts and attributes in HDF5. Everything is under a checksum, so that damage is found and not read:
-/// metadata under those of the library, every column under an FNV-1a of its bytes in its attribute `checksum`. Names
-/// are paths, "events/t"; attributes belong to a group, "" the root.
+/// Tables in HDF5: columns of numbers, words and texts, and attributes. Everything is under a checksum, so that damage
+/// is detected: metadata under the checksums of HDF5, each column under an FNV-1a hash of its bytes in its attribute
+/// `checksum`. Names of columns are paths such as "events/t". Attributes belong to a group; "" is the root.
 namespace saltus::io::hdf5 {
 
-/// The words that the codes 0, 1, 2, … of a column stand for.
+/// The words that the codes 0, 1, 2, … of a column of words stand for.
 using Words = std::span<const std::string_view>;
 using Codes = std::vector<std::uint8_t>;
 
-/// The bytes of a file in memory, which the library moves as they grow.
+/// The bytes of a file in memory. HDF5 reallocates them through callbacks as the file grows.
 struct Image {
     void* bytes = nullptr;
     std::size_t capacity = 0;
@@ -32,10 +32,11 @@ struct Image {
     Image& operator=(const Image&) = delete;
 };
 
-/// A file that exists in memory alone: the library does not survive a disk that is full.
+/// Builds a file in memory. HDF5 itself does not write to disk, because it does not survive a full disk. All functions
+/// throw Error if HDF5 refuses; the message names the target.
 class TableWriter {
 public:
-    explicit TableWriter(const std::string& target);
+    explicit TableWriter(const std::string& target);  ///< `target`: the path of the file to be, for messages
 
     void group(const std::string& name) const;
     void attribute(const std::string& group, const std::string& name, const std::string& text) const;
@@ -45,23 +46,25 @@ public:
     void column(const std::string& name, const std::vector<double>& values) const;
     void column(const std::string& name, const std::vector<std::int32_t>& values) const;
     void column(const std::string& name, const std::vector<std::int64_t>& values) const;
-    /// With as many sides as `shape` has; the last one is the fastest.
+    /// An array with the dimensions `shape`; the last one is the fastest.
     void array(const std::string& name, const std::vector<std::int32_t>& values,
                std::span<const std::uint64_t> shape) const;
+    /// A column of codes, stored with the words that they stand for.
     void words(const std::string& name, const Codes& codes, Words words) const;
     void texts(const std::string& name, const std::vector<std::string>& values) const;
 
-    /// Its bytes, once all is written; valid as long as the writer.
+    /// Closes the file and returns its bytes. They are valid as long as the writer lives. Nothing can be added
+    /// afterwards.
     std::string_view finish();
 
 private:
     friend class ColumnAppender;
-    void check(bool done) const;
+    void check(bool done) const;  ///< throws Error if `done` is false
     hid_t create();
     void attribute(const std::string& group, const std::string& name, hid_t stored, hid_t native,
                    const void* value) const;
     hid_t dataset(const std::string& name, hid_t stored, std::span<const std::uint64_t> shape) const;
-    void seal(const Id& set, std::uint64_t checksum) const;
+    void seal(const Id& set, std::uint64_t checksum) const;  ///< adds the attribute `checksum` to a column
     void column(const std::string& name, hid_t type, std::span<const std::uint64_t> shape, const void* values) const;
     void column(const std::string& name, hid_t type, std::uint64_t count, const void* values) const {
         column(name, type, {&count, 1}, values);
@@ -72,7 +75,8 @@ private:
     Id file_;
 };
 
-/// A column of numbers that are never all in memory twice: as many as announced, some at a time.
+/// Writes a long column piece by piece, so that its numbers are not all in memory a second time. Exactly `count`
+/// numbers must be appended before `finish`.
 class ColumnAppender {
 public:
     ColumnAppender(const TableWriter& out, const std::string& name, std::uint64_t count);
@@ -88,13 +92,14 @@ private:
     std::vector<double> waiting_;
 };
 
-/// What is missing, of another type or damaged is an Error with the path.
+/// Reads a file that TableWriter made. All functions throw Error with the path of the file if data are missing, have
+/// another type, or are damaged.
 class TableReader {
 public:
     explicit TableReader(const std::string& path);
 
     [[noreturn]] void fail(const std::string& message, const std::string& remedy) const;
-    [[noreturn]] void fail_damaged(const std::string& message) const;
+    [[noreturn]] void fail_damaged(const std::string& message) const;  ///< with the remedy for damaged files
 
     bool has_attribute(const std::string& group, const std::string& name) const;
     void attribute(const std::string& group, const std::string& name, std::string& text) const;
@@ -114,21 +119,21 @@ private:
     void number(const std::string& group, const std::string& name, H5T_class_t wanted, hid_t native, void* value) const;
     hid_t open_dataset(const std::string& name) const;
     std::size_t rows(const std::string& name, const Id& set, hid_t wanted) const;
-    void compare(const std::string& name, const Id& set, std::uint64_t checksum) const;
+    void compare(const std::string& name, const Id& set, std::uint64_t checksum) const;  ///< with the stored checksum
     template <class T>
     void column(const std::string& name, hid_t wanted, std::vector<T>& values) const;
 
     std::string path_;
     Id file_;
-    std::uint64_t bytes_;
+    std::uint64_t bytes_;  ///< size of the file: no column can be larger
 };
 
-/// A column of numbers, read some at a time.
+/// Reads a long column piece by piece. The checksum is compared when the last number has been read.
 class ColumnScanner {
 public:
     ColumnScanner(const TableReader& in, const std::string& name);
     std::uint64_t count() const { return count_; }
-    /// The next numbers; valid until the next call. No more than are left.
+    /// The next `count` numbers, valid until the next call. `count` must not exceed the numbers that are left.
     std::span<const double> next(std::size_t count);
 
 private:
@@ -139,7 +144,7 @@ private:
     Id set_;
     std::uint64_t count_, loaded_ = 0, checksum_ = fnv1a_start;
     std::vector<double> buffer_;
-    std::size_t at_ = 0;
+    std::size_t at_ = 0;  ///< of the next number in buffer_
 };
 
 }  // namespace saltus::io::hdf5

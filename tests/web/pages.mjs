@@ -112,7 +112,7 @@ await test("curves are hidden and shown, zoom is shared", async () => {
     await p.close();
 });
 
-await test("light and dark", async () => {
+await test("the button switches between light and dark", async () => {
     const p = await Page.open(browser, ball, { colorScheme: "dark" });
     const ground = () => p.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     assert.equal(await ground(), "rgb(18, 22, 28)");
@@ -138,7 +138,7 @@ await test("mass points in space turn under the pointer", async () => {
     await p.close();
 });
 
-await test("the consistency set with balls and corner points", async () => {
+await test("impact shows the consistency set with balls and corner points", async () => {
     run("impact", model("forklift"), "--u-plus", "y=1.9,phi=0.2", "--quiet", "--report", file("impact.html"));
     const p = await Page.open(browser, file("impact.html"));
     const title = "Velocities after the impact";
@@ -150,7 +150,7 @@ await test("the consistency set with balls and corner points", async () => {
     await p.close();
 });
 
-await test("convergence, derivatives, performance", async () => {
+await test("compare, sensitivity and solve show their plots", async () => {
     run("compare", model("bouncing-ball"), "--t-end", "0.6", "--h", "0.01", "--refinements", "2", "--quiet", "--report", file("compare.html"));
     let p = await Page.open(browser, file("compare.html"));
     const errors = await p.series("Moreau's time-stepping", "sup |Δq|");
@@ -168,7 +168,7 @@ await test("convergence, derivatives, performance", async () => {
     await p.close();
 });
 
-await test("basins, certificates, equilibria", async () => {
+await test("basin, certify and equilibria show their plots", async () => {
     run("basin", model("rocking-bar"), "--grid", "phi=-0.1:0.1:5", "--grid", "phi'=-1:1:5", "--t-max", "1", "--quiet", "--report", file("basin.html"));
     let p = await Page.open(browser, file("basin.html"));
     assert((await p.picture(".xy canvas")).ink > 20000, "the image covers its plane");
@@ -204,7 +204,7 @@ await test("the gallery leads to its pages and documents", async () => {
     await page.close();
 });
 
-await test("static pages need no script", async () => {
+await test("static pages contain no script", async () => {
     run("report", file("ball"), "-o", file("static.html"), "--static", "--quiet");
     const page = await browser.newPage({ javaScriptEnabled: false });
     await page.goto("file://" + file("static.html"));

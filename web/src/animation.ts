@@ -2,11 +2,11 @@
 import { Clock, locate } from "./clock";
 import { el } from "./dom";
 import { Projection, type Vec } from "./projection";
-import { drawn } from "./registry";
+import { drawn } from "./drawn_registry";
 import { color, curveColor, onTheme } from "./theme";
-import type { Drawing, Motion, Shape } from "./types";
+import type { Drawing, Motion, Shape } from "./report_document";
 
-/// The numbers of a drawing at any time, between two samples on a line.
+/// The numbers of a drawing at one time, interpolated linearly between two samples.
 class Values {
     private k = 0;
     private s = 0;
@@ -14,6 +14,7 @@ class Values {
         private readonly d: Drawing,
         private readonly t: number[],
     ) {}
+    /// Sets the time.
     at(t: number): void {
         [this.k, this.s] = locate(this.t, t);
     }
@@ -27,12 +28,14 @@ class Values {
         const n = this.d.dimension;
         return [this.get(indices[first]), this.get(indices[first + 1]), n > 2 ? this.get(indices[first + 2]) : 0];
     }
+    /// All samples of a number; one entry if it is constant.
     course(index: number): number[] {
         const v = this.d.values[index];
         return typeof v === "number" ? [v] : v;
     }
 }
 
+/// The box around a drawing over all times, or its `view`.
 function bounds(d: Drawing): [Vec, Vec] {
     if (d.view) return [[d.view[0], d.view[1], 0], [d.view[2], d.view[3], 0]];
     const low: Vec = [Infinity, Infinity, Infinity];
@@ -59,6 +62,7 @@ function bounds(d: Drawing): [Vec, Vec] {
     return [low, high];
 }
 
+/// The animation of a motion. It follows the clock.
 export function animation(m: Motion, clock: Clock): HTMLElement {
     const d = m.drawing!;
     const canvas = el("canvas", { class: "scene", role: "img", "aria-label": "animation of " + m.model });
@@ -79,8 +83,10 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
     const draw = () => paint(clock.time());
     const projection = new Projection(canvas, d.dimension > 2, low, high, draw);
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    // Ground first, bodies last; in space lines are in front of bodies.
     const order = { ground: 0, line: d.dimension > 2 ? 3 : 1, body: 2 };
     const shapes = [...d.shapes].sort((a, b) => order[a.style] - order[b.style]);
+    // The largest normal force has an arrow of a quarter of the drawing. 1e-300: no division by zero.
     const largest = Math.max(1e-300, ...m.forces.flatMap((f) => f.N.map((v) => Math.abs(v ?? 0))));
 
     const paint = (t: number) => {
@@ -92,6 +98,7 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
         for (const mark of d.contacts) paintContact(c, mark, t);
     };
 
+    /// Sets colours and line width for a shape.
     const ink = (c: CanvasRenderingContext2D, s: Shape, stroke: number) => {
         c.lineWidth = stroke * devicePixelRatio;
         c.strokeStyle = s.style === "body" ? color("body") : s.style === "ground" ? color("ground") : color("muted");
@@ -145,6 +152,7 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
         }
     };
 
+    /// Mass points with the lines between them; closed ones are highlighted. Contacts of obstacles are named "name.pK".
     const paintPoints = (c: CanvasRenderingContext2D, t: number) => {
         const [k, s] = locate(d.frames!, t);
         const [a, b] = [d.points![k], d.points![Math.min(k + 1, d.points!.length - 1)]];
@@ -176,6 +184,7 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
         });
     };
 
+    /// A square part of the plane normal·x = offset, near the drawing, with a grid.
     const paintPlane = (c: CanvasRenderingContext2D, normal: Vec, offset: number) => {
         const other: Vec = Math.abs(normal[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0];
         const a = unit(cross(normal, other));
@@ -202,6 +211,7 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
         }
     };
 
+    /// The mark of a contact, filled if it is closed, and the arrow of its force.
     const paintContact = (c: CanvasRenderingContext2D, mark: Drawing["contacts"][0], t: number) => {
         const at = values.point(mark.at);
         const p = projection.place(at);
@@ -234,6 +244,7 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
     return frame;
 }
 
+/// The number of the arc at time t.
 function arcAt(m: Motion, t: number): number {
     let k = 0;
     while (k < m.arcs.length && m.arcs[k] <= t) ++k;
@@ -255,7 +266,7 @@ function line(c: CanvasRenderingContext2D, points: Vec[]): void {
     c.stroke();
 }
 
-/// The ground lies to the right of from → to.
+/// Hatches the side of a line on which the ground lies: to the right of a → b.
 function hatch(c: CanvasRenderingContext2D, a: Vec, b: Vec): void {
     const length = Math.hypot(b[0] - a[0], b[1] - a[1]);
     if (length < 1) return;

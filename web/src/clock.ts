@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, num } from "./dom";
 
-/// Play, scrub, speed: the time that an animation shows.
+/// The time that an animation shows, with a bar of controls: play, time, speed.
 export class Clock {
     readonly bar: HTMLElement;
     private t: number;
     private running = false;
-    private speed: number;
-    private last = 0;
+    private speed: number; // seconds of the motion per second
+    private last = 0; // when the last frame was drawn, in ms
     private readonly button: HTMLButtonElement;
     private readonly slider: HTMLInputElement;
     private readonly readout: HTMLElement;
@@ -18,7 +18,7 @@ export class Clock {
         readonly end: number,
     ) {
         this.t = begin;
-        // Real time, unless that is over in a blink or takes the patience away.
+        // Real time if the motion takes 1.5 to 12 s. Otherwise it is shown in 8 s.
         const length = end - begin;
         const natural = length > 12 || length < 1.5 ? length / 8 : 1;
         this.speed = natural;
@@ -45,6 +45,7 @@ export class Clock {
     playing(): boolean {
         return this.running;
     }
+    /// Calls f now and whenever the time changes.
     follow(f: (t: number) => void): void {
         this.followers.push(f);
         f(this.t);
@@ -66,7 +67,7 @@ export class Clock {
         this.last = performance.now();
         const frame = (now: number) => {
             if (!this.running) return;
-            // A frame that comes late does not skip what was to be seen.
+            // After a pause of the browser the motion continues; it advances by at most 100 ms in one frame.
             this.set(this.t + (this.speed * Math.min(Math.max(0, now - this.last), 100)) / 1000);
             this.last = now;
             if (this.t >= this.end) this.pause();
@@ -76,7 +77,7 @@ export class Clock {
     }
 }
 
-/// Where t lies among times that rise: the index before it and the share of the way to the next.
+/// Where t lies among ascending times: the index before it and the fraction of the way to the next one.
 export function locate(times: number[], t: number): [number, number] {
     let lo = 0;
     let hi = times.length - 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Level lines of a function on a grid.
 import type { Point } from "./xyplot";
 
-/// A function on a regular grid, rows of nx values from the lowest y on.
+/// A function on a regular grid: rows of nx values, from the lowest y upwards.
 export interface Grid {
     x: [number, number];
     y: [number, number];
@@ -10,7 +11,8 @@ export interface Grid {
     values: (number | null)[];
 }
 
-/// Pieces of the line on which the function has this value, by marching squares; null between pieces.
+/// The line on which the function has this value, as segments with null between them (marching squares). The function is
+/// interpolated linearly on the sides of each cell.
 export function contour(g: Grid, level: number): (Point | null)[] {
     const out: (Point | null)[] = [];
     const dx = (g.x[1] - g.x[0]) / (g.nx - 1);
@@ -39,7 +41,8 @@ export function contour(g: Grid, level: number): (Point | null)[] {
     return out;
 }
 
-/// Levels that show the shape: evenly between the lowest value and the highest on the border that closes.
+/// Levels between the lowest and the highest value, denser near the lowest: an energy grows quadratically around its
+/// minimum, so that these level lines are about equally far apart.
 export function levels(g: Grid, count: number): number[] {
     const v = g.values.filter((f): f is number => f != null && Number.isFinite(f));
     const lo = v.reduce((a, b) => Math.min(a, b), Infinity);

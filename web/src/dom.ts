@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Helpers that create elements: tables, lists of facts, numbers.
 
 type Child = Node | string | null | undefined | false;
 
@@ -14,6 +15,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
     return e;
 }
 
+/// A number with `digits` significant digits; "–" for null, "∞" for infinity, exponents for very large and small numbers.
 export function num(x: unknown, digits = 6): string {
     if (x === null || x === undefined) return "–";
     if (typeof x !== "number") return String(x);
@@ -30,7 +32,7 @@ export interface Column {
     left?: boolean;
 }
 
-/// A table; long ones scroll inside their frame.
+/// A table. Long tables scroll inside their frame.
 export function table(columns: Column[], rows: Child[][], className = ""): HTMLElement {
     const head = el("tr", {}, ...columns.map((c) => el("th", { class: c.left ? "left" : "" }, c.title)));
     const body = rows.map((r) =>
@@ -39,17 +41,19 @@ export function table(columns: Column[], rows: Child[][], className = ""): HTMLE
     return el("div", { class: "table " + className }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
 }
 
+/// A panel with a title.
 export function section(title: string, ...children: Child[]): HTMLElement {
     return el("section", { class: "panel" }, el("h3", {}, title), ...children);
 }
 
-/// Terms and what they are.
+/// A list of terms with their values. Entries without a value are left out.
 export function facts(list: [string, Child][]): HTMLElement {
     const dl = el("dl", { class: "facts" });
     for (const [term, value] of list) if (value) dl.append(el("dt", {}, term), el("dd", {}, value));
     return dl;
 }
 
+/// A verdict or status, coloured as good, bad or neutral.
 export function verdict(word: string): HTMLElement {
     const good = ["proved", "holds", "attractive", "stable", "completed", "converged", "yes", "true"];
     const bad = ["fails", "failed", "unstable", "no", "false", "energy-created"];

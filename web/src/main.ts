@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the page from the document in <script id="saltus-report">: a header, then a view for each part.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { el } from "./dom";
-import { type Known, motionView } from "./motion";
+import { type Known, motionView } from "./motion_view";
 import { toggleTheme } from "./theme";
-import type { Part, Report } from "./types";
+import type { Part, Report } from "./report_document";
 import { numbersView, views } from "./views";
 
 function header(report: Report): HTMLElement {
@@ -14,7 +15,7 @@ function header(report: Report): HTMLElement {
     return el("header", {}, back, el("h1", {}, report.title), button);
 }
 
-/// What the equilibria, basins and certificates of the page say, for its phase planes.
+/// Collects what equilibria, basins and certificates on this page say about the model, to draw it in phase planes.
 function knownOf(parts: Part[]): Known {
     const known: Known = { sets: [] };
     for (const kind of ["equilibria", "basin"])
@@ -23,19 +24,21 @@ function knownOf(parts: Part[]): Known {
     const proof = parts.find((p) => p.kind === "certify" && p.data.verdict === "attractive" && typeof p.data.rho === "number");
     if (proof) {
         known.rho = proof.data.rho;
-        known.level = proof.data.rho + lowest(known.sets, proof.data.equilibrium?.q ?? {});
+        known.level = proof.data.rho + potentialAt(known.sets, proof.data.equilibrium?.q ?? {});
     }
     return known;
 }
 
-/// The potential of the equilibrium that a certificate is about; 0 where nobody says.
-function lowest(sets: any[], q: Record<string, number>): number {
-    const holds = (s: any) =>
-        Object.entries<[number, number]>(s.extent ?? {}).every(([n, r]) => q[n] === undefined || (q[n] > r[0] - 1e-6 && q[n] < r[1] + 1e-6));
-    const set = sets.find(holds);
+/// The potential energy of the equilibrium set that contains q; 0 if no set of the page contains it.
+function potentialAt(sets: any[], q: Record<string, number>): number {
+    const tolerance = 1e-6; // certificates and equilibria compute the set separately
+    const contains = (s: any) =>
+        Object.entries<[number, number]>(s.extent ?? {}).every(([n, r]) => q[n] === undefined || (q[n] > r[0] - tolerance && q[n] < r[1] + tolerance));
+    const set = sets.find(contains);
     return typeof set?.potential?.[0] === "number" ? set.potential[0] : typeof set?.potential === "number" ? set.potential : 0;
 }
 
+/// The anchor of a part, for links.
 const idOf = (part: Part, index: number) => `${part.kind}-${index + 1}`;
 
 function partView(part: Part, index: number, known: Known): HTMLElement {

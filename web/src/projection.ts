@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A point or direction: x, y, z.
 export type Vec = [number, number, number];
 
-/// A camera around a scene: the plane itself, or space seen from an angle that the pointer turns. Drag and wheel move
-/// and zoom; a double click goes back.
+/// Maps points of the model to pixels of a canvas. Space is seen in parallel projection. Dragging turns space or moves a
+/// plane, the wheel zooms, a double click resets.
 export class Projection {
-    private azimuth = -0.6;
+    private azimuth = -0.6; // direction of the eye in rad; svg_drawing.cpp uses the same first direction
     private height = 0.35;
     private zoom = 1;
-    private shift: [number, number] = [0, 0];
-    private width = 1;
+    private shift: [number, number] = [0, 0]; // in pixels of the page
+    private width = 1; // of the canvas in device pixels
     private tall = 1;
-    private scale = 1;
+    private scale = 1; // device pixels per unit of the model
     private readonly centre: Vec;
-    private readonly size: [number, number];
+    private readonly size: [number, number]; // what must fit into the canvas, in units of the model
 
     constructor(
         readonly canvas: HTMLCanvasElement,
@@ -61,7 +62,7 @@ export class Projection {
         canvas.tabIndex = 0;
     }
 
-    /// To be called before a picture: the canvas has the size of its frame, in device pixels.
+    /// Adapts the canvas to its frame and clears it. To be called before each picture.
     begin(): CanvasRenderingContext2D {
         const { clientWidth, clientHeight } = this.canvas;
         const r = devicePixelRatio;
@@ -76,7 +77,7 @@ export class Projection {
         return c;
     }
 
-    /// Pixels, and the depth away from the eye.
+    /// Device pixels right and down, and the distance from the eye.
     place(p: ArrayLike<number>): Vec {
         const x = p[0] - this.centre[0];
         const y = p[1] - this.centre[1];
@@ -97,6 +98,7 @@ export class Projection {
         ];
     }
 
+    /// A length of the model in device pixels.
     length(x: number): number {
         return x * this.scale;
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Light and dark theme.
 
 const listeners: (() => void)[] = [];
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
+/// The theme that the user chose, otherwise that of the system.
 export function isDark(): boolean {
     const chosen = document.documentElement.dataset.theme;
     return chosen ? chosen === "dark" : dark.matches;
@@ -13,20 +15,22 @@ export function toggleTheme(): void {
     for (const f of listeners) f();
 }
 
-/// Canvases paint their colours anew when the theme changes.
+/// Calls f when the theme changes, so that canvases are painted again.
 export function onTheme(f: () => void): void {
     listeners.push(f);
 }
 dark.addEventListener("change", () => listeners.forEach((f) => f()));
 
+/// The value of a colour variable of style.css.
 export function color(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
 
-// Eight hues that stay apart for colour-blind eyes, for light and for dark ground.
+// Eight colours of curves that colour-blind readers can tell apart, for light and for dark background.
 const onLight = ["#0b62a8", "#c8500b", "#0a7f58", "#a8326e", "#8a6d00", "#3a8fd0", "#6a4fb0", "#555f6b"];
 const onDark = ["#63b3f5", "#f59a55", "#4fcf9f", "#ec85b8", "#e3c34a", "#9fd4ff", "#b8a4f5", "#b4bdc8"];
 
+/// The colour of curve k.
 export function curveColor(k: number): string {
     const list = isDark() ? onDark : onLight;
     return list[k % list.length];

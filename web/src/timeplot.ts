@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plots of quantities over time, drawn by uPlot.
 import uPlot from "uplot";
 import { el, num } from "./dom";
-import { drawn } from "./registry";
+import { drawn } from "./drawn_registry";
 import { color, curveColor, onTheme } from "./theme";
 
+/// A curve: a value for each time of its group.
 export interface Line {
     label: string;
     values: (number | null)[];
     dash?: number[];
     hidden?: boolean;
-    hue?: number;
+    hue?: number; // number of its colour
 }
 
-/// Something that acts at one time, drawn as a stem against the right axis.
+/// A quantity that acts at single times, such as an impulse; drawn as stems against the right axis.
 export interface Stem {
     label: string;
     at: Map<number, number>; // break → value
     hue?: number;
 }
 
-/// Plots over the same times share cursor and zoom.
+/// Plots over the same times. They share cursor and zoom, and show the time of the animation as a line.
 export class TimeGroup {
     plots: uPlot[] = [];
-    private setting = false;
+    private setting = false; // zoom is being passed on; do not pass it back
     private now: number | null = null;
+    /// Called with the time at which the user clicked.
     onPick: (t: number) => void = () => {};
 
     constructor(
@@ -32,6 +35,7 @@ export class TimeGroup {
         readonly key: string,
     ) {}
 
+    /// Passes the zoom of one plot to the others.
     zoom(from: uPlot): void {
         if (this.setting) return;
         this.setting = true;
@@ -41,7 +45,7 @@ export class TimeGroup {
         this.setting = false;
     }
 
-    /// The time that the animation shows, as a line through all plots.
+    /// Sets the time that the animation shows.
     mark(t: number): void {
         this.now = t;
         for (const p of this.plots) p.redraw(false, false);
@@ -51,8 +55,8 @@ export class TimeGroup {
     }
 }
 
-/// Curves over time. At a break a curve ends and goes on with its right limit: what jumps is drawn as a jump, joined by
-/// a dotted line.
+/// A plot of curves over time. At a break a curve ends with its left limit and continues with its right limit; if both
+/// differ then a dotted line joins them.
 export function timePlot(
     group: TimeGroup,
     title: string,
@@ -65,6 +69,7 @@ export function timePlot(
     const columns: (number | null)[][] = lines.map(() => []);
     const stems = options.stems ?? [];
     const stemColumns: (number | null)[][] = stems.map(() => []);
+    // A row without values is inserted at each break, which interrupts the curves. Stems have their values there.
     const breakRows: { row: number; at: number }[] = [];
     for (let k = 0; k < t.length; ++k) {
         x.push(t[k]);
@@ -141,6 +146,7 @@ export function timePlot(
         font: "12px system-ui, sans-serif",
         values: (_u: uPlot, ticks: number[]) => ticks.map((v) => num(v, 5)),
     });
+    /// A range with some space around the values.
     const around = (_: uPlot, min: number, max: number): [number, number] => {
         if (min == null || max == null) return [-1, 1];
         const margin = max > min ? 0.06 * (max - min) : Math.abs(max) * 0.1 || 1;
@@ -215,7 +221,7 @@ export function timePlot(
     return frame;
 }
 
-/// The width follows the frame.
+/// Lets the width of a plot follow its frame.
 export function fit(plot: uPlot, frame: HTMLElement, height: number | ((width: number) => number)): void {
     const set = () => {
         const width = Math.floor(frame.clientWidth - 16);
@@ -225,7 +231,8 @@ export function fit(plot: uPlot, frame: HTMLElement, height: number | ((width: n
     new ResizeObserver(set).observe(frame);
 }
 
-/// The wheel zooms around the pointer, with Ctrl held or after a click into the plot, so that pages still scroll.
+/// Lets the wheel zoom around the pointer while Ctrl is held or after a click into the plot. Otherwise the page scrolls.
+/// With `both` the y axis is zoomed too.
 export function wheelZoom(both = false): uPlot.Plugin {
     return {
         hooks: {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which view shows which kind of result, and the views that are only tables.
 import { marked } from "marked";
-import { compareView, springsView } from "./compare";
+import { compareView, springsView } from "./compare_view";
 import { el, facts, num, section, table, verdict } from "./dom";
-import { impactView } from "./impact";
-import type { Known } from "./motion";
-import { sensitivityView } from "./sensitivity";
-import { solveView } from "./solve";
-import { basinView, certifyView, equilibriaView } from "./stability";
-import type { StatedNumber } from "./types";
+import { impactView } from "./impact_view";
+import type { Known } from "./motion_view";
+import { sensitivityView } from "./sensitivity_view";
+import { solveView } from "./solve_view";
+import { basinView, certifyView, equilibriaView } from "./stability_view";
+import type { StatedNumber } from "./report_document";
 import { xyPlot } from "./xyplot";
 
-/// A view for each kind of result; `other` shows what has none.
+/// The view of each kind of result (Part.kind); `other` is for kinds without a view. Motions are shown by motionView.
 export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     impact: impactView,
     compare: compareView,
@@ -29,9 +30,10 @@ export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
 };
 
+/// Numbers that a paper states beside the computed ones.
 export function numbersView(numbers: StatedNumber[]): HTMLElement {
     return section(
-        "What the paper states, and what comes out here",
+        "Stated numbers and computed numbers",
         table(
             [{ title: "", left: true }, { title: "where", left: true }, { title: "stated" }, { title: "ours" }, { title: "", left: true }],
             numbers.map((n) => [n.what, n.where, n.stated, n.ours, n.note]),
@@ -40,7 +42,7 @@ export function numbersView(numbers: StatedNumber[]): HTMLElement {
     );
 }
 
-/// The JSON of simulate alone: events and the end, no curves.
+/// The JSON of `saltus simulate` without its trajectory file: events and the final state, no curves.
 function simulateView(data: any): HTMLElement {
     const final = Object.keys(data.final?.q ?? {}).map((x) => [x, num(data.final.q[x], 10), num(data.final.u?.[x], 10)]);
     const view = el("div", { class: "columns" });
@@ -66,6 +68,7 @@ function simulateView(data: any): HTMLElement {
     return view;
 }
 
+/// `saltus impact --trajectory`: the energy audit of all impacts of a trajectory.
 function auditView(data: any): HTMLElement {
     const a = data.audit;
     return section(
@@ -85,10 +88,11 @@ function auditView(data: any): HTMLElement {
     );
 }
 
+/// `saltus check`: how the program understood a model file.
 function checkView(data: any): HTMLElement {
     const parameters = Object.entries(data.parameters ?? {}).map(([k, v]) => `${k} = ${num(v)}`).join(", ");
     return section(
-        "What was understood",
+        "The model",
         facts([
             ["coordinates", `${data.coordinates?.slice(0, 12).join(", ")}${data.coordinates?.length > 12 ? ", …" : ""}; ${data.degrees_of_freedom} degrees of freedom`],
             ["parameters", parameters],
@@ -102,6 +106,7 @@ function checkView(data: any): HTMLElement {
     );
 }
 
+/// A study of event times without derivatives.
 function studyView(data: any): HTMLElement {
     const names = Object.keys(data.vary ?? {});
     return section(
@@ -115,7 +120,7 @@ function studyView(data: any): HTMLElement {
     );
 }
 
-/// Runs over gains or other parameters: simulate --vary.
+/// `saltus simulate --vary`: runs over gains or other parameters.
 function gainsView(data: any): HTMLElement {
     const names = Object.keys(data.vary ?? {});
     const rows: any[] = data.runs ?? [];
@@ -136,7 +141,7 @@ function gainsView(data: any): HTMLElement {
     return view;
 }
 
-/// A page of the documentation, in Markdown. What it says is ours, so that its markup is trusted.
+/// A page of the documentation in Markdown. It comes with the library, so that its markup is trusted.
 function documentView(data: any): HTMLElement {
     const body = el("div", { class: "panel document" });
     body.innerHTML = marked.parse(data.markdown, { async: false }) as string;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plots of one quantity over another. uPlot draws axes and legend and handles zoom; layers are painted on top.
 import uPlot from "uplot";
 import { el, num } from "./dom";
-import { drawn } from "./registry";
+import { drawn } from "./drawn_registry";
 import { color, curveColor, onTheme } from "./theme";
 import { fit, wheelZoom } from "./timeplot";
 
 export type Point = [number, number];
 
-/// What a plane shows: curves (null: a break), areas, discs, marks, or anything that paints itself.
+/// A layer of a plot: a curve (null interrupts it), an area, marks, circles, or a function that paints.
 export interface Layer {
     label: string;
     kind: "path" | "polygon" | "points" | "circle" | "custom";
@@ -20,11 +21,12 @@ export interface Layer {
     size?: number; // of marks
     names?: string[];
     hidden?: boolean;
-    aside?: boolean; // does not count for the range of the axes
+    aside?: boolean; // does not count for the ranges of the axes
     paint?: (u: uPlot) => void;
-    at?: (x: number, y: number) => string | null; // what is under the pointer
+    at?: (x: number, y: number) => string | null; // text for the place under the pointer
 }
 
+/// A plot.
 export interface Plane {
     title: string;
     x: string;
@@ -32,10 +34,11 @@ export interface Plane {
     layers: Layer[];
     range?: [Point, Point]; // x and y
     equal?: boolean; // one unit is one length on both axes
-    log?: boolean;
+    log?: boolean; // both axes logarithmic
     height?: number;
 }
 
+/// The ranges of x and y over all layers, with 7 % of space around them.
 function extent(layers: Layer[]): [Point, Point] {
     let x: Point = [Infinity, -Infinity];
     let y: Point = [Infinity, -Infinity];
@@ -51,7 +54,8 @@ function extent(layers: Layer[]): [Point, Point] {
     return [wide(x), wide(y)];
 }
 
-/// A plane of two quantities. The library draws axes and handles zoom and legend; the layers are painted on it.
+/// Draws a plot. uPlot gets the corners of the ranges as data, so that it scales the axes, and an empty series for each
+/// layer, so that it has a legend; the layers are painted by the draw hook.
 export function xyPlot(plane: Plane): HTMLElement {
     const { layers } = plane;
     const frame = el("section", { class: "panel plot xy" }, el("h3", {}, plane.title));
@@ -68,6 +72,7 @@ export function xyPlot(plane: Plane): HTMLElement {
     }
     const hue = (k: number) => curveColor(layers[k].hue ?? k);
     const place = (u: uPlot, p: Point): Point => [u.valToPos(p[0], "x", true), u.valToPos(p[1], "y", true)];
+    // Series 0 is x, series 1 the corners; layer k is series k + 2.
     const shown = (u: uPlot, k: number) => u.series[k + 2].show !== false;
 
     const paintLayer = (u: uPlot, k: number) => {
@@ -173,6 +178,7 @@ export function xyPlot(plane: Plane): HTMLElement {
         hooks: { draw: [paint] },
         plugins: [wheelZoom(true), tip(plane, layers, shown)],
     };
+    /// The ranges as data. With `equal` the shorter axis is extended.
     const corners = (): uPlot.AlignedData => {
         let [ax, ay] = [rx, ry];
         if (plane.equal && plot) {
@@ -210,7 +216,8 @@ export function xyPlot(plane: Plane): HTMLElement {
     return frame;
 }
 
-/// Ticks of a logarithmic axis at 1, 2, … 9 of each decade; numbers at the decades, and at 2 and 5 where there are few.
+/// Ticks of a logarithmic axis at 1, 2, … 9 times each power of ten. Powers of ten have numbers; 2 and 5 have numbers if
+/// there is less than two powers of ten.
 const decades: Pick<uPlot.Axis, "splits" | "values" | "filter"> = {
     splits: (_u, _axis, low, high) => {
         const ticks: number[] = [];
@@ -233,7 +240,7 @@ const decades: Pick<uPlot.Axis, "splits" | "values" | "filter"> = {
     },
 };
 
-/// The nearest point of what is shown, or what a layer says about the place.
+/// A text beside the pointer: the nearest visible point within 24 pixels, or the text of a layer.
 function tip(plane: Plane, layers: Layer[], shown: (u: uPlot, k: number) => boolean): uPlot.Plugin {
     const box = el("div", { class: "tip" });
     return {

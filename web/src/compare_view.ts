@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// The views of `saltus compare` and `saltus compare --penalty`.
 import { el, num, section, table } from "./dom";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-/// A line of the given order through the last point of a series.
+/// A straight line with the slope of this order in a logarithmic plot, through the last point of a series.
 function slope(points: Point[], order: number | null, label: string): Layer | null {
     if (order == null || points.length < 2) return null;
     const [x1, y1] = points[points.length - 1];
@@ -10,9 +11,10 @@ function slope(points: Point[], order: number | null, label: string): Layer | nu
     return { label, kind: "path", points: [[x0, y1 * (x0 / x1) ** order], [x1, y1]], dash: [3, 4], hue: 7, width: 1 };
 }
 
+/// Plot and table of the runs of one method. `toX` maps the parameter of a run to the x axis.
 function series(data: any, name: string, parameter: string, x: string, toX: (p: number) => number): HTMLElement[] {
     const runs: any[] = data?.runs ?? [];
-    if (!runs.length) return data?.left_out ? [section(name, el("p", {}, "left out: " + data.left_out))] : [];
+    if (!runs.length) return data?.left_out ? [section(name, el("p", {}, "no runs: " + data.left_out))] : [];
     const of = (f: (r: any) => number | null): Point[] =>
         runs.map((r) => [toX(r[parameter]), f(r) ?? NaN] as Point).filter((p) => p[1] > 0);
     const q = of((r) => r.position_error);
@@ -40,6 +42,7 @@ function series(data: any, name: string, parameter: string, x: string, toX: (p: 
     ];
 }
 
+/// `saltus compare`: time-stepping and penalty against the event-driven motion.
 export function compareView(data: any): HTMLElement {
     const view = el("div", { class: "columns" });
     view.append(...series(data.moreau, "Moreau's time-stepping", "h", "h", (h) => h));
@@ -61,7 +64,7 @@ export function compareView(data: any): HTMLElement {
     return view;
 }
 
-/// Springs of ever larger stiffness against the rigid motion with e = 1.
+/// `saltus compare --penalty`: contact springs of growing stiffness against the rigid motion with e = 1.
 export function springsView(data: any): HTMLElement {
     const runs: any[] = data.penalty?.runs ?? [];
     const varied: string = data.penalty?.varied ?? "k";
@@ -81,7 +84,7 @@ export function springsView(data: any): HTMLElement {
         section(
             "Runs",
             table(
-                [{ title: varied }, { title: "sup |Δq|" }, { title: "at t" }, { title: "sup |Δu|" }, { title: "order" }, { title: "contact phases" }, { title: "first contact" }, { title: "gives back" }],
+                [{ title: varied }, { title: "sup |Δq|" }, { title: "at t" }, { title: "sup |Δu|" }, { title: "order" }, { title: "contact phases" }, { title: "first contact" }, { title: "restitution" }],
                 runs.map((r) => [num(r[varied]), num(r.sup_q, 4), num(r.at_t), num(r.sup_u, 4), num(r.order_in_k, 3), String(r.contact_phases), num(r.first_contact_duration, 4), num(r.effective_restitution)]),
             ),
         ),

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+// The view of `saltus solve`.
 import { el, num, section, table, verdict } from "./dom";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-/// The share of all problems that each method solved within a time: Dolan and Moré's profile over one quantity. Where
-/// the same files were solved by several methods, times are relative to the best of them.
+/// A performance profile [Dolan and Moré 2002] and a table. The profile shows the share of problems that each method
+/// solved within a time. If the same files were solved by several methods then times are relative to the fastest one.
 export function solveView(data: any): HTMLElement {
     const rows: any[] = Array.isArray(data) ? data : [data];
     const methods = [...new Set(rows.map((r) => r.requested ?? r.method))];
     const files = [...new Set(rows.map((r) => r.file))];
     const several = methods.length > 1 && rows.length > files.length;
     const solved = rows.filter((r) => r.status === "converged" || r.status === "infeasible");
+    const resolution = 1e-7; // of times in s; a time of 0 has no logarithm
     const best = new Map<string, number>();
-    for (const r of solved) best.set(r.file, Math.min(best.get(r.file) ?? Infinity, Math.max(r.seconds, 1e-7)));
+    for (const r of solved) best.set(r.file, Math.min(best.get(r.file) ?? Infinity, Math.max(r.seconds, resolution)));
     const profile = (of: any[], label: string, k: number): Layer => {
         const cost = of
-            .map((r) => Math.max(r.seconds, 1e-7) / (several ? best.get(r.file)! : 1))
+            .map((r) => Math.max(r.seconds, resolution) / (several ? best.get(r.file)! : 1))
             .sort((a, b) => a - b);
         const points: Point[] = [];
         cost.forEach((c, i) => points.push([c, Math.max(i, 0.5) / files.length], [c, (i + 1) / files.length]));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is drawn, for whoever wants to look at the numbers behind a picture: tests, and the browser's console.
+// A list of everything that the page draws, with its numbers. Tests and the console of the browser read it as
+// `window.saltus`.
 
 export interface DrawnSeries {
     label: string;
     min: number;
     max: number;
-    jumps: number;
+    jumps: number; // interruptions of the curve
     visible: boolean;
 }
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+// The view of a motion: summary, animation, curves over time, table of events, phase planes.
 import { animation } from "./animation";
 import { Clock } from "./clock";
 import { contour, levels } from "./contour";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { type Line, type Stem, TimeGroup, timePlot } from "./timeplot";
-import type { Motion, Plane } from "./types";
+import type { Motion, Plane } from "./report_document";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-let groups = 0;
+let motions = 0; // on this page; gives each motion its own cursor
 
-/// What other results of the page say about the same model: sets of rest, and a level of V that is safe.
+/// What other results of the page say about the same model, for its phase planes.
 export interface Known {
-    sets: { extent: Record<string, [number, number]> }[];
-    level?: number; // of T + U: ρ* above that of the equilibrium
-    rho?: number;
+    sets: { extent: Record<string, [number, number]> }[]; // equilibrium sets
+    level?: number; // value of T + U on the boundary of the certified level set { V < ρ* }
+    rho?: number; // ρ*
 }
 
-/// A motion: what happened, the animation, curves over time, phase planes.
+/// All of a motion. Its plots share zoom and cursor; its animation and plots show the same time.
 export function motionView(m: Motion, known: Known): HTMLElement {
     const view = el("div", { class: "motion" });
-    const group = new TimeGroup(m.t, m.breaks, "motion" + groups++);
+    const group = new TimeGroup(m.t, m.breaks, "motion" + motions++);
     const clock = new Clock(m.t_begin, m.t_end);
     group.onPick = (t) => {
         clock.pause();
@@ -33,7 +34,7 @@ export function motionView(m: Motion, known: Known): HTMLElement {
     for (const w of m.warnings) view.append(el("p", { class: "warning" }, w));
 
     const plots = el("div", { class: "columns" });
-    const many = m.q.length > 8;
+    const many = m.q.length > 8; // then only the first six curves are visible at first
     const curves = (list: { name: string; values: (number | null)[] }[], suffix = ""): Line[] =>
         list.map((c, k) => ({ label: c.name + suffix, values: c.values, hidden: many && k > 5 }));
     const some = m.q.length < m.coordinates.length ? ` (${m.q.length} of ${m.coordinates.length})` : "";
@@ -61,7 +62,7 @@ function summary(m: Motion): HTMLElement {
     const final = m.coordinates.slice(0, 8).map((x, i) => `${x} ${num(m.end.q[i])}, ${x}′ ${num(m.end.u[i])}`);
     if (m.coordinates.length > 8) final.push("…");
     return section(
-        "What happened",
+        "Summary",
         facts([
             ["method", `${m.method}  ${m.options}`],
             ["status", el("span", {}, verdict(m.status), m.reason ? " " + m.reason : "")],
@@ -71,11 +72,12 @@ function summary(m: Motion): HTMLElement {
             ["created by impacts", created > 0 ? num(created) : null],
             ["violation", `gap ${num(m.violation.gap, 2)}, constraint ${num(m.violation.constraint, 2)}`],
             ["at the end", el("span", {}, ...final.flatMap((f, i) => (i ? [el("br"), f] : [f])))],
-            ["shown", m.decimated ? "extremes only: there is more than a screen can show" : null],
+            ["shown", m.decimated ? "extremes only: the motion has more detail than a screen can show" : null],
         ]),
     );
 }
 
+/// Contact forces over time; impulses as stems at the breaks.
 function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
     const lines: Line[] = [];
     const stems: Stem[] = [];
@@ -91,11 +93,12 @@ function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
                 hidden: i > 5,
             }),
         );
-        const at = new Map<number, number>();
+        const at = new Map<number, number>(); // break → normal impulse there
         let acts = false;
+        const sameTime = 1e-11; // relative: times of samples have 12 digits
         for (const b of m.breaks)
             for (const e of m.events) {
-                if (Math.abs(e.t - m.t[b]) > 1e-11 * Math.max(1, Math.abs(e.t))) continue;
+                if (Math.abs(e.t - m.t[b]) > sameTime * Math.max(1, Math.abs(e.t))) continue;
                 const impulse = e.impulses?.find((r) => r.name === f.name);
                 if (impulse) at.set(b, (at.get(b) ?? 0) + impulse.N), (acts = acts || impulse.N !== 0);
             }
@@ -114,6 +117,7 @@ function energyPlot(group: TimeGroup, m: Motion): HTMLElement {
     ]);
 }
 
+/// The causes that change T + U, in words.
 const causes: Record<string, string> = {
     applied: "applied forces",
     damping: "damping",
@@ -123,6 +127,7 @@ const causes: Record<string, string> = {
     impacts: "impacts",
 };
 
+/// The work of each cause since the start, and the rest of the energy balance that no cause explains.
 function workPlot(group: TimeGroup, m: Motion, work: Motion["work"]): HTMLElement {
     const [T, U] = m.energy;
     const start = (T.values[0] ?? 0) + (U.values[0] ?? 0);
@@ -179,7 +184,7 @@ function eventTable(m: Motion, clock: Clock): HTMLElement | string {
     );
 }
 
-/// The curve in (x, x′), broken where x′ jumps, over level lines of T + U.
+/// For each of the first six coordinates the curve in (x, x′), interrupted where x′ jumps, over level lines of T + U.
 function phasePlanes(m: Motion, known: Known): HTMLElement[] {
     const after = new Set(m.breaks);
     const initial = m.balance.initial;
@@ -215,6 +220,7 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
     });
 }
 
+/// Level lines of T + U, the level of the initial state, and the certified level.
 function energyLevels(p: Plane, initial: number, known: Known): Layer[] {
     const grid = { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
     const lines = levels(grid, 7).flatMap((l) => contour(grid, l));

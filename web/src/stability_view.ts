@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// The views of `saltus certify`, `saltus equilibria` and `saltus basin`.
 import type uPlot from "uplot";
 import { contour } from "./contour";
-import type { Known } from "./motion";
+import type { Known } from "./motion_view";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { curveColor } from "./theme";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
+/// A certificate: verdict, level, and the table of conditions.
 export function certifyView(data: any): HTMLElement {
     const rows = (data.conditions ?? []).map((c: any) => [
         c.id, c.text, verdict(c.verdict), evidence(c.evidence), c.witness == null ? "" : evidence(c.witness),
@@ -20,7 +22,7 @@ export function certifyView(data: any): HTMLElement {
             facts([
                 ["theorem", data.theorem],
                 ["verdict", el("span", {}, verdict(data.verdict), data.grade ? ` (${data.grade})` : "")],
-                ["reach", data.scope ?? null],
+                ["scope", data.scope ?? null],
                 ["ρ*", data.rho == null ? null : num(data.rho, 10) + (parts ? `; ${parts}` : "")],
                 ["equilibrium", data.equilibrium?.q ? pairs(data.equilibrium.q) : null],
                 ["forces there", data.equilibrium?.forces ? forces(data.equilibrium.forces) : null],
@@ -35,17 +37,19 @@ export function certifyView(data: any): HTMLElement {
     );
 }
 
+/// "x 1, y 2"
 function pairs(of: Record<string, unknown>): string {
     return Object.entries(of).map(([k, v]) => `${k} ${num(v)}`).join(", ");
 }
 
+/// "left N 1 T 0.5; right N 2"
 function forces(of: Record<string, any>): string {
     return Object.entries(of)
         .map(([name, f]) => `${name} N ${num(f?.N)}` + (f?.T?.some((x: number) => x !== 0) ? ` T ${f.T.map((x: number) => num(x)).join(", ")}` : ""))
         .join("; ");
 }
 
-/// What a certificate found, or a state that it names.
+/// Evidence or witness of a condition as text.
 function evidence(x: unknown): string {
     if (x == null) return "";
     if (typeof x === "number") return num(x);
@@ -54,11 +58,12 @@ function evidence(x: unknown): string {
     return typeof x === "string" ? x : JSON.stringify(x);
 }
 
-/// What is nothing but rounding is 0.
+/// The number, or 0 if it is rounding residue.
 function plain(x: number | null): number | null {
     return typeof x === "number" && Math.abs(x) < 1e-13 ? 0 : x;
 }
 
+/// Equilibrium sets: a table, and their extents in the two coordinates that vary most.
 export function equilibriaView(data: any): HTMLElement {
     const view = el("div", { class: "columns" });
     const sets: any[] = data.sets ?? [];
@@ -79,7 +84,7 @@ export function equilibriaView(data: any): HTMLElement {
         section(
             "Equilibrium sets",
             table(
-                [{ title: "", left: true }, { title: "closed contacts", left: true }, { title: "extent", left: true }, { title: "has a frictionless one", left: true }, { title: "exact", left: true }],
+                [{ title: "", left: true }, { title: "closed contacts", left: true }, { title: "extent", left: true }, { title: "contains the frictionless one", left: true }, { title: "exact", left: true }],
                 rows,
                 "conditions",
             ),
@@ -99,7 +104,8 @@ export function equilibriaView(data: any): HTMLElement {
     return view;
 }
 
-/// The sampled boundary in the order round its middle; otherwise the box of the extents.
+/// The outline of a set in the plane of two coordinates: its boundary points, sorted by the angle around their mean; if
+/// there are none, the box of its extent.
 function outline(s: any, a: string, b: string): Point[] {
     const points: Point[] = (s.boundary ?? []).map((p: any): Point => [plain(p[a]) ?? 0, plain(p[b]) ?? 0]);
     if (points.length < 2) {
@@ -110,7 +116,7 @@ function outline(s: any, a: string, b: string): Point[] {
     return points.sort((p, q) => Math.atan2(p[1] - mid[1], p[0] - mid[0]) - Math.atan2(q[1] - mid[1], q[0] - mid[0]));
 }
 
-/// The label image over the grid, with { V < ρ* } on it.
+/// A basin: a cell for each start in the colour of the set it reaches, with the boundary of { V < ρ* }.
 export function basinView(data: any, known: Known): HTMLElement {
     const g = data.grid;
     const view = el("div", { class: "columns" });
@@ -125,7 +131,7 @@ export function basinView(data: any, known: Known): HTMLElement {
     const names = axes.map((k) => g.coordinates[k]);
     if (image.length > 0 && image.length === nx * ny) {
         const [x, y] = axes.map((k): Point => [g.from[k], g.to[k]]);
-        // Values at nodes from..to: a cell reaches half-way to its neighbours.
+        // Starts are the nodes of the grid. The cell of a start reaches half-way to its neighbours.
         const dx = nx > 1 ? (x[1] - x[0]) / (nx - 1) : x[1] - x[0];
         const dy = ny > 1 ? (y[1] - y[0]) / (ny - 1) : y[1] - y[0];
         const paint = (u: uPlot) => {

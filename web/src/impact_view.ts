@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// The view of `saltus impact`: verdict and, for one or two velocities, the consistent velocities after the impact.
 import { el, facts, num, section, table, verdict } from "./dom";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
+/// "left 1 | 0.5": normal and tangential impulses of each contact.
 function reactions(of: Record<string, { N: number | null; T: number[] }> | undefined): string {
     if (!of) return "–";
     return Object.entries(of)
@@ -9,6 +11,7 @@ function reactions(of: Record<string, { N: number | null; T: number[] }> | undef
         .join("; ");
 }
 
+/// Points on a piece of the boundary of the consistency set: the first end of a segment, 60 points of an elliptic arc.
 function arcPoints(piece: any): Point[] {
     if (piece.kind !== "arc") return [piece.from];
     const [a, b] = piece.phi;
@@ -18,7 +21,8 @@ function arcPoints(piece: any): Point[] {
     });
 }
 
-/// The ball ‖u − b‖²_M = r² is an ellipse here. Any arc of the set's boundary carries axes of it; the others are alike.
+/// The balls ‖u − b‖²_M = r² around corner points b, which are ellipses in these coordinates. The semi-axes (conjugate
+/// diameters) of one of them are given by an arc of the boundary of the set; the others are scaled copies.
 function ellipses(data: any): Layer[] {
     const arc = data.set?.pieces?.find((p: any) => p.kind === "arc");
     const centre = arc && data.balls?.[arc.corner_point];
@@ -36,7 +40,7 @@ function ellipses(data: any): Layer[] {
     });
 }
 
-/// P⁺ as far as the picture goes: from its corner points along its rays.
+/// The boundary of P⁺, the velocities with γ ≥ 0 at all closed contacts, up to the distance `reach`.
 function admissible(data: any, reach: number): Layer[] {
     const P = data.P_plus;
     if (!P?.corner_points?.length || !P.rays?.length) return [];
@@ -52,10 +56,12 @@ function admissible(data: any, reach: number): Layer[] {
     return [{ label: "boundary of P⁺", kind: "path", points, hue: 7, width: 1 }];
 }
 
+/// The mean of the second components.
 function mean(points: Point[]): number {
     return points.reduce((s, p) => s + p[1], 0) / points.length;
 }
 
+/// One collision.
 export function impactView(data: any): HTMLElement {
     const names = Object.keys(data.u_minus);
     const rows = names.map((n) => [n + "′", num(data.u_minus[n], 10), num(data.u_plus[n], 10)]);
@@ -87,6 +93,7 @@ export function impactView(data: any): HTMLElement {
     return view;
 }
 
+/// The plane of two velocities: consistency set, balls, P⁺, u⁻ and u⁺.
 function plane(data: any, names: string[]): HTMLElement {
     const at = (u: any): Point => [u[names[0]], u[names[1]]];
     const layers: Layer[] = [];
@@ -109,6 +116,7 @@ function plane(data: any, names: string[]): HTMLElement {
     });
 }
 
+/// The line of a single velocity.
 function line(data: any, name: string): HTMLElement {
     const layers: Layer[] = [
         { label: "u⁻", kind: "points", points: [[data.u_minus[name], 0]], names: ["u⁻"], hue: 7 },

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The view of `saltus sensitivity`: derivatives, and the error of a perturbed motion with its bound.
 import { el, facts, num, section, table, verdict } from "./dom";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
@@ -10,6 +11,7 @@ export function sensitivityView(data: any): HTMLElement {
     return view;
 }
 
+/// Derivatives of the final state and of event times.
 function derivatives(data: any): HTMLElement[] {
     const wrt: string[] = data.with_respect_to;
     const out: HTMLElement[] = [];
@@ -22,7 +24,7 @@ function derivatives(data: any): HTMLElement[] {
     out.push(
         section(
             "Derivatives of the final state",
-            error != null ? el("p", {}, `differences of whole motions agree to ${num(error, 2)}`) : null,
+            error != null ? el("p", {}, `central differences of whole motions agree to ${num(error, 2)}`) : null,
             table(columns, final),
         ),
     );
@@ -48,6 +50,7 @@ function derivatives(data: any): HTMLElement[] {
     return out;
 }
 
+/// A perturbed pair: error, bound, hypotheses of the theorem.
 function pairView(pair: any): HTMLElement {
     const view = el("div", { class: "columns" });
     const t: number[] = pair.times ?? pair.error?.map((_: number, k: number) => k) ?? [];
@@ -83,7 +86,7 @@ function pairView(pair: any): HTMLElement {
     return view;
 }
 
-/// Time along x, decades along y: the logarithm is plotted, the axis says so.
+/// A plot over time whose y axis shows log₁₀ of the values.
 function xyPlotLogY(title: string, layers: Layer[]): HTMLElement {
     const log = layers.map((l) => ({ ...l, points: (l.points ?? []).map((p) => (p ? ([p[0], Math.log10(p[1])] as Point) : null)) }));
     return xyPlot({ title, x: "t", y: "log₁₀", layers: log, height: 320 });

@@ -6,7 +6,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/io/page/motion_view.hpp"
-#include "saltus/io/page/report.hpp"
+#include "saltus/io/page/report_page.hpp"
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/sensitivity/pair/pair.hpp"

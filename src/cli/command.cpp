@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/model/read_model.hpp"
 
 namespace saltus::cli {
 
@@ -29,12 +28,12 @@ std::vector<std::pair<std::string, std::string>> assignments(const Common& optio
     return list;
 }
 
-model::Model load(const Common& options, bool perturbed) {
+io::LoadedModel load(const Common& options, bool perturbed) {
     model::BuildOptions build;
     build.project_initial = options.project_initial;
     build.perturbed = perturbed;
     build.set = assignments(options);
-    return model::build(io::read_model(options.model), build);
+    return io::load_model(options.model, build);
 }
 
 double positive(const char* option, double value) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/model/build.hpp"
 
 /// Types and functions that all commands share.
@@ -35,8 +36,8 @@ struct Common : OutputOptions {
 std::vector<std::pair<std::string, std::string>> assignments(const Common& options);
 
 /// Reads and builds the model of a command, with --set and --project-initial applied; `perturbed` applies the model's
-/// [perturbation] too. Throws Error for bad input.
-model::Model load(const Common& options, bool perturbed = false);
+/// [perturbation] too. The file is read once, here. Throws Error for bad input.
+io::LoadedModel load(const Common& options, bool perturbed = false);
 
 /// The message of a motion without an end time.
 inline constexpr const char* no_end_time = "no end time is given";

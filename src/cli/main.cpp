@@ -22,6 +22,7 @@
 #include "cli/commands/solve.hpp"
 #include "cli/report_option.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/base/version.hpp"
 #include "saltus/io/model/model_keys.hpp"
 
 namespace {
@@ -297,7 +298,7 @@ cli::CommandHelp command_help(const CLI::App& command) {
 }
 
 cli::CommandLine command_line(const CLI::App& app) {
-    cli::CommandLine line{app.get_description(), "saltus " SALTUS_VERSION, app.get_footer(), {}};
+    cli::CommandLine line{app.get_description(), "saltus " + library_version(), app.get_footer(), {}};
     for (const CLI::App* command : app.get_subcommands(nullptr)) line.commands.push_back(command_help(*command));
     return line;
 }
@@ -335,7 +336,7 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
 
 int saltus::cli::run(const std::vector<std::string>& words) {
     CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
-    app.set_version_flag("--version", "saltus " SALTUS_VERSION);
+    app.set_version_flag("--version", "saltus " + library_version());
     app.require_subcommand(1);
     app.formatter(std::make_shared<Help>());
     app.footer("Example:  saltus check models/rocking-bar.toml --set mu=0.5");

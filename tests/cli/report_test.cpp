@@ -49,13 +49,13 @@ TEST(ReportCommand, ShowsAMotionWithItsModel) {
     fs::remove(folder.path() / "run" / "model.toml");
     const Outcome alone = run("report run/trajectory.h5 -o alone.html", folder.path());
     EXPECT_EQ(alone.code, 0);
-    EXPECT_NE(alone.out.find("its model is not beside it"), std::string::npos) << alone.out;
+    EXPECT_NE(alone.out.find("its model is not in the same folder"), std::string::npos) << alone.out;
     const Json bare = document(test::content_of(folder.file("alone.html")));
     EXPECT_TRUE(bare["parts"][0]["data"]["gaps"].empty());
     EXPECT_EQ(bare["parts"][0]["data"]["u"][0]["name"], "y");
     // Another model beside it is not taken for its own.
     std::ofstream(folder.path() / "run" / "model.toml") << test::content_of(model("bouncing-ball")) << "\n# changed\n";
-    EXPECT_NE(run("report run -o other.html", folder.path()).out.find("is not the model it was computed with"),
+    EXPECT_NE(run("report run -o other.html", folder.path()).out.find("is not the model that it was computed with"),
               std::string::npos);
 }
 
@@ -98,8 +98,8 @@ TEST(ReportCommand, RefusesWhatIsNoResult) {
     const test::Folder folder;
     folder.write("a.json", "{\"what\": 1}");
     fs::create_directory(folder.path() / "empty");
-    EXPECT_NE(run("report a.json", folder.path()).out.find("a.json: is no result of saltus"), std::string::npos);
-    EXPECT_NE(run("report empty", folder.path()).out.find("empty: holds no results"), std::string::npos);
+    EXPECT_NE(run("report a.json", folder.path()).out.find("a.json: is not a result of saltus"), std::string::npos);
+    EXPECT_NE(run("report empty", folder.path()).out.find("empty: contains no results"), std::string::npos);
     EXPECT_NE(run("report missing", folder.path()).out.find("there is no such file or folder"), std::string::npos);
     EXPECT_EQ(run("report a.json", folder.path()).code, 2);
     EXPECT_FALSE(fs::exists(folder.path() / "report.html"));

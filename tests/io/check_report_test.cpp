@@ -97,7 +97,7 @@ using Keys = std::vector<std::string>;
 
 }  // namespace
 
-TEST(CheckText, TellsWhatWasUnderstood) {
+TEST(CheckText, SummarisesTheModel) {
     EXPECT_EQ(text_of(everything), R"(everything  (everything.toml)
   2 coordinates (x, y), 1 degree of freedom, scleronomic, autonomous
   parameters  m = 2   g = 10   w = 20 (derived)   spare = 1
@@ -135,7 +135,7 @@ TEST(CheckText, SaysWhenTheMassDependsOnTheState) {
               std::string::npos);
 }
 
-TEST(CheckText, TellsTheManyContactsOfAnObstacleInOneLine) {
+TEST(CheckText, ShowsManyContactsOfAnObstacleInOneLine) {
     const std::string row = R"([points]
 generate = { kind = "hexahedra-row", segments = 3, length = 0.5, width = [1, 1], origin = [1, 0, 0] }
 mass = { total = 16, distribution = "equal" }
@@ -237,7 +237,7 @@ TEST(CheckJson, EndsWithOneNewline) {
     EXPECT_TRUE(text.ends_with("\n}\n"));
 }
 
-TEST(CheckJson, EscapesWhatAPersonNamed) {
+TEST(CheckJson, EscapesNames) {
     EXPECT_EQ(
         json_of(test::replaced(everything, "name = \"everything\"", "name = 'a \"quoted\" \\ name \u00fc'"))["model"],
         "a \"quoted\" \\ name \u00fc");

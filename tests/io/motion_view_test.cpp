@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Motions as they are looked at: what curves must show, and how models are drawn.
+// Motions for pages: what the curves must show, and how models are drawn.
 #include "saltus/io/page/motion_view.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/read_model.hpp"
-#include "saltus/io/page/report.hpp"
+#include "saltus/io/page/report_page.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/drawing.hpp"
@@ -67,8 +67,8 @@ TEST(MotionView, ShowsTheExtremesAndTheJumpsOfABouncingBall) {
     for (std::size_t k = 0; k + 1 < m.view.t.size(); ++k) EXPECT_LE(m.view.t[k], m.view.t[k + 1]);
 }
 
-/// Lines between the samples kept are near the motion everywhere.
-TEST(MotionView, ChordsAreNearTheMotion) {
+/// Straight lines between the kept samples differ from the motion by at most the tolerance.
+TEST(MotionView, StraightLinesBetweenSamplesFollowTheMotion) {
     const Motion m("rocking-bar");
     EXPECT_LT(m.view.t.size(), 2000U);
     double worst = 0.0;
@@ -88,7 +88,7 @@ TEST(MotionView, ChordsAreNearTheMotion) {
     EXPECT_GT(worst, 0.0);
 }
 
-/// T + U changes by the works alone, through impacts, friction, damping, drives and moving obstacles.
+/// The works explain every change of T + U: through impacts, friction, damping, drives and moving obstacles.
 TEST(MotionView, WorksExplainTheEnergy) {
     for (const char* const name : {"rocking-bar", "impact-oscillator", "friction-oscillator", "ball-on-moving-plane",
                                    "constrained-beam", "sphere-on-plane", "mass-and-lift", "woodpecker"}) {
@@ -106,8 +106,8 @@ TEST(MotionView, WorksExplainTheEnergy) {
     }
 }
 
-/// Reactions along the motion end with those that the simulation itself gives for the end: they need not be unique,
-/// what they do to the coordinates is.
+/// The reactions at the end of the curves act on the coordinates like the reactions that the simulation computed for
+/// its end. The reactions themselves need not be unique.
 TEST(MotionView, ForcesAgreeWithTheSimulationAtTheEnd) {
     for (const char* const name : {"rocking-bar", "constrained-beam", "sphere-on-plane", "friction-oscillator",
                                    "two-link-underactuated", "forklift"}) {
@@ -173,7 +173,7 @@ TEST(MotionView, ManyEventsAreShownByTheirExtremes) {
 
 // ---- drawings
 
-TEST(Drawing, EveryShippedModelSaysHowItIsDrawn) {
+TEST(Drawing, EveryShippedModelHasADrawing) {
     std::size_t models = 0;
     for (const fs::directory_entry& file : fs::directory_iterator(std::string(SALTUS_SOURCE_DIR) + "/models")) {
         if (file.path().extension() != ".toml") continue;
@@ -190,7 +190,7 @@ TEST(Drawing, EveryShippedModelSaysHowItIsDrawn) {
     EXPECT_GE(models, 22U);
 }
 
-/// Contacts are marked where their gaps are: at the marks of a bar, the height is the gap.
+/// Contacts are marked at their points: the height of the marks of a bar is the gap.
 TEST(Drawing, ExpressionsAreThoseOfTheCoordinates) {
     const model::Model m = model::build(io::read_model(path_of("rocking-bar")));
     const std::vector<double> q{0.3, 0.5, 0.4};
@@ -202,7 +202,7 @@ TEST(Drawing, ExpressionsAreThoseOfTheCoordinates) {
     EXPECT_NEAR(height(1), 0.5 + 0.5 * std::sin(0.4), 1e-15);
 }
 
-TEST(Drawing, MistakesAreToldWithTheirPlace) {
+TEST(Drawing, ErrorsNameLineAndColumn) {
     const std::string base = R"(
 [system]
 q = ["x"]
@@ -235,7 +235,7 @@ q = { x = 1.0 }
               std::string::npos);
 }
 
-TEST(Provenance, WordsOfACommandLineComeBack) {
+TEST(Provenance, QuotedWordsAreSplitAgain) {
     const std::vector<std::string> words{"--set", "a=1", "--set", "b='x y'", "it's", "", "\\"};
     std::string line;
     for (const std::string& w : words) line += (line.empty() ? "" : " ") + io::quoted_word(w);

@@ -212,11 +212,11 @@ TEST(ReadModel, FollowsAnExpressionOfSeveralLinesThatEndInCrLf) {
               "m.toml:6:5: undefined name 'k' in the potential energy U; known here are x, t and pi");
 }
 
-TEST(ReadModel, PassesOverAByteOrderMark) {
+TEST(ReadModel, IgnoresAByteOrderMark) {
     EXPECT_EQ(io::parse_model("\xef\xbb\xbf[system]\nname = \"bom\"\n", "m.toml").name, "bom");
 }
 
-TEST(ReadModel, TakesDottedKeysAndInlineTablesLikeBlocks) {
+TEST(ReadModel, ReadsDottedKeysAndInlineTablesLikeBlocks) {
     const Description d =
         io::parse_model("system.q = [\"x\"]\ninitial.q.x = 2\ncontact = [{ name = \"c\", gN = \"x\" }]\n", "m.toml");
     EXPECT_EQ(d.q.at(0).name, "x");
@@ -225,7 +225,7 @@ TEST(ReadModel, TakesDottedKeysAndInlineTablesLikeBlocks) {
     EXPECT_EQ(d.contacts.at(0).gN.source.text, "x");
 }
 
-TEST(ReadModel, TakesIntegersWhereverNumbersMayStand) {
+TEST(ReadModel, AcceptsIntegersForNumbers) {
     const Description d = io::parse_model("[parameters]\na = 3\nb = 0x10\nc = 1_000\nd = -0.5e1\n", "m.toml");
     EXPECT_EQ(d.parameters.at(0).value.number, 3.0);
     EXPECT_EQ(d.parameters.at(1).value.number, 16.0);
@@ -233,14 +233,14 @@ TEST(ReadModel, TakesIntegersWhereverNumbersMayStand) {
     EXPECT_EQ(d.parameters.at(3).value.number, -5.0);
 }
 
-TEST(ReadModel, TellsGivenFromNotGiven) {
+TEST(ReadModel, DistinguishesGivenAndAbsentKeys) {
     const Description d = io::parse_model("[[contact]]\nname = \"c\"\neN = 0\n", "m.toml");
     EXPECT_TRUE(d.contacts.at(0).eN.given);
     EXPECT_FALSE(d.contacts.at(0).eT.given);
     EXPECT_TRUE(d.contacts.at(0).mu.empty());
 }
 
-TEST(ReadModel, TakesRestInitialAsNotGiven) {
+TEST(ReadModel, TreatsRestInitialAsAbsent) {
     const Description d = io::parse_model("[[springs]]\nrest = \"initial\"\n[[springs]]\nrest = 0\n", "m.toml");
     EXPECT_FALSE(d.springs.at(0).rest.given);
     EXPECT_TRUE(d.springs.at(1).rest.given);
@@ -256,7 +256,7 @@ TEST(ReadModel, ReadsAFileAndNamesItInMessages) {
               bad + ":2:1: unknown key 'nme' in [system]; did you mean 'name'?");
 }
 
-TEST(ReadModel, RefusesWhatIsNoFile) {
+TEST(ReadModel, RefusesMissingFilesAndFolders) {
     const test::Folder folder;
     const std::string nowhere = folder.file("nowhere.toml");
     EXPECT_EQ(test::refusal_of([&] { io::read_model(nowhere); }), nowhere + ": cannot be opened; check the path");
@@ -270,14 +270,14 @@ TEST(ReadModel, ReadsAnEmptyFileAsAnEmptyText) {
     EXPECT_EQ(test::refusal_of([&] { io::read_model(folder.write("empty.toml", "")); }), "accepted");
 }
 
-TEST(ReadModel, RefusesNestingThatWouldEndTheStack) {
+TEST(ReadModel, RefusesNestingThatWouldOverflowTheStack) {
     const std::string deep = "U = " + std::string(300, '[') + std::string(300, ']');
     EXPECT_EQ(refusal_of_potential(deep),
               "m.toml:4:261: not valid TOML: Error while parsing value: exceeded maximum nested value depth of 256 "
               "(TOML_MAX_NESTED_VALUES)");
 }
 
-TEST(ReadModel, RefusesBytesThatAreNoText) {
+TEST(ReadModel, RefusesBytesThatAreNotText) {
     std::string all;
     for (int k = 0; k < 256; ++k) all += static_cast<char>(k);
     EXPECT_EQ(test::refusal_of([&] { io::parse_model(all, "m.toml"); }).substr(0, 28), "m.toml:1:1: not valid TOML: ");

@@ -54,7 +54,7 @@ Trajectory with_impacts(int count) {
 
 // --- JSON
 
-TEST(SimulateJson, HasTheKeysThatOthersRead) {
+TEST(SimulateJson, HasTheDocumentedKeys) {
     const Json j = json_of(test::ball());
     EXPECT_EQ(keys_of(j), (Lines{"model", "method", "t_end", "status", "events", "final", "forces", "energy",
                                  "violation", "audit", "warnings", "statistics"}));
@@ -68,7 +68,7 @@ TEST(SimulateJson, HasTheKeysThatOthersRead) {
     EXPECT_EQ(keys_of(j["audit"]), (Lines{"impacts", "creating", "energy_created", "energy_prevented", "worst"}));
 }
 
-TEST(SimulateJson, TellsTheMotionOfTheBall) {
+TEST(SimulateJson, DescribesTheMotionOfTheBall) {
     const Json j = json_of(test::ball(), 7.5);
     EXPECT_EQ(j["model"], "ball");
     EXPECT_EQ(j["method"], "event");
@@ -118,7 +118,7 @@ TEST(SimulateJson, NamesElementsAndGivesFriction) {
     EXPECT_EQ(j["events"][2]["u_plus"], Json::object());
 }
 
-TEST(SimulateJson, WhatIsNotFiniteIsNull) {
+TEST(SimulateJson, NumbersThatAreNotFiniteAreNull) {
     const Json j = json_of(test::rich(), HUGE_VAL);
     EXPECT_TRUE(j["t_end"].is_null());
     EXPECT_TRUE(j["final"]["u"]["y"].is_null());
@@ -126,7 +126,7 @@ TEST(SimulateJson, WhatIsNotFiniteIsNull) {
     EXPECT_TRUE(j["events"][2]["energy_after"].is_null());
 }
 
-TEST(SimulateJson, BytesThatAreNoTextMakeNoInvalidDocument) {
+TEST(SimulateJson, InvalidUtf8IsReplaced) {
     Trajectory t = test::ball();
     t.model = "\xff\xfe";
     t.elements[0].name = "\x80";
@@ -134,14 +134,14 @@ TEST(SimulateJson, BytesThatAreNoTextMakeNoInvalidDocument) {
     EXPECT_TRUE(Json::accept(io::simulate_json(t, 1.0)));
 }
 
-TEST(SimulateJson, ThereMayBeNothingToTell) {
+TEST(SimulateJson, AnEmptyTrajectoryGivesAValidDocument) {
     const Json j = json_of({});
     EXPECT_EQ(j["events"], Json::array());
     EXPECT_EQ(j["final"]["q"], Json::object());
     EXPECT_TRUE(j["audit"]["worst"].is_null());
 }
 
-TEST(SimulateJson, AuditSumsWhatWasCreatedAndNamesTheWorst) {
+TEST(SimulateJson, AuditSumsCreatedEnergyAndNamesTheWorstImpact) {
     Trajectory t = test::ball();
     t.events[0].audit.created = 0.5;
     t.events[1].work = 2.5;  // of which other impulses would have spared something
@@ -168,7 +168,7 @@ TEST(SimulateJson, AuditSumsWhatWasCreatedAndNamesTheWorst) {
     EXPECT_EQ(audit["energy_created"], 0.5);
 }
 
-TEST(SimulateJson, AuditDoesNotPassOverAWorkThatIsNoNumber) {
+TEST(SimulateJson, AuditReportsAWorkThatIsNaNAsTheWorst) {
     for (std::size_t k = 0; k < 3; ++k) {
         Trajectory t = test::ball();
         t.events[k].work = t.events[k].audit.created = NAN;
@@ -189,7 +189,7 @@ TEST(SimulateJson, BeginsTheWarningsWithTheReason) {
 
 // --- text
 
-TEST(SimulateText, IsWhatAPersonWantsToRead) {
+TEST(SimulateText, SummarisesTheMotion) {
     EXPECT_EQ(io::simulate_text(test::ball(), 1.375),
               "ball\n"
               "  method      event-driven  (--t-end 2 --method event)\n"
@@ -206,7 +206,7 @@ TEST(SimulateText, IsWhatAPersonWantsToRead) {
               "    y = 0                  y' = -0.5\n");
 }
 
-TEST(SimulateText, TellsWhyAndWhereARunEnded) {
+TEST(SimulateText, SaysWhyAndWhenARunEnded) {
     Trajectory t = test::ball();
     t.status = Status::failed;
     t.reason = "the step is too small";
@@ -239,7 +239,7 @@ TEST(SimulateText, ShowsTheFirstAndTheLastOfManyEvents) {
     EXPECT_EQ(io::simulate_text(with_impacts(25), 99.0).find("more"), std::string::npos);
 }
 
-TEST(SimulateText, NamesTheLargestJumpsAndHowManyMore) {
+TEST(SimulateText, ShowsTheLargestJumpsAndCountsTheOthers) {
     Trajectory t = test::ball();
     t.coordinates = {"a", "b", "c", "d", "e"};
     t.events.resize(1);
@@ -248,7 +248,7 @@ TEST(SimulateText, NamesTheLargestJumpsAndHowManyMore) {
     EXPECT_NE(io::simulate_text(t, 2.0).find("  d': -3 -> 1, b': 1 -> 3, c': 0 -> 1 and 1 more\n"), std::string::npos);
 }
 
-TEST(SimulateText, TellsAccumulationsAndNotes) {
+TEST(SimulateText, ShowsAccumulationsAndNotes) {
     const std::string text = io::simulate_text(test::rich(), 2.0);
     EXPECT_NE(text.find("y': -2 -> 1; 41 impacts before\n"), std::string::npos);
     EXPECT_NE(text.find("lift-off                   \u03bb_N crosses zero\n"), std::string::npos) << text;
@@ -256,7 +256,7 @@ TEST(SimulateText, TellsAccumulationsAndNotes) {
     EXPECT_TRUE(has_line(text, "              vertical groove    N -3 T 0.5"));
 }
 
-TEST(SimulateText, TellsWhereContactsCreateEnergy) {
+TEST(SimulateText, SaysWhichContactCreatesEnergy) {
     Trajectory t = test::ball();
     t.events[0].audit = {0.0, 0.0, 1.0, 0.0, 0, "newton, eN = 2"};
     t.events[1].audit.created = 0.25;
@@ -290,7 +290,7 @@ TEST(SimulateText, ShowsTwelveCoordinatesOfMany) {
     EXPECT_TRUE(has_line(text, "    and 252 more coordinates"));
 }
 
-TEST(SimulateText, DoesNotDependOnHowLongItTook) {
+TEST(SimulateText, ContainsNoComputingTimes) {
     Trajectory slow = test::ball();
     slow.statistics.seconds = 1e6;
     EXPECT_EQ(io::simulate_text(slow, 2.0), io::simulate_text(test::ball(), 2.0));
@@ -345,7 +345,7 @@ TEST(StatesCsv, HasEquidistantTimesAndBothSidesOfEveryEvent) {
               "1.375,0,-0.5\n");
 }
 
-TEST(StatesCsv, TakesTheEndsAlone) {
+TEST(StatesCsv, TwoSamplesAreTheEnds) {
     const Lines lines = lines_of(io::states_csv(test::ball(), 2));
     ASSERT_EQ(lines.size(), 9U);  // header, two ends, six sides
     EXPECT_EQ(lines[1], "0,1,0");
@@ -364,13 +364,13 @@ TEST(StatesCsv, ShowsAnImpactAtTheStartAndAtTheEnd) {
     EXPECT_EQ(lines.back(), "1.375,0,0.5");
 }
 
-TEST(StatesCsv, HasEventsAndEndsWhereNoArcsWereKept) {
+TEST(StatesCsv, HasOnlyEventsAndEndsIfNoArcsWereKept) {
     Trajectory t = test::ball();
     t.arcs.clear();
     EXPECT_EQ(io::states_csv(t, 100), io::states_csv(test::ball(), 2));
 }
 
-TEST(StatesCsv, OfAMotionThatNeverBeganIsItsStart) {
+TEST(StatesCsv, AMotionOfNoLengthHasOnlyItsStart) {
     Trajectory t = test::ball();
     t.end = t.start;
     t.arcs.clear();
@@ -378,7 +378,7 @@ TEST(StatesCsv, OfAMotionThatNeverBeganIsItsStart) {
     EXPECT_EQ(io::states_csv(t, 100), "t,y,y'\n0,1,0\n");
 }
 
-TEST(StatesCsv, NumbersReadBackToTheBit) {
+TEST(StatesCsv, NumbersReadBackBitByBit) {
     Trajectory t = test::ball();
     t.start.q[0] = 0.1 + 0.2;
     t.start.u[0] = -1.0 / 3.0;

@@ -322,12 +322,12 @@ TEST(ValidationOfTheFile, SingleBracketConstraintIsRefused) {
 
 TEST(ValidationOfTheFile, DoubleBracketSystemIsRefused) {
     EXPECT_EQ(refusal(block("[system]", "[[system]]")),
-              "block.toml:1:1: [[system]] may stand only once; write [system]");
+              "block.toml:1:1: [[system]] may appear only once; write [system]");
 }
 
 TEST(ValidationOfTheFile, DoubleBracketInitialIsRefused) {
     EXPECT_EQ(refusal(block("[initial]", "[[initial]]")),
-              "block.toml:30:1: [[initial]] may stand only once; write [initial]");
+              "block.toml:30:1: [[initial]] may appear only once; write [initial]");
 }
 
 TEST(ValidationOfTheFile, SystemIsANumberIsRefused) {
@@ -532,7 +532,7 @@ TEST(ValidationOfTheFile, PairsIsAStringIsRefused) {
 
 TEST(ValidationOfTheFile, PairHasAFractionIsRefused) {
     EXPECT_EQ(refusal(row(R"(over = "longitudinal")", "pairs = [[0, 1.5]]")),
-              "row.toml:12:14: pairs of [[springs]] holds a number that is not whole; give whole point numbers");
+              "row.toml:12:14: pairs of [[springs]] holds a number that is not an integer; give the numbers of points as integers");
 }
 
 TEST(ValidationOfTheFile, PositionRowIsANumberIsRefused) {

@@ -7,12 +7,11 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/base/version.hpp"
 #include "saltus/io/page/basin_image.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/basin_report.hpp"
@@ -173,10 +172,8 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
 
 /// Text that identifies a computation: hash of the model file, assignments, axes and all options that affect labels. A
 /// checkpoint is continued only if its text is the same.
-std::string purpose_of(const BasinCommand& c, const BasinOptions& options, const std::string& text) {
-    std::ifstream in(c.common.model, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    std::string purpose = "saltus " SALTUS_VERSION " " + std::to_string(io::fnv1a(bytes)) + " " + text;
+std::string purpose_of(const io::ModelFile& file, const BasinOptions& options, const std::string& text) {
+    std::string purpose = "saltus " + library_version() + " " + std::to_string(io::fnv1a(file.text)) + " " + text;
     for (const ensemble::Axis& a : options.axes)
         purpose += " " + a.name + "=" + number_text(a.from) + ":" + number_text(a.to) + ":" + std::to_string(a.n);
     if (options.level) purpose += " V<" + number_text(options.level->rho) + "+" + number_text(options.level->reference);
@@ -202,7 +199,8 @@ void certify(const model::Model& m, BasinOptions& options, std::vector<std::stri
 int basin(const BasinCommand& c) {
     if (c.backend != "threads")
         throw Error("backend '" + c.backend + "' is not in this build", {"--backend", 0, 0}, "allowed is threads");
-    const model::Model m = load(c.common);
+    const io::LoadedModel loaded = load(c.common);
+    const model::Model& m = loaded.model;
     io::BasinReport report;
     report.model = m.name;
     report.coordinates = m.coordinates;
@@ -220,7 +218,7 @@ int basin(const BasinCommand& c) {
     if (interrupt_asked()) return interrupted;
     report.warnings = options.equilibria->warnings;
     if (!c.no_certify) certify(m, options, report.warnings);
-    const std::string purpose = purpose_of(c, options, report.options_text);
+    const std::string purpose = purpose_of(loaded.file, options, report.options_text);
     stability::BasinRecord record;
     if (!c.common.out.empty()) {
         refuse_folder(c.common.out);
@@ -256,11 +254,11 @@ int basin(const BasinCommand& c) {
             io::write_basin((fs::path(c.common.out) / "basin.h5").string(), report);
         else if (!c.common.quiet)
             std::fprintf(stderr, "saltus: basin.h5 is not written because Saltus was built without HDF5\n");
-        io::write_file(c.common.out, "basin.json", io::basin_json(report, false));
+        io::write_file(c.common.out, "basin.json", io::basin_json(report, io::Timing::left_out));
         io::remove_basin_checkpoint(c.common.out);
     }
     if (c.common.json)
-        print(io::basin_json(report, true));
+        print(io::basin_json(report, io::Timing::included));
     else if (!c.common.quiet)
         print(io::basin_text(report));
     return b.complete ? done : interrupted;

@@ -52,7 +52,7 @@ int certify(const CertifyCommand& c) {
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
-    const model::Model m = load(common);
+    const model::Model m = load(common).model;
     if (regulation || (c.theorem.empty() && regulates(m))) return certify_regulation(c, m);
     stability::CertifyOptions options;
     std::vector<double> at = m.q0;

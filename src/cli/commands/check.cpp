@@ -7,7 +7,7 @@
 namespace saltus::cli {
 
 int check(const Common& options) {
-    const model::Model m = load(options);
+    const model::Model m = load(options).model;
     const model::Inspection inspection = model::inspect(m);
     const std::string json = options.json || !options.out.empty() ? io::check_json(m, inspection, options.model) : "";
     if (!options.out.empty()) io::write_file(options.out, "check.json", json);

@@ -7,7 +7,6 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/penalty/penalty_limit.hpp"
 #include "saltus/integrate/compare.hpp"
-#include "saltus/io/model/read_model.hpp"
 #include "saltus/io/report/compare_report.hpp"
 #include "saltus/io/report/penalty_report.hpp"
 #include "saltus/io/results/files.hpp"
@@ -18,11 +17,10 @@ namespace {
 
 int compare_penalty(const CompareCommand& c) {
     const sensitivity::Vary stiffness = control::penalty_from_text(c.penalty);
-    const model::Description description = io::read_model(c.common.model);
-    const model::Model m = load(c.common);
+    const io::LoadedModel loaded = load(c.common);
+    const model::Model& m = loaded.model;
     control::PenaltyLimitOptions o;
-    o.build.project_initial = c.common.project_initial;
-    o.build.set = assignments(c.common);
+    o.build = loaded.build;
     o.t_end = end_time("--t-end", c.t_end, m, c.common.model);
     o.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.rtol)));
     o.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.atol)));
@@ -31,7 +29,7 @@ int compare_penalty(const CompareCommand& c) {
     o.threads = c.common.threads;
     o.interrupted = interrupt_asked;
     listen_for_interrupts();
-    const control::PenaltyLimit limit = control::penalty_limit(description, stiffness, o);
+    const control::PenaltyLimit limit = control::penalty_limit(loaded.file.description, stiffness, o);
     const std::string json = io::penalty_json(limit);
     if (!c.common.out.empty()) {
         io::write_file(c.common.out, "penalty.csv", io::penalty_csv(limit));
@@ -51,7 +49,7 @@ int compare_penalty(const CompareCommand& c) {
 
 int compare(const CompareCommand& c) {
     if (!c.penalty.empty()) return compare_penalty(c);
-    const model::Model m = load(c.common);
+    const model::Model m = load(c.common).model;
     if (c.refinements < 1 || c.refinements > 8)
         throw Error("refinements is " + std::to_string(c.refinements) + ", it must lie in 1 to 8",
                     {"--refinements", 0, 0});

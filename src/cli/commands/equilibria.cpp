@@ -47,7 +47,7 @@ void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaRe
 
 int equilibria(const EquilibriaCommand& c) {
     if (c.time && !std::isfinite(*c.time)) throw Error("the time is not a finite number", {"--time", 0, 0});
-    const model::Model m = load(c.common);
+    const model::Model m = load(c.common).model;
     const auto began = std::chrono::steady_clock::now();
     listen_for_interrupts();
     stability::EquilibriaOptions options;

@@ -8,7 +8,6 @@
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/gains/gain_solve.hpp"
-#include "saltus/io/model/read_model.hpp"
 #include "saltus/io/report/gain_report.hpp"
 #include "saltus/io/results/files.hpp"
 
@@ -98,14 +97,14 @@ int gain_study(const SimulateCommand& c) {
                     "write --solve-for Kp --target \"lambda(stop) = 5\"");
     if (!c.solve_for.empty() && !c.vary.empty())
         throw Error("cannot be combined with --solve-for", {"--vary", 0, 0}, "give one of the two");
-    const model::Description description = io::read_model(c.common.model);
-    const model::Model m = load(c.common, c.perturbed);
+    const io::LoadedModel loaded = load(c.common, c.perturbed);
+    const model::Model& m = loaded.model;
     if (c.perturbed && !m.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
-    const Plan plan = make_plan(c, m);
+    const Plan plan = make_plan(c, loaded);
     if (!c.common.out.empty()) refuse_result_folder(c.common.out, c.restart);
     listen_for_interrupts();
-    return c.solve_for.empty() ? vary(c, description, m, plan) : solve(c, description, m, plan);
+    return c.solve_for.empty() ? vary(c, loaded.file.description, m, plan) : solve(c, loaded.file.description, m, plan);
 }
 
 }  // namespace saltus::cli

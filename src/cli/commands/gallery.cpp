@@ -13,10 +13,9 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/io/model/read_model.hpp"
+#include "saltus/io/page/collect_results.hpp"
 #include "saltus/io/page/embedded.hpp"
 #include "saltus/io/page/gallery.hpp"
-#include "saltus/io/page/json_text.hpp"
-#include "saltus/io/page/report.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/provenance.hpp"
 
@@ -58,16 +57,6 @@ std::string stem(std::string_view name) { return fs::path(name).stem().string();
 
 std::string folder_of(const GalleryStudy& s, const GalleryRun& run) { return "data/" + s.model + "/" + run.name; }
 
-/// The assignments NAME=VALUE of --set in a command line.
-std::vector<std::pair<std::string, std::string>> assignments_in(const std::string& command) {
-    std::vector<std::pair<std::string, std::string>> set;
-    const std::vector<std::string> words = io::split_words(command);
-    for (std::size_t k = 0; k + 1 < words.size(); ++k)
-        if (const std::size_t equals = words[k + 1].find('='); words[k] == "--set" && equals != std::string::npos)
-            set.emplace_back(words[k + 1].substr(0, equals), words[k + 1].substr(equals + 1));
-    return set;
-}
-
 /// The command line of a run, with the paths of its model and result folder inserted.
 std::vector<std::string> words_of(const GalleryStudy& s, const GalleryRun& run, const std::string& command) {
     std::vector<std::string> words = io::split_words(command);
@@ -88,7 +77,7 @@ std::string result_of(const GalleryStudy& s, const GalleryRun& run) {
     return content(fs::path(folder_of(s, run)) / (command + ".json"));
 }
 
-io::StatedNumber number_of(const GalleryStudy& s, const io::GalleryNumber& n, bool quick) {
+io::StatedNumber number_of(const GalleryStudy& s, const io::ModelFile& file, const io::GalleryNumber& n, bool quick) {
     const std::size_t end = std::min(n.ours.find('>'), n.ours.size());
     const std::string name = n.ours.substr(0, end);
     const auto run = std::find_if(s.runs.begin(), s.runs.end(), [&](const GalleryRun& r) { return r.name == name; });
@@ -97,8 +86,8 @@ io::StatedNumber number_of(const GalleryStudy& s, const io::GalleryNumber& n, bo
                     "begin 'ours' with the name of a run");
     io::StatedNumber out{n.what, n.where, n.stated, {}, n.note};
     if (!n.formula.empty()) {
-        const double value = io::formula_value(n.formula, io::read_model("models/" + s.model + ".toml"),
-                                               assignments_in(quick ? run->quick : run->command));
+        const double value =
+            io::formula_value(n.formula, file.description, io::build_options_in(quick ? run->quick : run->command).set);
         char text[40];
         std::snprintf(text, sizeof text, "%.*g", n.digits, value);
         out.stated = (n.stated.empty() ? n.formula : n.stated) + " = " + text;
@@ -142,11 +131,11 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
         report.notes.insert(report.notes.end(), part.notes.begin(), part.notes.end());
     }
     if (!s.title.empty()) report.title = s.title;
-    report.version = SALTUS_VERSION;
     report.text = s.text;
     report.back_href = "index.html";
     report.back_text = "gallery";
-    for (const io::GalleryNumber& n : s.numbers) card.numbers.push_back(number_of(s, n, c.quick));
+    const io::ModelFile file = io::read_model_file("models/" + s.model + ".toml");
+    for (const io::GalleryNumber& n : s.numbers) card.numbers.push_back(number_of(s, file, n, c.quick));
     report.numbers = card.numbers;
     card.title = report.title;
     io::write_file(".", card.page, io::report_html(report));
@@ -162,12 +151,9 @@ std::vector<io::GalleryDocument> documents() {
         const std::size_t end = text.find('\n');
         page.title = text.starts_with("# ") ? text.substr(2, end - 2) : stem(f.name);
         std::erase(page.title, '`');
-        page.version = SALTUS_VERSION;
         page.back_href = "../index.html";
         page.back_text = "gallery";
-        io::JsonText json;
-        json.open('{').key("markdown").string(text).close('}');
-        page.parts.push_back({"document", std::string(f.name), "", std::move(json).text(), page.title});
+        page.parts.push_back(io::document_part(std::string(f.name), page.title, text));
         io::write_file("docs", stem(f.name) + ".html", io::report_html(page));
         list.push_back({page.title, "docs/" + stem(f.name) + ".html"});
     }
@@ -205,7 +191,7 @@ int gallery(const GalleryCommand& c) {
     };
     ensemble::parallel_for(g.studies.size(), work, parallel);
     const std::vector<io::GalleryDocument> docs = documents();
-    io::write_file(".", "index.html", io::gallery_index(g, cards, docs, SALTUS_VERSION));
+    io::write_file(".", "index.html", io::gallery_index(g, cards, docs));
     if (!c.quiet) print((fs::path(c.out) / "index.html").string() + "\n");
     if (interrupt_asked()) return interrupted;
     const bool sound = std::all_of(cards.begin(), cards.end(), [](const GalleryCard& x) { return x.failure.empty(); });

@@ -169,13 +169,11 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
         f.u_plus = vector_of(s.event->u_plus);
         options.Lambda = integrate::impulses_of(report.at, s.event->impulses);
         report.source = s.source;
-        report.lawful = true;
     } else {
         const integrate::LawOutcome outcome = integrate::law_outcome(m, report.at);
         if (!outcome.note.empty()) report.warnings.push_back(outcome.note);
         f.u_plus = outcome.u_plus;
         options.Lambda = outcome.Lambda;
-        report.lawful = true;
         report.source = !outcome.solved      ? "the impact law has no outcome"
                         : outcome.approaches ? "by the model's impact law"
                                              : "as before: no contact approaches";
@@ -262,7 +260,7 @@ int impact(const ImpactCommand& c) {
     if (!c.trajectory.empty()) {
         const Trajectory t = io::read_trajectory(c.trajectory);
         if (c.common.model.empty()) return audit_trajectory(c, nullptr, t);
-        const model::Model m = load(c.common);
+        const model::Model m = load(c.common).model;
         refuse_other_model(t, m, c.trajectory);
         if (!c.event) return audit_trajectory(c, &m, t);
         if (t.stepped)
@@ -273,7 +271,7 @@ int impact(const ImpactCommand& c) {
         choose_closed(c, m, s);
         return look_at(c, m, s);
     }
-    const model::Model m = load(c.common);
+    const model::Model m = load(c.common).model;
     if (c.number) {
         const Trajectory t = motion_until(m, c.common.model, *c.number);
         if (t.status == trajectory::Status::interrupted) return interrupted;

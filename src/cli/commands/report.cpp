@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "cli/command.hpp"
-#include "saltus/io/page/report.hpp"
+#include "saltus/io/page/collect_results.hpp"
 #include "saltus/io/results/files.hpp"
 
 namespace saltus::cli {
@@ -13,7 +13,6 @@ namespace saltus::cli {
 int report(const ReportCommand& c) {
     namespace fs = std::filesystem;
     io::Report r = io::read_results(c.results, c.model);
-    r.version = SALTUS_VERSION;
     if (!c.title.empty()) r.title = c.title;
     if (c.hide_sources)
         for (io::ReportPart& part : r.parts) part.source.clear();

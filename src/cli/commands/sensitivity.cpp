@@ -7,7 +7,6 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/io/model/read_model.hpp"
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/io/report/sensitivity_report.hpp"
 #include "saltus/io/report/study_report.hpp"
@@ -189,10 +188,10 @@ bool completed(const io::SensitivityReport& report) {
 
 int sensitivity(const SensitivityCommand& c) {
     Question q;
-    q.description = io::read_model(c.common.model);
-    q.build.project_initial = c.common.project_initial;
-    q.build.set = assignments(c.common);
-    const model::Model m = model::build(q.description, q.build);
+    const io::LoadedModel loaded = load(c.common);
+    const model::Model& m = loaded.model;
+    q.description = loaded.file.description;
+    q.build = loaded.build;
     if (c.perturbed && !m.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     if (c.output && c.output->find_first_not_of(" \t") == std::string::npos)

@@ -3,8 +3,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/commands/gain_study.hpp"
 #include "cli/commands/simulate_plan.hpp"
@@ -27,19 +25,10 @@ using trajectory::Trajectory;
 
 namespace {
 
-/// The bytes of the model file; "" where it cannot be read twice, as a pipe.
-std::string model_bytes(const Common& options) {
-    std::error_code error;
-    if (!fs::is_regular_file(options.model, error)) return {};
-    std::ifstream in(options.model, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 /// The model goes with its motion, so that a report can draw it. The last file to appear is simulate.json.
-void write_results(const SimulateCommand& c, const Trajectory& t, const LyapunovBalance& balance,
-                   const std::string& json) {
-    if (const std::string bytes = model_bytes(c.common); !bytes.empty())
-        io::write_file(c.common.out, "model.toml", bytes);
+void write_results(const SimulateCommand& c, const io::ModelFile& file, const Trajectory& t,
+                   const LyapunovBalance& balance, const std::string& json) {
+    io::write_file(c.common.out, "model.toml", file.text);
     if (io::has_hdf5())
         io::write_trajectory((fs::path(c.common.out) / trajectory_name).string(), t, &balance);
     else if (!c.common.quiet)
@@ -50,7 +39,8 @@ void write_results(const SimulateCommand& c, const Trajectory& t, const Lyapunov
     io::write_file(c.common.out, "simulate.json", json);
 }
 
-Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan, LyapunovBalance& balance) {
+Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, LyapunovBalance& balance) {
+    const model::Model& m = loaded.model;
     integrate::Options options;
     integrate::Recording recording;
     if (c.balance || !c.common.out.empty()) options.recording = &recording;
@@ -63,12 +53,7 @@ Trajectory run(const SimulateCommand& c, const model::Model& m, const Plan& plan
     options.progress = [&](double t) { progress.at(t); };
     Trajectory t = integrate::simulate(m, plan.method, options);
     if (options.recording != nullptr) balance = stability::lyapunov_balance(m, t, recording);
-    t.model = m.name;
-    t.method = plan.method_name;
-    t.version = SALTUS_VERSION;
-    t.options = plan.options;
-    if (const std::string bytes = model_bytes(c.common); !bytes.empty())
-        t.model_hash = io::model_hash(bytes, assignments(c.common));
+    io::record_provenance(t, loaded, plan.method, options, c.restart);
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
     return t;
 }
@@ -79,17 +64,17 @@ int simulate(const SimulateCommand& c) {
     if (!c.vary.empty() || !c.solve_for.empty() || !c.target.empty()) return gain_study(c);
     if (c.samples < 2)
         throw Error("samples is " + std::to_string(c.samples) + ", it must be at least 2", {"--samples", 0, 0});
-    const model::Model m = load(c.common, c.perturbed);
-    if (c.perturbed && !m.perturbable)
+    const io::LoadedModel loaded = load(c.common, c.perturbed);
+    if (c.perturbed && !loaded.model.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
-    const Plan plan = make_plan(c, m);
+    const Plan plan = make_plan(c, loaded);
     if (!c.common.out.empty()) refuse_result_folder(c.common.out, c.restart);
     LyapunovBalance balance;
-    const Trajectory t = run(c, m, plan, balance);
+    const Trajectory t = run(c, loaded, plan, balance);
     const std::string json = c.common.json || !c.common.out.empty() ? io::simulate_json(t, plan.t_end, &balance) : "";
     std::optional<Error> not_written;  // what was computed is told all the same
     try {
-        if (!c.common.out.empty()) write_results(c, t, balance, json);
+        if (!c.common.out.empty()) write_results(c, loaded.file, t, balance, json);
     } catch (const Error& e) {
         not_written = e;
     }

@@ -28,27 +28,19 @@ void decide(const char* option, const std::optional<double>& given, const std::o
         to = *of_model;
 }
 
-void add(Plan& plan, const std::string& option, double value) {
-    plan.options += " " + option + " " + number_text(value);
-}
-
 /// Sets tolerances and solver of a method with error control.
 template <class Smooth>
-Smooth smooth_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs, Plan& plan) {
+Smooth smooth_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs) {
     Smooth m;
     m.keep_arcs = keep_arcs;
     m.implicit = c.implicit;
     decide("--rtol", c.rtol, defaults.rtol, m.rtol);
     decide("--atol", c.atol, defaults.atol, m.atol);
     if (m.rtol >= 1.0) throw Error("rtol is " + number_text(m.rtol) + ", it must lie in (0, 1)", {"--rtol", 0, 0});
-    add(plan, "--rtol", m.rtol);
-    add(plan, "--atol", m.atol);
-    if (m.implicit) plan.options += " --implicit";
     return m;
 }
 
-integrate::Moreau moreau_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs,
-                                Plan& plan) {
+integrate::Moreau moreau_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs) {
     integrate::Moreau m;
     m.keep_arcs = keep_arcs;
     decide("--h", c.h, defaults.h, m.h);
@@ -56,10 +48,7 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
     if (!(m.theta >= 0.0 && m.theta <= 1.0))
         throw Error("theta is " + number_text(m.theta) + ", it must lie in [0, 1]", {"--theta", 0, 0},
                     "0.5 is the midpoint");
-    add(plan, "--h", m.h);
-    add(plan, "--theta", m.theta);
     m.implicit = c.implicit;
-    if (m.implicit) plan.options += " --implicit";
     return m;
 }
 
@@ -73,22 +62,20 @@ void refuse_without_penalty(const model::Model& m, const std::string& file) {
 void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) {
     const bool keep_arcs = !c.common.out.empty();
     plan.method_name = c.method.empty() ? m.simulate.method : c.method;
-    plan.options = "--method " + plan.method_name;
-    add(plan, "--t-end", plan.t_end);
     const auto unused = [&](const char* option, bool given) {
         if (given) plan.warnings.push_back(std::string(option) + " is not used by method " + plan.method_name);
     };
     if (plan.method_name == "moreau") {
-        plan.method = moreau_method(c, m.simulate, keep_arcs, plan);
+        plan.method = moreau_method(c, m.simulate, keep_arcs);
         unused("--rtol", c.rtol.has_value());
         unused("--atol", c.atol.has_value());
         return;
     }
     if (plan.method_name == "event") {
-        plan.method = smooth_method<integrate::EventDriven>(c, m.simulate, keep_arcs, plan);
+        plan.method = smooth_method<integrate::EventDriven>(c, m.simulate, keep_arcs);
     } else if (plan.method_name == "penalty") {
         refuse_without_penalty(m, c.common.model);
-        plan.method = smooth_method<integrate::Penalty>(c, m.simulate, keep_arcs, plan);
+        plan.method = smooth_method<integrate::Penalty>(c, m.simulate, keep_arcs);
     } else {
         throw Error("unknown method '" + c.method + "'", {"--method", 0, 0}, "allowed are event, moreau and penalty");
     }
@@ -106,14 +93,8 @@ void choose_energy_rule(const SimulateCommand& c, Plan& plan) {
     if (c.repair_energy && plan.method_name == "moreau")
         throw Error("needs located impacts, which time-stepping does not have", {"--repair-energy", 0, 0},
                     "simulate with --method event");
-    if (c.strict_energy) {
-        plan.energy = integrate::EnergyRule::stop;
-        plan.options += " --strict-energy";
-    }
-    if (c.repair_energy) {
-        plan.energy = integrate::EnergyRule::repair;
-        plan.options += " --repair-energy";
-    }
+    if (c.strict_energy) plan.energy = integrate::EnergyRule::stop;
+    if (c.repair_energy) plan.energy = integrate::EnergyRule::repair;
 }
 
 State restart_state(const std::string& file, const model::Model& m) {
@@ -144,18 +125,18 @@ void choose_time(const SimulateCommand& c, const model::Model& m, Plan& plan) {
 
 }  // namespace
 
-Plan make_plan(const SimulateCommand& c, const model::Model& m) {
+Plan make_plan(const SimulateCommand& c, const io::LoadedModel& loaded) {
+    const model::Model& m = loaded.model;
     Plan plan;
     plan.restarted = !c.restart.empty();
     plan.start = plan.restarted ? restart_state(c.restart, m) : State{0.0, m.q0, m.u0};
     choose_time(c, m, plan);
     choose_method(c, m, plan);
     choose_energy_rule(c, plan);
-    if (plan.restarted) plan.options += " --restart " + io::quoted_word(c.restart);
-    if (c.perturbed) plan.options += " --perturbed";
-    if (c.common.project_initial) plan.options += " --project-initial";
-    for (const auto& [name, value] : assignments(c.common))
-        plan.options += " --set " + io::quoted_word(name + "=" + value);
+    integrate::Options options;
+    options.t_end = plan.t_end;
+    options.energy = plan.energy;
+    plan.options = io::simulate_options(plan.method, options, loaded.build, c.restart);
     return plan;
 }
 

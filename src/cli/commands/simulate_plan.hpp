@@ -20,12 +20,12 @@ struct Plan {
     bool restarted = false;
     double t_end = 0.0;
     integrate::EnergyRule energy = integrate::EnergyRule::report;
-    std::string options;                ///< the options that have an effect, as on a command line
+    std::string options;                ///< the options that have an effect, see io::simulate_options
     std::vector<std::string> warnings;  ///< about options that were given and have no effect
 };
 
 /// Decides the values of a run. Throws Error for bad options.
-Plan make_plan(const SimulateCommand& command, const model::Model& model);
+Plan make_plan(const SimulateCommand& command, const io::LoadedModel& loaded);
 
 /// Throws Error if results cannot be written to the folder `out`, or if they would replace the file `restart`. Called
 /// before the run, so that no work is lost. Creates nothing.

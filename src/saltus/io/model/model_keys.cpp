@@ -11,6 +11,7 @@ namespace {
 
 const char* const required = "required";
 
+/// Every key of a model file: {name, type of the value, meaning, default}. Keys that several blocks share come first.
 std::vector<ModelBlock> make_blocks() {
     const ModelKey style{"style", "word", "`body`, `ground` or `line`", "`body`"};
     const ModelKey mu{"mu", "expression, or two", "friction coefficient, ≥ 0; two: orthotropic; of t, q, u", "0"};
@@ -19,29 +20,28 @@ std::vector<ModelBlock> make_blocks() {
     const ModelKey impact{"impact", "word", "`newton`, `poisson` or `energy`", "`newton`"};
     const ModelKey c{"c", "expression", "with `impact = \"energy\"`, instead of eN: e = 1 - c·(approach speed)", ""};
     const ModelKey gammaT{"gammaT", "expression, or a list",
-                          "slip velocity, affine in the velocities; it need not be the derivative of anything",
-                          "frictionless"};
-    const ModelKey from{"from", "point", "where it begins", required}, to{"to", "point", "where it ends", required};
+                          "slip velocity, affine in the velocities; it need not be integrable", "frictionless"};
+    const ModelKey from{"from", "point", "first end", required}, to{"to", "point", "second end", required};
     return {
         {"file",
          "a model file",
          {{"system", "table", "coordinates and energies", ""},
-          {"parameters", "table", "numbers, or expressions of other parameters in any order without circles", ""},
+          {"parameters", "table", "numbers, or expressions of other parameters; any order, not cyclic", ""},
           {"contact", "tables", "unilateral contacts", ""},
           {"constraint", "tables", "bilateral constraints", ""},
           {"slider", "tables", "friction with a known normal force", ""},
           {"clutch", "tables", "one-way clutches", ""},
           {"control", "table", "feedback", ""},
-          {"penalty", "table", "springs in the place of contacts, for `--method penalty`", ""},
-          {"perturbation", "table", "for perturbed pairs", ""},
+          {"penalty", "table", "contact springs instead of rigid contacts, for `--method penalty`", ""},
+          {"perturbation", "table", "the perturbed motion of a pair", ""},
           {"initial", "table", "the state at t = 0", ""},
           {"simulate", "table", "defaults of the commands", ""},
-          {"certify", "table", "where certificates are asked for", ""},
+          {"certify", "table", "region of certificates", ""},
           {"points", "table", "mass points", ""},
           {"springs", "tables", "between mass points", ""},
-          {"volume", "tables", "of cells of mass points, constant", ""},
-          {"obstacle", "tables", "planes for all mass points", ""},
-          {"draw", "table", "how it looks", ""}}},
+          {"volume", "tables", "constant volumes of cells of mass points", ""},
+          {"obstacle", "tables", "planes that no mass point penetrates", ""},
+          {"draw", "table", "how the model is drawn", ""}}},
         {"system",
          "[system]",
          {{"name", "text", "for titles", "the file's name"},
@@ -55,11 +55,11 @@ std::vector<ModelBlock> make_blocks() {
           {"f", "table by coordinate", "other generalised forces, of t, q, u", "0"}}},
         {"contact",
          "[[contact]]",
-         {{"name", "text", "unique among all rows", required},
-          {"gN", "expression", "gap, ≥ 0 where open; of t, q", required},
+         {{"name", "text", "unique among all contacts, constraints, sliders, clutches", required},
+          {"gN", "expression", "gap, ≥ 0; the contact is closed where it is 0; of t, q", required},
           {"gammaT", "expression, or a list",
            "slip velocity, affine in the velocities; a list of 2 for spatial, 3 for contensou, 5 for rolling friction; "
-           "it need not be the derivative of anything",
+           "it need not be integrable",
            "frictionless"},
           mu,
           eN,
@@ -67,35 +67,36 @@ std::vector<ModelBlock> make_blocks() {
           c,
           impact,
           {"friction", "word",
-           "`coulomb`; `contensou` (two of sliding, drilling) with `radius`; `rolling` (two of sliding, drilling, two "
-           "of rolling) with `radii`",
+           "`coulomb`; `contensou` (two sliding velocities, drilling) with `radius`; `rolling` (two sliding "
+           "velocities, "
+           "drilling, two rolling velocities) with `radii`",
            "`coulomb`"},
           {"radius", "expression", "of the contact patch, for contensou", ""},
           {"radii", "two expressions", "of drilling and of rolling, for rolling", ""}}},
         {"constraint",
          "[[constraint]]",
-         {{"name", "text", "unique among all rows", required},
+         {{"name", "text", "unique among all contacts, constraints, sliders, clutches", required},
           {"g", "expression", "stays 0; of t, q", required},
           gammaT,
           {"mu", "expression, or two", "friction coefficient; scaled by the magnitude of the constraint's reaction",
            "0"}}},
         {"slider",
          "[[slider]]",
-         {{"name", "text", "unique among all rows", "`slider`, with a number"},
+         {{"name", "text", "unique among all contacts, constraints, sliders, clutches", "`slider`, with a number"},
           {"gammaT", "expression, or a list", "slip velocity, affine in the velocities", required},
           mu,
           {"FN", "expression", "normal force, ≥ 0; of t, q, u", required},
           eT}},
         {"clutch",
          "[[clutch]]",
-         {{"name", "text", "unique among all rows", "`clutch`, with a number"},
+         {{"name", "text", "unique among all contacts, constraints, sliders, clutches", "`clutch`, with a number"},
           {"gamma", "expression", "velocity that stays ≥ 0", required}}},
         {"control",
          "[control]",
          {{"actuated", "list of coordinates", "the outputs y", required},
           {"Kp", "number, list or matrix", "gain of y - reference; a list is a diagonal", "0"},
           {"Kv", "number, list or matrix", "gain of y'", "0"},
-          {"reference", "table by coordinate", "where y is to go", "0"},
+          {"reference", "table by coordinate", "desired value of y", "0"},
           {"shaping", "expression", "desired potential Ũ of a fully actuated system, of q; may mention Kp and Kv",
            ""}}},
         {"penalty",
@@ -105,8 +106,8 @@ std::vector<ModelBlock> make_blocks() {
         {"perturbation",
          "[perturbation]",
          {{"delta", "table by coordinate", "added to the forces; of t", "0"},
-          {"eta", "table by constraint", "in the place of g = 0: g = η; of t", "0"},
-          {"theta", "table by contact or obstacle", "in the place of gN ≥ 0: gN ≥ θ; of t", "0"},
+          {"eta", "table by constraint", "the constraint is g = η instead of g = 0; of t", "0"},
+          {"theta", "table by contact or obstacle", "the contact is gN ≥ θ instead of gN ≥ 0; of t", "0"},
           {"initial", "table", "`q` and `u`, tables by coordinate, added to the start", "0"}}},
         {"perturbation.initial",
          "initial of [perturbation]",
@@ -117,14 +118,14 @@ std::vector<ModelBlock> make_blocks() {
           {"u", "table by coordinate", "velocities; of parameters", "0"}}},
         {"simulate",
          "[simulate]",
-         {{"t_end", "number", "until when", ""},
+         {{"t_end", "number", "end of the simulation", "none: give `--t-end`"},
           {"method", "word", "`event`, `moreau` or `penalty`", "`event`"},
           {"h", "number", "step of moreau", "1e-3"},
           {"rtol", "number", "relative tolerance of event and penalty", "1e-9"},
           {"atol", "number", "absolute tolerance of event and penalty", "1e-12"}}},
         {"certify",
          "[certify]",
-         {{"region", "inequality, or a list", "where certificates are asked for, such as `abs(phi) < 1.2`; of q, u",
+         {{"region", "inequality, or a list", "certificates hold inside it, such as `abs(phi) < 1.2`; of q, u",
            "everywhere"}}},
         {"points",
          "[points]",
@@ -133,9 +134,9 @@ std::vector<ModelBlock> make_blocks() {
            "… "
            "4s+3 at (-,-), (+,-), (+,+), (-,+)",
            "or `positions`"},
-          {"positions", "list of `[x, y, z]`", "one a point", "or `generate`"},
-          {"mass", "table, or a list", "`{ total, distribution }`, or one a point", required},
-          {"velocity", "`[x, y, z]`, or one a point", "at the start", "0"},
+          {"positions", "list of `[x, y, z]`", "one for each point", "or `generate`"},
+          {"mass", "table, or a list", "`{ total, distribution }`, or one for each point", required},
+          {"velocity", "`[x, y, z]`, or one for each point", "at the start", "0"},
           {"shear", "`[a, b]`", "initial x += a·y + b·z", "0"},
           {"gravity", "`[x, y, z]`", "acceleration", "0"}}},
         {"points.generate",
@@ -158,7 +159,7 @@ std::vector<ModelBlock> make_blocks() {
           {"rest", "`\"initial\"`, or an expression", "length without force", "`\"initial\"`"}}},
         {"volume",
          "[[volume]]",
-         {{"name", "text", "unique among all rows", "`volume`, with a number"},
+         {{"name", "text", "unique among all contacts, constraints, sliders, clutches", "`volume`, with a number"},
           {"cells", "`\"all\"`, or a list",
            "numbers of generated cells, or eight corner points each (four of one face going round, then the four "
            "opposite); their total volume stays",
@@ -175,26 +176,26 @@ std::vector<ModelBlock> make_blocks() {
           impact}},
         {"draw",
          "[draw]",
-         {{"view", "`[xmin, ymin, xmax, ymax]`", "the part that is seen", "all that the motion needs"},
-          {"segments", "tables", "lines; the ground lies to the right of from → to", ""},
+         {{"view", "`[xmin, ymin, xmax, ymax]`", "visible part of the plane", "everything that moves"},
+          {"segments", "tables", "lines; ground lies to the right of from → to", ""},
           {"springs", "tables", "", ""},
-          {"circles", "tables", "an angle shows as a radius", ""},
+          {"circles", "tables", "an angle is drawn as a radius", ""},
           {"polygons", "tables", "", ""},
           {"traces", "tables", "the path of a point so far", ""},
-          {"contacts", "table by contact, constraint or slider", "where they are", ""}}},
+          {"contacts", "table by contact, constraint or slider", "position of its mark and arrows", ""}}},
         {"draw.segments", "segments of [draw]", {from, to, style}},
         {"draw.springs", "springs of [draw]", {from, to, style}},
         {"draw.circles",
          "circles of [draw]",
          {{"at", "point", "centre", required},
           {"radius", "expression", "", required},
-          {"angle", "expression", "shown as a radius", "not shown"},
+          {"angle", "expression", "drawn as a radius", "not drawn"},
           style}},
         {"draw.polygons", "polygons of [draw]", {{"points", "list of points", "at least three", required}, style}},
         {"draw.traces", "traces of [draw]", {{"at", "point", "", required}, style}},
         {"draw.contacts",
          "contacts of [draw]",
-         {{"at", "point", "where it touches", required},
+         {{"at", "point", "point of contact", required},
           {"normal", "point", "direction in which the normal force acts on the body", "no arrow"},
           {"tangent", "point", "direction of the friction force", "the normal turned clockwise"}}},
     };
@@ -217,10 +218,10 @@ std::vector<std::string> keys_of(std::string_view block) {
 }
 
 std::string reference_table(const ModelBlock& block) {
-    std::string text = "| key | value | meaning | where left out |\n|---|---|---|---|\n";
+    std::string text = "| key | value | meaning | default |\n|---|---|---|---|\n";
     for (const ModelKey& k : block.keys) {
         text += "| `" + std::string(k.name) + "` | " + std::string(k.type) + " | " + std::string(k.meaning) + " | " +
-                std::string(k.standard) + " |\n";
+                std::string(k.default_value) + " |\n";
     }
     return text;
 }

@@ -6,31 +6,39 @@
 #include <string_view>
 #include <vector>
 
-/// What a model file may contain, as one table: the reader refuses what is not in it, and the reference in
-/// docs/model-file.md is written from it.
+/// The declaration of every key of a model file, in one table (`make_blocks` in model_keys.cpp).
+///
+/// The reader (read_model.cpp) refuses keys that are not in this table. The reference tables of docs/model-file.md are
+/// written from it by tools/update-reference. A new key needs a row here, a line in read_model.cpp that reads it, and a
+/// member of `model::Description` that takes it.
 namespace saltus::io {
 
+/// One key of a block.
 struct ModelKey {
     std::string_view name;
-    std::string_view type;      ///< what stands behind it
-    std::string_view meaning;   ///< in Markdown
-    std::string_view standard;  ///< where it is left out; "required"
+    std::string_view type;           ///< what the value is, in words: "expression", "list of names", "`[x, y, z]`"
+    std::string_view meaning;        ///< one phrase in Markdown
+    std::string_view default_value;  ///< the value if the key is absent; "required"; empty if nothing replaces it
 };
 
+/// One table of a model file with its keys.
 struct ModelBlock {
-    std::string_view name;   ///< "contact"; of tables inside others "draw.circles"
-    std::string_view title;  ///< "[[contact]]"
+    std::string_view name;   ///< "contact"; for a table inside another table "draw.circles"
+    std::string_view title;  ///< as it stands in a model file: "[[contact]]"
     std::vector<ModelKey> keys;
 };
 
+/// All blocks. The first one, "file", has the blocks of the top level as its keys.
 std::span<const ModelBlock> model_blocks();
 
-/// Names of the keys of one block; the block must be there.
+/// The names of the keys of one block. The block must exist.
 std::vector<std::string> keys_of(std::string_view block);
 
-/// The table of one block in Markdown.
+/// The keys of one block as a table in Markdown.
 std::string reference_table(const ModelBlock& block);
-/// All of them, each between the marks `<!-- keys: NAME -->` and `<!-- end -->`.
+
+/// The tables of all blocks, each between the lines `<!-- keys: NAME -->` and `<!-- end -->`. `saltus completion
+/// model-file` prints this text.
 std::string model_reference();
 
 }  // namespace saltus::io

@@ -18,59 +18,63 @@ using namespace saltus::model;
 
 namespace {
 
-constexpr std::size_t largest_file = 256U << 20U;
+constexpr std::size_t largest_file = 256U << 20U;  // bytes: 256 MiB; larger models are better written in C++
 
-/// Dotted keys nest tables, and the TOML library follows them by recursion: a limit before it reads. Dots inside
-/// quotes and comments do not nest.
+/// Refuses keys such as a.b.c.d… with too many dots. Each dot nests one table in another, and the TOML library follows
+/// nested tables by recursion, so that a hostile file could overflow the stack. Dots in quotes and comments do not
+/// count.
 void limit_dotted_keys(std::string_view text, const std::string& file) {
-    constexpr int deepest = 100;
+    constexpr int max_dots = 100;
     int dots = 0, line = 1;
     for (std::size_t k = 0; k < text.size(); ++k) {
         const char c = text[k];
-        if (c == '#' || c == '"' || c == '\'') {  // to the end of the comment, or to the quote that closes on this line
+        if (c == '#' || c == '"' || c == '\'') {
+            // Skip to the end of the comment, or to the closing quote if it stands on this line.
             const std::size_t end = c == '#' ? text.find('\n', k) : text.find_first_of(std::string{c, '\n'}, k + 1);
             k = end == std::string_view::npos ? text.size() - 1 : (text[end] == '\n' ? end - 1 : end);
             continue;
         }
-        const bool key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
-                         c == ' ' || c == '\t';
-        dots = key ? dots + (c == '.' ? 1 : 0) : 0;
+        const bool may_be_key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+                                c == ' ' || c == '\t';
+        dots = may_be_key ? dots + (c == '.' ? 1 : 0) : 0;
         if (c == '\n') ++line;
-        if (dots > deepest)
+        if (dots > max_dots)
             throw Error("a key with more than 100 dots", {file, line, 0}, "tables may be nested 100 deep");
     }
 }
 
-/// Line and column of every character of a TOML string, found by reading the raw text again from its first quote:
-/// escapes and line continuations make them differ from a plain count.
-class StringMap {
+/// Finds line and column of every byte of a TOML string, for messages about expressions. Escapes and line continuations
+/// make the string shorter than its text in the file, so that the raw text is read again from the opening quote.
+class StringPlaces {
 public:
-    StringMap(std::string_view raw, const std::vector<std::size_t>& line_start, int line, int column) : raw_(raw) {
+    /// `line` and `column` (from 1) are those of the opening quote; `line_start[k]` is the offset of line k + 1.
+    StringPlaces(std::string_view raw, const std::vector<std::size_t>& line_start, int line, int column) : raw_(raw) {
         line_ = line;
         column_ = column;
         at_ = line_start[static_cast<std::size_t>(line) - 1];
-        for (int c = 1; c < column && at_ < raw_.size(); ++c) at_ += glyph_length();
+        for (int c = 1; c < column && at_ < raw_.size(); ++c) at_ += character_length();
     }
 
-    std::vector<std::pair<int, int>> map(std::size_t length) {
+    /// Line and column of each of the `length` bytes of the string. All bytes of one character have the same place.
+    /// Empty if no quote stands at the beginning.
+    std::vector<std::pair<int, int>> find(std::size_t length) {
         std::vector<std::pair<int, int>> places;
         const char quote = peek();
         if (quote != '"' && quote != '\'') return {};
-        const bool block = raw_.substr(at_, 3) == std::string(3, quote);
+        const bool block = raw_.substr(at_, 3) == std::string(3, quote);  // a string over several lines
         for (int k = 0; k < (block ? 3 : 1); ++k) step();
-        if (block && peek() == '\r') step();
+        if (block && peek() == '\r') step();  // a line break right behind the opening quotes does not count
         if (block && peek() == '\n') step();
         while (places.size() < length && at_ < raw_.size()) {
             if (quote == '"' && peek() == '\\') {
                 escape(places, block);
                 continue;
             }
-            if (peek() == '\r' && at_ + 1 < raw_.size() && raw_[at_ + 1] == '\n') {  // a line break is one character
+            if (peek() == '\r' && at_ + 1 < raw_.size() && raw_[at_ + 1] == '\n') {  // the library joins \r\n to \n
                 step();
                 continue;
             }
-            for (std::size_t k = glyph_length(); k > 0; --k)
-                places.emplace_back(line_, column_);  // one place for all its bytes
+            for (std::size_t k = character_length(); k > 0; --k) places.emplace_back(line_, column_);
             step();
         }
         return places;
@@ -78,7 +82,8 @@ public:
 
 private:
     char peek() const { return at_ < raw_.size() ? raw_[at_] : '\0'; }
-    std::size_t glyph_length() const {
+    /// Bytes of the UTF-8 character at hand: bytes 10xxxxxx continue a character.
+    std::size_t character_length() const {
         std::size_t n = 1;
         while (at_ + n < raw_.size() && (static_cast<unsigned char>(raw_[at_ + n]) & 0xC0) == 0x80) ++n;
         return n;
@@ -89,14 +94,16 @@ private:
             ++line_;
             column_ = 0;
         }
-        at_ += glyph_length();
+        at_ += character_length();
         ++column_;
     }
+    /// An escape sequence: \n, \u00e9, …, or in a block a backslash that joins two lines. Adds the place of the
+    /// backslash once for each byte of the character that the sequence stands for.
     void escape(std::vector<std::pair<int, int>>& places, bool block) {
         const std::pair here{line_, column_};
         step();
         const char kind = peek();
-        if (block && (kind == '\n' || kind == '\r' || kind == ' ' || kind == '\t')) {  // the line goes on
+        if (block && (kind == '\n' || kind == '\r' || kind == ' ' || kind == '\t')) {  // joins lines
             while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') step();
             return;
         }
@@ -107,15 +114,18 @@ private:
             code = code * 16 + static_cast<unsigned long>(std::isdigit(static_cast<unsigned char>(peek())) != 0
                                                               ? peek() - '0'
                                                               : (peek() | 32) - 'a' + 10);
+        // UTF-8 needs 1, 2, 3 or 4 bytes for a code point.
         const int bytes = code < 0x80 ? 1 : (code < 0x800 ? 2 : (code < 0x10000 ? 3 : 4));
         for (int k = 0; k < bytes; ++k) places.push_back(here);
     }
 
     std::string_view raw_;
-    std::size_t at_ = 0;
+    std::size_t at_ = 0;  ///< offset of the character at hand, whose place is line_, column_
     int line_ = 1, column_ = 1;
 };
 
+/// Reads one model file. `read` goes through the blocks; each block has a function of its name, in the order of
+/// model_keys.cpp. Variables named `where` or `what` are words for messages: "contact 'left'", "gN of contact 'left'".
 class Reader {
 public:
     Reader(std::string_view text, const std::string& file) : text_(text), file_(file) {
@@ -180,6 +190,7 @@ private:
         throw Error(what + " is " + type_name(node) + ", not " + expected, place_of(node));
     }
 
+    /// Refuses keys that model_keys.cpp does not declare for this block.
     void check_keys(const toml::table& t, const std::string& where, std::string_view block) const {
         const std::vector<std::string> allowed = keys_of(block);
         for (const auto& [key, node] : t) {
@@ -192,17 +203,19 @@ private:
         }
     }
 
-    // --- pieces ---
+    // --- values ---
 
+    /// The table under a key, or null if the key is absent.
     const toml::table* table(const toml::table& parent, const std::string& key) const {
         const toml::node* node = parent.get(key);
         if (node == nullptr) return nullptr;
         if (const toml::table* t = node->as_table()) return t;
         if (node->is_array_of_tables())
-            throw Error("[[" + key + "]] may stand only once", place_of(*node), "write [" + key + "]");
+            throw Error("[[" + key + "]] may appear only once", place_of(*node), "write [" + key + "]");
         wrong_type(*node, "'" + key + "'", "a table [" + key + "]");
     }
 
+    /// Calls f with each table of a list [[key]]. Does nothing if the key is absent.
     template <class F>
     void for_each(const toml::table& root, const std::string& key, F f) const {
         const toml::node* node = root.get(key);
@@ -218,11 +231,13 @@ private:
         }
     }
 
+    /// A number or an expression.
     Field field(const toml::node& node, const std::string& what) const {
         const Place place = place_of(node);
         if (const auto* text = node.as_string()) {
             expr::Source source{text->get(), place, {}};
-            // The text right behind the quote, unless escapes or line breaks make it differ.
+            // If the string stands in the file letter by letter then columns are counted from the quote. Otherwise
+            // (escapes, line breaks) every character gets its place.
             const std::size_t begin =
                 line_start_[static_cast<std::size_t>(place.line) - 1] + static_cast<std::size_t>(place.column);
             const bool plain = begin <= text_.size() && (text_[begin - 1] == '"' || text_[begin - 1] == '\'') &&
@@ -231,7 +246,7 @@ private:
             if (plain)
                 ++source.place.column;
             else
-                source.map = StringMap(text_, line_start_, place.line, place.column).map(text->get().size());
+                source.map = StringPlaces(text_, line_start_, place.line, place.column).find(text->get().size());
             return Field(std::move(source));
         }
         double value = 0.0;
@@ -247,12 +262,13 @@ private:
         return f;
     }
 
+    /// The field under a key; a field that is not `given` if the key is absent.
     Field optional_field(const toml::table& t, const char* key, const std::string& where) const {
         const toml::node* node = t.get(key);
         return node == nullptr ? Field{} : field(*node, std::string(key) + " of " + where);
     }
 
-    /// One value, or a list of them.
+    /// One value or a list of values under a key; empty if the key is absent.
     std::vector<Field> fields(const toml::table& t, const char* key, const std::string& where) const {
         const toml::node* node = t.get(key);
         if (node == nullptr) return {};
@@ -270,7 +286,7 @@ private:
         }
         return list;
     }
-    /// A list of lists, a list (one row) or a single value.
+    /// Rows of values: a list of lists, a list (one row) or a single value. Empty if the key is absent.
     std::vector<std::vector<Field>> rows_of(const toml::table& t, const char* key, const std::string& where) const {
         const toml::node* node = t.get(key);
         if (node == nullptr) return {};
@@ -285,6 +301,7 @@ private:
         return rows;
     }
 
+    /// A text; empty if the key is absent.
     std::string string(const toml::table& t, const char* key, const std::string& where) const {
         const toml::node* node = t.get(key);
         if (node == nullptr) return {};
@@ -292,16 +309,18 @@ private:
         return node->as_string()->get();
     }
 
+    /// One of a few words. `to` keeps its value if the key is absent. `model::build` knows which words are allowed.
     void choice(const toml::table& t, const char* key, const std::string& where, Choice& to) const {
         if (const toml::node* node = t.get(key)) to = {string(t, key, where), place_of(*node)};
     }
 
+    /// The entries name = value of a table, in the order of the file.
     std::vector<Entry> entries(const toml::table& t, const std::string& where) const {
         std::vector<Entry> list;
         for (const auto& [key, node] : t)
             list.push_back({std::string(key.str()), field(node, "'" + std::string(key.str()) + "' in " + where),
                             place_of(key.source())});
-        // Tables come sorted by name; people mean the order of the file.
+        // The library gives tables sorted by name.
         std::stable_sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
             return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
         });
@@ -315,6 +334,7 @@ private:
         return entries(*node->as_table(), what);
     }
 
+    /// A list of names in quotes; empty if the key is absent.
     std::vector<Coordinate> names(const toml::table& t, const char* key, const std::string& where) const {
         const toml::node* node = t.get(key);
         if (node == nullptr) return {};
@@ -329,13 +349,14 @@ private:
         return list;
     }
 
+    /// A list of whole numbers, or of lists of whole numbers.
     IndexList indices(const toml::node& node, const std::string& what) const {
         IndexList list;
         list.place = place_of(node);
         const auto integer = [&](const toml::node& n) {
             if (!n.is_integer())
-                throw Error(what + " holds " + (n.is_number() ? "a number that is not whole" : type_name(n)),
-                            place_of(n), "give whole point numbers");
+                throw Error(what + " holds " + (n.is_number() ? "a number that is not an integer" : type_name(n)),
+                            place_of(n), "give the numbers of points as integers");
             return static_cast<long long>(n.as_integer()->get());
         };
         if (!node.is_array()) wrong_type(node, what, "a list");
@@ -364,6 +385,7 @@ private:
         d_.f = entries(t, "f", where);
     }
 
+    /// "contact 'left'", or "contact" if it has no name.
     std::string label(const toml::table& t, const std::string& block) const {
         const std::string name = string(t, "name", block);
         return name.empty() ? block : block + " '" + name + "'";
@@ -604,7 +626,7 @@ private:
         d_.draw = std::move(d);
     }
 
-    /// `key`: the word in the plural.
+    /// A shape of [draw]. `key` is the key of its list, the kind of shape in the plural: "segments".
     ShapeDescription shape(const toml::table& t, const std::string& key) const {
         ShapeDescription s;
         s.kind = {key.substr(0, key.size() - 1), place_of(t)};
@@ -648,14 +670,17 @@ model::Description parse_model(std::string_view text, const std::string& file) {
     return Reader(text, file).read();
 }
 
-model::Description read_model(const std::string& path) {
+ModelFile read_model_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
     if (std::filesystem::is_directory(path))
         throw Error("cannot be read: it is a folder", {path, 0, 0}, "give a model file");
-    const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     if (in.bad()) throw Error("cannot be read", {path, 0, 0}, "is it a file?");
-    return parse_model(content, path);
+    model::Description description = parse_model(text, path);
+    return {path, std::move(text), std::move(description)};
 }
+
+model::Description read_model(const std::string& path) { return read_model_file(path).description; }
 
 }  // namespace saltus::io

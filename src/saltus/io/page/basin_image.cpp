@@ -9,6 +9,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/page/detail/basin_png.hpp"
+#include "saltus/io/page/detail/svg_plot.hpp"
 
 namespace saltus::io {
 
@@ -18,7 +19,7 @@ using stability::RestSet;
 
 namespace {
 
-constexpr int wanted_pixels = 600;  // along the longer side, by enlarging points
+constexpr int wanted_pixels = 600;  // of the longer side; a start becomes a square of several pixels
 constexpr Colour grey{200, 200, 200}, dark{90, 90, 90}, white{255, 255, 255}, black{0, 0, 0};
 constexpr Colour set_colours[] = {{70, 130, 180},  {222, 143, 60}, {96, 160, 96},  {178, 88, 120},
                                   {140, 110, 180}, {150, 125, 85}, {75, 160, 165}, {190, 170, 60}};
@@ -28,7 +29,7 @@ struct Segment {
     double x0, y0, x1, y1;
 };
 
-/// The two axes of the picture and the points on them.
+/// The two axes with more than one value, and the labels of the starts on them.
 struct Plane {
     std::size_t axis[2] = {0, 0};
     int n[2] = {0, 0};
@@ -54,7 +55,8 @@ struct Plane {
     }
 };
 
-/// Sets have their colour, turns shades of it.
+/// The colour of each label. Labels of one equilibrium set have shades of one colour: the further away the copy of the
+/// set (turn 0, 1, −1, 2, …), the lighter. Label 0 (undecided) is light grey, other labels without a set are dark grey.
 std::vector<Colour> label_colours(const Basin& b) {
     std::vector<Colour> colours;
     for (const BasinLabel& l : b.labels) {
@@ -65,19 +67,23 @@ std::vector<Colour> label_colours(const Basin& b) {
         Colour c = set_colours[static_cast<std::size_t>(l.set) % std::size(set_colours)];
         long away = 0;
         for (const long t : l.turn) away = std::max(away, 2 * std::abs(t) - (t > 0 ? 1 : 0));
-        const double share = 1.0 - std::pow(0.72, static_cast<double>(away));
-        for (std::uint8_t& x : c) x = static_cast<std::uint8_t>(std::lround(x + share * (245.0 - x)));
+        constexpr double fading = 0.72, lightest = 245.0;  // each step goes 28 % of the way to the lightest grey
+        const double share = 1.0 - std::pow(fading, static_cast<double>(away));
+        for (std::uint8_t& x : c) x = static_cast<std::uint8_t>(std::lround(x + share * (lightest - x)));
         colours.push_back(c);
     }
     return colours;
 }
 
-/// Where V crosses rho between points of the base grid, by straight pieces; other parts of { V < rho } do not count.
+/// The boundary of the level set { V < rho } as straight segments between points of the base grid (marching squares).
+/// V − rho is interpolated linearly on the sides of a cell. Other components of { V < rho }, whose starts are not
+/// marked as inside, do not count: f is kept positive there.
 std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
     std::vector<Segment> edge;
     if (!r.options.level || !std::isfinite(r.options.level->rho)) return edge;
     const auto nx = static_cast<int>(r.options.axes[p.axis[0]].n), ny = static_cast<int>(r.options.axes[p.axis[1]].n);
-    const double rho = r.options.level->rho, least = 1e-9 * (1.0 + std::abs(rho));
+    const double rho = r.options.level->rho;
+    const double least = 1e-9 * (1.0 + std::abs(rho));  // |f| ≥ least, so that the sign of f is that of `inside`
     const auto f = [&](int i, int k) {
         const auto m = static_cast<std::size_t>(k * nx + i);
         const double above = r.basin.record.V[m] - rho;
@@ -87,7 +93,7 @@ std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
     const auto y = [&](double k) { return p.from[1] + (p.to[1] - p.from[1]) * k / (ny - 1); };
     for (int k = 0; k + 1 < ny; ++k)
         for (int i = 0; i + 1 < nx; ++i) {
-            // Corners counter-clockwise; crossings of the cell's sides, joined two by two.
+            // The corners of a cell go counter-clockwise. Crossings of its sides are joined in pairs.
             const int ci[] = {i, i + 1, i + 1, i}, ck[] = {k, k, k + 1, k + 1};
             std::vector<std::pair<double, double>> crossings;
             for (int c = 0; c < 4; ++c) {
@@ -104,7 +110,8 @@ std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
     return edge;
 }
 
-/// Equilibrium sets and their copies as far as they are in the picture: the diagonal of their extent.
+/// The equilibrium sets inside the picture, each as the diagonal of its extent. If a coordinate is periodic then all
+/// copies of a set are drawn.
 std::vector<Segment> equilibria(const BasinReport& r, const Plane& p) {
     std::vector<Segment> list;
     const auto n = static_cast<int>(r.coordinates.size());
@@ -131,21 +138,24 @@ std::vector<Segment> equilibria(const BasinReport& r, const Plane& p) {
     return list;
 }
 
+/// The labels as an image with `enlarge` × `enlarge` pixels for each start.
 IndexedImage points(const BasinReport& r, const Plane& p, int enlarge) {
     IndexedImage image;
     image.width = p.n[0] * enlarge;
     image.height = p.n[1] * enlarge;
     image.pixel.resize(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height));
     const std::vector<Colour> colours = label_colours(r.basin);
-    // A palette has room for 256; beyond, labels share colours.
-    const int most = 254;
-    for (std::size_t k = 0; k < colours.size() && static_cast<int>(k) < most; ++k) image.palette.push_back(colours[k]);
+    // A palette has room for 256 colours, two of which are for lines. Further labels share colours.
+    const int max_labels = 254;
+    for (std::size_t k = 0; k < colours.size() && static_cast<int>(k) < max_labels; ++k)
+        image.palette.push_back(colours[k]);
     for (int y = 0; y < image.height; ++y)
         for (int x = 0; x < image.width; ++x)
-            image.at(x, y) = static_cast<std::uint8_t>(p.label_at(x / enlarge, p.n[1] - 1 - y / enlarge) % most);
+            image.at(x, y) = static_cast<std::uint8_t>(p.label_at(x / enlarge, p.n[1] - 1 - y / enlarge) % max_labels);
     return image;
 }
 
+/// Draws a segment with a pen of 2·radius + 1 pixels.
 void draw(IndexedImage& image, const Plane& p, const Segment& s, std::uint8_t colour, int radius) {
     const auto px = [&](double x) {
         return (x - p.from[0]) / (p.to[0] - p.from[0]) * (image.width - 1.0 * image.width / p.n[0]) +
@@ -168,25 +178,81 @@ void draw(IndexedImage& image, const Plane& p, const Segment& s, std::uint8_t co
 
 // --- svg
 
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text)
-        out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-    return out;
-}
+// Places in the picture, in units of the SVG: corner and size of the plane, left edge of the legend.
+constexpr double left = 70.0, top = 40.0, width = 600.0, height = 480.0, legend = 690.0;
+constexpr double legend_bottom = 560.0;              // entries below it are left out
+constexpr std::size_t level_legend_characters = 24;  // room for "V = ..., numerical"
 
-/// Round numbers in a range, about five of them.
+/// Places of values of the two axes. A start lies in the middle of its pixel.
+struct Frame {
+    const Plane& p;
+    double x(double value) const {
+        return left + width * ((value - p.from[0]) / (p.to[0] - p.from[0]) * (p.n[0] - 1) + 0.5) / p.n[0];
+    }
+    double y(double value) const {
+        return top + height * ((p.to[1] - value) / (p.to[1] - p.from[1]) * (p.n[1] - 1) + 0.5) / p.n[1];
+    }
+};
+
+/// Multiples of 1, 2 or 5 times a power of ten in a range, about five of them.
 std::vector<double> ticks(double from, double to) {
     const double rough = (to - from) / 5.0, unit = std::pow(10.0, std::floor(std::log10(rough)));
     double step = unit;
     for (const double f : {2.0, 5.0, 10.0})
         if (step < rough * 0.7) step = f * unit;
     std::vector<double> list;
-    for (double k = std::ceil(from / step - 1e-9); k * step <= to + 1e-9 * step; ++k) list.push_back(k * step + 0.0);
+    constexpr double rounding = 1e-9;  // of a step: a tick at an end of the range counts in spite of rounding
+    for (double k = std::ceil(from / step - rounding); k * step <= to + rounding * step; ++k)
+        list.push_back(k * step + 0.0);
     return list;
 }
 
 std::string hex(const Colour& c) { return fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]); }
+
+/// Frame, ticks and names of the axes.
+std::string svg_axes(const BasinReport& r, const Plane& p) {
+    const Frame at{p};
+    std::string svg;
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"black\"/>\n", left,
+                       top, width, height);
+    for (const double x : ticks(p.from[0], p.to[0]))
+        svg += fmt::format(
+            "<path d=\"M{0:.2f} {1}v5\" stroke=\"black\"/><text x=\"{0:.2f}\" y=\"{2}\" "
+            "text-anchor=\"middle\">{3:.4g}</text>\n",
+            at.x(x), top + height, top + height + 20.0, x);
+    for (const double y : ticks(p.from[1], p.to[1]))
+        svg += fmt::format(
+            "<path d=\"M{0} {1:.2f}h-5\" stroke=\"black\"/><text x=\"{2}\" y=\"{3:.2f}\" "
+            "text-anchor=\"end\">{4:.4g}</text>\n",
+            left, at.y(y), left - 8.0, at.y(y) + 4.0, y);
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", left + 0.5 * width,
+                       top + height + 42.0, escaped(r.options.axes[p.axis[0]].name));
+    svg += fmt::format("<text x=\"20\" y=\"{}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {})\">{}</text>\n",
+                       top + 0.5 * height, top + 0.5 * height, escaped(r.options.axes[p.axis[1]].name));
+    return svg;
+}
+
+/// A colour for each label that occurs, then the level set.
+std::string svg_legend(const BasinReport& r, bool with_level) {
+    std::string svg;
+    const std::vector<Colour> colours = label_colours(r.basin);
+    double y = top;
+    for (std::size_t k = 0; k < r.basin.labels.size() && y < legend_bottom; ++k) {
+        if (r.basin.labels[k].count == 0) continue;
+        svg += fmt::format(
+            "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\" stroke=\"black\"/><text x=\"{}\" "
+            "y=\"{:.1f}\">{}</text>\n",
+            legend, y, hex(colours[k]), legend + 24.0, y + 13.0, escaped(r.basin.labels[k].text));
+        y += 24.0;
+    }
+    if (with_level && y < legend_bottom)
+        svg += fmt::format(
+            "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\"/><path d=\"M{} {:.1f}h12\" "
+            "stroke=\"white\" stroke-width=\"2\"/><text x=\"{}\" y=\"{:.1f}\">V = {:.6g}, {}</text>\n",
+            legend, y, hex(dark), legend + 2.0, y + 8.0, legend + 24.0, y + 13.0, r.options.level->rho,
+            r.options.level->proved ? "proved" : "numerical");
+    return svg;
+}
 
 }  // namespace
 
@@ -211,17 +277,9 @@ std::string basin_png(const BasinReport& r) {
 std::string basin_svg(const BasinReport& r) {
     SALTUS_EXPECT(has_basin_image(r));
     const Plane p(r);
-    constexpr double left = 70.0, top = 40.0, width = 600.0, height = 480.0, legend = 690.0;
-    // Points are the middles of their pixels.
-    const auto px = [&](double x) {
-        return left + width * ((x - p.from[0]) / (p.to[0] - p.from[0]) * (p.n[0] - 1) + 0.5) / p.n[0];
-    };
-    const auto py = [&](double y) {
-        return top + height * ((p.to[1] - y) / (p.to[1] - p.from[1]) * (p.n[1] - 1) + 0.5) / p.n[1];
-    };
     std::size_t longest = 0;
     for (const BasinLabel& l : r.basin.labels) longest = std::max(longest, l.text.size());
-    if (r.options.level) longest = std::max<std::size_t>(longest, 24);
+    if (r.options.level) longest = std::max(longest, level_legend_characters);
     const double whole = legend + 60.0 + 8.0 * static_cast<double>(longest);
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} 580\" font-family=\"sans-serif\" "
@@ -232,48 +290,17 @@ std::string basin_svg(const BasinReport& r) {
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
         "image-rendering=\"pixelated\" href=\"data:image/png;base64,{}\"/>\n",
         left, top, width, height, base64(png(points(r, p, 1))));
-    std::string path;
+    const Frame at{p};
+    std::string edge;
     for (const Segment& s : level_edge(r, p))
-        path += fmt::format("M{:.2f} {:.2f}L{:.2f} {:.2f}", px(s.x0), py(s.y0), px(s.x1), py(s.y1));
-    if (!path.empty()) svg += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"white\" stroke-width=\"2\"/>\n", path);
+        edge += fmt::format("M{:.2f} {:.2f}L{:.2f} {:.2f}", at.x(s.x0), at.y(s.y0), at.x(s.x1), at.y(s.y1));
+    if (!edge.empty()) svg += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"white\" stroke-width=\"2\"/>\n", edge);
     for (const Segment& s : equilibria(r, p))
         svg += fmt::format(
             "<path d=\"M{:.2f} {:.2f}L{:.2f} {:.2f}\" stroke=\"black\" stroke-width=\"5\" "
             "stroke-linecap=\"round\"/>\n",
-            px(s.x0), py(s.y0), px(s.x1) + 0.01, py(s.y1));
-    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"black\"/>\n", left,
-                       top, width, height);
-    for (const double x : ticks(p.from[0], p.to[0]))
-        svg += fmt::format(
-            "<path d=\"M{0:.2f} {1}v5\" stroke=\"black\"/><text x=\"{0:.2f}\" y=\"{2}\" "
-            "text-anchor=\"middle\">{3:.4g}</text>\n",
-            px(x), top + height, top + height + 20.0, x);
-    for (const double y : ticks(p.from[1], p.to[1]))
-        svg += fmt::format(
-            "<path d=\"M{0} {1:.2f}h-5\" stroke=\"black\"/><text x=\"{2}\" y=\"{3:.2f}\" "
-            "text-anchor=\"end\">{4:.4g}</text>\n",
-            left, py(y), left - 8.0, py(y) + 4.0, y);
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", left + 0.5 * width,
-                       top + height + 42.0, escaped(r.options.axes[p.axis[0]].name));
-    svg += fmt::format("<text x=\"20\" y=\"{}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {})\">{}</text>\n",
-                       top + 0.5 * height, top + 0.5 * height, escaped(r.options.axes[p.axis[1]].name));
-    const std::vector<Colour> colours = label_colours(r.basin);
-    double y = top;
-    for (std::size_t k = 0; k < r.basin.labels.size() && y < 560.0; ++k) {
-        if (r.basin.labels[k].count == 0) continue;
-        svg += fmt::format(
-            "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\" stroke=\"black\"/><text x=\"{}\" "
-            "y=\"{:.1f}\">{}</text>\n",
-            legend, y, hex(colours[k]), legend + 24.0, y + 13.0, escaped(r.basin.labels[k].text));
-        y += 24.0;
-    }
-    if (!path.empty() && y < 560.0)
-        svg += fmt::format(
-            "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"16\" fill=\"{}\"/><path d=\"M{} {:.1f}h12\" "
-            "stroke=\"white\" stroke-width=\"2\"/><text x=\"{}\" y=\"{:.1f}\">V = {:.6g}, {}</text>\n",
-            legend, y, hex(dark), legend + 2.0, y + 8.0, legend + 24.0, y + 13.0, r.options.level->rho,
-            r.options.level->proved ? "proved" : "numerical");
-    return svg + "</svg>\n";
+            at.x(s.x0), at.y(s.y0), at.x(s.x1) + 0.01, at.y(s.y1));  // + 0.01: a path of length 0 is not drawn
+    return svg + svg_axes(r, p) + svg_legend(r, !edge.empty()) + "</svg>\n";
 }
 
 }  // namespace saltus::io

@@ -5,16 +5,18 @@
 
 #include "saltus/io/report/basin_report.hpp"
 
+/// Pictures of a basin of attraction over two coordinates.
 namespace saltus::io {
 
-/// Whether there is a picture: a grid with two axes of more than one value.
+/// Whether there is a picture: the starts form a grid, and exactly two axes have more than one value.
 bool has_basin_image(const BasinReport& report);
 
-/// Labels as colours, the first of the two axes to the right, the second upwards, refined where the grid is; the edge
-/// of the level set in white, equilibrium sets in black.
+/// A PNG file. Each start is a square in the colour of its label; the first of the two axes points to the right, the
+/// second upwards. If the grid was refined then the refined labels are drawn. The boundary of the level set is white,
+/// equilibrium sets are black. Needs `has_basin_image`.
 std::string basin_png(const BasinReport& report);
 
-/// The same with axes, legend, and lines that are lines.
+/// The same as an SVG file with axes and legend. Needs `has_basin_image`.
 std::string basin_svg(const BasinReport& report);
 
 }  // namespace saltus::io

@@ -6,37 +6,43 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/json.hpp"
 #include "saltus/model/build.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
+/// Values of gallery.toml with their places. Functions throw Error for wrong types and unknown keys.
 class Reader {
 public:
     explicit Reader(std::string file) : file_(std::move(file)) {}
 
-    std::string text(const toml::table& t, const char* key, bool needed = false) const {
+    /// A text; empty if the key is absent.
+    std::string text(const toml::table& t, const char* key) const {
         const toml::node* node = t.get(key);
-        if (node == nullptr) {
-            if (needed) throw Error("an entry has no " + std::string(key), place(t), "add it");
-            return {};
-        }
+        if (node == nullptr) return {};
         if (const auto* s = node->as_string()) return s->get();
         throw Error(std::string(key) + " is not a text", place(*node), "put it in quotes");
     }
+    /// A text whose key must be present.
+    std::string required_text(const toml::table& t, const char* key) const {
+        if (t.get(key) == nullptr) throw Error("an entry has no " + std::string(key), place(t), "add it");
+        return text(t, key);
+    }
+    /// Refuses other keys than the allowed ones.
     void keys(const toml::table& t, const std::vector<std::string>& allowed) const {
         for (const auto& [key, node] : t)
             if (std::find(allowed.begin(), allowed.end(), key.str()) == allowed.end())
                 throw Error("unknown key '" + std::string(key.str()) + "'", place(node),
                             did_you_mean(key.str(), allowed));
     }
+    /// Calls f with each table of a list.
     template <class F>
     void each(const toml::table& t, const char* key, F f) const {
         const toml::node* node = t.get(key);
@@ -58,14 +64,14 @@ private:
 GalleryStudy study_of(const Reader& r, const toml::table& t) {
     r.keys(t, {"model", "group", "title", "text", "moment", "runs", "numbers"});
     GalleryStudy s;
-    s.model = r.text(t, "model", true);
-    s.group = r.text(t, "group", true);
+    s.model = r.required_text(t, "model");
+    s.group = r.required_text(t, "group");
     s.title = r.text(t, "title");
     s.text = r.text(t, "text");
     s.moment = t["moment"].value_or(s.moment);
     r.each(t, "runs", [&](const toml::table& run) {
         r.keys(run, {"name", "command", "quick"});
-        const std::string command = r.text(run, "command", true), quick = r.text(run, "quick");
+        const std::string command = r.required_text(run, "command"), quick = r.text(run, "quick");
         std::string name = r.text(run, "name");
         if (name.empty()) name = command.substr(0, command.find(' '));
         for (const GalleryRun& other : s.runs)
@@ -74,14 +80,15 @@ GalleryStudy study_of(const Reader& r, const toml::table& t) {
     });
     r.each(t, "numbers", [&](const toml::table& n) {
         r.keys(n, {"what", "where", "stated", "formula", "ours", "note", "digits"});
-        GalleryNumber number{r.text(n, "what", true), r.text(n, "where"), r.text(n, "stated"),
-                             r.text(n, "formula"),    r.text(n, "note"),  r.text(n, "ours", true),
+        GalleryNumber number{r.required_text(n, "what"), r.text(n, "where"), r.text(n, "stated"),
+                             r.text(n, "formula"),       r.text(n, "note"),  r.required_text(n, "ours"),
                              n["digits"].value_or(6)};
         s.numbers.push_back(std::move(number));
     });
     return s;
 }
 
+/// The steps of a path, which are separated by '>'.
 std::vector<std::string> segments(const std::string& path) {
     std::vector<std::string> list(1);
     for (const char c : path)
@@ -92,15 +99,17 @@ std::vector<std::string> segments(const std::string& path) {
     return list;
 }
 
-bool whole(const std::string& s) {
+/// Whether a text is an integer.
+bool is_integer(const std::string& s) {
     const std::size_t first = s.starts_with('-') ? 1 : 0;
     return s.size() > first && std::all_of(s.begin() + static_cast<std::ptrdiff_t>(first), s.end(),
                                            [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+/// One step of a path (see `number_at`); null if it leads nowhere.
 Json follow(const Json& j, const std::string& s) {
     if (j.is_array() && s == "count") return j.size();
-    if (j.is_array() && whole(s)) {
+    if (j.is_array() && is_integer(s)) {
         const long k = std::stol(s), n = static_cast<long>(j.size());
         const long at = k < 0 ? n + k : k;
         return at >= 0 && at < n ? j[static_cast<std::size_t>(at)] : Json();
@@ -139,7 +148,7 @@ Gallery parse_gallery(std::string_view text, const std::string& file) {
     Gallery g;
     r.each(root, "group", [&](const toml::table& t) {
         r.keys(t, {"name", "title", "text"});
-        g.groups.push_back({r.text(t, "name", true), r.text(t, "title", true), r.text(t, "text")});
+        g.groups.push_back({r.required_text(t, "name"), r.required_text(t, "title"), r.text(t, "text")});
     });
     r.each(root, "study", [&](const toml::table& t) {
         g.studies.push_back(study_of(r, t));

@@ -15,30 +15,43 @@ using trajectory::Trajectory;
 
 namespace {
 
-constexpr std::size_t most_coordinates = 24, some_coordinates = 12;  // with curves of their own; of more so many
-constexpr std::size_t most_elements = 16, some_elements = 8;         // likewise
-constexpr std::size_t candidates = 6000, candidates_large = 700;
-constexpr std::size_t most_samples = 4000;
-constexpr std::size_t most_numbers = 60000;
-constexpr double chord = 3e-4;  // of a curve's range: what a line between two samples may be off
-constexpr std::size_t point_frames = 140;
-constexpr int plane_nodes = 41;
-constexpr std::size_t most_planes = 6;
+// What a page can show and a browser can draw without delay.
+constexpr std::size_t max_coordinates = 24, few_coordinates = 12;  // more than 24 coordinates: 12 of them have curves
+constexpr std::size_t max_elements = 16, few_elements = 8;         // more than 16 elements: 8 of them have curves
+constexpr std::size_t candidates = 6000;                           // samples before thinning, about
+constexpr std::size_t candidates_large = 700;                      // the same for more than `max_coordinates`
+constexpr std::size_t max_samples = 4000;                          // after thinning; more are decimated
+constexpr std::size_t max_numbers = 60000;  // samples × curves; more are thinned with a larger tolerance
+constexpr std::size_t point_frames = 140;   // times at which mass points are stored
+constexpr int plane_nodes = 41;             // nodes of an energy plane in each direction
+constexpr std::size_t max_planes = 6;       // models with more coordinates have no energy planes
 
-/// All up to `most`; of more `few`, evenly spread, the first and the last among them.
-std::vector<std::size_t> some(std::size_t n, std::size_t most, std::size_t few) {
+// Thinning: |curve − straight line between two kept samples| ≤ tolerance × range of the curve. The tolerance is doubled
+// from the first to the last value until the numbers fit.
+constexpr double first_chord_tolerance = 3e-4, last_chord_tolerance = 2e-3;
+constexpr std::size_t max_chord_samples = 64;  // under one chord; bounds the cost of thinning
+constexpr double constant_curve = 1e-12;       // a curve with range ≤ this × its size is constant up to rounding
+
+/// Numbers of the rows to show: all n if n ≤ max; otherwise `few`, evenly spread, with the first and the last.
+std::vector<std::size_t> spread(std::size_t n, std::size_t max, std::size_t few) {
     std::vector<std::size_t> list;
-    for (std::size_t k = 0; k < (n <= most ? n : few); ++k) list.push_back(n <= most ? k : k * (n - 1) / (few - 1));
+    for (std::size_t k = 0; k < (n <= max ? n : few); ++k) list.push_back(n <= max ? k : k * (n - 1) / (few - 1));
     return list;
 }
 
 char letter(Mode m) { return "ocslp"[static_cast<int>(m)]; }
 
-/// Samples of everything, row by row: first as many as could be needed, then those that show it.
+/// The causes that change T + U, in the order of `MotionView::work`. The last one acts at events only; the powers of
+/// the others are integrated.
+constexpr std::array<const char*, 6> work_causes{"applied", "damping", "friction", "springs", "obstacles", "impacts"};
+constexpr std::size_t smooth_causes = work_causes.size() - 1;
+
+/// Fills a view in two passes. First every curve is sampled densely, a row of numbers for each time: t, q, u, gaps,
+/// energies, works, forces, drawing. Then rows that a straight line between their neighbours reproduces are removed.
 class Sampler {
 public:
     Sampler(const Trajectory& t, const model::Model* m, MotionView& view) : t_(t), m_(m), view_(view) {
-        coordinates_ = some(t.coordinates.size(), most_coordinates, some_coordinates);
+        coordinates_ = spread(t.coordinates.size(), max_coordinates, few_coordinates);
         if (m_ != nullptr) course_.emplace(*m_, t_);
         choose_elements();
         layout();
@@ -47,29 +60,32 @@ public:
     void run() {
         std::size_t steps = 0;
         for (const trajectory::Arc& a : t_.arcs) steps += a.steps.size();
-        const std::size_t budget = t_.coordinates.size() > most_coordinates ? candidates_large : candidates;
-        const std::size_t each = steps == 0 ? 2 : std::clamp<std::size_t>(budget / steps, 1, 24);
-        pieces_ = each < 2 ? 1 : each - each % 2;
+        const std::size_t budget = t_.coordinates.size() > max_coordinates ? candidates_large : candidates;
+        constexpr std::size_t max_pieces = 24;  // of one step: its polynomial has degree 7 at most
+        const std::size_t each = steps == 0 ? 2 : std::clamp<std::size_t>(budget / steps, 1, max_pieces);
+        pieces_ = each < 2 ? 1 : each - each % 2;  // 1, or even for Simpson's rule
         stride_ = steps > 2 * budget ? steps / budget : 1;
         for (std::size_t a = 1; a < t_.arcs.size(); ++a) view_.arcs.push_back(t_.arcs[a].t_begin);
-        // What happens at once has a state before it.
+        // If an event happens at the start then the state before it has a row of its own.
         if (!t_.events.empty() && t_.events[0].t <= t_.start.t) row(t_.start.t, t_.start.q, t_.start.u);
         for (std::size_t a = 0; a < t_.arcs.size(); ++a) sample_arc(a);
         if (t_.arcs.empty()) {
             row(t_.start.t, t_.start.q, t_.start.u);
             row(t_.end.t, t_.end.q, t_.end.u);
         }
-        std::vector<std::size_t> kept = thinned(chord);
-        for (double coarser = 2.0 * chord; coarser < 2e-3 && kept.size() * columns() > most_numbers; coarser *= 2.0)
-            kept = thinned(coarser);
+        std::vector<std::size_t> kept = thinned(first_chord_tolerance);
+        for (double tolerance = 2.0 * first_chord_tolerance;
+             tolerance < last_chord_tolerance && kept.size() * columns() > max_numbers; tolerance *= 2.0)
+            kept = thinned(tolerance);
         keep(std::move(kept));
     }
 
 private:
     using Row = std::vector<double>;
 
+    /// The elements that get curves. If there are many then only those that act at some time.
     void choose_elements() {
-        std::vector<std::size_t> busy;
+        std::vector<std::size_t> acting;
         for (std::size_t i = 0; i < t_.elements.size(); ++i) {
             const bool acts =
                 std::any_of(t_.arcs.begin(), t_.arcs.end(),
@@ -79,12 +95,12 @@ private:
                         return static_cast<std::size_t>(r.element) == i;
                     });
                 });
-            if (acts || t_.elements.size() <= most_elements) busy.push_back(i);
+            if (acts || t_.elements.size() <= max_elements) acting.push_back(i);
         }
-        for (const std::size_t k : some(busy.size(), most_elements, some_elements)) elements_.push_back(busy[k]);
+        for (const std::size_t k : spread(acting.size(), max_elements, few_elements)) elements_.push_back(acting[k]);
     }
 
-    /// Curves in the order of a row behind its time: q, u, gaps, energies, works, forces, drawing.
+    /// Creates the curves, in the order in which `row` writes their values.
     void layout() {
         for (const std::size_t i : coordinates_) view_.q.push_back({t_.coordinates[i], {}});
         for (const std::size_t i : coordinates_) view_.u.push_back({t_.coordinates[i], {}});
@@ -93,8 +109,7 @@ private:
             if (t_.elements[i].kind == trajectory::ElementKind::contact)
                 view_.gaps.push_back({t_.elements[i].name, {}}), contacts_.push_back(i);
         for (const char* const name : {"kinetic", "potential"}) view_.energy.push_back({name, {}});
-        for (const char* const name : {"applied", "damping", "friction", "springs", "obstacles", "impacts"})
-            view_.work.push_back({name, {}});
+        for (const char* const name : work_causes) view_.work.push_back({name, {}});
         for (const std::size_t i : elements_) {
             ForceCurves f;
             f.name = t_.elements[i].name;
@@ -106,6 +121,7 @@ private:
         if (m_->drawing != nullptr) view_.drawing.resize(m_->drawing->size());
     }
 
+    /// Calls f with every curve, in the order in which `row` writes their values.
     template <class F>
     void for_each_curve(F f) {
         for (auto* const list : {&view_.q, &view_.u, &view_.gaps, &view_.energy, &view_.work})
@@ -117,6 +133,7 @@ private:
         for (Curve& c : view_.drawing) f(c);
     }
 
+    /// Adds the row of a state and returns it.
     std::vector<double>& row(double t, std::span<const double> q, std::span<const double> u) {
         Row r{t};
         for (const std::size_t i : coordinates_) r.push_back(q[i]);
@@ -146,11 +163,15 @@ private:
         return rows_.back();
     }
 
-    std::array<double, 5> powers() const {
+    using Powers = std::array<double, smooth_causes>;
+
+    /// The powers at the state of the last row, in the order of `work_causes`.
+    Powers powers() const {
         const integrate::Powers& p = course_->powers();
         return {p.applied, p.damping, p.friction, p.springs, p.obstacles};
     }
 
+    /// Adds the rows of an arc. If there are many steps then only every stride_-th step gives a row.
     void sample_arc(std::size_t a) {
         const trajectory::Arc& arc = t_.arcs[a];
         if (arc.steps.empty()) return;
@@ -167,7 +188,7 @@ private:
             const double begin = std::max(step.t_old(), arc.t_begin);
             const double end = std::min(final.t_new(), arc.t_end);
             const std::size_t pieces = stride_ > 1 ? 1 : pieces_;
-            std::vector<std::array<double, 5>> power;
+            std::vector<Powers> power;  // at the nodes of this step
             for (std::size_t k = first ? 0 : 1; k <= pieces; ++k) {
                 const double at =
                     k == pieces ? end : begin + (end - begin) * static_cast<double>(k) / static_cast<double>(pieces);
@@ -186,12 +207,16 @@ private:
         }
     }
 
-    /// ∫ of the powers up to the node just reached: Simpson's rule at even nodes, its quadratic in between. The value
-    /// at an odd node is completed with the next one known, so that it is set right there.
-    void add_work(const std::vector<std::array<double, 5>>& f, double h, std::size_t pieces) {
+    /// Adds ∫ f dt over the last interval to the works, where f are the powers at the nodes 0 … k, h apart.
+    ///
+    /// Over two intervals Simpson's rule integrates the parabola through f₀, f₁, f₂:
+    ///     ∫₀^2h = h/3 (f₀ + 4 f₁ + f₂),      ∫₀^h = h/12 (5 f₀ + 8 f₁ − f₂).
+    /// At an odd node f₂ is not known yet, so that the trapezoidal rule is used there first. At the next, even node the
+    /// value of the odd node is replaced by the second formula.
+    void add_work(const std::vector<Powers>& f, double h, std::size_t pieces) {
         const std::size_t k = f.size() - 1;
         if (k == 0) return;
-        for (std::size_t i = 0; i < 5; ++i) {
+        for (std::size_t i = 0; i < smooth_causes; ++i) {
             if (k % 2 == 1 || pieces == 1) {
                 work_[i] += 0.5 * h * (f[k - 1][i] + f[k][i]);
                 continue;
@@ -204,17 +229,18 @@ private:
         }
     }
 
-    /// What impulses did before the arc that begins here.
+    /// Adds the energy changes of all impacts up to time t, where an arc begins.
     void pass_events(double t) {
         for (; next_event_ < t_.events.size() && t_.events[next_event_].t <= t; ++next_event_) {
             const trajectory::Event& e = t_.events[next_event_];
-            if (!e.impulses.empty()) work_[5] += e.energy_after - e.energy_before;
+            if (!e.impulses.empty()) work_.back() += e.energy_after - e.energy_before;
         }
     }
 
     std::size_t columns() const { return rows_.empty() ? 0 : rows_[0].size(); }
 
-    /// Greedy: from each sample kept the longest chord that all samples under it are near to.
+    /// The rows to keep. From each kept row the longest chord is taken to which all rows between are near (greedy).
+    /// Rows on both sides of a break are kept.
     std::vector<std::size_t> thinned(double tolerance) const {
         const std::size_t n = rows_.size();
         std::vector<std::size_t> kept;
@@ -223,7 +249,7 @@ private:
         for (std::size_t c = 1; c < scale.size(); ++c) {
             double low = rows_[0][c], high = low;
             for (const Row& r : rows_) low = std::min(low, r[c]), high = std::max(high, r[c]);
-            scale[c] = high - low > 1e-12 * (std::abs(low) + std::abs(high)) ? tolerance * (high - low) : 0.0;
+            scale[c] = high - low > constant_curve * (std::abs(low) + std::abs(high)) ? tolerance * (high - low) : 0.0;
         }
         std::size_t from = 0;
         for (std::size_t piece = 0; piece <= breaks_.size(); ++piece) {
@@ -232,7 +258,7 @@ private:
             kept.push_back(i);
             while (i < to) {
                 std::size_t j = i + 1;
-                while (j + 1 <= to && j - i < 64 && near(i, j + 1, scale)) ++j;
+                while (j + 1 <= to && j - i < max_chord_samples && near(i, j + 1, scale)) ++j;
                 kept.push_back(j);
                 i = j;
             }
@@ -240,6 +266,7 @@ private:
         }
         return kept;
     }
+    /// Whether all rows between i and j differ from the chord by at most `scale`; a scale of 0 means a constant curve.
     bool near(std::size_t i, std::size_t j, const Row& scale) const {
         const Row &a = rows_[i], &b = rows_[j];
         const double length = b[0] - a[0];
@@ -251,11 +278,12 @@ private:
         return true;
     }
 
-    /// Too many samples for a page: of each bucket the first, the last, and where each coordinate and velocity is
-    /// lowest and highest.
+    /// Reduces too many rows. Time is divided into buckets; of each bucket the first and last row are kept, and the
+    /// rows in which one of the first eight coordinates or velocities is lowest or highest.
     std::vector<std::size_t> decimated(const std::vector<std::size_t>& kept) const {
-        const std::size_t columns = std::min<std::size_t>(8, coordinates_.size()) * 2;
-        const std::size_t buckets = most_samples / (2 + 2 * columns) + 1, n = kept.size();
+        constexpr std::size_t max_followed = 8;
+        const std::size_t columns = std::min(max_followed, coordinates_.size()) * 2;
+        const std::size_t buckets = max_samples / (2 + 2 * columns) + 1, n = kept.size();
         std::vector<std::size_t> list;
         for (std::size_t b = 0; b < buckets; ++b) {
             const std::size_t from = b * n / buckets, to = (b + 1) * n / buckets;
@@ -276,8 +304,9 @@ private:
         return list;
     }
 
+    /// Moves the kept rows into the curves of the view.
     void keep(std::vector<std::size_t> kept) {
-        view_.decimated = kept.size() > most_samples;
+        view_.decimated = kept.size() > max_samples;
         if (view_.decimated) kept = decimated(kept);
         std::size_t next = 0;
         for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -296,26 +325,30 @@ private:
     const Trajectory& t_;
     const model::Model* m_;
     MotionView& view_;
-    std::optional<integrate::Course> course_;
-    std::vector<std::size_t> coordinates_, elements_, contacts_;
-    std::size_t pieces_ = 2, stride_ = 1, works_at_ = 0, next_event_ = 0;
+    std::optional<integrate::Course> course_;  ///< evaluates gaps, forces and energies; needs the model
+    std::vector<std::size_t> coordinates_, elements_, contacts_;  ///< those with curves
+    std::size_t pieces_ = 2;                                      ///< intervals of one step
+    std::size_t stride_ = 1;                                      ///< only every stride_-th step is sampled
+    std::size_t works_at_ = 0;                                    ///< position of the works in a row
+    std::size_t next_event_ = 0;                                  ///< the first event that is not in work_ yet
     std::vector<Row> rows_;
-    std::vector<std::size_t> breaks_;
-    std::array<double, 6> work_{};
-    std::array<double, 5> power_before_{};
-    std::vector<double> state_;
+    std::vector<std::size_t> breaks_;                ///< rows at which an arc ends
+    std::array<double, work_causes.size()> work_{};  ///< since the start
+    Powers power_before_{};                          ///< at the end of the last step
+    std::vector<double> state_;                      ///< (q, u), workspace of `row`
 };
 
+/// Adds T + U over the phase plane of each coordinate.
 void add_planes(const Trajectory& t, const model::Model& m, MotionView& view) {
-    // With constraints the others cannot stay as they are.
-    if (t.coordinates.size() > most_planes || !m.constraints.empty()) return;
+    // With constraints one coordinate cannot vary while the others stay.
+    if (t.coordinates.size() > max_planes || !m.constraints.empty()) return;
     model::Workspace workspace(m);
     for (std::size_t i = 0; i < t.coordinates.size(); ++i) {
         EnergyPlane plane;
         plane.coordinate = static_cast<int>(i);
         const auto range = [](const std::vector<double>& v) {
             const auto [low, high] = std::minmax_element(v.begin(), v.end());
-            const double margin = 0.15 * (*high - *low);
+            const double margin = 0.15 * (*high - *low);  // of the picture around the curve
             return std::array<double, 2>{*low - margin, *high + margin};
         };
         plane.q = range(view.q[i].values);
@@ -334,6 +367,7 @@ void add_planes(const Trajectory& t, const model::Model& m, MotionView& view) {
     }
 }
 
+/// Adds the positions of mass points at equidistant times.
 void add_points(const Trajectory& t, const model::Drawing& drawing, MotionView& view) {
     const auto first = static_cast<std::size_t>(drawing.first_point),
                count = 3U * static_cast<std::size_t>(drawing.points);

@@ -8,52 +8,58 @@
 #include "saltus/model/model.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
+/// A motion as a page shows it: a trajectory sampled at a few thousand times that show everything, with gaps, forces,
+/// energies and the numbers of the drawing. `motion_view` samples (motion_view.cpp), `motion_json` writes the samples
+/// as JSON (motion_json.cpp), web/src/motion_view.ts draws them.
 namespace saltus::io {
 
-/// One curve over MotionView::t.
+/// One curve: a value for each entry of `MotionView::t`.
 struct Curve {
     std::string name;
     std::vector<double> values;
 };
 
+/// The force of one element (contact, constraint, slider or clutch).
 struct ForceCurves {
     std::string name;
     trajectory::ElementKind kind = trajectory::ElementKind::contact;
-    Curve N;
-    std::vector<Curve> T;
-    std::string modes;  ///< one letter an arc: o(pen) c(losed) s(tick) l: slip, p(ressed)
+    Curve N;               ///< normal force λ_N, or ν of a constraint
+    std::vector<Curve> T;  ///< components of the friction force λ_T
+    std::string modes;     ///< a letter for each arc: o open, c closed, s stick, l slip, p pressed, ? unknown
 };
 
-/// T + U over a coordinate and its velocity, the others as at the end: rows of `nu` values, one a velocity.
+/// T + U over a grid of one coordinate and its velocity; all other coordinates and velocities are those of the final
+/// state. Level lines of it are drawn in phase planes.
 struct EnergyPlane {
-    int coordinate = 0;
-    std::array<double, 2> q{}, u{};
-    int nq = 0, nu = 0;
-    std::vector<double> values;
+    int coordinate = 0;              ///< number of the coordinate
+    std::array<double, 2> q{}, u{};  ///< ranges of the grid
+    int nq = 0, nu = 0;              ///< nodes in each direction
+    std::vector<double> values;      ///< nq values for each of the nu velocities; q is the faster index
 };
 
-/// A motion as it is looked at: curves at few times that show all of it, breaks where something jumps.
+/// The samples of a motion.
 struct MotionView {
-    const trajectory::Trajectory* trajectory = nullptr;
-    std::vector<double> t;
-    std::vector<std::size_t> breaks;  ///< k: between samples k and k + 1, both at one time, an arc ends
-    std::vector<double> arcs;         ///< times at which they begin
-    bool decimated = false;           ///< there is more than curves can show
-    std::vector<Curve> q, u;          ///< of many coordinates some
-    std::vector<Curve> gaps;
-    std::vector<ForceCurves> forces;
-    std::vector<Curve> energy;  ///< kinetic, potential
-    std::vector<Curve> work;    ///< what changed their sum, by cause, since the start
+    const trajectory::Trajectory* trajectory = nullptr;  ///< must outlive the view
+    std::vector<double> t;            ///< times of the samples in s, ascending; equal where something jumps
+    std::vector<std::size_t> breaks;  ///< k: an arc ends at sample k, the next begins at sample k + 1, at the same time
+    std::vector<double> arcs;         ///< times at which arcs begin, without the first arc
+    bool decimated = false;           ///< there were too many samples; only extremes are kept
+    std::vector<Curve> q, u;          ///< of many coordinates only some (docs/report.md)
+    std::vector<Curve> gaps;          ///< of contacts
+    std::vector<ForceCurves> forces;  ///< of elements; none for time-stepping
+    std::vector<Curve> energy;        ///< kinetic, potential
+    std::vector<Curve> work;          ///< work since the start, by cause; together they change T + U
     std::vector<EnergyPlane> planes;
-    std::vector<Curve> drawing;  ///< the numbers of model::Drawing
-    std::vector<double> frames;  ///< times of the mass points' positions
-    std::vector<std::vector<double>> points;
+    std::vector<Curve> drawing;               ///< the numbers of model::Drawing
+    std::vector<double> frames;               ///< times at which positions of mass points are stored
+    std::vector<std::vector<double>> points;  ///< for each frame x, y, z of all mass points
 };
 
-/// Without a model: coordinates, velocities and events alone.
+/// Samples a motion. `model` must be the model that the motion was computed with. If it is null then the view has only
+/// coordinates, velocities and events.
 MotionView motion_view(const trajectory::Trajectory& trajectory, const model::Model* model);
 
-/// One JSON object, docs/report.md.
+/// The view as one JSON object (docs/report.md). `model` is the one that was given to `motion_view`; it may be null.
 std::string motion_json(const MotionView& view, const model::Model* model);
 
 }  // namespace saltus::io

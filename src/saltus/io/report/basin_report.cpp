@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/results/detail/csv.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 using stability::Admission;
 using stability::Basin;
 using stability::BasinLabel;
@@ -21,16 +22,18 @@ using stability::RestSet;
 
 namespace {
 
-constexpr std::size_t most_boundary = 24;
+constexpr std::size_t max_boundary_points = 24;  // of the text
+constexpr std::size_t max_coordinates = 8;       // of an extent in the text
+constexpr double point_extent = 1e-9;  // high − low ≤ this·(1 + |low|): the extent is shown as one number
+constexpr double shown_zero = 1e-12;   // a single number with |x| < this is rounding residue of 0
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-
+/// How many starts were admitted in this way.
 std::size_t count(const Basin& b, Admission a) {
     return static_cast<std::size_t>(
         std::count(b.record.admission.begin(), b.record.admission.begin() + static_cast<std::ptrdiff_t>(b.base), a));
 }
 
-/// Times of the motions with one label, ascending.
+/// Times of rest or capture of the motions with one label, ascending.
 std::vector<double> times(const Basin& b, int label) {
     std::vector<double> t;
     for (std::size_t k = 0; k < b.base; ++k)
@@ -39,13 +42,14 @@ std::vector<double> times(const Basin& b, int label) {
     return t;
 }
 
+/// "x = 1, y in [0, 2]"
 std::string extent_text(const BasinReport& r, const std::vector<double>& low, const std::vector<double>& high) {
     std::string text;
-    for (std::size_t i = 0; i < r.coordinates.size() && i < 8; ++i) {
+    for (std::size_t i = 0; i < r.coordinates.size() && i < max_coordinates; ++i) {
         text += (i > 0 ? ", " : "") + r.coordinates[i];
         const double middle = 0.5 * (low[i] + high[i]);
-        if (high[i] - low[i] <= 1e-9 * (1.0 + std::abs(low[i])))
-            text += fmt::format(" = {:.6g}", std::abs(middle) < 1e-12 ? 0.0 : middle);
+        if (high[i] - low[i] <= point_extent * (1.0 + std::abs(low[i])))
+            text += fmt::format(" = {:.6g}", std::abs(middle) < shown_zero ? 0.0 : middle);
         else
             text += fmt::format(" in [{:.6g}, {:.6g}]", low[i], high[i]);
     }
@@ -63,6 +67,7 @@ std::string axes_text(const BasinReport& r) {
     return text;
 }
 
+/// A table: how many starts have each label, with the 95 % confidence interval of the share.
 std::string labels_text(const BasinReport& r) {
     const Basin& b = r.basin;
     std::size_t width = 9;
@@ -108,16 +113,99 @@ Json extent_json(const BasinReport& r, const std::vector<double>& low, const std
     return j;
 }
 
-/// As `saltus certify` writes it.
-Json level_json(const BasinReport& r) {
-    if (!r.options.level) return nullptr;
-    return std::isinf(r.options.level->rho) ? Json("inf") : Json(r.options.level->rho);
-}
+/// The level ρ; null if there is no level set.
+Json level_json(const BasinReport& r) { return r.options.level ? json::level(r.options.level->rho) : Json(nullptr); }
 
+/// An object with a count for each label.
 Json label_object(const BasinReport& r, const std::vector<std::size_t>& counts) {
     Json j = Json::object();
     for (std::size_t k = 0; k < r.basin.labels.size(); ++k) j[std::to_string(k)] = counts[k];
     return j;
+}
+
+/// Adds the labels with their counts, shares and times.
+void add_labels(const BasinReport& r, Json& j) {
+    const Basin& b = r.basin;
+    Json labels = Json::object(), shares = Json::object(), reach = Json::object();
+    std::vector<std::size_t> counts;
+    for (std::size_t k = 0; k < b.labels.size(); ++k) {
+        const std::string key = std::to_string(k);
+        const BasinLabel& l = b.labels[k];
+        labels[key] = l.text;
+        counts.push_back(l.count);
+        const ensemble::Interval w = ensemble::wilson(l.count, b.base);
+        shares[key] = {
+            {"share", static_cast<double>(l.count) / static_cast<double>(b.base)}, {"low", w.low}, {"high", w.high}};
+        const std::vector<double> t = times(b, static_cast<int>(k));
+        if (l.set < 0 || t.empty()) continue;
+        double sum = 0.0;
+        for (const double x : t) sum += x;
+        reach[key] = {{"mean", sum / static_cast<double>(t.size())}, {"median", t[t.size() / 2]}, {"max", t.back()}};
+    }
+    j["labels"] = labels;
+    j["counts"] = label_object(r, counts);
+    j["shares"] = shares;
+    j["time_to_reach"] = reach;
+}
+
+Json sets_json(const BasinReport& r) {
+    Json sets = Json::array();
+    for (const RestSet& s : r.basin.sets)
+        sets.push_back({{"name", s.name},
+                        {"known", s.known},
+                        {"contacts_closed", s.closed},
+                        {"extent", s.known ? extent_json(r, s.lower, s.upper) : extent_json(r, s.low, s.high)},
+                        {"reached", extent_json(r, s.low, s.high)},
+                        {"potential", number(s.potential)},
+                        {"motions", s.motions}});
+    return sets;
+}
+
+/// For each label the name of its set and how many periods the copy of the set is away.
+Json set_of_label_json(const BasinReport& r) {
+    const Basin& b = r.basin;
+    Json set_of = Json::object();
+    for (std::size_t k = 0; k < b.labels.size(); ++k) {
+        if (b.labels[k].set < 0) continue;
+        Json turns = Json::object();
+        for (std::size_t i = 0; i < b.periods.size(); ++i)
+            if (b.periods[i] > 0.0) turns[r.coordinates[i]] = b.labels[k].turn[i];
+        set_of[std::to_string(k)] = {{"set", b.sets[static_cast<std::size_t>(b.labels[k].set)].name}, {"turns", turns}};
+    }
+    return set_of;
+}
+
+Json level_set_json(const BasinReport& r) {
+    const Basin& b = r.basin;
+    return {{"rho", level_json(r)},
+            {"grade", r.options.level ? Json(r.options.level->proved ? "proved" : "numerical") : Json(nullptr)},
+            {"label", r.options.level ? Json(b.captor) : Json(nullptr)},
+            {"inside", b.inside},
+            {"violations", b.violations},
+            {"undecided", b.inside_undecided}};
+}
+
+/// The refined grid.
+Json refined_json(const BasinReport& r) {
+    const Basin& b = r.basin;
+    std::vector<std::size_t> counts(b.labels.size(), 0);
+    for (const int l : b.refined) ++counts[static_cast<std::size_t>(l)];
+    Json n = Json::array();
+    for (const ensemble::Axis& a : r.options.axes) n.push_back(a.count(b.level));
+    return {{"n", n},
+            {"counts", label_object(r, counts)},
+            {"simulated", std::count(b.refined_computed.begin(), b.refined_computed.end(), char{1})}};
+}
+
+Json boundary_json(const BasinReport& r) {
+    Json points = Json::array();
+    for (const stability::BoundaryPoint& p : r.basin.boundary)
+        points.push_back({{"at", p.at},
+                          {"axis", r.options.axes[static_cast<std::size_t>(p.axis)].name},
+                          {"half_length", p.half_length},
+                          {"below", p.below},
+                          {"above", p.above}});
+    return points;
 }
 
 }  // namespace
@@ -156,7 +244,7 @@ std::string basin_text(const BasinReport& r) {
         text += fmt::format("  refined     {} points, {} of them simulated\n", b.refined.size(), simulated);
     }
     if (!b.boundary.empty()) text += "  boundary    between labels\n";
-    for (std::size_t k = 0; k < b.boundary.size() && k < most_boundary; ++k) {
+    for (std::size_t k = 0; k < b.boundary.size() && k < max_boundary_points; ++k) {
         const stability::BoundaryPoint& p = b.boundary[k];
         text += "   ";
         for (std::size_t d = 0; d < p.at.size(); ++d)
@@ -165,14 +253,14 @@ std::string basin_text(const BasinReport& r) {
         text += fmt::format(": {} | {}\n", b.labels[static_cast<std::size_t>(p.below)].text,
                             b.labels[static_cast<std::size_t>(p.above)].text);
     }
-    if (b.boundary.size() > most_boundary)
-        text += fmt::format("    and {} more; all of them with --json\n", b.boundary.size() - most_boundary);
+    if (b.boundary.size() > max_boundary_points)
+        text += fmt::format("    and {} more; all of them with --json\n", b.boundary.size() - max_boundary_points);
     for (const std::string& w : r.warnings) text += "  warning     " + w + "\n";
     for (const std::string& w : b.warnings) text += "  warning     " + w + "\n";
     return text;
 }
 
-std::string basin_json(const BasinReport& r, bool timed) {
+std::string basin_json(const BasinReport& r, Timing timing) {
     const Basin& b = r.basin;
     Json j;
     j["model"] = r.model;
@@ -180,91 +268,32 @@ std::string basin_json(const BasinReport& r, bool timed) {
     j["t_max"] = r.options.t_max;
     j["status"] = b.complete ? "completed" : "interrupted";
     j["grid"] = axes_json(r);
-    Json labels = Json::object(), shares = Json::object(), reach = Json::object();
-    std::vector<std::size_t> counts;
-    for (std::size_t k = 0; k < b.labels.size(); ++k) {
-        const std::string key = std::to_string(k);
-        const BasinLabel& l = b.labels[k];
-        labels[key] = l.text;
-        counts.push_back(l.count);
-        const ensemble::Interval w = ensemble::wilson(l.count, b.base);
-        shares[key] = {
-            {"share", static_cast<double>(l.count) / static_cast<double>(b.base)}, {"low", w.low}, {"high", w.high}};
-        const std::vector<double> t = times(b, static_cast<int>(k));
-        if (l.set < 0 || t.empty()) continue;
-        double sum = 0.0;
-        for (const double x : t) sum += x;
-        reach[key] = {{"mean", sum / static_cast<double>(t.size())}, {"median", t[t.size() / 2]}, {"max", t.back()}};
-    }
-    j["labels"] = labels;
-    j["counts"] = label_object(r, counts);
-    j["shares"] = shares;
-    j["time_to_reach"] = reach;
-    Json sets = Json::array();
-    for (const RestSet& s : b.sets)
-        sets.push_back({{"name", s.name},
-                        {"known", s.known},
-                        {"contacts_closed", s.closed},
-                        {"extent", s.known ? extent_json(r, s.lower, s.upper) : extent_json(r, s.low, s.high)},
-                        {"reached", extent_json(r, s.low, s.high)},
-                        {"potential", number(s.potential)},
-                        {"motions", s.motions}});
-    j["sets"] = sets;
-    Json set_of = Json::object();
-    for (std::size_t k = 0; k < b.labels.size(); ++k) {
-        if (b.labels[k].set < 0) continue;
-        Json turns = Json::object();
-        for (std::size_t i = 0; i < b.periods.size(); ++i)
-            if (b.periods[i] > 0.0) turns[r.coordinates[i]] = b.labels[k].turn[i];
-        set_of[std::to_string(k)] = {{"set", b.sets[static_cast<std::size_t>(b.labels[k].set)].name}, {"turns", turns}};
-    }
-    j["set_of_label"] = set_of;
-    j["level_set"] = {
-        {"rho", level_json(r)},
-        {"grade", r.options.level ? Json(r.options.level->proved ? "proved" : "numerical") : Json(nullptr)},
-        {"label", r.options.level ? Json(b.captor) : Json(nullptr)},
-        {"inside", b.inside},
-        {"violations", b.violations},
-        {"undecided", b.inside_undecided}};
+    add_labels(r, j);
+    j["sets"] = sets_json(r);
+    j["set_of_label"] = set_of_label_json(r);
+    j["level_set"] = level_set_json(r);
     j["starts"] = {{"adjusted", count(b, Admission::adjusted)},
                    {"moved", count(b, Admission::moved)},
                    {"inadmissible", count(b, Admission::inadmissible)}};
-    if (!b.refined.empty()) {
-        std::vector<std::size_t> refined(b.labels.size(), 0);
-        for (const int l : b.refined) ++refined[static_cast<std::size_t>(l)];
-        Json n = Json::array();
-        for (const ensemble::Axis& a : r.options.axes) n.push_back(a.count(b.level));
-        j["refined"] = {{"n", n},
-                        {"counts", label_object(r, refined)},
-                        {"simulated", std::count(b.refined_computed.begin(), b.refined_computed.end(), char{1})}};
-    }
-    if (r.options.boundary > 0.0) {
-        Json points = Json::array();
-        for (const stability::BoundaryPoint& p : b.boundary)
-            points.push_back({{"at", p.at},
-                              {"axis", r.options.axes[static_cast<std::size_t>(p.axis)].name},
-                              {"half_length", p.half_length},
-                              {"below", p.below},
-                              {"above", p.above}});
-        j["boundary"] = points;
-    }
+    if (!b.refined.empty()) j["refined"] = refined_json(r);
+    if (r.options.boundary > 0.0) j["boundary"] = boundary_json(r);
     std::vector<std::string> warnings = r.warnings;
     warnings.insert(warnings.end(), b.warnings.begin(), b.warnings.end());
     j["warnings"] = warnings;
     j["statistics"] = {{"motions", b.record.size()}, {"steps", b.steps}};
-    if (timed) {
+    if (timing == Timing::included) {
         j["statistics"]["seconds"] = b.seconds;
         j["statistics"]["trajectory_steps_per_second"] =
             b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0;
     }
-    return j.dump(2) + "\n";
+    return json::document(j);
 }
 
 std::string basin_csv(const BasinReport& r) {
     const Basin& b = r.basin;
     Csv csv;
     for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
-    for (const char* name : {"label", "t", "V", "inside", "start"}) csv.cell(std::string(name));
+    csv.cells({"label", "t", "V", "inside", "start"});
     for (const std::string& c : r.coordinates) csv.cell("end " + c);
     csv.end_line();
     const ensemble::Grid grid{r.options.axes};
@@ -294,7 +323,7 @@ std::string boundary_csv(const BasinReport& r) {
     if (!(r.options.boundary > 0.0)) return {};
     Csv csv;
     for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
-    for (const char* name : {"axis", "half_length", "below", "above"}) csv.cell(std::string(name));
+    csv.cells({"axis", "half_length", "below", "above"});
     csv.end_line();
     for (const stability::BoundaryPoint& p : r.basin.boundary) {
         for (const double v : p.at) csv.cell(v);

@@ -6,26 +6,36 @@
 
 #include "saltus/stability/basin/basin.hpp"
 
+/// The result of `saltus basin` as text, JSON and CSV.
 namespace saltus::io {
 
-/// A basin with what its numbers mean.
+/// A basin of attraction, with the names and options that are needed to read its numbers.
 struct BasinReport {
-    std::string model;
-    std::vector<std::string> coordinates;
+    std::string model;                     ///< name of the model
+    std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
     stability::BasinOptions options;
-    std::string options_text;  ///< those that count, as on a command line
+    std::string options_text;  ///< the options that counted, as they are written on a command line
     stability::Basin basin;
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings;  ///< about the model and the certificate; shown before those of the basin
 
+    /// Whether the starts are samples of a box. Otherwise they are the points of a grid.
     bool sampled() const { return options.samples > 0; }
 };
 
+/// For a terminal. A long list of boundary points is cut and says so.
 std::string basin_text(const BasinReport& report);
-/// `timed`: with the times that the run took, which differ from run to run.
-std::string basin_json(const BasinReport& report, bool timed);
-/// One line a motion: the values of the axes, label, time, end.
+
+/// Whether a document contains computing times, which differ from run to run.
+enum class Timing { included, left_out };
+
+/// One JSON document (docs/basin.md). Without timing equal basins give equal bytes.
+std::string basin_json(const BasinReport& report, Timing timing);
+
+/// A line for each start: values of the axes, label, time of rest or capture in s, V at the start, whether the start
+/// lies in the level set, what was done to make the start admissible, and the final position.
 std::string basin_csv(const BasinReport& report);
-/// Points of the boundary between labels; "" where none was asked for.
+
+/// A line for each point of the boundary between two labels; empty if no boundary was asked for.
 std::string boundary_csv(const BasinReport& report);
 
 }  // namespace saltus::io

@@ -4,55 +4,53 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::level;
 using namespace saltus::proof;
 
 namespace {
 
-Json number(double x) {
-    if (std::isnan(x)) return nullptr;
-    if (std::isinf(x)) return x > 0.0 ? "inf" : "-inf";
-    return x + 0.0;
-}
-
+/// {coordinate: value}; `prime` is added to the names of velocities.
 Json by_coordinate(const CertifyReport& r, const std::vector<double>& x, const char* prime = "") {
     Json j = Json::object();
-    for (std::size_t k = 0; k < x.size() && k < r.coordinates.size(); ++k) j[r.coordinates[k] + prime] = number(x[k]);
+    for (std::size_t k = 0; k < x.size() && k < r.coordinates.size(); ++k) j[r.coordinates[k] + prime] = level(x[k]);
     return j;
 }
 
+/// The state or numbers that disprove a condition; null if there are none.
 Json witness(const CertifyReport& r, const Witness& w) {
     if (!w.given()) return nullptr;
     Json j = Json::object();
     if (!w.q.empty()) j["q"] = by_coordinate(r, w.q);
     if (!w.u.empty()) j["u"] = by_coordinate(r, w.u);
-    for (const auto& [name, value] : w.values) j[name] = number(value);
+    for (const auto& [name, value] : w.values) j[name] = level(value);
     return j;
 }
 
-/// Where the level set is: [lo, hi] of the coordinates that need it.
+/// The domain of the level set: [low, high] of each coordinate that is bounded.
 Json domain(const CertifyReport& r) {
     Json j = Json::object();
     for (std::size_t k = 0; k < r.certificate.domain.size() && k < r.coordinates.size(); ++k) {
         const auto& [lo, hi] = r.certificate.domain[k];
-        if (std::isfinite(lo) || std::isfinite(hi)) j[r.coordinates[k]] = {number(lo), number(hi)};
+        if (std::isfinite(lo) || std::isfinite(hi)) j[r.coordinates[k]] = {level(lo), level(hi)};
     }
     return j;
 }
 
 Json named(const std::vector<std::pair<std::string, double>>& values) {
     Json j = Json::object();
-    for (const auto& [name, value] : values) j[name] = number(value);
+    for (const auto& [name, value] : values) j[name] = level(value);
     return j;
 }
 
-std::string level(double x) { return std::isinf(x) ? "inf" : fmt::format("{:.10g}", x); }
+std::string level_text(double x) { return std::isinf(x) ? "inf" : fmt::format("{:.10g}", x); }
 
-/// Words folded to a width, with an indent on every line but the first.
+/// A text in lines of at most `width` characters. All lines but the first are indented.
 std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
     std::string out;
     std::size_t column = indent;
@@ -73,6 +71,7 @@ std::string folded(const std::string& text, std::size_t indent, std::size_t widt
     return out;
 }
 
+/// "x = 1   y = 2"
 std::string state(const CertifyReport& r, const std::vector<double>& x, const char* prime) {
     std::string text;
     for (std::size_t k = 0; k < x.size() && k < r.coordinates.size(); ++k)
@@ -94,8 +93,8 @@ std::string certify_json(const CertifyReport& r) {
     Json forces = Json::object();
     for (const ElementForce& f : c.forces) {
         Json T = Json::array();
-        for (const double x : f.T) T.push_back(number(x));
-        forces[f.name] = {{"N", number(f.N)}, {"T", std::move(T)}};
+        for (const double x : f.T) T.push_back(level(x));
+        forces[f.name] = {{"N", level(f.N)}, {"T", std::move(T)}};
     }
     Json j{{"model", r.model},
            {"theorem", c.theorem},
@@ -104,11 +103,11 @@ std::string certify_json(const CertifyReport& r) {
            {"grade", to_string(c.grade)},
            {"summary", c.summary},
            {"conditions", std::move(conditions)},
-           {"rho", c.has_rho ? number(c.rho) : Json(nullptr)},
-           {"rho_verified", c.has_rho ? number(c.rho_verified) : Json(nullptr)},
+           {"rho", c.has_rho ? level(c.rho) : Json(nullptr)},
+           {"rho_verified", c.has_rho ? level(c.rho_verified) : Json(nullptr)},
            {"rho_parts", named(c.rho_parts)},
            {"domain", domain(r)},
-           {"reference", number(c.reference)},
+           {"reference", level(c.reference)},
            {"equilibrium", {{"q", by_coordinate(r, c.q)}, {"forces", std::move(forces)}}},
            {"values", named(c.values)}};
     if (!c.classification.empty()) {
@@ -116,7 +115,7 @@ std::string certify_json(const CertifyReport& r) {
         j["eigenvalues"] = c.eigenvalues;
     }
     j["warnings"] = c.warnings;
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 std::string certify_text(const CertifyReport& r) {
@@ -146,9 +145,10 @@ std::string certify_text(const CertifyReport& r) {
         }
     }
     if (c.has_rho) {
-        text += "  rho*        " + level(c.rho);
+        text += "  rho*        " + level_text(c.rho);
         std::string parts;
-        for (const auto& [name, value] : c.rho_parts) parts += (parts.empty() ? "" : ", ") + name + " " + level(value);
+        for (const auto& [name, value] : c.rho_parts)
+            parts += (parts.empty() ? "" : ", ") + name + " " + level_text(value);
         if (!parts.empty()) text += "   the least of " + parts;
         text += "\n";
     }

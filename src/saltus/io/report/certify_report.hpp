@@ -6,18 +6,20 @@
 
 #include "saltus/proof/certificate.hpp"
 
+/// The result of `saltus certify` as text and JSON. Certificates of regulation have regulation_report.hpp.
 namespace saltus::io {
 
-/// A certificate with the names it needs.
+/// A certificate with the names that its vectors refer to.
 struct CertifyReport {
     std::string model;
-    std::vector<std::string> coordinates;
+    std::vector<std::string> coordinates;  ///< in the order of q
     proof::Certificate certificate;
 };
 
-/// What `saltus certify` prints, for people and as one JSON document. An infinite level is "inf" there, a level that
-/// does not exist null.
+/// For a terminal: the conditions with verdict, evidence and witness, the level ρ*, and the verdict.
 std::string certify_text(const CertifyReport& report);
+
+/// One JSON document (docs/certify.md). An infinite number is "inf" or "-inf". A number that does not exist is null.
 std::string certify_json(const CertifyReport& report);
 
 }  // namespace saltus::io

@@ -5,18 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::model;
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
-constexpr std::size_t long_list = 12;
+constexpr std::size_t long_list = 12;  // entries of a list in the text
+constexpr double factor_one = 1e-12;   // a factor with ||f| − 1| < this is written without a number
 
 std::string_view word(FrictionLaw law) {
     constexpr std::string_view words[] = {"none", "coulomb", "orthotropic", "contensou", "rolling"};
@@ -27,24 +28,26 @@ std::string_view word(ImpactLaw law) {
     return words[static_cast<std::size_t>(law)];
 }
 
+/// A redundant row as a combination of others: "'left' - 2 'right'".
 std::string combination_text(const Inspection::Redundant& r) {
     if (r.combination.empty()) return "0 (it moves with no coordinate)";
     std::string text;
     for (const auto& [name, factor] : r.combination) {
         const double size = std::abs(factor);
         text += text.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
-        text += std::abs(size - 1.0) < 1e-12 ? fmt::format("'{}'", name) : fmt::format("{:.6g} '{}'", size, name);
+        text += std::abs(size - 1.0) < factor_one ? fmt::format("'{}'", name) : fmt::format("{:.6g} '{}'", size, name);
     }
     return text;
 }
 
+/// "1", or "(1, 2)" if there are several.
 std::string numbers(const std::vector<double>& values) {
     std::vector<std::string> texts;
     for (const double v : values) texts.push_back(fmt::format("{:.6g}", v));
     return texts.size() == 1 ? texts[0] : "(" + fmt::format("{}", fmt::join(texts, ", ")) + ")";
 }
 
-/// Lines of "name = value", as many on each as fit.
+/// Items in lines of at most `width` characters, with `indent` blanks before all lines but the first.
 std::string flow(const std::vector<std::string>& items, std::size_t indent, std::size_t width = 100) {
     constexpr std::string_view between = "   ";
     std::string text;
@@ -63,6 +66,7 @@ std::string flow(const std::vector<std::string>& items, std::size_t indent, std:
     return text;
 }
 
+/// Coordinates, degrees of freedom, kind of system.
 std::string headline(const Model& m, const Inspection& i) {
     std::vector<std::string> shown(
         m.coordinates.begin(),
@@ -88,7 +92,7 @@ std::string contact_line(const Contact& c, const Inspection::ContactState& s) {
     return text + fmt::format("  {}", word(c.impact));
 }
 
-/// Many contacts of one obstacle are told in one line.
+/// A line for each contact. Many contacts of one obstacle, named obstacle.p0, obstacle.p1, …, have one line together.
 std::string contact_lines(const Model& m, const Inspection& i) {
     std::string text;
     std::size_t k = 0;
@@ -115,6 +119,7 @@ std::string contact_lines(const Model& m, const Inspection& i) {
     return text;
 }
 
+/// A gain matrix; one number if it is a multiple of the identity.
 std::string matrix_text(const Matrix& K) {
     const bool scalar = K.isDiagonal() && (K.diagonal().array() == K(0, 0)).all();
     if (scalar) return fmt::format("{:.6g}", K(0, 0));
@@ -127,12 +132,13 @@ std::string matrix_text(const Matrix& K) {
     return fmt::format("[{}]", fmt::join(rows, ", "));
 }
 
-/// Control, penalty, perturbation, simulation defaults, and whether the start was repaired.
+/// Control, penalty, perturbation, defaults of the simulation, and how far the initial state was moved.
 std::string block_lines(const Model& m, const Inspection& i) {
     std::string text;
     if (m.control) {
         text += fmt::format(
-            "  control     on {}: {}Kv {}; closed, its potential counts in the energy\n", listing(m.control->actuated),
+            "  control     on {}: {}Kv {}; closed loop, its potential counts in the energy\n",
+            listing(m.control->actuated),
             m.control->shaping.empty()
                 ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
                 : fmt::format("shaped potential {}, ", m.control->shaping),
@@ -155,7 +161,7 @@ std::string block_lines(const Model& m, const Inspection& i) {
         text += fmt::format("  simulate    to t = {:.6g}, method {}{}\n", *m.simulate.t_end, m.simulate.method,
                             m.simulate.h ? fmt::format(", h = {:.6g}", *m.simulate.h) : "");
     if (m.start_moved > 0.0)
-        text += fmt::format("  repaired    the start was moved by at most {:.3g}\n", m.start_moved);
+        text += fmt::format("  repaired    the initial state was moved by at most {:.3g}\n", m.start_moved);
     return text;
 }
 
@@ -167,6 +173,59 @@ Json matrix_json(const Matrix& K) {
         rows.push_back(std::move(row));
     }
     return rows;
+}
+
+Json contacts_json(const Model& m, const Inspection& i) {
+    Json contacts = Json::array();
+    for (std::size_t k = 0; k < m.contacts.size(); ++k) {
+        const Contact& c = m.contacts[k];
+        const Inspection::ContactState& s = i.contacts[k];
+        Json e{{"name", c.name},
+               {"gN", s.gap},
+               {"closed", s.closed},
+               {"gammaN", s.gamma_n},
+               {"gammaT", s.gamma_t},
+               {"mu", s.mu},
+               {"friction", word(c.friction.law)},
+               {"impact", word(c.impact)}};
+        e[c.c == no_coefficient ? "eN" : "c"] = c.c == no_coefficient ? s.e_n : s.c;
+        if (!s.radius.empty()) e["radius"] = s.radius;
+        if (s.penalty_k) e["penalty"] = {{"k", *s.penalty_k}, {"d", s.penalty_d.value_or(0.0)}};
+        e["eT"] = s.e_t;
+        contacts.push_back(std::move(e));
+    }
+    return contacts;
+}
+
+Json constraints_json(const Model& m, const Inspection& i) {
+    Json constraints = Json::array();
+    for (std::size_t k = 0; k < m.constraints.size(); ++k) {
+        const Inspection::ConstraintState& s = i.constraints[k];
+        constraints.push_back(
+            {{"name", m.constraints[k].name}, {"g", s.g}, {"rate", s.rate}, {"gammaT", s.gamma_t}, {"mu", s.mu}});
+    }
+    return constraints;
+}
+
+/// Active rows that depend on others, as combinations of these.
+Json redundant_json(const Inspection& i) {
+    Json redundant = Json::array();
+    for (const Inspection::Redundant& r : i.redundant) {
+        Json combination = Json::object();
+        for (const auto& [name, factor] : r.combination) combination[name] = factor;
+        redundant.push_back({{"name", r.name}, {"combination", std::move(combination)}});
+    }
+    return redundant;
+}
+
+/// The defaults of [simulate].
+Json simulate_json(const Model& m) {
+    Json simulate{{"method", m.simulate.method}};
+    if (m.simulate.t_end) simulate["t_end"] = *m.simulate.t_end;
+    if (m.simulate.h) simulate["h"] = *m.simulate.h;
+    if (m.simulate.rtol) simulate["rtol"] = *m.simulate.rtol;
+    if (m.simulate.atol) simulate["atol"] = *m.simulate.atol;
+    return simulate;
 }
 
 }  // namespace
@@ -235,45 +294,16 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     }
     j["parameters"] = std::move(parameters);
     j["derived_parameters"] = std::move(derived);
-    Json q = Json::object(), u = Json::object();
-    for (std::size_t k = 0; k < m.coordinates.size(); ++k) {
-        q[m.coordinates[k]] = m.q0[k];
-        u[m.coordinates[k]] = m.u0[k];
-    }
-    j["initial"] = {{"t", 0.0}, {"q", std::move(q)}, {"u", std::move(u)}};
+    j["initial"] = {{"t", 0.0}, {"q", json::by_name(m.coordinates, m.q0)}, {"u", json::by_name(m.coordinates, m.u0)}};
     j["scleronomic"] = m.scleronomic;
     j["autonomous"] = m.autonomous;
     j["mass"] = {{"constant", m.layout().mass_constant},       {"diagonal", i.mass_diagonal},
                  {"positive_definite", i.mass_smallest > 0.0}, {"smallest_eigenvalue", i.mass_smallest},
                  {"largest_eigenvalue", i.mass_largest},       {"condition", i.mass_largest / i.mass_smallest}};
     j["energy"] = {{"kinetic", i.energy.kinetic}, {"potential", i.energy.potential}};
-    Json contacts = Json::array();
-    for (std::size_t k = 0; k < m.contacts.size(); ++k) {
-        const Contact& c = m.contacts[k];
-        const Inspection::ContactState& s = i.contacts[k];
-        Json e{{"name", c.name},
-               {"gN", s.gap},
-               {"closed", s.closed},
-               {"gammaN", s.gamma_n},
-               {"gammaT", s.gamma_t},
-               {"mu", s.mu},
-               {"friction", word(c.friction.law)},
-               {"impact", word(c.impact)}};
-        e[c.c == no_coefficient ? "eN" : "c"] = c.c == no_coefficient ? s.e_n : s.c;
-        if (!s.radius.empty()) e["radius"] = s.radius;
-        if (s.penalty_k) e["penalty"] = {{"k", *s.penalty_k}, {"d", s.penalty_d.value_or(0.0)}};
-        e["eT"] = s.e_t;
-        contacts.push_back(std::move(e));
-    }
-    j["contacts"] = std::move(contacts);
+    j["contacts"] = contacts_json(m, i);
     j["closed"] = i.closed;
-    Json constraints = Json::array();
-    for (std::size_t k = 0; k < m.constraints.size(); ++k) {
-        const Inspection::ConstraintState& s = i.constraints[k];
-        constraints.push_back(
-            {{"name", m.constraints[k].name}, {"g", s.g}, {"rate", s.rate}, {"gammaT", s.gamma_t}, {"mu", s.mu}});
-    }
-    j["constraints"] = std::move(constraints);
+    j["constraints"] = constraints_json(m, i);
     Json sliders = Json::array();
     for (std::size_t k = 0; k < m.sliders.size(); ++k)
         sliders.push_back({{"name", m.sliders[k].name},
@@ -285,14 +315,8 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     for (std::size_t k = 0; k < m.clutches.size(); ++k)
         clutches.push_back({{"name", m.clutches[k].name}, {"gamma", i.clutch_gamma[k]}});
     j["clutches"] = std::move(clutches);
-    Json redundant = Json::array();
-    for (const Inspection::Redundant& r : i.redundant) {
-        Json combination = Json::object();
-        for (const auto& [name, factor] : r.combination) combination[name] = factor;
-        redundant.push_back({{"name", r.name}, {"combination", std::move(combination)}});
-    }
     j["active"] = {
-        {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", std::move(redundant)}};
+        {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", redundant_json(i)}};
     if (m.control)
         j["control"] = {{"actuated", m.control->actuated},
                         {"Kp", matrix_json(m.control->Kp)},
@@ -300,15 +324,10 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
                         {"reference", m.control->reference},
                         {"shaping", m.control->shaping}};
     if (m.perturbable) j["perturbation"] = {{"applied", m.perturbed}};
-    Json simulate{{"method", m.simulate.method}};
-    if (m.simulate.t_end) simulate["t_end"] = *m.simulate.t_end;
-    if (m.simulate.h) simulate["h"] = *m.simulate.h;
-    if (m.simulate.rtol) simulate["rtol"] = *m.simulate.rtol;
-    if (m.simulate.atol) simulate["atol"] = *m.simulate.atol;
-    j["simulate"] = std::move(simulate);
+    j["simulate"] = simulate_json(m);
     j["start_moved"] = m.start_moved;
     j["warnings"] = i.warnings;
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 }  // namespace saltus::io

@@ -6,10 +6,13 @@
 #include "saltus/model/inspect.hpp"
 #include "saltus/model/model.hpp"
 
+/// The result of `saltus check` as text and JSON: how the program understood a model file.
 namespace saltus::io {
 
-/// What `saltus check` prints: for people, and as one JSON document.
+/// For a terminal. `file` is the path of the model file, shown in the first line. Long lists are cut and say so.
 std::string check_text(const model::Model& model, const model::Inspection& inspection, const std::string& file);
+
+/// One JSON document.
 std::string check_json(const model::Model& model, const model::Inspection& inspection, const std::string& file);
 
 }  // namespace saltus::io

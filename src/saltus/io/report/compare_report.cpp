@@ -5,23 +5,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
 using integrate::ComparedRun;
 using integrate::Comparison;
+using json::Json;
+using json::number;
 using trajectory::EventKind;
 using trajectory::Trajectory;
 
 namespace {
 
-constexpr std::size_t most_events = 12;
+constexpr std::size_t max_events = 12, max_coordinates = 12;  // of the text
 
-/// Times at which a contact closes: impacts, and with springs the contacts they begin with.
+/// Times at which a contact closes: impacts of rigid contacts, and beginnings of contact with springs.
 std::vector<double> closing_times(const Trajectory& t) {
     std::vector<double> times;
     for (const trajectory::Event& e : t.events)
@@ -29,18 +30,11 @@ std::vector<double> closing_times(const Trajectory& t) {
     return times;
 }
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-Json order(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
-
 Json state(const Trajectory& t) {
-    Json q = Json::object(), u = Json::object();
-    for (std::size_t i = 0; i < t.coordinates.size(); ++i) {
-        q[t.coordinates[i]] = number(t.end.q[i]);
-        u[t.coordinates[i]] = number(t.end.u[i]);
-    }
-    return {{"t", t.end.t}, {"q", std::move(q)}, {"u", std::move(u)}};
+    return {{"t", t.end.t}, {"q", json::by_name(t.coordinates, t.end.q)}, {"u", json::by_name(t.coordinates, t.end.u)}};
 }
 
+/// The runs of one method. `parameter` is the name of the quantity that varies.
 Json series(const std::vector<ComparedRun>& runs, const char* parameter) {
     Json list = Json::array();
     for (const ComparedRun& r : runs)
@@ -48,13 +42,14 @@ Json series(const std::vector<ComparedRun>& runs, const char* parameter) {
                         {"status", trajectory::to_string(r.trajectory.status)},
                         {"position_error", number(r.position_error)},
                         {"end_error", {{"q", number(r.end_error_q)}, {"u", number(r.end_error_u)}}},
-                        {"order", order(r.order)},
+                        {"order", number(r.order)},
                         {"events", r.trajectory.events.size()},
                         {"closing_times", closing_times(r.trajectory)},
                         {"final", state(r.trajectory)}});
     return list;
 }
 
+/// A table of the runs of one method. `in` is the quantity in which the order of convergence is measured.
 std::string series_text(const std::vector<ComparedRun>& runs, const char* title, const char* parameter,
                         const std::optional<double>& slope, const char* in) {
     if (runs.empty()) return {};
@@ -77,14 +72,14 @@ std::string compare_text(const Comparison& c) {
                                    c.event.events.size(), c.event.energy.balance_error);
     text += series_text(c.moreau, "Moreau's time-stepping against it", "h", c.moreau_order, "h");
     text += series_text(c.penalty, "penalty against it", "factor on k", c.penalty_order, "1/k");
-    if (!c.penalty_left_out.empty()) text += "  no penalty series: " + c.penalty_left_out + "\n";
+    if (!c.penalty_left_out.empty()) text += "  no penalty runs: " + c.penalty_left_out + "\n";
 
     const std::vector<double> event = closing_times(c.event);
     const std::vector<double> moreau =
         c.moreau.empty() ? std::vector<double>() : closing_times(c.moreau.back().trajectory);
     const std::vector<double> penalty =
         c.penalty.empty() ? std::vector<double>() : closing_times(c.penalty.back().trajectory);
-    const std::size_t rows = std::min(most_events, std::max({event.size(), moreau.size(), penalty.size()}));
+    const std::size_t rows = std::min(max_events, std::max({event.size(), moreau.size(), penalty.size()}));
     if (rows > 0) {
         text += fmt::format("  contacts close at (finest runs)\n    {:<16} {:<16} {:<16}\n", "event-driven", "Moreau",
                             "penalty");
@@ -95,7 +90,7 @@ std::string compare_text(const Comparison& c) {
             text += fmt::format("    {:<16} {:<16} {:<16}\n", cell(event, k), cell(moreau, k), cell(penalty, k));
     }
     text += "  end states (finest runs)\n";
-    for (std::size_t i = 0; i < std::min<std::size_t>(12, c.event.coordinates.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(max_coordinates, c.event.coordinates.size()); ++i) {
         const auto cell = [&](const std::vector<ComparedRun>& runs) {
             return runs.empty() ? std::string() : fmt::format("{:.10g}", runs.back().trajectory.end.q[i]);
         };
@@ -112,10 +107,10 @@ std::string compare_json(const Comparison& c) {
              {"events", c.event.events.size()},
              {"closing_times", closing_times(c.event)},
              {"final", state(c.event)}}},
-           {"moreau", {{"runs", series(c.moreau, "h")}, {"order", order(c.moreau_order)}}},
-           {"penalty", {{"runs", series(c.penalty, "k_factor")}, {"order", order(c.penalty_order)}}}};
+           {"moreau", {{"runs", series(c.moreau, "h")}, {"order", number(c.moreau_order)}}},
+           {"penalty", {{"runs", series(c.penalty, "k_factor")}, {"order", number(c.penalty_order)}}}};
     if (!c.penalty_left_out.empty()) j["penalty"]["left_out"] = c.penalty_left_out;
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 }  // namespace saltus::io

@@ -4,26 +4,29 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/io/results/detail/csv.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::stability;
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 using trajectory::ElementKind;
 using trajectory::Reaction;
 
 namespace {
 
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+constexpr double shown_zero = 1e-14;          // |x| < this is shown as 0
+constexpr Eigen::Index max_coordinates = 12;  // of a position in the text
+constexpr std::size_t max_separations = 4;    // of the text
 
 std::string shown(double x) {
     if (std::isinf(x)) return x < 0.0 ? "-inf" : "inf";
-    return fmt::format("{:.10g}", std::abs(x) < 1e-14 ? 0.0 : x + 0.0);
+    return fmt::format("{:.10g}", std::abs(x) < shown_zero ? 0.0 : x + 0.0);
 }
 
 std::vector<std::string> closed_names(const Equilibria& e, const std::vector<char>& closed) {
@@ -34,28 +37,24 @@ std::vector<std::string> closed_names(const Equilibria& e, const std::vector<cha
 }
 
 Json by_coordinate(const Equilibria& e, const Vector& q) {
-    Json j = Json::object();
-    for (Eigen::Index i = 0; i < q.size(); ++i) j[e.coordinates[ix(i)]] = number(q(i));
-    return j;
+    return json::by_name(e.coordinates, {q.data(), ix(q.size())});
 }
 
 Json forces_json(const EquilibriaReport& r, const std::vector<Reaction>& forces) {
     Json j = Json::object();
-    for (const Reaction& f : forces) {
-        Json T = Json::array();
-        for (const double x : f.T) T.push_back(number(x));
-        j[r.elements[static_cast<std::size_t>(f.element)].name] = {{"N", number(f.N)}, {"T", std::move(T)}};
-    }
+    for (const Reaction& f : forces)
+        j[r.elements[static_cast<std::size_t>(f.element)].name] = {{"N", number(f.N)}, {"T", json::numbers(f.T)}};
     return j;
 }
 
+/// The names of elements.
 std::vector<std::string> names(const EquilibriaReport& r, const std::vector<int>& elements) {
     std::vector<std::string> list;
     for (const int k : elements) list.push_back(r.elements[static_cast<std::size_t>(k)].name);
     return list;
 }
 
-/// "left slips, right closes"
+/// Why a set ends at a limit: "left slips, right closes".
 std::string reason(const EquilibriaReport& r, const SetLimit& l) {
     std::vector<std::string> parts;
     for (const std::string& name : names(r, l.slips)) parts.push_back(name + " slips");
@@ -147,6 +146,7 @@ Json point_json(const EquilibriaReport& r) {
             {"reason", p.why.empty() ? Json(nullptr) : Json(p.why)}};
 }
 
+/// A line for each element with its forces.
 std::string force_text(const EquilibriaReport& r, const std::vector<Reaction>& forces, const std::string& indent) {
     std::string text;
     for (const Reaction& f : forces) {
@@ -195,9 +195,9 @@ std::string set_text(const EquilibriaReport& r, std::size_t k) {
 std::string point_text(const EquilibriaReport& r) {
     const EquilibriumPoint& p = *r.point;
     std::string text = "  point";
-    for (Eigen::Index i = 0; i < p.q.size() && i < 12; ++i)
+    for (Eigen::Index i = 0; i < p.q.size() && i < max_coordinates; ++i)
         text += fmt::format("{} {} = {}", i == 0 ? "" : ",", r.equilibria.coordinates[ix(i)], shown(p.q(i)));
-    if (p.q.size() > 12) text += fmt::format(" and {} more", p.q.size() - 12);
+    if (p.q.size() > max_coordinates) text += fmt::format(" and {} more", p.q.size() - max_coordinates);
     text += "\n";
     if (!r.completed.empty()) text += "       chosen: " + listing(r.completed) + "\n";
     if (p.is_equilibrium) {
@@ -210,9 +210,9 @@ std::string point_text(const EquilibriaReport& r) {
         return text;
     }
     text += fmt::format("       {}: {}\n", p.decided ? "no equilibrium" : "undecided", p.why);
-    for (std::size_t k = 0; k < std::min<std::size_t>(4, p.separations.size()); ++k) {
+    for (std::size_t k = 0; k < std::min(max_separations, p.separations.size()); ++k) {
         text += "         direction";
-        for (Eigen::Index i = 0; i < p.q.size() && i < 12; ++i)
+        for (Eigen::Index i = 0; i < p.q.size() && i < max_coordinates; ++i)
             text += fmt::format(" {} {}", r.equilibria.coordinates[ix(i)], shown(p.separations[k].v(i)));
         text += fmt::format(", power at least {:.6g}\n", p.separations[k].power);
     }
@@ -257,7 +257,7 @@ std::string equilibria_json(const EquilibriaReport& r) {
                        {"starts", e.starts},
                        {"programs", e.programs},
                        {"seconds", number(r.seconds)}};
-    return j.dump(2) + "\n";
+    return json::document(j);
 }
 
 std::string sets_csv(const EquilibriaReport& r) {

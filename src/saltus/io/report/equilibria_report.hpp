@@ -8,24 +8,29 @@
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
 
+/// The result of `saltus equilibria` as text, JSON and CSV.
 namespace saltus::io {
 
-/// The equilibrium sets of a model, and one position of it if it was asked for.
+/// The equilibrium sets of a model, and optionally the question whether one position is an equilibrium.
 struct EquilibriaReport {
     stability::Equilibria equilibria;
-    std::vector<trajectory::Element> elements;
-    std::optional<stability::EquilibriumPoint> point;
-    std::vector<std::string> completed;  ///< coordinates of the point that were not given
-    std::vector<std::string> warnings;   ///< of the model
-    double seconds = 0.0;
+    std::vector<trajectory::Element> elements;         ///< contacts, constraints, sliders, clutches of the model
+    std::optional<stability::EquilibriumPoint> point;  ///< set if a position was asked for
+    std::vector<std::string> completed;                ///< coordinates of the position that the program chose itself
+    std::vector<std::string> warnings;                 ///< about the model; shown after those of the search
+    double seconds = 0.0;                              ///< computing time in s
 };
 
-/// What `saltus equilibria` prints, for people and as one JSON document. Numbers that are not finite are null there.
+/// For a terminal: the sets with their extents and the reasons why they end; then the position.
 std::string equilibria_text(const EquilibriaReport& report);
+
+/// One JSON document (docs/equilibria.md). Numbers that are not finite are null.
 std::string equilibria_json(const EquilibriaReport& report);
 
-/// One line a set; one line a boundary point.
+/// A line for each set: closed contacts, shape, extents, potential energies.
 std::string sets_csv(const EquilibriaReport& report);
+
+/// A line for each point: those on the boundary of a set, and samples inside it.
 std::string boundary_csv(const EquilibriaReport& report);
 
 }  // namespace saltus::io

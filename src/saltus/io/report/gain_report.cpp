@@ -5,38 +5,34 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/results/detail/csv.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::control;
-using Json = nlohmann::ordered_json;
+using json::by_name;
+using json::Json;
+using json::number;
 
 namespace {
 
-constexpr std::size_t most_rows = 60, most_forces = 4, most_coordinates = 6;
+constexpr std::size_t max_runs = 60, max_forces = 4, max_coordinates = 6;  // of the text
+constexpr std::size_t max_steady_forces = 12;                              // of the text of a solution
 
 using Names = std::vector<std::string>;
 
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
-Json number(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
-
-Json by_name(const Names& names, const std::vector<double>& values) {
-    Json j = Json::object();
-    for (std::size_t i = 0; i < names.size() && i < values.size(); ++i) j[names[i]] = number(values[i]);
-    return j;
-}
-
+/// The normal force of an element at the end; 0 if it does not act.
 double normal_force(const Measures& m, std::size_t element) {
     for (const trajectory::Reaction& r : m.forces)
         if (r.element == static_cast<int>(element)) return r.N;
     return 0.0;
 }
 
-/// Rows of a rest are constraints, then contacts; elements are contacts, then constraints.
+/// The normal force of an element at the steady state. The rows of a steady state are constraints, then contacts; the
+/// elements are contacts, then constraints.
 double steady_force(const Rest& rest, const Names& elements, std::size_t element, std::size_t constraints) {
     const std::size_t contacts = static_cast<std::size_t>(rest.lambda.size()) - constraints;
     if (element >= elements.size() || element >= static_cast<std::size_t>(rest.lambda.size())) return 0.0;
@@ -96,8 +92,8 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
                                   counted(study.runs.size(), "run"), number_text(head.t_end), 100.0 * head.band);
     for (const sensitivity::Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
     text += fmt::format(" {:>12} {:>8} {:>14}", "settled at", "impacts", "peak impulse");
-    const std::size_t coordinates = std::min(study.coordinates.size(), most_coordinates);
-    const std::size_t elements = std::min(study.elements.size(), most_forces);
+    const std::size_t coordinates = std::min(study.coordinates.size(), max_coordinates);
+    const std::size_t elements = std::min(study.elements.size(), max_forces);
     const auto any = [&](auto has) { return std::any_of(study.runs.begin(), study.runs.end(), has); };
     const bool springs = any([](const StudiedRun& r) { return r.measures.peak_force > 0.0; });
     const bool steady = any([](const StudiedRun& r) { return r.measures.steady.found; });
@@ -106,7 +102,7 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
     for (std::size_t e = 0; e < elements; ++e) text += fmt::format(" {:>14}", "N " + study.elements[e]);
     for (std::size_t e = 0; steady && e < elements; ++e) text += fmt::format(" {:>16}", "steady " + study.elements[e]);
     text += "  status\n";
-    for (std::size_t r = 0; r < std::min(study.runs.size(), most_rows); ++r) {
+    for (std::size_t r = 0; r < std::min(study.runs.size(), max_runs); ++r) {
         const StudiedRun& run = study.runs[r];
         const Measures& m = run.measures;
         text += "   ";
@@ -126,7 +122,7 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
                         : fmt::format(" {:>16}", "-");
         text += fmt::format("  {}\n", trajectory::to_string(m.status));
     }
-    if (study.runs.size() > most_rows) text += fmt::format("    … {} runs in all\n", study.runs.size());
+    if (study.runs.size() > max_runs) text += fmt::format("    … {} runs in all\n", study.runs.size());
     if (any([](const StudiedRun& r) { return r.measures.accumulations > 0; }))
         text += "    + and infinitely many more, up to a time at which they end\n";
     if (!study.complete) text += "  interrupted\n";
@@ -149,15 +145,13 @@ std::string gain_study_json(const GainStudy& study, const GainHead& head) {
     const Json j{{"model", head.model},        {"method", head.method},    {"t_end", head.t_end},
                  {"settling_band", head.band}, {"vary", std::move(vary)},  {"complete", study.complete},
                  {"runs", std::move(runs)},    {"warnings", head.warnings}};
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 std::string gain_study_csv(const GainStudy& study) {
     Csv csv;
     for (const sensitivity::Vary& v : study.vary) csv.cell(v.name);
-    for (const char* const name :
-         {"status", "settling_time", "impacts", "accumulations", "peak_impulse", "peak_force", "t"})
-        csv.cell(std::string(name));
+    csv.cells({"status", "settling_time", "impacts", "accumulations", "peak_impulse", "peak_force", "t"});
     for (const std::string& q : study.coordinates) csv.cell(q);
     for (const std::string& q : study.coordinates) csv.cell(q + "'");
     for (const std::string& e : study.elements) csv.cell("lambdaN " + e);
@@ -168,7 +162,7 @@ std::string gain_study_csv(const GainStudy& study) {
         const Measures& m = run.measures;
         for (const double v : run.values) csv.cell(v);
         csv.cell(std::string(run.done ? trajectory::to_string(m.status) : "interrupted"));
-        m.settling_time ? csv.cell(*m.settling_time) : csv.cell(std::string());
+        csv.cell(m.settling_time);
         csv.cell(static_cast<double>(m.impacts)).cell(static_cast<double>(m.accumulations));
         csv.cell(m.peak_impulse).cell(m.peak_force).cell(m.end.t);
         csv.cells(m.end.q, study.coordinates.size()).cells(m.end.u, study.coordinates.size());
@@ -200,10 +194,10 @@ std::string gain_solution_text(const GainSolution& s, const GainHead& head) {
                             counted(static_cast<std::size_t>(m.impacts), "impact"),
                             m.accumulations > 0 ? " and infinitely many more" : "", m.peak_impulse);
         if (m.steady.found)
-            for (std::size_t i = 0; i < std::min(s.coordinates.size(), most_coordinates); ++i)
+            for (std::size_t i = 0; i < std::min(s.coordinates.size(), max_coordinates); ++i)
                 text += fmt::format("  {:<11} {} = {:.12g}\n", i == 0 ? "steady" : "", s.coordinates[i], m.steady.q[i]);
         for (std::size_t e = 0;
-             m.steady.found && e < std::min<std::size_t>(static_cast<std::size_t>(m.steady.lambda.size()), 12); ++e)
+             m.steady.found && e < std::min(static_cast<std::size_t>(m.steady.lambda.size()), max_steady_forces); ++e)
             text += fmt::format("  {:<11} {:<18} N {:.12g}\n", e == 0 ? "forces" : "", s.elements[e],
                                 steady_force(m.steady, s.elements, e, s.constraints));
     }
@@ -242,7 +236,7 @@ std::string gain_solution_json(const GainSolution& s, const GainHead& head) {
            {"trials", std::move(trials)},
            {"warnings", head.warnings}};
     if (!s.reason.empty()) j["reason"] = s.reason;
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 }  // namespace saltus::io

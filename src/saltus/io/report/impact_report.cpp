@@ -15,17 +15,20 @@ using Eigen::Index;
 
 namespace {
 
-constexpr std::size_t long_list = 12;
+constexpr std::size_t long_list = 12;    // entries of a list in the text
+constexpr double rounding = 1e-14;       // numbers ≤ this × the largest of their kind are rounding residue of 0
+constexpr double impulse_misfit = 1e-9;  // impulses lead to u⁺ if the rest is ≤ this × the size of the collision
+constexpr double outside_cones = 1e-9;   // impulses are admissible if they leave their cones by ≤ this × the largest
 
 std::string number(double x) { return fmt::format("{:.10g}", x + 0.0); }
 
-/// "a = 1   b = 2", the first dozen.
+/// "a = 1   b = 2"; of a long list the first ones.
 std::string values(const std::vector<std::string>& names, const Vector& x, const char* suffix) {
     std::string text;
-    const double rounding = x.size() == 0 ? 0.0 : 1e-14 * x.cwiseAbs().maxCoeff();
+    const double residue = x.size() == 0 ? 0.0 : rounding * x.cwiseAbs().maxCoeff();
     const auto shown = [&](std::size_t k) {
         const double value = x(static_cast<Index>(k));
-        return number(std::abs(value) <= rounding ? 0.0 : value);
+        return number(std::abs(value) <= residue ? 0.0 : value);
     };
     const auto n = std::min<std::size_t>(names.size(), long_list);
     for (std::size_t k = 0; k < n; ++k)
@@ -33,14 +36,15 @@ std::string values(const std::vector<std::string>& names, const Vector& x, const
     return names.size() > n ? text + fmt::format("   and {} more", names.size() - n) : text;
 }
 
-/// What is nothing but rounding beside the velocities of the collision is 0.
+/// A velocity, or 0 if it is rounding residue compared with the velocities of the collision.
 double cleaned(const ImpactReport& r, double x) {
     const FrictionalCollision& c = r.at.collision;
     double size = std::max(c.u_minus.lpNorm<Eigen::Infinity>(), c.u_plus.lpNorm<Eigen::Infinity>());
     if (c.chi.size() > 0) size = std::max(size, c.chi.lpNorm<Eigen::Infinity>());
-    return std::abs(x) <= 1e-14 * size ? 0.0 : x + 0.0;
+    return std::abs(x) <= rounding * size ? 0.0 : x + 0.0;
 }
 
+/// "(1, 2)"
 std::string point(const ImpactReport& r, const Vector& x) {
     std::string text = "(";
     const auto n = std::min<Index>(x.size(), static_cast<Index>(long_list));
@@ -50,6 +54,7 @@ std::string point(const ImpactReport& r, const Vector& x) {
 
 std::string name_of_block(const ImpactReport& r, std::size_t block) { return name_of(r.at.collision, block); }
 
+/// The names of the contacts of these columns of the normal directions.
 std::string names_of(const ImpactReport& r, const std::vector<int>& columns) {
     std::vector<std::string> names;
     for (const int k : columns)
@@ -57,9 +62,10 @@ std::string names_of(const ImpactReport& r, const std::vector<int>& columns) {
     return names.empty() ? "nothing" : listing(names);
 }
 
+/// A line of the report.
 std::string line(const std::string& label, const std::string& text) { return fmt::format("  {:<12}{}\n", label, text); }
 
-/// "fork 2.6, left 0.1 T 0.05": those that are not zero.
+/// The impulses that are not zero: "fork 2.6; left 0.1 T 0.05".
 std::string impulses(const ImpactReport& r, const Vector& Lambda) {
     const FrictionalCollision& c = r.at.collision;
     std::vector<std::string> parts;
@@ -67,7 +73,7 @@ std::string impulses(const ImpactReport& r, const Vector& Lambda) {
     if (!std::isfinite(size)) return "none";
     each_block(c, [&](std::size_t k, Index row) {
         const auto own = Lambda.segment(row, c.sizes[k]);
-        if (!(own.cwiseAbs().maxCoeff() > 1e-14 * size)) return;
+        if (!(own.cwiseAbs().maxCoeff() > rounding * size)) return;
         std::string text = name_of(c, k);
         for (int i = 0; i < c.sizes[k]; ++i) {
             const bool first_slip = row_kind(c.laws[k], i) == RowKind::tangential &&
@@ -113,11 +119,12 @@ std::string contact_table(const ImpactReport& r) {
     return text;
 }
 
+/// Whether γ⁺ ≥ 0 at all contacts (kinematic) and contact impulses lead from u⁻ to u⁺ (kinetic).
 std::string compatibility(const ImpactReport& r) {
     const Study& s = r.study;
     std::string text;
     if (s.kinematic.worst < 0) {
-        text += line("kinematic", "holds: there is nothing to go into");
+        text += line("kinematic", "holds: no contact is closed");
     } else {
         std::string name;
         each_block(r.at.collision, [&](std::size_t k, Index row) {
@@ -139,6 +146,7 @@ std::string parts_text(const WorkParts& p) {
     return text + ")";
 }
 
+/// One end of the interval of contact works, with the impulses that attain it.
 std::string end_lines(const ImpactReport& r, const char* label, const StudyEnd& end) {
     std::string text = fmt::format("    {:<10}{}", label, number(end.work));
     if (std::isfinite(end.work)) {
@@ -157,10 +165,10 @@ std::string work_lines(const ImpactReport& r) {
     if (s.given) {
         text += line("work", fmt::format("{}{} of the impulses {}", number(s.given->parts.total()),
                                          parts_text(s.given->parts), impulses(r, s.given->Lambda)));
-        if (s.given->misses > 1e-9 * s.kinetic.impulse &&
-            s.given->misses > 1e-9 * std::sqrt(s.energy_minus + s.energy_plus))
+        if (s.given->misses > impulse_misfit * s.kinetic.impulse &&
+            s.given->misses > impulse_misfit * std::sqrt(s.energy_minus + s.energy_plus))
             text += line("", fmt::format("they do not lead to u+, but to {:.3g} from it", s.given->misses));
-        if (s.given->outside > 1e-9)
+        if (s.given->outside > outside_cones)
             text += line("", fmt::format("they are not admissible: outside their cones by {:.3g} of the largest",
                                          s.given->outside));
     }
@@ -176,7 +184,7 @@ std::string energy_line(const ImpactReport& r) {
     const Study& s = r.study;
     std::string text = fmt::format("T- {} -> T+ {}, change {}", number(s.energy_minus), number(s.energy_plus),
                                    number(s.energy_change));
-    const bool given = s.given && s.given->misses <= 1e-9 * std::sqrt(s.energy_minus + s.energy_plus);
+    const bool given = s.given && s.given->misses <= impulse_misfit * std::sqrt(s.energy_minus + s.energy_plus);
     const double work = given ? s.given->parts.total() : s.least.work;
     const double obstacles = given ? s.given->obstacle_work : s.least.obstacle_work;
     if (!std::isfinite(work)) return line("energy", text);

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "saltus/base/index.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/impact_report.hpp"
-#include "saltus/io/results/detail/csv.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::impact;
 using Eigen::Index;
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 
 namespace {
 
-constexpr int points_an_arc = 33;
+constexpr int points_per_arc = 33;  // of set-points.csv
 
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
-
-Json list(const Vector& x) {
-    Json j = Json::array();
-    for (Index k = 0; k < x.size(); ++k) j.push_back(number(x(k)));
-    return j;
-}
+Json list(const Vector& x) { return json::numbers({x.data(), ix(x.size())}); }
 
 Json columns(const Matrix& A) {
     Json j = Json::array();
@@ -30,12 +26,10 @@ Json columns(const Matrix& A) {
 }
 
 Json by_coordinate(const ImpactReport& r, const Vector& u) {
-    Json j = Json::object();
-    for (Index k = 0; k < u.size(); ++k) j[r.coordinates[static_cast<std::size_t>(k)]] = number(u(k));
-    return j;
+    return json::by_name(r.coordinates, {u.data(), ix(u.size())});
 }
 
-/// {"N", "T"} of each element; friction of constraints comes in blocks of its own.
+/// An object with {"N", "T"} for each element. Friction of a constraint is a block of its own, with the same name.
 Json by_contact(const ImpactReport& r, const Vector& x) {
     const FrictionalCollision& c = r.at.collision;
     Json j = Json::object();
@@ -53,6 +47,7 @@ Json by_contact(const ImpactReport& r, const Vector& x) {
     return j;
 }
 
+/// The names of the contacts of these columns of the normal directions.
 Json names(const ImpactReport& r, const std::vector<int>& columns) {
     Json j = Json::array();
     for (const int k : columns)
@@ -125,6 +120,7 @@ Json polyhedron(const ImpactReport& r, const VelocityPolyhedron& p) {
     return j;
 }
 
+/// The contact, or the number of the corner point, that bounds a piece of the boundary.
 std::string bound_name(const ImpactReport& r, Bound bound, int index) {
     return bound == Bound::ball ? std::to_string(index) : std::string(names(r, {index})[0]);
 }
@@ -145,6 +141,7 @@ Json piece(const ImpactReport& r, const BoundaryPiece& p) {
     return j;
 }
 
+/// The consistency set: a mesh for three velocities, segments and arcs for two; null if there is none.
 Json set(const ImpactReport& r) {
     using Status = ConsistencyBoundary::Status;
     const ConsistencyBoundary& b = r.study.boundary;
@@ -232,8 +229,6 @@ Json dissipation(const ImpactReport& r) {
     return j;
 }
 
-std::string dump(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 }  // namespace
 
 std::string impact_json(const ImpactReport& r) {
@@ -290,17 +285,17 @@ std::string impact_json(const ImpactReport& r) {
                       {"law", s.cause->law},
                       {"text", s.cause->sentence}};
     j["warnings"] = r.warnings;
-    return dump(j);
+    return json::document(j);
 }
 
 std::string set_csv(const ImpactReport& r) {
     const ConsistencyBoundary& b = r.study.boundary;
     if (b.pieces.empty()) return {};
     Csv csv;
-    csv.cell(std::string("kind")).cell(std::string("bound")).cell(std::string("contact or corner point"));
+    csv.cells({"kind", "bound", "contact or corner point"});
     for (const char* const what : {"from ", "to ", "centre ", "first ", "second "})
         for (const std::string& x : r.coordinates) csv.cell(what + x + "'");
-    csv.cell(std::string("phi_from")).cell(std::string("phi_to")).end_line();
+    csv.cells({"phi_from", "phi_to"}).end_line();
     const auto cells = [&](const Vector& x) { csv.cells({x.data(), x.data() + x.size()}, r.coordinates.size()); };
     for (const BoundaryPiece& p : b.pieces) {
         csv.cell(std::string(p.arc ? "arc" : "segment")).cell(std::string(to_text(p.bound)));
@@ -316,7 +311,7 @@ std::string set_points_csv(const ImpactReport& r) {
     const ConsistencyMesh& m = r.study.mesh;
     std::vector<Vector> points = m.points;
     for (const BoundaryPiece& p : b.pieces) {
-        const int count = p.arc ? points_an_arc : 2;
+        const int count = p.arc ? points_per_arc : 2;
         for (int k = 0; k + 1 < count; ++k) points.push_back(p.at(static_cast<double>(k) / (count - 1)));
     }
     if (b.dimension == 2 && !points.empty() && m.points.empty()) points.push_back(points.front());
@@ -335,7 +330,7 @@ std::string set_points_csv(const ImpactReport& r) {
 std::string set_triangles_csv(const ImpactReport& r) {
     if (r.study.mesh.triangles.empty()) return {};
     Csv csv;
-    csv.cell(std::string("a")).cell(std::string("b")).cell(std::string("c")).end_line();
+    csv.cells({"a", "b", "c"}).end_line();
     for (const auto& [a, b, c] : r.study.mesh.triangles) csv.cell(a).cell(b).cell(c).end_line();
     return std::move(csv).text();
 }

@@ -5,23 +5,25 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/results/detail/csv.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::sensitivity;
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 
 namespace {
 
-constexpr std::size_t most_events = 12, most_pieces = 8;
+constexpr std::size_t max_events = 12, max_pieces = 8;  // of the text
 
+/// One term of the bound on the error, see sensitivity/pair.
 struct Term {
-    const char* name;
-    const char* text;
+    const char* name;  ///< in JSON and CSV
+    const char* text;  ///< in the text
     double BoundTerms::*value;
 };
 
@@ -49,8 +51,6 @@ const char* name_of(Region region) {
 }
 
 const char* name_of(PairEventKind kind) { return kind == PairEventKind::collision ? "collision" : "lift-off"; }
-
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
 
 Json names(const Pair& pair, const std::vector<int>& contacts) {
     Json list = Json::array();
@@ -110,7 +110,7 @@ std::string event_table(const Pair& pair) {
             if (e.t == at) return std::string(to_string(e.kind));
         return std::string();
     };
-    for (std::size_t k = 0; k < std::min(count, most_events); ++k) {
+    for (std::size_t k = 0; k < std::min(count, max_events); ++k) {
         const std::string a = k < pair.c_bar.size() ? kind(pair.nominal, pair.c_bar[k]) : "";
         const std::string b = k < pair.c_hat.size() ? kind(pair.perturbed, pair.c_hat[k]) : "";
         text += fmt::format("    {:<15} {:>18} {:>18}\n",
@@ -119,11 +119,11 @@ std::string event_table(const Pair& pair) {
                                                 : a + "/" + b,
                             cell(pair.c_bar, k), cell(pair.c_hat, k));
     }
-    if (count > most_events) text += fmt::format("    … {} in all\n", count);
+    if (count > max_events) text += fmt::format("    … {} in all\n", count);
     return count == 0 ? "  no events\n" : text;
 }
 
-/// The terms at the ends of the regions, and where the constant is attained.
+/// A table of the terms of the bound, at the end of each region and at the time where the constant is attained.
 std::string term_table(const Pair& pair, std::size_t number) {
     const PairPiece& piece = pair.pieces[number];
     std::vector<const PairPoint*> columns;
@@ -181,7 +181,7 @@ std::string piece_text(const Pair& pair, std::size_t number) {
     text += fmt::format("    observed constant C = {:.6g}{}", p.constant.value,
                         p.constant.value > 0.0 ? fmt::format(" at t = {:.8g}", p.constant.t) : "");
     text += fmt::format(" (before {:.4g}, critical {:.4g}, after {:.4g}){}\n", p.before.value, p.critical.value,
-                        p.after.value, p.theorem.empty() ? ", which no theorem promises to stay" : "");
+                        p.after.value, p.theorem.empty() ? "; no theorem guarantees that it stays bounded" : "");
     return text + term_table(pair, number);
 }
 
@@ -189,8 +189,8 @@ std::string piece_text(const Pair& pair, std::size_t number) {
 
 std::string pair_text(const Pair& pair) {
     std::string text = fmt::format("{}: nominal and perturbed motion\n", pair.model) + event_table(pair);
-    for (std::size_t k = 0; k < std::min(pair.pieces.size(), most_pieces); ++k) text += piece_text(pair, k);
-    if (pair.pieces.size() > most_pieces) text += fmt::format("\n  … {} pieces in all\n", pair.pieces.size());
+    for (std::size_t k = 0; k < std::min(pair.pieces.size(), max_pieces); ++k) text += piece_text(pair, k);
+    if (pair.pieces.size() > max_pieces) text += fmt::format("\n  … {} pieces in all\n", pair.pieces.size());
     if (pair.applies())
         text += fmt::format("\n  {}: theorem {}, observed constant {:.6g}\n",
                             pair.pieces.size() > 1 ? "chain" : "verdict", pair.theorem, pair.constant.value);
@@ -240,13 +240,12 @@ std::string pair_json(const Pair& pair) {
                  {"piece", std::move(piece)},
                  {"region", std::move(region)},
                  {"pieces", std::move(pieces)}};
-    return j.dump(2, ' ', false, Json::error_handler_t::replace);
+    return json::fragment(j);
 }
 
 std::string pair_csv(const Pair& pair) {
     Csv csv;
-    for (const char* name : {"t", "piece", "region", "error", "bound", "error_q", "error_u", "h", "phi"})
-        csv.cell(std::string(name));
+    csv.cells({"t", "piece", "region", "error", "bound", "error_q", "error_u", "h", "phi"});
     for (const Term& term : all_terms) csv.cell(std::string(term.name));
     for (const char* of : {"nominal ", "perturbed "}) {
         for (const std::string& q : pair.coordinates) csv.cell(of + q);
@@ -255,14 +254,13 @@ std::string pair_csv(const Pair& pair) {
     csv.end_line();
     for (std::size_t k = 0; k < pair.points.size(); ++k) {
         const PairPoint& p = pair.points[k];
-        // Of two points at one time the first is before the event.
+        // Of two points at the same time the first is the left limit.
         const bool left = k + 1 < pair.points.size() && pair.points[k + 1].t == p.t;
         csv.cell(p.t).cell(static_cast<double>(p.piece)).cell(std::string(name_of(p.region))).cell(p.error);
-        const auto known = [&](double x) { std::isfinite(x) ? csv.cell(x) : csv.cell(std::string()); };
-        known(p.bound);
+        csv.cell_if_finite(p.bound);
         csv.cell(p.error_q).cell(p.error_u);
-        known(p.h);
-        known(p.phi);
+        csv.cell_if_finite(p.h);
+        csv.cell_if_finite(p.phi);
         for (const Term& term : all_terms)
             p.region == Region::beyond ? csv.cell(std::string()) : csv.cell(p.terms.*(term.value));
         for (const trajectory::Trajectory* motion : {&pair.nominal, &pair.perturbed}) {

@@ -5,16 +5,18 @@
 
 #include "saltus/sensitivity/pair/pair.hpp"
 
+/// A nominal and a perturbed motion side by side (docs/perturbed-pairs.md), a part of `saltus sensitivity`.
 namespace saltus::io {
 
-/// The pair of `saltus sensitivity`, for people: events, the theorem with its hypotheses, the bound and its terms.
+/// For a terminal: the events of both motions; for each piece of time the theorem with its hypotheses, the observed
+/// constant C, and the terms of the bound.
 std::string pair_text(const sensitivity::Pair& pair);
 
-/// The object under the key "pair": {"c_bar", "c_hat", "theorem", "hypotheses", "bound_constant", "bound_time",
-/// "error", "bound", …}, without a line break at its end.
+/// The JSON object under the key "pair", without a line break at its end.
 std::string pair_json(const sensitivity::Pair& pair);
 
-/// Both curves: t, piece, region, errors, bound and its terms, then q and u of the nominal and of the perturbed motion.
+/// A line for each time: errors, bound and its terms, then q and u of the nominal and of the perturbed motion. At the
+/// time of an event there are two lines, the left limit first.
 std::string pair_csv(const sensitivity::Pair& pair);
 
 }  // namespace saltus::io

@@ -5,34 +5,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/results/detail/csv.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::control;
-using Json = nlohmann::ordered_json;
+using json::by_name;
+using json::Json;
+using json::number;
 using Names = std::vector<std::string>;
 
 namespace {
 
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
-Json number(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
+/// Orders are stored in 1/k; in k they have the other sign.
 Json negative(const std::optional<double>& x) { return x ? number(-*x) : Json(nullptr); }
 
-Json by_name(const Names& names, const std::vector<double>& values) {
-    Json j = Json::object();
-    for (std::size_t i = 0; i < names.size() && i < values.size(); ++i) j[names[i]] = number(values[i]);
-    return j;
-}
+constexpr std::size_t max_coordinates = 4, max_contacts = 4;  // of the text
 
+/// A number for a table; "-" if there is none.
 std::string cell(const std::optional<double>& x, const char* form = "{:.9g}") {
     return x ? fmt::format(fmt::runtime(form), *x) : std::string("-");
 }
 
-/// Of the contacts; the first rows of a rest are those of constraints.
+/// The force of a contact. The first rows of a steady state are those of constraints.
 double force(const PenaltyLimit& limit, const Rest& rest, std::size_t contact) {
     return rest.lambda(rest.lambda.size() - static_cast<Eigen::Index>(limit.contacts.size()) +
                        static_cast<Eigen::Index>(contact));
@@ -133,17 +131,17 @@ std::string penalty_text(const PenaltyLimit& limit) {
     std::string text = fmt::format("{}\n  rigid with e = 1: {} to t = {}, {}\n", limit.model,
                                    trajectory::to_string(limit.rigid_status), number_text(limit.rigid_end.t),
                                    counted(static_cast<std::size_t>(limit.impacts), "impact"));
-    const std::size_t coordinates = std::min<std::size_t>(limit.coordinates.size(), 4);
+    const std::size_t coordinates = std::min(limit.coordinates.size(), max_coordinates);
     if (limit.steady.found) {
         text += "  steady state\n    " + fmt::format("{:<10}", limit.varied);
         for (std::size_t i = 0; i < coordinates; ++i) text += fmt::format(" {:>18}", limit.coordinates[i]);
-        for (std::size_t c = 0; c < std::min<std::size_t>(limit.contacts.size(), 4); ++c)
+        for (std::size_t c = 0; c < std::min(limit.contacts.size(), max_contacts); ++c)
             text += fmt::format(" {:>18}", "N " + limit.contacts[c]);
         text += fmt::format(" {:>10} {:>10}\n", "|dq|", "|dN|");
         const auto row = [&](const std::string& name, const Rest& rest) {
             std::string line = fmt::format("    {:<10}", name);
             for (std::size_t i = 0; i < coordinates; ++i) line += fmt::format(" {:>18.14g}", rest.q[i]);
-            for (std::size_t c = 0; c < std::min<std::size_t>(limit.contacts.size(), 4); ++c)
+            for (std::size_t c = 0; c < std::min(limit.contacts.size(), max_contacts); ++c)
                 line += fmt::format(" {:>18.14g}", force(limit, rest, c));
             return line;
         };
@@ -158,7 +156,7 @@ std::string penalty_text(const PenaltyLimit& limit) {
         text += "  no steady state: " + limit.steady.reason + "\n";
     }
     text += fmt::format("  motions against it\n    {:<10} {:>14} {:>12} {:>8} {:>12} {:>8} {:>14} {:>12}  {}\n",
-                        limit.varied, "sup |dq|", "at t", "order", "sup |du|", "phases", "first contact", "gives back",
+                        limit.varied, "sup |dq|", "at t", "order", "sup |du|", "phases", "first contact", "restitution",
                         "status");
     for (const PenaltyRun& r : limit.runs)
         text += fmt::format("    {:<10.4g} {:>14.8g} {:>12.8g} {:>8} {:>12.8g} {:>8} {:>14} {:>12}  {}\n", r.k,
@@ -211,31 +209,27 @@ std::string penalty_json(const PenaltyLimit& limit) {
            {"complete", limit.complete},
            {"warnings", limit.warnings}};
     if (!limit.rigid_reason.empty()) j["rigid"]["reason"] = limit.rigid_reason;
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 std::string penalty_csv(const PenaltyLimit& limit) {
     Csv csv;
-    for (const char* const name :
-         {"k", "status", "sup_q", "at_t", "sup_u", "order_in_k", "contact_phases", "first_contact_duration",
-          "effective_restitution", "steady_error_q", "steady_error_force"})
-        csv.cell(std::string(name));
+    csv.cells({"k", "status", "sup_q", "at_t", "sup_u", "order_in_k", "contact_phases", "first_contact_duration",
+               "effective_restitution", "steady_error_q", "steady_error_force"});
     for (const std::string& q : limit.coordinates) csv.cell("steady " + q);
     for (const std::string& c : limit.contacts) csv.cell("steady lambdaN " + c);
-    for (const char* const name : {"A", "A_tilde", "int_P_f", "morse_index", "conjugate_time"})
-        csv.cell(std::string(name));
+    csv.cells({"A", "A_tilde", "int_P_f", "morse_index", "conjugate_time"});
     csv.end_line();
-    const auto known = [&](const std::optional<double>& x) { x ? csv.cell(*x) : csv.cell(std::string()); };
     for (std::size_t i = 0; i < limit.runs.size(); ++i) {
         const PenaltyRun& r = limit.runs[i];
         csv.cell(r.k).cell(std::string(trajectory::to_string(r.status)));
         csv.cell(r.distance.q).cell(r.distance.q_at).cell(r.distance.u);
-        known(r.order ? std::optional(-*r.order) : std::nullopt);
+        csv.cell(r.order ? std::optional(-*r.order) : std::nullopt);
         csv.cell(static_cast<double>(r.phases));
-        known(r.first_duration);
-        known(r.first_restitution);
-        known(r.steady_q);
-        known(r.steady_force);
+        csv.cell(r.first_duration);
+        csv.cell(r.first_restitution);
+        csv.cell(r.steady_q);
+        csv.cell(r.steady_force);
         csv.cells(r.steady.found ? r.steady.q : std::vector<double>(), limit.coordinates.size());
         std::vector<double> forces;
         for (std::size_t c = 0; r.steady.found && c < limit.contacts.size(); ++c)

@@ -4,26 +4,21 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/io/report/certify_report.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::control;
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 
 namespace {
 
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+Json position(const RegulationReport& r, const Rest& rest) { return json::by_name(r.coordinates, rest.q); }
 
-Json position(const RegulationReport& r, const Rest& rest) {
-    Json q = Json::object();
-    for (std::size_t i = 0; i < r.coordinates.size() && i < rest.q.size(); ++i) q[r.coordinates[i]] = number(rest.q[i]);
-    return q;
-}
-
-/// Contacts come after the constraints of a rest.
+/// The force of a contact. The rows of a steady state are constraints, then contacts.
 double force(const RegulationReport& r, const Rest& rest, std::size_t contact) {
     const auto first = rest.lambda.size() - static_cast<Eigen::Index>(r.contacts.size());
     return rest.lambda(first + static_cast<Eigen::Index>(contact));
@@ -45,10 +40,13 @@ Json solutions(const RegulationReport& r, const std::vector<EquilibriumSolution>
     return j;
 }
 
+constexpr double shown_zero = 1e-15;  // a coordinate with |q| < this is shown as 0
+
+/// Position and contact forces in one line.
 std::string line(const RegulationReport& r, const Rest& rest) {
     std::string text(13, ' ');
     for (std::size_t i = 0; i < r.coordinates.size(); ++i)
-        text += fmt::format(" {} = {:.10g}  ", r.coordinates[i], std::abs(rest.q[i]) < 1e-15 ? 0.0 : rest.q[i]);
+        text += fmt::format(" {} = {:.10g}  ", r.coordinates[i], std::abs(rest.q[i]) < shown_zero ? 0.0 : rest.q[i]);
     for (std::size_t c = 0; c < r.contacts.size(); ++c)
         text += fmt::format(" {} N {:.10g}{}", r.contacts[c], force(r, rest, c) + 0.0,
                             c + 1 < r.contacts.size() ? ";" : "");
@@ -77,7 +75,7 @@ std::string regulation_json(const RegulationReport& r) {
     }
     penalty["solutions"] = solutions(r, c.spring_solutions);
     j["penalty"] = std::move(penalty);
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 std::string regulation_text(const RegulationReport& r) {
@@ -88,7 +86,7 @@ std::string regulation_text(const RegulationReport& r) {
                             c.spring_summary);
         if (c.spring_rest.found) text += line(r, c.spring_rest);
     } else {
-        text += "  springs     left out: " + c.no_springs + "\n";
+        text += "  springs     not examined: " + c.no_springs + "\n";
     }
     return text;
 }

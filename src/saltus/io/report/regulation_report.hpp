@@ -6,16 +6,21 @@
 
 #include "saltus/control/regulation/regulation.hpp"
 
+/// The result of `saltus certify --theorem regulation` as text and JSON.
 namespace saltus::io {
 
+/// A certificate of regulation with the names that its vectors refer to.
 struct RegulationReport {
     std::string model;
-    std::vector<std::string> coordinates, contacts;
+    std::vector<std::string> coordinates;  ///< in the order of q
+    std::vector<std::string> contacts;     ///< in the order of the model
     control::RegulationCertificate certificate;
 };
 
-/// What `saltus certify --theorem regulation` prints: the table of every certificate, with both models of contact.
+/// For a terminal: the table of `certify_text` for rigid contacts, then the verdict for contact springs.
 std::string regulation_text(const RegulationReport& report);
+
+/// The document of `certify_json` with further keys for both contact models (docs/control.md).
 std::string regulation_json(const RegulationReport& report);
 
 }  // namespace saltus::io

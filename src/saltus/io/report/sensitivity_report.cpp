@@ -5,25 +5,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/io/report/study_report.hpp"
-#include "saltus/io/results/detail/csv.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 using sensitivity::Differenced;
 using sensitivity::EventSensitivity;
 using sensitivity::Sensitivity;
 
 namespace {
 
-constexpr std::size_t most_rows = 24, most_columns = 6, most_events = 40;
+constexpr std::size_t max_rows = 24, max_columns = 6, max_events = 40, max_remarks = 30;  // of the text
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 std::string cell(double x) { return std::isfinite(x) ? fmt::format("{:.8g}", x) : std::string("-"); }
 
 std::vector<std::string> contact_names(const Sensitivity& s, const EventSensitivity& e) {
@@ -33,14 +33,14 @@ std::vector<std::string> contact_names(const Sensitivity& s, const EventSensitiv
     return names;
 }
 
-/// Lines with a head each and a column a variable, a few columns at a time.
+/// A table with a line for each head and a column for each variable; wide tables are broken after a few columns.
 template <class Value>
 std::string table(const Sensitivity& s, const std::vector<std::string>& heads, Value value) {
     std::string text;
     std::size_t width = 8;
     for (const std::string& head : heads) width = std::max(width, head.size());
-    for (std::size_t from = 0; from < s.with_respect_to.size(); from += most_columns) {
-        const std::size_t to = std::min(from + most_columns, s.with_respect_to.size());
+    for (std::size_t from = 0; from < s.with_respect_to.size(); from += max_columns) {
+        const std::size_t to = std::min(from + max_columns, s.with_respect_to.size());
         text += fmt::format("    {:<{}}", "", width);
         for (std::size_t j = from; j < to; ++j) text += fmt::format(" {:>16}", "d/d " + s.with_respect_to[j].name);
         text += "\n";
@@ -57,7 +57,7 @@ std::string final_text(const Sensitivity& s) {
     if (s.final.cols() == 0) return {};
     std::vector<std::string> heads;
     std::vector<Eigen::Index> rows;
-    const std::size_t n = s.motion.coordinates.size(), shown = std::min(n, most_rows / 2);
+    const std::size_t n = s.motion.coordinates.size(), shown = std::min(n, max_rows / 2);
     for (std::size_t i = 0; i < shown; ++i)
         heads.push_back(s.motion.coordinates[i]), rows.push_back(static_cast<Eigen::Index>(i));
     for (std::size_t i = 0; i < shown; ++i)
@@ -72,7 +72,7 @@ std::string final_text(const Sensitivity& s) {
 std::string events_text(const Sensitivity& s) {
     if (s.events.empty()) return {};
     std::vector<std::string> heads;
-    const std::size_t shown = std::min(s.events.size(), most_events);
+    const std::size_t shown = std::min(s.events.size(), max_events);
     for (std::size_t k = 0; k < shown; ++k) {
         const trajectory::Event& e = s.motion.events[s.events[k].event];
         std::string who = listing(contact_names(s, s.events[k]), "and", "", 2);
@@ -93,9 +93,9 @@ std::string check_text(const SensitivityReport& r) {
     for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
         const Differenced& d = r.check->variables[j];
         if (d.possible)
-            text +=
-                fmt::format("    {:<12} {:>10.1e} {:>14.2e} {:>14.2e}{}\n", s.with_respect_to[j].name, d.step, d.error,
-                            d.uncertainty, d.times ? "" : "  of the state alone: other events happen beside it");
+            text += fmt::format("    {:<12} {:>10.1e} {:>14.2e} {:>14.2e}{}\n", s.with_respect_to[j].name, d.step,
+                                d.error, d.uncertainty,
+                                d.times ? "" : "  of the state only: neighbouring motions have other events");
         else
             text += fmt::format("    {:<12} {}\n", s.with_respect_to[j].name, d.why_not);
     }
@@ -181,12 +181,13 @@ std::string derivatives_text(const SensitivityReport& r) {
     }
     text += final_text(s) + events_text(s);
     if (r.check) text += check_text(r);
-    if (!s.remarks.empty()) text += "  where there is no derivative\n";
-    for (std::size_t k = 0; k < std::min<std::size_t>(s.remarks.size(), 30); ++k) {
+    if (!s.remarks.empty()) text += "  places without a derivative\n";
+    for (std::size_t k = 0; k < std::min(s.remarks.size(), max_remarks); ++k) {
         const sensitivity::Remark& m = s.remarks[k];
         text += fmt::format("    t = {:<12.8g} {}{}\n", m.t, m.variable.empty() ? "" : m.variable + ": ", m.text);
     }
-    if (s.remarks.size() > 30) text += fmt::format("    and {} more with --json\n", s.remarks.size() - 30);
+    if (s.remarks.size() > max_remarks)
+        text += fmt::format("    and {} more with --json\n", s.remarks.size() - max_remarks);
     return text + fmt::format("  motion {:.3f} s, derivatives {:.3f} s\n", s.simulation_seconds, s.derivative_seconds);
 }
 
@@ -232,7 +233,7 @@ std::string sensitivity_json(const SensitivityReport& r) {
                            {"derivative_seconds", r.result->derivative_seconds},
                            {"check_seconds", r.check ? Json(r.check->seconds) : Json(nullptr)},
                            {"evaluations", r.result->evaluations}};
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 std::string sensitivity_events_csv(const SensitivityReport& r) {

@@ -5,18 +5,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::trajectory;
-using Json = nlohmann::ordered_json;
+using json::by_name;
+using json::Json;
+using json::line;
 
 namespace {
 
-constexpr std::size_t long_list = 12, first_events = 20, last_events = 5;
+constexpr std::size_t long_list = 12, first_events = 20, last_events = 5;  // of the text
 
 std::vector<std::string> names_of(const Trajectory& t, const std::vector<int>& elements) {
     std::vector<std::string> names;
@@ -26,27 +28,28 @@ std::vector<std::string> names_of(const Trajectory& t, const std::vector<int>& e
 
 /// The first three, and how many more there are.
 std::string some(const std::vector<std::string>& items) {
-    constexpr std::size_t most = 3;
+    constexpr std::size_t shown = 3;
     std::string text;
-    for (std::size_t k = 0; k < std::min(items.size(), most); ++k) text += (k == 0 ? "" : ", ") + items[k];
-    return items.size() > most ? fmt::format("{} and {} more", text, items.size() - most) : text;
+    for (std::size_t k = 0; k < std::min(items.size(), shown); ++k) text += (k == 0 ? "" : ", ") + items[k];
+    return items.size() > shown ? fmt::format("{} and {} more", text, items.size() - shown) : text;
 }
 
-/// What the contacts did to the energy at impacts.
+/// The energy that contacts created at impacts.
 struct Audit {
-    std::size_t impacts = 0;       ///< with those without collision, Painlevé's
+    std::size_t impacts = 0;       ///< including impacts without collision (Painlevé)
     std::size_t creating = 0;      ///< impacts that create energy
-    double energy_created = 0.0;   ///< by all of them
-    double prevented = 0.0;        ///< by repairs
-    const Event* worst = nullptr;  ///< that created most, otherwise of the largest work
+    double energy_created = 0.0;   ///< by all impacts together, in J
+    double prevented = 0.0;        ///< energy that repairs prevented, in J
+    const Event* worst = nullptr;  ///< the impact that created most energy; if none did, that with the largest work
 };
 
+/// Comparisons are written so that a NaN counts as worse.
 bool worse(const Event& e, const Event& than) {
     if (e.audit.created != than.audit.created) return !(e.audit.created <= than.audit.created);
     return !(e.work <= than.work);
 }
 
-/// A work that is no number is not passed over: it is the worst.
+/// Sums up the audits of all impacts. An impact whose work is NaN is the worst one.
 Audit audit(const Trajectory& t) {
     Audit a;
     for (const Event& e : t.events) {
@@ -64,12 +67,6 @@ Audit audit(const Trajectory& t) {
 }
 
 // ---- for programs
-
-Json by_name(const std::vector<std::string>& names, const std::vector<double>& values) {
-    Json j = Json::object();
-    for (std::size_t k = 0; k < std::min(names.size(), values.size()); ++k) j[names[k]] = values[k];
-    return j;
-}
 
 Json reactions_json(const Trajectory& t, const std::vector<Reaction>& reactions) {
     Json j = Json::object();
@@ -129,9 +126,7 @@ Json statistics_json(const Statistics& s) {
             {"seconds", s.seconds}};
 }
 
-std::string line(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// A line for each event, so that a long list of them never is one large document in memory.
+/// The list of events, written line by line. One JSON document of many events would need much memory.
 std::string events_json(const Trajectory& t) {
     std::string text = "[";
     for (const Event& e : t.events) text += (text.size() > 1 ? ",\n    " : "\n    ") + line(event_json(t, e));
@@ -152,9 +147,9 @@ std::string status_text(const Trajectory& t, double t_end) {
     return told ? text : text + "\n              " + t.reason;
 }
 
-/// "y': -4.43 -> 3.54" of the velocities that jump most; what rounding alone changes is not a jump.
+/// The velocities that jump most, "y': -4.43 -> 3.54", and the note of the event.
 std::string jump_text(const Trajectory& t, const Event& e) {
-    constexpr double rounding = 1e-12;
+    constexpr double rounding = 1e-12;  // |u⁺ − u⁻| ≤ this × the largest velocity is not a jump
     const std::size_t n = std::min({t.coordinates.size(), e.u_minus.size(), e.u_plus.size()});
     double scale = 0.0;
     for (std::size_t k = 0; k < n; ++k) scale = std::max({scale, std::abs(e.u_minus[k]), std::abs(e.u_plus[k])});
@@ -226,7 +221,7 @@ std::string final_lines(const Trajectory& t) {
     return text;
 }
 
-/// Those that are not zero.
+/// The forces at the end that are not zero.
 std::string force_lines(const Trajectory& t) {
     std::string text;
     std::size_t shown = 0, left = 0;
@@ -258,7 +253,7 @@ Json balance_json(const LyapunovBalance& b) {
             {"largest_increase", b.largest_increase}};
 }
 
-/// "V 9.81 -> 2.57: friction 1, impacts 6.2 (of it friction 0.1); closed to 3e-14"
+/// What changed V: "V 9.81 -> 2.57: friction 1, impacts 6.2 (of it friction 0.1), closed to 3e-14".
 std::string balance_text(const LyapunovBalance& b) {
     std::string text = fmt::format("V {:.10g} -> {:.10g}:", b.V.front() + 0.0, b.V.back() + 0.0);
     const auto part = [&](const char* name, double value) {

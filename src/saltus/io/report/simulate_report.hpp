@@ -6,26 +6,29 @@
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
+/// The result of `saltus simulate` as text, JSON and CSV. Text and JSON are written by simulate_report.cpp, tables by
+/// simulate_report_csv.cpp.
 namespace saltus::io {
 
-/// What `saltus simulate` prints, for people and as one JSON document; t_end is the time that was asked for. Times of
-/// computation are in the JSON's `statistics` alone, numbers that are not finite are null there, and the reason why a
-/// run did not complete is the first of its `warnings`.
-/// The balance of V is told where one is given.
+/// For a terminal. `t_end` is the time in s that was asked for; the motion may end before. The balance of the Lyapunov
+/// function V is shown if it is given and not empty. Long lists are cut and say so.
 std::string simulate_text(const trajectory::Trajectory& trajectory, double t_end,
                           const trajectory::LyapunovBalance* balance = nullptr);
+
+/// One JSON document (docs/results.md). Numbers that are not finite are null. If the run did not complete then the
+/// first entry of `warnings` is the reason. Computing times appear under `statistics` only.
 std::string simulate_json(const trajectory::Trajectory& trajectory, double t_end,
                           const trajectory::LyapunovBalance* balance = nullptr);
 
-/// A line for each event: time, kind, names of who takes part (with ';' between), work, energies, number of impacts and
-/// note; then q, u before (x'-), u after (x'+), and the impulses of all elements.
+/// A line for each event: time, kind, names of the elements (with ';' between), work, energies, number of impacts,
+/// note; then q, the velocities before (`x'-`) and after (`x'+`), and the impulses of all elements.
 std::string events_csv(const trajectory::Trajectory& trajectory);
 
-/// t, q, u at equidistant times, both ends among them, and before and after each event; samples >= 2. Where no arcs
-/// were kept, at the ends and events alone.
+/// t, q and u at `samples` ≥ 2 equidistant times, both ends included, and before and after each event. If the motion
+/// was computed without arcs then only the ends and the events have lines.
 std::string states_csv(const trajectory::Trajectory& trajectory, int samples);
 
-/// A line a row of the balance, its columns by their names.
+/// The balance of V: a line for each time, a column for each cause.
 std::string balance_csv(const trajectory::LyapunovBalance& balance);
 
 }  // namespace saltus::io

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/base/error.hpp"
+#include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/simulate_report.hpp"
-#include "saltus/io/results/detail/csv.hpp"
 
 namespace saltus::io {
 
@@ -25,6 +25,7 @@ void impulse_columns(const Trajectory& t, Csv& csv) {
     }
 }
 
+/// The impulses of all elements at an event, 0 for those that did not take part.
 void impulse_cells(const Trajectory& t, const Event& event, Csv& csv) {
     for (std::size_t k = 0; k < t.elements.size(); ++k) {
         const Element& e = t.elements[k];
@@ -48,8 +49,7 @@ void state_line(double t, const std::vector<double>& q, const std::vector<double
 std::string events_csv(const Trajectory& t) {
     const std::size_t n = t.coordinates.size();
     Csv csv;
-    for (const char* const name : {"t", "kind", "contacts", "work", "energy_before", "energy_after", "impacts", "note"})
-        csv.cell(std::string(name));
+    csv.cells({"t", "kind", "contacts", "work", "energy_before", "energy_after", "impacts", "note"});
     for (const char* const suffix : {"", "'-", "'+"})
         for (const std::string& x : t.coordinates) csv.cell(x + suffix);
     impulse_columns(t, csv);
@@ -66,9 +66,8 @@ std::string events_csv(const Trajectory& t) {
 
 std::string balance_csv(const trajectory::LyapunovBalance& b) {
     Csv csv;
-    for (const char* const name :
-         {"t", "V", "damping", "friction", "springs", "impact_friction", "impact_restitution", "applied", "driven"})
-        csv.cell(std::string(name));
+    csv.cells(
+        {"t", "V", "damping", "friction", "springs", "impact_friction", "impact_restitution", "applied", "driven"});
     csv.end_line();
     for (std::size_t k = 0; k < b.size(); ++k) {
         for (const std::vector<double>* const column :
@@ -88,7 +87,7 @@ std::string states_csv(const Trajectory& t, int samples) {
     for (const std::string& x : t.coordinates) csv.cell(x);
     for (const std::string& x : t.coordinates) csv.cell(x + "'");
     csv.end_line();
-    std::size_t next = 0;  // event
+    std::size_t next = 0;  // the first event that has no lines yet
     double last = t.start.t - 1.0;
     for (int k = 0; k < samples; ++k) {
         const bool inside = k > 0 && k + 1 < samples;
@@ -101,7 +100,7 @@ std::string states_csv(const Trajectory& t, int samples) {
             state_line(e.t, e.q, e.u_plus, n, csv);
             last = e.t;
         }
-        if (at == last) continue;  // the event says it already
+        if (at == last) continue;  // the lines of an event have this time already
         const State s = k == 0 ? t.start : (inside ? t.right(at) : t.end);
         state_line(at, s.q, s.u, n, csv);
         last = at;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/json.hpp"
 #include "saltus/solvers/complementarity/complementarity.hpp"
 #include "saltus/solvers/complementarity/lemke.hpp"
 #include "saltus/solvers/friction/friction.hpp"
@@ -16,10 +16,11 @@
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
+/// Throws Error: the method does not solve problems of this kind.
 [[noreturn]] void refuse_method(const std::string& method, const std::vector<std::string>& allowed,
                                 const std::string& what) {
     throw Error("method '" + method + "' does not solve " + what, {}, "allowed are " + listing(allowed));
@@ -46,10 +47,10 @@ solvers::Solution solve(const solvers::FrictionProblem& p, const SolveOptions& o
     if (o.method == "lemke") {
         if (!PlanarComplementarity::of(p))
             throw Error("method 'lemke' does not solve this friction problem", {},
-                        "it is for planar contacts with bilateral rows that can be eliminated");
+                        "it needs planar contacts and bilateral rows that can be eliminated");
         return solvers::solve(p, Lemke{0, o.tolerance});
     }
-    refuse_method(o.method, {"automatic", "gauss-seidel", "newton", "proximal", "lemke (planar alone)"},
+    refuse_method(o.method, {"automatic", "gauss-seidel", "newton", "proximal", "lemke (planar only)"},
                   "friction problems");
 }
 
@@ -60,7 +61,7 @@ solvers::Solution solve(const Complementarity& p, const SolveOptions& o) {
     if (o.method == "automatic") return solvers::solve(p, automatic);
     if constexpr (std::is_same_v<Complementarity, solvers::LinearComplementarity>)
         if (o.method == "lemke") return solvers::solve(p, solvers::Lemke{0, o.tolerance});
-    refuse_method(o.method, {"automatic", "lemke (lcp alone)"}, "complementarity problems");
+    refuse_method(o.method, {"automatic", "lemke (lcp only)"}, "complementarity problems");
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ std::string solve_text(const std::vector<SolveRow>& rows) {
     for (const SolveRow& r : rows)
         if (r.all)
             text += r.all->modes == 0
-                        ? fmt::format("{}: too large, or not planar, to look for all solutions\n", r.file)
+                        ? fmt::format("{}: not planar or too large; not all solutions were searched\n", r.file)
                         : fmt::format("{}: {} solution{}{} in {} modes\n", r.file, r.all->r.size(),
                                       r.all->r.size() == 1 ? "" : "s",
                                       r.all->complete ? ", no others," : ", perhaps others,", r.all->modes);
@@ -123,7 +124,7 @@ std::string solve_json(const std::vector<SolveRow>& rows) {
         if (r.all) j["solutions"] = {{"r", r.all->r}, {"complete", r.all->complete}, {"modes", r.all->modes}};
         list.push_back(std::move(j));
     }
-    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(list);
 }
 
 }  // namespace saltus::io

@@ -9,30 +9,36 @@
 #include "saltus/solvers/friction/modes.hpp"
 #include "saltus/solvers/solution.hpp"
 
+/// `saltus solve`: chooses the solver for a contact problem file, and writes the results as text and JSON.
 namespace saltus::io {
 
 struct SolveOptions {
-    std::string method =
-        "automatic";  ///< or gauss-seidel, newton, proximal; lemke for planar and complementarity problems
-    double tolerance = 1e-8;
-    double seconds = 0.0;  ///< after which `automatic` begins nothing new; 0: only its budget of work ends it
-    bool all = false;      ///< look for every solution of friction problems that are small enough
+    /// "automatic", "gauss-seidel", "newton", "proximal" or "lemke". Lemke's method solves lcp files and planar
+    /// friction problems only.
+    std::string method = "automatic";
+    double tolerance = 1e-8;  ///< a solution is accepted if its residual is ≤ this (solvers/solution.hpp)
+    double seconds = 0.0;     ///< after this time in s `automatic` starts no further method; 0: no limit of time
+    bool all = false;         ///< also look for every solution, if the friction problem is planar and small
 };
 
-/// One line of `saltus solve`.
+/// The result for one file: a line of the table.
 struct SolveRow {
     std::string file;
     ProblemKind kind = ProblemKind::fc;
-    int contacts = 0, rows = 0;
+    int contacts = 0;  ///< without bilateral rows
+    int rows = 0;      ///< number of unknowns
     solvers::Solution solution;
-    std::optional<solvers::AllSolutions> all;  ///< where they were asked for
-    double seconds = 0.0;                      ///< of the solution alone
+    std::optional<solvers::AllSolutions> all;  ///< if `SolveOptions::all` was set
+    double seconds = 0.0;                      ///< computing time of `solution` in s
 };
 
-/// Throws Error when the method does not fit the problem.
+/// Solves a problem. Throws Error if the method does not solve problems of this kind.
 SolveRow solve_problem(const ContactProblem& problem, const SolveOptions& options);
 
+/// A table for a terminal.
 std::string solve_text(const std::vector<SolveRow>& rows);
+
+/// One JSON document: a list with an object for each row (docs/solve.md).
 std::string solve_json(const std::vector<SolveRow>& rows);
 
 }  // namespace saltus::io

@@ -5,21 +5,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
-#include "saltus/io/results/detail/csv.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
 using namespace saltus::sensitivity;
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::number;
 
 namespace {
 
-constexpr std::size_t most_rows = 60, most_events = 8;
-
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
+constexpr std::size_t max_runs = 60, max_events = 8;  // of the text
 
 const char* name_of(Quantity quantity) { return quantity == Quantity::time ? "time" : "impulse"; }
 
@@ -29,6 +28,7 @@ std::vector<std::string> names(const Study& study, const StudyEvent& e) {
     return list;
 }
 
+/// "impact of left at 0.45"
 std::string title(const Study& study, const StudyEvent& e) {
     const std::vector<std::string> list = names(study, e);
     return fmt::format("{}{} at {:.12g}", to_string(e.kind), list.empty() ? "" : " of " + listing(list, "and", "", 4),
@@ -53,6 +53,7 @@ Json fits_json(const EventStudy::Answer::Fits& fits) {
             {"feels", fits.felt < 0 ? Json(nullptr) : Json(fits.laws[static_cast<std::size_t>(fits.felt)].of[0])}};
 }
 
+/// "eps^0.5 mu^1   rms 0.01 over 12 runs"
 std::string law_text(const PowerLaw& law) {
     if (!std::isfinite(law.rms)) return "no fit";
     std::string text;
@@ -61,7 +62,7 @@ std::string law_text(const PowerLaw& law) {
     return text + fmt::format("   rms {:.2g} over {}", law.rms, counted(static_cast<std::size_t>(law.runs), "run"));
 }
 
-/// The span of the local exponents of each parameter.
+/// Range and median of the local exponents of each parameter.
 std::string local_text(const Study& study, const std::vector<LocalExponent>& local) {
     std::string text;
     for (std::size_t p = 0; p < study.vary.size(); ++p) {
@@ -70,7 +71,7 @@ std::string local_text(const Study& study, const std::vector<LocalExponent>& loc
             if (e.parameter == static_cast<int>(p)) list.push_back(e.exponent);
         if (list.empty()) continue;
         std::sort(list.begin(), list.end());
-        text += fmt::format("        in {}: {:.3f} to {:.3f}, middle one {:.3f}\n", study.vary[p].name, list.front(),
+        text += fmt::format("        in {}: {:.3f} to {:.3f}, median {:.3f}\n", study.vary[p].name, list.front(),
                             list.back(), list[list.size() / 2]);
     }
     return text.empty() ? text : "      local exponents\n" + text;
@@ -97,19 +98,19 @@ std::string study_text(const Study& study) {
             fmt::format("{} = {:.6g} to {:.6g} ({})", v.name, v.values.front(), v.values.back(), v.values.size()));
     text += listing(ranges) + (study.perturbation ? ", perturbed" : "") + "\n";
     if (study.nominal.empty()) text += "  the nominal motion has no events\n";
-    for (std::size_t i = 0; i < std::min(study.events.size(), most_events); ++i) {
+    for (std::size_t i = 0; i < std::min(study.events.size(), max_events); ++i) {
         text += "  " + title(study, study.events[i].nominal) + "\n";
         for (const EventStudy::Answer& a : study.events[i].answers) text += answer_text(study, a);
     }
-    if (study.events.size() > most_events) text += fmt::format("  … {} events in all\n", study.events.size());
+    if (study.events.size() > max_events) text += fmt::format("  … {} events in all\n", study.events.size());
 
     text += "  event times\n   ";
     for (const Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
-    const std::size_t columns = std::min(study.nominal.size(), most_events);
+    const std::size_t columns = std::min(study.nominal.size(), max_events);
     for (std::size_t i = 0; i < columns; ++i)
         text += fmt::format(" {:>16}", fmt::format("{} {:.5g}", to_string(study.nominal[i].kind), study.nominal[i].t));
     text += "  all events\n";
-    for (std::size_t r = 0; r < std::min(study.runs.size(), most_rows); ++r) {
+    for (std::size_t r = 0; r < std::min(study.runs.size(), max_runs); ++r) {
         const StudyRun& run = study.runs[r];
         text += "   ";
         for (const double v : run.values) text += fmt::format(" {:>12.6g}", v);
@@ -120,8 +121,8 @@ std::string study_text(const Study& study) {
                             : run.status != trajectory::Status::completed ? ", " + std::string(to_string(run.status))
                                                                           : "");
     }
-    if (study.runs.size() > most_rows) text += fmt::format("    … {} runs in all\n", study.runs.size());
-    if (!study.complete) text += "  interrupted: what there is was fitted\n";
+    if (study.runs.size() > max_runs) text += fmt::format("    … {} runs in all\n", study.runs.size());
+    if (!study.complete) text += "  interrupted: only the finished runs were fitted\n";
     return text;
 }
 
@@ -165,17 +166,15 @@ std::string study_json(const Study& study) {
     const Json j{{"model", study.model},       {"vary", std::move(vary)},       {"perturbed", study.perturbation},
                  {"complete", study.complete}, {"nominal", std::move(nominal)}, {"events", std::move(events)},
                  {"runs", std::move(runs)}};
-    return j.dump(2, ' ', false, Json::error_handler_t::replace);
+    return json::fragment(j);
 }
 
 std::string study_csv(const Study& study) {
     Csv csv;
     for (const Vary& v : study.vary) csv.cell(v.name);
-    for (const char* name : {"event", "kind", "contacts", "t_nominal", "t", "dt", "dimpulse"})
-        csv.cell(std::string(name));
+    csv.cells({"event", "kind", "contacts", "t_nominal", "t", "dt", "dimpulse"});
     for (const Vary& v : study.vary) csv.cell("exponent_" + v.name);
     csv.end_line();
-    const auto known = [&](double x) { std::isfinite(x) ? csv.cell(x) : csv.cell(std::string()); };
     const std::size_t parameters = study.vary.size();
     std::vector<std::vector<double>> exponents;  // of each event, by run and parameter
     for (const EventStudy& e : study.events) {
@@ -189,10 +188,10 @@ std::string study_csv(const Study& study) {
             for (const double v : run.values) csv.cell(v);
             csv.cell(static_cast<double>(i)).cell(std::string(to_string(study.nominal[i].kind)));
             csv.cell(listing(names(study, study.nominal[i]))).cell(study.nominal[i].t);
-            known(run.time[i]);
-            known(run.time_change[i]);
-            known(run.impulse_change[i]);
-            for (std::size_t p = 0; p < parameters; ++p) known(exponents[i][r * parameters + p]);
+            csv.cell_if_finite(run.time[i]);
+            csv.cell_if_finite(run.time_change[i]);
+            csv.cell_if_finite(run.impulse_change[i]);
+            for (std::size_t p = 0; p < parameters; ++p) csv.cell_if_finite(exponents[i][r * parameters + p]);
             csv.end_line();
         }
     return std::move(csv).text();

@@ -5,15 +5,16 @@
 
 #include "saltus/sensitivity/study/event_study.hpp"
 
+/// A study of event times over parameters, a part of `saltus sensitivity`.
 namespace saltus::io {
 
-/// A study of events over parameters, for people: the fitted exponents, then the event times run by run.
+/// For a terminal: the fitted power laws |Δt| ~ p^a, then the event times of every run.
 std::string study_text(const sensitivity::Study& study);
 
-/// The object under the key "study", without a line break at its end.
+/// The JSON object under the key "study", without a line break at its end.
 std::string study_json(const sensitivity::Study& study);
 
-/// A line an event and run: the parameters, the event, its time, the change from the nominal one, local exponents.
+/// A line for each event of each run: parameters, event, its time, the change from the nominal motion, local exponents.
 std::string study_csv(const sensitivity::Study& study);
 
 }  // namespace saltus::io

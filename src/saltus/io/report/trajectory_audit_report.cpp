@@ -2,22 +2,23 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/csv.hpp"
+#include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/impact_report.hpp"
-#include "saltus/io/results/detail/csv.hpp"
 
 namespace saltus::io {
 
 using integrate::AuditedImpact;
 using integrate::TrajectoryAudit;
+using json::Json;
+using json::number;
 using trajectory::Trajectory;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t long_list = 20;
+constexpr std::size_t long_list = 20;  // impacts of the text
 
 std::vector<std::string> contacts_of(const Trajectory& t, const AuditedImpact& a) {
     std::vector<std::string> names;
@@ -28,8 +29,6 @@ std::vector<std::string> contacts_of(const Trajectory& t, const AuditedImpact& a
 std::string element_name(const Trajectory& t, int element) {
     return element < 0 ? std::string() : t.elements[static_cast<std::size_t>(element)].name;
 }
-
-Json number(double x) { return std::isfinite(x) ? Json(x + 0.0) : Json(nullptr); }
 
 Json impact_json(const Trajectory& t, const AuditedImpact& a) {
     Json j{{"event", a.event},
@@ -99,14 +98,13 @@ std::string audit_json(const Trajectory& t, const TrajectoryAudit& a, const std:
              {"worst", a.worst < 0 ? Json(nullptr) : impact_json(t, a.impacts[static_cast<std::size_t>(a.worst)])}}},
            {"impacts", std::move(impacts)},
            {"warnings", warnings}};
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json::document(j);
 }
 
 std::string audit_csv(const Trajectory& t, const TrajectoryAudit& a) {
     Csv csv;
-    for (const char* const name : {"t", "contacts", "work", "tangential", "obstacle_work", "kinetic_energy_change",
-                                   "energy_created", "energy_prevented", "contact", "law"})
-        csv.cell(std::string(name));
+    csv.cells({"t", "contacts", "work", "tangential", "obstacle_work", "kinetic_energy_change", "energy_created",
+               "energy_prevented", "contact", "law"});
     csv.end_line();
     for (const AuditedImpact& i : a.impacts) {
         std::string contacts;

@@ -10,8 +10,9 @@ namespace saltus::io {
 
 namespace {
 
-// --- checksums of the format
+// --- checksums
 
+/// CRC-32 of a chunk (PNG specification, annex D).
 std::uint32_t crc32(std::string_view bytes) {
     std::uint32_t crc = 0xffffffffU;
     for (const char c : bytes) {
@@ -21,11 +22,13 @@ std::uint32_t crc32(std::string_view bytes) {
     return ~crc;
 }
 
+/// Adler-32 of the data before compression (RFC 1950).
 std::uint32_t adler32(std::string_view bytes) {
+    constexpr std::uint32_t modulus = 65521;  // the largest prime below 2^16
     std::uint32_t a = 1, b = 0;
     for (const char c : bytes) {
-        a = (a + static_cast<unsigned char>(c)) % 65521;
-        b = (b + a) % 65521;
+        a = (a + static_cast<unsigned char>(c)) % modulus;
+        b = (b + a) % modulus;
     }
     return (b << 16) | a;
 }
@@ -38,43 +41,50 @@ std::string big_endian(std::uint32_t x) {
 
 // --- deflate with the fixed code (RFC 1951, 3.2.6)
 
+/// Compresses bytes in one block with the fixed Huffman code. At each place it tries two repetitions: of the byte
+/// before (a run) and of the byte in the row above.
 class Deflater {
 public:
-    /// `stride`: where a repetition of what is above would begin.
+    /// `stride` is the number of bytes of a row.
     std::string run(std::string_view bytes, std::size_t stride) {
-        put(1, 1);  // the last block, with the fixed code
-        put(1, 2);
+        constexpr std::size_t max_distance = 32768, max_length = 258, min_length = 4;
+        constexpr int end_of_block = 256;
+        put(1, 1);  // this block is the last one
+        put(1, 2);  // fixed Huffman code
         for (std::size_t at = 0; at < bytes.size();) {
             std::size_t length = 0, distance = 0;
             for (const std::size_t back : {std::size_t{1}, stride}) {
-                if (back > at || back > 32768) continue;
+                if (back > at || back > max_distance) continue;
                 std::size_t n = 0;
-                while (n < 258 && at + n < bytes.size() && bytes[at + n] == bytes[at + n - back]) ++n;
+                while (n < max_length && at + n < bytes.size() && bytes[at + n] == bytes[at + n - back]) ++n;
                 if (n > length) length = n, distance = back;
             }
-            if (length < 4) {
+            if (length < min_length) {
                 literal(static_cast<unsigned char>(bytes[at++]));
             } else {
                 match(static_cast<int>(length), static_cast<int>(distance));
                 at += length;
             }
         }
-        literal(256);
+        literal(end_of_block);
         if (bits_ > 0) out_ += static_cast<char>(buffer_ & 0xffU);
         return std::move(out_);
     }
 
 private:
-    void put(std::uint32_t value, int count) {  // least significant bit first
+    /// Appends `count` bits, least significant bit first.
+    void put(std::uint32_t value, int count) {
         buffer_ |= static_cast<std::uint64_t>(value) << bits_;
         bits_ += count;
         for (; bits_ >= 8; bits_ -= 8, buffer_ >>= 8) out_ += static_cast<char>(buffer_ & 0xffU);
     }
-    void code(std::uint32_t value, int count) {  // codes go the other way round
+    /// Appends a Huffman code: most significant bit first.
+    void code(std::uint32_t value, int count) {
         std::uint32_t reversed = 0;
         for (int k = 0; k < count; ++k) reversed |= ((value >> k) & 1U) << (count - 1 - k);
         put(reversed, count);
     }
+    /// The fixed code of a byte, of the end of the block (256) or of a length (257 …): 7 to 9 bits.
     void literal(int symbol) {
         const auto s = static_cast<std::uint32_t>(symbol);
         if (symbol < 144)
@@ -86,7 +96,9 @@ private:
         else
             code(0xc0 + s - 280, 8);
     }
-    /// Lengths and distances come in groups of 2^extra: four groups an extra bit for lengths, two for distances.
+    /// A repetition of `length` bytes that begin `distance` bytes before. Lengths and distances are coded as a group
+    /// number and `extra` further bits; for each number of extra bits there are four groups of lengths and two of
+    /// distances (RFC 1951, 3.2.5).
     void match(int length, int distance) {
         if (length == 258) {
             literal(285);
@@ -109,6 +121,7 @@ private:
     int bits_ = 0;
 };
 
+/// A chunk of a PNG file: length, name, data, checksum.
 std::string chunk(const std::string& name, const std::string& data) {
     return big_endian(static_cast<std::uint32_t>(data.size())) + name + data + big_endian(crc32(name + data));
 }
@@ -124,7 +137,7 @@ std::string png(const IndexedImage& image) {
         rows.append(reinterpret_cast<const char*>(image.pixel.data()) + y * width, width);
     }
     std::string header = big_endian(static_cast<std::uint32_t>(width)) + big_endian(static_cast<std::uint32_t>(height));
-    header += {8, 3, 0, 0, 0};  // eight bits, a palette
+    header += {8, 3, 0, 0, 0};  // 8 bits a pixel, palette, deflate, standard filters, not interlaced
     std::string palette;
     for (const Colour& c : image.palette)
         for (const std::uint8_t x : c) palette += static_cast<char>(x);

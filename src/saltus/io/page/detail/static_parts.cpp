@@ -8,23 +8,23 @@
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
-double number(const Json& v) { return v.is_number() ? v.get<double>() : no_point; }
-
+/// The value under a key for a table; empty if there is none.
 std::string word(const Json& j, const char* key) { return j.contains(key) ? short_number(j[key]) : ""; }
 
 std::string compare_section(const Json& j) {
     SvgPlot plot("Error of positions against the event-driven motion", "h, or 1/k", "sup |Δq|");
     plot.logarithmic();
+    // Adds a curve over the parameter of the runs, or over its inverse, and returns a table.
     const auto series = [&](const char* name, const char* parameter, bool inverse) {
         SvgPlot::Points points;
         std::vector<std::vector<std::string>> rows;
         for (const Json& r : j[name].value("runs", Json::array())) {
-            const double p = number(r[parameter]);
-            points.emplace_back(inverse ? 1.0 / p : p, number(r["position_error"]));
+            const double p = number_of(r[parameter]);
+            points.emplace_back(inverse ? 1.0 / p : p, number_of(r["position_error"]));
             rows.push_back({short_number(r[parameter]), short_number(r["position_error"]),
                             short_number(r["end_error"]["q"]), short_number(r["end_error"]["u"]),
                             short_number(r["order"]), short_number(r["events"])});
@@ -38,20 +38,22 @@ std::string compare_section(const Json& j) {
     return plot.svg() + tables;
 }
 
-/// Points of the boundary of a consistency set: segments and arcs centre + cos φ first + sin φ second.
+/// Points on the boundary of a consistency set: ends of segments, and points centre + cos φ first + sin φ second of
+/// elliptic arcs.
 SvgPlot::Points set_outline(const Json& set) {
     SvgPlot::Points points;
     for (const Json& piece : set.value("pieces", Json::array())) {
         if (piece["kind"] != "arc") {
-            points.emplace_back(number(piece["from"][0]), number(piece["from"][1]));
+            points.emplace_back(number_of(piece["from"][0]), number_of(piece["from"][1]));
             continue;
         }
-        const double from = number(piece["phi"][0]), to = number(piece["phi"][1]);
-        for (int k = 0; k < 40; ++k) {
-            const double phi = from + (to - from) * k / 40.0;
+        const double from = number_of(piece["phi"][0]), to = number_of(piece["phi"][1]);
+        constexpr int arc_points = 40;
+        for (int k = 0; k < arc_points; ++k) {
+            const double phi = from + (to - from) * k / static_cast<double>(arc_points);
             const auto at = [&](std::size_t c) {
-                return number(piece["centre"][c]) + std::cos(phi) * number(piece["first"][c]) +
-                       std::sin(phi) * number(piece["second"][c]);
+                return number_of(piece["centre"][c]) + std::cos(phi) * number_of(piece["first"][c]) +
+                       std::sin(phi) * number_of(piece["second"][c]);
             };
             points.emplace_back(at(0), at(1));
         }
@@ -67,10 +69,11 @@ std::string impact_section(const Json& j) {
         SvgPlot plot("Velocities", names[0] + "'", names[1] + "'");
         if (j.contains("set") && j["set"].is_object()) plot.area("consistent", set_outline(j["set"]));
         SvgPlot::Points corners;
-        for (const Json& c : j.value("corner_points", Json::array())) corners.emplace_back(number(c[0]), number(c[1]));
+        for (const Json& c : j.value("corner_points", Json::array()))
+            corners.emplace_back(number_of(c[0]), number_of(c[1]));
         if (!corners.empty()) plot.marks("corner points", corners);
         for (const char* const key : {"u_minus", "u_plus"})
-            plot.marks(key, {{number(j[key][names[0]]), number(j[key][names[1]])}});
+            plot.marks(key, {{number_of(j[key][names[0]]), number_of(j[key][names[1]])}});
         text += plot.svg(420, 380);
     }
     std::vector<std::vector<std::string>> rows;
@@ -84,6 +87,7 @@ std::string impact_section(const Json& j) {
                                         {"consistent", word(j, "consistent")}});
 }
 
+/// The performance profile: the share of problems that were solved within a time.
 std::string solve_section(const Json& j) {
     std::vector<std::vector<std::string>> rows;
     SvgPlot::Points profile;
@@ -91,7 +95,10 @@ std::string solve_section(const Json& j) {
     for (const Json& r : j) {
         rows.push_back({word(r, "file"), word(r, "kind"), word(r, "contacts"), word(r, "method"), word(r, "status"),
                         word(r, "residual"), word(r, "iterations"), word(r, "seconds")});
-        if (r.value("status", "") == "converged") seconds.push_back(std::max(1e-7, number(r["seconds"])));
+        if (r.value("status", "") == "converged") {
+            constexpr double clock_resolution = 1e-7;  // in s; a time of 0 has no place on a logarithmic axis
+            seconds.push_back(std::max(clock_resolution, number_of(r["seconds"])));
+        }
     }
     std::sort(seconds.begin(), seconds.end());
     for (std::size_t k = 0; k < seconds.size(); ++k)
@@ -139,9 +146,9 @@ std::string basin_section(const Json& j) {
         SvgPlot plot("Which set each start reaches", short_number(grid["coordinates"][a0]),
                      short_number(grid["coordinates"][a1]));
         const auto nx = grid["n"][a0].get<std::size_t>(), ny = grid["n"][a1].get<std::size_t>();
-        const double x0 = number(grid["from"][a0]), y0 = number(grid["from"][a1]);
-        const double dx = (number(grid["to"][a0]) - x0) / static_cast<double>(nx),
-                     dy = (number(grid["to"][a1]) - y0) / static_cast<double>(ny);
+        const double x0 = number_of(grid["from"][a0]), y0 = number_of(grid["from"][a1]);
+        const double dx = (number_of(grid["to"][a0]) - x0) / static_cast<double>(nx),
+                     dy = (number_of(grid["to"][a1]) - y0) / static_cast<double>(ny);
         for (std::size_t b = 0; b < ny && image.size() == nx * ny; ++b)
             for (std::size_t a = 0; a < nx; ++a)
                 plot.cell(x0 + dx * static_cast<double>(a), y0 + dy * static_cast<double>(b), dx, dy,
@@ -154,13 +161,14 @@ std::string basin_section(const Json& j) {
 }  // namespace
 
 std::string static_part(const std::string& kind, const Json& j) {
+    constexpr std::size_t max_json_characters = 20000;
     if (kind == "compare") return compare_section(j);
     if (kind == "impact") return impact_section(j);
     if (kind == "solve" && j.is_array()) return solve_section(j);
     if (kind == "certify") return certify_section(j);
     if (kind == "sensitivity" && j.contains("with_respect_to")) return sensitivity_section(j);
     if (kind == "basin") return basin_section(j);
-    return "<pre>" + escaped(j.dump(2).substr(0, 20000)) + "</pre>";
+    return "<pre>" + escaped(json::fragment(j).substr(0, max_json_characters)) + "</pre>";
 }
 
 }  // namespace saltus::io

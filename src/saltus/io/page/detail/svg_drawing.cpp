@@ -10,14 +10,20 @@
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
-constexpr double azimuth = -0.6, elevation = 0.35;  // of the eye, as on the page
+// Direction from which space is seen, in rad: the same as the first view of web/src/projection.ts.
+constexpr double azimuth = -0.6, elevation = 0.35;
+
+constexpr double least_extent = 1e-300;  // of the drawing, against division by 0
+constexpr int box_times = 20;            // the common box of all pictures is that of the drawing at 21 times
 using Place = std::array<double, 2>;
 
-/// The numbers of a drawing at a time, seen in the plane of the picture.
+double number_or_zero(const Json& v) { return json::value_or(v, 0.0); }
+
+/// A drawing at one time, projected to the plane of the picture. Numbers between two samples are interpolated linearly.
 class Scene {
 public:
     Scene(const Json& motion, double t) : d_(motion.at("drawing")), space_(d_.at("dimension").get<int>() > 2) {
@@ -28,7 +34,7 @@ public:
     double value(const Json& index) const {
         const Json& v = d_.at("values").at(index.get<std::size_t>());
         if (v.is_number()) return v.get<double>();
-        const double a = number(v.at(k_)), b = number(v.at(std::min(k_ + 1, v.size() - 1)));
+        const double a = number_or_zero(v.at(k_)), b = number_or_zero(v.at(std::min(k_ + 1, v.size() - 1)));
         return a + s_ * (b - a);
     }
     Place point(const Json& indices, std::size_t first) const {
@@ -42,7 +48,7 @@ public:
         for (std::size_t i = 0; i + 2 < a.size(); i += 3) {
             std::array<double, 3> x{};
             for (std::size_t c = 0; c < 3; ++c)
-                x[c] = number(a[i + c]) + frame_share_ * (number(b[i + c]) - number(a[i + c]));
+                x[c] = number_or_zero(a[i + c]) + frame_share_ * (number_or_zero(b[i + c]) - number_or_zero(a[i + c]));
             list.push_back(seen(x[0], x[1], x[2]));
         }
         return list;
@@ -50,6 +56,7 @@ public:
     std::size_t dimension() const { return space_ ? 3 : 2; }
     const Json& drawing() const { return d_; }
 
+    /// The projection of a point of the model: itself in a plane; in space a parallel projection.
     Place seen(double x, double y, double z) const {
         if (!space_) return {x, y};
         const double ca = std::cos(azimuth), sa = std::sin(azimuth);
@@ -57,12 +64,12 @@ public:
     }
 
 private:
-    static double number(const Json& v) { return v.is_number() ? v.get<double>() : 0.0; }
+    /// The sample before t and the fraction of the way to the next one.
     static std::pair<std::size_t, double> between(const Json& times, double t) {
         std::size_t k = 0;
-        while (k + 2 < times.size() && number(times[k + 1]) <= t) ++k;
+        while (k + 2 < times.size() && number_or_zero(times[k + 1]) <= t) ++k;
         if (times.size() < 2) return {0, 0.0};
-        const double a = number(times[k]), b = number(times[k + 1]);
+        const double a = number_or_zero(times[k]), b = number_or_zero(times[k + 1]);
         return {k, b > a ? std::clamp((t - a) / (b - a), 0.0, 1.0) : 1.0};
     }
 
@@ -72,13 +79,14 @@ private:
     double s_ = 0.0, frame_share_ = 0.0;
 };
 
-/// Outlines in the units of the model, the box around them.
+/// A shape to draw, projected, in units of the model.
 struct Outline {
     std::string kind, style;
     std::vector<Place> points;
     double radius = 0.0;
 };
 
+/// All shapes of a scene in the order of drawing: ground, lines, bodies.
 std::vector<Outline> outlines(const Scene& scene) {
     std::vector<Outline> list;
     const std::size_t n = scene.dimension();
@@ -105,28 +113,50 @@ std::vector<Outline> outlines(const Scene& scene) {
     return list;
 }
 
+/// A zigzag from a to b: straight ends of 12 % of the length, 12 half coils between them, 4 pixels to each side.
+std::string spring_path(const Place& a, const Place& b) {
+    constexpr int coils = 12;
+    constexpr double half_width = 4.0, least_length = 1e-9;  // pixels
+    const double length = std::max(least_length, std::hypot(b[0] - a[0], b[1] - a[1]));
+    const double ux = (b[0] - a[0]) / length, uy = (b[1] - a[1]) / length;
+    std::string path = fmt::format("M{:.1f} {:.1f}", a[0], a[1]);
+    for (int k = 0; k <= coils; ++k) {
+        const double s = length * (0.12 + 0.76 * k / coils),
+                     w = k == 0 || k == coils ? 0.0 : (k % 2 != 0 ? half_width : -half_width);
+        path += fmt::format("L{:.1f} {:.1f}", a[0] + ux * s - uy * w, a[1] + uy * s + ux * w);
+    }
+    return path + fmt::format("L{:.1f} {:.1f}", b[0], b[1]);
+}
+
+/// The part of the plane that all pictures of a motion show: xmin, ymin, xmax, ymax.
+std::array<double, 4> box_of(const Json& motion) {
+    std::array<double, 4> box{1e300, 1e300, -1e300, -1e300};  // empty
+    if (motion.at("drawing").contains("view")) {
+        for (std::size_t k = 0; k < 4; ++k) box[k] = motion.at("drawing")["view"].at(k).get<double>();
+        return box;
+    }
+    const auto see = [&](double x, double y) {
+        box = {std::min(box[0], x), std::min(box[1], y), std::max(box[2], x), std::max(box[3], y)};
+    };
+    const double from = motion.at("t_begin").get<double>(), to = motion.at("t_end").get<double>();
+    for (int k = 0; k <= box_times; ++k)
+        for (const Outline& o : outlines(Scene(motion, from + (to - from) * k / static_cast<double>(box_times))))
+            for (const Place& p : o.points) {
+                see(p[0] - o.radius, p[1] - o.radius);
+                see(p[0] + o.radius, p[1] + o.radius);
+            }
+    return box;
+}
+
 }  // namespace
 
 std::string drawing_svg(const Json& motion, double t, int width, int height) {
     if (!motion.contains("drawing")) return {};
     const Scene scene(motion, t);
-    std::array<double, 4> box{1e300, 1e300, -1e300, -1e300};
-    const auto see = [&](double x, double y) {
-        box = {std::min(box[0], x), std::min(box[1], y), std::max(box[2], x), std::max(box[3], y)};
-    };
-    if (scene.drawing().contains("view")) {
-        for (std::size_t k = 0; k < 4; ++k) box[k] = scene.drawing()["view"].at(k).get<double>();
-    } else {  // over all times, so that pictures of one motion agree
-        const double from = motion.at("t_begin").get<double>(), to = motion.at("t_end").get<double>();
-        for (int k = 0; k <= 20; ++k)
-            for (const Outline& o : outlines(Scene(motion, from + (to - from) * k / 20.0)))
-                for (const Place& p : o.points) {
-                    see(p[0] - o.radius, p[1] - o.radius);
-                    see(p[0] + o.radius, p[1] + o.radius);
-                }
-    }
-    const double unit =
-        0.92 * std::min(width / std::max(box[2] - box[0], 1e-300), height / std::max(box[3] - box[1], 1e-300));
+    const std::array<double, 4> box = box_of(motion);
+    constexpr double filled = 0.92;  // part of the picture that the box takes
+    const double unit = filled * std::min(width / std::max(box[2] - box[0], least_extent),
+                                          height / std::max(box[3] - box[1], least_extent));
     const auto at = [&](const Place& p) {
         return Place{width / 2.0 + unit * (p[0] - 0.5 * (box[0] + box[2])),
                      height / 2.0 - unit * (p[1] - 0.5 * (box[1] + box[3]))};
@@ -141,17 +171,7 @@ std::string drawing_svg(const Json& motion, double t, int width, int height) {
             continue;
         }
         if (o.kind == "spring") {
-            constexpr int coils = 12;
-            const Place a = at(o.points[0]), b = at(o.points[1]);
-            const double length = std::max(1e-9, std::hypot(b[0] - a[0], b[1] - a[1]));
-            const double ux = (b[0] - a[0]) / length, uy = (b[1] - a[1]) / length;
-            path = fmt::format("M{:.1f} {:.1f}", a[0], a[1]);
-            for (int k = 0; k <= coils; ++k) {
-                const double s = length * (0.12 + 0.76 * k / coils),
-                             w = k == 0 || k == coils ? 0.0 : (k % 2 != 0 ? 4.0 : -4.0);
-                path += fmt::format("L{:.1f} {:.1f}", a[0] + ux * s - uy * w, a[1] + uy * s + ux * w);
-            }
-            path += fmt::format("L{:.1f} {:.1f}", b[0], b[1]);
+            path = spring_path(at(o.points[0]), at(o.points[1]));
         } else {
             for (std::size_t k = 0; k < o.points.size(); ++k) {
                 const Place p = at(o.points[k]);

@@ -10,8 +10,13 @@ namespace saltus::io {
 
 namespace {
 
-constexpr double left = 62, right = 12, top = 26, bottom = 34, row = 15;
-constexpr std::size_t colors = 8;
+constexpr double left = 62, right = 12, top = 26, bottom = 34;  // margins around the axes in pixels
+constexpr double row = 15;                                      // height of a line of the legend in pixels
+constexpr std::size_t columns = 4;                              // of the legend
+constexpr std::size_t colors = 8;                               // classes c0 … c7 and f0 … f7 of the style
+constexpr double log_tolerance = 1e-9;  // a power of ten that is off by rounding stays inside its decade
+constexpr double zero_tick = 1e-12;     // a tick with |t| < this is rounding residue of 0
+constexpr double least_margin = 1e-12;  // half of the range of an axis if all values are 0
 
 }  // namespace
 
@@ -27,7 +32,7 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-/// From values to pixels, and where the ticks are.
+/// Maps values low … high to pixels from … to.
 struct SvgPlot::Axis {
     double low = 0.0, high = 1.0, from = 0.0, to = 1.0;
     bool log = false;
@@ -61,7 +66,8 @@ SvgPlot& SvgPlot::cell(double x, double y, double width, double height, int colo
     return *this;
 }
 
-SvgPlot::Axis SvgPlot::axis(bool vertical, double from, double to) const {
+SvgPlot::Axis SvgPlot::axis(Direction direction, double from, double to) const {
+    const bool vertical = direction == Direction::vertical;
     Axis a;
     a.from = from;
     a.to = to;
@@ -83,15 +89,16 @@ SvgPlot::Axis SvgPlot::axis(bool vertical, double from, double to) const {
     }
     if (!(low <= high)) low = 0.1, high = 1.0;
     if (log_) {
-        a.low = std::pow(10.0, std::floor(std::log10(low) - 1e-9));
-        a.high = std::pow(10.0, std::ceil(std::log10(high) + 1e-9));
+        a.low = std::pow(10.0, std::floor(std::log10(low) - log_tolerance));
+        a.high = std::pow(10.0, std::ceil(std::log10(high) + log_tolerance));
         for (double t = a.low; t <= a.high * 1.001; t *= 10.0) a.ticks.push_back(t);
         return a;
     }
-    if (high == low) low -= std::abs(low) * 0.1 + 1e-12, high += std::abs(high) * 0.1 + 1e-12;
+    if (high == low) low -= std::abs(low) * 0.1 + least_margin, high += std::abs(high) * 0.1 + least_margin;
     const double margin = vertical && cells_.empty() ? 0.05 * (high - low) : 0.0;
     a.low = low - margin;
     a.high = high + margin;
+    // About five ticks, at multiples of 1, 2 or 5 times a power of ten.
     const double rough = (a.high - a.low) / 5.0, decade = std::pow(10.0, std::floor(std::log10(rough)));
     const double step = decade * (rough / decade < 1.5   ? 1.0
                                   : rough / decade < 3.5 ? 2.0
@@ -102,8 +109,9 @@ SvgPlot::Axis SvgPlot::axis(bool vertical, double from, double to) const {
 }
 
 std::string SvgPlot::svg(int width, int height) const {
-    const double rows = std::ceil(static_cast<double>(layers_.size()) / 4.0);
-    const Axis x = axis(false, left, width - right), y = axis(true, height - bottom, top);
+    const double rows = std::ceil(static_cast<double>(layers_.size()) / columns);
+    const Axis x = axis(Direction::horizontal, left, width - right),
+               y = axis(Direction::vertical, height - bottom, top);
     std::string text = fmt::format(
         "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\"><title>{}</title><text class=\"title\" x=\"6\" "
         "y=\"16\">{}</text>\n",
@@ -112,12 +120,12 @@ std::string SvgPlot::svg(int width, int height) const {
         text += fmt::format(
             "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{3}\" "
             "text-anchor=\"middle\">{4:.6g}</text>\n",
-            x.at(t), top, height - bottom, height - bottom + 14, std::abs(t) < 1e-12 ? 0.0 : t);
+            x.at(t), top, height - bottom, height - bottom + 14, std::abs(t) < zero_tick ? 0.0 : t);
     for (const double t : y.ticks)
         text += fmt::format(
             "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text class=\"tick\" x=\"{3}\" y=\"{4:.1f}\" "
             "text-anchor=\"end\">{5:.6g}</text>\n",
-            left, y.at(t), width - right, left - 5, y.at(t) + 4, std::abs(t) < 1e-12 ? 0.0 : t);
+            left, y.at(t), width - right, left - 5, y.at(t) + 4, std::abs(t) < zero_tick ? 0.0 : t);
     text += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", width - right,
                         height - 4, escaped(x_));
     text += fmt::format("<text class=\"tick\" x=\"6\" y=\"{}\">{}</text>\n", top + 8, escaped(y_));
@@ -131,7 +139,7 @@ std::string SvgPlot::svg(int width, int height) const {
             return std::isfinite(p.first) && std::isfinite(p.second) && (!log_ || (p.first > 0.0 && p.second > 0.0));
         };
         std::string path;
-        bool pen = false;
+        bool pen = false;  // the next point continues a line
         for (const auto& p : l.points) {
             if (!shown(p)) {
                 pen = false;
@@ -150,8 +158,8 @@ std::string SvgPlot::svg(int width, int height) const {
         const char* const classes[] = {"curve", "curve", "curve", "area"};
         text += fmt::format("<path class=\"{} c{}{}\" d=\"{}\"/>\n", classes[static_cast<int>(l.kind)], k % colors,
                             l.dashed ? " dashed" : "", path);
-        const double lx = left + (width - left - right) / 4.0 * static_cast<double>(k % 4),
-                     ly = height + row * std::floor(static_cast<double>(k) / 4.0) + 8;
+        const double lx = left + (width - left - right) / columns * static_cast<double>(k % columns),
+                     ly = height + row * std::floor(static_cast<double>(k) / columns) + 8;
         text += fmt::format(
             "<path class=\"curve c{}{}\" d=\"M{:.0f} {:.0f}h14\"/><text class=\"tick\" x=\"{:.0f}\" "
             "y=\"{:.0f}\">{}</text>\n",

@@ -8,29 +8,35 @@
 
 namespace saltus::io {
 
-/// Text for HTML and SVG.
+/// A text in which the characters & < > " are replaced by HTML entities.
 std::string escaped(const std::string& text);
 
-/// A plot as an SVG picture: axes with ticks, curves, marks, stems, areas. Colours come from the page's style.
+/// A NaN in a curve, which interrupts it.
+inline constexpr double no_point = std::numeric_limits<double>::quiet_NaN();
+
+/// A plot as an SVG picture: axes with ticks, and layers of curves, marks, stems and areas with a legend. The ranges of
+/// the axes follow from the layers. Colours come from the style of the page (static_page.cpp).
 class SvgPlot {
 public:
-    using Points = std::vector<std::pair<double, double>>;  ///< a NaN breaks a curve
+    using Points = std::vector<std::pair<double, double>>;  ///< x and y; a point with a NaN interrupts a curve
 
     SvgPlot(std::string title, std::string x, std::string y)
         : title_(std::move(title)), x_(std::move(x)), y_(std::move(y)) {}
 
+    /// Both axes become logarithmic. Points that are not positive are not drawn.
     SvgPlot& logarithmic() {
         log_ = true;
         return *this;
     }
     SvgPlot& curve(std::string name, Points points, bool dashed = false);
     SvgPlot& marks(std::string name, Points points);
-    SvgPlot& stems(std::string name, Points points);
+    SvgPlot& stems(std::string name, Points points);  ///< vertical lines from y = 0
     SvgPlot& area(std::string name, Points corners);
-    /// A filled rectangle of the picture's own, in a colour by number.
+    /// A filled rectangle with corner (x, y) and a size in units of the axes, in one of eight colours.
     SvgPlot& cell(double x, double y, double width, double height, int color);
     bool empty() const { return layers_.empty() && cells_.empty(); }
 
+    /// The picture, of this size in pixels; the legend below adds to the height.
     std::string svg(int width = 560, int height = 260) const;
 
 private:
@@ -46,14 +52,13 @@ private:
         int color;
     };
     struct Axis;
-    Axis axis(bool vertical, double from, double to) const;
+    enum class Direction { horizontal, vertical };
+    Axis axis(Direction direction, double from, double to) const;  ///< from and to in pixels
 
     std::string title_, x_, y_;
     bool log_ = false;
     std::vector<Layer> layers_;
     std::vector<Cell> cells_;
 };
-
-inline constexpr double no_point = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace saltus::io

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/page/report.hpp"
+#include "saltus/io/page/collect_results.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/read_model.hpp"
+#include "saltus/io/page/detail/basin_table.hpp"
 #include "saltus/io/page/motion_view.hpp"
-#include "saltus/io/results/detail/basin_table.hpp"
+#include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/model/build.hpp"
@@ -20,11 +20,11 @@
 namespace saltus::io {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
-constexpr std::uintmax_t largest_json = 64U << 20U;
+constexpr std::uintmax_t largest_json = 64U << 20U;  // bytes: 64 MiB, more than a browser can show
 
 std::string read_bytes(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -32,7 +32,8 @@ std::string read_bytes(const fs::path& path) {
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Which command wrote a document, by the keys that only it writes; "" for none.
+/// The kind of a document, by the keys that only this command writes. Empty if it is not a result. If a
+/// document has the keys of several lines then the first line counts.
 std::string kind_of(const Json& j) {
     const auto has = [](const Json& object, std::initializer_list<const char*> keys) {
         return object.is_object() &&
@@ -55,6 +56,7 @@ std::string kind_of(const Json& j) {
     return "";
 }
 
+/// Collects results one by one. Motions come first in the report.
 class Collector {
 public:
     explicit Collector(std::string model) : model_(std::move(model)) {}
@@ -65,8 +67,8 @@ public:
             folder(path);
         else if (!fs::exists(path, error))
             throw Error("there is no such file or folder", {path, 0, 0}, "give what --out wrote, or a JSON document");
-        else if (!file(path, false))
-            throw Error("is no result of saltus", {path, 0, 0},
+        else if (!file(path, Origin::given))
+            throw Error("is not a result of saltus", {path, 0, 0},
                         "results are trajectory.h5, the JSON of the commands, and folders that --out wrote");
     }
 
@@ -77,6 +79,10 @@ public:
     }
 
 private:
+    /// Whether the caller named a file, or it was found in a folder, which may contain other files too.
+    enum class Origin { given, in_folder };
+
+    /// Adds all results of a folder.
     void folder(const std::string& path) {
         std::vector<fs::path> files;
         for (const fs::directory_entry& entry : fs::directory_iterator(path))
@@ -87,17 +93,18 @@ private:
         const std::size_t before = report_.parts.size();
         for (const fs::path& f : files) {
             if (f.extension() != ".json" && f.extension() != ".h5") continue;
-            if (motion && f.filename() == "simulate.json") continue;  // the trajectory says more
-            file(f.string(), true);
+            if (motion && f.filename() == "simulate.json")
+                continue;  // trajectory.h5 contains the same motion with curves
+            file(f.string(), Origin::in_folder);
         }
         if (report_.parts.size() == before)
-            throw Error("holds no results", {path, 0, 0}, "give a folder that a command wrote with --out");
+            throw Error("contains no results", {path, 0, 0}, "give a folder that a command wrote with --out");
     }
 
-    /// False where it is none, and that is no error in a folder.
-    bool file(const std::string& path, bool in_folder) {
+    /// Adds a file. False if it is not a result.
+    bool file(const std::string& path, Origin origin) {
         if (fs::path(path).extension() == ".h5") {
-            if (in_folder && fs::path(path).filename() != "trajectory.h5") return false;
+            if (origin == Origin::in_folder && fs::path(path).filename() != "trajectory.h5") return false;
             motion(path);
             return true;
         }
@@ -109,12 +116,13 @@ private:
         if (kind.empty()) return false;
         const fs::path table = fs::path(path).parent_path() / "basin.csv";
         if (kind == "basin" && fs::is_regular_file(table, error)) add_basin_image(j, read_bytes(table));
-        ReportPart part{kind, path, {}, j.dump(-1, ' ', false, Json::error_handler_t::replace), {}};
+        ReportPart part{kind, path, {}, json::line(j), {}};
         if (j.is_object() && j.contains("model") && j["model"].is_string()) part.title = j["model"].get<std::string>();
         report_.parts.push_back(std::move(part));
         return true;
     }
 
+    /// Adds a trajectory file.
     void motion(const std::string& path) {
         const trajectory::Trajectory t = read_trajectory(path);
         const std::optional<model::Model> m = model_of(t, path);
@@ -125,34 +133,26 @@ private:
         report_.parts.insert(report_.parts.begin() + static_cast<std::ptrdiff_t>(motions_++), std::move(part));
     }
 
-    /// The model that a motion was computed with, rebuilt; nothing where it is not at hand.
+    /// Builds the model that a motion was computed with. No value, and a note, if its file is missing or has changed.
     std::optional<model::Model> model_of(const trajectory::Trajectory& t, const std::string& path) {
         const fs::path file = model_.empty() ? fs::path(path).parent_path() / "model.toml" : fs::path(model_);
         std::error_code error;
         const auto without = [&](const std::string& why) {
-            report_.notes.push_back(path + ": " + why + "; gaps, forces, energies and the animation are left out");
+            report_.notes.push_back(path + ": " + why + "; gaps, forces, energies and the animation are missing");
             return std::nullopt;
         };
-        if (!fs::is_regular_file(file, error)) return without("its model is not beside it as model.toml");
+        if (!fs::is_regular_file(file, error)) return without("its model is not in the same folder as model.toml");
         const std::string bytes = read_bytes(file);
-        model::BuildOptions build;
-        build.project_initial = true;
-        const std::vector<std::string> words = split_words(t.options);
-        for (std::size_t k = 0; k < words.size(); ++k) {
-            if (words[k] == "--perturbed") build.perturbed = true;
-            if (words[k] != "--set" || k + 1 == words.size()) continue;
-            const std::size_t equals = words[k + 1].find('=');
-            if (equals != std::string::npos)
-                build.set.emplace_back(words[k + 1].substr(0, equals), words[k + 1].substr(equals + 1));
-        }
+        model::BuildOptions build = build_options_in(t.options);
+        build.project_initial = true;  // the curves need the equations, not the initial state of the model
         if (!t.model_hash.empty() && model_hash(bytes, build.set) != t.model_hash)
-            return without(file.string() + " is not the model it was computed with");
+            return without(file.string() + " is not the model that it was computed with");
         return model::build(parse_model(bytes, file.string()), build);
     }
 
     std::string model_;
     Report report_;
-    std::size_t motions_ = 0;
+    std::size_t motions_ = 0;  ///< parts at the front of the report that are motions
 };
 
 }  // namespace

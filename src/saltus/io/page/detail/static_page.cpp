@@ -3,30 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "saltus/io/page/detail/static_parts.hpp"
 #include "saltus/io/page/detail/svg_drawing.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
-#include "saltus/io/page/report.hpp"
+#include "saltus/io/page/report_page.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
-constexpr std::size_t most_rows = 60;
+constexpr std::size_t max_events = 60;  // of the table of events
 
-double number(const Json& v) { return v.is_number() ? v.get<double>() : no_point; }
-
-/// A curve over the times of a motion, broken where something jumps.
+/// A curve over the times of a motion, interrupted where something jumps.
 SvgPlot::Points over_time(const Json& motion, const Json& values) {
     SvgPlot::Points points;
     const Json &t = motion["t"], &breaks = motion["breaks"];
     std::size_t next = 0;
     for (std::size_t k = 0; k < t.size(); ++k) {
-        points.emplace_back(number(t[k]), number(values[k]));
+        points.emplace_back(number_of(t[k]), number_of(values[k]));
         if (next < breaks.size() && breaks[next].get<std::size_t>() == k) {
             points.emplace_back(no_point, no_point);
             ++next;
@@ -35,6 +32,7 @@ SvgPlot::Points over_time(const Json& motion, const Json& values) {
     return points;
 }
 
+/// A plot of all curves under a key. `suffix` is added to their names.
 SvgPlot curves(const Json& motion, const char* key, const std::string& title, const std::string& suffix = "") {
     SvgPlot plot(title, "t", "");
     for (const Json& c : motion[key]) plot.curve(c["name"].get<std::string>() + suffix, over_time(motion, c["values"]));
@@ -51,15 +49,16 @@ SvgPlot force_plot(const Json& motion) {
     return plot;
 }
 
+/// Normal impulses as stems, a colour for each element.
 SvgPlot impulse_plot(const Json& motion) {
     SvgPlot plot("Impulses", "t", "");
-    std::vector<std::pair<std::string, SvgPlot::Points>> of;
+    std::vector<std::pair<std::string, SvgPlot::Points>> of;  // by element
     for (const Json& e : motion["events"])
         for (const Json& r : e.value("impulses", Json::array())) {
             const std::string name = r["name"].get<std::string>();
             auto at = std::find_if(of.begin(), of.end(), [&](const auto& p) { return p.first == name; });
             if (at == of.end()) at = of.insert(of.end(), {name, {}});
-            at->second.emplace_back(number(e["t"]), number(r["N"]));
+            at->second.emplace_back(number_of(e["t"]), number_of(r["N"]));
         }
     for (auto& [name, points] : of) plot.stems(name, std::move(points));
     return plot;
@@ -69,7 +68,7 @@ std::string events_table(const Json& motion) {
     const Json& events = motion["events"];
     if (events.empty()) return "<p>No events.</p>";
     std::vector<std::vector<std::string>> rows;
-    for (std::size_t k = 0; k < std::min(events.size(), most_rows); ++k) {
+    for (std::size_t k = 0; k < std::min(events.size(), max_events); ++k) {
         const Json& e = events[k];
         std::string names;
         for (const Json& c : e["contacts"]) names += (names.empty() ? "" : ", ") + c.get<std::string>();
@@ -77,11 +76,12 @@ std::string events_table(const Json& motion) {
                         e.contains("work") ? short_number(e["work"]) : "", e.value("note", "")});
     }
     std::string text = html_table({"t", "kind", "contacts", "largest |Δu|", "contact work", ""}, rows);
-    if (events.size() > most_rows)
-        text += fmt::format("<p>{} of {} events.</p>", most_rows, motion["event_count"].get<long>());
+    if (events.size() > max_events)
+        text += fmt::format("<p>{} of {} events.</p>", max_events, motion["event_count"].get<long>());
     return text;
 }
 
+/// A motion: summary, pictures, curves, events.
 std::string motion_section(const Json& motion) {
     std::string text =
         fmt::format("<p>{} {}, t = {} to {}, {} events, energy balance closed to {}.</p>",
@@ -91,9 +91,10 @@ std::string motion_section(const Json& motion) {
     for (const Json& w : motion["warnings"]) text += "<p class=\"warning\">" + escaped(w.get<std::string>()) + "</p>";
     if (motion.contains("drawing")) {
         text += "<div class=\"frames\">";
-        const double from = number(motion["t_begin"]), to = number(motion["t_end"]);
-        for (int k = 0; k < 6; ++k) {
-            const double t = from + (to - from) * k / 5.0;
+        const double from = number_of(motion["t_begin"]), to = number_of(motion["t_end"]);
+        constexpr int pictures = 6;  // the first at the start, the last at the end
+        for (int k = 0; k < pictures; ++k) {
+            const double t = from + (to - from) * k / (pictures - 1.0);
             text += fmt::format("<figure>{}<figcaption>t = {:.4g}</figcaption></figure>",
                                 drawing_svg(motion, t, 280, 180), t);
         }
@@ -125,6 +126,8 @@ table{border-collapse:collapse;font-size:.85rem}td,th{text-align:left;padding:2p
 </style>)";
 
 }  // namespace
+
+double number_of(const Json& v) { return json::value_or(v, no_point); }
 
 std::string short_number(const Json& v) {
     if (v.is_string()) return v.get<std::string>();

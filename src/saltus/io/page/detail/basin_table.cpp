@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/results/detail/basin_table.hpp"
+#include "saltus/io/page/detail/basin_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +10,13 @@
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
-constexpr std::size_t most_cells = 160000;  // 400 × 400: more than a page shows
+constexpr std::size_t max_cells = 160000;  // 400 × 400: more than a page can show
 
+/// The cells of a line of a CSV table.
 std::vector<std::string> cells_of(const std::string& line) {
     std::vector<std::string> cells(1);
     bool quoted = false;
@@ -30,12 +31,14 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
+/// The number in a cell; NaN if it is not a number.
 double number_of(const std::string& cell) {
     char* end = nullptr;
     const double value = std::strtod(cell.c_str(), &end);
     return cell.empty() || *end != '\0' ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
+/// An axis of the grid: n equidistant values.
 struct Axis {
     double from, to;
     long n;
@@ -58,7 +61,7 @@ void add_basin_image(Json& basin, const std::string& csv) {
         axes[k] = {grid["from"][wide[k]].get<double>(), grid["to"][wide[k]].get<double>(),
                    grid["n"][wide[k]].get<long>()};
     const auto cells = static_cast<std::size_t>(axes[0].n) * static_cast<std::size_t>(axes[1].n);
-    if (cells > most_cells) return;
+    if (cells > max_cells) return;
     std::istringstream in(csv);
     std::string line;
     if (!std::getline(in, line)) return;

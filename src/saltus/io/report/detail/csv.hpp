@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,9 +12,11 @@
 
 namespace saltus::io {
 
-/// Lines of comma-separated cells (RFC 4180, with plain line breaks).
+/// A table of comma-separated values (RFC 4180, but with plain line breaks), written cell by cell. Numbers have the
+/// shortest text that reads back as the same double.
 class Csv {
 public:
+    /// A text. It is put in quotes if it contains a comma, a quote or a line break.
     Csv& cell(const std::string& text) {
         separate();
         if (text.find_first_of(",\"\r\n") == std::string::npos) {
@@ -28,7 +33,16 @@ public:
         text_ += number_text(value);
         return *this;
     }
-    /// As many cells as there are to be, empty ones where values are missing.
+    /// A number; an empty cell if there is none.
+    Csv& cell(const std::optional<double>& value) { return value ? cell(*value) : cell(std::string()); }
+    /// A number; an empty cell if it is not finite.
+    Csv& cell_if_finite(double value) { return std::isfinite(value) ? cell(value) : cell(std::string()); }
+    /// Texts, for the first line.
+    Csv& cells(std::initializer_list<const char*> texts) {
+        for (const char* const text : texts) cell(std::string(text));
+        return *this;
+    }
+    /// Exactly `count` cells: the values, then empty cells if there are fewer values.
     Csv& cells(const std::vector<double>& values, std::size_t count) {
         for (std::size_t k = 0; k < count; ++k) k < values.size() ? cell(values[k]) : cell(std::string());
         return *this;
@@ -46,7 +60,7 @@ private:
     }
 
     std::string text_;
-    bool begun_ = false;
+    bool begun_ = false;  ///< the line has at least one cell
 };
 
 }  // namespace saltus::io

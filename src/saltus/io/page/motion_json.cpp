@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "saltus/io/page/json_text.hpp"
+#include "saltus/io/page/detail/json_text.hpp"
 #include "saltus/io/page/motion_view.hpp"
 #include "saltus/model/drawing.hpp"
 
@@ -12,8 +12,18 @@ using trajectory::Trajectory;
 
 namespace {
 
-constexpr std::size_t most_events = 1000;
+constexpr std::size_t first_events = 1000, last_events = 20;  // of a long list of events
+constexpr std::size_t max_modes = 4000;                       // letters of a mode history; longer ones are left out
+
+// Significant digits. Curves keep the 6 digits of JsonText, more than a screen shows.
+constexpr int event_time_digits = 14;
 constexpr int time_digits = 12;
+constexpr int summary_digits = 12;  // energies, final state
+constexpr int energy_digits = 10;   // before and after an event
+constexpr int index_digits = 9;     // whole numbers, times of frames
+constexpr int impact_digits = 8;    // impulses, jumps, works, constants of a drawing
+constexpr int plane_digits = 5;     // grids and mass points
+constexpr int error_digits = 3;
 
 const char* kind_name(trajectory::ElementKind kind) {
     switch (kind) {
@@ -47,45 +57,60 @@ void summary(JsonText& j, const Trajectory& t) {
     j.key("warnings");
     strings(j, t.warnings);
     j.key("balance").open('{');
-    j.key("initial").number(t.energy.initial, 12).key("final").number(t.energy.final, 12);
-    j.key("work").number(t.energy.work, 12).key("error").number(t.energy.balance_error, 3).close('}');
-    j.key("violation").open('{').key("gap").number(t.violation.gap, 3);
-    j.key("constraint").number(t.violation.constraint, 3).close('}');
-    j.key("steps").number(static_cast<double>(t.statistics.steps), 12);
-    j.key("end").open('{').key("q").numbers(t.end.q, 12).key("u").numbers(t.end.u, 12).close('}');
+    j.key("initial").number(t.energy.initial, summary_digits).key("final").number(t.energy.final, summary_digits);
+    j.key("work")
+        .number(t.energy.work, summary_digits)
+        .key("error")
+        .number(t.energy.balance_error, error_digits)
+        .close('}');
+    j.key("violation").open('{').key("gap").number(t.violation.gap, error_digits);
+    j.key("constraint").number(t.violation.constraint, error_digits).close('}');
+    j.key("steps").number(static_cast<double>(t.statistics.steps), summary_digits);
+    j.key("end")
+        .open('{')
+        .key("q")
+        .numbers(t.end.q, summary_digits)
+        .key("u")
+        .numbers(t.end.u, summary_digits)
+        .close('}');
 }
 
 void event(JsonText& j, const Trajectory& t, const Event& e) {
-    j.open('{').key("t").number(e.t, 14).key("kind").string(trajectory::to_string(e.kind));
+    j.open('{').key("t").number(e.t, event_time_digits).key("kind").string(trajectory::to_string(e.kind));
     j.key("contacts").open('[');
     for (const int k : e.elements) j.string(t.elements[static_cast<std::size_t>(k)].name);
     j.close(']');
     double jump = 0.0;
     for (std::size_t i = 0; i < std::min(e.u_minus.size(), e.u_plus.size()); ++i)
         jump = std::max(jump, std::abs(e.u_plus[i] - e.u_minus[i]));
-    j.key("jump").number(jump, 8);
+    j.key("jump").number(jump, impact_digits);
     if (!e.impulses.empty()) {
-        j.key("work").number(e.work, 8).key("energy").open('[').number(e.energy_before, 10).number(e.energy_after, 10);
+        j.key("work")
+            .number(e.work, impact_digits)
+            .key("energy")
+            .open('[')
+            .number(e.energy_before, energy_digits)
+            .number(e.energy_after, energy_digits);
         j.close(']').key("impulses").open('[');
         for (const trajectory::Reaction& r : e.impulses) {
             if (r.N == 0.0 && std::all_of(r.T.begin(), r.T.end(), [](double x) { return x == 0.0; })) continue;
             j.open('{').key("name").string(t.elements[static_cast<std::size_t>(r.element)].name);
-            j.key("N").number(r.N, 8).key("T").numbers(r.T, 8).close('}');
+            j.key("N").number(r.N, impact_digits).key("T").numbers(r.T, impact_digits).close('}');
         }
         j.close(']');
-        if (e.audit.created > 0.0) j.key("created").number(e.audit.created, 6);
+        if (e.audit.created > 0.0) j.key("created").number(e.audit.created);
     }
     if (e.impacts > 0) j.key("impacts").number(e.impacts);
     if (!e.note.empty()) j.key("note").string(e.note);
     j.close('}');
 }
 
-/// Of too many events the first, and the last few.
+/// All events; of a long list only the first ones and the last ones.
 void events(JsonText& j, const Trajectory& t) {
     const std::size_t n = t.events.size();
-    j.key("event_count").number(static_cast<double>(n), 12).key("events").open('[');
+    j.key("event_count").number(static_cast<double>(n), summary_digits).key("events").open('[');
     for (std::size_t k = 0; k < n; ++k)
-        if (k < most_events || k + 20 >= n) event(j, t, t.events[k]);
+        if (k < first_events || k + last_events >= n) event(j, t, t.events[k]);
     j.close(']');
 }
 
@@ -93,7 +118,7 @@ void forces(JsonText& j, const MotionView& v) {
     j.key("forces").open('[');
     for (const ForceCurves& f : v.forces) {
         j.open('{').key("name").string(f.name).key("kind").string(kind_name(f.kind));
-        if (f.modes.size() <= 4000) j.key("modes").string(f.modes);
+        if (f.modes.size() <= max_modes) j.key("modes").string(f.modes);
         j.key("N").numbers(f.N.values).key("T").open('[');
         for (const Curve& c : f.T) j.numbers(c.values);
         j.close(']').close('}');
@@ -103,11 +128,12 @@ void forces(JsonText& j, const MotionView& v) {
 
 void indices(JsonText& j, const char* key, const std::vector<int>& list) {
     j.key(key).open('[');
-    for (const int k : list) j.number(k, 9);
+    for (const int k : list) j.number(k, index_digits);
     j.close(']');
 }
 
-/// Numbers that never change are written once.
+/// The drawing: its numbers over time, and shapes and marks that refer to them by index. A number that never changes is
+/// written once instead of as a list.
 void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
     static const char* const kinds[] = {"segment", "spring", "circle", "polygon", "trace"};
     static const char* const styles[] = {"body", "ground", "line"};
@@ -119,7 +145,7 @@ void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
         if (moves)
             j.numbers(c.values);
         else
-            j.number(c.values.empty() ? 0.0 : c.values[0], 8);
+            j.number(c.values.empty() ? 0.0 : c.values[0], impact_digits);
     }
     j.close(']').key("shapes").open('[');
     for (const model::Shape& s : d.shapes) {
@@ -138,14 +164,15 @@ void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
     }
     j.close(']');
     if (d.points > 0) {
-        j.key("frames").numbers(v.frames, 9).key("points").open('[');
-        for (const std::vector<double>& frame : v.points) j.numbers(frame, 5);
+        j.key("frames").numbers(v.frames, index_digits).key("points").open('[');
+        for (const std::vector<double>& frame : v.points) j.numbers(frame, plane_digits);
         j.close(']').key("lines").open('[');
-        for (const auto& line : d.lines) j.open('[').number(line[0], 9).number(line[1], 9).close(']');
+        for (const auto& line : d.lines)
+            j.open('[').number(line[0], index_digits).number(line[1], index_digits).close(']');
         j.close(']').key("planes").open('[');
         for (const model::PlaneMark& p : d.planes) {
             j.open('{').key("name").string(p.name).key("normal").numbers(p.normal);
-            j.key("offset").number(p.offset, 9).close('}');
+            j.key("offset").number(p.offset, index_digits).close('}');
         }
         j.close(']');
     }
@@ -160,7 +187,7 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     j.open('{');
     summary(j, t);
     j.key("t").numbers(v.t, time_digits).key("breaks").open('[');
-    for (const std::size_t k : v.breaks) j.number(static_cast<double>(k), 9);
+    for (const std::size_t k : v.breaks) j.number(static_cast<double>(k), index_digits);
     j.close(']').key("arcs").numbers(v.arcs, time_digits).key("decimated").boolean(v.decimated);
     curves(j, "q", v.q);
     curves(j, "u", v.u);
@@ -171,7 +198,7 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     j.key("planes").open('[');
     for (const EnergyPlane& p : v.planes) {
         j.open('{').key("coordinate").number(p.coordinate).key("q").numbers(p.q).key("u").numbers(p.u);
-        j.key("nq").number(p.nq).key("nu").number(p.nu).key("values").numbers(p.values, 5).close('}');
+        j.key("nq").number(p.nq).key("nu").number(p.nu).key("values").numbers(p.values, plane_digits).close('}');
     }
     j.close(']');
     events(j, t);

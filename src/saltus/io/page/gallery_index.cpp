@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "saltus/base/version.hpp"
+#include "saltus/io/page/detail/json_text.hpp"
 #include "saltus/io/page/detail/svg_drawing.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
 #include "saltus/io/page/gallery.hpp"
+#include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 namespace {
 
@@ -28,6 +29,7 @@ th{color:var(--muted);font-weight:600}.fail{color:var(--bad)}
 .docs{columns:2 260px;padding-left:1.2em}footer{margin-top:2em;color:var(--muted);font-size:.85rem}
 </style>)";
 
+/// One study: thumbnail, title, text, numbers.
 std::string card_html(const GalleryCard& c) {
     std::string text = "<div class=\"card\"><a href=\"" + escaped(c.page) + "\">" + c.thumbnail +
                        "</a><div class=\"in\"><h3><a href=\"" + escaped(c.page) + "\">" + escaped(c.title) +
@@ -49,11 +51,18 @@ std::string thumbnail(const std::string& motion, double moment) {
     const Json j = Json::parse(motion, nullptr, false);
     if (j.is_discarded()) return {};
     const double from = j.value("t_begin", 0.0), to = j.value("t_end", 1.0);
-    return drawing_svg(j, from + moment * (to - from), 320, 190);
+    constexpr int width = 320, height = 190;  // pixels
+    return drawing_svg(j, from + moment * (to - from), width, height);
+}
+
+ReportPart document_part(const std::string& source, const std::string& title, const std::string& markdown) {
+    JsonText json;
+    json.open('{').key("markdown").string(markdown).close('}');
+    return {"document", source, "", std::move(json).text(), title};
 }
 
 std::string gallery_index(const Gallery& gallery, const std::vector<GalleryCard>& cards,
-                          const std::vector<GalleryDocument>& documents, const std::string& version) {
+                          const std::vector<GalleryDocument>& documents) {
     std::string html =
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\"><title>Saltus: gallery</title>\n<link rel=\"icon\" "
@@ -78,7 +87,7 @@ std::string gallery_index(const Gallery& gallery, const std::vector<GalleryCard>
             html += "<li><a href=\"" + escaped(d.page) + "\">" + escaped(d.title) + "</a></li>\n";
         html += "</ul>\n";
     }
-    return html + "<footer>Saltus " + escaped(version) + "</footer>\n</body></html>\n";
+    return html + "<footer>Saltus " + escaped(library_version()) + "</footer>\n</body></html>\n";
 }
 
 }  // namespace saltus::io

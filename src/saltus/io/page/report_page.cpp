@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/page/report_page.hpp"
 #include "saltus/base/error.hpp"
+#include "saltus/base/version.hpp"
+#include "saltus/io/page/detail/json_text.hpp"
 #include "saltus/io/page/embedded.hpp"
-#include "saltus/io/page/json_text.hpp"
-#include "saltus/io/page/report.hpp"
 
 namespace saltus::io {
 
 namespace {
 
+// The element of web/index.html that takes the document.
 constexpr std::string_view open_tag = R"(<script id="saltus-report" type="application/json">)";
 constexpr std::string_view close_tag = "</script>";
 
-/// A script element ends at "</script", and "<!--" begins a comment in it: no "<" is left in the document.
+/// The document with every "<" escaped. A script element would end at "</script" and change its meaning at "<!--".
 std::string safe_in_script(const std::string& json) {
     std::string text;
     text.reserve(json.size());
@@ -29,7 +31,7 @@ std::string safe_in_script(const std::string& json) {
 std::string report_json(const Report& report) {
     JsonText j;
     j.open('{').key("format").string("saltus report").key("layout").number(1);
-    j.key("title").string(report.title.empty() ? "Results" : report.title).key("version").string(report.version);
+    j.key("title").string(report.title.empty() ? "Results" : report.title).key("version").string(library_version());
     if (!report.text.empty()) j.key("text").string(report.text);
     if (!report.back_href.empty())
         j.key("back").open('{').key("href").string(report.back_href).key("text").string(report.back_text).close('}');

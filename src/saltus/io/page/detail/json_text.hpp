@@ -6,18 +6,23 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace saltus::io {
 
-/// JSON written piece by piece, for long lists of numbers to few digits.
+/// Writes JSON piece by piece into a text. It serves long lists of numbers with a few digits, which would need much
+/// more memory as a document of nlohmann::json. Commas are set automatically. The caller balances brackets and writes a
+/// value behind each key.
 class JsonText {
 public:
+    /// Begins an object '{' or a list '['.
     JsonText& open(char bracket) {
         separate();
         text_ += bracket;
         begun_ = false;
         return *this;
     }
+    /// Ends an object '}' or a list ']'.
     JsonText& close(char bracket) {
         text_ += bracket;
         begun_ = true;
@@ -30,6 +35,7 @@ public:
         return *this;
     }
     JsonText& string(std::string_view value) {
+        constexpr unsigned char first_printable = 0x20;  // control characters below it must be escaped
         separate();
         text_ += '"';
         for (const char c : value) {
@@ -37,7 +43,7 @@ public:
             if (c == '"' || c == '\\') {
                 text_ += '\\';
                 text_ += c;
-            } else if (byte < 0x20) {
+            } else if (byte < first_printable) {
                 char escape[8];
                 std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(byte));
                 text_ += escape;
@@ -48,6 +54,7 @@ public:
         text_ += '"';
         return *this;
     }
+    /// A number with `digits` significant digits; null if it is not finite; 0 for −0.
     JsonText& number(double value, int digits = 6) {
         separate();
         if (!std::isfinite(value)) {
@@ -69,7 +76,7 @@ public:
         text_ += value ? "true" : "false";
         return *this;
     }
-    /// A document, as it is.
+    /// A value that is JSON already.
     JsonText& raw(std::string_view json) {
         separate();
         text_ += json;
@@ -84,7 +91,7 @@ private:
     }
 
     std::string text_;
-    bool begun_ = false;
+    bool begun_ = false;  ///< the object or list has a value already
 };
 
 }  // namespace saltus::io

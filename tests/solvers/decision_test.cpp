@@ -36,7 +36,7 @@ void expect_proof(const LinearComplementarity& p, const std::vector<double>& cer
         }
         ASSERT_TRUE(excluded) << what << ", combination " << bits;
     }
-    EXPECT_TRUE(excludes_all(Box::of(p), certificate)) << what;
+    EXPECT_TRUE(excludes_all(BoundedForm::of(p), certificate)) << what;
 }
 
 TEST(LinearComplementarityProblems, OfSmallWholeNumbersAreDecidedAsInExactArithmetic) {
@@ -111,7 +111,7 @@ TEST(MixedProblems, OfAnyMatrixAreDecided) {
         ASSERT_TRUE(s.status == Status::converged || s.status == Status::infeasible) << k << to_string(s.status);
         if (s.status != Status::infeasible) continue;
         ++infeasible;
-        EXPECT_TRUE(excludes_all(Box::of(p), s.certificate)) << k;
+        EXPECT_TRUE(excludes_all(BoundedForm::of(p), s.certificate)) << k;
         // A free z is the difference of two that are not negative: the linear problem of twice the rows has none
         // either.
         if (n > 4) continue;
@@ -144,7 +144,7 @@ TEST(MixedProblems, WithContradictingEquationsAreInfeasible) {
     // More equations than unknowns: z₁ = 1 and z₁ = 2.
     const MixedComplementarity tall{(Matrix(2, 1) << 1, 1).finished(), p.q, {true, true}};
     EXPECT_EQ(solve(tall).status, Status::infeasible);
-    EXPECT_TRUE(excludes_all(Box::of(tall), solve(tall).certificate));
+    EXPECT_TRUE(excludes_all(BoundedForm::of(tall), solve(tall).certificate));
 }
 
 TEST(Relays, WithBoundsThatCrossAreInfeasible) {
@@ -156,7 +156,7 @@ TEST(Relays, WithBoundsThatCrossAreInfeasible) {
         EXPECT_EQ(s.status, Status::infeasible);
         EXPECT_EQ(s.residual, infinity);
         EXPECT_EQ(s.certificate, std::vector<double>(static_cast<std::size_t>(n), 0.0));
-        EXPECT_TRUE(excludes_all(Box::of(p), s.certificate));
+        EXPECT_TRUE(excludes_all(BoundedForm::of(p), s.certificate));
         EXPECT_EQ(residual(p, s.r), infinity);
         p.lower(n / 2) = infinity;  // no number is that large
         p.upper(n / 2) = infinity;
@@ -182,7 +182,7 @@ TEST(Relays, WithInfiniteBoundsAreDecided) {
             EXPECT_LE(residual(p, s.r), 1e-10) << k;
         } else {
             ++infeasible;
-            EXPECT_TRUE(excludes_all(Box::of(p), s.certificate)) << k;
+            EXPECT_TRUE(excludes_all(BoundedForm::of(p), s.certificate)) << k;
         }
     }
     EXPECT_GT(infeasible, 10);
@@ -192,20 +192,20 @@ TEST(Relays, WithInfiniteBoundsAreDecided) {
 
 TEST(Exclusion, IsNotFooled) {
     const LinearComplementarity walls{(Matrix(2, 2) << 1, -1, -1, 1).finished(), -Vector::Ones(2)};
-    const Box box = Box::of(walls);
-    EXPECT_TRUE(excludes_all(box, std::vector<double>{1, 1}));
-    EXPECT_FALSE(excludes_all(box, std::vector<double>{1, 0}));    // yᵀM = (1, −1)
-    EXPECT_FALSE(excludes_all(box, std::vector<double>{-1, -1}));  // yᵀq = 2
-    EXPECT_FALSE(excludes_all(box, std::vector<double>{0, 0}));
-    EXPECT_FALSE(excludes_all(box, std::vector<double>{}));
-    EXPECT_FALSE(excludes_all(box, std::vector<double>{1, 1, 1}));
+    const BoundedForm form = BoundedForm::of(walls);
+    EXPECT_TRUE(excludes_all(form, std::vector<double>{1, 1}));
+    EXPECT_FALSE(excludes_all(form, std::vector<double>{1, 0}));    // yᵀM = (1, −1)
+    EXPECT_FALSE(excludes_all(form, std::vector<double>{-1, -1}));  // yᵀq = 2
+    EXPECT_FALSE(excludes_all(form, std::vector<double>{0, 0}));
+    EXPECT_FALSE(excludes_all(form, std::vector<double>{}));
+    EXPECT_FALSE(excludes_all(form, std::vector<double>{1, 1, 1}));
     LinearComplementarity solvable = walls;
     solvable.q(1) = 2.0;
-    EXPECT_FALSE(excludes_all(Box::of(solvable), std::vector<double>{1, 1}));
+    EXPECT_FALSE(excludes_all(BoundedForm::of(solvable), std::vector<double>{1, 1}));
     // In a branch: with w₁ = 0 and z₂ = 0 the first row alone says z₁ = 1, the second w₂ = −2.
-    EXPECT_TRUE(excludes(box, std::vector<double>{1, 1}, std::vector<char>{state::inner, state::lower}));
-    EXPECT_FALSE(excludes(box, std::vector<double>{1, 0}, std::vector<char>{state::inner, state::lower}));
-    EXPECT_TRUE(excludes(box, std::vector<double>{1, 0}, std::vector<char>{state::lower, state::lower}));
+    EXPECT_TRUE(excludes(form, std::vector<double>{1, 1}, std::vector<char>{state::inner, state::lower}));
+    EXPECT_FALSE(excludes(form, std::vector<double>{1, 0}, std::vector<char>{state::inner, state::lower}));
+    EXPECT_TRUE(excludes(form, std::vector<double>{1, 0}, std::vector<char>{state::lower, state::lower}));
 }
 
 TEST(Exclusion, OfConstructedProblemsIsNeverFound) {
@@ -216,8 +216,8 @@ TEST(Exclusion, OfConstructedProblemsIsNeverFound) {
         for (Index i = 0; i < n; ++i) (random.below(2) == 0 ? z : w)(i) = random.uniform();
         const Matrix M = random.matrix(n, n);
         const LinearComplementarity p{M, w - M * z};
-        const BranchingResult result =
-            branch(Box::of(p), 100000, [&](std::span<const double> found) { return residual(p, found) <= 1e-10; });
+        const BranchingResult result = branch(
+            BoundedForm::of(p), 100000, [&](std::span<const double> found) { return residual(p, found) <= 1e-10; });
         EXPECT_EQ(result.end, BranchingResult::End::solved) << k;
         EXPECT_TRUE(result.certificate.empty()) << k;
         EXPECT_EQ(solve(p).status, Status::converged) << k;
@@ -229,7 +229,7 @@ TEST(Branching, SaysWhenItsNodesAreUsedUp) {
     int undecided = 0;
     for (int k = 0; k < 50; ++k) {
         const LinearComplementarity p{random.matrix(12, 12), random.vector(12)};
-        const BranchingResult result = branch(Box::of(p), 1, [](std::span<const double>) { return false; });
+        const BranchingResult result = branch(BoundedForm::of(p), 1, [](std::span<const double>) { return false; });
         EXPECT_LE(result.nodes, 2) << k;
         EXPECT_EQ(result.certificate.empty(), result.end != BranchingResult::End::excluded) << k;
         undecided += result.end == BranchingResult::End::undecided ? 1 : 0;

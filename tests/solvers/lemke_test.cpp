@@ -98,7 +98,7 @@ TEST(Lemke, NeverCallsASolvableProblemInfeasible) {
         if (s.status != Status::infeasible) continue;
         ++infeasible;
         EXPECT_FALSE(has_solution(p)) << k;
-        EXPECT_TRUE(excludes_all(Box::of(p), s.certificate)) << k;
+        EXPECT_TRUE(excludes_all(BoundedForm::of(p), s.certificate)) << k;
     }
     EXPECT_GT(infeasible, 100);
 }

@@ -202,7 +202,7 @@ TEST(OneContact, WhoseSlidingSpeedsItUpAndWhoseStickingPullsIsRefused) {
 }
 
 TEST(OneContact, LargeBilateralBlocksAreImprovedRowByRow) {
-    const int n = largest_exact + 6;
+    const int n = max_exact_rows + 6;
     Random random(4);
     const Matrix A = random.matrix(n, n);
     const FrictionProblem p =

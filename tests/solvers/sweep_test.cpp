@@ -79,7 +79,7 @@ TEST(SweepOfTwoBlocks, DependsOnTheOrder) {
     sweeper.sweep(p, r);
     EXPECT_EQ(r, (std::vector<double>{1, 0.5}));
     r.assign(2, 0.0);
-    sweeper.sweep(p, r, true);
+    sweeper.sweep(p, r, SweepOrder::backward);
     EXPECT_EQ(r, (std::vector<double>{0.5, 1}));
 }
 

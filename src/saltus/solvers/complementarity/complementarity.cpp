@@ -15,9 +15,11 @@
 namespace saltus::solvers {
 
 struct ComplementarityWorkspace::State {
-    std::vector<double> numbers, lower, upper, z, w;
-    std::vector<int> integers;
-    std::vector<Place> places;
+    std::vector<double> numbers;       // memory of Pivoting and Guess
+    std::vector<int> integers;         // …
+    std::vector<Place> places;         // …
+    std::vector<double> lower, upper;  // bounds of a mixed problem
+    std::vector<double> z, w;          // a further result that is to be judged
 };
 
 ComplementarityWorkspace::ComplementarityWorkspace() : state_(std::make_unique<State>()) {}
@@ -30,16 +32,16 @@ namespace {
 using State = ComplementarityWorkspace::State;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t small = 32, few = 8;  // unknowns and extra rows for which the stack has room
+constexpr std::size_t stack_unknowns = 32, stack_extra = 8;  // problems up to this size are pivoted on the stack
 
-/// Collects results, keeps the best, judges by the residual of the problem itself.
+/// Judges results by the verdict of the problem itself, keeps the best one in the solution, and lists the attempts.
 template <class Problem>
 class Judge {
 public:
     Judge(const Problem& problem, double tolerance, State& state, Solution& s)
         : problem_(problem), tolerance_(tolerance), state_(state), s_(s) {}
 
-    /// The first result, which stands in the solution; again as long as it is no good.
+    /// Judges the first result, which is in the solution already. It may be called again with an improved one.
     bool take_first(std::string_view method, int iterations) {
         s_.residual = verdict(problem_, s_.r, s_.v);
         s_.iterations = iterations;
@@ -49,14 +51,14 @@ public:
         s_.attempts.front().residual = s_.residual;
         return done();
     }
-    /// Nothing has come out: zero, or what is nearest to it, is the best.
-    void begin(const BoxView& box) {
+    /// No result exists: starts with the point of the bounds that is nearest to zero.
+    void begin(const BoundedView& bounded) {
         for (std::size_t i = 0; i < s_.r.size(); ++i)
-            s_.r[i] = box.lower == nullptr ? 0.0 : std::clamp(0.0, box.lower[i], box.upper[i]);
+            s_.r[i] = bounded.lower == nullptr ? 0.0 : std::clamp(0.0, bounded.lower[i], bounded.upper[i]);
         s_.residual = verdict(problem_, s_.r, s_.v);
         s_.method = "none";
     }
-    /// A further one in state.z; one line in the list of attempts for results of one method that follow each other.
+    /// Judges a further result in state.z. Consecutive results of one method share one entry in the list of attempts.
     bool take(std::string_view method, int iterations) {
         state_.w.resize(s_.v.size());
         const double defect = verdict(problem_, state_.z, state_.w);
@@ -106,31 +108,36 @@ void refuse_non_finite(Solution& s) {
     std::fill(s.r.begin(), s.r.end(), 0.0);
 }
 
-bool positive_diagonal(const BoxView& box) {
-    const double* own = box.M;
-    for (int i = 0; i < box.n; ++i, own += box.n + 1)
+bool positive_diagonal(const BoundedView& bounded) {
+    const double* own = bounded.M;
+    for (int i = 0; i < bounded.n; ++i, own += bounded.n + 1)
         if (!(*own > 0.0)) return false;
     return true;
 }
 
-/// A sweep, where it makes sense, which is judged at once, then pivoting; on the stack where it has room. What it finds
-/// stands in the solution.
+/// Whether a Gauss–Seidel sweep precedes pivoting.
+enum class FirstSweep { yes, no };
+
+/// Pivoting, on the stack for small problems. If a sweep precedes, its result is judged at once, because it often is
+/// the solution. The result is written to the solution; true if it is good enough.
 template <class Problem>
-bool pivot(const BoxView& box, bool sweep, State& state, Solution& s, Judge<Problem>& judge) {
-    const auto n = static_cast<std::size_t>(box.n), extra = static_cast<std::size_t>(box.extra);
+bool pivot(const BoundedView& bounded, FirstSweep first, State& state, Solution& s, Judge<Problem>& judge) {
+    const bool sweep = first == FirstSweep::yes;
+    const auto n = static_cast<std::size_t>(bounded.n), extra = static_cast<std::size_t>(bounded.extra);
     const auto run = [&](double* numbers, int* integers, Place* places) {
         Pivoting pivoting(numbers, integers, places);
         if (sweep) {
-            pivoting.sweep(box, s.r.data());
+            pivoting.sweep(bounded, s.r.data());
             if (judge.take_first("pivoting", pivoting.changes())) return true;
-            pivoting.place(box, s.r.data(), s.v.data());
+            pivoting.place(bounded, s.r.data(), s.v.data());
         }
-        return pivoting.solve(box, s.r.data(), sweep) && judge.take_first("pivoting", pivoting.changes());
+        const auto places_known = sweep ? Pivoting::Places::given : Pivoting::Places::guess;
+        return pivoting.solve(bounded, s.r.data(), places_known) && judge.take_first("pivoting", pivoting.changes());
     };
-    if (n <= small && extra <= few) {
-        double numbers[Pivoting::numbers(small, few)];
-        int integers[Pivoting::integers(small, few)];
-        Place places[small];
+    if (n <= stack_unknowns && extra <= stack_extra) {
+        double numbers[Pivoting::numbers(stack_unknowns, stack_extra)];
+        int integers[Pivoting::integers(stack_unknowns, stack_extra)];
+        Place places[stack_unknowns];
         return run(numbers, integers, places);
     }
     state.numbers.resize(Pivoting::numbers(n, extra));
@@ -139,68 +146,71 @@ bool pivot(const BoxView& box, bool sweep, State& state, Solution& s, Judge<Prob
     return run(state.numbers.data(), state.integers.data(), state.places.data());
 }
 
-/// What is left when pivoting has failed.
+/// The methods that follow if pivoting has failed. Each function returns true if the problem is then solved or decided.
 template <class Problem>
-class Course {
+class FallbackMethods {
 public:
-    Course(const Problem& p, const BoxView& box, const AutomaticComplementarity& method, State& state, Solution& s,
-           Judge<Problem>& judge)
-        : p_(p), box_(box), method_(method), state_(state), s_(s), judge_(judge) {
+    FallbackMethods(const Problem& p, const BoundedView& bounded, const AutomaticComplementarity& method, State& state,
+                    Solution& s, Judge<Problem>& judge)
+        : p_(p), bounded_(bounded), method_(method), state_(state), s_(s), judge_(judge) {
         state_.z.resize(s.r.size());
     }
 
     Status run() {
-        const bool quick = nodes() >= 100;  // a search is quicker than the methods for friction
-        if (solve_once_more() || by_paths()) return Status::converged;
-        if (quick && decide()) return s_.status;
+        constexpr int many_nodes = 100;  // with so many nodes the search comes before the methods for friction
+        const bool search_first = nodes() >= many_nodes;
+        if (solve_again() || by_paths()) return Status::converged;
+        if (search_first && decide()) return s_.status;
         if (by_friction_methods()) return Status::converged;
-        if (!quick && decide()) return s_.status;
+        if (!search_first && decide()) return s_.status;
         return Status::stalled;
     }
 
 private:
-    /// Nodes of the search that the work allows; a linear program takes about 60 n³ multiplications.
+    /// Nodes of the search that the work allows. A linear program takes about 60 n³ multiplications.
     int nodes() const {
-        const double rows = box_.rows();
-        return static_cast<int>(std::min(1e6, method_.work / (60.0 * rows * rows * rows)));
+        constexpr double max_nodes = 1e6, program_factor = 60.0;
+        const double rows = bounded_.rows();
+        return static_cast<int>(std::min(max_nodes, method_.work / (program_factor * rows * rows * rows)));
     }
 
-    /// The unknowns between their bounds from the data of the problem: rounding of pivots is left behind.
-    bool solve_once_more() {
-        if (box_.extra > 0) return false;
+    /// Solves for the inner unknowns again from the data of the problem, which removes the rounding of pivots.
+    bool solve_again() {
+        if (bounded_.extra > 0) return false;
         const std::size_t n = s_.r.size();
         state_.numbers.resize(std::max(state_.numbers.size(), Guess::numbers(n)));
         state_.integers.resize(std::max(state_.integers.size(), Guess::integers(n)));
         state_.places.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
-            const double low = box_.lower == nullptr ? 0.0 : box_.lower[i];
-            const double high = box_.upper == nullptr ? infinity : box_.upper[i];
+            const double low = bounded_.lower == nullptr ? 0.0 : bounded_.lower[i];
+            const double high = bounded_.upper == nullptr ? infinity : bounded_.upper[i];
             state_.places[i] = s_.r[i] <= low ? at_lower : s_.r[i] >= high ? at_upper : between;
         }
-        Guess guess(box_, state_.numbers.data(), state_.integers.data());
+        Guess guess(bounded_, state_.numbers.data(), state_.integers.data());
         return guess.solve(state_.places.data(), state_.z.data()) && judge_.take("pivoting", 1);
     }
 
-    /// Lemke's path from several beginnings.
+    /// Lemke's path with several covering vectors d: ones first, then pseudo-random numbers between 0.1 and 1.9.
     bool by_paths() {
-        const auto n = static_cast<std::size_t>(box_.n), extra = static_cast<std::size_t>(box_.extra);
+        constexpr int covering_vectors = 4;
+        constexpr double path_share = 0.3;  // of the work, for all paths
+        constexpr double max_pivots = 1e6;  // of one path
+        const auto n = static_cast<std::size_t>(bounded_.n), extra = static_cast<std::size_t>(bounded_.extra);
         std::vector<double> numbers(StandardForm::numbers(n, extra));
         std::vector<int> integers(StandardForm::integers(n, extra));
         StandardForm form;
-        if (!form.reduce(box_, numbers.data(), integers.data())) return false;
-        const BoxView& standard = form.box();
+        if (!form.reduce(bounded_, numbers.data(), integers.data())) return false;
+        const BoundedView& standard = form.reduced();
         const int m = standard.n;
         LemkePath path;
         std::vector<double> y(static_cast<std::size_t>(m)), covering(y.size());
-        double left = 0.3 * method_.work / (static_cast<double>(m) * m + 1.0);
-        for (int beginning = 0; beginning < 4 && left >= 1.0; ++beginning) {
+        double left = path_share * method_.work / (static_cast<double>(m) * m + 1.0);  // pivots of m² multiplications
+        for (int k = 0; k < covering_vectors && left >= 1.0; ++k) {
             for (std::size_t i = 0; i < covering.size(); ++i)
                 covering[i] =
-                    beginning == 0
-                        ? 1.0
-                        : 1.0 + std::cos(static_cast<double>(beginning) * 1.7 * static_cast<double>(i * i + 1)) * 0.9;
+                    k == 0 ? 1.0 : 1.0 + std::cos(static_cast<double>(k) * 1.7 * static_cast<double>(i * i + 1)) * 0.9;
             int seen = 0;
-            path.follow(standard, covering.data(), static_cast<int>(std::min(left, 1e6)), y, [&] {
+            path.follow(standard, covering.data(), static_cast<int>(std::min(left, max_pivots)), y, [&] {
                 form.expand(y.data(), state_.z.data());
                 const int more = path.pivots() - seen;
                 seen = path.pivots();
@@ -212,10 +222,10 @@ private:
         return false;
     }
 
-    /// True when the search has decided.
+    /// The search through all combinations of states. True if it found a solution or proved that there is none.
     bool decide() {
         if (nodes() == 0) return false;
-        BranchingResult result = branch(Box::of(p_), nodes(), [&](std::span<const double> z) {
+        BranchingResult result = branch(BoundedForm::of(p_), nodes(), [&](std::span<const double> z) {
             std::copy(z.begin(), z.end(), state_.z.begin());
             return judge_.take("search", 0);
         });
@@ -229,15 +239,18 @@ private:
         return true;
     }
 
-    /// The same problem with one block a row: z = centre ± r with a slider's r, a unilateral or a bilateral one.
+    /// The problem as a friction problem with one block per row. z = centre + side r, where r is the reaction of a
+    /// slider (two finite bounds; centre is their middle), of a unilateral row (one finite bound) or of a bilateral row
+    /// (none).
     bool by_friction_methods() {
-        if (box_.extra > 0) return false;
-        const auto n = static_cast<Eigen::Index>(box_.n);
+        constexpr double friction_work = 1e10;  // multiplications
+        if (bounded_.extra > 0) return false;
+        const auto n = static_cast<Eigen::Index>(bounded_.n);
         Vector centre = Vector::Zero(n), side = Vector::Ones(n);
         FrictionProblem friction;
         for (Eigen::Index i = 0; i < n; ++i) {
-            const double low = box_.lower == nullptr ? 0.0 : box_.lower[i];
-            const double high = box_.upper == nullptr ? infinity : box_.upper[i];
+            const double low = bounded_.lower == nullptr ? 0.0 : bounded_.lower[i];
+            const double high = bounded_.upper == nullptr ? infinity : bounded_.upper[i];
             const bool below = std::isfinite(low), above = std::isfinite(high);
             Law law;
             law.kind = below && above ? LawKind::slider : below || above ? LawKind::unilateral : LawKind::bilateral;
@@ -246,15 +259,15 @@ private:
             if (above && !below) side(i) = -1.0;
             friction.laws.push_back(law);
         }
-        const Eigen::Map<const Matrix> M(box_.M, n, n);
-        const Eigen::Map<const Vector> q(box_.q, n);
+        const Eigen::Map<const Matrix> M(bounded_.M, n, n);
+        const Eigen::Map<const Vector> q(bounded_.q, n);
         const Vector shifted = side.asDiagonal() * (q + M * centre);
         friction.W = BlockMatrix::from_dense(side.asDiagonal() * M * side.asDiagonal(),
                                              std::vector<int>(static_cast<std::size_t>(n), 1));
         friction.q.assign(shifted.data(), shifted.data() + n);
         Automatic method;
         method.tolerance = method_.tolerance;
-        method.work = 1e10;
+        method.work = friction_work;
         const Solution s = solve(friction, method);
         for (Eigen::Index i = 0; i < n; ++i)
             state_.z[static_cast<std::size_t>(i)] = centre(i) + side(i) * s.r[static_cast<std::size_t>(i)];
@@ -262,27 +275,33 @@ private:
     }
 
     const Problem& p_;
-    const BoxView& box_;
+    const BoundedView& bounded_;
     const AutomaticComplementarity& method_;
     State& state_;
     Solution& s_;
     Judge<Problem>& judge_;
 };
 
+/// Whether a problem may have free unknowns or extra rows, for which there is no Gauss–Seidel sweep.
+enum class Unknowns { all_bounded, some_free };
+
+/// Solves a problem that is given in its own form `p`, for the verdict, and in the bounded form.
 template <class Problem>
-void solve_box(const Problem& p, const BoxView& box, bool bounded, const AutomaticComplementarity& method, State& state,
-               Solution& s) {
+void solve_bounded(const Problem& p, const BoundedView& bounded, Unknowns unknowns,
+                   const AutomaticComplementarity& method, State& state, Solution& s) {
     Judge<Problem> judge(p, method.tolerance, state, s);
-    if (pivot(box, bounded && positive_diagonal(box), state, s, judge)) {
+    const bool sweep = unknowns == Unknowns::all_bounded && positive_diagonal(bounded);
+    if (pivot(bounded, sweep ? FirstSweep::yes : FirstSweep::no, state, s, judge)) {
         s.status = Status::converged;
         return;
     }
     if (!finite(p)) return refuse_non_finite(s);
-    if (!std::isfinite(s.residual) || s.attempts.empty()) judge.begin(box);
-    s.status = judge.done() ? Status::converged : Course<Problem>(p, box, method, state, s, judge).run();
+    if (!std::isfinite(s.residual) || s.attempts.empty()) judge.begin(bounded);
+    s.status = judge.done() ? Status::converged : FallbackMethods<Problem>(p, bounded, method, state, s, judge).run();
 }
 
-bool nothing_to_solve(Solution& s) {
+/// A problem without rows is solved at once.
+bool solve_if_empty(Solution& s) {
     if (!s.v.empty()) return false;
     s.status = Status::converged;
     s.method = "none";
@@ -296,8 +315,9 @@ void solve(const LinearComplementarity& p, const AutomaticComplementarity& metho
     const auto n = static_cast<std::size_t>(p.q.size());
     SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size());
     clear(s, n, n);
-    if (nothing_to_solve(s)) return;
-    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data()}, true, method, workspace.state(), s);
+    if (solve_if_empty(s)) return;
+    solve_bounded(p, {static_cast<int>(n), p.M.data(), p.q.data()}, Unknowns::all_bounded, method, workspace.state(),
+                  s);
 }
 
 void solve(const MixedComplementarity& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace,
@@ -305,11 +325,11 @@ void solve(const MixedComplementarity& p, const AutomaticComplementarity& method
     const auto n = static_cast<std::size_t>(p.M.cols()), rows = static_cast<std::size_t>(p.q.size());
     SALTUS_EXPECT(static_cast<std::size_t>(p.M.rows()) == rows && p.free.size() == rows && rows >= n);
     clear(s, n, rows);
-    if (nothing_to_solve(s)) return;
+    if (solve_if_empty(s)) return;
     State& state = workspace.state();
-    double on_stack[2 * small];
-    double *lower = on_stack, *upper = on_stack + small;
-    if (n > small) {
+    double on_stack[2 * stack_unknowns];
+    double *lower = on_stack, *upper = on_stack + stack_unknowns;
+    if (n > stack_unknowns) {
         state.lower.resize(n);
         state.upper.resize(n);
         lower = state.lower.data(), upper = state.upper.data();
@@ -318,9 +338,9 @@ void solve(const MixedComplementarity& p, const AutomaticComplementarity& method
         lower[j] = p.free[j + (rows - n)] ? -infinity : 0.0;
         upper[j] = infinity;
     }
-    solve_box(p,
-              {static_cast<int>(n), p.M.data(), p.q.data(), lower, upper, static_cast<int>(rows) - static_cast<int>(n)},
-              false, method, state, s);
+    solve_bounded(
+        p, {static_cast<int>(n), p.M.data(), p.q.data(), lower, upper, static_cast<int>(rows) - static_cast<int>(n)},
+        Unknowns::some_free, method, state, s);
 }
 
 void solve(const Relay& p, const AutomaticComplementarity& method, ComplementarityWorkspace& workspace, Solution& s) {
@@ -328,11 +348,11 @@ void solve(const Relay& p, const AutomaticComplementarity& method, Complementari
     SALTUS_EXPECT(p.M.rows() == p.q.size() && p.M.cols() == p.q.size() && p.lower.size() == p.q.size() &&
                   p.upper.size() == p.q.size());
     clear(s, n, n);
-    if (nothing_to_solve(s)) return;
-    bool room = true;
+    if (solve_if_empty(s)) return;
+    bool bounds_valid = true;  // each interval contains a number
     for (Eigen::Index i = 0; i < p.q.size(); ++i)
-        room = room && p.lower(i) <= p.upper(i) && p.lower(i) < infinity && p.upper(i) > -infinity;
-    if (!room) {
+        bounds_valid = bounds_valid && p.lower(i) <= p.upper(i) && p.lower(i) < infinity && p.upper(i) > -infinity;
+    if (!bounds_valid) {
         if (!finite(p)) return refuse_non_finite(s);
         s.status = Status::infeasible;
         s.method = "none";
@@ -341,8 +361,8 @@ void solve(const Relay& p, const AutomaticComplementarity& method, Complementari
         s.residual = verdict(p, s.r, s.v);
         return;
     }
-    solve_box(p, {static_cast<int>(n), p.M.data(), p.q.data(), p.lower.data(), p.upper.data()}, true, method,
-              workspace.state(), s);
+    solve_bounded(p, {static_cast<int>(n), p.M.data(), p.q.data(), p.lower.data(), p.upper.data()},
+                  Unknowns::all_bounded, method, workspace.state(), s);
 }
 
 namespace {

@@ -16,26 +16,27 @@ namespace {
 
 void run(const LinearComplementarity& p, const Lemke& method, Solution& s) {
     const auto n = static_cast<int>(p.q.size());
-    const BoxView box{n, p.M.data(), p.q.data()};
+    const BoundedView bounded{n, p.M.data(), p.q.data()};
     LemkePath path;
     std::vector<double> w(s.r.size()), z(s.r.size());
-    s.residual = verdict(p, s.r, w);  // of zero
-    const LemkePath::End end =
-        path.follow(box, nullptr, method.max_pivots > 0 ? method.max_pivots : 50 * (n + 10), z, [&] {
-            const double defect = verdict(p, z, w);
-            if (defect < s.residual) {
-                s.residual = defect;
-                s.r = z;
-            }
-            return s.residual <= method.tolerance;
-        });
+    s.residual = verdict(p, s.r, w);  // of the start z = 0
+    const int max_pivots = method.max_pivots > 0 ? method.max_pivots : 50 * (n + 10);
+    const LemkePath::End end = path.follow(bounded, nullptr, max_pivots, z, [&] {
+        const double defect = verdict(p, z, w);
+        if (defect < s.residual) {
+            s.residual = defect;
+            s.r = z;
+        }
+        return s.residual <= method.tolerance;
+    });
     s.iterations = path.pivots();
     s.status = s.residual <= method.tolerance ? Status::converged
                : end == LemkePath::End::limit ? Status::limit
                                               : Status::stalled;
     if (s.status == Status::converged || end != LemkePath::End::ray) return;
-    const Box copy = Box::of(p);
-    if (!excludes_all(copy, path.ray())) return;
+    // For many matrices the direction of z along the ray is a proof of infeasibility; check it.
+    const BoundedForm form = BoundedForm::of(p);
+    if (!excludes_all(form, path.ray())) return;
     s.status = Status::infeasible;
     s.certificate.assign(path.ray().begin(), path.ray().end());
 }

@@ -6,17 +6,18 @@
 
 namespace saltus::solvers {
 
-/// Lemke's method with lexicographic pivoting (`lemke_tableau.hpp`). For copositive-plus matrices it ends with a
-/// solution or with a ray that proves there is none, for P-matrices and strictly semimonotone ones with a solution.
-/// Where rounding made a basis come back, or spoilt the end, it is begun again with a slightly perturbed q, whose last
-/// basis then is that of the q given; so it does not cycle.
+/// Lemke's method with lexicographic pivoting (detail/lemke_tableau.hpp). For copositive-plus matrices it ends with a
+/// solution or with a ray that proves infeasibility; for P-matrices and strictly semimonotone matrices it ends with a
+/// solution. If rounding made a basis repeat or spoilt the result, the method restarts with a slightly perturbed q; the
+/// last basis of the perturbed problem is then used for the given q.
 struct Lemke {
-    int max_pivots = 0;        ///< of all beginnings together; 0: 50 (n + 10)
-    double tolerance = 1e-10;  ///< residual that counts as solved
+    int max_pivots = 0;        ///< of all restarts together; 0 means 50 (n + 10)
+    double tolerance = 1e-10;  ///< largest verdict (detail/residual.hpp) that counts as solved; unit-free
 };
 
-/// With status infeasible the certificate is a y >= 0, yᵀM <= 0, yᵀq < 0 where one was found (then no z >= 0 has
-/// M z + q >= 0). A ray without such a y is reported as stalled: the method does not decide these matrices.
+/// Solves the problem by Lemke's method alone. With status infeasible the certificate is a y >= 0 with yᵀM <= 0 and
+/// yᵀq < 0: then no z >= 0 has M z + q >= 0. A ray without such a y is reported as stalled, because the method does not
+/// decide such matrices.
 Solution solve(const LinearComplementarity& problem, const Lemke& method);
 
 }  // namespace saltus::solvers

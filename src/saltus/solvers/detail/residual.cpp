@@ -12,10 +12,16 @@ namespace saltus::solvers {
 
 namespace {
 
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// A sum of squares between these two values has neither overflown nor lost digits by underflow: its root is the norm.
+constexpr double smallest_safe_square = 1e-250, largest_safe_square = 1e250;
+
+/// ‖x‖ without overflow or underflow.
 double norm(const double* x, int n) {
     double plain = 0.0;
     for (int i = 0; i < n; ++i) plain += x[i] * x[i];
-    if (plain > 1e-250 && plain < 1e250) return std::sqrt(plain);
+    if (plain > smallest_safe_square && plain < largest_safe_square) return std::sqrt(plain);
     double largest = 0.0;
     for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
     if (largest == 0.0 || !std::isfinite(largest)) return largest;
@@ -24,19 +30,20 @@ double norm(const double* x, int n) {
     return largest * std::sqrt(sum);
 }
 
-/// A part of a block whose length is bounded by mu times the normal.
-struct Part {
+/// Consecutive rows of a block whose joint length is bounded by mu times the normal reaction.
+struct BoundedPart {
     int first, size;
     double mu;
 };
 
-struct Parts {
-    Part part[3];
+/// All bounded parts of a contact: sliding, drilling, rolling.
+struct BoundedParts {
+    BoundedPart part[3];
     int count = 0;
 };
 
-Parts parts_of(const Law& law) {
-    Parts p;
+BoundedParts parts_of(const Law& law) {
+    BoundedParts p;
     const auto add = [&](int first, int size, double mu) { p.part[p.count++] = {first, size, mu}; };
     switch (law.kind) {
         case LawKind::friction2: add(1, 1, law.mu); break;
@@ -49,10 +56,19 @@ Parts parts_of(const Law& law) {
     return p;
 }
 
-/// The normal component of the projection onto {‖x_g‖ <= μ_g n}: the root of the increasing, piecewise linear
-/// n − x_n − Σ_g μ_g max(0, ‖x_g‖ − μ_g n), clipped at 0; found by going through the pieces from above.
-double projected_normal(double x_n, const double* length, const Parts& p) {
-    // Which parts are cut is decided by n itself: start with none cut and take in those that are, at most three times.
+/// More than enough to shrink any bracket of doubles to neighbours: 200 > 64 bits.
+constexpr int max_bisections = 200;
+/// A small value of `slope` counts as the root only in a bracket narrower than this share of its upper end.
+constexpr double narrow_bracket = 1e-6;
+
+/// The normal component n of the projection of x onto K = { ‖x_g‖ <= μ_g n for each part g }. For fixed n the nearest
+/// point has the parts min(‖x_g‖, μ_g n); setting the derivative of the squared distance to zero gives
+///     f(n) = n − x_n − Σ_g μ_g max(0, ‖x_g‖ − μ_g n) = 0,
+/// which is increasing and piecewise linear. With the set A of shortened parts n = (x_n + Σ_A μ_g‖x_g‖)/(1 + Σ_A μ_g²);
+/// the result is clipped at 0.
+double projected_normal(double x_n, const double* length, const BoundedParts& p) {
+    // n itself decides which parts are shortened. Start with none and add those that exceed their bound; every round
+    // but the last adds at least one of at most three parts.
     bool cut[3] = {false, false, false};
     double n = std::max(0.0, x_n);
     for (int round = 0; round <= p.count; ++round) {
@@ -68,7 +84,7 @@ double projected_normal(double x_n, const double* length, const Parts& p) {
             if (!cut[g] && length[g] > p.part[g].mu * n) cut[g] = changed = true;
         if (!changed) break;
     }
-    // Taking in a part raises n, which may free another: settle by bisection on the exact function when it does.
+    // Adding a part raises n. If a part that was added earlier is now within its bound, bisect f itself.
     for (int g = 0; g < p.count; ++g)
         if (cut[g] && length[g] < p.part[g].mu * n) {
             double low = 0.0, high = n;
@@ -79,7 +95,7 @@ double projected_normal(double x_n, const double* length, const Parts& p) {
             };
             if (f(0.0) >= 0.0) return 0.0;
             while (f(high) < 0.0) high *= 2.0;
-            for (int k = 0; k < 200 && low < high; ++k) {
+            for (int k = 0; k < max_bisections && low < high; ++k) {
                 const double middle = 0.5 * (low + high);
                 if (middle == low || middle == high) break;
                 (f(middle) < 0.0 ? low : high) = middle;
@@ -89,8 +105,10 @@ double projected_normal(double x_n, const double* length, const Parts& p) {
     return n;
 }
 
-/// The same for a patch: K = { (n, t) : t ∈ n C }, C the Coulomb–Contensou body of a normal force 1. The distance² of
-/// (x_n, x_t) to (n, n C) has the derivative 2 (n − x_n − σ_C(x_t − P_nC x_t)), which increases with n.
+/// ‖r − P_K(r − ρ v̂)‖² for a patch: K = { (n, t) : t ∈ n C }, C the Coulomb–Contensou body of normal force 1. On entry
+/// x = r − ρ v. The squared distance from (x_n, x_t) to the slice (n, n C) is (n − x_n)² + ‖x_t − P_nC x_t‖². Its
+/// derivative by n is 2 slope(n) with slope(n) = n − x_n − σ_C(x_t − P_nC x_t), because the boundary of n C moves
+/// outward with speed σ_C(d) along its unit normal d. The function increases, so its root is the projected normal.
 double patch_defect(const Law& law, const double* r, const double* v, double* x, double rho) {
     const sets::Contensou unit(law.mu, law.radius);
     x[0] -= rho * unit.support({v + 1, 3});
@@ -100,7 +118,8 @@ double patch_defect(const Law& law, const double* r, const double* v, double* x,
         const double out[3] = {x[1] - projected[0], x[2] - projected[1], x[3] - projected[2]};
         return n - x[0] - unit.support(out);
     };
-    // False position with the idle end's value halved; the middle where that gains too little.
+    // Regula falsi in the Illinois variant: if the same end stays twice, its value is halved. Every fourth step
+    // bisects.
     double low = 0.0, high = std::max(0.0, x[0]), at_low = slope(0.0), at_high = 0.0;
     if (at_low >= 0.0) {
         high = 0.0;
@@ -110,7 +129,7 @@ double patch_defect(const Law& law, const double* r, const double* v, double* x,
             high = 2.0 * std::max(high, norm(x, 4));
         }
         int side = 0;
-        for (int k = 0; k < 200 && at_high > 0.0; ++k) {
+        for (int k = 0; k < max_bisections && at_high > 0.0; ++k) {
             const double width = high - low, middle = 0.5 * (low + high);
             if (middle <= low || middle >= high) break;
             double n = k % 4 == 3 ? middle : (low * at_high - high * at_low) / (at_high - at_low);
@@ -125,7 +144,7 @@ double patch_defect(const Law& law, const double* r, const double* v, double* x,
                 if (side > 0) at_low *= 0.5;
                 side = 1;
             }
-            if (std::abs(value) <= 2.0 * std::numeric_limits<double>::epsilon() * n && width < 1e-6 * high) {
+            if (std::abs(value) <= 2.0 * epsilon * n && width < narrow_bracket * high) {
                 high = n;
                 break;
             }
@@ -137,7 +156,7 @@ double patch_defect(const Law& law, const double* r, const double* v, double* x,
     return sum;
 }
 
-/// ‖r − P_K(r − ρ v̂)‖² of one block.
+/// ‖r − P_K(r − ρ v̂)‖² of one block. `scaling_reaction` is the reaction that scales a scaled slider.
 double block_defect(const Law& law, int size, const double* r, const double* v, double rho, double scaling_reaction) {
     double sum = 0.0;
     if (law.kind == LawKind::bilateral) {
@@ -156,11 +175,12 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
     if (law.kind == LawKind::contensou4) return patch_defect(law, r, v, x, rho);
     double scaled_r[3], scaled_v[3];
     if (orthotropic(law)) {
-        // In coordinates where the ellipse is a disk of radius mu; without friction along the second one r_T2 is 0.
+        // With κ = μ₂/μ₁, r_T2 = κ r'_T2 and v'_T2 = κ v_T2 the ellipse of forces becomes a disk of radius μ₁. If μ₂ =
+        // 0 then r_T2 must vanish.
         const double ratio = law.mu > 0.0 ? law.mu_second / law.mu : 0.0;
         const bool flat = !(ratio > 0.0) || !std::isfinite(1.0 / ratio);
         if (flat) sum += r[2] * r[2];
-        if (law.mu == 0.0 && law.mu_second > 0.0) {  // a disk along the second alone: the same with the axes exchanged
+        if (law.mu == 0.0 && law.mu_second > 0.0) {  // friction along T2 alone: exchange the axes
             Law turned = law;
             turned.mu = law.mu_second;
             turned.mu_second = 0.0;
@@ -172,7 +192,7 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
         r = scaled_r, v = scaled_v;
         for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
     }
-    const Parts p = parts_of(law);
+    const BoundedParts p = parts_of(law);
     double length[3];
     for (int g = 0; g < p.count; ++g) {
         x[0] -= rho * p.part[g].mu * norm(v + p.part[g].first, p.part[g].size);
@@ -189,13 +209,14 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
     return sum;
 }
 
+/// ‖F‖ / max(ρ‖q‖, ‖r‖); ‖F‖ itself if both are zero.
 double relative(double defect, double rho, double q_norm, double r_norm) {
     if (std::isnan(defect)) return std::numeric_limits<double>::infinity();
     const double scale = std::max(rho * q_norm, r_norm);
     return scale > 0.0 ? defect / scale : defect;
 }
 
-/// 1/mean(diag M); matrices whose diagonal says nothing are measured by their largest entry.
+/// ρ = 1/mean(diag M). If that mean is not positive then 1/(largest entry), and 1 for a zero matrix.
 double step_of(double diagonal_mean, std::span<const double> entries) {
     if (diagonal_mean > 0.0 && std::isfinite(diagonal_mean) && std::isfinite(1.0 / diagonal_mean))
         return 1.0 / diagonal_mean;
@@ -209,7 +230,7 @@ double step_of(double diagonal_mean, std::span<const double> entries) {
 namespace {
 
 struct Defect {
-    double F = 0.0, rho = 1.0, q = 0.0, r = 0.0;  // norms
+    double F = 0.0, rho = 1.0, q = 0.0, r = 0.0;  // ‖F‖, ρ, ‖q‖, ‖r‖
 };
 
 Defect defect(const FrictionProblem& p, std::span<const double> r, std::span<double> v) {
@@ -233,17 +254,21 @@ Defect defect(const FrictionProblem& p, std::span<const double> r, std::span<dou
 }
 
 double verdict_of(const Defect& d) {
-    const bool far = d.r > 1e3 * d.rho * d.q && d.q > 0.0;
-    const bool rounding = d.F <= 1e4 * std::numeric_limits<double>::epsilon() * d.r && d.F <= 1e-3 * d.rho * d.q;
+    constexpr double far_ratio = 1e3;                // ‖r‖ > far_ratio ρ‖q‖: r may have diverged
+    constexpr double rounding_of_r = 1e4 * epsilon;  // ‖F‖ <= rounding_of_r ‖r‖ is rounding of r
+    constexpr double small_against_q = 1e-3;  // … and ‖F‖ <= small_against_q ρ‖q‖ is small all the same
+    const bool far = d.r > far_ratio * d.rho * d.q && d.q > 0.0;
+    const bool rounding = d.F <= rounding_of_r * d.r && d.F <= small_against_q * d.rho * d.q;
     return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
 }
 
-/// w = M z + q. No column is left out for its zero: it may hold a NaN.
+/// w = M z + q. Columns with z = 0 are not skipped, because they may contain a NaN.
 void image(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w) {
     SALTUS_EXPECT(static_cast<Eigen::Index>(z.size()) == M.cols() && static_cast<Eigen::Index>(w.size()) == M.rows());
     const auto rows = static_cast<std::size_t>(M.rows());
     const double* const A = M.data();
-    if (rows > 16) {
+    constexpr std::size_t few_rows = 16;  // up to here the plain loop is faster than Eigen's product
+    if (rows > few_rows) {
         std::copy_n(q.data(), rows, w.data());
         Eigen::Map<Vector>(w.data(), M.rows()).noalias() += M * Eigen::Map<const Vector>(z.data(), M.cols());
         return;
@@ -267,7 +292,7 @@ void image(const Matrix& M, const Vector& q, std::span<const double> z, std::spa
     }
 }
 
-/// 1/mean(diag M), as for W.
+/// ρ = 1/mean(diag M) without overflow of the sum.
 double step_of(const Matrix& M) {
     const Eigen::Index n = std::min(M.rows(), M.cols());
     if (n == 0) return 1.0;
@@ -278,7 +303,7 @@ double step_of(const Matrix& M) {
     return step_of(mean, {M.data(), static_cast<std::size_t>(M.size())});
 }
 
-/// step(i, x) is what component i changes by in a step of length x and the projection after it.
+/// Defect of a complementarity problem. `step(i, x)` returns z_i − P(z_i − x), the i-th component of the natural map.
 template <class Step>
 Defect plain_defect(const Matrix& M, const Vector& q, std::span<const double> z, std::span<double> w, Step step) {
     Defect d;
@@ -294,7 +319,8 @@ Defect plain_defect(const Matrix& M, const Vector& q, std::span<const double> z,
     for (const double x : z) z_squares += x * x;
     d.F = std::isfinite(total) ? std::sqrt(sum) : std::numeric_limits<double>::infinity();
     const auto root = [](double squares, const double* x, std::size_t n) {
-        return squares > 1e-250 && squares < 1e250 ? std::sqrt(squares) : norm(x, static_cast<int>(n));
+        const bool safe = squares > smallest_safe_square && squares < largest_safe_square;
+        return safe ? std::sqrt(squares) : norm(x, static_cast<int>(n));
     };
     d.q = root(q_squares, q.data(), w.size());
     d.r = root(z_squares, z.data(), z.size());
@@ -306,7 +332,7 @@ Defect defect(const LinearComplementarity& p, std::span<const double> z, std::sp
 }
 
 Defect defect(const MixedComplementarity& p, std::span<const double> z, std::span<double> w) {
-    // More free rows than free unknowns: the complementary rows are the last ones, with the last unknowns.
+    // Surplus equations come first: row i belongs to the unknown i − shift.
     const auto shift = static_cast<std::size_t>(p.M.rows() - p.M.cols());
     return plain_defect(p.M, p.q, z, w, [&](std::size_t i, double x) {
         return p.free[i] ? x : z[i - shift] - std::max(0.0, z[i - shift] - x);

@@ -5,25 +5,27 @@
 
 #include "saltus/solvers/problem.hpp"
 
+// The measure by which every result is judged. It shares no code with the methods that it judges.
+
 namespace saltus::solvers {
 
-/// How far r is from solving the problem, free of units: with F = r − P_K(r − ρ (v + μ‖v_T‖ n)), ρ = 1/mean(diag W),
-///     ‖F‖ / max(ρ‖q‖, ‖r‖).
-/// Zero exactly for solutions. Written for itself: it shares no code with the methods it judges.
+/// Distance of r from a solution, unit-free. With ρ = 1/mean(diag W) and the natural map
+///     F(r) = r − P_K(r − ρ v̂),    v̂ = v + (support of the friction forces) n   (problem.hpp)
+/// the residual is ‖F‖ / max(ρ‖q‖, ‖r‖). It is zero exactly for solutions. It is infinite if F is NaN.
 double residual(const FrictionProblem& problem, std::span<const double> r);
 
-/// The same with `scratch`, as long as r, in place of memory of its own.
+/// The same without allocation. `scratch` has the length of r and receives v = W r + q.
 double residual(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 
-/// The residual that decides whether r counts as a solution. It is the one above, but for an r that ran away: when
-/// ‖r‖ is thousands of times ρ‖q‖ and ‖F‖ is more than rounding of r or not small against ρ‖q‖, a small quotient only
-/// says that r is large (two walls that close on each other have no solution, but ever better quotients). Then it is
-/// ‖F‖/(ρ‖q‖).
+/// The measure that decides whether r counts as a solution; `scratch` receives v. It equals `residual` unless the
+/// iterate diverged. If ‖r‖ exceeds ρ‖q‖ by more than a factor 1000, then a small ‖F‖/‖r‖ may only mean that r is
+/// large: two walls that close on a body have no solution, but the quotient falls for ever as r grows. In that case the
+/// value is ‖F‖/(ρ‖q‖), except if ‖F‖ is both rounding of r and small against ρ‖q‖.
 double verdict(const FrictionProblem& problem, std::span<const double> r);
 double verdict(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 
-/// The same with K = ℝ⁺, ℝ × ℝ⁺ and a box; infinite where the problem holds a NaN or an infinity, or bounds cross. A w
-/// is as long as q and receives M z + q.
+/// The same measures for complementarity problems, with K = ℝ⁺, ℝ × ℝ⁺, and the box [lower, upper]. They are infinite
+/// if the problem contains a NaN or an infinity or if bounds cross. `w` has the length of q and receives M z + q.
 double residual(const LinearComplementarity& problem, std::span<const double> z);
 double residual(const MixedComplementarity& problem, std::span<const double> z);
 double residual(const Relay& problem, std::span<const double> z);

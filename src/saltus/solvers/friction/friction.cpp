@@ -19,7 +19,7 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
 namespace {
 
-/// x − x is zero, or NaN where x is not finite; four sums, which go side by side.
+/// True if all values are finite. x − x is 0 for finite x and NaN otherwise; four independent sums for speed.
 bool finite(std::span<const double> values) {
     double sum[4] = {};
     std::size_t k = 0;
@@ -32,6 +32,8 @@ bool finite(std::span<const double> values) {
 }  // namespace
 
 int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, Workspace::State& w, std::vector<double>& r) {
+    constexpr double progress = 0.999;     // a residual above this share of the best one is no progress
+    constexpr int max_idle_sweeps = 1000;  // sweeps without progress after which the method gives up
     w.sweeper.prepare(p);
     w.sweep_best = r;
     double best_defect = residual(p, r, w.scratch);
@@ -40,12 +42,12 @@ int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, Workspace:
         const int until = std::min(method.max_sweeps, sweeps + batch);
         for (; sweeps < until; ++sweeps) w.sweeper.sweep(p, r);
         const double now = residual(p, r, w.scratch);
-        idle = now < 0.999 * best_defect ? 0 : idle + batch;
+        idle = now < progress * best_defect ? 0 : idle + batch;
         if (now < best_defect) {
             best_defect = now;
             w.sweep_best = r;
         }
-        if (idle > 1000) break;  // a thousand sweeps without progress
+        if (idle > max_idle_sweeps) break;
         batch = std::min(2 * batch, std::max(1, method.check_every));
     }
     r = w.sweep_best;
@@ -62,6 +64,7 @@ void conclude(const std::vector<double>& r, const std::vector<double>& v, double
 
 namespace {
 
+/// Judges w.r, the result of the one method `name`.
 void conclude_single(const FrictionProblem& p, std::string_view name, int iterations, double tolerance,
                      Status otherwise, Workspace::State& w, Solution& s) {
     const double defect = verdict(p, w.r, w.scratch);
@@ -114,7 +117,7 @@ void solve_orthotropic(const FrictionProblem& p, const FrictionMethod& method, W
                        std::span<const double> guess) {
     Isotropic& isotropic = workspace.state().isotropic;
     isotropic.take(p, guess);
-    // A little better than asked for, so that it is good enough in the coordinates of the problem.
+    // The residual in the original coordinates may be larger than in the isotropic ones: ask for ten times less.
     const double tolerance = std::visit([](const auto& m) { return m.tolerance; }, method);
     FrictionMethod stricter = method;
     std::visit([](auto& m) { m.tolerance *= 0.1; }, stricter);
@@ -123,7 +126,7 @@ void solve_orthotropic(const FrictionProblem& p, const FrictionMethod& method, W
     isotropic.back(s);
     p.W.multiply(s.r, s.v);
     for (std::size_t i = 0; i < s.r.size(); ++i) s.v[i] += p.q[i];
-    // The verdict is passed on the problem itself.
+    // The status is decided by the original problem.
     s.residual = verdict(p, s.r, workspace.state().scratch);
     if (s.residual <= tolerance)
         s.status = Status::converged;

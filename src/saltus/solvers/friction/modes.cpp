@@ -16,17 +16,22 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double accuracy = 1e-10;
+constexpr double accepted_residual = 1e-10;  // residual(r) <= this: r is a solution
+constexpr double same_solution = 1e-8;  // max|r − r'| <= this · max(‖r‖, ‖r'‖): r and r' are one solution
+constexpr double consistent_system = 1e-9;  // ‖A x − b‖ <= this · max(‖b‖, ‖x‖): a singular system is solvable
+constexpr double vanishing_leading = 1e-14;  // leading coefficient <= this · sum of all: the quartic degenerates
+constexpr int max_rows = 60;                 // each mode costs a dense factorisation of this size
 
-enum Mode { open, stick, slip_right, slip_left };  // slip_right: v_T >= 0, r_T = −bound
+/// State of one block. slip_right: v_T >= 0 and r_T = −bound. slip_left: v_T <= 0 and r_T = bound.
+enum Mode { open, stick, slip_right, slip_left };
 
-/// The modes of a law; empty when it has more than finitely many.
+/// The modes of a law; empty if it has infinitely many.
 std::vector<Mode> modes_of(const Law& law, int size) {
     switch (law.kind) {
         case LawKind::bilateral: return {stick};
         case LawKind::unilateral: return {open, stick};
         case LawKind::friction2:
-            if (law.mu == 0.0) return {open, slip_right};  // without friction the directions are one mode
+            if (law.mu == 0.0) return {open, slip_right};  // without friction all closed modes are the same
             return {open, stick, slip_right, slip_left};
         case LawKind::slider:
             if (size == 1) return {stick, slip_right, slip_left};
@@ -39,16 +44,19 @@ double length(const std::vector<double>& x) {
     return Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size())).norm();
 }
 
+/// Adds a solution unless it is known already.
 void add(AllSolutions& all, std::vector<double> r) {
     for (const std::vector<double>& known : all.r) {
         double difference = 0.0;
         for (std::size_t i = 0; i < r.size(); ++i) difference = std::max(difference, std::abs(r[i] - known[i]));
-        if (difference <= 1e-8 * std::max(length(r), length(known))) return;
+        if (difference <= same_solution * std::max(length(r), length(known))) return;
     }
     all.r.push_back(std::move(r));
 }
 
-/// The law of one block in one mode as rows A r = b of the linear system, with v = W r + q.
+/// The law of one block in one mode as rows of the linear system A r = b, with v = W r + q:
+///     open   r = 0                      stick  v = 0, that is W r = −q
+///     slip   v_N = 0, r_T = ∓μ r_N      slip of a slider  r = ∓bound
 void mode_rows(const FrictionProblem& p, int a, Mode mode, const Matrix& W, const Vector& q, Matrix& A, Vector& b) {
     const Law& law = p.laws[static_cast<std::size_t>(a)];
     const Index first = p.W.start[static_cast<std::size_t>(a)], n = p.W.block_size(a);
@@ -75,7 +83,8 @@ void mode_rows(const FrictionProblem& p, int a, Mode mode, const Matrix& W, cons
     }
 }
 
-void go_through_modes(const FrictionProblem& p, const std::vector<std::vector<Mode>>& choices, AllSolutions& all) {
+/// Examines every combination of modes. Solutions are accepted by their residual, which also checks the inequalities.
+void enumerate_modes(const FrictionProblem& p, const std::vector<std::vector<Mode>>& choices, AllSolutions& all) {
     const Index n = p.W.rows();
     const Matrix W = to_dense(p.W);
     const Eigen::Map<const Vector> q(p.q.data(), n);
@@ -87,15 +96,15 @@ void go_through_modes(const FrictionProblem& p, const std::vector<std::vector<Mo
         Vector b = Vector::Zero(n);
         for (std::size_t a = 0; a < choices.size(); ++a)
             mode_rows(p, static_cast<int>(a), choices[a][choice[a]], W, q, A, b);
-        // Rows scaled to 1, so that the rank means something.
+        // Rows are scaled to a largest element of 1, so that the numerical rank does not depend on units.
         for (Index i = 0; i < n; ++i)
             if (const double size = A.row(i).cwiseAbs().maxCoeff(); size > 0.0) A.row(i) /= size, b(i) /= size;
         const Eigen::FullPivLU<Matrix> lu(A);
         const Vector x = lu.solve(b);
-        const bool consistent = (A * x - b).norm() <= 1e-9 * std::max(b.norm(), x.norm());
+        const bool consistent = (A * x - b).norm() <= consistent_system * std::max(b.norm(), x.norm());
         if (x.allFinite() && consistent) {
             std::vector<double> r(x.data(), x.data() + n);
-            if (residual(p, r) <= accuracy)
+            if (residual(p, r) <= accepted_residual)
                 add(all, std::move(r));
             else if (lu.rank() < n)
                 all.complete = false;
@@ -108,16 +117,20 @@ void go_through_modes(const FrictionProblem& p, const std::vector<std::vector<Mo
     }
 }
 
-/// Slip along d = (cos θ, sin θ): r = r_N (1, −μ d), v_T parallel to d. v_T × d = 0 is a trigonometric polynomial of
-/// degree 2 in θ, a quartic in e^{iθ}.
-void go_through_directions(const FrictionProblem& p, AllSolutions& all) {
+/// One spatial contact: open, stick, and slip along d = (cos θ, sin θ). Slip has r = r_N (1, −μ d), v_N = 0 and v_T
+/// parallel to d. v_N = 0 gives r_N = −q_N/D(θ) with D = W_NN − μ W_NT·d. Inserted into v_T, each component i is
+///     D v_Ti = q_i W_NN − q_N W_iN − μ [(q_i W_NT1 − q_N W_iT1) cos θ + (q_i W_NT2 − q_N W_iT2) sin θ],
+/// and v_T × d = 0 is a trigonometric polynomial of degree 2 in θ. With e^{iθ} as the unknown it is a quartic, solved
+/// by the eigenvalues of its companion matrix and polished by Newton steps in θ. Directions opposite to the slip and
+/// complex roots are refused by the residual.
+void enumerate_slip_directions(const FrictionProblem& p, AllSolutions& all) {
     const double* const W = p.W.values.data();
     const std::vector<double>& q = p.q;
     const double mu = p.laws[0].mu;
     all.modes = 3;
     all.complete = true;
     const auto check = [&](std::vector<double> r) {
-        if (std::isfinite(length(r)) && residual(p, r) <= accuracy) add(all, std::move(r));
+        if (std::isfinite(length(r)) && residual(p, r) <= accepted_residual) add(all, std::move(r));
     };
     check({0.0, 0.0, 0.0});
     const Eigen::Matrix3d D = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(W);
@@ -126,14 +139,14 @@ void go_through_directions(const FrictionProblem& p, AllSolutions& all) {
     check({stick(0), stick(1), stick(2)});
     if (lu.rank() < 3) all.complete = false;
 
-    // v_T D(θ) = a + b cos θ + c sin θ for each component, D = W_NN − μ W_NT·d
+    // Coefficients of 1, cos θ, sin θ in D v_Ti.
     const auto component = [&](int i) {
         const double qi = q[static_cast<std::size_t>(i)];
         return std::array<double, 3>{qi * W[0] - q[0] * W[3 * i], -mu * (qi * W[1] - q[0] * W[3 * i + 1]),
                                      -mu * (qi * W[2] - q[0] * W[3 * i + 2])};
     };
     const auto one = component(1), two = component(2);
-    // cos·two − sin·one = a0 + a1 cos + b1 sin + a2 cos 2θ + b2 sin 2θ
+    // v_T × d: two cos θ − one sin θ = a0 + a1 cos θ + b1 sin θ + a2 cos 2θ + b2 sin 2θ.
     const double a1 = two[0], b1 = -one[0];
     const double a0 = 0.5 * (two[1] - one[2]), a2 = 0.5 * (two[1] + one[2]), b2 = 0.5 * (two[2] - one[1]);
     const auto value = [&](double t) {
@@ -142,25 +155,26 @@ void go_through_directions(const FrictionProblem& p, AllSolutions& all) {
     const auto slope = [&](double t) {
         return -a1 * std::sin(t) + b1 * std::cos(t) - 2 * a2 * std::sin(2 * t) + 2 * b2 * std::cos(2 * t);
     };
+    // The same as Σ_k coefficient[k] e^{i(k−2)θ}.
     using Complex = std::complex<double>;
     const std::array<Complex, 5> coefficient{Complex(a2, b2) / 2.0, Complex(a1, b1) / 2.0, a0, Complex(a1, -b1) / 2.0,
                                              Complex(a2, -b2) / 2.0};
     std::vector<double> angles;
     const double size = std::abs(a0) + std::hypot(a1, b1) + std::hypot(a2, b2);
-    if (std::abs(coefficient[4]) > 1e-14 * size) {
+    if (std::abs(coefficient[4]) > vanishing_leading * size) {
         Eigen::Matrix4cd companion = Eigen::Matrix4cd::Zero();
         for (int i = 0; i < 3; ++i) companion(i + 1, i) = 1.0;
         for (int i = 0; i < 4; ++i) companion(i, 3) = -coefficient[static_cast<std::size_t>(i)] / coefficient[4];
         const Eigen::ComplexEigenSolver<Eigen::Matrix4cd> solver(companion, false);
         for (int i = 0; i < 4; ++i) angles.push_back(std::arg(solver.eigenvalues()(i)));
-    } else {  // a1 cos + b1 sin = −a0
+    } else {  // a2 = b2 = 0: a1 cos θ + b1 sin θ = −a0
         const double amplitude = std::hypot(a1, b1);
         if (amplitude > 0.0 && std::abs(a0) <= amplitude)
             for (const double sign : {-1.0, 1.0})
                 angles.push_back(std::atan2(b1, a1) + sign * std::acos(-a0 / amplitude));
     }
     for (double t : angles) {
-        for (int k = 0; k < 5; ++k)
+        for (int k = 0; k < 5; ++k)  // five Newton steps of at most 0.1 rad
             if (const double s = slope(t); s != 0.0) t -= std::clamp(value(t) / s, -0.1, 0.1);
         const double c = std::cos(t), s = std::sin(t);
         const double normal = -q[0] / (W[0] - mu * (W[1] * c + W[2] * s));
@@ -170,10 +184,10 @@ void go_through_directions(const FrictionProblem& p, AllSolutions& all) {
 
 }  // namespace
 
-AllSolutions all_solutions(const FrictionProblem& p, int most_modes) {
+AllSolutions all_solutions(const FrictionProblem& p, int max_modes) {
     AllSolutions all;
     if (p.contacts() == 1 && p.laws[0].kind == LawKind::friction3 && !orthotropic(p.laws[0])) {
-        go_through_directions(p, all);
+        enumerate_slip_directions(p, all);
     } else {
         std::vector<std::vector<Mode>> choices;
         double count = 1.0;
@@ -181,8 +195,8 @@ AllSolutions all_solutions(const FrictionProblem& p, int most_modes) {
             choices.push_back(modes_of(p.laws[static_cast<std::size_t>(a)], p.W.block_size(a)));
             count *= static_cast<double>(choices.back().size());
         }
-        if (count < 1.0 || count > most_modes || p.W.rows() > 60) return all;
-        go_through_modes(p, choices, all);
+        if (count < 1.0 || count > max_modes || p.W.rows() > max_rows) return all;
+        enumerate_modes(p, choices, all);
     }
     std::stable_sort(all.r.begin(), all.r.end(), [](const auto& x, const auto& y) { return length(x) < length(y); });
     return all;

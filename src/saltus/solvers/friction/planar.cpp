@@ -10,7 +10,7 @@ namespace {
 
 using Eigen::Index;
 
-/// Unknowns of the complementarity problem that a law brings; -1: not of this kind.
+/// Number of complementarity unknowns of a law: r_N, or r_N, λ_R, v_L, or λ_R, v_L. -1 if the law is not planar.
 int unknowns(const Law& law, int size) {
     switch (law.kind) {
         case LawKind::bilateral: return 0;
@@ -41,7 +41,7 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
     PlanarComplementarity c;
     c.A = Matrix::Zero(rows, n);
     c.offset = Vector::Zero(rows);
-    // r = A z + offset but for the bilateral rows.
+    // r = A z + offset on all rows but the bilateral ones: r_T = λ_R − μ r_N, and λ_R − bound for a slider.
     Index z = 0;
     for (int a = 0; a < p.contacts(); ++a) {
         const Law& law = p.laws[static_cast<std::size_t>(a)];
@@ -58,7 +58,7 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
         }
         z += unknowns(law, p.W.block_size(a));
     }
-    // W_ff r_f = −(W A z + W offset + q)_f
+    // Bilateral rows f: v_f = 0 gives W_ff r_f = −(W A z + W offset + q)_f, linear in z.
     if (!free.empty()) {
         const auto k = static_cast<Index>(free.size());
         Matrix Wff(k, k), right(k, n);
@@ -80,6 +80,7 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
             c.offset(free[static_cast<std::size_t>(i)]) = -x(i);
         }
     }
+    // Rows of w = M z + q:  v_N;  v_R = v_T + v_L;  λ_L = 2 μ r_N − λ_R, or 2 bound − λ_R for a slider.
     const Matrix WA = W * c.A;
     const Vector constant = W * c.offset + q;
     c.problem.M = Matrix::Zero(n, n);

@@ -8,17 +8,20 @@
 
 namespace saltus::solvers {
 
-/// Planar friction as a linear complementarity problem. With λ_R = μ r_N + r_T and λ_L = μ r_N − r_T, v_T = v_R − v_L,
-///     0 <= v_N ⊥ r_N >= 0,   0 <= v_R ⊥ λ_R >= 0,   0 <= λ_L ⊥ v_L >= 0,
-/// unknown r_N, λ_R and v_L; a slider is the same with its bound for μ r_N. Bilateral rows are eliminated.
+/// Planar friction as a linear complementarity problem. With λ_R = μ r_N + r_T, λ_L = μ r_N − r_T and the split
+/// v_T = v_R − v_L of the slip velocity into nonnegative parts, Coulomb's law is
+///     0 <= v_N ⊥ r_N >= 0,   0 <= v_R ⊥ λ_R >= 0,   0 <= λ_L ⊥ v_L >= 0.
+/// The unknowns z of a contact are r_N, λ_R and v_L. A slider has the same form with its bound in the place of μ r_N
+/// and the unknowns λ_R and v_L. Bilateral rows are eliminated.
 struct PlanarComplementarity {
     LinearComplementarity problem;
-    Matrix A;  ///< r = A z + offset
-    Vector offset;
+    Matrix A;       ///< r = A z + offset
+    Vector offset;  ///< reactions at z = 0
 
-    /// Nothing for problems with other laws, or whose bilateral rows cannot be eliminated.
+    /// Empty if the problem has other laws, or if the bilateral rows of W are singular and cannot be eliminated.
     static std::optional<PlanarComplementarity> of(const FrictionProblem& problem);
 
+    /// The reactions r = A z + offset.
     std::vector<double> reactions(const std::vector<double>& z) const;
 };
 

@@ -15,7 +15,11 @@ namespace saltus::solvers {
 
 namespace {
 
-/// B becomes the inverse of A, which is destroyed, by Gauss–Jordan with row pivots; false when singular to rounding.
+/// A pivot of a diagonal block counts as zero below this share of the block's largest element. It is far below
+/// rounding: nearly singular blocks are factorised, and the caller's residual check decides.
+constexpr double smallest_pivot = std::numeric_limits<double>::epsilon() * 1e-3;
+
+/// B = A⁻¹ by Gauss–Jordan elimination with row pivots; A is destroyed. False if A is singular.
 bool invert(double* A, double* B, int n) {
     double largest = 0.0;
     for (int i = 0; i < n * n; ++i) {
@@ -28,7 +32,7 @@ bool invert(double* A, double* B, int n) {
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
             if (std::abs(A[i * n + k]) > std::abs(A[pivot * n + k])) pivot = i;
-        if (!(std::abs(A[pivot * n + k]) > std::numeric_limits<double>::epsilon() * 1e-3 * largest)) return false;
+        if (!(std::abs(A[pivot * n + k]) > smallest_pivot * largest)) return false;
         if (pivot != k)
             for (int j = 0; j < n; ++j) {
                 std::swap(A[k * n + j], A[pivot * n + j]);
@@ -46,7 +50,7 @@ bool invert(double* A, double* B, int n) {
     return true;
 }
 
-/// Fill-reducing order of the blocks: new position -> block.
+/// Fill-reducing order of the blocks (approximate minimum degree): the block eliminated at each position.
 std::vector<int> elimination_order(int blocks, const std::vector<std::vector<int>>& neighbours) {
     std::vector<int> order(ix(blocks));
     if (blocks <= 2) {
@@ -68,16 +72,10 @@ std::vector<int> elimination_order(int blocks, const std::vector<std::vector<int
 
 }  // namespace
 
-bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double most) {
-    const bool seen = seen_start_ == W.start && seen_row_start_ == W.row_start && seen_column_ == W.block_column &&
-                      std::equal(extra.begin(), extra.end(), seen_extra_.begin(), seen_extra_.end());
-    if (seen && (usable_ || numbers_ > most)) return numbers_ <= most;
-    seen_start_ = W.start;
-    seen_row_start_ = W.row_start;
-    seen_column_ = W.block_column;
-    seen_extra_.assign(extra.begin(), extra.end());
-    usable_ = false;
+namespace {
 
+/// Blocks coupled to each block by W or `extra`, ascending, without the block itself.
+std::vector<std::vector<int>> neighbours_of(const BlockMatrix& W, std::span<const std::pair<int, int>> extra) {
     const int n = W.blocks();
     std::vector<std::vector<int>> neighbours(ix(n));
     const auto join = [&](int a, int b) {
@@ -92,6 +90,26 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     }
+    return neighbours;
+}
+
+}  // namespace
+
+bool BlockLU::same_pattern(const BlockMatrix& W, std::span<const std::pair<int, int>> extra) const {
+    return seen_start_ == W.start && seen_row_start_ == W.row_start && seen_column_ == W.block_column &&
+           std::equal(extra.begin(), extra.end(), seen_extra_.begin(), seen_extra_.end());
+}
+
+bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double max_numbers) {
+    if (same_pattern(W, extra) && (usable_ || numbers_ > max_numbers)) return numbers_ <= max_numbers;
+    seen_start_ = W.start;
+    seen_row_start_ = W.row_start;
+    seen_column_ = W.block_column;
+    seen_extra_.assign(extra.begin(), extra.end());
+    usable_ = false;
+
+    const int n = W.blocks();
+    const Columns neighbours = neighbours_of(W, extra);
     old_of_ = elimination_order(n, neighbours);
     new_of_.assign(ix(n), 0);
     size_.assign(ix(n), 0);
@@ -100,9 +118,27 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
         size_[ix(k)] = W.block_size(old_of_[ix(k)]);
     }
     start_ = W.start;
+    Columns below(ix(n));
+    if (!symbolic_factors(neighbours, max_numbers, below)) return false;
+    lay_out_panels(below);
+    usable_ = true;
 
-    // Pattern of the columns of L from top to bottom: its own and that of the columns eliminated into it.
-    std::vector<std::vector<int>> below(ix(n)), children(ix(n));
+    of_entry_.resize(W.block_column.size());
+    row_of_entry_.resize(W.block_column.size());
+    for (int a = 0; a < n; ++a)
+        for (int e = W.row_start[ix(a)]; e < W.row_start[ix(a) + 1]; ++e) {
+            of_entry_[ix(e)] = find(new_of_[ix(a)], new_of_[ix(W.block_column[ix(e)])]);
+            row_of_entry_[ix(e)] = new_of_[ix(a)];
+        }
+    return true;
+}
+
+/// The pattern of each column k of L: its neighbours below k, and the rows of all columns whose first row below the
+/// diagonal is k (the children of k in the elimination tree), because eliminating those fills them in. Counts numbers
+/// and work; false if there are more than `max_numbers` numbers.
+bool BlockLU::symbolic_factors(const Columns& neighbours, double max_numbers, Columns& below) {
+    const int n = static_cast<int>(size_.size());
+    Columns children(ix(n));
     numbers_ = 0.0;
     work_ = 0.0;
     std::vector<int> mark(ix(n), -1);
@@ -124,9 +160,15 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
         for (const int row : list) rows += size_of(row);
         numbers_ += size_of(k) * (size_of(k) + 2.0 * rows);
         work_ += size_of(k) * (rows + size_of(k)) * (rows + size_of(k));
-        if (numbers_ > most) return false;
+        if (numbers_ > max_numbers) return false;
     }
-    std::vector<std::vector<int>> before(ix(n));  // rows of L
+    return true;
+}
+
+/// Memory of the factors: for each block row one panel with its blocks of L, the diagonal block and its blocks of U.
+void BlockLU::lay_out_panels(const Columns& below) {
+    const int n = static_cast<int>(size_.size());
+    Columns before(ix(n));  // pattern of the block rows of L
     for (int k = 0; k < n; ++k)
         for (const int row : below[ix(k)]) before[ix(row)].push_back(k);
 
@@ -158,20 +200,10 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
     }
     values_.assign(total, 0.0);
     inverse_.assign(inverses, 0.0);
-    trivial_.assign(ix(n), 0);
+    identity_.assign(ix(n), 0);
     position_.assign(ix(n), -1);
     const int largest = n > 0 ? *std::max_element(size_.begin(), size_.end()) : 0;
     scratch_.assign(ix(largest) * ix(largest) + ix(largest), 0.0);
-    usable_ = true;
-
-    of_entry_.resize(W.block_column.size());
-    row_of_entry_.resize(W.block_column.size());
-    for (int a = 0; a < n; ++a)
-        for (int e = W.row_start[ix(a)]; e < W.row_start[ix(a) + 1]; ++e) {
-            of_entry_[ix(e)] = find(new_of_[ix(a)], new_of_[ix(W.block_column[ix(e)])]);
-            row_of_entry_[ix(e)] = new_of_[ix(a)];
-        }
-    return true;
 }
 
 int BlockLU::find(int i, int j) const {
@@ -187,7 +219,7 @@ BlockLU::View BlockLU::view(int row, int entry) {
 
 void BlockLU::clear() {
     std::fill(values_.begin(), values_.end(), 0.0);
-    std::fill(trivial_.begin(), trivial_.end(), char{0});
+    std::fill(identity_.begin(), identity_.end(), char{0});
 }
 
 BlockLU::View BlockLU::at_entry(int entry) { return view(row_of_entry_[ix(entry)], of_entry_[ix(entry)]); }
@@ -197,15 +229,17 @@ BlockLU::View BlockLU::at(int a, int b) {
     return view(i, a == b ? diagonal_[ix(i)] : find(i, new_of_[ix(b)]));
 }
 
-void BlockLU::make_identity(int a) { trivial_[ix(new_of_[ix(a)])] = 1; }
+void BlockLU::make_identity(int a) { identity_[ix(new_of_[ix(a)])] = 1; }
 
+/// Eliminates block row i against the finished rows k < i and inverts its diagonal block D. With the inverted diagonal
+/// D_k⁻¹ of row k:  L_ik = A_ik D_k⁻¹,  A_ij ← A_ij − L_ik U_kj for j > k.
 bool BlockLU::eliminate(int i) {
     const int m = size_of(i), width = width_[ix(i)];
     double* const panel = values_.data() + panel_[ix(i)];
     for (int e = row_start_[ix(i)]; e < row_start_[ix(i) + 1]; ++e) position_[ix(column_[ix(e)])] = e;
     for (int e = row_start_[ix(i)]; e < diagonal_[ix(i)]; ++e) {
         const int k = column_[ix(e)];
-        if (trivial_[ix(k)] != 0) continue;  // its inverse is the unit matrix and there is nothing to the right
+        if (identity_[ix(k)] != 0) continue;  // D_k = 1 and U_kj = 0: nothing changes
         const int s = size_of(k);
         double* const L = panel + shift_[ix(e)];
         bool zero = true;
@@ -224,7 +258,7 @@ bool BlockLU::eliminate(int i) {
                 for (int l = 0; l < s; ++l) sum += old[r * s + l] * inverse[l * s + c];
                 L[r * width + c] = sum;
             }
-        // Runs of blocks that are neighbours in both rows.
+        // Blocks that are neighbours in both rows are subtracted in one call.
         const double* const pivot = values_.data() + panel_[ix(k)];
         const int last = row_start_[ix(k) + 1];
         for (int f = diagonal_[ix(k)] + 1; f < last;) {
@@ -246,7 +280,7 @@ bool BlockLU::eliminate(int i) {
 bool BlockLU::factorise() {
     const int n = static_cast<int>(size_.size());
     for (int i = 0; i < n; ++i)
-        if (trivial_[ix(i)] == 0 && !eliminate(i)) return false;
+        if (identity_[ix(i)] == 0 && !eliminate(i)) return false;
     return true;
 }
 
@@ -268,9 +302,9 @@ void BlockLU::solve(std::span<const double> b, std::span<double> x) {
     };
     std::copy(b.begin(), b.end(), x.begin());
     for (int i = 0; i < n; ++i)
-        if (trivial_[ix(i)] == 0) subtract(i, row_start_[ix(i)], diagonal_[ix(i)], part(i));
+        if (identity_[ix(i)] == 0) subtract(i, row_start_[ix(i)], diagonal_[ix(i)], part(i));
     for (int i = n - 1; i >= 0; --i) {
-        if (trivial_[ix(i)] != 0) continue;
+        if (identity_[ix(i)] != 0) continue;
         const int m = size_of(i);
         double* const y = part(i);
         subtract(i, diagonal_[ix(i)] + 1, row_start_[ix(i) + 1], y);

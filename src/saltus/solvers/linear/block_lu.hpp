@@ -9,55 +9,68 @@
 
 namespace saltus::solvers {
 
-/// LU factors of a matrix of blocks. The pattern is ordered and analysed once; then factorising and solving allocate
-/// nothing. Pivots are chosen inside the diagonal blocks only, so the caller checks what comes out.
+/// Sparse LU factors of a block matrix. `analyse` orders the pattern once; after that filling, factorising and solving
+/// allocate nothing. Pivots are chosen only inside the diagonal blocks. The factors may therefore be inaccurate, and
+/// the caller must check the residual of each solution.
+///
+/// Use: analyse, then for each matrix clear, fill the blocks by `at_entry` and `at`, factorise, solve.
 class BlockLU {
 public:
-    /// Takes the pattern of W, made symmetric, with the blocks `extra` (row, column) added. A pattern already analysed
-    /// costs a comparison. False when the factors would hold more than `most` numbers; then nothing else may be called
-    /// until a larger `most` is allowed.
-    bool analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double most = 4e7);
+    /// Prepares the pattern of W, made symmetric, plus the blocks `extra` (row, column). If the pattern is the one of
+    /// the last call, this costs one comparison. Returns false if the factors would hold more than `max_numbers`
+    /// numbers; then no other function may be called before a successful `analyse`.
+    bool analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double max_numbers = 4e7);
 
-    double work() const { return work_; }  ///< multiplications of one factorisation
+    double work() const { return work_; }  ///< estimated multiplications of one factorisation
 
-    /// A block inside its row: element (i, j) at data[i * stride + j].
+    /// A block inside its block row: element (i, j) is data[i * stride + j].
     struct View {
         double* data;
         int stride;
     };
 
-    void clear();               ///< all blocks to zero, no row the unit matrix's
-    View at_entry(int entry);   ///< the block of an entry of W
-    View at(int a, int b);      ///< block (a, b) of the pattern
-    void make_identity(int a);  ///< row a is that of the unit matrix: costs nothing
+    void clear();               ///< Sets all blocks to zero and forgets `make_identity`.
+    View at_entry(int entry);   ///< The block of an entry of W.
+    View at(int a, int b);      ///< Block (a, b); it must be in the pattern.
+    void make_identity(int a);  ///< Makes block row a that of the unit matrix; such a row needs no elimination.
 
-    bool factorise();  ///< false when a diagonal block is singular
+    bool factorise();  ///< False if a diagonal block is singular to rounding.
+    /// Solves A x = b with the last factors. b and x may be the same memory.
     void solve(std::span<const double> b, std::span<double> x);
 
 private:
+    /// Columns of L below the diagonal, in elimination order.
+    using Columns = std::vector<std::vector<int>>;
+
     int size_of(int row) const { return size_[static_cast<std::size_t>(row)]; }
-    int find(int i, int j) const;  // the entry of a block
+    bool same_pattern(const BlockMatrix& W, std::span<const std::pair<int, int>> extra) const;
+    bool symbolic_factors(const Columns& neighbours, double max_numbers, Columns& below);
+    void lay_out_panels(const Columns& below);
+    int find(int i, int j) const;  // the entry of block (i, j)
     View view(int row, int entry);
     bool eliminate(int i);
 
-    // Rows and columns below are in elimination order. A block row is a panel, row-major over all its blocks, so that
-    // neighbouring blocks are eliminated in one go.
-    std::vector<int> new_of_, old_of_, size_, start_;  // start_: in the caller's numbering
-    std::vector<int> row_start_, diagonal_, column_;   // entries of L + U by rows; diagonal_: entry of the pivot block
-    std::vector<int> shift_;                           // of each entry's first column in its panel
-    std::vector<int> width_;                           // of each panel
-    std::vector<std::size_t> panel_;                   // offset of each panel
-    std::vector<std::size_t> inverse_at_;              // offset of each inverted pivot block
-    std::vector<int> of_entry_, row_of_entry_;         // entry here and block row of each entry of W
+    // Rows and columns below are in elimination order. The blocks of a block row form one row-major panel, so that
+    // neighbouring blocks are eliminated together.
+    std::vector<int> new_of_, old_of_;          // elimination position of each block of W, and the inverse
+    std::vector<int> size_;                     // rows of each block
+    std::vector<int> start_;                    // first row of each block, in the numbering of W
+    std::vector<int> row_start_, column_;       // entries of L + U by block rows, and the block column of each
+    std::vector<int> diagonal_;                 // entry of the diagonal block of each block row
+    std::vector<int> shift_;                    // first column of each entry inside its panel
+    std::vector<int> width_;                    // columns of each panel
+    std::vector<std::size_t> panel_;            // offset of each panel in values_
+    std::vector<std::size_t> inverse_at_;       // offset of each inverted diagonal block in inverse_
+    std::vector<int> of_entry_, row_of_entry_;  // for each entry of W: its entry and its block row here
     std::vector<double> values_, inverse_;
-    std::vector<char> trivial_;
-    std::vector<int> position_;  // scratch: entry of each column in the row at work
+    std::vector<char> identity_;  // 1 for block rows of the unit matrix
+    std::vector<int> position_;   // scratch: entry of each block column in the block row that is being eliminated
     std::vector<double> scratch_;
     double work_ = 0.0;
-    // What was analysed.
+    // The pattern of the last `analyse`.
     std::vector<int> seen_start_, seen_row_start_, seen_column_;
     std::vector<std::pair<int, int>> seen_extra_;
-    double numbers_ = 0.0;  // of the factors; of a pattern given up, those counted so far
+    double numbers_ = 0.0;  // numbers in the factors; if the analysis was given up, those counted until then
     bool usable_ = false;
 };
 

@@ -34,7 +34,7 @@ double BlockMatrix::diagonal_mean() const {
         const std::size_t n = ix(block_size(b));
         for (std::size_t i = 0; i < n; ++i) sum += values[offset[ix(entry)] + i * (n + 1)];
     }
-    if (!std::isfinite(sum)) {  // large entries: each its share
+    if (!std::isfinite(sum)) {  // the sum overflows: add the entries divided by their number
         sum = 0.0;
         for (int b = 0; b < blocks(); ++b)
             if (const int entry = find(b, b); entry >= 0)
@@ -47,7 +47,7 @@ double BlockMatrix::diagonal_mean() const {
 
 namespace {
 
-/// y += A x with sizes known at compile time.
+/// y += A x for an n × m block of a size known at compile time.
 template <int n, int m>
 inline void add_image(const double* A, const double* x, double* y) {
     for (int i = 0; i < n; ++i) {

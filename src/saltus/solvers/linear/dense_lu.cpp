@@ -11,7 +11,7 @@ namespace saltus::solvers {
 
 namespace {
 
-/// Up to this length a row by itself is less work than a panel of one.
+/// Up to this length of a row the plain loop is faster than a call of subtract_panel.
 constexpr int short_row = 48;
 
 }  // namespace
@@ -45,7 +45,7 @@ bool DenseLU::factorise() {
                 for (int j = 1; j <= width; ++j) A[i * n + k + j] -= l * f * A[k * n + k + j];
         }
     }
-    // A NaN outside the pivots may have met zeros only.
+    // A NaN outside the pivot columns may have been multiplied by zero rows only, so it is looked for at the end.
     return std::all_of(A, A + static_cast<std::size_t>(n) * static_cast<std::size_t>(n),
                        [](double x) { return std::isfinite(x); });
 }

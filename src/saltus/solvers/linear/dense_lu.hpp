@@ -6,22 +6,24 @@
 
 namespace saltus::solvers {
 
-/// LU factors with row pivots of a small or full matrix, row-major. Allocates only when it grows.
+/// LU factors with row pivots of a dense row-major matrix. Memory grows with the largest matrix and is reused.
 class DenseLU {
 public:
-    /// An n × n matrix of zeros to be filled by `at`.
+    /// Starts an n × n matrix of zeros, to be filled by `at`.
     void clear(int n);
     double& at(int i, int j) {
         return values_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(j)];
     }
 
-    bool factorise();  ///< false when singular or not finite
+    /// Replaces the matrix by its factors. False if it is singular or not finite; then `solve` must not be called.
+    bool factorise();
+    /// Solves A x = b. b and x may be the same memory.
     void solve(std::span<const double> b, std::span<double> x) const;
 
 private:
     int n_ = 0;
     std::vector<double> values_;
-    std::vector<int> pivot_;
+    std::vector<int> pivot_;  // row exchanged with row k in step k
 };
 
 }  // namespace saltus::solvers

@@ -12,9 +12,10 @@ namespace {
 
 using second_order::Cones;
 
+/// error/scale; 0 if the error is 0, also for scale 0.
 double over(double error, double scale) { return error == 0.0 ? 0.0 : error / scale; }
 
-/// Independent columns: A x = b has one solution or none, and any y with Aᵀy = c belongs to it.
+/// For independent columns A x = b has at most one solution, and any y with Aᵀy = c is a dual point of it.
 ProgramSolution only_point(const ConeProgram& p) {
     ProgramSolution s;
     s.x = least_squares(p.A, p.b);
@@ -60,13 +61,14 @@ ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
             return only;
         }
     }
-    // Cones with two edges at most are a linear program.
+    // Cones of size 1 and 2 have at most two extreme rays: the program is linear.
     if (std::all_of(p.cones.begin(), p.cones.end(), [](int n) { return n <= 2; })) return solve(p, method.rays);
     const ProgramSolution near = solve(p, method.interior);
     if (near.status == ProgramStatus::non_finite) return near;
-    // Good enough as it is, unless large x that balance each other hide what b is missed by.
-    const double enough = 10.0 * method.rays.tolerance;
-    if (worst(near) <= enough && (p.A * near.x - p.b).norm() <= 10.0 * enough * p.b.norm()) return near;
+    // Accept the interior point if it is accurate. The second condition compares with ‖b‖ alone: large components of x
+    // that balance each other could hide a violation of A x = b in the residual.
+    const double accepted = 10.0 * method.rays.tolerance;
+    if (worst(near) <= accepted && (p.A * near.x - p.b).norm() <= 10.0 * accepted * p.b.norm()) return near;
     ProgramSolution exact = solve(p, method.rays, near);
     exact.iterations += near.iterations;
     return exact;

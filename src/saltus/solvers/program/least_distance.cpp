@@ -16,18 +16,28 @@ using Eigen::Index;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-/// The columns with x > 0, kept as Q R with Q orthonormal to rounding, however near to dependent they are: what is
-/// decided by the residual b − Q Qᵀb is then decided by data changed by rounding at most.
-class Passive {
+/// Below this distance of the nonnegative least squares problem the polyhedron counts as empty (least_distance.hpp):
+/// the distance is 1/√(1 + s²) with s = ‖x − p‖/(worst violation).
+constexpr double empty_distance = 1e-7;
+
+/// The passive columns, those with x > 0, as factors Q R. Q is orthonormal to rounding, even if the columns are nearly
+/// dependent. Decisions based on the residual b − Q Qᵀb are therefore those of data changed by rounding at most.
+class PassiveColumns {
 public:
-    Passive(const Matrix& A, const Vector& b)
-        : A_(A), b_(b), most_(std::min(A.rows(), A.cols())), Q_(A.rows(), most_), R_(Matrix::Zero(most_, most_)) {}
+    PassiveColumns(const Matrix& A, const Vector& b)
+        : A_(A),
+          b_(b),
+          max_size_(std::min(A.rows(), A.cols())),
+          Q_(A.rows(), max_size_),
+          R_(Matrix::Zero(max_size_, max_size_)) {}
 
     Index size() const { return size_; }
     const std::vector<Index>& columns() const { return columns_; }
 
+    /// Adds column j; false if it depends on the passive ones to rounding. Three passes of Gram–Schmidt keep Q
+    /// orthonormal.
     bool append(Index j) {
-        if (size_ == most_) return false;
+        if (size_ == max_size_) return false;
         Vector rest = A_.col(j);
         const double length = rest.norm();
         Vector coordinates = Vector::Zero(size_);
@@ -46,7 +56,7 @@ public:
         return true;
     }
 
-    /// Drops the k-th of them; rotations make R triangular again.
+    /// Removes the k-th passive column; Givens rotations make R triangular again.
     void remove(Index k) {
         for (Index c = k; c + 1 < size_; ++c) R_.col(c) = R_.col(c + 1);
         R_.col(size_ - 1).setZero();
@@ -82,13 +92,14 @@ public:
 private:
     const Matrix& A_;
     const Vector& b_;
-    Index most_, size_ = 0;
+    Index max_size_, size_ = 0;
     Matrix Q_, R_;
     std::vector<Index> columns_;
 };
 
-/// From z to the least squares solution of the passive columns, as far as z >= 0 allows, dropping what becomes 0.
-void walk(Passive& passive, Vector& z) {
+/// Moves from z towards the least squares solution of the passive columns, as far as z >= 0 allows; columns that reach
+/// 0 are removed; repeated until the solution is reached.
+void walk(PassiveColumns& passive, Vector& z) {
     Vector target = passive.solution();
     while (passive.size() > 0 && target.minCoeff() <= 0.0) {
         double fraction = 1.0;
@@ -122,21 +133,22 @@ void walk(Passive& passive, Vector& z) {
 NonnegativeLeastSquares nonnegative_least_squares(const Matrix& A, const Vector& b) {
     SALTUS_EXPECT(A.rows() == b.size());
     NonnegativeLeastSquares result{Vector::Zero(A.cols()), b, b.norm()};
-    const double enough = 4.0 * epsilon * static_cast<double>(b.size() + 4) * result.distance;
+    const double negligible_distance = 4.0 * epsilon * static_cast<double>(b.size() + 4) * result.distance;
     const double longest = A.cols() == 0 || A.rows() == 0 ? 0.0 : A.colwise().norm().maxCoeff();
     if (!(longest > 0.0) || !std::isfinite(longest)) return result;
-    Passive passive(A, b);
+    PassiveColumns passive(A, b);
     std::vector<char> barred(static_cast<std::size_t>(A.cols()), 0);
     Vector z;
-    // A column that brought nothing is barred until another one shortens the residual: that, and the count, end it.
-    for (Index round = 0; round < 10 * (A.cols() + 4) && result.distance > enough; ++round) {
+    // The column with the largest gain −∂(½‖A x − b‖²)/∂x_j = (Aᵀ residual)_j becomes passive. A column that did not
+    // shorten the residual is barred until another one does. This and the limit on rounds guarantee termination.
+    for (Index round = 0; round < 10 * (A.cols() + 4) && result.distance > negligible_distance; ++round) {
         const Vector gain = A.transpose() * result.residual;
         Index best = -1;
-        double most = 16.0 * epsilon * static_cast<double>(b.size() + 4) * longest * result.distance;
+        double largest_gain = 16.0 * epsilon * static_cast<double>(b.size() + 4) * longest * result.distance;
         for (Index j = 0; j < A.cols(); ++j) {
-            if (barred[static_cast<std::size_t>(j)] || !(gain(j) > most)) continue;
+            if (barred[static_cast<std::size_t>(j)] || !(gain(j) > largest_gain)) continue;
             if (std::find(passive.columns().begin(), passive.columns().end(), j) != passive.columns().end()) continue;
-            most = gain(j);
+            largest_gain = gain(j);
             best = j;
         }
         if (best < 0) break;
@@ -166,22 +178,23 @@ LeastDistance least_distance(const Matrix& G, const Vector& h, const Vector& p) 
     const Vector shortfall = h - G * p;
     const double worst = shortfall.maxCoeff();
     if (!(worst > 0.0)) return result;
-    // Lawson and Hanson: let z >= 0 minimise ‖E z − f‖ with E = [Gᵀ; shortfallᵀ], in units of the worst shortfall, and
-    // f = (0, 1). Its residual (−Gᵀz, ρ = 1 − shortfallᵀz) gives x − p = Gᵀz/ρ; ρ = 0 means that z excludes every x.
+    // Lawson and Hanson's reduction. In units of the worst shortfall let z >= 0 minimise ‖E z − f‖ with
+    // E = [Gᵀ; shortfallᵀ] and f = (0, 1). Its residual is (−Gᵀz, ρ) with ρ = 1 − shortfallᵀz, and the optimality
+    // conditions Eᵀ residual <= 0 read G(Gᵀz/ρ) >= shortfall: x − p = Gᵀz/ρ. If ρ = 0, then z proves that no x exists.
     Matrix E(p.size() + 1, h.size());
     E.topRows(p.size()) = G.transpose();
     E.bottomRows(1) = shortfall.transpose() / worst;
-    // Rows that hold by far would give long columns, which never join: shortening a column changes z alone.
+    // Rows that are satisfied by a wide margin would give long columns. Scaling a column changes its z only.
     const Vector length = E.colwise().norm().cwiseMax(1.0);
     for (Index i = 0; i < h.size(); ++i) E.col(i) /= length(i);
     const NonnegativeLeastSquares dual = nonnegative_least_squares(E, Vector::Unit(p.size() + 1, p.size()));
     Vector z = dual.x.cwiseQuotient(length);
-    if (dual.distance < 1e-7) {
+    if (dual.distance < empty_distance) {
         result.feasible = false;
         result.multipliers = z;
         return result;
     }
-    // Once more from the rows that hold with equality.
+    // Solve again from the active rows, G_A (x − p) = shortfall_A, which removes the rounding of 1/ρ.
     std::vector<Index> active;
     for (Index i = 0; i < h.size(); ++i)
         if (z(i) > 0.0) active.push_back(i);

@@ -10,18 +10,18 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double noise = 64 * std::numeric_limits<double>::epsilon();  // of a sum, relative to its terms
+constexpr double noise = 64 * std::numeric_limits<double>::epsilon();  // rounding of a sum, relative to its terms
 
-/// Also of a matrix without columns, whose rows Eigen does not address.
+/// Σ_j |A_ij| of each row; zeros for a matrix without columns.
 Vector row_sums(const Matrix& A) { return A.cwiseAbs() * Vector::Ones(A.cols()); }
 
 double largest(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
-/// max over [lower, upper] of d x; terms with an infinite bound where d is only rounding count as 0.
-double most_within(double d, double lower, double upper, bool negligible) {
+/// max of d x over [lower, upper]. A d that is only rounding (|d| <= negligible) counts as 0 if the bound is infinite.
+double largest_within(double d, double lower, double upper, double negligible) {
     if (d == 0.0) return 0.0;
     const double bound = d > 0.0 ? upper : lower;
-    return std::isinf(bound) && negligible ? 0.0 : d * bound;
+    return std::isinf(bound) && std::abs(d) <= negligible ? 0.0 : d * bound;
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ void examine(const LinearProgram& p, ProgramSolution& s) {
     }
     s.dual_value = dual_value;
     terms += p.c.cwiseAbs().dot(s.x.cwiseAbs());
-    // Of the program that has A x for b: what x misses b by is counted in its own residual. Values that are zero by
-    // cancellation differ by the rounding of what cancelled.
+    // The gap of the program with A x in the place of b: the violation of A x = b is in the primal residual already.
+    // Values that vanish by cancellation differ by the rounding of the terms that cancelled.
     const double difference = std::abs(s.value - dual_value - missing.dot(s.y));
     const double cancelled = y_size * p.b.cwiseAbs().sum() + largest(p.c) * s.x.cwiseAbs().sum();
     s.gap = difference <= noise * cancelled ? 0.0 : difference / terms;
@@ -71,10 +71,10 @@ double excludes(const LinearProgram& p, const Vector& y, double rounding) {
     const double y_size = largest(y);
     double margin = p.b.dot(y), terms = p.b.cwiseAbs().dot(y.cwiseAbs());
     for (Index j = 0; j < p.A.cols(); ++j) {
-        const bool negligible = std::abs(d(j)) <= rounding * p.A.col(j).cwiseAbs().sum() * y_size;
-        const double most = most_within(d(j), p.lower_of(j), p.upper_of(j), negligible);
-        margin -= most;
-        terms += std::abs(most);
+        const double negligible = rounding * p.A.col(j).cwiseAbs().sum() * y_size;
+        const double largest_term = largest_within(d(j), p.lower_of(j), p.upper_of(j), negligible);
+        margin -= largest_term;
+        terms += std::abs(largest_term);
     }
     return std::isfinite(margin) && terms > 0.0 ? margin / terms : 0.0;
 }

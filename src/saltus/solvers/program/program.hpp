@@ -8,13 +8,14 @@
 
 namespace saltus::solvers {
 
-/// What the vectors of a `ProgramSolution` prove.
+/// How the solution of a program ended, and what the vectors of the `ProgramSolution` prove.
 enum class ProgramStatus {
-    optimal,     ///< x and y are feasible and their values meet, all within the tolerance
-    infeasible,  ///< no x is feasible; `certificate` has one number a row and proves it
-    unbounded,   ///< x is feasible and the value falls for ever along the ray `certificate`, one number an unknown
-    stalled,     ///< nothing of this was reached; x and y are the best found, with their residuals
-    non_finite,  ///< the program holds a NaN or an infinity where none may be
+    optimal,     ///< x and y are feasible and their values agree, all within the tolerance.
+    infeasible,  ///< No x is feasible; `certificate`, one number per row, proves it.
+    unbounded,   ///< x is feasible and the value falls without bound along the ray `certificate`, one number per
+                 ///< unknown.
+    stalled,     ///< None of these was reached; x and y are the best points found.
+    non_finite,  ///< The program contains a NaN, or an infinity where none is allowed.
 };
 
 constexpr std::string_view to_string(ProgramStatus status) {
@@ -29,22 +30,22 @@ constexpr std::string_view to_string(ProgramStatus status) {
 }
 constexpr bool usable(ProgramStatus status) { return status == ProgramStatus::optimal; }
 
-/// Of a linear or second-order cone program min cᵀx, A x = b. The residuals and the gap are those that a computation of
-/// its own gives to the vectors, whatever made them; they are unit-free.
+/// The solution of a linear or second-order cone program min cᵀx, A x = b. Residuals and gap are recomputed from the
+/// program by `examine`, independently of the method that found the vectors. They are unit-free.
 struct ProgramSolution {
     ProgramStatus status = ProgramStatus::stalled;
     Vector x;                      ///< primal point
-    Vector y;                      ///< dual point, one number a row
+    Vector y;                      ///< dual point (multipliers), one number per row
     double value = 0.0;            ///< cᵀx
-    double dual_value = 0.0;       ///< of y: no feasible x has less, if y is feasible
-    double gap = 0.0;              ///< |value − dual_value| over the sizes of their terms
+    double dual_value = 0.0;       ///< dual value of y: if y is feasible, no feasible x has a smaller value
+    double gap = 0.0;              ///< |value − dual_value| relative to the sum of the absolute terms
     double primal_residual = 0.0;  ///< of A x = b and of the bounds or cones
     double dual_residual = 0.0;    ///< of c − Aᵀy
-    Vector certificate;            ///< see ProgramStatus
-    int iterations = 0;
+    Vector certificate;            ///< proof of `infeasible` or `unbounded`; else empty
+    int iterations = 0;            ///< pivots, interior-point steps, or their sum
 };
 
-/// The worst of the residuals and the gap.
+/// The largest of the residuals and the gap.
 inline double worst(const ProgramSolution& s) { return std::max({s.gap, s.primal_residual, s.dual_residual}); }
 
 }  // namespace saltus::solvers

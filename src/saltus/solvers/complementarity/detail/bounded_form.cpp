@@ -13,6 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// Row j belongs to unknown j.
 std::vector<int> own_rows(Eigen::Index n) {
     std::vector<int> row(static_cast<std::size_t>(n));
     std::iota(row.begin(), row.end(), 0);
@@ -21,31 +22,31 @@ std::vector<int> own_rows(Eigen::Index n) {
 
 }  // namespace
 
-Box Box::of(const LinearComplementarity& p) {
+BoundedForm BoundedForm::of(const LinearComplementarity& p) {
     const Eigen::Index n = p.q.size();
     return {p.M, p.q, Vector::Zero(n), Vector::Constant(n, infinity), own_rows(n)};
 }
 
-Box Box::of(const Relay& p) { return {p.M, p.q, p.lower, p.upper, own_rows(p.q.size())}; }
+BoundedForm BoundedForm::of(const Relay& p) { return {p.M, p.q, p.lower, p.upper, own_rows(p.q.size())}; }
 
-Box Box::of(const MixedComplementarity& p) {
+BoundedForm BoundedForm::of(const MixedComplementarity& p) {
     const Eigen::Index n = p.M.cols(), extra = p.M.rows() - n;
     SALTUS_EXPECT(extra >= 0);
-    Box box{p.M, p.q, Vector::Constant(n, -infinity), Vector::Constant(n, infinity), {}};
-    box.row.assign(static_cast<std::size_t>(n), -1);
+    BoundedForm form{p.M, p.q, Vector::Constant(n, -infinity), Vector::Constant(n, infinity), {}};
+    form.row.assign(static_cast<std::size_t>(n), -1);
     for (Eigen::Index j = 0; j < n; ++j) {
-        // With more equations than free unknowns the complementary rows are the last ones, with the last unknowns.
+        // Surplus equations come first: row j + extra belongs to unknown j.
         if (p.free[static_cast<std::size_t>(j + extra)]) continue;
-        box.lower(j) = 0.0;
-        box.row[static_cast<std::size_t>(j)] = static_cast<int>(j + extra);
+        form.lower(j) = 0.0;
+        form.row[static_cast<std::size_t>(j)] = static_cast<int>(j + extra);
     }
-    return box;
+    return form;
 }
 
-std::vector<char> states_of(const Box& box) {
-    std::vector<char> states(box.row.size(), 0);
+std::vector<char> states_of(const BoundedForm& form) {
+    std::vector<char> states(form.row.size(), 0);
     for (std::size_t j = 0; j < states.size(); ++j) {
-        const double low = box.lower(static_cast<Eigen::Index>(j)), high = box.upper(static_cast<Eigen::Index>(j));
+        const double low = form.lower(static_cast<Eigen::Index>(j)), high = form.upper(static_cast<Eigen::Index>(j));
         if (low > high || low == infinity || high == -infinity) continue;
         int allowed = state::inner;
         if (std::isfinite(low)) allowed |= state::lower;

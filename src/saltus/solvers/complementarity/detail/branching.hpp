@@ -9,22 +9,25 @@
 
 namespace saltus::solvers {
 
+/// The result of `branch`.
 struct BranchingResult {
     enum class End {
-        solved,     ///< `accept` took a z
-        excluded,   ///< there is no solution; `certificate` proves it
-        undecided,  ///< too many nodes, or a combination of states could not be decided within rounding
+        solved,     ///< `accept` returned true for a z.
+        excluded,   ///< There is no solution; `certificate` proves it.
+        undecided,  ///< The nodes are used up, or a combination of states could not be decided within rounding.
     };
     End end = End::undecided;
-    std::vector<double> certificate;  ///< see exclusion.hpp
-    int nodes = 0;
+    std::vector<double> certificate;  ///< proof of `excluded`, see exclusion.hpp; else empty
+    int nodes = 0;                    ///< linear programs that were solved
 };
 
-/// Goes through the combinations of states as a tree. A node leaves several states to some unknowns, and what is left
-/// of the laws is a linear program; where that has no solution, its certificate excludes the whole branch, where it has
-/// one that satisfies the laws, that is shown to `accept`, else the unknown that breaks its law most is decided.
-/// Decides every problem that is not on the edge of solvability, with singular M too, at a cost that grows
-/// exponentially at worst.
-BranchingResult branch(const Box& box, int most_nodes, const std::function<bool(std::span<const double>)>& accept);
+/// Branch and bound over the states of the unknowns. A node allows some unknowns several states. The relaxation of a
+/// node (the bounds and signs that all its allowed states share) is a linear program. If the program is infeasible, its
+/// certificate excludes the whole branch. If its solution satisfies all laws, it is shown to `accept`. Otherwise the
+/// unknown that violates its law most is restricted to one state after the other. This decides every problem that is
+/// not on the boundary of solvability, also with singular M. The cost grows exponentially in the worst case; at most
+/// `max_nodes` programs are solved.
+BranchingResult branch(const BoundedForm& form, int max_nodes,
+                       const std::function<bool(std::span<const double>)>& accept);
 
 }  // namespace saltus::solvers

@@ -7,17 +7,17 @@
 
 namespace saltus::solvers {
 
-/// Whether y proves that no solution is in the given states. For every z and w = M z + q
-///     yᵀq = Σ y_i w_i − Σ g_j z_j,   g = Mᵀy,
-/// so there is none when the least that the right side can be in these states is more than yᵀq. For a linear
-/// complementarity problem: yᵀq < 0, y_i >= 0 where z_i = 0 is allowed, g_i <= 0 where w_i = 0 is. Entries of g below
-/// 1e-10 of their terms count as zero: they are zero for a matrix whose entries differ from M's by no more than 1e-10
-/// of themselves.
-bool excludes(const Box& box, std::span<const double> y, std::span<const char> states);
+/// True if y proves that no solution has the given states (a set of states per unknown). For every z, w = M z + q gives
+///     yᵀq = Σ y_i w_i − Σ g_j z_j,   g = Mᵀy.
+/// There is no solution if the least value of the right side over the states is larger than yᵀq. For a linear
+/// complementarity problem that means: yᵀq < 0, y_i >= 0 where z_i = 0 is allowed, g_i <= 0 where w_i = 0 is allowed.
+/// Entries of g below 1e-10 of the sum of their terms count as zero. The proof then holds for a matrix whose entries
+/// differ from those of M by at most 1e-10 of themselves.
+bool excludes(const BoundedForm& form, std::span<const double> y, std::span<const char> states);
 
-/// Whether the certificate, one or several y, each as long as q, one after the other, excludes every solution: each
-/// combination of states is excluded by one of them. The cost grows with the number of combinations that must be told
-/// apart.
-bool excludes_all(const Box& box, std::span<const double> certificate);
+/// True if the certificate excludes every solution. It consists of one or several vectors y, each of the length of q,
+/// concatenated; each combination of states must be excluded by one of them. The cost grows with the number of
+/// combinations that must be distinguished.
+bool excludes_all(const BoundedForm& form, std::span<const double> certificate);
 
 }  // namespace saltus::solvers

@@ -3,36 +3,38 @@
 
 #include <cstddef>
 
-#include "saltus/solvers/complementarity/detail/standard_form.hpp"
+#include "saltus/solvers/complementarity/detail/bounded_form.hpp"
 
 namespace saltus::solvers {
 
-/// Where an unknown is with respect to its bounds.
+/// Position of an unknown relative to its bounds.
 enum Place : char { at_lower, at_upper, between };
 
-/// A guess of where all unknowns of a problem are, and what comes of it: the inner ones solve w = 0, by elimination
-/// from the data of the problem. Memory is the caller's.
+/// The solution that belongs to guessed places of all unknowns. The inner unknowns (`between`) solve w = 0; the system
+/// is eliminated from the data of the problem, so no rounding of earlier pivots enters. Extra rows are not supported.
 class Guess {
 public:
+    /// Numbers and integers of memory that n unknowns need.
     static constexpr std::size_t numbers(std::size_t n) { return n * (n + 2); }
     static constexpr std::size_t integers(std::size_t n) { return n; }
 
-    Guess(const BoxView& problem, double* numbers, int* integers);
+    /// The problem and the memory must outlive this object.
+    Guess(const BoundedView& problem, double* numbers, int* integers);
 
-    /// z of the places; false when the inner unknowns have a singular system.
+    /// Computes z of the places; false if the system of the inner unknowns is singular.
     bool solve(const Place* place, double* z);
 
-    /// Moves the unknowns that the last z shows in a wrong place; returns their number.
+    /// Corrects the places that the last z and w contradict; returns how many there were.
     int move(const double* z, Place* place);
 
 private:
     double lower(int i) const;
     double upper(int i) const;
 
-    const BoxView& p_;
-    double *w_, *A_;
-    int* inner_;
-    double nothing_, q_size_;
+    const BoundedView& p_;
+    double *w_, *A_;                  // w of the last solve; augmented matrix of the inner unknowns, row-major
+    int* inner_;                      // numbers of the inner unknowns
+    double smallest_pivot_, q_size_;  // absolute smallest pivot; max |q_i|
 };
 
 }  // namespace saltus::solvers

@@ -14,20 +14,26 @@ namespace saltus::solvers {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rounding = 1e-12;        // below this share of its terms a difference is nothing
-constexpr double nothing = 1e-14;         // on the right side, whose largest entry is about 1
-constexpr double smallest_pivot = 1e-11;  // of the largest entry of its column
+constexpr double rounding = 1e-12;          // |x − y| <= rounding max(|x|, |y|) counts as equal
+constexpr double negligible_right = 1e-14;  // |right-hand side| <= this counts as 0; its largest entry is about 1
+constexpr double smallest_pivot = 1e-11;    // |pivot| must exceed this share of the largest entry of its column
 
-/// Bits without a pattern, the same everywhere.
+// Equilibration: the scaling stops if the largest and the smallest row size differ by at most `even_ratio`, and does
+// not begin if the largest is within [1/16, 16] as well.
+constexpr double even_ratio = 0x1p8, smallest_size = 0x1p-4, largest_size = 0x1p4;
+constexpr int equilibration_rounds = 3;
+
+/// A hash of k (the finaliser of splitmix64): bits without a visible pattern, the same on every machine.
 constexpr std::uint64_t scatter(std::uint64_t k) {
     std::uint64_t bits = (k + 1) * 0x9e3779b97f4a7c15U;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
     return bits ^ (bits >> 31);
 }
+/// A number in [1, 2) from the upper 52 bits.
 constexpr double one_to_two(std::uint64_t bits) { return 1.0 + static_cast<double>(bits >> 12) * 0x1p-52; }
 
-/// The first ones at hand.
+/// Tables for small k, computed at compile time.
 constexpr auto first_bits = [] {
     std::array<std::uint64_t, 128> bits{};
     for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = scatter(k);
@@ -43,22 +49,29 @@ std::uint64_t bits_of(int k) {
     const auto i = static_cast<std::size_t>(k);
     return i < first_bits.size() ? first_bits[i] : scatter(i);
 }
+/// Component k of the tie-breaking vector p.
 double direction(int k) {
     const auto i = static_cast<std::size_t>(k);
     return i < first_ones_to_two.size() ? first_ones_to_two[i] : one_to_two(scatter(i));
 }
 
-/// −1, 0, 1: x is smaller than y, the same but for rounding, larger.
+/// −1 if x < y, 0 if they are equal up to rounding, 1 if x > y.
 int compare(double x, double y) {
     return std::abs(x - y) <= rounding * std::max(std::abs(x), std::abs(y)) ? 0 : x < y ? -1 : 1;
 }
 
-/// The power of two at or below x, and one near 1/√x.
+/// The largest power of two that is at most x > 0: the exponent bits of x alone.
 double power_of_two(double x) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0000000000000U); }
+/// A power of two near 1/√x.
 double over_root(double x) { return 1.0 / power_of_two(std::sqrt(x)); }
 
-/// The largest entry of each row and column of D M D together; true when they differ little.
-bool sizes_of(int n, const double* M, const double* scale, double* size, double& most) {
+struct Sizes {
+    bool even;       // the sizes differ little
+    double largest;  // of all entries
+};
+
+/// size_i: the largest entry of row i and column i of D M D together.
+Sizes sizes_of(int n, const double* M, const double* scale, double* size) {
     std::fill_n(size, n, 0.0);
     const double* column = M;
     for (int j = 0; j < n; ++j, column += n) {
@@ -70,32 +83,32 @@ bool sizes_of(int n, const double* M, const double* scale, double* size, double&
         }
         size[j] = std::max(size[j], largest);
     }
-    double least = infinity;
-    most = 0.0;
+    double least = infinity, most = 0.0;
     for (int i = 0; i < n; ++i) {
         most = std::max(most, size[i]);
         if (size[i] > 0.0) least = std::min(least, size[i]);
     }
-    return most <= 0x1p8 * least;
+    return {most <= even_ratio * least, most};
 }
 
-/// D with D M D of entries about 1 in each row and column.
+/// Powers of two D such that D M D has entries of about 1 in each row and column. `size` is scratch.
 void equilibrate(int n, const double* M, double* scale, double* size) {
     std::fill_n(scale, n, 1.0);
-    double most = 0.0;
-    bool even = sizes_of(n, M, scale, size, most);
-    if (even && most > 0x1p-4 && most < 0x1p4) return;
-    for (int round = 0; round < 3 && !even; ++round) {
+    Sizes now = sizes_of(n, M, scale, size);
+    if (now.even && now.largest > smallest_size && now.largest < largest_size) return;
+    for (int round = 0; round < equilibration_rounds && !now.even; ++round) {
         for (int i = 0; i < n; ++i)
             if (size[i] > 0.0) scale[i] *= over_root(size[i]);
-        even = sizes_of(n, M, scale, size, most);
+        now = sizes_of(n, M, scale, size);
     }
-    if (most > 0.0)
-        for (int i = 0; i < n; ++i) scale[i] *= over_root(most);
+    if (now.largest > 0.0)
+        for (int i = 0; i < n; ++i) scale[i] *= over_root(now.largest);
 }
 
 }  // namespace
 
+// Scaled unknowns: with D = diag(scale) and Q = q_scale the problem D w/Q = (D M D)(D⁻¹ z/Q) + D q/Q + d z₀ has entries
+// of about 1. Bounds are upper/(D Q). The first basis is w.
 LemkeTableau::LemkeTableau(const Problem& p, double* numbers, int* integers)
     : n_(p.n),
       stride_(padded(p.n)),
@@ -136,7 +149,8 @@ LemkeTableau::LemkeTableau(const Problem& p, double* numbers, int* integers)
             for (int i = n_; i < stride_; ++i) column(j)[i] = 0.0;
 }
 
-/// Where z₀ enters: the row that needs most of it.
+/// The row where z₀ enters: z₀ must lift w = q + d z₀ above zero, so the row with the least q_i/d_i blocks. Ties are
+/// decided by p_i/d_i. -1 if no d_i is positive.
 int LemkeTableau::first_row() const {
     int best = -1;
     double length = 0.0, second = 0.0;
@@ -151,7 +165,9 @@ int LemkeTableau::first_row() const {
     return best;
 }
 
-/// How far the unknown of a column can rise, and what stops it: a basic unknown at 0 or at its upper bound, or its own.
+/// The ratio test: how far the unknown of column c can rise until a basic unknown reaches 0 (slope < 0) or its upper
+/// bound (slope > 0), or until it reaches its own upper bound. Ties are decided by the derivative of the length along
+/// p; z₀ leaves the basis as soon as it can, because the path then ends in a solution.
 LemkeTableau::Step LemkeTableau::longest_step(int c) const {
     const double* const slopes = column(c);
     double largest = 1.0;
@@ -170,11 +186,11 @@ LemkeTableau::Step LemkeTableau::longest_step(int c) const {
             const double bound = upper_[basic_[i] - n_];
             room = std::abs(room - bound) <= rounding * bound ? 0.0 : room - bound;
         }
-        if (std::abs(room) <= nothing) room = 0.0;
+        if (std::abs(room) <= negligible_right) room = 0.0;
         const double length = -room / slope;
         const int order = best.length == infinity ? -1 : compare(length, best.length);
         if (order > 0) continue;
-        if (order == 0 && i != artificial) {  // z₀ leaves as soon as it can
+        if (order == 0 && i != artificial) {
             const double tie_of_best = best.row < 0 ? 0.0 : -tie_[best.row] / slope_of_best;
             if (best.row == artificial || -tie_[i] / slope >= tie_of_best) continue;
         }
@@ -189,7 +205,8 @@ void LemkeTableau::turn_column(int c) {
     for (int i = 0; i < n_; ++i) own[i] = -own[i];
 }
 
-/// z_i becomes upper − z_i, and w_i becomes −w_i; either may be basic.
+/// Replaces z_i by upper_i − z_i and w_i by −w_i in the tableau, so that an unknown at its upper bound is at 0. Either
+/// may be basic or not.
 void LemkeTableau::turn(int i) {
     for (const int variable : {i, n_ + i}) {
         const int at = where_[variable];
@@ -204,6 +221,7 @@ void LemkeTableau::turn(int i) {
     basis_ ^= bits_of(2 * n_ + 1 + i);
 }
 
+/// Exchanges the basic unknown of row r and the nonbasic one of column c.
 void LemkeTableau::pivot(int r, int c) {
     exchange(T_, stride_, n_ + 3, r, c, rounding);
     basis_ ^= bits_of(basic_[r]) ^ bits_of(nonbasic_[c]);
@@ -212,17 +230,19 @@ void LemkeTableau::pivot(int r, int c) {
     where_[nonbasic_[c]] = c;
 }
 
+// Complementary pivoting: if w_i leaves the basis, z_i enters next, and vice versa, so that w_i z_i = 0 holds for all i
+// but one as long as z₀ > 0.
 LemkeTableau::End LemkeTableau::run(int max_pivots) {
     Step step;
     step.row = first_row();
     if (step.row < 0 || right_[step.row] >= 0.0) return End::solution;
     int c = n_;
-    // Brent: the basis after 1, 2, 4, … pivots is remembered, and one in a cycle meets it again.
+    // Brent's cycle detection: the fingerprint of the basis after 1, 2, 4, … pivots is kept; a cycle meets it again.
     std::uint64_t remembered = 0;
     for (int until = 1; pivots_ < max_pivots;) {
         ++pivots_;
         const int leaving = step.row >= 0 ? basic_[step.row] : nonbasic_[c];
-        if (step.row < 0) {  // the unknown that enters goes to its own upper bound
+        if (step.row < 0) {  // the entering unknown goes to its own upper bound; the basis does not change
             const double* const own = column(c);
             for (int i = 0; i < n_; ++i) right_[i] += own[i] * step.length;
             turn(leaving - n_);
@@ -236,7 +256,7 @@ LemkeTableau::End LemkeTableau::run(int max_pivots) {
             remembered = basis_;
             until *= 2;
         }
-        c = where_[leaving < n_ ? leaving + n_ : leaving - n_];  // the complement enters
+        c = where_[leaving < n_ ? leaving + n_ : leaving - n_];  // the complement of `leaving` enters
         step = longest_step(c);
         if (step.length == infinity) {
             ray_ = c;
@@ -255,6 +275,7 @@ void LemkeTableau::solution(double* z) const {
     }
 }
 
+// Along the ray the entering unknown rises by 1 and the basic ones by its column.
 void LemkeTableau::ray(double* y) const {
     std::fill_n(y, n_, 0.0);
     if (is_z(nonbasic_[ray_])) y[nonbasic_[ray_] - n_] = scale_[nonbasic_[ray_] - n_];

@@ -12,23 +12,24 @@ namespace saltus::solvers {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rounding = 1e-14;
-constexpr int few_unknowns = 6;
+constexpr double rounding = 1e-14;  // violations up to this share of max|y| or max|q| are rounding
+constexpr int few_unknowns = 6;     // up to this number elimination is faster than a tableau
 
-double lower_of(const BoxView& p, int i) { return p.lower == nullptr ? 0.0 : p.lower[i]; }
-double upper_of(const BoxView& p, int i) { return p.upper == nullptr ? infinity : p.upper[i]; }
+double lower_of(const BoundedView& p, int i) { return p.lower == nullptr ? 0.0 : p.lower[i]; }
+double upper_of(const BoundedView& p, int i) { return p.upper == nullptr ? infinity : p.upper[i]; }
 
+/// w += factor · column.
 void add_column(int n, const double* __restrict column, double factor, double* __restrict w) {
     for (int k = 0; k < n; ++k) w[k] += column[k] * factor;
 }
 
-/// The tableau of a problem in standard form in which the inner unknowns are exchanged with their w. Its last column,
-/// the right side, is y of inner unknowns and w of the others.
+/// The tableau of a problem in standard form in which the inner unknowns y_i are exchanged with their w_i. Its last
+/// column, the right-hand side, holds y of the inner unknowns and w of the others.
 class Exchanged {
 public:
     static constexpr std::size_t numbers(std::size_t n) { return (n + 3) * (n + 1); }
 
-    Exchanged(const BoxView& p, double* T, int* wrong, Place* place)
+    Exchanged(const BoundedView& p, double* T, int* wrong, Place* place)
         : p_(p), n_(p.n), stride_(padded(p.n)), T_(T), right_(T + p.n * stride_), wrong_(wrong), place_(place) {
         const double* from = p.M;
         double* to = T;
@@ -39,11 +40,11 @@ public:
             if (j < n_) diagonal = std::max(diagonal, std::abs(to[j]));
         }
         for (int i = 0; i < n_; ++i) size = std::max(size, std::abs(p.q[i]));
-        w_none_ = rounding * size;
-        nothing_ = smallest_exchange * diagonal;
+        negligible_w_ = rounding * size;
+        smallest_pivot_ = pivot_threshold * diagonal;
     }
 
-    /// Puts the unknowns to their places; false when an exchange is impossible.
+    /// Exchanges and shifts the unknowns to their places; false if a diagonal pivot is too small.
     bool start() {
         for (int i = 0; i < n_; ++i) {
             if (place_[i] == at_upper) shift(i, upper_of(p_, i));
@@ -52,24 +53,24 @@ public:
         return true;
     }
 
-    /// How many unknowns are in a wrong place.
+    /// Finds the unknowns in a wrong place (y outside its bounds, or w of the wrong sign); returns their number.
     int wrong() {
         double largest = 0.0;
         for (int i = 0; i < n_; ++i)
             if (place_[i] == between) largest = std::max(largest, std::abs(right_[i]));
-        const double y_none = rounding * largest;
+        const double negligible_y = rounding * largest;
         count_ = 0;
         for (int i = 0; i < n_; ++i) {
             const double x = right_[i];
-            const bool right = place_[i] == between    ? x >= -y_none && x <= upper_of(p_, i) + y_none
-                               : place_[i] == at_lower ? x >= -w_none_
-                                                       : x <= w_none_;
+            const bool right = place_[i] == between    ? x >= -negligible_y && x <= upper_of(p_, i) + negligible_y
+                               : place_[i] == at_lower ? x >= -negligible_w_
+                                                       : x <= negligible_w_;
             if (!right) wrong_[count_++] = i;
         }
         return count_;
     }
 
-    /// Moves them, all that were counted; false when an exchange is impossible.
+    /// Moves all unknowns that `wrong` found; false if a diagonal pivot is too small.
     bool move() {
         for (int k = 0; k < count_; ++k) {
             const int i = wrong_[k];
@@ -90,6 +91,7 @@ public:
     }
 
 private:
+    /// Copies n numbers and fills up with zeros to a multiple of four.
     void copy_padded(const double* from, double* to) const {
         int k = 0;
         for (; k + 4 <= n_; k += 4)
@@ -102,37 +104,40 @@ private:
     }
     double* column(int i) const { return T_ + static_cast<std::ptrdiff_t>(i) * stride_; }
     bool swap(int i) {
-        if (!(std::abs(column(i)[i]) > nothing_)) return false;
+        if (!(std::abs(column(i)[i]) > smallest_pivot_)) return false;
         exchange(T_, stride_, n_ + 1, i, i);
         return true;
     }
     void shift(int i, double by) { add_column(n_, column(i), by, right_); }
 
-    static constexpr double smallest_exchange = 1e-11;  // of the largest entry on the diagonal of M
+    static constexpr double pivot_threshold = 1e-11;  // smallest pivot, relative to the largest |M_ii|
 
-    const BoxView& p_;
+    const BoundedView& p_;
     int n_, stride_;
     double *T_, *right_;
     int* wrong_;
     Place* place_;
-    double w_none_, nothing_;
-    int count_ = 0;
+    double negligible_w_, smallest_pivot_;
+    int count_ = 0;  // number of unknowns in wrong_
 };
 
-/// Whether to go on moving unknowns: as long as fewer and fewer are wrong, but for a few times.
+/// Stopping rule of block principal pivoting: the number of wrong unknowns must reach a new minimum at least every
+/// third time; otherwise the method may cycle.
 class Progress {
 public:
     bool made(int wrong) {
-        patience_ = wrong < fewest_ ? 3 : patience_ - 1;
+        patience_ = wrong < fewest_ ? full_patience : patience_ - 1;
         fewest_ = std::min(fewest_, wrong);
         return patience_ > 0;
     }
 
 private:
-    int fewest_ = std::numeric_limits<int>::max(), patience_ = 3;
+    static constexpr int full_patience = 3;
+    int fewest_ = std::numeric_limits<int>::max(), patience_ = full_patience;
 };
 
-bool by_exchange(const BoxView& p, double* numbers, int* integers, Place* place, double* y, int& changes) {
+/// Block principal pivoting in a tableau, from the given places; `changes` counts the rounds. True if y is a solution.
+bool by_exchange(const BoundedView& p, double* numbers, int* integers, Place* place, double* y, int& changes) {
     Exchanged tableau(p, numbers, integers, place);
     Progress progress;
     for (bool possible = tableau.start(); possible; possible = tableau.move()) {
@@ -147,8 +152,8 @@ bool by_exchange(const BoxView& p, double* numbers, int* integers, Place* place,
     return false;
 }
 
-/// The same by elimination, which needs no diagonal that can be exchanged.
-bool by_elimination(const BoxView& p, double* numbers, int* integers, Place* place, double* y, int& changes) {
+/// The same with a new elimination in each round. It needs no diagonal pivots.
+bool by_elimination(const BoundedView& p, double* numbers, int* integers, Place* place, double* y, int& changes) {
     Guess guess(p, numbers, integers);
     Progress progress;
     while (guess.solve(place, y)) {
@@ -165,7 +170,7 @@ bool by_elimination(const BoxView& p, double* numbers, int* integers, Place* pla
 
 }  // namespace
 
-void Pivoting::sweep(const BoxView& p, double* z) {
+void Pivoting::sweep(const BoundedView& p, double* z) {
     ++changes_;
     const int n = p.n;
     double* const w = numbers_;
@@ -182,11 +187,12 @@ void Pivoting::sweep(const BoxView& p, double* z) {
         const double next = wanted < low ? low : wanted > high ? high : wanted, step = next - z[i];
         if (step == 0.0) continue;
         z[i] = next;
-        for (int k = i + 1; k < n; ++k) w[k] += column[k] * step;  // the rows above are not looked at again
+        for (int k = i + 1; k < n; ++k) w[k] += column[k] * step;  // rows above i are not used again in this sweep
     }
 }
 
-void Pivoting::place(const BoxView& p, const double* z, const double* w) {
+// The place of the Gauss–Seidel update z_i − w_i/M_ii. Without a positive diagonal the sign of w_i decides.
+void Pivoting::place(const BoundedView& p, const double* z, const double* w) {
     const double* own = p.M;
     for (int i = 0; i < p.n; ++i, own += p.n + 1) {
         const double wanted = *own > 0.0 ? z[i] - w[i] / *own : w[i] < 0.0 ? infinity : -infinity;
@@ -195,19 +201,19 @@ void Pivoting::place(const BoxView& p, const double* z, const double* w) {
     }
 }
 
-bool Pivoting::solve(const BoxView& problem, double* z, bool placed) {
+bool Pivoting::solve(const BoundedView& problem, double* z, Places places) {
     const auto n = static_cast<std::size_t>(problem.n), extra = static_cast<std::size_t>(problem.extra);
     double* numbers = numbers_;
     int* integers = integers_;
     StandardForm form;
     if (!form.reduce(problem, numbers, integers)) return false;
-    const BoxView& p = form.box();
+    const BoundedView& p = form.reduced();
     numbers += StandardForm::numbers(n, extra);
     integers += StandardForm::integers(n, extra);
     double* const y = numbers;
     numbers += n;
-    if (!placed || p.n < problem.n) guess(p, y, numbers);
-    const bool few = p.n <= few_unknowns;  // then elimination is quicker than a tableau
+    if (places == Places::guess || p.n < problem.n) guess(p, y, numbers);
+    const bool few = p.n <= few_unknowns;
     bool found = few ? by_elimination(p, numbers, integers, place_, y, changes_)
                      : by_exchange(p, numbers, integers, place_, y, changes_);
     if (!found) {
@@ -224,8 +230,8 @@ bool Pivoting::solve(const BoxView& problem, double* z, bool placed) {
     return found;
 }
 
-/// Places by a sweep over a problem in standard form.
-void Pivoting::guess(const BoxView& p, double* y, double* numbers) {
+/// Guesses the places of a problem in standard form by a sweep. The memory of the sweep is `numbers`.
+void Pivoting::guess(const BoundedView& p, double* y, double* numbers) {
     Pivoting self(numbers, nullptr, place_);
     self.sweep(p, y);
     std::copy_n(p.q, p.n, numbers);

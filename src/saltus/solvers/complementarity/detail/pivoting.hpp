@@ -9,13 +9,13 @@
 
 namespace saltus::solvers {
 
-/// Direct methods for w = M z + q, lower <= z <= upper, −w ∈ N_[lower, upper](z). Free unknowns are eliminated; a sweep
-/// over the others guesses which are at a bound; a tableau has the inner ones exchanged with their w, and those that
-/// come out wrong are moved, all together, as long as they become fewer; at last comes Lemke's path. Quick on the small
-/// problems that come by the thousand. The caller judges what comes out.
+/// Direct methods for a problem in the bounded form (bounded_form.hpp), fast for the small problems that a simulation
+/// solves by the thousand. Free unknowns are eliminated. A Gauss–Seidel sweep guesses the place of each unknown. The
+/// places are then corrected, all wrong ones together, as long as fewer and fewer are wrong (block principal pivoting).
+/// If that fails, Lemke's path follows. The caller judges the result.
 class Pivoting {
 public:
-    /// How much memory n unknowns need.
+    /// Numbers and integers of memory that n unknowns and `extra` rows need.
     static constexpr std::size_t numbers(std::size_t n, std::size_t extra = 0) {
         return StandardForm::numbers(n, extra) + n + LemkeTableau::numbers(n);
     }
@@ -23,21 +23,24 @@ public:
         return StandardForm::integers(n, extra) + LemkeTableau::integers(n);
     }
 
+    /// Whether `solve` uses the places that `place` has set, or guesses them itself.
+    enum class Places { guess, given };
+
     Pivoting(double* numbers, int* integers, Place* places) : numbers_(numbers), integers_(integers), place_(places) {}
 
-    /// z after one projected Gauss–Seidel sweep: the solution where M is triangular. Not for free unknowns and extra
-    /// rows.
-    void sweep(const BoxView& problem, double* z);
-    /// Guesses where the unknowns are from the w at a z that has been swept.
-    void place(const BoxView& problem, const double* z, const double* w);
+    /// z after one projected Gauss–Seidel sweep from zero. It is the solution if M is lower triangular. Not for
+    /// problems with free unknowns or extra rows.
+    void sweep(const BoundedView& problem, double* z);
+    /// Guesses the places from w at a z that has been swept.
+    void place(const BoundedView& problem, const double* z, const double* w);
 
-    /// False when nothing fitted; z is then of no use. `placed`: begins with the places guessed before.
-    bool solve(const BoxView& problem, double* z, bool placed = false);
+    /// Computes z. Returns false if no method found consistent places; z is then undefined.
+    bool solve(const BoundedView& problem, double* z, Places places = Places::guess);
 
-    int changes() const { return changes_; }  ///< sweeps, guesses and pivots so far
+    int changes() const { return changes_; }  ///< number of sweeps, guesses and pivots so far
 
 private:
-    void guess(const BoxView& standard, double* y, double* numbers);
+    void guess(const BoundedView& standard, double* y, double* numbers);
 
     double* numbers_;
     int* integers_;

@@ -5,7 +5,8 @@
 
 namespace saltus::solvers {
 
-/// Numbers in (0, 1) without an evident pattern, the same everywhere and every time.
+/// A deterministic sequence of pseudo-random numbers in (0, 1): a linear congruential generator (Knuth's MMIX
+/// constants), of which the upper 31 bits are used. The sequence is the same on every machine and in every run.
 class Sequence {
 public:
     double operator()() {

@@ -3,67 +3,68 @@
 
 #include <cstddef>
 
+#include "saltus/solvers/complementarity/detail/bounded_form.hpp"
+
 namespace saltus::solvers {
 
-/// w = M z + q, lower <= z <= upper, −w ∈ N_[lower, upper](z); M is column-major with n columns and n + extra rows.
-/// Without the pointers the bounds are 0 and infinite. An unknown with two infinite bounds is free and its row an
-/// equation, w = 0. Extra rows are equations as well: with them the equations come first, the free unknowns come first,
-/// and the row of any other unknown j is j + extra.
-struct BoxView {
-    int n = 0;
-    const double* M = nullptr;
-    const double* q = nullptr;
-    const double* lower = nullptr;
-    const double* upper = nullptr;
-    int extra = 0;
-
-    int rows() const { return n + extra; }
-};
-
-/// A problem without free unknowns, extra rows and lower bounds other than 0 that has the solutions of a given one, in
-/// memory of the caller: z = lower + y, or upper − y where only that is finite; unknowns without room are constants;
-/// free ones are eliminated. Where the equations alone do not determine these, some complementary pairs (w, z) change
-/// roles.
+/// An equivalent problem in the unknowns y with 0 <= y <= upper, without free unknowns and extra rows. Memory is the
+/// caller's. The substitution is z = lower + y, or z = upper − y if only the upper bound is finite. Unknowns with equal
+/// bounds are constants. Free unknowns are eliminated by the equations. If the equations alone do not determine them,
+/// some complementary pairs (w, z) exchange their roles.
 class StandardForm {
 public:
+    /// Numbers and integers of memory that a problem needs.
     static constexpr std::size_t numbers(std::size_t n, std::size_t extra) {
         return (n + extra + 3) * (n + 2) + n * (n + 3);
     }
     static constexpr std::size_t integers(std::size_t n, std::size_t extra) { return 6 * n + extra; }
 
-    /// False when the free unknowns cannot be eliminated. A problem that is in the form already is not copied and must
-    /// outlive this. Equations that contradict each other are not noticed.
-    bool reduce(const BoxView& problem, double* numbers, int* integers);
+    /// Computes the equivalent problem; false if the free unknowns cannot be eliminated. A problem that is already in
+    /// the form is not copied and must outlive this object. Contradictory equations are not noticed.
+    bool reduce(const BoundedView& problem, double* numbers, int* integers);
 
-    const BoxView& box() const { return reduced_; }
+    const BoundedView& reduced() const { return reduced_; }  ///< the problem in y; its `lower` is null
+    /// z from a solution y of the reduced problem.
     void expand(const double* y, double* z) const;
 
 private:
-    enum class Way { none, shifted, eliminated, exchanged };
+    /// What is done with the problem.
+    enum class Way {
+        none,        ///< it is in the form already
+        shifted,     ///< lower bounds are moved to 0
+        eliminated,  ///< directions turned, constants removed, free unknowns eliminated by Gauss elimination
+        exchanged,   ///< the same with exchanges in a tableau, for equations that are singular in the free unknowns
+    };
 
-    Way way_of(const BoxView& p);
+    Way way_of(const BoundedView& p);
     void shift(double* q, double* upper) const;
     void set_order(int* order);
     void fill(const double* q, double* A, int row_stride, int column_stride) const;
     bool eliminate_free(const double* q, const double* upper, double* rows);
     bool exchange_free(const double* q, const double* upper, double* T, int* integers);
-    bool exchange_pairs(double nothing);
+    void exchange_with_equations(double smallest_pivot);
+    bool exchange_pairs(double smallest_pivot);
+    void read_reduced(const double* upper);
     void swap(int r, int c);
+    void expand_eliminated(const double* y, double* z) const;
+    void expand_exchanged(const double* y, double* z) const;
+    void put(int a, double value, double* z) const;
 
-    double origin(int i) const;     ///< where an unknown starts,
-    double direction(int i) const;  ///< and where it may move from there
+    double origin(int i) const;     // the finite bound from which y_i counts
+    double direction(int i) const;  // +1: z = origin + y; −1: z = origin − y
     bool is_free(int i) const;
 
-    BoxView problem_, reduced_;
+    BoundedView problem_, reduced_;
     Way way_ = Way::none;
-    int free_ = 0, kept_ = 0;  // unknowns that are eliminated, and with them all that are not constants
-    bool turned_ = false;      // some direction is −1
-    int* order_ = nullptr;     // of unknowns: free, complementary, constants
-    int* row_ = nullptr;       // of the problem: equations, those of the complementary unknowns
-    double* rows_ = nullptr;   // eliminated: [U C a; 0 S s] by rows, U z_free + C y + a = 0
-    double* T_ = nullptr;      // exchanged: basic = T · nonbasic, the last column the right side, by columns
-    int *basic_ = nullptr, *nonbasic_ = nullptr;  // unknowns of its rows and columns: w, z are 0 …, kept …
-    int* where_ = nullptr;                        // of each unknown: its column, or −1 − row
+    int free_ = 0;            // number of free unknowns
+    int kept_ = 0;            // number of unknowns that are not constants, free ones included
+    bool turned_ = false;     // some direction is −1
+    int* order_ = nullptr;    // unknowns in the order: free, complementary, constant
+    int* row_ = nullptr;      // rows in the order: equations, rows of the complementary unknowns
+    double* rows_ = nullptr;  // eliminated: [U C a; 0 S s] by rows, meaning U z_free + C y + a = 0 and w = S y + s
+    double* T_ = nullptr;     // exchanged: basic = T · nonbasic, the last column is the right-hand side; by columns
+    int *basic_ = nullptr, *nonbasic_ = nullptr;  // unknowns of its rows and columns; w is 0 …, z is kept …
+    int* where_ = nullptr;                        // of each unknown: its column, or −1 − row if it is basic
 };
 
 }  // namespace saltus::solvers

@@ -9,12 +9,15 @@
 
 namespace saltus::solvers {
 
-void set_steps(const Law& law, const Shape& shape, int size, const double* D, double otherwise, double* rho) {
+// The steps ρ. F vanishes at the same points for every ρ > 0. ρ_i = 1/W_ii makes y_i = r_i − ρ_i v_i the reaction that
+// one Gauss–Seidel update of row i would give, so r_i and ρ_i v_i have the same size. Rows of a part share one ρ,
+// because the projection of a part would otherwise not be the one of a disk.
+void set_steps(const Law& law, const Shape& shape, int size, const double* D, double default_diagonal, double* rho) {
     const auto set = [&](int first, int count, double unit) {
         double sum = 0.0;
         for (int i = first; i < first + count && D != nullptr; ++i)
             sum += D[i * size + i] * (i == 3 ? unit * unit : 1.0);
-        const double mean = sum > 0.0 ? sum / count : otherwise;
+        const double mean = sum > 0.0 ? sum / count : default_diagonal;
         std::fill_n(rho + first, count, 1.0 / mean);
     };
     if (shape.bilateral) set(0, size, 1.0);
@@ -24,6 +27,10 @@ void set_steps(const Law& law, const Shape& shape, int size, const double* D, do
         set(shape.part[static_cast<std::size_t>(k)].first, shape.part[static_cast<std::size_t>(k)].size, 1.0);
 }
 
+// The pieces of F and their derivatives δF = C δv + E δr:
+//     bilateral  F = ρ v    C = ρ, E = 0
+//     open       F = r      C = 0, E = I       (y_N <= 0: both projections are 0)
+//     closed     F_N = r_N − y_N = ρ_N v_N     C_NN = ρ_N; the tangential parts follow below
 bool BlockFunction::evaluate(const double* r, const double* v, double* F, const Derivative& derivative) const {
     const bool wanted = derivative.C != nullptr;
     if (shape.bilateral) {
@@ -52,6 +59,11 @@ bool BlockFunction::evaluate(const double* r, const double* v, double* F, const 
     return false;
 }
 
+// One part with the bound b = μ y_N, or the bound of a slider, and y = r_T − ρ v_T.
+//     stick, ‖y‖ <= b:  P(y) = y, so F_T = ρ v_T.
+//     slip,  ‖y‖ >  b:  P(y) = b d with d = y/‖y‖. Since δd = (I − d dᵀ) δy/‖y‖ and δy = δr_T − ρ δv_T,
+//         δF_T = δr_T − d δb − (b/‖y‖)(I − d dᵀ)(δr_T − ρ δv_T).
+//     δb = μ (δr_N − ρ_N δv_N) for a contact, μ sign(r_row) δr_row for a scaled slider, 0 for a slider.
 void BlockFunction::evaluate_part(const Shape::Part& part, double y_n, const double* r, const double* v, double* F,
                                   const Derivative& derivative) const {
     double *const C = derivative.C, *const E = derivative.E;
@@ -72,7 +84,7 @@ void BlockFunction::evaluate_part(const Shape::Part& part, double y_n, const dou
     if (C == nullptr) return;
     for (int i = first; i < first + part.size; ++i) E[i * n + i] = 1.0;
     if (limit <= 0.0) return;
-    // slips: F_T = r_T − b d, d = y/‖y‖;  δF = δr_T − d δb − (b/‖y‖)(I − d dᵀ)(δr_T − ρ δv_T)
+
     const double d[2] = {y[0] / length, y[1] / length};
     for (int i = 0; i < part.size; ++i) {
         const int row = (first + i) * n;
@@ -90,10 +102,13 @@ void BlockFunction::evaluate_part(const Shape::Part& part, double y_n, const dou
     }
 }
 
-// The projection p of y onto b C has y = b ∇σ(d) + d, d = y − p. So with A = b ∇²σ(d)
+// The patch: C is the Coulomb–Contensou body with support function σ, in units in which moments are forces
+// (patch_unit). The projection p of y onto b C satisfies y = p + d with d normal to b C at p, and the boundary point
+// with the normal d is p = b ∇σ(d). Differentiate y = b ∇σ(d) + d and p = y − d with A = b ∇²σ(d):
 //     δp = A (I + A)⁻¹ δy + (I + A)⁻¹ ∇σ(d) δb.
-// σ depends on the sliding ‖d_T‖ and the drilling d_D and is homogeneous: A d = 0. One eigenvector of A is therefore
-// across the sliding, another is w in the plane of sliding and drilling, at right angles to d.
+// σ is homogeneous of degree 1, so A d = 0. σ depends on ‖d_T‖ and d_D only, so a second eigenvector of A is the
+// direction across the sliding (eigenvalue b a below). The third, w, is orthogonal to both, in the plane of sliding and
+// drilling; its eigenvalue is b times the rest of the trace of ∇²σ.
 void BlockFunction::evaluate_patch(double y_n, const double* r, const double* v, double* F,
                                    const Derivative& derivative) const {
     double *const C = derivative.C, *const E = derivative.E;
@@ -114,7 +129,7 @@ void BlockFunction::evaluate_patch(double y_n, const double* r, const double* v,
     }
     if (C == nullptr) return;
     const double length = sets::length(d, 3);
-    double P[9] = {}, by_limit[3] = {0.0, 0.0, 0.0};  // derivatives of p by y and by b
+    double P[9] = {}, by_limit[3] = {0.0, 0.0, 0.0};  // ∂p/∂y and ∂p/∂b
     if (limit > 0.0 && length == 0.0) {
         P[0] = P[4] = P[8] = 1.0;
     } else if (limit > 0.0) {

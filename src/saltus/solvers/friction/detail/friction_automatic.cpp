@@ -19,10 +19,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The course of the automatic method: the best iterate so far, what was tried, what is left of the budget.
-class Course {
+/// Where the proximal method begins.
+enum class StartPoint { best_iterate, zero };
+
+/// The state of the automatic method: the best iterate so far, the list of attempts and the work used. Each function
+/// that tries a method returns true if the problem is then solved. Work is counted in estimated multiplications, so
+/// that the course of the method does not depend on the machine.
+class FrictionAttempts {
 public:
-    Course(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s)
+    static constexpr int newton_steps = 60;  ///< Newton steps of one attempt; convergence takes far fewer
+
+    FrictionAttempts(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s)
         : p_(p), method_(method), w_(w), s_(s) {
         if (method.seconds > 0.0) start_ = Clock::now();
         w_.best = w_.r;
@@ -30,7 +37,8 @@ public:
         if (std::any_of(w_.r.begin(), w_.r.end(), [](double r) { return r != 0.0; })) judge_start();
     }
 
-    /// Zero is judged only where the first sweep makes nothing better of it.
+    /// Computes the verdict of the start iterate if there is none yet. A start at zero is not judged before the first
+    /// sweeps, because these nearly always improve it.
     void judge_start() {
         if (std::isfinite(best_)) return;
         best_ = verdict(p_, w_.best, w_.scratch);
@@ -44,7 +52,7 @@ public:
                                         std::chrono::duration<double>(Clock::now() - start_).count() > method_.seconds);
     }
 
-    /// The iterate in w.r is what `name` made of the best one.
+    /// Records that the method `name` turned the best iterate into w.r. `defect` is its verdict.
     bool take(std::string_view name, int iterations) { return take(name, iterations, verdict(p_, w_.r, w_.scratch)); }
     bool take(std::string_view name, int iterations, double defect) {
         s_.iterations += iterations;
@@ -53,65 +61,71 @@ public:
         return solved();
     }
 
-    bool sweeps(int most) {
+    bool sweeps(int max_sweeps) {
         if (spent()) return false;
         GaussSeidel method;
-        method.max_sweeps = most;
+        method.max_sweeps = max_sweeps;
         method.tolerance = method_.tolerance;
         w_.r = w_.best;
         const int made = sweep_blocks(p_, method, w_, w_.r);
-        work_ += made * a_sweep();
+        work_ += made * sweep_work();
         return take("gauss-seidel", made);
     }
 
-    /// A sweep, and the states it shows tried as they are.
+    /// Few planar contacts: one sweep, then the active-set iteration from its contact states.
     bool states() {
+        constexpr int max_systems = 5;  // the states of most problems repeat after two or three
         if (!few_planar_contacts(p_)) return false;
         w_.r = w_.best;
         w_.sweeper.prepare(p_);
         w_.sweeper.sweep(p_, w_.r);
-        work_ += a_sweep();
+        work_ += sweep_work();
         if (take("gauss-seidel", 1)) return true;
         w_.r = w_.best;
-        return settle_states(p_, w_.r, 5) && take("states", 1);
+        return settle_states(p_, w_.r, max_systems) && take("states", 1);
     }
 
-    /// The first sweeps: as many as promise to be cheaper than Newton steps.
+    /// The first sweeps, in growing batches, as long as they promise to be cheaper than Newton steps: the measured rate
+    /// of convergence predicts how many sweeps are missing. Small problems compare the work with that of six dense
+    /// Newton steps; large ones allow six more sweeps, after which `prelude` compares with the actual step work.
     bool opening() {
+        constexpr int max_opening_sweeps = 127, small_rows = 60, max_missing_sweeps = 6;
         const double rows = p_.W.rows();
-        const double newton = 2.0 * rows * rows * rows + 600.0 * rows;  // six small steps
+        const double newton_work = 2.0 * rows * rows * rows + 600.0 * rows;  // six steps: 6 (rows³/3 + 100 rows)
         w_.r = w_.best;
         w_.sweeper.prepare(p_);
         int made = 0;
         double now = best_, before = best_;
-        for (int batch = 1; made < 127; batch += (batch + 1) / 2) {
+        for (int batch = 1; made < max_opening_sweeps; batch += (batch + 1) / 2) {
             for (int k = 0; k < batch; ++k) w_.sweeper.sweep(p_, w_.r);
             made += batch;
             before = now;
             now = verdict(p_, w_.r, w_.scratch);
             if (now <= method_.tolerance || !std::isfinite(now)) break;
             if (made < 3) continue;
-            const double rate = std::log(now / before) / batch;  // negative when they converge
+            const double rate = std::log(now / before) / batch;  // of one sweep; negative if the sweeps converge
             const double missing = std::log(method_.tolerance / now) / rate;
-            if (!(rate < 0.0) || (rows <= 60 ? missing * a_sweep() > newton : missing > 6)) break;
+            if (!(rate < 0.0)) break;
+            if (rows <= small_rows ? missing * sweep_work() > newton_work : missing > max_missing_sweeps) break;
         }
-        work_ += made * a_sweep();
+        work_ += made * sweep_work();
         return take("gauss-seidel", made, now);
     }
 
-    /// Whether the Newton methods can run at all.
+    /// Prepares the Newton methods; false if their factors would be too large.
     bool prepare_newton() {
         newton_possible_ = w_.newton().prepare(p_);
         return newton_possible_;
     }
 
-    /// More sweeps where Newton steps are dear: as long as they bring more for their cost than a step, which divides
-    /// the residual by about ten.
+    /// More sweeps if Newton steps are expensive: as long as a batch of sweeps reduces the logarithm of the residual by
+    /// more, for its work, than a Newton step, which is assumed to divide the residual by ten.
     bool prelude() {
         if (!newton_possible_ || spent()) return false;
-        constexpr int batch = 3, most = 6;
-        const double wanted = -2.3 * batch * a_sweep() / w_.newton().step_work();  // change of the logarithm
-        if (wanted < -1.0) return false;
+        constexpr int batch = 3, max_prelude_sweeps = 6;
+        constexpr double log_of_ten = 2.3;
+        const double wanted = -log_of_ten * batch * sweep_work() / w_.newton().step_work();
+        if (wanted < -1.0) return false;  // sweeps would have to converge faster than they ever do
         w_.r = w_.best;
         int made = 0;
         double now = best_, change = 0.0;
@@ -121,50 +135,52 @@ public:
             const double before = now;
             now = verdict(p_, w_.r, w_.scratch);
             change = std::log(now / before);
-        } while (made < most && now > method_.tolerance && change < wanted);
-        work_ += made * a_sweep();
+        } while (made < max_prelude_sweeps && now > method_.tolerance && change < wanted);
+        work_ += made * sweep_work();
         return take("gauss-seidel", made, now);
     }
 
-    bool newton(double proximal, int most) {
+    /// Newton's method from the best iterate; `proximal` as in `Newton`.
+    bool newton(double proximal, int max_steps) {
         if (!newton_possible_ || spent()) return false;
         Newton method;
         method.tolerance = plain_tolerance();
         method.proximal = proximal;
-        method.max_iterations = affordable(most);
+        method.max_iterations = affordable(max_steps);
         w_.r = w_.best;
         const int made = w_.newton().run(method, w_.r);
         work_ += made * w_.newton().step_work();
         return take("newton", made);
     }
 
-    bool proximal(double weight, bool from_zero) {
+    /// The proximal point method; `weight` as in `Proximal`.
+    bool proximal(double weight, StartPoint start) {
         if (!newton_possible_ || spent()) return false;
         Proximal method;
         method.tolerance = plain_tolerance();
         method.weight = weight;
         method.max_steps = affordable(method.max_steps);
         w_.r = w_.best;
-        if (from_zero) std::fill(w_.r.begin(), w_.r.end(), 0.0);
+        if (start == StartPoint::zero) std::fill(w_.r.begin(), w_.r.end(), 0.0);
         const int made = w_.newton().run(method, w_.r);
         work_ += made * w_.newton().step_work();
         return take("proximal", made);
     }
 
-    /// Newton from other places: near the best iterate, or anywhere in the sets of the laws. Where W is not monotone
-    /// (its null space filled by an unsymmetric rounding of the data, or the bounds μ|r| of rails) a solution attracts
-    /// only from nearby, and the way there from zero may be blocked.
-    bool restarts(int most) {
-        if (!newton_possible_ || spent() || p_.W.rows() > largest_restarted) return false;
+    /// Newton's method from up to `max_starts` other points, near the best iterate or anywhere in the sets of the laws.
+    /// For problems that are not monotone (W made indefinite by rounding of unsymmetric data, or bounds μ|r_row| of
+    /// guides) a solution attracts only nearby iterates, and the path from zero may end elsewhere.
+    bool restarts(int max_starts) {
+        if (!newton_possible_ || spent() || p_.W.rows() > max_restarted_rows) return false;
         Newton method;
         method.tolerance = method_.tolerance;
         int made = 0;
-        const double enough = work_ + restart_work;
+        const double work_limit = work_ + restart_work;
         double least = std::numeric_limits<double>::infinity();
-        for (int k = 0; k < most && least > method_.tolerance && work_ < enough && !spent(); ++k) {
-            constexpr double regularisation[3] = {1e-6, 1e-3, 1e-9};
+        for (int k = 0; k < max_starts && least > method_.tolerance && work_ < work_limit && !spent(); ++k) {
+            constexpr double regularisation[3] = {1e-6, 1e-3, 1e-9};  // Newton::proximal, in turn
             method.proximal = regularisation[k % 3];
-            method.max_iterations = affordable(60);
+            method.max_iterations = affordable(newton_steps);
             choose_start(k % 4);
             const int steps = w_.newton().run(method, w_.r);
             made += steps;
@@ -178,8 +194,10 @@ public:
         return solved();
     }
 
+    /// Lemke's method, if the problem is a linear complementarity problem of moderate size (pivots are dense).
     bool lemke() {
-        if (p_.W.rows() > 300) return false;
+        constexpr int max_lemke_rows = 300;
+        if (p_.W.rows() > max_lemke_rows) return false;
         const auto planar = PlanarComplementarity::of(p_);
         if (!planar) return false;
         Lemke method;
@@ -190,26 +208,29 @@ public:
     }
 
 private:
-    /// Methods go by the residual alone. Where the verdict is stricter (reactions far beyond what the velocities ask
-    /// for) they would stop before they have begun.
+    /// The tolerance for methods that stop by the residual. If the verdict of the best iterate is larger than its
+    /// residual (the reactions diverged), then the tolerance is reduced by their ratio; otherwise the methods would
+    /// stop at once.
     double plain_tolerance() {
         const double plain = residual(p_, w_.best, w_.scratch);
         return plain < best_ ? method_.tolerance * plain / best_ : method_.tolerance;
     }
 
+    /// Makes w.r the best iterate if it is better.
     void keep(std::string_view name, double defect) {
         if (!(defect < best_)) return;
         best_ = defect;
         w_.best.swap(w_.r);
-        w_.best_v.swap(w_.scratch);  // which the verdict has left there
+        w_.best_v.swap(w_.scratch);  // the velocities that `verdict` left there
         w_.scratch.resize(w_.best_v.size());
         s_.method = name;
     }
 
-    static constexpr int largest_restarted = 120;  // rows
-    static constexpr double restart_work = 2e9;    // multiplications
+    static constexpr int max_restarted_rows = 120;
+    static constexpr double restart_work = 2e9;  // multiplications of all restarts of one call
 
-    /// A place to begin in w.r: kinds 0 and 2 around the best iterate, 1 and 3 in the sets.
+    /// Writes a start point into w.r. Kinds 0 and 2: a pseudo-random point around the best iterate, near or far. Kinds
+    /// 1 and 3: a point in the sets of the laws with normal reactions up to `largest`, zero for 30 % of the contacts.
     void choose_start(int kind) {
         const double size = typical_reaction();
         const auto either = [&] { return 2.0 * random_() - 1.0; };
@@ -218,14 +239,14 @@ private:
                 w_.r[i] = w_.best[i] + (kind == 0 ? 0.2 : 1.5) * size * either();
             return;
         }
-        const double most = (kind == 1 ? 3.0 : 1.0) * size;
+        const double largest = (kind == 1 ? 3.0 : 1.0) * size;
         for (int a = 0; a < p_.contacts(); ++a) {
             const Law& law = p_.laws[static_cast<std::size_t>(a)];
             double* const r = w_.r.data() + p_.W.start[static_cast<std::size_t>(a)];
             const int n = p_.W.block_size(a);
             const Shape shape = shape_of(law, n);
-            const double normal = shape.normal ? std::max(0.0, random_() - 0.3) * most : 0.0;
-            for (int i = 0; i < n; ++i) r[i] = most * either();
+            const double normal = shape.normal ? std::max(0.0, random_() - 0.3) * largest : 0.0;
+            for (int i = 0; i < n; ++i) r[i] = largest * either();
             if (shape.normal) r[0] = normal;
             if (shape.patch)
                 for (int i = 1; i < 4; ++i) r[i] = law.mu * normal * either() * (i == 3 ? law.radius : 1.0);
@@ -240,8 +261,10 @@ private:
         }
     }
 
-    /// Of one row: the best iterate's, unless that ran away.
+    /// Typical size of the reaction of one row: the mean of the best iterate, unless that is out of proportion to the
+    /// reaction ‖q‖/mean(diag W) that stops the free velocities.
     double typical_reaction() const {
+        constexpr double smallest_ratio = 1e-3, largest_ratio = 30.0;  // of best to natural
         const auto norm = [](const std::vector<double>& x) {
             double sum = 0.0;
             for (const double y : x) sum += y * y;
@@ -249,18 +272,19 @@ private:
         };
         const double mean = p_.W.diagonal_mean(), natural = norm(p_.q) / (mean > 0.0 ? mean : 1.0);
         const double best = norm(w_.best);
-        return best > 1e-3 * natural && best < 30.0 * natural ? best : natural;
+        return best > smallest_ratio * natural && best < largest_ratio * natural ? best : natural;
     }
 
-    /// Multiplications of a sweep, about; contacts with several bounded parts are iterated.
-    double a_sweep() const {
+    /// Estimated multiplications of one sweep. Blocks of more than three rows are solved iteratively.
+    double sweep_work() const {
         const double block = p_.W.rows() > 3 * p_.contacts() ? 2000.0 : 100.0;
         return static_cast<double>(p_.W.values.size()) + block * p_.contacts();
     }
 
-    int affordable(int most) const {
+    /// Newton steps that the remaining work allows: at most `max_steps`, at least one.
+    int affordable(int max_steps) const {
         const double left = (method_.work - work_) / w_.newton().step_work();
-        return std::max(1, static_cast<int>(std::min(static_cast<double>(most), left)));
+        return std::max(1, static_cast<int>(std::min(static_cast<double>(max_steps), left)));
     }
 
     const FrictionProblem& p_;
@@ -268,26 +292,33 @@ private:
     Workspace::State& w_;
     Solution& s_;
     Clock::time_point start_;
-    double best_ = std::numeric_limits<double>::infinity();
-    double work_ = 0.0;
+    double best_ = std::numeric_limits<double>::infinity();  // verdict of w.best; infinite if not computed
+    double work_ = 0.0;                                      // estimated multiplications so far
     bool newton_possible_ = false;
     Sequence random_;
 };
 
-/// True when nothing more can be expected.
-bool try_all(Course& course) {
-    if (course.solved() || course.states() || course.opening()) return true;
-    course.judge_start();
-    course.prepare_newton();
-    if (course.prelude() || course.newton(1e-2, 60) || course.proximal(1e-2, false) || course.lemke() ||
-        course.restarts(12) || course.proximal(1.0, true))
+/// The order of the methods. Returns true if the problem is solved or no method makes progress, false if the work or
+/// the time is used up.
+bool try_all(FrictionAttempts& attempts) {
+    constexpr int steps = FrictionAttempts::newton_steps;
+    constexpr double strong = 1e-2, weak = 1e-6;                                // Newton::proximal
+    constexpr double near_weight = 1e-2, far_weight = 1.0, late_weight = 1e-1;  // Proximal::weight
+    constexpr int quick_restarts = 12, first_sweeps = 200;
+    using enum StartPoint;
+    if (attempts.solved() || attempts.states() || attempts.opening()) return true;
+    attempts.judge_start();
+    attempts.prepare_newton();
+    if (attempts.prelude() || attempts.newton(strong, steps) || attempts.proximal(near_weight, best_iterate) ||
+        attempts.lemke() || attempts.restarts(quick_restarts) || attempts.proximal(far_weight, zero))
         return true;
-    double before = course.best();
-    for (int most = 200; !course.spent(); most *= 3) {
-        if (course.sweeps(most) || course.newton(1e-6, 60) || course.newton(1e-2, 60) || course.proximal(1e-1, false))
+    double before = attempts.best();
+    for (int max_sweeps = first_sweeps; !attempts.spent(); max_sweeps *= 3) {
+        if (attempts.sweeps(max_sweeps) || attempts.newton(weak, steps) || attempts.newton(strong, steps) ||
+            attempts.proximal(late_weight, best_iterate))
             return true;
-        if (!(course.best() < 0.5 * before)) return true;
-        before = course.best();
+        if (!(attempts.best() < 0.5 * before)) return true;  // a round that does not halve the verdict is the last
+        before = attempts.best();
     }
     return false;
 }
@@ -295,26 +326,27 @@ bool try_all(Course& course) {
 }  // namespace
 
 void run(const FrictionProblem& p, const Automatic& method, Workspace::State& w, Solution& s) {
-    Course course(p, method, w, s);
-    const bool stalled = try_all(course);
-    conclude(w.best, w.best_v, course.best(), method.tolerance, stalled ? Status::stalled : Status::limit, s);
+    FrictionAttempts attempts(p, method, w, s);
+    const bool stalled = try_all(attempts);
+    conclude(w.best, w.best_v, attempts.best(), method.tolerance, stalled ? Status::stalled : Status::limit, s);
     if (s.status == Status::converged) return;
     if (auto certificate = certificate_of_infeasibility(p); !certificate.empty()) {
         s.status = Status::infeasible;
         s.certificate = std::move(certificate);
         return;
     }
+    constexpr int thorough_restarts = 1500;
     const AllSolutions all = all_solutions(p);
     if (!all.r.empty()) {
         w.r = all.r.front();
-        course.take("enumeration", all.modes);
-        conclude(w.best, w.best_v, course.best(), method.tolerance, s.status, s);
+        attempts.take("enumeration", all.modes);
+        conclude(w.best, w.best_v, attempts.best(), method.tolerance, s.status, s);
     } else if (all.complete) {
         s.status = Status::infeasible;
         s.attempts.push_back({"enumeration", all.modes, s.residual});
     } else {
-        course.restarts(1500);
-        conclude(w.best, w.best_v, course.best(), method.tolerance, s.status, s);
+        attempts.restarts(thorough_restarts);
+        conclude(w.best, w.best_v, attempts.best(), method.tolerance, s.status, s);
     }
 }
 

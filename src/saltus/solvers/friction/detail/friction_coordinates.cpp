@@ -10,6 +10,7 @@ namespace saltus::solvers {
 
 namespace {
 
+/// Binary exponent of the largest absolute value; 0 if all are zero or one is not finite.
 int exponent(const std::vector<double>& values) {
     double largest = 0.0;
     for (const double x : values) largest = std::max(largest, std::abs(x));
@@ -19,7 +20,8 @@ int exponent(const std::vector<double>& values) {
 }  // namespace
 
 bool Rescaled::needed(const FrictionProblem& p) {
-    return std::abs(exponent(p.W.values)) > 300 || std::abs(exponent(p.q)) > 300;
+    constexpr int max_exponent = 300;  // squares stay within 2^±600, products of three numbers within 2^±900
+    return std::abs(exponent(p.W.values)) > max_exponent || std::abs(exponent(p.q)) > max_exponent;
 }
 
 void Rescaled::take(const FrictionProblem& p, std::span<const double> guess) {

@@ -7,41 +7,49 @@
 #include "saltus/solvers/problem.hpp"
 #include "saltus/solvers/solution.hpp"
 
+// Changes of coordinates: a problem is transformed, solved, and its solution transformed back.
+
 namespace saltus::solvers {
 
-/// A problem in units where W and q are about 1, for units in which squares are not numbers any more.
+/// The problem in units in which the largest entries of W and q are about 1. It is needed if squares of the original
+/// numbers would overflow or underflow. The scale factors are powers of two, so nothing is rounded.
 class Rescaled {
 public:
+    /// True if the largest entry of W or q is outside 2^±300.
     static bool needed(const FrictionProblem& p);
 
+    /// Transforms the problem and the guess.
     void take(const FrictionProblem& p, std::span<const double> guess);
     const FrictionProblem& problem() const { return problem_; }
     std::span<const double> guess() const { return guess_; }
 
-    /// The reactions and velocities of its solution in the units of the problem it was taken from.
+    /// Transforms reactions and velocities of the solution back to the original units.
     void back(Solution& s) const;
 
 private:
-    int w_ = 0, q_ = 0;  // powers of two
+    int w_ = 0, q_ = 0;  // W = 2^w_ W', q = 2^q_ q', hence v = 2^q_ v' and r = 2^(q_ − w_) r'
     FrictionProblem problem_;
     std::vector<double> guess_;
 };
 
-/// A problem whose orthotropic contacts have the second direction scaled so that the ellipse is a disk: r_T2 = κ r'_T2,
-/// v'_T2 = κ v_T2 with κ = μ₂/μ₁ makes the law isotropic, W and q change by congruence.
+/// The problem in coordinates in which orthotropic contacts are isotropic. With κ_i = μ_i/max(μ₁, μ₂), r_Ti = κ_i r'_Ti
+/// and v'_Ti = κ_i v_Ti the ellipse of forces becomes a disk of radius max(μ₁, μ₂) r_N. Since r and v transform
+/// oppositely, the power rᵀv is unchanged and W' = K W K, q' = K q with the diagonal matrix K of the κ.
 class Isotropic {
 public:
+    /// True if a contact is orthotropic.
     static bool needed(const FrictionProblem& p);
 
+    /// Transforms the problem and the guess.
     void take(const FrictionProblem& p, std::span<const double> guess);
     const FrictionProblem& problem() const { return problem_; }
     std::span<const double> guess() const { return guess_; }
 
-    void back(Solution& s) const;  ///< its reactions in the coordinates of the problem
+    void back(Solution& s) const;  ///< Transforms the reactions back; velocities are left as they are.
 
 private:
     FrictionProblem problem_;
-    std::vector<double> scale_, guess_;
+    std::vector<double> scale_, guess_;  // scale_: κ of each row
 };
 
 }  // namespace saltus::solvers

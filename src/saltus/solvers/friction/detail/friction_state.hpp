@@ -11,29 +11,34 @@
 
 namespace saltus::solvers {
 
-/// What the solves of a workspace share.
+/// The memory of a `Workspace`.
 struct Workspace::State {
     Sweeper sweeper;
-    std::optional<NewtonSolver> made;  // the first time it is needed
+    std::optional<NewtonSolver> made;  // constructed at first use
     NewtonSolver& newton() {
         if (!made) made.emplace();
         return *made;
     }
-    std::vector<double> r, best, best_v, scratch, sweep_best;
+    std::vector<double> r;             // current iterate
+    std::vector<double> best, best_v;  // best iterate of the automatic method and its velocities
+    std::vector<double> sweep_best;    // best iterate of sweep_blocks
+    std::vector<double> scratch;       // velocities left by the last `residual` or `verdict`
     Rescaled rescaled;
     Isotropic isotropic;
 };
 
-/// Sweeps over all blocks, r becomes the best iterate; returns how many were made. The residual is computed after 1, 2,
-/// 4, … sweeps, then every `check_every`.
+/// Sweeps over all blocks until the tolerance is met, the sweeps are used up, or there is no progress. r becomes the
+/// iterate with the smallest residual. Returns the number of sweeps. The residual is computed after 1, 2, 4, … sweeps,
+/// then every `check_every` sweeps.
 int sweep_blocks(const FrictionProblem& problem, const GaussSeidel& method, Workspace::State& w,
                  std::vector<double>& r);
 
-/// Puts r with its velocities and its verdict into the solution.
+/// Writes r, its velocities v and its verdict `defect` into the solution. The status is converged if the verdict is at
+/// most the tolerance, else `otherwise`.
 void conclude(const std::vector<double>& r, const std::vector<double>& v, double defect, double tolerance,
               Status otherwise, Solution& solution);
 
-/// The automatic method, from the guess in w.r.
+/// The automatic method, starting from w.r.
 void run(const FrictionProblem& problem, const Automatic& method, Workspace::State& w, Solution& solution);
 
 }  // namespace saltus::solvers

@@ -11,7 +11,7 @@ namespace saltus::solvers {
 
 namespace {
 
-/// A += L R, L m × k, R k × n, strides.
+/// A += L R for L m × k and R k × n, row-major with strides.
 inline void multiply_into(int m, int n, int k, const double* L, int ld_l, const double* R, int ld_r, double* A,
                           int ld_a) {
     for (int i = 0; i < m; ++i)
@@ -21,7 +21,7 @@ inline void multiply_into(int m, int n, int k, const double* L, int ld_l, const 
         }
 }
 
-/// The same without strides, common shapes by known size: contacts of 3 rows at interfaces of rank 6.
+/// The same for contiguous L and R of sizes known at compile time: contacts of 3 rows, interfaces of rank 6.
 template <int m, int n, int k>
 inline void multiply_known(const double* L, const double* R, double* A, int ld_a) {
     for (int i = 0; i < m; ++i) {

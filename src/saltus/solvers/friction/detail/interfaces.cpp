@@ -11,9 +11,10 @@ namespace saltus::solvers {
 
 namespace {
 
-constexpr double dependent = 1e-11;  // what is left of the square of a row, of itself
-constexpr double rounding = 1e-11;   // of ‖W x‖, that the product may be off by
-constexpr double worth_while = 0.8;  // rows of w over those of W
+constexpr double dependent_share =
+    1e-11;                          // a row depends on the pivots if its remaining diagonal is at most this share
+constexpr double rounding = 1e-11;  // ‖W x − Θ w Θᵀx‖ <= rounding ‖W x‖ counts as equal
+constexpr double largest_reduction = 0.8;  // the factorisation pays if w has at most this share of the rows of W
 
 }  // namespace
 
@@ -23,7 +24,7 @@ void Interfaces::find_groups(const BlockMatrix& W) {
         return std::span(W.block_column)
             .subspan(ix(W.row_start[ix(a)]), ix(W.row_start[ix(a) + 1] - W.row_start[ix(a)]));
     };
-    // Blocks with the same neighbours side by side, by number within.
+    // Blocks with the same neighbours become adjacent in order_, by ascending number among themselves.
     order_.resize(ix(n));
     for (int a = 0; a < n; ++a) order_[ix(a)] = a;
     std::sort(order_.begin(), order_.end(), [&](int a, int b) {
@@ -39,7 +40,7 @@ void Interfaces::find_groups(const BlockMatrix& W) {
         const auto own = columns(order_[k]);
         std::size_t end = k + 1;
         while (end < order_.size() && std::ranges::equal(own, columns(order_[end]))) ++end;
-        // The same neighbours, themselves among them.
+        // Blocks with the same neighbours form one interface only if they are neighbours of each other.
         const bool together = std::ranges::find(own, order_[k]) != own.end();
         for (std::size_t l = k; l < end; ++l) {
             group_of_[ix(order_[l])] = static_cast<int>(first_.size()) - 1;
@@ -50,15 +51,22 @@ void Interfaces::find_groups(const BlockMatrix& W) {
     }
 }
 
-/// Cholesky factors of the interface's own block of W, symmetrised and its diagonal scaled to 1, with pivots, until
-/// nothing is left; Θ = L L_P⁻¹.
+/// The independent rows P of one interface and its rows of Θ. The interface's own block of W, symmetrised, is
+/// factorised as L Lᵀ with pivots until only dependent rows are left. With the pivot rows L_P of L the block is L Lᵀ =
+/// (L L_P⁻¹)(L_P L_Pᵀ)(L L_P⁻¹)ᵀ, hence Θ = L L_P⁻¹.
 bool Interfaces::choose_rows(const BlockMatrix& W, int group) {
     const std::span<const int> members = blocks(group);
-    row_block_.clear();
-    row_in_block_.clear();
-    for (const int a : members)
-        for (int i = 0; i < W.block_size(a); ++i) row_block_.push_back(a), row_in_block_.push_back(i);
-    const std::size_t m = row_block_.size();
+    if (!gather_group(W, members)) return false;
+    factorise_group();
+    express_rows(W, members);
+    w_.start.push_back(w_.start.back() + static_cast<int>(pivots_.size()));
+    return !pivots_.empty();
+}
+
+/// The interface's block of W, symmetrised, into matrix_, and its diagonal into left_. False if a block is absent.
+bool Interfaces::gather_group(const BlockMatrix& W, std::span<const int> members) {
+    std::size_t m = 0;
+    for (const int a : members) m += ix(W.block_size(a));
     matrix_.assign(m * m, 0.0);
     std::size_t row = 0;
     for (const int a : members) {
@@ -80,13 +88,19 @@ bool Interfaces::choose_rows(const BlockMatrix& W, int group) {
     }
     left_.resize(m);
     for (std::size_t i = 0; i < m; ++i) left_[i] = matrix_[i * m + i];
-    factor_.assign(m * m, 0.0);  // L by columns
+    return true;
+}
+
+/// Pivoted Cholesky factorisation. The pivot is the row that keeps the largest share of its diagonal.
+void Interfaces::factorise_group() {
+    const std::size_t m = left_.size();
+    factor_.assign(m * m, 0.0);
     pivots_.clear();
     for (std::size_t k = 0; k < m; ++k) {
         std::size_t best = m;
-        double most = dependent;
+        double largest_share = dependent_share;
         for (std::size_t i = 0; i < m; ++i)
-            if (left_[i] > most * matrix_[i * m + i]) most = left_[i] / matrix_[i * m + i], best = i;
+            if (left_[i] > largest_share * matrix_[i * m + i]) largest_share = left_[i] / matrix_[i * m + i], best = i;
         if (best == m) break;
         double* const column = factor_.data() + k * m;
         std::copy_n(matrix_.data() + best * m, m, column);
@@ -103,8 +117,11 @@ bool Interfaces::choose_rows(const BlockMatrix& W, int group) {
         pivots_.push_back(static_cast<int>(best));
         left_[best] = 0.0;
     }
-    const std::size_t rank = pivots_.size();
-    // Rows of Θ: θ L_P = L's row, by substitution from the last column.
+}
+
+/// The rows θ of Θ from θ L_P = (row of L), by substitution from the last column. Records which rows are in P.
+void Interfaces::express_rows(const BlockMatrix& W, std::span<const int> members) {
+    const std::size_t m = left_.size(), rank = pivots_.size();
     std::size_t i = 0;
     for (const int a : members) {
         theta_at_[ix(a)] = theta_.size();
@@ -121,10 +138,9 @@ bool Interfaces::choose_rows(const BlockMatrix& W, int group) {
             if (found != pivots_.end()) chosen_[ix(a)].push_back({r, static_cast<int>(found - pivots_.begin())});
         }
     }
-    w_.start.push_back(w_.start.back() + static_cast<int>(rank));
-    return rank > 0;
 }
 
+/// w = W_PP: its pattern from the first block of each interface, its values from the rows and columns P of W.
 void Interfaces::fill_reduced(const BlockMatrix& W) {
     const int groups = static_cast<int>(first_.size()) - 1;
     w_.row_start.assign(1, 0);
@@ -162,8 +178,8 @@ void Interfaces::fill_reduced(const BlockMatrix& W) {
     }
 }
 
-/// W x against Θ w Θᵀ x for some x.
-bool Interfaces::holds(const BlockMatrix& W) {
+/// True if W x = Θ w Θᵀx to rounding for a pseudo-random x.
+bool Interfaces::reproduces(const BlockMatrix& W) {
     Sequence random;
     probe_.resize(ix(W.rows()));
     image_.resize(ix(W.rows()));
@@ -200,15 +216,15 @@ bool Interfaces::prepare(const BlockMatrix& W) {
         find_groups(W);
     }
     const int groups = static_cast<int>(first_.size()) - 1;
-    if (groups > worth_while * W.blocks()) return false;
+    if (groups > largest_reduction * W.blocks()) return false;
     chosen_.resize(ix(W.blocks()));
     theta_at_.resize(ix(W.blocks()));
     theta_.clear();
     w_.start.assign(1, 0);
     for (int g = 0; g < groups; ++g)
-        if (!choose_rows(W, g) || w_.rows() > worth_while * W.rows()) return false;
+        if (!choose_rows(W, g) || w_.rows() > largest_reduction * W.rows()) return false;
     fill_reduced(W);
-    return holds(W);
+    return reproduces(W);
 }
 
 }  // namespace saltus::solvers

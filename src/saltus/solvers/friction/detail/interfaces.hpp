@@ -8,48 +8,56 @@
 
 namespace saltus::solvers {
 
-/// Several contacts between one pair of rigid bodies: their rows of W depend on the six velocities of the one body
-/// relative to the other, so most of them follow from a few. With the rows P of W that are independent within each such
-/// interface, w = W_PP, and Θ that expresses the others by them,
+/// Factorisation of W by interfaces. An interface is the set of all contacts between one pair of rigid bodies. The
+/// velocities at these contacts are determined by the six velocities of one body relative to the other. Hence at most
+/// six of their rows of W are independent. Let P be a set of independent rows of each interface, w = W_PP, and let Θ
+/// express all rows by those of P. Then
 ///     W = Θ w Θᵀ.
-/// w has the pattern of the interfaces and is often half as large.
+/// w has one block per interface and is often half as large as W.
 class Interfaces {
 public:
-    /// Takes on W, whose pattern must be symmetric. False when it is not of that form to rounding, or when w would not
-    /// be much smaller. Problems with the pattern of the one before cost no allocation.
+    /// Finds the interfaces and the factors. The pattern of W must be symmetric. Returns false if W does not have this
+    /// form to rounding, or if w would not be much smaller than W. If the pattern is that of the last call, nothing is
+    /// allocated.
     bool prepare(const BlockMatrix& W);
 
-    const BlockMatrix& reduced() const { return w_; }
+    const BlockMatrix& reduced() const { return w_; }  ///< w
+    /// The interface to which a block of W belongs.
     int of_block(int block) const { return group_of_[static_cast<std::size_t>(block)]; }
-    /// Blocks of an interface.
+    /// The blocks of W that belong to an interface.
     std::span<const int> blocks(int interface) const {
         const auto i = static_cast<std::size_t>(interface);
         return {members_.data() + first_[i], static_cast<std::size_t>(first_[i + 1] - first_[i])};
     }
-    /// Rows of Θ that belong to a block, row-major, as wide as its interface's block of w.
+    /// The rows of Θ that belong to a block of W, row-major, as wide as the interface's block of w.
     const double* theta(int block) const { return theta_.data() + theta_at_[static_cast<std::size_t>(block)]; }
 
 private:
     void find_groups(const BlockMatrix& W);
     bool choose_rows(const BlockMatrix& W, int group);
+    bool gather_group(const BlockMatrix& W, std::span<const int> members);
+    void factorise_group();
+    void express_rows(const BlockMatrix& W, std::span<const int> members);
     void fill_reduced(const BlockMatrix& W);
-    bool holds(const BlockMatrix& W);
+    bool reproduces(const BlockMatrix& W);
 
-    // Of the pattern.
+    // Determined by the pattern of W.
     std::vector<int> seen_start_, seen_row_start_, seen_column_;
-    std::vector<int> group_of_, members_, first_;  // members_[first_[g] …]: blocks of a group
+    std::vector<int> group_of_, members_, first_;  // members_[first_[g]] … are the blocks of interface g
     std::vector<int> order_;
-    // Of the numbers.
+    // Determined by the values of W.
     struct Chosen {
-        int row, place;  // row of the block, and where it comes in w's block
+        int row, place;  // row inside the block of W, and row inside the interface's block of w
     };
-    std::vector<std::vector<Chosen>> chosen_;  // of each block
+    std::vector<std::vector<Chosen>> chosen_;  // the rows of P in each block of W
     std::vector<double> theta_;
     std::vector<std::size_t> theta_at_;
     BlockMatrix w_;
+    // Scratch.
     std::vector<int> mark_;
-    std::vector<double> matrix_, factor_, left_, probe_, image_, small_, small_image_;
-    std::vector<int> pivots_, row_block_, row_in_block_;
+    std::vector<double> matrix_, factor_, left_;  // of one interface: its block of W, L by columns, remaining diagonal
+    std::vector<double> probe_, image_, small_, small_image_;
+    std::vector<int> pivots_;
 };
 
 }  // namespace saltus::solvers

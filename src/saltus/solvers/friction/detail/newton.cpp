@@ -20,14 +20,14 @@ double norm(const std::vector<double>& x) {
 }  // namespace
 
 void NewtonSolver::History::add(double value) {
-    merit[next % 8] = value;
-    next = (next + 1) % 8;
-    count = std::min(count + 1, 8);
+    merit[next % length] = value;
+    next = (next + 1) % length;
+    count = std::min(count + 1, length);
 }
 
 double NewtonSolver::History::worst() const { return *std::max_element(merit, merit + count); }
 
-/// Factors with pivots over the whole matrix, for the few that the block factors get wrong.
+/// Sparse LU with pivots over the whole matrix, for the rare Jacobian that the block factors solve inaccurately.
 struct NewtonSolver::Pivoted {
     Eigen::SparseMatrix<double> matrix;
     Eigen::SparseLU<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> lu;
@@ -35,7 +35,20 @@ struct NewtonSolver::Pivoted {
 
 namespace {
 
-constexpr int always_dense = 60, dense_when_hard = 400;  // rows
+constexpr int always_dense = 60;      // up to this number of rows dense factors are fastest
+constexpr int dense_when_hard = 400;  // up to this number of rows a dense LU replaces inaccurate block factors
+
+// Line search: a step of length s is accepted if merit <= (1 − sufficient_decrease s) · (worst recent merit).
+constexpr double sufficient_decrease = 1e-4;
+constexpr int max_halvings = 12;
+
+// Iterative refinement of J x = −F: done if the defect is at most good_defect ‖F‖; the last round accepts
+// usable_defect ‖F‖, because an inexact Newton direction still converges.
+constexpr double good_defect = 1e-10, usable_defect = 1e-4;
+constexpr int refinement_rounds = 3;
+
+// Smallest proximal term, relative to mean(diag W): of the size of rounding.
+constexpr double smallest_regularisation = 1e-13;
 
 }  // namespace
 
@@ -100,12 +113,13 @@ void NewtonSolver::velocities(const std::vector<double>& r) {
         for (std::size_t i = 0; i < v_.size(); ++i) v_[i] += weight_ * (r[i] - centre_[i]);
 }
 
-double NewtonSolver::evaluate(const std::vector<double>& r, bool jacobian) {
+double NewtonSolver::evaluate(const std::vector<double>& r, Need need) {
     velocities(r);
-    return evaluate_laws(r, jacobian);
+    return evaluate_laws(r, need);
 }
 
-double NewtonSolver::evaluate_laws(const std::vector<double>& r, bool jacobian) {
+double NewtonSolver::evaluate_laws(const std::vector<double>& r, Need need) {
+    const bool jacobian = need == Need::value_and_derivative;
     if (jacobian) {
         std::fill(C_.begin(), C_.end(), 0.0);
         std::fill(E_.begin(), E_.end(), 0.0);
@@ -132,7 +146,7 @@ double NewtonSolver::evaluate_laws(const std::vector<double>& r, bool jacobian) 
 
 namespace {
 
-/// A = C W, C n × n, W n × m, A with a stride; common shapes by known size.
+/// A = C W for C n × n and W n × m; A has a stride. Common sizes are known at compile time.
 template <int n, int m>
 inline void product(const double* C, const double* W, double* A, int stride) {
     for (int i = 0; i < n; ++i)
@@ -158,6 +172,8 @@ inline void product(int n, int m, const double* C, const double* W, double* A, i
 
 }  // namespace
 
+// δF = C δv + E δr + tied δr_row with δv = (W + ε) δr gives the Jacobian J = C (W + ε) + E, plus `tied` in the column
+// of the scaling reaction. ε is the proximal term; it is present in J alone, or in v too within the proximal method.
 void NewtonSolver::assemble(double epsilon) {
     const BlockMatrix& W = p_->W;
     lu_.clear();
@@ -245,10 +261,11 @@ bool NewtonSolver::solve_linear(double epsilon) {
         const auto solve = [&](const std::vector<double>& b, std::vector<double>& x) {
             interfaces_.solve(p_->W, b, x);
         };
-        // What is lost there is rounding over the regularisation.
+        // B = ε C + E is inverted block by block, so the relative error of the solution is rounding/ε. Small terms are
+        // tried first; if the refinement fails, more regularisation follows.
         for (const double least : {1e-7, 1e-5, 1e-3}) {
-            const double enough = std::max(epsilon, least * mean_);
-            if (interfaces_.factorise(p_->W, C_, E_, square_, enough) && refine(enough, solve)) return true;
+            const double used = std::max(epsilon, least * mean_);
+            if (interfaces_.factorise(p_->W, C_, E_, square_, used) && refine(used, solve)) return true;
         }
         if (!analyse()) return false;
     }
@@ -259,20 +276,20 @@ bool NewtonSolver::solve_linear(double epsilon) {
     return solve_pivoted(epsilon);
 }
 
-/// J x = −F by factors, improved and checked against J itself; false when they are not good enough.
+/// Solves J x = −F by the given factors, with iterative refinement against J itself. False if the defect stays large.
 template <class Solve>
 bool NewtonSolver::refine(double epsilon, const Solve& solve) {
     const std::size_t n = F_.size();
     for (std::size_t i = 0; i < n; ++i) correction_[i] = -F_[i];
     solve(correction_, direction_);
     const double size = norm(F_);
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < refinement_rounds; ++round) {
         image(direction_, epsilon, correction_);
         for (std::size_t i = 0; i < n; ++i) correction_[i] = -F_[i] - correction_[i];
         const double defect = norm(correction_);
-        if (defect <= 1e-10 * size) return true;
+        if (defect <= good_defect * size) return true;
         if (!std::isfinite(defect)) return false;
-        if (round == 2) return defect <= 1e-4 * size;
+        if (round == refinement_rounds - 1) return defect <= usable_defect * size;
         solve(correction_, image_);
         for (std::size_t i = 0; i < n; ++i) direction_[i] += image_[i];
     }
@@ -297,19 +314,20 @@ bool NewtonSolver::solve_pivoted(double epsilon) {
 
 bool NewtonSolver::step(std::vector<double>& r, double regularisation) {
     const std::size_t n = r.size();
-    evaluate(r, true);
+    evaluate(r, Need::value_and_derivative);
     if (!solve_linear(regularisation)) return false;
-    // Nonmonotone backtracking: better than the worst of the last few.
+    // Nonmonotone backtracking: the new merit must be below the worst of the recent ones. v is linear in r, so the
+    // velocities of a shortened step need no product with W. If no length is accepted, the shortest one is taken.
     const double reference = history_.worst();
     double merit = 0.0, size = 1.0;
     v_before_.swap(v_);
-    for (int cut = 0; cut < 12; ++cut, size *= 0.5) {
+    for (int cut = 0; cut < max_halvings; ++cut, size *= 0.5) {
         for (std::size_t i = 0; i < n; ++i) {
             trial_[i] = r[i] + size * direction_[i];
             v_[i] = v_before_[i] + size * (W_direction_[i] + weight_ * direction_[i]);
         }
-        merit = evaluate_laws(trial_, false);
-        if (merit <= (1.0 - 1e-4 * size) * reference) break;
+        merit = evaluate_laws(trial_, Need::value);
+        if (merit <= (1.0 - sufficient_decrease * size) * reference) break;
     }
     if (!std::isfinite(merit)) return false;
     r.swap(trial_);
@@ -317,11 +335,13 @@ bool NewtonSolver::step(std::vector<double>& r, double regularisation) {
     return true;
 }
 
-bool NewtonSolver::descend(std::vector<double>& r, double regularisation, double target, int most, int& iterations) {
+NewtonSolver::Descent NewtonSolver::descend(std::vector<double>& r, double regularisation, double target,
+                                            int max_steps) {
     descend_best_ = r;
-    double best_merit = evaluate(r, false);
+    double best_merit = evaluate(r, Need::value);
     history_.restart(best_merit);
-    for (int k = 0; k < most && best_merit > target; ++k, ++iterations) {
+    int steps = 0;
+    for (; steps < max_steps && best_merit > target; ++steps) {
         if (!step(r, regularisation)) break;
         if (history_.last() < best_merit) {
             best_merit = history_.last();
@@ -329,41 +349,50 @@ bool NewtonSolver::descend(std::vector<double>& r, double regularisation, double
         }
     }
     r = descend_best_;
-    return best_merit <= target;
+    return {best_merit <= target, steps};
 }
 
 int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
+    constexpr int max_idle = 80;                 // outer steps without progress
+    constexpr double progress = 0.9;             // a residual above this share of the best one is no progress
+    constexpr double inner_accuracy = 0.05;      // ‖F‖ of an inner solve, relative to min(1, residual) ‖r‖,
+    constexpr double smallest_accuracy = 1e-14;  // … but not below this, relative to ‖r‖
+    constexpr double tiny = 1e-300;              // ‖r‖ of r = 0
+    constexpr int easy = 8, hard = 20;           // Newton steps of an easy and of a hard inner problem
+    constexpr double relax = 0.4, tighten = 1.5, retry = 4.0;  // factors of ε after easy, hard and failed problems
+    constexpr double largest_weight = 1e3;                     // of ε, relative to mean(diag W)
     const std::size_t n = r.size();
     if (n == 0) return 0;
     double weight = method.weight * mean_;
     best_ = r;
     double best_defect = residual(*p_, r, image_);
     int iterations = 0, idle = 0;
-    for (int outer = 0; outer < method.max_outer && iterations < method.max_steps && idle < 80; ++outer) {
+    for (int outer = 0; outer < method.max_outer && iterations < method.max_steps && idle < max_idle; ++outer) {
         if (best_defect <= method.tolerance) break;
         centre_ = r;
         weight_ = weight;
-        const double accuracy = std::max(1e-14, 0.05 * std::min(1.0, best_defect)) * std::max(1e-300, norm(r));
-        const int before = iterations;
-        const bool reached = descend(r, weight, accuracy * accuracy,
-                                     std::min(method.max_inner, method.max_steps - iterations), iterations);
+        const double accuracy =
+            std::max(smallest_accuracy, inner_accuracy * std::min(1.0, best_defect)) * std::max(tiny, norm(r));
+        const auto [reached, effort] =
+            descend(r, weight, accuracy * accuracy, std::min(method.max_inner, method.max_steps - iterations));
+        iterations += effort;
         weight_ = 0.0;
         const double defect = residual(*p_, r, image_);
         if (defect < best_defect) {
-            idle = defect > 0.9 * best_defect ? idle + 1 : 0;
+            idle = defect > progress * best_defect ? idle + 1 : 0;
             best_defect = defect;
             best_ = r;
         } else {
             ++idle;
         }
-        // Easy steps allow less regularisation, hard ones ask for more; a step that failed is not taken.
-        const int effort = iterations - before;
-        if (reached && effort <= 8) {
-            weight = std::max(weight * 0.4, 1e-13 * mean_);
-        } else if (reached && effort > 20) {
-            weight *= 1.5;
+        // An easy problem allows less regularisation, a hard one needs more. A failed one is repeated from its centre,
+        // unless it improved the residual.
+        if (reached && effort <= easy) {
+            weight = std::max(weight * relax, smallest_regularisation * mean_);
+        } else if (reached && effort > hard) {
+            weight *= tighten;
         } else if (!reached) {
-            weight = std::min(weight * 4.0, 1e3 * mean_);
+            weight = std::min(weight * retry, largest_weight * mean_);
             if (defect > best_defect) r = centre_;
         }
     }
@@ -372,16 +401,21 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
 }
 
 int NewtonSolver::run(const Newton& method, std::vector<double>& r) {
+    constexpr int max_idle = 25;        // steps without halving the best residual
+    constexpr int patience = 6;         // after so many idle steps near a solution the regularisation is reduced,
+    constexpr double near = 1e-4;       // where near means: residual below this,
+    constexpr double reduction = 1e-2;  // … by this factor
     if (r.empty()) return 0;
     best_ = r;
     double defect = residual(*p_, r, image_), best_defect = defect;
-    history_.restart(evaluate(r, false));
+    history_.restart(evaluate(r, Need::value));
     int iteration = 0, since_best = 0;
-    double share = 0.1;
-    for (; iteration < method.max_iterations && best_defect > method.tolerance && since_best < 25; ++iteration) {
-        // Much regularisation far away, little near the end, still less where it holds the iteration up.
-        if (since_best > 0 && since_best % 6 == 0 && best_defect < 1e-4) share *= 1e-2;
-        const double epsilon = std::max(1e-13, std::min(method.proximal, share * defect));
+    double share = 0.1;  // proximal term over residual
+    for (; iteration < method.max_iterations && best_defect > method.tolerance && since_best < max_idle; ++iteration) {
+        // The proximal term is proportional to the residual: it stabilises far from a solution and vanishes at one, so
+        // that the convergence stays superlinear.
+        if (since_best > 0 && since_best % patience == 0 && best_defect < near) share *= reduction;
+        const double epsilon = std::max(smallest_regularisation, std::min(method.proximal, share * defect));
         if (!step(r, mean_ * epsilon)) break;
         defect = residual(*p_, r, image_);
         if (defect < best_defect) {

@@ -14,12 +14,28 @@ namespace saltus::solvers {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-constexpr double settled = 256.0 * eps;  // ‖F‖ of a solution, of max(‖r‖, ‖q‖/mean(diag W))
-constexpr double accepted = 1e4 * eps;   // where rounding of W r keeps it from getting further
-constexpr int most_steps = 40;
-constexpr int most_starts = 60;
-constexpr int bisection = 5;  // the start that is one by bisection
+// The defect is ‖F‖ over max(‖r‖, ‖q‖/mean(diag W)).
+constexpr double settled = 256.0 * eps;  // defect <= settled: the iteration stops, r is a solution
+constexpr double accepted = 1e4 * eps;   // defect <= accepted: a solution, though rounding of W r prevents a better one
+constexpr int max_steps = 40;            // Newton steps from one start
+constexpr int max_idle = 12;             // steps without halving the best defect
+constexpr int max_starts = 60;
+constexpr int bisection_start = 5;  // number of the start that is a bisection for the normal reaction
 
+// Regularisation of a step, relative to mean(diag W): share · defect, between these values. Every `patience` idle steps
+// the share is multiplied by `share_reduction`.
+constexpr double smallest_regularisation = 1e-15, largest_regularisation = 1e-3;
+constexpr double first_share = 0.1, share_reduction = 1e-2;
+constexpr int patience = 4;
+
+// Line search: a step of length s is accepted if its defect <= (1 − sufficient_decrease s) · (worst recent defect).
+constexpr double sufficient_decrease = 1e-4;
+constexpr int max_halvings = 10;
+constexpr int history_length = 4;
+
+constexpr double tiny = 1e-300;  // a pivot or a normal reaction that is not zero
+
+/// One block with its Alart–Curnier function F(r, W r + q), and the ways to find a zero of it.
 class OneBlock {
 public:
     OneBlock(const Law& law, int n, const double* W, const double* q, double bound)
@@ -34,9 +50,9 @@ public:
 
     const Shape& shape() const { return shape_; }
 
-    /// ‖F‖ over max(‖r‖, ‖q‖/mean(diag W)).
+    /// ‖F‖ over max(‖r‖, ‖q‖/mean(diag W)); infinite if it is not finite.
     double defect(const double* r) {
-        double v[largest_newton];
+        double v[max_newton_rows];
         velocity(r, v);
         f_.evaluate(r, v, F_, {});
         double sum = 0.0, size = 0.0;
@@ -46,18 +62,20 @@ public:
         return std::isfinite(quotient) ? quotient : std::numeric_limits<double>::infinity();
     }
 
-    /// Newton steps from r, which becomes the best point on the way; returns its defect.
+    /// Newton steps from r, which becomes the best of the iterates; returns its defect.
     double descend(double* r) {
-        double best[largest_newton], history[4];
-        double now = defect(r), least = now, share = 0.1;
+        double best[max_newton_rows], history[history_length];
+        double now = defect(r), least = now, share = first_share;
         std::copy_n(r, n_, best);
-        std::fill_n(history, 4, now);
+        std::fill_n(history, history_length, now);
         int idle = 0;
-        for (int k = 0; k < most_steps && least > settled && idle < 12; ++k) {
-            if (idle > 0 && idle % 4 == 0) share *= 1e-2;
-            if (!step(r, std::max(1e-15, std::min(1e-3, share * now)), *std::max_element(history, history + 4), now))
-                break;
-            history[k % 4] = now;
+        for (int k = 0; k < max_steps && least > settled && idle < max_idle; ++k) {
+            if (idle > 0 && idle % patience == 0) share *= share_reduction;
+            const double regularisation =
+                std::max(smallest_regularisation, std::min(largest_regularisation, share * now));
+            now = step(r, regularisation, *std::max_element(history, history + history_length));
+            if (!std::isfinite(now)) break;
+            history[k % history_length] = now;
             idle = now < 0.5 * least ? 0 : idle + 1;
             if (now < least) {
                 least = now;
@@ -68,25 +86,27 @@ public:
         return least;
     }
 
-    /// The normal force as the one unknown. Held at t, the other rows are a monotone problem in the bounded set t C,
-    /// whose solution changes continuously with t, and v_N(t) with it: q_N < 0 at t = 0, positive far out, since for
-    /// the forces that belong to (1, ρ), ρ ∈ C, and v_T = W_TT ρ + W_TN
-    ///     0 < (1, ρ)ᵀ W (1, ρ) = v_N + ρᵀ v_T,    ρᵀ v_T <= 0.
-    /// So a root lies between, and halving finds it, whatever the coupling.
+    /// Bisection for the normal reaction t. With r_N = t held, the other rows are a monotone problem on the bounded set
+    /// t C. Its solution, and hence v_N(t), depend continuously on t. v_N(0) = q_N < 0. For large t, r ≈ t (1, ρ) with
+    /// ρ ∈ C, and for positive definite W
+    ///     0 < (1, ρ)ᵀ W (1, ρ) = v_N + ρᵀ v_T   with   ρᵀ v_T <= 0,
+    /// so v_N > 0. A root lies between, whatever the coupling. Every sixth bracket Newton's method tries to finish.
     double bisect(double* r) {
-        double low = 0.0, high = std::max(-q_[0] / W_[0], 1e-300), x[largest_newton] = {};
+        constexpr int max_growths = 100, max_rounds = 120, newton_every = 6;
+        constexpr double narrow = 1e-14;  // a bracket of this relative width: Newton's method tries every time
+        double low = 0.0, high = std::max(-q_[0] / W_[0], tiny), x[max_newton_rows] = {};
         std::fill_n(r, n_, 0.0);
         int k = 0;
-        for (; k < 100 && normal_velocity(high, x) < 0.0; ++k) {
+        for (; k < max_growths && normal_velocity(high, x) < 0.0; ++k) {
             low = high;
             high *= 4.0;
         }
         double least = std::numeric_limits<double>::infinity();
-        for (k = 0; k < 120 && high - low > eps * high; ++k) {
+        for (k = 0; k < max_rounds && high - low > eps * high; ++k) {
             const double t = low > 0.0 && high > 4.0 * low ? std::sqrt(low) * std::sqrt(high) : 0.5 * (low + high);
             (normal_velocity(t, x) < 0.0 ? low : high) = t;
-            if (k % 6 != 5 && high - low > 1e-14 * high) continue;
-            double y[largest_newton];
+            if (k % newton_every != newton_every - 1 && high - low > narrow * high) continue;
+            double y[max_newton_rows];
             std::copy_n(x, n_, y);
             const double now = descend(y);
             if (now < least) {
@@ -98,8 +118,8 @@ public:
         return least;
     }
 
-    /// A point of the law's set: the normal force that stops a frictionless contact times something, each part
-    /// anywhere within its bound.
+    /// Writes the start point number `start` into r. 0: zero. 1: the reaction −q_N/W_NN of a frictionless contact. From
+    /// 2 on: that reaction times a random factor between e⁻² and e², and each part at random within its bound.
     void choose(int start, Sequence& random, double* r) const {
         std::fill_n(r, n_, 0.0);
         if (start == 0) return;
@@ -122,7 +142,7 @@ public:
     }
 
 private:
-    /// With the normal force held its row says nothing.
+    /// v = W r + q. If the normal reaction is held, v_N is replaced by 0, so that its law is satisfied.
     void velocity(const double* r, double* v) const {
         for (int i = 0; i < n_; ++i) {
             v[i] = q_[i];
@@ -131,26 +151,30 @@ private:
         if (held_) v[0] = 0.0;
     }
 
-    /// v_N with the normal force t; x holds a guess of the other rows and becomes their solution.
+    /// v_N if the normal reaction is held at t. x holds a guess for the other rows and becomes their solution.
+    /// Projected gradient steps help if Newton's method does not converge.
     double normal_velocity(double t, double* x) {
+        constexpr int max_rounds = 30, gradient_steps = 20;
         held_ = true;
         const double change = x[0] > 0.0 ? t / x[0] : 1.0;
         for (int i = 1; i < n_; ++i) x[i] *= change;
         x[0] = t;
-        for (int round = 0; round < 30 && descend(x) > accepted; ++round)
-            for (int k = 0; k < 20; ++k) gradient_step(x);
+        for (int round = 0; round < max_rounds && descend(x) > accepted; ++round)
+            for (int k = 0; k < gradient_steps; ++k) gradient_step(x);
         held_ = false;
         double v = q_[0];
         for (int j = 0; j < n_; ++j) v += W_[j] * x[j];
         return v;
     }
 
-    /// x ← P(x − v/L), which comes nearer to the solution of a monotone problem with every step.
+    /// Projected gradient step x ← P(x − v/L) on the tangential rows. It never increases the distance to the solution
+    /// of a monotone problem. L is bounded by the largest row sum of √ρ |W_TT| √ρ, so the steps ρ are divided by that
+    /// sum.
     void gradient_step(double* x) {
-        double v[largest_newton], steps[largest_newton];
+        double v[max_newton_rows], steps[max_newton_rows];
         velocity(x, v);
         std::copy_n(rho_, n_, steps);
-        double ratio = 1.0;  // of the largest sum of a row, in steps, to what the steps allow
+        double ratio = 1.0;
         for (int i = 1; i < n_; ++i) {
             double sum = 0.0;
             for (int j = 1; j < n_; ++j) sum += std::abs(W_[i * n_ + j]) * std::sqrt(steps[i] * steps[j]);
@@ -162,10 +186,13 @@ private:
         std::copy_n(steps, n_, rho_);
     }
 
-    /// One step with backtracking until the defect is below the `worst` of the last few; `now` becomes its defect.
-    bool step(double* r, double regularisation, double worst, double& now) {
-        constexpr int most = largest_newton * largest_newton;
-        double C[most] = {}, E[most] = {}, tied[largest_newton], J[most], v[largest_newton], d[largest_newton];
+    /// One Newton step with J = C (W + ε) + E and backtracking until the defect is below `worst`, the worst recent one.
+    /// Returns the new defect; infinity if there is no finite step, and then r is unchanged.
+    double step(double* r, double regularisation, double worst) {
+        constexpr double none = std::numeric_limits<double>::infinity();
+        constexpr int elements = max_newton_rows * max_newton_rows;
+        double C[elements] = {}, E[elements] = {}, tied[max_newton_rows], J[elements], v[max_newton_rows],
+               d[max_newton_rows];
         velocity(r, v);
         f_.evaluate(r, v, F_, {C, E, tied});
         for (int i = 0; i < n_; ++i)
@@ -179,25 +206,25 @@ private:
             J[0] = 1.0;
         }
         for (int i = 0; i < n_; ++i) F_[i] = -F_[i];
-        if (!solve_small<largest_newton>(n_, J, F_, d, 1e-300)) return false;
-        double trial[largest_newton], length = 1.0;
-        for (int cut = 0; cut < 10; ++cut, length *= 0.5) {
+        if (!solve_small<max_newton_rows>(n_, J, F_, d, tiny)) return none;
+        double trial[max_newton_rows], length = 1.0, now = none;
+        for (int cut = 0; cut < max_halvings; ++cut, length *= 0.5) {
             for (int i = 0; i < n_; ++i) trial[i] = r[i] + length * d[i];
             now = defect(trial);
-            if (now <= (1.0 - 1e-4 * length) * worst) break;
+            if (now <= (1.0 - sufficient_decrease * length) * worst) break;
         }
-        if (!std::isfinite(now)) return false;
-        std::copy_n(trial, n_, r);
-        return true;
+        if (std::isfinite(now)) std::copy_n(trial, n_, r);
+        return now;
     }
 
     Shape shape_;
     BlockFunction f_;
     int n_;
     const double *W_, *q_;
-    double rho_[largest_newton], F_[largest_newton] = {};
-    double mean_ = 1.0, size_of_q_ = 0.0;
-    bool held_ = false;  // the normal force
+    double rho_[max_newton_rows], F_[max_newton_rows] = {};
+    double mean_ = 1.0;       // mean |W_ii|
+    double size_of_q_ = 0.0;  // ‖q‖/mean(diag W)
+    bool held_ = false;       // the normal reaction is held (bisection)
 };
 
 }  // namespace
@@ -209,11 +236,11 @@ bool fulfils(const Law& law, int n, const double* W, const double* q, double bou
 bool solve_one_by_newton(const Law& law, int n, const double* W, const double* q, double bound, double* r) {
     OneBlock block(law, n, W, q, bound);
     Sequence random;
-    double least = std::numeric_limits<double>::infinity(), x[largest_newton];
+    double least = std::numeric_limits<double>::infinity(), x[max_newton_rows];
     std::copy_n(r, n, x);
-    for (int start = -1; start < most_starts; ++start) {
+    for (int start = -1; start < max_starts; ++start) {
         double defect = 0.0;
-        if (start == bisection && block.shape().normal && W[0] > 0.0 && q[0] < 0.0) {
+        if (start == bisection_start && block.shape().normal && W[0] > 0.0 && q[0] < 0.0) {
             defect = block.bisect(x);
         } else {
             if (start >= 0) block.choose(start, random, x);

@@ -5,14 +5,16 @@
 
 namespace saltus::solvers {
 
-/// One block of at most `largest_newton` rows by semismooth Newton steps on its Alart–Curnier function, from r and, if
-/// that leads nowhere, from other points. W may be ill-conditioned, singular or unsymmetric. True when the law holds
-/// to rounding; otherwise r is the best point that was met.
+/// Largest block that `solve_one_by_newton` accepts, in rows.
+inline constexpr int max_newton_rows = 6;
+
+/// Solves one block by semismooth Newton steps on its Alart–Curnier function (block_function.hpp), starting from r and,
+/// if that fails, from other points; one of the starts is a bisection for the normal reaction. W may be
+/// ill-conditioned, singular or unsymmetric. The arguments are those of `solve_one`. Returns true if the law holds to
+/// rounding; otherwise r is the best point that was found.
 bool solve_one_by_newton(const Law& law, int n, const double* W, const double* q, double bound, double* r);
 
-/// Whether r satisfies the law to rounding.
+/// True if r satisfies the law of the block to rounding.
 bool fulfils(const Law& law, int n, const double* W, const double* q, double bound, const double* r);
-
-inline constexpr int largest_newton = 6;
 
 }  // namespace saltus::solvers

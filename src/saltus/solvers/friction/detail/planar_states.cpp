@@ -9,13 +9,17 @@ namespace saltus::solvers {
 
 namespace {
 
-constexpr int largest = 8;  // rows
+constexpr int max_rows = 8;               // rows of a problem; the arrays below are on the stack
+constexpr double smallest_pivot = 1e-13;  // absolute: the rows of a System are scaled to a diagonal of 1
 
+/// State of a contact. slides_back: v_T <= 0 and r_T = μ r_N. slides_on: v_T >= 0 and r_T = −μ r_N. none: not yet set.
 enum class State : char { open, sticks, slides_back, slides_on, none };
 
-/// A system of at most `largest` equations, with its right side.
+/// A system of at most `max_rows` equations with its right-hand side in the last column. It is solved by Gauss
+/// elimination with row pivots. `solve_small` (small_system.hpp) is not used here, because it copies the matrix and
+/// skips no zeros; this loop is the fast path of every small impact.
 struct System {
-    double A[largest][largest + 1];
+    double A[max_rows][max_rows + 1];
     int n = 0;
 
     bool solve(double* x) {
@@ -23,7 +27,7 @@ struct System {
             int best = k;
             for (int i = k + 1; i < n; ++i)
                 if (std::abs(A[i][k]) > std::abs(A[best][k])) best = i;
-            if (!(std::abs(A[best][k]) > 1e-13)) return false;  // of rows about 1
+            if (!(std::abs(A[best][k]) > smallest_pivot)) return false;
             if (best != k) std::swap(A[best], A[k]);
             for (int i = k + 1; i < n; ++i) {
                 const double f = A[i][k] / A[k][k];
@@ -40,9 +44,10 @@ struct System {
     }
 };
 
-class Settling {
+/// The active-set iteration: contact states and the reactions that belong to them.
+class StateIteration {
 public:
-    explicit Settling(const FrictionProblem& p) : p_(p), rows_(p.W.rows()) {
+    explicit StateIteration(const FrictionProblem& p) : p_(p), rows_(p.W.rows()) {
         for (int a = 0; a < p.contacts(); ++a)
             for (int k = p.W.row_start[at(a)]; k < p.W.row_start[at(a) + 1]; ++k) {
                 const int b = p.W.block_column[at(k)], m = p.W.block_size(a), n = p.W.block_size(b);
@@ -50,17 +55,18 @@ public:
                 for (int i = 0; i < m; ++i)
                     for (int j = 0; j < n; ++j) W_[p.W.start[at(a)] + i][p.W.start[at(b)] + j] = *block++;
             }
-        std::fill_n(state_, largest, State::none);
+        std::fill_n(state_, max_rows, State::none);
     }
 
+    /// True if the steps 1/W_ii are defined.
     bool usable() const {
         for (int i = 0; i < rows_; ++i)
             if (!(W_[i][i] > 0.0)) return false;
         return true;
     }
 
-    /// False when all states are as they were.
-    bool guess(std::span<const double> r) {
+    /// Reads the states from r; false if none has changed.
+    bool read_states(std::span<const double> r) {
         bool changed = false;
         for (int a = 0; a < p_.contacts(); ++a) {
             const int i = p_.W.start[at(a)];
@@ -71,10 +77,13 @@ public:
         return changed;
     }
 
+    /// Computes the reactions of the states; false if their system is singular. The unknowns are r_N of closed contacts
+    /// and r_T of sticking ones, with the equations v_N = 0 and v_T = 0. A sliding contact has r_T = ±μ r_N, which adds
+    /// ±μ times the tangential column to its normal one. Each row is divided by its diagonal element W_ii.
     bool reactions(std::span<double> r) {
         System system;
-        int row_of[largest];
-        double x[largest];
+        int row_of[max_rows];
+        double x[max_rows];
         for (int a = 0; a < p_.contacts(); ++a) {
             if (state_[a] == State::open) continue;
             row_of[system.n++] = p_.W.start[at(a)];
@@ -106,11 +115,13 @@ public:
 private:
     static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+    /// r_T/(μ r_N) of a sliding contact, else 0.
     double side(int a) const {
         return state_[a] == State::slides_back ? 1.0 : state_[a] == State::slides_on ? -1.0 : 0.0;
     }
 
-    /// Of the reaction that the row of the natural map proposes, with the step 1/W_ii.
+    /// The state of the reaction that the natural map proposes, y_i = r_i − v_i/W_ii: open if y_N <= 0, sliding if
+    /// |y_T| > μ y_N, else sticking.
     State state_of(int a, int i, std::span<const double> r) const {
         const double normal = proposed(i, r);
         if (!(normal > 0.0)) return State::open;
@@ -126,24 +137,24 @@ private:
 
     const FrictionProblem& p_;
     int rows_;
-    double W_[largest][largest] = {};
-    State state_[largest];
+    double W_[max_rows][max_rows] = {};
+    State state_[max_rows];
 };
 
 }  // namespace
 
 bool few_planar_contacts(const FrictionProblem& p) {
-    if (p.W.rows() > largest) return false;
+    if (p.W.rows() > max_rows) return false;
     return std::all_of(p.laws.begin(), p.laws.end(), [](const Law& law) {
         return law.kind == LawKind::unilateral || law.kind == LawKind::friction2;
     });
 }
 
-bool settle_states(const FrictionProblem& p, std::span<double> r, int most) {
-    Settling settling(p);
-    if (!settling.usable()) return false;
-    for (int k = 0; settling.guess(r); ++k)
-        if (k == most || !settling.reactions(r)) return false;
+bool settle_states(const FrictionProblem& p, std::span<double> r, int max_systems) {
+    StateIteration iteration(p);
+    if (!iteration.usable()) return false;
+    for (int k = 0; iteration.read_states(r); ++k)
+        if (k == max_systems || !iteration.reactions(r)) return false;
     return true;
 }
 

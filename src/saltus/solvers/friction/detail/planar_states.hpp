@@ -7,12 +7,12 @@
 
 namespace saltus::solvers {
 
-/// Whether `settle_states` may be asked: a few contacts, each unilateral or with planar friction.
+/// True if `settle_states` applies: at most 8 rows, and each contact is unilateral or has planar friction.
 bool few_planar_contacts(const FrictionProblem& problem);
 
-/// The states of the contacts (open, sticking, sliding one way or the other) are guessed from r, the reactions that
-/// belong to them computed, and again from those until the guess repeats itself. True when it did: r then satisfies the
-/// laws but for rounding. Otherwise r is of no use. At most `most` systems are solved.
-bool settle_states(const FrictionProblem& problem, std::span<double> r, int most);
+/// Active-set iteration on the contact states open, stick, slip forward, slip backward. The states are read from r, the
+/// reactions of these states are computed from a linear system, and so on until the states repeat. Returns true if they
+/// did: then r satisfies the laws up to rounding. Otherwise r is undefined. At most `max_systems` systems are solved.
+bool settle_states(const FrictionProblem& problem, std::span<double> r, int max_systems);
 
 }  // namespace saltus::solvers

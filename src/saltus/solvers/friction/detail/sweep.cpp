@@ -22,7 +22,7 @@ void Sweeper::prepare(const FrictionProblem& p) {
 
 namespace {
 
-/// Σ over the row's blocks but the diagonal one, by known size.
+/// Σ_b W_ab r_b over block row a without the diagonal block, for blocks of a size known at compile time.
 template <int n>
 inline void rest_of_row(const BlockMatrix& W, int a, int diagonal, const double* r, double* rest) {
     double sum[n] = {};
@@ -39,11 +39,11 @@ inline void rest_of_row(const BlockMatrix& W, int a, int diagonal, const double*
 
 }  // namespace
 
-void Sweeper::sweep(const FrictionProblem& p, std::span<double> r, bool backwards) {
+void Sweeper::sweep(const FrictionProblem& p, std::span<double> r, SweepOrder order) {
     const BlockMatrix& W = p.W;
     const int blocks = W.blocks();
     for (int k = 0; k < blocks; ++k) {
-        const int a = backwards ? blocks - 1 - k : k;
+        const int a = order == SweepOrder::backward ? blocks - 1 - k : k;
         const int diagonal = diagonal_[static_cast<std::size_t>(a)];
         if (diagonal < 0) continue;
         const auto n = static_cast<std::size_t>(W.block_size(a));

@@ -8,19 +8,22 @@
 
 namespace saltus::solvers {
 
-/// Block Gauss–Seidel: every block solved exactly in turn, the others held.
+/// Order in which a sweep visits the blocks.
+enum class SweepOrder { forward, backward };
+
+/// Block Gauss–Seidel: solves every block exactly in turn while the others are held.
 class Sweeper {
 public:
-    /// Looks up what the sweeps over this problem need; allocates only where this one is larger than those before.
+    /// Looks up the diagonal blocks of the problem. Allocates only if the problem is larger than all before.
     void prepare(const FrictionProblem& problem);
 
-    /// One sweep, in order or backwards. Blocks without a solution are left as they are.
-    void sweep(const FrictionProblem& problem, std::span<double> r, bool backwards = false);
+    /// One sweep over the prepared problem. A block for which no solution is found keeps its reaction.
+    void sweep(const FrictionProblem& problem, std::span<double> r, SweepOrder order = SweepOrder::forward);
 
 private:
-    std::vector<int> diagonal_;    // entry of each diagonal block
-    int uniform_ = 0;              // size of all blocks
-    std::vector<double> scratch_;  // of the largest block
+    std::vector<int> diagonal_;    // entry of each diagonal block of W, -1 if it is absent
+    int uniform_ = 0;              // common size of all blocks, 0 if they differ
+    std::vector<double> scratch_;  // two vectors of the size of the largest block
 };
 
 }  // namespace saltus::solvers

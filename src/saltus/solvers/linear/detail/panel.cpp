@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
-// Wider vectors where the processor has them; without fused multiply-add the numbers are the same.
+// Compiles each loop for several vector units and chooses at run time. The project is built without contraction to fused
+// multiply-adds (-ffp-contract=off), so all variants compute the same numbers.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define SALTUS_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -16,6 +17,7 @@ namespace saltus::solvers {
 
 namespace {
 
+/// A −= L U for 3 × 3 blocks L.
 SALTUS_WIDE void subtract_3(int n, const double* __restrict L, int ld_l, const double* __restrict U, int ld_u,
                             double* __restrict A, int ld_a) {
     const double *const u0 = U, *const u1 = U + ld_u, *const u2 = U + 2 * ld_u;
@@ -31,6 +33,7 @@ SALTUS_WIDE void subtract_3(int n, const double* __restrict L, int ld_l, const d
     }
 }
 
+/// A −= L U for 2 × 2 blocks L.
 SALTUS_WIDE void subtract_2(int n, const double* __restrict L, int ld_l, const double* __restrict U, int ld_u,
                             double* __restrict A, int ld_a) {
     const double *const u0 = U, *const u1 = U + ld_u;
@@ -52,7 +55,7 @@ SALTUS_WIDE void subtract_any(int m, int k, int n, const double* __restrict L, i
         }
 }
 
-/// The columns right of k: rows k + 1 … less their multiple of row k.
+/// One elimination step: subtracts multiples of row k from the rows below, in the columns right of k.
 SALTUS_WIDE void eliminate_below(double* A, int rows, int columns, int stride, int k) {
     const double* const __restrict pivot = A + static_cast<std::ptrdiff_t>(k) * stride;
     const double over = 1.0 / pivot[k];
@@ -64,12 +67,13 @@ SALTUS_WIDE void eliminate_below(double* A, int rows, int columns, int stride, i
     }
 }
 
-/// Four numbers at a time, which every compiler makes vectors of.
+/// a −= f x. The inner loop of four numbers is vectorised by every compiler.
 inline void subtract_multiple(double* __restrict a, double f, const double* __restrict x, int padded_rows) {
     for (int k = 0; k < padded_rows; k += 4)
         for (int l = 0; l < 4; ++l) a[k + l] -= f * x[k + l];
 }
 
+/// The same; a result of at most `rounding` times the old value is set to zero.
 inline void subtract_and_clean(double* __restrict a, double f, const double* __restrict x, int padded_rows,
                                double rounding) {
     for (int k = 0; k < padded_rows; k += 4)
@@ -79,6 +83,7 @@ inline void subtract_and_clean(double* __restrict a, double f, const double* __r
         }
 }
 
+/// The pivot column of an exchange: divided by the pivot, with 1/pivot in the pivot row.
 inline void finish_exchange(double* own, int padded_rows, int r, double over) {
     for (int k = 0; k < padded_rows; k += 4)
         for (int l = 0; l < 4; ++l) own[k + l] *= over;
@@ -98,6 +103,8 @@ SALTUS_WIDE void exchange_any(double* T, int padded_rows, int columns, int r, in
     finish_exchange(own, padded_rows, r, over);
 }
 
+// The same loop as exchange_any with the other inner operation. It is written out, because this is the inner loop of
+// Lemke's method and the operation must be inlined into every variant of `target_clones`.
 SALTUS_WIDE void exchange_clean(double* T, int padded_rows, int columns, int r, int c, double rounding) {
     double* const own = T + static_cast<std::ptrdiff_t>(c) * padded_rows;
     const double over = 1.0 / own[r];
@@ -111,6 +118,7 @@ SALTUS_WIDE void exchange_clean(double* T, int padded_rows, int columns, int r, 
     finish_exchange(own, padded_rows, r, over);
 }
 
+/// y += A x, four columns at a time.
 SALTUS_WIDE void add_any(int n, int columns, const double* __restrict A, const double* __restrict x,
                          double* __restrict y) {
     int j = 0;
@@ -123,6 +131,7 @@ SALTUS_WIDE void add_any(int n, int columns, const double* __restrict A, const d
         for (int i = 0; i < n; ++i) y[i] += A[i] * x[j];
 }
 
+/// max |x_i| with eight independent maxima.
 SALTUS_WIDE double largest_any(const double* x, int n) {
     double part[8] = {};
     int i = 0;
@@ -139,7 +148,7 @@ SALTUS_WIDE double largest_any(const double* x, int n) {
 
 }  // namespace
 
-bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivot_rows, double nothing) {
+bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivot_rows, double smallest_pivot) {
     for (int k = 0; k < steps; ++k) {
         double* const column = A + k;
         int best = k;
@@ -148,7 +157,7 @@ bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivo
             const double size = std::abs(column[static_cast<std::ptrdiff_t>(i) * stride]);
             if (size > largest) largest = size, best = i;
         }
-        if (!(largest > nothing)) return false;
+        if (!(largest > smallest_pivot)) return false;
         if (best != k)
             std::swap_ranges(A + static_cast<std::ptrdiff_t>(k) * stride + k,
                              A + static_cast<std::ptrdiff_t>(k) * stride + columns,

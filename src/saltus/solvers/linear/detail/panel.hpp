@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// The inner loops of the linear algebra. Each element is computed with the same operations in the same order on every
+// processor, so that results do not depend on the vector unit.
+
 namespace saltus::solvers {
 
-/// A −= L U for a few rows at a time: L is m × k (row-major, stride ld_l), U k × n (stride ld_u), A m × n (stride
-/// ld_a), with m and k the size of a contact and n as long as it comes. Every element is reduced in the same order on
-/// every processor, so that the result does not depend on its vector unit.
+/// A −= L U. L is m × k, U is k × n, A is m × n, all row-major with the strides ld_l, ld_u, ld_a. m and k are the size
+/// of a contact block; n is the length of a panel.
 void subtract_panel(int m, int k, int n, const double* L, int ld_l, const double* U, int ld_u, double* A, int ld_a);
 
-/// Gauss elimination of the first `steps` columns of a matrix, row-major, with row pivots among the first `pivot_rows`
-/// rows; the part below the diagonal is left as it comes. False when a pivot is not larger than `nothing`.
-bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivot_rows, double nothing);
+/// Gauss elimination of the first `steps` columns of a row-major matrix. Row pivots are taken from the first
+/// `pivot_rows` rows. The elements below the diagonal are not cleared. Returns false if a pivot is not larger than
+/// `smallest_pivot` in absolute value.
+bool eliminate(double* A, int rows, int columns, int stride, int steps, int pivot_rows, double smallest_pivot);
 
-/// Rows of a tableau whose columns can be taken four numbers at a time: n and up to three of zeros.
+/// Rows of a tableau column rounded up to a multiple of four, so that loops run over groups of four numbers. The
+/// additional rows hold zeros.
 constexpr int padded(int n) { return (n + 3) & ~3; }
 
-/// The tableau of x = T y after x_r and y_c have changed places; column-major with `padded` rows, and as many columns
-/// as it has, those of right sides included. T_rc must not be 0.
+/// Principal exchange in a tableau x = T y: x_r and y_c change places. T is column-major with `padded_rows` rows;
+/// `columns` includes columns of right-hand sides. T_rc must not be 0. With p = T_rc the new tableau is
+///     T_rc ← 1/p,   T_rj ← −T_rj/p,   T_ic ← T_ic/p,   T_ij ← T_ij − T_ic T_rj/p.
 void exchange(double* T, int padded_rows, int columns, int r, int c);
-/// The same; entries that are less than `rounding` of what they were become zero.
+/// The same. An entry whose new absolute value is at most `rounding` times the old one is set to zero.
 void exchange(double* T, int padded_rows, int columns, int r, int c, double rounding);
 
-/// y += A x for columns of n numbers.
+/// y += A x. A is column-major with n rows.
 void add_columns(int n, int columns, const double* A, const double* x, double* y);
 
-double largest_of(const double* x, int n);  ///< max |x|
+double largest_of(const double* x, int n);  ///< max |x_i|; 0 for n = 0
 
 }  // namespace saltus::solvers

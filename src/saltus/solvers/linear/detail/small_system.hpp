@@ -8,11 +8,11 @@
 
 namespace saltus::solvers {
 
-/// Gauss elimination with row pivots of a system of at most `most` rows, A row-major; false when a pivot is not above
-/// `least` of the largest element.
-template <int most>
-bool solve_small(int n, const double* A, const double* b, double* x, double least) {
-    double M[most][most + 1];
+/// Solves A x = b, n <= max_rows, by Gauss elimination with row pivots. A is row-major. Returns false if a pivot is not
+/// larger than `smallest_pivot` times the largest element of A; x is then undefined.
+template <int max_rows>
+bool solve_small(int n, const double* A, const double* b, double* x, double smallest_pivot) {
+    double M[max_rows][max_rows + 1];
     double size = 0.0;
     for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
@@ -25,7 +25,7 @@ bool solve_small(int n, const double* A, const double* b, double* x, double leas
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
             if (std::abs(M[i][k]) > std::abs(M[pivot][k])) pivot = i;
-        if (!(std::abs(M[pivot][k]) > least * size)) return false;
+        if (!(std::abs(M[pivot][k]) > smallest_pivot * size)) return false;
         if (pivot != k)
             for (int j = k; j <= n; ++j) std::swap(M[k][j], M[pivot][j]);
         for (int i = k + 1; i < n; ++i) {
@@ -41,13 +41,14 @@ bool solve_small(int n, const double* A, const double* b, double* x, double leas
     return true;
 }
 
-/// A singular system that has a solution: pivots over the whole matrix, as many as are above rounding; x is changed
-/// along the pivots' unknowns only. False when the rest contradicts itself.
-template <int most>
+/// Solves a singular but consistent system A x = b, n <= max_rows, starting from the given x. Full pivoting eliminates
+/// the residual b − A x as far as pivots exceed rounding; only the unknowns of these pivots change. Returns false if
+/// the remaining equations are contradictory, that is if their residual exceeds rounding.
+template <int max_rows>
 bool solve_consistent(int n, const double* A, const double* b, double* x) {
-    constexpr double rounding = 256 * std::numeric_limits<double>::epsilon();
-    double M[most][most + 1];
-    int column[most];
+    constexpr double rounding = 256 * std::numeric_limits<double>::epsilon();  // relative to the largest terms
+    double M[max_rows][max_rows + 1];
+    int column[max_rows];
     double size = 0.0, load = 0.0;
     for (int i = 0; i < n; ++i) {
         column[i] = i;
@@ -87,7 +88,8 @@ bool solve_consistent(int n, const double* A, const double* b, double* x) {
     return true;
 }
 
-/// B = A⁻¹ of n × n matrices, row-major, by Gauss–Jordan with row pivots; A is destroyed. False when singular.
+/// B = A⁻¹ for row-major n × n matrices, by Gauss–Jordan elimination with row pivots. A is destroyed. Returns false if
+/// a pivot is zero or not finite.
 inline bool invert_small(int n, double* A, double* B) {
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) B[i * n + j] = i == j ? 1.0 : 0.0;

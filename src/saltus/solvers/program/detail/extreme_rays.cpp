@@ -12,7 +12,13 @@ namespace {
 
 using namespace second_order;
 
-/// The program with finitely many directions for each cone, as a linear one.
+constexpr double separation = 1e-6;       // distance between two directions of a cone; nearer ones make bases singular
+constexpr double same_direction = 1e-12;  // directions at this distance are the same
+constexpr double certain_margin = 1e-9;   // `excludes` must exceed this: b is not merely on the boundary of A K
+constexpr double exact_cone = 1e-12;      // rounding of that check; the proof has been made exact by added rays
+constexpr double primal_weight = 100.0;   // a point that violates A x = b is worth less than one that is not optimal
+
+/// The program restricted to finitely many extreme rays of each cone: a linear program in the weights of the rays.
 class Rays {
 public:
     explicit Rays(const ConeProgram& p) : p_(p), K_(p.cones), directions_(p.cones.size()) {
@@ -25,19 +31,19 @@ public:
         });
     }
 
-    /// A direction that is new to its cone; false when it is there already. One that is very near to another would make
-    /// bases singular: it goes further away on the same side, and is between the two up to the square of that angle.
+    /// Adds a direction to cone k; false if it is there already. A direction that is nearer than separation/2 to a
+    /// known one is moved away to the distance `separation` on the same side. The wanted ray is then a combination of
+    /// the two up to the square of that angle, which is below rounding.
     bool add(std::size_t k, const Vector& direction) {
-        constexpr double apart = 1e-6;
         const double length = direction.norm();
         if (direction.size() > 0 && !(length > 0.0)) return false;
         Vector d = direction.size() == 0 ? direction : Vector(direction / length);
         for (int pass = 0; pass < 2; ++pass)
             for (const Vector& known : directions_[k]) {
                 const double distance = (known - d).norm();
-                if (distance >= 0.5 * apart) continue;
-                if (pass > 0 || distance <= 1e-12) return false;
-                d = (known + apart / distance * (d - known)).normalized();
+                if (distance >= 0.5 * separation) continue;
+                if (pass > 0 || distance <= same_direction) return false;
+                d = (known + separation / distance * (d - known)).normalized();
             }
         directions_[k].push_back(d);
         const Index at = start_of(k), n = program_.A.cols();
@@ -49,7 +55,7 @@ public:
         program_.c(n) = p_.c.segment(at, ray.size()).dot(ray);
         cone_.push_back(k);
         ray_.push_back(ray);
-        if (!basis_.basic.empty()) {
+        if (!basis_.basic.empty()) {  // the known basis stays valid: the new column is nonbasic, slacks move by one
             basis_.unknown.insert(basis_.unknown.begin() + n, SimplexBasis::At::lower);
             for (int& j : basis_.basic)
                 if (j >= n) ++j;
@@ -57,7 +63,8 @@ public:
         return true;
     }
 
-    /// Where g is to lie in −K: for each cone the direction along which it is worst.
+    /// g should be in −K, that is g_n + ‖g_t‖ <= 0. Adds, for each cone that violates this by more than `tolerance`
+    /// times `size`, the ray along g_t, which has the largest product with g. True if a ray was added.
     bool add_violated(const Vector& g, const Vector& size, double tolerance) {
         bool added = false;
         K_.each([&](std::size_t k, Index at, Index n) {
@@ -69,8 +76,9 @@ public:
     }
 
     ProgramSolution solve() { return solvers::solve(program_, Simplex{}, basis_); }
-    void move_to(const Vector& b) { program_.b = b; }
+    void set_right_side(const Vector& b) { program_.b = b; }
 
+    /// The point Σ weight_j ray_j of K.
     Vector point(const Vector& weights) const {
         Vector x = Vector::Zero(K_.total());
         for (Index j = 0; j < weights.size(); ++j) {
@@ -80,7 +88,7 @@ public:
         return x;
     }
 
-    /// Sizes of the terms of c − Aᵀy.
+    /// |c| + |Aᵀ||y|: the sizes of the terms of c − Aᵀy.
     Vector terms(const Vector& y) const { return p_.c.cwiseAbs() + p_.A.cwiseAbs().transpose() * y.cwiseAbs(); }
 
 private:
@@ -91,10 +99,11 @@ private:
     std::vector<std::vector<Vector>> directions_;
     LinearProgram program_;
     SimplexBasis basis_;
-    std::vector<std::size_t> cone_;
-    std::vector<Vector> ray_;
+    std::vector<std::size_t> cone_;  // cone of each ray
+    std::vector<Vector> ray_;        // (1, d)
 };
 
+/// Adds the rays through the start point x and those opposite to c − Aᵀy, which are active at a solution.
 void seed(Rays& rays, const ConeProgram& p, const ProgramSolution& start) {
     const Cones K(p.cones);
     const bool has_x = start.x.size() == p.A.cols() && start.x.allFinite();
@@ -119,32 +128,32 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
     }
     examine(p, best);
     const ProgramSolution first = best;
-    const auto consider = [&](const Vector& x, const Vector& y) {
+    const auto keep_if_better = [&](const Vector& x, const Vector& y) {
         ProgramSolution s;
         s.x = x;
         s.y = y;
         examine(p, s);
         s.iterations = best.iterations;
-        // A point that misses its equations is worth less than one that misses the optimum.
-        const auto rank = [](const ProgramSolution& q) { return std::max(worst(q), 100.0 * q.primal_residual); };
+        const auto rank = [](const ProgramSolution& q) {
+            return std::max(worst(q), primal_weight * q.primal_residual);
+        };
         if (rank(s) < rank(best)) best = s;
     };
     const auto ended = [&](ProgramStatus otherwise) {
         best.status = worst(best) <= method.accept ? ProgramStatus::optimal : otherwise;
         return best;
     };
-    constexpr double on_the_edge = 1e-9;
-    bool moved = false;
+    bool moved = false;  // b has been replaced by a point of A K
     Rays rays(p);
     seed(rays, p, start);
     for (int round = 0; round < method.max_rounds; ++round) {
         const ProgramSolution linear = rays.solve();
         best.iterations += linear.iterations;
         const Vector x = rays.point(linear.x);
-        // Where one of the two programs has no interior, the points of the other may be the better half of a pair.
-        consider(x, linear.y);
-        consider(x, first.y);
-        consider(first.x, linear.y);
+        // If the primal or the dual program has no interior, the start may have the better point of the other one.
+        keep_if_better(x, linear.y);
+        keep_if_better(x, first.y);
+        keep_if_better(first.x, linear.y);
         if (worst(best) <= method.tolerance) break;
         switch (linear.status) {
             case ProgramStatus::optimal:
@@ -154,14 +163,14 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
             case ProgramStatus::infeasible: {
                 const Vector g = p.A.transpose() * linear.certificate;
                 if (rays.add_violated(g, Vector::Zero(g.size()), 0.0)) continue;
-                if (excludes(p, linear.certificate, 1e-12) > on_the_edge) {
+                if (excludes(p, linear.certificate, exact_cone) > certain_margin) {
                     best.certificate = linear.certificate;
                     best.status = ProgramStatus::infeasible;
                     return best;
                 }
-                // b is on the edge of A K, outside by rounding: the next point inside takes its place.
+                // b is on the boundary of A K, outside by rounding only: replace it, once, by the nearest known point.
                 if (moved) return ended(ProgramStatus::stalled);
-                rays.move_to(p.A * x);
+                rays.set_right_side(p.A * x);
                 moved = true;
                 continue;
             }

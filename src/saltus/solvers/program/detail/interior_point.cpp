@@ -14,9 +14,30 @@ namespace {
 
 using namespace second_order;
 
-/// The embedding  A x = b τ,  Aᵀy + s = c τ,  bᵀy − cᵀx = κ  with x, s ∈ K, τ, κ >= 0 has a solution always; τ > 0
-/// gives one of the program, κ > 0 a proof that there is none. A step solves its linearisation with λ ∘ (W⁻¹dx + W ds)
-/// = σμe − λ∘λ − correction; eliminating ds and dx leaves A W²Aᵀ dy.
+constexpr double shortest_step = 1e-10;      // a shorter step makes no progress any more
+constexpr double boundary_share = 0.99;      // of the step to the boundary of the cones
+constexpr double tiny = 1e-300;              // keeps a scale positive
+constexpr double aimed_share = 1e-3;         // the method goes on to this share of the tolerance
+constexpr int max_idle = 12;                 // steps without progress
+constexpr double progress = 0.9;             // a worst residual above this share of the best one is no progress
+constexpr double certificate_ratio = 1e3;    // κ > this τ: the iterate tends to a certificate
+constexpr double certificate_margin = 1e-6;  // `excludes` or `falls` must exceed this
+
+/// The homogeneous self-dual embedding
+///     A x = b τ,   Aᵀy + s = c τ,   bᵀy − cᵀx = κ,   x, s ∈ K,   τ, κ >= 0.
+/// It always has a solution with xᵀs + τκ = 0. If τ > 0, then x/τ, y/τ solve the program. If κ > 0, then y or x proves
+/// that it has no solution.
+///
+/// A step solves the linearised equations, with the complementarity x ∘ s = μ e written in the Nesterov–Todd scaling
+/// λ = W s = W⁻¹x:
+///     A dx − b dτ = η r_p,   Aᵀdy + ds − c dτ = η r_d,   bᵀdy − cᵀdx − dκ = η r_g,
+///     λ ∘ (W⁻¹dx + W ds) = r_c,   κ dτ + τ dκ = r_k.
+/// From the fourth line W⁻¹dx + W ds = λ⁻¹∘r_c =: v, so dx = W v − W²ds. Inserting ds from the second line leaves the
+/// normal equations (A W²Aᵀ) dy = …; they are solved for two right-hand sides, because dy and dx are linear in dτ:
+/// dy = p1 + dτ p2, dx = q1 + dτ q2. The third line then gives dτ.
+///
+/// Mehrotra: an affine step (σ = 0) shows how far the cones allow to go; σ = (1 − that length)³ centres the actual
+/// step, whose r_c contains the second-order correction (W⁻¹dx_a) ∘ (W ds_a).
 class Embedding {
 public:
     Embedding(const ConeProgram& p, double row_scale, double cost_scale)
@@ -28,6 +49,7 @@ public:
     Vector x, y, s;
     double tau = 1.0, kappa = 1.0;
 
+    /// One predictor-corrector step. False if the factorisation fails, the step is too short, or numbers overflow.
     bool step() {
         const Vector rp = b_ * tau - p_.A * x, rd = c_ * tau - p_.A.transpose() * y - s;
         const double rg = kappa + c_.dot(x) - b_.dot(y);
@@ -45,8 +67,8 @@ public:
         Direction d;
         if (!solve(rp, rd, rg, target, sigma * mu - tau * kappa - affine.tau * affine.kappa, 1.0 - sigma, d))
             return false;
-        const double a = std::min(1.0, 0.99 * length(d));
-        if (!(a > 1e-10)) return false;
+        const double a = std::min(1.0, boundary_share * length(d));
+        if (!(a > shortest_step)) return false;
         x += a * d.x;
         y += a * d.y;
         s += a * d.s;
@@ -61,6 +83,7 @@ private:
         double tau = 0.0, kappa = 0.0;
     };
 
+    /// The step to the boundary of the cones, of τ >= 0 and of κ >= 0.
     double length(const Direction& d) const {
         double a = std::min(K_.step(x, d.x), K_.step(s, d.s));
         if (d.tau < 0.0) a = std::min(a, -tau / d.tau);
@@ -68,8 +91,9 @@ private:
         return a;
     }
 
-    Vector squared(const Vector& z) const { return K_.apply(K_.apply(z)); }
+    Vector squared(const Vector& z) const { return K_.apply(K_.apply(z)); }  // W²z
 
+    /// Factors of A W²Aᵀ, and the solution p2, q2 of the right-hand side that belongs to dτ.
     bool factorise() {
         Matrix AW(p_.A.rows(), p_.A.cols());
         for (Index i = 0; i < AW.rows(); ++i) AW.row(i) = K_.apply(p_.A.row(i).transpose()).transpose();
@@ -80,6 +104,7 @@ private:
         q2_ = squared(p_.A.transpose() * p2_ - c_);
         return p2_.allFinite();
     }
+    /// (A W²Aᵀ)⁻¹ r with two steps of iterative refinement.
     Vector refined(const Vector& r) const {
         if (r.size() == 0) return r;
         Vector z = factors_.solve(r);
@@ -87,6 +112,7 @@ private:
         return z;
     }
 
+    /// Solves the linearised equations above for d; false if a result is not finite.
     bool solve(const Vector& rp, const Vector& rd, double rg, const Vector& rc, double rk, double eta,
                Direction& d) const {
         const Vector Wv = K_.apply(K_.quotient_of(lambda_, rc));
@@ -125,13 +151,13 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
         best.gap = best.primal_residual = best.dual_residual = infinity;
         return best;
     }
-    const double row_scale = std::max(size_of(p.b), 1e-300), cost_scale = std::max(size_of(p.c), 1e-300);
+    const double row_scale = std::max(size_of(p.b), tiny), cost_scale = std::max(size_of(p.c), tiny);
     examine(p, best);
     Embedding embedding(p, row_scale, cost_scale);
     double least = worst(best);
-    const double wanted = 1e-3 * method.tolerance;
+    const double wanted = aimed_share * method.tolerance;
     int idle = 0;
-    for (int k = 0; k < method.max_iterations && least > wanted && idle < 12; ++k) {
+    for (int k = 0; k < method.max_iterations && least > wanted && idle < max_idle; ++k) {
         if (!embedding.step()) break;
         ProgramSolution now;
         now.x = embedding.x / embedding.tau * row_scale;
@@ -140,7 +166,7 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
         ++idle;
         if (now.x.allFinite() && now.y.allFinite()) {
             examine(p, now);
-            if (worst(now) < 0.9 * least) idle = 0;
+            if (worst(now) < progress * least) idle = 0;
             if (worst(now) < least) {
                 least = worst(now);
                 best = now;
@@ -148,14 +174,14 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
         }
         best.iterations = k + 1;
         if (least <= method.tolerance) continue;
-        const Vector y = embedding.y / std::max(1e-300, embedding.y.norm());
-        const Vector r = embedding.x / std::max(1e-300, embedding.x.norm());
-        if (embedding.kappa > 1e3 * embedding.tau && excludes(p, y) > 1e-6) {
+        const Vector y = embedding.y / std::max(tiny, embedding.y.norm());
+        const Vector r = embedding.x / std::max(tiny, embedding.x.norm());
+        if (embedding.kappa > certificate_ratio * embedding.tau && excludes(p, y) > certificate_margin) {
             best.status = ProgramStatus::infeasible;
             best.certificate = y;
             return best;
         }
-        if (embedding.kappa > 1e3 * embedding.tau && falls(p, r) > 1e-6) {
+        if (embedding.kappa > certificate_ratio * embedding.tau && falls(p, r) > certificate_margin) {
             best.status = ProgramStatus::unbounded;
             best.certificate = r;
             return best;

@@ -15,18 +15,39 @@ using Eigen::Index;
 using At = SimplexBasis::At;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double noise = 64 * std::numeric_limits<double>::epsilon();  // of a proof, relative to its terms
+constexpr double noise = 64 * std::numeric_limits<double>::epsilon();  // rounding of a proof, relative to its terms
+
+// Tolerances of the tableau, whose rows, columns, b and bounds are scaled to a size of about 1.
+constexpr double feasibility = 1e-12;      // a variable outside its bounds by more than this is infeasible
+constexpr double reduced_cost = 1e-11;     // a smaller reduced cost, relative to 1 + max|y|, is zero
+constexpr double degenerate_step = 1e-13;  // a pivot with a shorter step is degenerate
+constexpr double singular_pivot = 1e-14;   // a smaller pivot of the basis matrix: the basis is singular
+constexpr double usual_pivot = 1e-9;       // smallest pivot of an exchange, relative to the largest entry of its column
+constexpr double careful_pivot = 1e-6;     // the same after a singular basis
+constexpr int refactorise_every = 64;      // exchanges between two factorisations of the basis
+
+/// How the entering and the leaving unknown are chosen.
+enum class PivotRule {
+    largest,  ///< largest reduced cost, largest pivot: few steps
+    bland,    ///< the first unknown: no cycles at degenerate vertices
+};
+
+/// What the cost of the current basis is.
+enum class Phase {
+    infeasible,  ///< some basic variable is outside its bounds; the cost is the sum of these violations
+    feasible,    ///< the cost is cᵀx
+};
 
 double power_of_two_near(double x) { return x > 0.0 && std::isfinite(x) ? std::exp2(std::round(std::log2(x))) : 1.0; }
 
 double largest(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
-/// The program with rows and columns of size about 1, one slot variable a row, fixed to 0, and the basis on its way.
+/// The scaled program with one slack variable per row, and its current basis.
 ///
-/// Slots stand for "this row is not yet met": A x + s = b with s = 0 asked. The first basis has all of them, with
-/// whatever values b − A x gives. A basic variable outside its bounds counts as an infeasibility, and while there is
-/// one the cost is their sum; where none is left the cost is c. So the method starts anywhere, and goes back to the
-/// first phase by itself when a fresh factorisation shows that rounding had hidden an infeasibility.
+/// Slack variables turn the rows into A x + s = b with the bounds s = 0. The first basis consists of all slacks, with
+/// the values b − A x, which violate their bounds. As long as a basic variable violates its bounds, the cost is the sum
+/// of the violations (phase 1); after that it is cᵀx (phase 2). Hence the method can start from any basis. It returns
+/// to phase 1 by itself if a new factorisation shows that rounding had hidden a violation.
 class Tableau {
 public:
     explicit Tableau(const LinearProgram& p)
@@ -59,7 +80,7 @@ public:
 
     enum class End { optimal, infeasible, unbounded, singular, limit };
 
-    /// From the given basis where it fits, else from the slots.
+    /// Starts from the given basis if it fits and is regular, else from the slacks.
     void start(const SimplexBasis& given) {
         at_.assign(static_cast<std::size_t>(n_ + m_), At::basic);
         basic_.resize(static_cast<std::size_t>(m_));
@@ -76,28 +97,31 @@ public:
         factorise();
     }
 
-    /// Small pivots led to a singular basis: once more without them.
+    /// Starts again from the slacks and avoids small pivots, after these led to a singular basis.
     void start_carefully() {
-        smallest_pivot_ = 1e-6;
+        smallest_pivot_ = careful_pivot;
         start({});
     }
 
-    End run(int max_pivots, int& pivots) {
+    int pivots() const { return pivots_; }  ///< of all runs
+
+    /// Pivots until an end is reached or `max_pivots` pivots have been made in all runs.
+    End run(int max_pivots) {
         int degenerate = 0;
-        for (; pivots < max_pivots; ++pivots) {
-            if (since_factorised_ >= 64 && !factorise()) return End::singular;
-            const bool feasible = phase_costs();
-            const bool bland = degenerate > 20 + m_ / 4;
-            const Index entering = price(feasible, bland);
+        for (; pivots_ < max_pivots; ++pivots_) {
+            if (since_factorised_ >= refactorise_every && !factorise()) return End::singular;
+            const Phase phase = phase_costs();
+            const bool feasible = phase == Phase::feasible;
+            const PivotRule rule = degenerate > 20 + m_ / 4 ? PivotRule::bland : PivotRule::largest;
+            const auto [entering, direction] = price(phase, rule);
             if (entering < 0) {
-                // What the updated inverse says is believed only from a fresh one.
+                // The updated inverse contains rounding: an end is believed only after a new factorisation.
                 if (since_factorised_ == 0) return feasible ? End::optimal : End::infeasible;
                 if (!factorise()) return End::singular;
                 continue;
             }
             column_ = inverse_ * A_.col(entering);
-            const double direction = rises_ ? 1.0 : -1.0;
-            const Step step = ratio_test(entering, direction, bland);
+            const Step step = ratio_test(entering, direction, rule);
             if (!std::isfinite(step.length)) {
                 if (since_factorised_ > 0) {
                     if (!factorise()) return End::singular;
@@ -106,12 +130,13 @@ public:
                 ray_of(entering, direction);
                 return feasible ? End::unbounded : End::limit;
             }
-            degenerate = step.length > 1e-13 ? 0 : degenerate + 1;
+            degenerate = step.length > degenerate_step ? 0 : degenerate + 1;
             move(entering, direction, step);
         }
         return End::limit;
     }
 
+    /// The primal point in the units of the program.
     Vector x() const {
         Vector full(n_);
         for (Index j = 0; j < n_; ++j) full(j) = place(j);
@@ -123,7 +148,7 @@ public:
         return full.cwiseProduct(column_scale_) * size_;
     }
 
-    /// Multipliers of the program's own costs, from this basis.
+    /// The multipliers y of the program's costs: Bᵀy = c_B for this basis.
     Vector y(const LinearProgram& p) const {
         Vector cost = Vector::Zero(m_);
         for (Index i = 0; i < m_; ++i)
@@ -131,10 +156,12 @@ public:
         return solve_transposed(cost).cwiseProduct(row_scale_);
     }
 
-    /// Multipliers of the sum of infeasibilities: with the costs ∓1 of what is below or above its bounds and the
-    /// reduced costs of a minimum, yᵀb exceeds the largest yᵀA x within the bounds by that sum.
+    /// The proof of infeasibility: multipliers y of phase 1. The costs are −1 below and +1 above the bounds. At the
+    /// minimum of phase 1 all reduced costs have the right sign, so yᵀA x within the bounds is largest at the current
+    /// nonbasic point, and yᵀb exceeds that maximum by the sum of the violations.
     Vector farkas() const { return solve_transposed(phase_cost_).cwiseProduct(row_scale_); }
 
+    /// The direction of an unbounded program.
     Vector ray() const { return ray_.cwiseProduct(column_scale_); }
 
     SimplexBasis basis() const {
@@ -145,8 +172,7 @@ public:
     }
 
 private:
-    static constexpr double feasibility = 1e-12;
-
+    // Rows and columns are divided by powers of two near their largest entries, so nothing is rounded.
     void scale_row(Index i) {
         if (n_ == 0) return;
         const double s = power_of_two_near(A_.row(i).head(n_).cwiseAbs().maxCoeff());
@@ -160,10 +186,12 @@ private:
         column_scale_(j) /= s;
     }
 
+    /// The bound at which a nonbasic unknown starts: the one nearer to zero.
     At resting_place(Index j) const {
         if (!std::isfinite(lower_(j)) && !std::isfinite(upper_(j))) return At::zero;
         return std::abs(lower_(j)) <= std::abs(upper_(j)) ? At::lower : At::upper;
     }
+    /// The value of a nonbasic unknown; 0 for a basic one.
     double place(Index j) const {
         switch (at_[ix(j)]) {
             case At::lower: return lower_(j);
@@ -174,13 +202,13 @@ private:
         return 0.0;
     }
 
-    /// The inverse of the basis and the values of its variables, from the program; false when the basis is singular.
+    /// Computes the inverse of the basis matrix and the basic values from the program; false if the basis is singular.
     bool factorise() {
         Matrix B(m_, m_);
         for (Index i = 0; i < m_; ++i) B.col(i) = A_.col(basic_[ix(i)]);
         if (m_ > 0) {
             const Eigen::PartialPivLU<Matrix> lu(B);
-            if (!(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 1e-14)) return false;
+            if (!(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > singular_pivot)) return false;
             inverse_ = lu.inverse();
         } else {
             inverse_.resize(0, 0);
@@ -195,14 +223,16 @@ private:
         return x_basic_.allFinite();
     }
 
+    /// y with Bᵀy = cost; refined if the basis matrix is that of the inverse.
     Vector solve_transposed(const Vector& cost) const {
         Vector y = inverse_.transpose() * cost;
         if (since_factorised_ == 0) y += inverse_.transpose() * (cost - basis_.transpose() * y);
         return y;
     }
 
-    /// Costs of the basic variables: of their infeasibilities while there are any, else the program's.
-    bool phase_costs() {
+    /// Sets the costs of the basic variables: derivatives of their violations if there are any, else the program's
+    /// costs.
+    Phase phase_costs() {
         bool feasible = true;
         phase_cost_ = Vector::Zero(m_);
         for (Index i = 0; i < m_; ++i) {
@@ -212,79 +242,93 @@ private:
         }
         if (feasible)
             for (Index i = 0; i < m_; ++i) phase_cost_(i) = c_(basic_[ix(i)]);
-        return feasible;
+        return feasible ? Phase::feasible : Phase::infeasible;
     }
 
-    /// The unknown whose reduced cost promises most, or by Bland the first that promises anything; -1: none does.
-    Index price(bool feasible, bool bland) {
+    struct Entering {
+        Index unknown = -1;      // -1: no unknown improves the cost
+        double direction = 1.0;  // +1: it rises, −1: it falls
+    };
+
+    /// The entering unknown: the one with the largest reduced cost d_j = c_j − A_jᵀy of the right sign, or by Bland's
+    /// rule the first one.
+    Entering price(Phase phase, PivotRule rule) const {
         const Vector y = solve_transposed(phase_cost_);
-        const double enough = 1e-11 * (1.0 + largest(y));
         Vector reduced = -(A_.leftCols(n_).transpose() * y);
-        if (feasible) reduced += c_.head(n_);
-        Index best = -1;
-        double most = enough;
+        if (phase == Phase::feasible) reduced += c_.head(n_);
+        Entering best;
+        double largest_gain = reduced_cost * (1.0 + largest(y));
         for (Index j = 0; j < n_; ++j) {
             const At at = at_[ix(j)];
             if (at == At::basic || !(lower_(j) < upper_(j))) continue;
             const double d = reduced(j);
             const double gain = at == At::lower ? -d : at == At::upper ? d : std::abs(d);
-            if (!(gain > most)) continue;
-            best = j;
-            rises_ = d < 0.0;
-            if (bland) break;
-            most = gain;
+            if (!(gain > largest_gain)) continue;
+            best = {j, d < 0.0 ? 1.0 : -1.0};
+            if (rule == PivotRule::bland) break;
+            largest_gain = gain;
         }
         return best;
     }
 
     struct Step {
-        double length = infinity;
-        Index row = -1;  ///< -1: the entering unknown goes to its other bound
-        bool to_upper = false;
+        double length = infinity;  ///< change of the entering unknown; infinite: nothing blocks
+        Index row = -1;            ///< row of the leaving variable; -1: the entering unknown goes to its other bound
+        At bound = At::lower;      ///< the bound that the leaving variable reaches
     };
 
-    /// How far a basic variable may go: to the bound ahead, or, when it is outside, to the one it comes back in
-    /// through.
-    double room(Index i, double rate, double slack, bool& to_upper) const {
+    struct Room {
+        double length;  ///< change of the entering unknown until the bound is reached
+        At bound;       ///< that bound
+    };
+
+    /// How far the basic variable of row i may move with the given rate. A variable within its bounds stops at the
+    /// bound ahead. A variable outside stops at the bound through which it becomes feasible; moving away from its
+    /// bounds it does not stop. The bound is relaxed by `slack`.
+    Room room(Index i, double rate, double slack) const {
         const Index j = basic_[ix(i)];
         const double x = x_basic_(i);
-        const bool below = x<lower_(j) - slack_, above = x> upper_(j) + slack_;
+        const bool below = x < lower_(j) - slack_;
+        const bool above = x > upper_(j) + slack_;
         if (rate < 0.0) {
-            to_upper = above;
-            return below ? infinity : (x - (above ? upper_(j) : lower_(j)) + slack) / -rate;
+            const double length = below ? infinity : (x - (above ? upper_(j) : lower_(j)) + slack) / -rate;
+            return {length, above ? At::upper : At::lower};
         }
-        to_upper = !below;
-        return above ? infinity : ((below ? lower_(j) : upper_(j)) - x + slack) / rate;
+        const double length = above ? infinity : ((below ? lower_(j) : upper_(j)) - x + slack) / rate;
+        return {length, below ? At::lower : At::upper};
     }
 
-    /// First how far one may go if bounds could be passed by a little, then among the variables that stop it within
-    /// that distance the one with the largest pivot (Harris). By Bland the first of those that stop it first.
-    Step ratio_test(Index entering, double direction, bool bland) const {
+    /// Harris's ratio test: first the longest step if all bounds were relaxed by slack_, then, among the variables that
+    /// block within that length, the one with the largest pivot. By Bland's rule: among those that block first, the
+    /// unknown with the smallest number.
+    Step ratio_test(Index entering, double direction, PivotRule rule) const {
+        const bool bland = rule == PivotRule::bland;
         const double size = std::max(1.0, largest(column_));
         double reach = infinity;
-        bool to_upper = false;
         for (Index i = 0; i < m_; ++i) {
             const double rate = -direction * column_(i);
             if (std::abs(rate) <= smallest_pivot_ * size) continue;
-            reach = std::min(reach, std::max(0.0, room(i, rate, bland ? 0.0 : slack_, to_upper)));
+            reach = std::min(reach, std::max(0.0, room(i, rate, bland ? 0.0 : slack_).length));
         }
         Step step;
         double pivot = 0.0;
         for (Index i = 0; i < m_ && std::isfinite(reach); ++i) {
             const double rate = -direction * column_(i);
             if (std::abs(rate) <= smallest_pivot_ * size) continue;
-            const double length = std::max(0.0, room(i, rate, 0.0, to_upper));
+            const Room exact = room(i, rate, 0.0);
+            const double length = std::max(0.0, exact.length);
             if (length > reach) continue;
             const bool better = bland ? step.row < 0 || basic_[ix(i)] < basic_[ix(step.row)] : std::abs(rate) > pivot;
             if (!better) continue;
             pivot = std::abs(rate);
-            step = {length, i, to_upper};
+            step = {length, i, exact.bound};
         }
         const double own = upper_(entering) - lower_(entering);
-        if (own <= step.length) step = {own, -1, false};
+        if (own <= step.length) step = {own, -1, At::lower};
         return step;
     }
 
+    /// Carries out the step. With the pivot column B⁻¹A_e the new inverse is B⁻¹ − (column − e_r)(row r of B⁻¹)/pivot.
     void move(Index entering, double direction, const Step& step) {
         x_basic_ -= direction * step.length * column_;
         const double value = place(entering) + direction * step.length;
@@ -293,7 +337,7 @@ private:
             return;
         }
         const Index leaving = basic_[ix(step.row)];
-        at_[ix(leaving)] = step.to_upper ? At::upper : At::lower;
+        at_[ix(leaving)] = step.bound;
         at_[ix(entering)] = At::basic;
         basic_[ix(step.row)] = entering;
         x_basic_(step.row) = value;
@@ -315,13 +359,14 @@ private:
     Index m_, n_;
     Matrix A_, inverse_, basis_;
     Vector b_, c_, lower_, upper_, row_scale_, column_scale_;
-    double size_ = 1.0, slack_ = 0.0;
-    std::vector<At> at_;
-    std::vector<Index> basic_;
+    double size_ = 1.0;         // unit of x: b and the bounds are divided by it
+    double slack_ = 0.0;        // violations of bounds up to this are rounding
+    std::vector<At> at_;        // position of each unknown
+    std::vector<Index> basic_;  // basic unknown of each row
     Vector x_basic_, phase_cost_, column_, ray_;
-    bool rises_ = true;
-    int since_factorised_ = 0;
-    double smallest_pivot_ = 1e-9;
+    int since_factorised_ = 0;  // exchanges since the last factorisation
+    int pivots_ = 0;
+    double smallest_pivot_ = usual_pivot;
 };
 
 bool finite(const LinearProgram& p) {
@@ -329,9 +374,9 @@ bool finite(const LinearProgram& p) {
     return !p.lower.hasNaN() && !p.upper.hasNaN();
 }
 
-bool bounds_cross(const LinearProgram& p, Index& where) {
-    for (where = 0; where < p.A.cols(); ++where)
-        if (p.lower_of(where) > p.upper_of(where)) return true;
+bool bounds_cross(const LinearProgram& p) {
+    for (Index j = 0; j < p.A.cols(); ++j)
+        if (p.lower_of(j) > p.upper_of(j)) return true;
     return false;
 }
 
@@ -344,20 +389,20 @@ ProgramSolution solve(const LinearProgram& p, const Simplex& method, SimplexBasi
     ProgramSolution s;
     s.x = Vector::Zero(n);
     s.y = Vector::Zero(m);
-    Index crossing = 0;
-    if (!finite(p) || bounds_cross(p, crossing)) {
+    if (!finite(p) || bounds_cross(p)) {
         s.status = finite(p) ? ProgramStatus::infeasible : ProgramStatus::non_finite;
         s.primal_residual = s.dual_residual = s.gap = infinity;
         return s;
     }
     Tableau tableau(p);
     tableau.start(basis);
-    const int most = method.max_pivots > 0 ? method.max_pivots : 50 * static_cast<int>(m + n + 10);
-    Tableau::End end = tableau.run(most, s.iterations);
+    const int max_pivots = method.max_pivots > 0 ? method.max_pivots : 50 * static_cast<int>(m + n + 10);
+    Tableau::End end = tableau.run(max_pivots);
     if (end == Tableau::End::singular) {
         tableau.start_carefully();
-        end = tableau.run(most, s.iterations);
+        end = tableau.run(max_pivots);
     }
+    s.iterations = tableau.pivots();
     s.x = tableau.x();
     s.y = tableau.y(p);
     basis = tableau.basis();

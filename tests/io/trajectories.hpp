@@ -80,7 +80,7 @@ inline trajectory::Trajectory rich() {
     t.arcs[1].modes = {Mode::pressed, Mode::slip, Mode::slip, Mode::closed};
     t.arcs[2].modes = {};
     ode::Dense more;  // with components beyond (q, u), and of the highest degree
-    more.reset(1.25, 1.375, 3, ode::Dense::most_terms);
+    more.reset(1.25, 1.375, 3, ode::Dense::max_terms);
     for (int k = 0; k < more.terms(); ++k)
         for (int i = 0; i < 3; ++i) more.term(k)[static_cast<std::size_t>(i)] = std::sin(7.0 * k + i);
     t.arcs[3].steps.push_back(more);

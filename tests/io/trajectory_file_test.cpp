@@ -80,7 +80,7 @@ Trajectory random_trajectory(unsigned seed) {
         trajectory::Arc arc{real(), real(), {}, {}};
         for (int s = below(4); s > 0; --s) {
             ode::Dense step;
-            step.reset(s, s + 1.0 / (1 + below(9)), 2 * n + below(3), 2 + below(ode::Dense::most_terms - 1));
+            step.reset(s, s + 1.0 / (1 + below(9)), 2 * n + below(3), 2 + below(ode::Dense::max_terms - 1));
             for (int k = 0; k < step.terms(); ++k)
                 for (double& c : step.term(k)) c = real();
             arc.steps.push_back(step);

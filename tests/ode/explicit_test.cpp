@@ -148,7 +148,7 @@ TEST(Explicit, LimitsAreHitExactlyAndCostLittle) {
         while (limited.t() < t) ASSERT_EQ(limited.step({Kepler::f}, t), StepStatus::accepted);
         EXPECT_EQ(limited.t(), t);
     }
-    // A short step to a limit is no reason for short steps afterwards.
+    // A step shortened by a limit does not shorten the following steps.
     EXPECT_LT(limited.statistics().accepted, free.statistics().accepted + 14);
     EXPECT_LT(distance(limited.x(), kepler.solution(20.0)), 1e-6);
 }
@@ -164,7 +164,7 @@ TEST(Explicit, ALimitOneRoundingAwayIsReached) {
 TEST(Explicit, AllocatesNothingAfterConstruction) {
     Explicit method(4);
     Dense dense;
-    dense.reset(0.0, 1.0, 4, Dense::most_terms);
+    dense.reset(0.0, 1.0, 4, Dense::max_terms);
     const auto x0 = kepler.solution(0.0);
     std::array<double, 4> x;
     const std::size_t before = saltus::test::allocations();
@@ -273,7 +273,7 @@ TEST(Explicit, GoesAsFarAsTheRightSideCanBeEvaluated) {
     EXPECT_GE(method.x()[0], 0.0);
     EXPECT_NEAR(method.t(), 2.0 - 2.0 * std::log(2.0), 1e-8);
     EXPECT_GT(method.statistics().cut, 0);
-    // What was reached stays.
+    // The last accepted state is kept.
     const double t = method.t();
     EXPECT_EQ(method.step({f}, 5.0), StepStatus::failed);
     EXPECT_EQ(method.t(), t);
@@ -303,7 +303,7 @@ TEST(Explicit, DoesNotStartWhereItCannot) {
     EXPECT_EQ(method.start({infinite}, 0.0, std::array{0.0}), StepStatus::non_finite);
 }
 
-TEST(Explicit, ASolutionThatRunsAwayEndsWithUnderflow) {
+TEST(Explicit, ASolutionThatDivergesInFiniteTimeEndsWithUnderflow) {
     const auto f = [](double, const double* x, double* dx) {
         dx[0] = x[0] * x[0];
         return true;

@@ -108,7 +108,7 @@ TEST(Roots, AFunctionThatTurnsOftenIsResolvedWhileItMayBe) {
         const double phase = k % 2 == 0 ? std::asin(0.3) : std::numbers::pi - std::asin(0.3);
         expect_crossing(s, found.roots[k], (wave + phase) / 100.0, k % 2 == 0 ? 1 : -1, 1.0);
     }
-    const Found starved = find(s, 0.0, 1.0, {.most_evaluations = 100});
+    const Found starved = find(s, 0.0, 1.0, {.max_evaluations = 100});
     EXPECT_EQ(starved.status, RootStatus::unresolved);
     EXPECT_FALSE(usable(starved.status));
     EXPECT_LT(starved.evaluations, 600);
@@ -332,7 +332,7 @@ TEST(Roots, NoiseBelowTheToleranceMakesNoRoots) {
 TEST(Roots, NoiseAboveTheToleranceIsSaidAndHasAnEnd) {
     std::mt19937 random(6);
     std::uniform_real_distribution<double> noise(-1e-9, 1e-9);
-    const Found found = find([&](double) { return noise(random); }, 0.0, 1.0, {.most_evaluations = 1000});
+    const Found found = find([&](double) { return noise(random); }, 0.0, 1.0, {.max_evaluations = 1000});
     EXPECT_EQ(found.status, RootStatus::unresolved);
     EXPECT_LT(found.evaluations, 1200 + 60 * static_cast<int>(found.roots.size()));
 }

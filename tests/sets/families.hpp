@@ -18,8 +18,8 @@
 #include "saltus/sets/rolling_cone.hpp"
 #include "saltus/sets/segment.hpp"
 
-// For each set what the conformance suite cannot know: random and degenerate parameters at a given scale, a size, and
-// points of the set that are made from its definition, not by projecting.
+// What the conformance suite needs for each set: random and degenerate parameters at a given scale, a size, and points
+// of the set that are constructed from its definition, not by projection.
 namespace saltus::sets::testing {
 
 using Vector = std::vector<double>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several methods, one answer, where theory says that there is one.
+// If the solution is unique, all methods find the same one.
 #include <gtest/gtest.h>
 
 #include "problems.hpp"
@@ -101,8 +101,8 @@ TEST(OneAnswerForEllipses, IsFoundByAllMethods) {
 
 TEST(OneVelocity, OfFrictionlessProblemsIsFoundByAllMethodsEvenForSingularMatrices) {
     // Laws that do not depend on r_N are monotone: (r − r')ᵀ W (r − r') <= 0 for two solutions, so W (r − r') = 0. For
-    // two that are so to the residual δ the left side is up to about δ ‖r‖‖v‖ instead of 0, so that ‖v − v'‖ is up to
-    // 2 √δ of the larger of ‖v‖ and ‖W‖‖r‖.
+    // two approximate solutions with the residual δ the left side is up to about δ ‖r‖‖v‖, so that ‖v − v'‖ is up to
+    // 2 √δ times the larger of ‖v‖ and ‖W‖‖r‖.
     const std::vector<Sort> sorts{Sort::unilateral, Sort::slider, Sort::bilateral, Sort::unilateral,
                                   Sort::slider_in_the_plane};
     int converged = 0, total = 0;

@@ -129,7 +129,7 @@ TEST(ConstructedMixed, OfMechanicsWithConstraintsIsSolved) {
     }
 }
 
-TEST(Mixed, NothingFreeOrNothingComplementaryIsFine) {
+TEST(Mixed, WithoutFreeOrWithoutComplementaryUnknownsIsSolved) {
     MixedComplementarity p;
     p.M = (Matrix(2, 2) << 2, 1, 1, 2).finished();
     p.q = (Vector(2) << -1, -1).finished();
@@ -139,7 +139,7 @@ TEST(Mixed, NothingFreeOrNothingComplementaryIsFine) {
     expect_solved(p, 0, "nothing complementary");
 }
 
-TEST(Mixed, ConsistentExtraEquationsAreFine) {
+TEST(Mixed, WithConsistentExtraEquationsIsSolved) {
     // u + v = 1 twice, w = u − v ⊥ v: u = v = ½.
     MixedComplementarity p;
     p.M = (Matrix(3, 2) << 1, 1, 2, 2, -1, 1).finished();

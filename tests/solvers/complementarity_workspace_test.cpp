@@ -61,7 +61,7 @@ TEST(ComplementarityWorkspace, TakesProblemsOfAllKindsInTurn) {
     }
 }
 
-TEST(PlainResiduals, SeeNumbersThatAreNoneWhereverTheyStand) {
+TEST(PlainResiduals, NoticeNonFiniteNumbersInEveryPlace) {
     const std::vector<double> z{0.0, 1.0, 0.0};
     const LinearComplementarity good{Matrix::Identity(3, 3), (Vector(3) << 1, -1, 1).finished()};
     EXPECT_EQ(residual(good, z), 0.0);
@@ -76,8 +76,8 @@ TEST(PlainResiduals, SeeNumbersThatAreNoneWhereverTheyStand) {
         }
 }
 
-TEST(PlainResiduals, AreNotFooledByUnknownsThatRanAway) {
-    // Two walls that close on each other: the larger z, the better its quotient.
+TEST(PlainResiduals, AreNotFooledByDivergedUnknowns) {
+    // Two walls that close on each other: the larger z, the smaller the quotient ‖F‖/‖z‖.
     const LinearComplementarity p{(Matrix(2, 2) << 1, -1, -1, 1).finished(), -Vector::Ones(2)};
     const std::vector<double> z{1e11, 1e11};
     std::vector<double> w(2);

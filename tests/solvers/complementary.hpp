@@ -7,7 +7,7 @@
 #include "saltus/solvers/complementarity/complementarity.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
-/// Linear, mixed and relay problems with a solution that was chosen first.
+/// Linear, mixed and relay problems constructed from a chosen solution.
 namespace saltus::solvers::test {
 
 using Eigen::Index;
@@ -28,7 +28,7 @@ inline void complementary_pair(Random& random, Index n, bool degenerate, Vector&
     }
 }
 
-/// Some z solves the problem made of it: q = w − M z.
+/// The problem that z solves: q = w − M z.
 inline LinearComplementarity constructed_lcp(Random& random, const Matrix& M, bool degenerate) {
     Vector z, w;
     complementary_pair(random, M.rows(), degenerate, z, w);
@@ -49,7 +49,7 @@ inline MixedComplementarity constructed_mixed(Random& random, const Matrix& M, d
     return p;
 }
 
-/// z in its box, w of the sign that z asks for.
+/// z within its bounds, and w with the sign that the place of z requires.
 inline Relay constructed_relay(Random& random, const Matrix& M) {
     const Index n = M.rows();
     Relay p;

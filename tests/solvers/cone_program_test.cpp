@@ -84,7 +84,7 @@ TEST(ConeProgram, OfHalfLinesAgreesWithTheSimplexMethod) {
         const Vector c = random.vector(n);
         const ProgramSolution one = solve(ConeProgram{A, b, c, std::vector<int>(static_cast<std::size_t>(n), 1)});
         const ProgramSolution other = solve(LinearProgram{A, b, c, {}, {}});
-        // Programs without feasible points on either side may be told apart either way.
+        // If neither the primal nor the dual is feasible, either status is correct.
         if (other.status == ProgramStatus::infeasible && one.status == ProgramStatus::unbounded) continue;
         ASSERT_EQ(one.status, other.status) << k;
         optimal += usable(one.status);
@@ -123,7 +123,7 @@ TEST(ConeProgram, ProofsOfInfeasibilityAndRaysCanBeCheckedByHand) {
     EXPECT_LE(std::abs(y(1)), -y(0) + 1e-8);       // −y ∈ K
     EXPECT_GT(y(0) + 2.0 * y(1), 0.1 * y.norm());  // bᵀy > 0
     EXPECT_EQ(excludes(thin, -y), 0.0);
-    // min −t with n − s = 0, in K × ℝ⁺: along n = t = s for ever.
+    // min −t with n − s = 0, in K × ℝ⁺: unbounded along n = t = s.
     Matrix A(1, 3);
     A << 1, 0, -1;
     const ConeProgram open{A, Vector::Zero(1), vector_of({0, -1, 0}), {2, 1}};

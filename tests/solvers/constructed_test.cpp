@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems with a solution, of every law and every kind of matrix, solved by the automatic method.
+// Problems constructed from a known solution, for every law and several kinds of matrices, solved automatically.
 #include <gtest/gtest.h>
-
 #include <sstream>
 
 #include "problems.hpp"
@@ -15,7 +14,7 @@ using namespace test;
 
 constexpr double wanted = 1e-8;
 
-/// How many of how many were solved, and which were not.
+/// Counts the solved problems and lists the others.
 struct Tally {
     int solved = 0, total = 0;
     std::ostringstream missed;
@@ -92,8 +91,8 @@ TEST_P(ConstructedProblems, AreSolvedForSlightlyUnsymmetricMatrices) {
     }
 }
 
-/// Singular with an antisymmetric part, W is not monotone any more, and the solution that is known to exist attracts
-/// only from nearby.
+/// Singular with an antisymmetric part, W is not monotone any more, and the known
+/// solution attracts only nearby iterates.
 TEST_P(ConstructedProblems, AreSolvedForSingularAndUnsymmetricMatrices) {
     for (const int exponent : {-6, -3}) {
         Recipe recipe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complementarity problems of any matrix are solved or proved insoluble, and the proofs hold.
+// Complementarity problems of any matrix are solved or proved infeasible, and the proofs are valid.
 #include <gtest/gtest.h>
 
 #include "exact.hpp"
@@ -19,7 +19,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double whole(Random& random, int low, int high) { return low + random.below(high - low + 1); }
 
-/// The proof in the words of the header, for each combination of z_i = 0 and w_i = 0 by itself: some y has yᵀq < 0,
+/// Checks a proof by its definition, for each combination of z_i = 0 and w_i = 0: some y has yᵀq < 0,
 /// y_i >= 0 where z_i = 0 and (yᵀM)_i <= 0 where w_i = 0, rounding aside.
 void expect_proof(const LinearComplementarity& p, const std::vector<double>& certificate, const std::string& what) {
     const Index n = p.q.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proofs that there is no solution, checked by hand.
+// Proofs of infeasibility of friction problems, checked independently of the code that finds them.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/friction/detail/infeasibility.hpp"
@@ -15,7 +15,8 @@ using namespace test;
 
 /// yᵀ(W r + q) < 0 for every r that the laws allow and that is not absurdly long, 1e8 times ‖q‖/mean(diag W): with
 /// g = Wᵀy it is yᵀq plus, for each block, the largest gᵀr. That is 0 for cones with g_N + Σ μ‖g_T‖ <= 0, bound·‖g‖ for
-/// sliders, and 0 for bilateral rows with g = 0. What rounding leaves of these, `excess`, counts at most excess √n ‖r‖.
+/// sliders, and 0 for bilateral rows with g = 0. Rounding leaves an excess of these terms, which contributes at most
+/// excess √n ‖r‖.
 void expect_certificate(const FrictionProblem& p, const std::vector<double>& certificate, const std::string& what) {
     ASSERT_EQ(certificate.size(), p.q.size()) << what;
     const Vector y = to_eigen(certificate), q = to_eigen(p.q);
@@ -77,7 +78,7 @@ FrictionProblem row_of_beads(int beads, const Law& law, double from_the_left, do
     return p;
 }
 
-TEST(Certificate, OfTwoWallsThatCloseOnABody) {
+TEST(InfeasibilityProof, OfTwoWallsThatCloseOnABody) {
     for (const Law& law : {unilateral(), planar(0.0), planar(0.3), planar(2.0), spatial(0.3), spatial(0.0)}) {
         const std::string what = "law of size " + std::to_string(law_size(law.kind));
         expect_infeasible(row_of_beads(1, law, 1.0, 1.0), what);
@@ -86,20 +87,20 @@ TEST(Certificate, OfTwoWallsThatCloseOnABody) {
     }
 }
 
-TEST(Certificate, IsTheForceThatNothingResists) {
+TEST(InfeasibilityProof, IsTheForceWithoutResistance) {
     const std::vector<double> y = certificate_of_infeasibility(row_of_beads(1, unilateral(), 1.0, 1.0));
     ASSERT_EQ(y.size(), 2U);
     EXPECT_NEAR(y[0], std::sqrt(0.5), 1e-9);  // a unit vector
     EXPECT_NEAR(y[1], y[0], 1e-9);
 }
 
-TEST(Certificate, OfARowOfBeadsBetweenClosingWalls) {
+TEST(InfeasibilityProof, OfARowOfBeadsBetweenClosingWalls) {
     for (const int beads : {2, 5, 12})
         for (const Law& law : {unilateral(), planar(0.3), spatial(0.5)})
             expect_infeasible(row_of_beads(beads, law, 1.0, 0.5), std::to_string(beads) + " beads");
 }
 
-TEST(Certificate, IsNotGivenToWallsThatMoveAlong) {
+TEST(InfeasibilityProof, IsNotGivenToWallsThatMoveAlong) {
     for (const int beads : {1, 2, 5, 12})
         for (const Law& law : {unilateral(), planar(0.3), spatial(0.5)}) {
             const FrictionProblem p = row_of_beads(beads, law, 1.0, -1.0);  // the limit: squeezed by nothing
@@ -108,7 +109,7 @@ TEST(Certificate, IsNotGivenToWallsThatMoveAlong) {
         }
 }
 
-TEST(Certificate, OfBilateralRowsThatContradictEachOther) {
+TEST(InfeasibilityProof, OfBilateralRowsThatContradictEachOther) {
     expect_infeasible(one(Matrix::Ones(2, 2), {1, 2}, bilateral()), "one row twice");
     // Three bars that hold one point in the plane, at velocities no rigid point has.
     const Matrix H = (Matrix(3, 2) << 1, 0, 0, 1, 0.6, 0.8).finished();
@@ -120,7 +121,7 @@ TEST(Certificate, OfBilateralRowsThatContradictEachOther) {
     EXPECT_EQ(solve(consistent).status, Status::converged);
 }
 
-TEST(Certificate, OfABodyThatASliderIsTooWeakToHold) {
+TEST(InfeasibilityProof, OfABodyThatASliderIsTooWeakToHold) {
     // A wall pushes with 3, a guide at rest stands behind: v = ±1 u. The slider acts on the same motion.
     const Matrix H = (Matrix(3, 1) << 1, -1, 1).finished();
     const FrictionProblem p =
@@ -128,7 +129,7 @@ TEST(Certificate, OfABodyThatASliderIsTooWeakToHold) {
     expect_infeasible(p, "slider");
 }
 
-TEST(Certificate, IsNeverGivenToProblemsWithASolution) {
+TEST(InfeasibilityProof, IsNeverGivenToProblemsWithASolution) {
     const std::vector<Sort> sorts{Sort::unilateral,
                                   Sort::planar,
                                   Sort::spatial,

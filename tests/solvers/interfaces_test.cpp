@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several contacts between the same bodies: the few rows that the others follow from.
+// Several contacts between the same bodies: a few independent rows of W determine the others.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/friction/detail/interfaces.hpp"
@@ -41,17 +41,18 @@ TEST(Interfaces, OfCrowdedBodiesGiveTheMatrixFromAFewOfItsRows) {
         ASSERT_TRUE(interfaces.prepare(p.W)) << seed;
         EXPECT_LE(interfaces.reduced().rows(), 3 * 6 + 2 * 12) << seed;
         const Matrix W = to_dense(p.W), theta = theta_of(interfaces, p.W);
-        // Rows that are nearly dependent are divided by: √(the least that counts) of their size is lost.
+        // Nearly dependent rows lose digits: the error is rounding over √(the smallest share that counts as
+        // independent).
         EXPECT_LT((theta * to_dense(interfaces.reduced()) * theta.transpose() - W).norm(), 1e-9 * W.norm()) << seed;
     }
 }
 
-TEST(Interfaces, AreRefusedWhereNothingDependsOnAnything) {
+TEST(Interfaces, AreRefusedIfAllRowsAreIndependent) {
     Interfaces interfaces;
     Random random(1);
     const std::vector<int> sizes(20, 3);
     EXPECT_FALSE(interfaces.prepare(BlockMatrix::from_dense(with_condition(random, 60, 10.0, 60), sizes)));
-    // One contact a pair of bodies: a chain.
+    // A chain: one contact per pair of bodies.
     EXPECT_FALSE(interfaces.prepare(sparse(Matrix::Identity(60, 60), sizes)));
 }
 

@@ -37,7 +37,7 @@ TEST(NonnegativeLeastSquares, ProjectsOntoTheConeOfTheColumns) {
     }
 }
 
-TEST(NonnegativeLeastSquares, OfNothingIsNothing) {
+TEST(NonnegativeLeastSquares, OfAnEmptySystemIsZero) {
     EXPECT_EQ(nonnegative_least_squares(Matrix(3, 0), Vector::Ones(3)).distance, std::sqrt(3.0));
     EXPECT_EQ(nonnegative_least_squares(Matrix(0, 2), Vector(0)).distance, 0.0);
     EXPECT_EQ(nonnegative_least_squares(Matrix::Zero(2, 2), Vector::Ones(2)).x, Vector::Zero(2));

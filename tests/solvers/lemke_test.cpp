@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lemke's method: it ends, and for the matrices it is made for it decides.
+// Lemke's method terminates, and it decides the problems of the matrix classes for which this is proved.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/complementarity/lemke.hpp"
@@ -22,12 +22,12 @@ Matrix whole_matrix(Random& random, Index rows, Index columns) {
     return Matrix::NullaryExpr(rows, columns, [&] { return whole(random, -2, 2); });
 }
 
-TEST(Lemke, DoesNotComeBackToABasis) {
+TEST(Lemke, NeverRepeatsABasis) {
     LinearComplementarity p;
     p.M = (Matrix(3, 3) << 0, 1, 0, 1, -2, -2, -2, -2, 2).finished();
     p.q = -Vector::Ones(3);
     EXPECT_LT(solve(p, Lemke{}).iterations, 10);
-    // Small whole numbers, all ratios tie, matrices of no class: 2ⁿ bases, of which a path sees few.
+    // Small integers, so that all ratios tie, and matrices of no special class: of the 2ⁿ bases a path visits few.
     Random random(31);
     for (int k = 0; k < 30000; ++k) {
         const Index n = 2 + k % 5;
@@ -40,7 +40,7 @@ TEST(Lemke, DoesNotComeBackToABasis) {
     }
 }
 
-/// The method decides, as exact arithmetic does.
+/// The method decides the problem in agreement with exact arithmetic.
 void expect_decided(const LinearComplementarity& p, int k, const char* what) {
     const bool exists = has_solution(p);
     const Solution s = solve(p, Lemke{});
@@ -120,7 +120,7 @@ TEST(Lemke, DegenerateProblemsEnd) {
 }
 
 TEST(Lemke, DoesNotCycleWhereEveryRatioIsATie) {
-    // Small whole numbers and q = −1, positive semidefinite: it ends with a solution or a proof.
+    // Small integers, q = −1, positive semidefinite: the method ends with a solution or a proof.
     Random random(12);
     for (int k = 0; k < 5000; ++k) {
         const Index n = 4 + k % 3;
@@ -151,8 +151,8 @@ TEST(Lemke, NeedsNoPivotForProblemsThatAreSolvedByZero) {
     EXPECT_EQ(s.r, (std::vector<double>{0, 0, 0}));
 }
 
-TEST(LemkePathInABox, AlwaysArrives) {
-    // With finite bounds nothing rises for ever: a solution for any matrix and any q.
+TEST(LemkePathWithFiniteBounds, AlwaysEndsInASolution) {
+    // With finite bounds there are no rays: the path ends in a solution for any matrix and any q.
     Random random(35);
     std::vector<double> numbers, z;
     std::vector<int> integers;

@@ -178,7 +178,7 @@ TEST(LinearProgram, BoundsAndFreeUnknownsGiveWhatSplitUnknownsGive) {
     }
 }
 
-TEST(LinearProgram, DependentRowsAreNoTrouble) {
+TEST(LinearProgram, WithDependentRowsIsSolved) {
     Random random(5);
     for (int k = 0; k < 200; ++k) {
         const Index m = 2 + random.below(4), n = m + 2 + random.below(5);
@@ -250,7 +250,7 @@ TEST(LinearProgram, WithoutRowsOrColumnsHasWhatIsLeft) {
     EXPECT_EQ(solve(LinearProgram{Matrix(0, 1), Vector(0), vector_of({-1}), {}, {}}).status, ProgramStatus::unbounded);
 }
 
-TEST(LinearProgram, ThatHoldsANaNOrCrossingBoundsSaysSo) {
+TEST(LinearProgram, WithANaNOrCrossingBoundsSaysSo) {
     LinearProgram p{Matrix::Ones(1, 1), Vector::Ones(1), Vector::Ones(1), vector_of({2}), vector_of({1})};
     EXPECT_EQ(solve(p).status, ProgramStatus::infeasible);
     p.upper(0) = std::numeric_limits<double>::quiet_NaN();

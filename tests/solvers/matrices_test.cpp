@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices in blocks and their factors, against Eigen.
+// Block matrices and their factors, compared with Eigen.
 #include <gtest/gtest.h>
-
 #include <Eigen/LU>
 
 #include "allocations.hpp"
@@ -22,7 +21,7 @@ struct Pattern {
 };
 
 /// Blocks of sizes 1 to 6, or all the same, a share of them present; the diagonal dominates each row and column, so
-/// that pivots inside the diagonal blocks are enough.
+/// that pivots inside the diagonal blocks suffice.
 Pattern random_pattern(Random& random, int blocks, double share, int uniform = 0) {
     Pattern p;
     int n = 0;
@@ -314,7 +313,7 @@ TEST(DenseFactors, SolveLikeEigens) {
         const Vector b = random.vector(n), expected = A.partialPivLu().solve(b);
         std::vector<double> x(ix(n));
         lu.solve(to_vector(b), x);
-        // Backward stable, both: the defects are rounding, whatever the condition.
+        // Both are backward stable: the defects are rounding, independent of the condition number.
         const double rounding = 1e-13 * A.norm() * expected.norm();
         EXPECT_LE((A * to_eigen(x) - b).norm(), rounding) << k;
         EXPECT_LE((A * (to_eigen(x) - expected)).norm(), 2 * rounding) << k;
@@ -349,7 +348,7 @@ TEST(DenseFactors, OfMatricesThatAreNotFiniteAreRefusedWhereverThatIs) {
             }
 }
 
-TEST(DenseFactors, AllocateOnlyWhereTheyGrow) {
+TEST(DenseFactors, AllocateOnlyIfTheyGrow) {
     DenseLU lu;
     lu.clear(30);
     const std::size_t before = allocations();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block: every regime in closed form, and the law of whatever comes out.
+// One block: every regime against closed forms, and every result against its law.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/friction/detail/one_contact.hpp"
@@ -107,14 +107,14 @@ TEST_P(OneBlock, FulfilsItsLaw) {
         ASSERT_TRUE(solve_block(p, r)) << k;
         EXPECT_LT(residual(p, r), 1e-11) << k;  // cond(W) up to 1e3, and the iterated ones end at a few ε of it
 
-        // Where it begins is a matter of speed, the answer for these matrices is one.
+        // The start affects only the speed: for these matrices the solution is unique.
         std::vector<double> other = to_vector(random.vector(n));
         ASSERT_TRUE(solve_block(p, other)) << k;
         EXPECT_LT(residual(p, other), 1e-11) << k;
     }
 }
 
-/// Whatever the matrix, as long as there is a solution: the problem was made from one.
+/// Any matrix; the problem is constructed from a solution, so one exists.
 TEST_P(OneBlock, IsSolvedForIllConditionedSingularAndUnsymmetricMatrices) {
     const struct {
         double condition, rank, asymmetry;
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Laws, OneBlock,
                          [](const auto& block) { return std::string(block.param.name); });
 
 TEST(OneContact, ABlockWithoutASolutionIsRefused) {
-    // No mass in the normal direction and q_N < 0: nothing can stop it.
+    // No mass in the normal direction and q_N < 0: no reaction can stop it.
     for (const Sort sort : {Sort::unilateral, Sort::spatial, Sort::drilling, Sort::rolling_and_drilling, Sort::patch}) {
         Random random(1);
         std::vector<Piece> pieces;

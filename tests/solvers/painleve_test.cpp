@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems with no solution or several, of Painlevé's kind: all of them are found, and their number is right.
+// Problems of Painlevé's kind with no solution or several: all solutions are found, and their number is right.
 #include <gtest/gtest.h>
 
 #include "problems.hpp"
@@ -21,7 +21,7 @@ Matrix rod(double angle) {
     return (Matrix(2, 2) << 1 + 3 * c * c, 3 * s * c, 3 * s * c, 1 + 3 * s * s).finished();
 }
 
-/// Enumeration of another kind: by inequalities, not by residuals. Contacts in a list, each open, sticking or slipping.
+/// An independent enumeration that tests inequalities instead of residuals. Each contact is open, sticks or slips.
 struct ByHand {
     std::vector<Vector> solutions;
     double margin = 1e300;  // how far the nearest decision was from falling the other way, relative
@@ -64,7 +64,7 @@ struct ByHand {
     bool clear() const { return margin > 1e-5; }
 };
 
-/// The same solutions, in any order.
+/// True if both lists contain the same solutions, in any order.
 void expect_the_same(const std::vector<Vector>& expected, const std::vector<std::vector<double>>& found,
                      const std::string& what) {
     EXPECT_EQ(found.size(), expected.size()) << what;
@@ -189,7 +189,7 @@ TEST(SeveralContacts, WithASliderAndABilateralRowAreEnumeratedToo) {
     }
 }
 
-TEST(AllSolutions, GivesUpOnOtherLawsAndOnTooManyModes) {
+TEST(AllSolutions, AreNotEnumeratedForOtherLawsOrTooManyModes) {
     const Constructed spatial_pair = constructed(1, {Sort::spatial, Sort::spatial}, {});
     EXPECT_FALSE(all_solutions(spatial_pair.problem).complete);
     EXPECT_TRUE(all_solutions(spatial_pair.problem).r.empty());
@@ -200,7 +200,7 @@ TEST(AllSolutions, GivesUpOnOtherLawsAndOnTooManyModes) {
 }
 
 TEST(AllSolutions, AreNotCalledCompleteWhereAContinuumWasSeenInPart) {
-    // Two identical rows share one reaction in any way: one of them is given.
+    // Two identical rows share one reaction in infinitely many ways; one of them is given.
     const FrictionProblem p = problem_of(Matrix::Ones(2, 2), {-1, -1}, {unilateral(), unilateral()}, {1, 1});
     const AllSolutions all = all_solutions(p);
     ASSERT_FALSE(all.r.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over rows and columns, against Eigen.
+// The inner loops of the linear algebra, compared with Eigen.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/linear/detail/panel.hpp"

@@ -81,7 +81,7 @@ TEST(PlanarComplementarity, IsSolvedByLemkeNearlyAlways) {
     EXPECT_GE(solved, total * 97 / 100);  // 394 of 400 when this was written
 }
 
-TEST(PlanarComplementarity, IsNothingForOtherLaws) {
+TEST(PlanarComplementarity, IsEmptyForOtherLaws) {
     for (const Sort sort : {Sort::spatial, Sort::orthotropic, Sort::drilling, Sort::rolling, Sort::rolling_and_drilling,
                             Sort::patch, Sort::slider_in_the_plane, Sort::rail, Sort::rail_in_the_plane}) {
         const Constructed c = constructed(1, {Sort::planar, sort}, {});
@@ -89,7 +89,7 @@ TEST(PlanarComplementarity, IsNothingForOtherLaws) {
     }
 }
 
-TEST(PlanarComplementarity, IsNothingWhereBilateralRowsAreRedundant) {
+TEST(PlanarComplementarity, IsEmptyIfBilateralRowsAreRedundant) {
     EXPECT_FALSE(PlanarComplementarity::of(one(Matrix::Ones(2, 2), {1, 1}, bilateral())));
 }
 
@@ -144,7 +144,7 @@ TEST(PlanarStates, FindTheModesOfOneContact) {
     EXPECT_EQ(reaction(-2.0, -3.0), (std::vector<double>{2.0, 1.0}));
 }
 
-TEST(PlanarStates, GiveUpWhereTheReactionsAreNotUnique) {
+TEST(PlanarStates, GiveUpIfTheReactionsAreNotUnique) {
     // The same contact twice.
     FrictionProblem p;
     p.W = BlockMatrix::from_dense(Matrix::Ones(2, 2), std::vector<int>{1, 1});

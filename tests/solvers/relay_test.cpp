@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relay problems: a box, and a solution in it.
+// Relay problems: unknowns between bounds.
 #include "complementary.hpp"
 
 namespace saltus::solvers {
@@ -65,7 +65,7 @@ TEST(SmallRelays, AgreeWithEnumeration) {
     EXPECT_GT(several, 50);
 }
 
-TEST(RelayProblem, StaysInItsBoxWithTheRightSigns) {
+TEST(RelayProblem, StaysWithinItsBoundsWithTheRightSigns) {
     Random random(2);
     for (int k = 0; k < 50; ++k) {
         const Index n = 1 + k % 6;
@@ -112,7 +112,7 @@ TEST(RelayProblem, WithInfiniteBoundsIsAComplementarityProblemOrAnEquation) {
 }
 
 TEST(RelayProblem, OfAnyMatrixHasASolutionThatIsFound) {
-    // A continuous map and a bounded box: Brouwer. Random matrices are of no class.
+    // A continuous map and a bounded box: Brouwer. Random matrices belong to no special class.
     Random random(14);
     for (int k = 0; k < 300; ++k) {
         const Index n = 8 + k % 18;
@@ -148,7 +148,7 @@ TEST(RelayProblem, MayHaveBoundsOnOneSideAlone) {
     }
 }
 
-TEST(RelayProblem, WithoutRoomIsSolvedByItsOnlyPoint) {
+TEST(RelayProblem, WithEqualBoundsIsSolvedByItsOnlyPoint) {
     const Relay p{Matrix::Identity(2, 2), Vector::Ones(2), Vector::Constant(2, 3), Vector::Constant(2, 3)};
     const Solution s = solve(p);
     EXPECT_EQ(s.status, Status::converged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of all methods, judged.
+// The residual that judges all methods.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/detail/residual.hpp"
@@ -87,7 +87,7 @@ TEST(Residual, WithScratchIsTheSame) {
     EXPECT_EQ(verdict(c.problem, r, scratch), verdict(c.problem, r));
 }
 
-TEST(Verdict, SeesReactionsThatRanAway) {
+TEST(Verdict, DetectsDivergedReactions) {
     // Two walls that close on a body: the larger the reactions, the better the quotient.
     const FrictionProblem p =
         problem_of((Matrix(2, 2) << 1, -1, -1, 1).finished(), {-1, -1}, {unilateral(), unilateral()}, {1, 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the statuses say, and that nobody claims more than is true.
+// The meaning of each status; no solve claims more than its residual shows.
 #include <gtest/gtest.h>
 
 #include "problems.hpp"
@@ -99,13 +99,13 @@ TEST(Statuses, LimitIsSaidWhenTheTimeIsUp) {
 }
 
 TEST(Statuses, StalledIsSaidWhenNothingHelpsAnyMore) {
-    // No solution (two walls), which sweeps alone cannot know.
+    // Two closing walls: there is no solution, which sweeps alone cannot prove.
     const FrictionProblem walls =
         problem_of((Matrix(2, 2) << 1, -1, -1, 1).finished(), {-1, -1}, {unilateral(), unilateral()}, {1, 1});
     EXPECT_EQ(solve(walls, Newton{}).status, Status::stalled);
     EXPECT_EQ(solve(walls, Proximal{}).status, Status::stalled);
     EXPECT_EQ(solve(walls, Lemke{}).status, Status::stalled);
-    // A tolerance that rounding does not allow.
+    // A tolerance below rounding.
     EXPECT_EQ(solve(coupled(), Automatic{1e-40}).status, Status::stalled);
 }
 
@@ -156,7 +156,7 @@ TEST(Statuses, OfProblemsAtRestIsConvergedAtOnce) {
     }
 }
 
-TEST(WeightlessProblems, AreInfeasibleOrSolvedByNothing) {
+TEST(WeightlessProblems, AreInfeasibleOrSolvedByZero) {
     EXPECT_EQ(solve(one(Matrix::Zero(1, 1), {-1}, unilateral())).status, Status::infeasible);
     EXPECT_EQ(solve(one(Matrix::Zero(2, 2), {-1, 1}, planar(0.3))).status, Status::infeasible);
     EXPECT_NE(solve(one(Matrix::Zero(3, 3), {-1, 1, 1}, spatial(0.3))).status, Status::converged);
@@ -216,10 +216,10 @@ TEST(ProblemsWithoutFriction, AreSolvedAsFrictionlessOnes) {
     }
 }
 
-// --- numbers near the end of their range ---------------------------------------------------------------------
+// --- numbers near the limits of double ---------------------------------------------------------------------
 
 TEST(HugeNumbers, AreSolvedOrNotButNeverCalledSolvedWrongly) {
-    // W = 1e308 I, q = (−1e308, 2, 3): r_N = 1, sticking with r_T = −(2, 3)e-308. r = 0 is none.
+    // W = 1e308 I, q = (−1e308, 2, 3): r_N = 1, sticking with r_T = −(2, 3)e-308. r = 0 is not a solution.
     const FrictionProblem p = one(1e308 * Matrix::Identity(3, 3), {-1e308, 2, 3}, spatial(0.1));
     for (const FrictionMethod& method : all_methods()) {
         const Solution s = solve(p, method);
@@ -231,8 +231,8 @@ TEST(HugeNumbers, AreSolvedOrNotButNeverCalledSolvedWrongly) {
 }
 
 TEST(HugeNumbers, DoNotChangeTheAnswerOverHundredsOfOrders) {
-    // The same contact in units from 1e-300 to 1e300: r = (1, −0.18, −0.24) q_unit/w_unit, as long as that is a
-    // number; not every square is.
+    // The same contact in units from 1e-300 to 1e300: r = (1, −0.18, −0.24) q_unit/w_unit, as long as that is
+    // representable; not every square is.
     int judged = 0;
     for (int w = -300; w <= 300; w += 50)
         for (int q = -300; q <= 300; q += 50) {
@@ -251,7 +251,8 @@ TEST(HugeNumbers, DoNotChangeTheAnswerOverHundredsOfOrders) {
 }
 
 TEST(HugeNumbers, InOneOfSeveralContactsHideNothing) {
-    // Units of the contacts 1e12 apart. Whatever is called converged fulfils each law by itself to that contact's size.
+    // Units of the contacts 1e12 apart. A converged solution satisfies each law relative to the size of its own
+    // contact.
     const Matrix W = (Vector(2) << 1.0, 1.0).finished().asDiagonal();
     const FrictionProblem p = problem_of(W, {-1e12, -1.0}, {unilateral(), unilateral()}, {1, 1});
     const Solution s = solve(p, Automatic{1e-14});

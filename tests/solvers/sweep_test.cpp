@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sweep is every block solved exactly in turn, the others held.
+// One sweep solves every block exactly in turn while the others are held.
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/friction/detail/sweep.hpp"
@@ -54,7 +54,7 @@ TEST_P(Sweep, IsTheExactSolutionOfEachBlockInTurn) {
         for (const bool backwards : {false, true, false}) {
             const std::vector<double> expected = sweep_by_hand(c.problem, r, backwards);
             sweeper.sweep(c.problem, r, backwards);
-            // The sums are made in another order: rounding, times what a block of condition 10 makes of it.
+            // The sums have another order: the difference is rounding, magnified by blocks of condition 10.
             EXPECT_LE((to_eigen(r) - to_eigen(expected)).norm(), 1e-12 * to_eigen(expected).norm())
                 << seed << (backwards ? " backwards" : "");
         }

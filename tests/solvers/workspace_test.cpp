@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that solves share: none of it new the second time, and none of it seen in the result.
+// The shared memory of repeated solves: no allocation from the second solve on, and no influence on the result.
 #include <gtest/gtest.h>
-
 #include <thread>
 
 #include "allocations.hpp"
@@ -17,7 +16,7 @@ using saltus::test::allocations;
 
 const std::vector<Sort> contacts{Sort::spatial, Sort::unilateral, Sort::planar, Sort::bilateral};
 
-/// Problems of one pattern with different numbers: bodies and places stay, velocities change.
+/// Problems with the same pattern and different numbers: bodies and positions are equal, velocities differ.
 std::vector<FrictionProblem> similar(unsigned seed, const std::vector<Sort>& sorts, int bodies, int count) {
     const FrictionProblem first = pile(seed, mixed(seed, sorts, 3 * bodies), bodies);
     Random random(seed);
@@ -42,7 +41,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 class SharedWorkspace : public testing::TestWithParam<Case> {};
 
 TEST_P(SharedWorkspace, AllocatesNothingForProblemsLikeThoseBefore) {
-    // A little compliance keeps W regular, so that no Jacobian needs pivots over its whole.
+    // A little compliance keeps W regular, so that no Jacobian needs pivots over the whole matrix.
     std::vector<FrictionProblem> list =
         similar(3, {Sort::spatial, Sort::planar, Sort::unilateral}, GetParam().bodies, 6);
     for (FrictionProblem& p : list)
@@ -91,7 +90,7 @@ TEST(SharedWorkspaceForEveryLaw, AllocatesNothingForProblemsLikeThoseBefore) {
         }
 }
 
-TEST(SharedWorkspaceForStrangeUnits, AllocatesNothingForProblemsLikeThoseBefore) {
+TEST(SharedWorkspaceForExtremeUnits, AllocatesNothingForProblemsLikeThoseBefore) {
     Recipe recipe;
     recipe.condition = 3.0;
     recipe.w_unit = 1e-120;
@@ -210,7 +209,7 @@ TEST(Guess, MayBeTheReactionsThatAreOverwritten) {
             EXPECT_TRUE(same_bits(s, expected)) << s.method << " " << k;
         }
     }
-    // Ellipses are solved as disks, in coordinates of their own.
+    // Orthotropic contacts are solved in other coordinates, in which they are isotropic.
     const Constructed c = constructed(1, {Sort::orthotropic, Sort::orthotropic}, {});
     Workspace workspace;
     Solution s = solve(c.problem);
@@ -219,7 +218,7 @@ TEST(Guess, MayBeTheReactionsThatAreOverwritten) {
     EXPECT_TRUE(same_bits(s, expected));
 }
 
-TEST(Guess, ThatIsNotFiniteIsAsGoodAsNone) {
+TEST(Guess, ThatIsNotFiniteIsIgnored) {
     const FrictionProblem p = pile(1, mixed(1, {Sort::spatial, Sort::planar}, 12), 3);
     for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
         std::vector<double> guess(p.q.size(), 1.0);

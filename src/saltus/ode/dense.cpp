@@ -8,12 +8,12 @@ namespace saltus::ode {
 
 namespace {
 
-// Weights of the terms at θ. Written from the nearer end, so that either end comes out to the bit:
+// Weights of the terms at θ. The chord starts from the nearer end, so that both ends are exact to the bit:
 //     x_old + θ (x_new − x_old) = x_new − (1 − θ)(x_new − x_old)
 struct Weights {
-    bool from_old;  // x_old, else x_new, plus chord · (x_new − x_old)
-    double chord;
-    double bubble[Dense::most_terms];
+    bool from_old;                    // the chord starts at x_old, else at x_new
+    double chord;                     // weight of x_new − x_old
+    double bubble[Dense::max_terms];  // weights of r_k: θ(1−θ), θ²(1−θ), θ²(1−θ)², …; they vanish at both ends
 
     Weights(double theta, int terms) {
         const double rest = 1.0 - theta;
@@ -27,9 +27,9 @@ struct Weights {
     }
 };
 
-// Their derivatives by θ: of θ^a (1−θ)^b with the factors added in turn, by the product rule.
+// Derivatives of the weights by θ: the factors θ and 1 − θ are added in turn, by the product rule.
 struct Slopes {
-    double bubble[Dense::most_terms];
+    double bubble[Dense::max_terms];
 
     Slopes(double theta, int terms) {
         const double rest = 1.0 - theta;
@@ -58,7 +58,7 @@ double slope(const double* c, std::size_t n, int terms, const Slopes& w) {
 }  // namespace
 
 void Dense::reset(double t_old, double t_new, int n, int terms) {
-    SALTUS_EXPECT(t_new > t_old && n >= 0 && terms >= 2 && terms <= most_terms);
+    SALTUS_EXPECT(t_new > t_old && n >= 0 && terms >= 2 && terms <= max_terms);
     t_old_ = t_old;
     t_new_ = t_new;
     n_ = n;

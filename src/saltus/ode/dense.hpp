@@ -6,29 +6,32 @@
 
 namespace saltus::ode {
 
-/// One step as a polynomial in time, whichever method made it: a value to copy and to keep. With θ = (t − t_old)/h,
+/// One step as a polynomial in time: the dense output of every method. It is a value that can be copied and stored.
+/// With θ = (t − t_old)/h
 ///     x(t) = x_old + θ (x_new − x_old) + θ(1−θ) r_2 + θ²(1−θ) r_3 + θ²(1−θ)² r_4 + …
-/// exact to the bit at both ends. Promised on [t_old, t_new]; outside it is extrapolation.
+/// At both ends x is exact to the bit. The accuracy of the method holds on [t_old, t_new]; outside the polynomial
+/// extrapolates.
 class Dense {
 public:
-    static constexpr int most_terms = 8;  ///< x_old, x_new, r_2 … r_7: degree 7
+    static constexpr int max_terms = 8;  ///< x_old, x_new, r_2 … r_7: degree 7
 
     Dense() = default;
 
     double t_old() const { return t_old_; }
     double t_new() const { return t_new_; }
-    int size() const { return n_; }  ///< components
-    int terms() const { return terms_; }
+    int size() const { return n_; }       ///< number of components of x
+    int terms() const { return terms_; }  ///< number of terms: x_old, x_new, r_2, …
 
     void evaluate(double t, double* x) const { evaluate(t, x, n_); }
-    void evaluate(double t, double* x, int first) const;  ///< the first components alone
-    void derivative(double t, double* dx) const;
+    void evaluate(double t, double* x, int first) const;  ///< only the first `first` components
+    void derivative(double t, double* dx) const;          ///< dx/dt
     double component(int i, double t) const;
     double component_derivative(int i, double t) const;
 
-    /// terms × n numbers, one term after the other. `reset` gives room for them; whoever makes a step fills them in.
+    /// Starts a new polynomial with 2 <= terms <= max_terms; the method then fills all terms. t_new > t_old.
     void reset(double t_old, double t_new, int n, int terms);
     std::span<double> term(int k);
+    /// All terms, one after the other, n numbers each.
     std::span<const double> coefficients() const { return coefficients_; }
 
 private:

@@ -3,20 +3,20 @@
 
 #include <span>
 
-// The coefficients of Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 ([Hairer] II.5) and
-// dense output of order 7 (II.6), rounded to double. tests/ode/tableau_test.cpp checks them against all order
+// The coefficients of the method of Dormand and Prince of order 8 with error estimates of orders 5 and 3 ([Hairer]
+// II.5) and dense output of order 7 ([Hairer] II.6), rounded to double. tests/ode/tableau_test.cpp checks all order
 // conditions.
 
 namespace saltus::ode::dop853 {
 
-/// A stage and its weight; stages not named have weight 0.
+/// A stage and its weight. Stages that are not listed have weight 0.
 struct Term {
     int stage;
     double weight;
 };
 
-inline constexpr int stages = 12;      ///< of the step
-inline constexpr int all_stages = 16;  ///< 12: f at its end; 13, 14, 15: for dense output
+inline constexpr int stages = 12;      ///< stages 0 … 11 of the step
+inline constexpr int all_stages = 16;  ///< stage 12 is f at the end of the step; 13, 14, 15 are for dense output
 
 /// x_i = x + h Σ a_ij k_j,  k_i = f(t + c_i h, x_i)
 inline constexpr double c[all_stages] = {0.0,
@@ -74,15 +74,15 @@ inline constexpr Term a15[] = {{0, -0.42889630158379194}, {5, -4.697621415361164
 inline constexpr std::span<const Term> a[all_stages] = {{}, a1, a2,  a3,  a4,  a5,  a6,  a7,
                                                         a8, a9, a10, a11, a12, a13, a14, a15};
 
-/// The step: x + h Σ b_j k_j. Its stage 12 is the next step's stage 0.
+/// The step: x_new = x + h Σ b_j k_j. Stage 12 is stage 0 of the next step.
 inline constexpr std::span<const Term> b = a12;
 
-/// Weights of the solution minus those of one of order 3.
+/// Weights of the solution minus those of an embedded solution of order 3.
 inline constexpr Term error3[] = {{0, -0.18980075407240762}, {5, 4.450312892752409},    {6, 1.8915178993145003},
                                   {7, -5.801203960010585},   {8, -0.42268232132379197}, {9, -0.1521609496625161},
                                   {10, 0.20136540080403034}, {11, 0.022651792198360825}};
 
-/// … and minus those of one of order 5.
+/// Weights of the solution minus those of an embedded solution of order 5.
 inline constexpr Term error5[] = {{0, 0.01312004499419488},  {5, -1.2251564463762044},   {6, -0.4957589496572502},
                                   {7, 1.6643771824549864},   {8, -0.35032884874997366},  {9, 0.3341791187130175},
                                   {10, 0.08192320648511571}, {11, -0.022355307863886294}};

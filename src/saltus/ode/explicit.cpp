@@ -12,27 +12,37 @@ namespace saltus::ode {
 
 namespace {
 
-// h_new = 0.9 h err^−(1/8 − β/5) err_before^β: the second factor damps the step length where it would swing between
-// accepted and rejected ([Hairer] IV.2).
+// Step length after an accepted step, with the error err in units of the tolerance:
+//     h_new = safety h err^−(1/8 − β/5) err_before^β.
+// 1/8 is the order of the estimate. The factor with β damps oscillations between accepted and rejected steps (PI
+// control, [Hairer] IV.2).
 constexpr double safety = 0.9, beta = 0.04, exponent = 1.0 / 8.0 - 0.2 * beta;
-constexpr double most_shrink = 1.0 / 3.0, most_growth = 6.0;
-constexpr double refusal_shrink = 0.25;
-constexpr double stability_edge = 6.1;  // the method's region reaches that far along the negative axis
+constexpr double smallest_factor = 1.0 / 3.0, largest_factor = 6.0;  // limits of h_new/h
+constexpr double refusal_factor = 0.25;                              // h_new/h if f cannot be evaluated
+constexpr double smallest_error_before = 1e-4;  // err_before is not taken smaller: a lucky step should not count
+constexpr int estimate_order = 8;
 
-/// Σ w_j k_j = (Σ w_j) k_0 + Σ w_j (k_j − k_0): the weights reach 500 and cancel, and rounding of the k_j by themselves
-/// would be as much larger; what f has in common at all stages costs none this way. Calls put(i, second sum) for all
-/// components, a few at a time; every list of terms begins with stage 0.
+// Stiffness detection: h |λ| beyond the stability region in stiff_step_limit steps, not interrupted by good_step_limit
+// consecutive good steps.
+constexpr double stability_edge = 6.1;  // extent of the stability region along the negative real axis
+constexpr int stiff_step_limit = 15, good_step_limit = 6;
+
+/// Computes Σ_{j>0} w_j (k_j − k_0) for each component i and calls put(i, sum). With it
+///     Σ w_j k_j = (Σ w_j) k_0 + Σ w_j (k_j − k_0).
+/// The weights reach 500 and cancel, so the direct sum would magnify the rounding of the k_j by as much. In this form
+/// the common part of f causes no rounding. Every list of terms begins with stage 0. Four components are computed
+/// together.
 template <class Put>
 void for_each_sum(const Matrix& difference, std::span<const dop853::Term> terms, Put put) {
     const Eigen::Index n = difference.rows();
     const double* const d = difference.data();
-    constexpr Eigen::Index few = 4;
+    constexpr Eigen::Index group = 4;
     Eigen::Index i = 0;
-    for (; i + few <= n; i += few) {
-        double sum[few] = {};
+    for (; i + group <= n; i += group) {
+        double sum[group] = {};
         for (const dop853::Term& term : terms.subspan(1))
-            for (Eigen::Index k = 0; k < few; ++k) sum[k] += term.weight * d[term.stage * n + i + k];
-        for (Eigen::Index k = 0; k < few; ++k) put(i + k, sum[k]);
+            for (Eigen::Index k = 0; k < group; ++k) sum[k] += term.weight * d[term.stage * n + i + k];
+        for (Eigen::Index k = 0; k < group; ++k) put(i + k, sum[k]);
     }
     for (; i < n; ++i) {
         double sum = 0.0;
@@ -41,13 +51,13 @@ void for_each_sum(const Matrix& difference, std::span<const dop853::Term> terms,
     }
 }
 
-/// The sum over all stages, of weights that add up to 0.
+/// Σ w_j k_j for weights that add up to 0.
 void combine(const Matrix& difference, std::span<const dop853::Term> terms, Vector& sum) {
     double* const to = sum.data();
     for_each_sum(difference, terms, [&](Eigen::Index i, double value) { to[i] = value; });
 }
 
-/// x + h Σ a_j k_j with Σ a_j = c
+/// result = x + h Σ a_j k_j, where Σ a_j = c.
 void advance(const Vector& x, double h, double c, const Matrix& k, const Matrix& difference,
              std::span<const dop853::Term> terms, Vector& result) {
     const double *const from = x.data(), *const first = k.data();
@@ -77,6 +87,7 @@ std::span<const double> Explicit::dx() const {
     return {k_.col(stepped_ ? dop853::stages : 0).data(), static_cast<std::size_t>(k_.rows())};
 }
 
+/// Evaluates f into column `stage` of k_, and its difference to stage 0.
 bool Explicit::evaluate(const Problem& problem, double t, const Vector& x, int stage) {
     ++statistics_.evaluations;
     const Eigen::Index n = x_.size();
@@ -95,14 +106,14 @@ StepStatus Explicit::start(const Problem& problem, double t, std::span<const dou
     started_ = stepped_ = stiff_ = false;
     stiff_steps_ = good_steps_ = 0;
     error_ = 0.0;
-    error_before_ = 1e-4;
+    error_before_ = smallest_error_before;
     if (!evaluate(problem, t, x_, 0)) return StepStatus::failed;
     if (!x_.allFinite() || !k_.col(0).allFinite()) return StepStatus::non_finite;
     h_ = std::min(h0, largest_);
     if (h0 == automatic_step) {
         error_scale(tolerances_, x_, x_, scale_);
         sum_ = k_.col(0);
-        h_ = first_step(problem, t, x_, sum_, scale_, 8, largest_, x_new_, stage_, statistics_);
+        h_ = first_step(problem, t, x_, sum_, scale_, estimate_order, largest_, x_new_, stage_, statistics_);
     }
     started_ = true;
     return StepStatus::accepted;
@@ -118,6 +129,7 @@ StepStatus Explicit::replace(const Problem& problem, std::span<const double> x) 
     return StepStatus::accepted;
 }
 
+/// The stages 1 … 11 and x_new; false if f cannot be evaluated.
 bool Explicit::stages(const Problem& problem, double h) {
     for (int i = 1; i < dop853::stages; ++i) {
         advance(x_, h, dop853::c[i], k_, difference_, dop853::a[i], stage_);
@@ -127,8 +139,8 @@ bool Explicit::stages(const Problem& problem, double h) {
     return true;
 }
 
-// The two estimates together, h e_5² / √(e_5² + 0.01 e_3²): of order 8 as the method is, and still large where the
-// estimate of order 5 happens to vanish ([Hairer] II.10).
+// The error estimate h e_5² / √(e_5² + 0.01 e_3²) combines the estimates of orders 5 and 3. It is of order 8 like the
+// method, because e_5 = O(h⁵) and e_3 = O(h³), and it is not deceived if e_3 alone is small ([Hairer] II.10).
 double Explicit::estimate(double h) {
     error_scale(tolerances_, x_, x_new_, scale_);
     combine(difference_, dop853::error5, sum_);
@@ -139,17 +151,52 @@ double Explicit::estimate(double h) {
     return both == 0.0 ? 0.0 : h * fifth * (fifth / both);
 }
 
-// The last stage and the end of the step are two states at the same time, and so near each other that the ratio of the
-// differences of f and x there is about the largest eigenvalue ([Hairer] IV.2).
+// The last stage and the end of the step are two states at the same time, close to each other. The ratio of the
+// differences of f and of x there estimates the dominant eigenvalue λ of the Jacobian ([Hairer] IV.2).
 void Explicit::watch_stiffness(double h) {
     const double df = (k_.col(dop853::stages) - k_.col(dop853::stages - 1)).squaredNorm();
     const double dx = (x_new_ - stage_).squaredNorm();
     if (dx > 0.0 && h * std::sqrt(df / dx) > stability_edge) {
         good_steps_ = 0;
-        if (++stiff_steps_ == 15) stiff_ = true;
-    } else if (++good_steps_ == 6) {
+        if (++stiff_steps_ == stiff_step_limit) stiff_ = true;
+    } else if (++good_steps_ == good_step_limit) {
         stiff_steps_ = 0;
     }
+}
+
+/// One attempt: stages, error estimate, and f at the end. If the error is too large, h_ becomes the length to try next.
+StepStatus Explicit::try_step(const Problem& problem, const Stride& stride) {
+    if (!stages(problem, stride.h)) return StepStatus::failed;
+    const double error = estimate(stride.h);
+    if (!std::isfinite(error)) return StepStatus::non_finite;
+    if (error > 1.0) {
+        h_ = stride.h * std::max(smallest_factor, safety * std::pow(error, -1.0 / estimate_order));
+        return StepStatus::underflow;
+    }
+    if (!evaluate(problem, stride.t_new, x_new_, dop853::stages)) return StepStatus::failed;
+    error_ = error;
+    return k_.col(dop853::stages).allFinite() ? StepStatus::accepted : StepStatus::non_finite;
+}
+
+/// Makes the attempted step the current one and chooses the next step length. `wish` is the length before t_limit
+/// shortened it.
+void Explicit::accept(const Stride& stride, double wish, Attempt attempt) {
+    const bool repeated = attempt == Attempt::repeated;
+    watch_stiffness(stride.h);
+    double growth = largest_factor;
+    if (error_ > 0.0) growth = safety * std::pow(error_, -exponent) * std::pow(error_before_, beta);
+    growth = std::clamp(growth, smallest_factor, repeated ? 1.0 : largest_factor);
+    error_before_ = std::max(error_, smallest_error_before);
+    h_ = stride.h * growth;
+    // A step that t_limit shortened gives little information about long steps.
+    if (stride.shortened && !repeated) h_ = std::max(h_, wish);
+    h_ = std::min(h_, largest_);
+    x_old_.swap(x_);
+    x_.swap(x_new_);
+    t_old_ = t_;
+    t_ = stride.t_new;
+    stepped_ = true;
+    ++statistics_.accepted;
 }
 
 StepStatus Explicit::step(const Problem& problem, double t_limit) {
@@ -158,45 +205,20 @@ StepStatus Explicit::step(const Problem& problem, double t_limit) {
     stepped_ = extended_ = false;
     const double wish = h_;
     const double shortest = shortest_step(t_, std::min(h_, t_limit - t_));
-    bool again = false, last = h_ <= shortest;  // the shortest step was tried
-    for (h_ = std::max(h_, shortest);; again = true) {
+    Attempt attempt = Attempt::first;
+    bool last = h_ <= shortest;  // no shorter step will be tried
+    for (h_ = std::max(h_, shortest);; attempt = Attempt::repeated) {
         const Stride stride = stride_towards(t_, h_, t_limit);
-        StepStatus outcome = StepStatus::failed;
-        if (stages(problem, stride.h)) {
-            const double error = estimate(stride.h);
-            if (!std::isfinite(error)) {
-                outcome = StepStatus::non_finite;
-            } else if (error > 1.0) {
-                outcome = StepStatus::underflow;
-                h_ = stride.h * std::max(most_shrink, safety * std::pow(error, -1.0 / 8.0));
-            } else if (evaluate(problem, stride.t_new, x_new_, dop853::stages)) {
-                outcome = k_.col(dop853::stages).allFinite() ? StepStatus::accepted : StepStatus::non_finite;
-                error_ = error;
-            }
-        }
+        const StepStatus outcome = try_step(problem, stride);
         if (outcome == StepStatus::accepted) {
-            watch_stiffness(stride.h);
-            double growth = most_growth;
-            if (error_ > 0.0) growth = safety * std::pow(error_, -exponent) * std::pow(error_before_, beta);
-            growth = std::clamp(growth, most_shrink, again ? 1.0 : most_growth);
-            error_before_ = std::max(error_, 1e-4);
-            h_ = stride.h * growth;
-            // A step that t_limit made short says little about long ones.
-            if (stride.shortened && !again) h_ = std::max(h_, wish);
-            h_ = std::min(h_, largest_);
-            x_old_.swap(x_);
-            x_.swap(x_new_);
-            t_old_ = t_;
-            t_ = stride.t_new;
-            stepped_ = true;
-            ++statistics_.accepted;
-            return StepStatus::accepted;
+            accept(stride, wish, attempt);
+            return outcome;
         }
         if (outcome == StepStatus::underflow) {
             ++statistics_.rejected;
         } else {
             ++statistics_.cut;
-            h_ = refusal_shrink * stride.h;
+            h_ = refusal_factor * stride.h;
         }
         if (h_ >= shortest) continue;
         if (last) return outcome;
@@ -220,10 +242,11 @@ bool Explicit::dense(const Problem& problem, Dense& out) {
         const std::span<double> term = out.term(k);
         return Eigen::Map<Vector>(term.data(), static_cast<Eigen::Index>(term.size()));
     };
-    out.reset(t_old_, t_, size(), Dense::most_terms);
+    out.reset(t_old_, t_, size(), Dense::max_terms);
     column(0) = x_old_;
     column(1) = x_;
-    // ẋ = f at both ends fixes the terms 2 and 3.
+    // The derivative of the polynomial is x_new − x_old + r_2 at θ = 0 and x_new − x_old − r_2 − r_3 at θ = 1. Both
+    // must equal h f, which gives r_2 and r_3.
     column(2) = h * k_.col(0) - (x_ - x_old_);
     column(3) = 2.0 * (x_ - x_old_) - h * (k_.col(0) + k_.col(dop853::stages));
     for (int k = 0; k < 4; ++k) {

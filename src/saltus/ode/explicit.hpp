@@ -5,11 +5,15 @@
 
 namespace saltus::ode {
 
-/// Explicit Runge–Kutta method of order 8 with error estimates of orders 5 and 3 and dense output of order 7, by
-/// Dormand and Prince ([Hairer] II.5, II.6): 12 evaluations a step, 3 more where dense output is asked for. For smooth
-/// problems at tight tolerances; `stiff` says when it is the wrong method.
+struct Stride;       // detail/step_control.hpp
+enum class Attempt;  // detail/step_control.hpp
+
+/// The explicit Runge–Kutta method of Dormand and Prince of order 8, with error estimates of orders 5 and 3 and dense
+/// output of order 7 ([Hairer] II.5, II.6). A step takes 12 evaluations, dense output 3 more. For smooth problems at
+/// tight tolerances; `stiff` tells if another method is needed. It is a `Stepper` (step.hpp).
 class Explicit {
 public:
+    /// n components; no step is longer than `largest_step` > 0.
     explicit Explicit(int n, Tolerances tolerances = {}, double largest_step = no_limit);
 
     StepStatus start(const Problem& problem, double t, std::span<const double> x, double h0 = automatic_step);
@@ -27,8 +31,8 @@ public:
     double error() const { return error_; }
     const Statistics& statistics() const { return statistics_; }
 
-    /// Since the start, in some 15 steps without 6 good ones in a row, the step was held down by stability and not by
-    /// accuracy: h‖∂f/∂x‖, measured along the step, is at the edge of the method's region.
+    /// True if, since the start, the step length was limited by stability and not by accuracy in 15 steps, without six
+    /// consecutive good steps between them: h‖∂f/∂x‖, measured along the step, was at the edge of the stability region.
     bool stiff() const { return stiff_; }
 
 private:
@@ -36,17 +40,20 @@ private:
     bool stages(const Problem& problem, double h);
     double estimate(double h);
     void watch_stiffness(double h);
+    StepStatus try_step(const Problem& problem, const Stride& stride);
+    void accept(const Stride& stride, double wish, Attempt attempt);
 
     Tolerances tolerances_;
-    double largest_;
+    double largest_;  // longest step allowed
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
-    double error_ = 0.0, error_before_ = 1e-4;
+    double error_ = 0.0;         // of the last accepted step, in units of the tolerance
+    double error_before_ = 0.0;  // of the one before, not below smallest_error_before
     Vector x_, x_old_, x_new_, stage_, scale_, sum_;
-    Matrix k_;           // f, a column a stage: 12 of the step, f at its end, 3 for dense output
+    Matrix k_;           // f at the stages, one column each: 12 of the step, f at its end, 3 for dense output
     Matrix difference_;  // k_j − k_0
     bool started_ = false;
     bool stepped_ = false;   // the columns belong to the step from t_old to t
-    bool extended_ = false;  // and the last three are there
+    bool extended_ = false;  // the last three columns, for dense output, have been computed
     bool stiff_ = false;
     int stiff_steps_ = 0, good_steps_ = 0;
     Statistics statistics_;

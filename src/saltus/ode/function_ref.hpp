@@ -8,8 +8,9 @@
 
 namespace saltus::ode {
 
-/// Somebody else's callable by reference: two pointers, no allocation, no ownership. What it refers to must outlive
-/// it; a temporary lives to the end of the call it is written in.
+/// A reference to a callable object: two pointers, no allocation, no ownership. The callable must outlive the
+/// reference. A temporary callable lives until the end of the full expression, so it may be passed as a function
+/// argument. An empty reference converts to false and must not be called.
 template <class Signature>
 class FunctionRef;
 

@@ -7,17 +7,20 @@
 
 namespace saltus::ode {
 
-struct Stride;
+struct Stride;       // detail/step_control.hpp
+enum class Attempt;  // detail/step_control.hpp
 
-/// Implicit Runge–Kutta method Radau IIA of order 5 with 3 stages ([Hairer] IV.8), for stiff problems: L-stable, steps
-/// as long as accuracy allows. Simplified Newton iterations with the exact Jacobian; Jacobian and factorisations
-/// (dense) are kept as long as they serve. The error estimate is of order 3 and holds for the whole dense output, the
-/// collocation polynomial of degree 3, which is off by O(h⁴); the ends of steps, off by O(h⁵), are better than asked
-/// for.
+/// The implicit Runge–Kutta method Radau IIA of order 5 with 3 stages ([Hairer] IV.8), for stiff problems. It is
+/// L-stable, so the step length is limited by accuracy only. The stages are found by simplified Newton iterations with
+/// the exact Jacobian; Jacobian and dense factors are kept as long as the iteration converges well. The error estimate
+/// is of order
+/// 3. It holds for the whole dense output, the collocation polynomial of degree 3, whose error is O(h⁴). The ends of
+/// steps, with errors O(h⁵), are more accurate than required. It is a `Stepper` (step.hpp).
 class Radau {
 public:
-    /// `iteration_tolerance`: Newton's iteration ends when the estimate of what is left is that part of the tolerance;
-    /// 0: chosen. At most 7 iterations.
+    /// n components; no step is longer than `largest_step` > 0. Newton's iteration ends if its estimated remaining
+    /// error is below `iteration_tolerance` times the tolerance; 0 means: chosen automatically. It makes at most 7
+    /// iterations.
     explicit Radau(int n, Tolerances tolerances = {}, double largest_step = no_limit, double iteration_tolerance = 0.0);
     Radau(Radau&&) noexcept;
     Radau& operator=(Radau&&) noexcept;
@@ -39,29 +42,31 @@ public:
     const Statistics& statistics() const { return statistics_; }
 
 private:
+    /// How Newton's iteration ended. slow: it does not converge, or not fast enough. refused: f cannot be evaluated.
     enum class Iteration { converged, slow, refused, non_finite };
     struct Linear;
 
     StepStatus renew_jacobian(const Problem& problem);
     void guess_stages(double h);
     Iteration iterate(const Problem& problem, double h);
-    double estimate(const Problem& problem, double h, bool again);
-    StepStatus judge(const Problem& problem, const Stride& stride, Iteration iteration, bool again);
-    void accept(const Stride& stride, double wish, bool again);
+    double estimate(const Problem& problem, double h, Attempt attempt);
+    StepStatus judge(const Problem& problem, const Stride& stride, Iteration iteration, Attempt attempt);
+    void accept(const Stride& stride, double wish, Attempt attempt);
     double proposed_step(double h, double error) const;
 
     Tolerances tolerances_;
-    double largest_, iteration_tolerance_;
+    double largest_;  // longest step allowed
+    double iteration_tolerance_;
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
     Vector x_, x_old_, x_new_, f_, f_new_, scale_, correction_, combination_;
-    Matrix z_, w_, r_;  // a column a stage: less x; the same transformed; right sides of the iteration
-    Matrix shape_;      // the polynomial of the step before: x_new − x_old, terms 2 and 3 of Dense
-    double error_ = 0.0;
-    double error_before_ = 0.0, h_before_ = 0.0;  // of the step before; h_before_ = 0: none since the start
-    double contraction_ = 0.0;                    // of the last iteration, by round
-    double remainder_ = 1.0;                      // what its last correction leaves over, in terms of that correction
-    double shrink_ = 0.5;                         // of h, where it was slow
-    int rounds_ = 0;
+    Matrix z_, w_, r_;    // one column per stage: z_i = x_i − x; W = T⁻¹Z; right-hand sides of the iteration
+    Matrix shape_;        // polynomial of the previous step: x_new − x_old, terms 2 and 3 of Dense
+    double error_ = 0.0;  // of the last accepted step, in units of the tolerance
+    double error_before_ = 0.0, h_before_ = 0.0;  // of the previous step; h_before_ = 0: there is none since the start
+    double contraction_ = 0.0;                    // convergence factor of the last iteration
+    double remainder_ = 1.0;  // estimated error after the last correction, relative to that correction
+    double shrink_ = 0.5;     // factor of h after a slow iteration
+    int rounds_ = 0;          // iterations of the last step
     bool started_ = false, stepped_ = false;
     std::unique_ptr<Linear> linear_;
     Statistics statistics_;

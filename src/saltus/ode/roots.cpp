@@ -12,12 +12,28 @@ namespace saltus::ode {
 
 namespace {
 
+// The search has three layers:
+//   examine   divides [a, b] into pieces and interpolates s on each by a Chebyshev series. A piece is settled if the
+//   series
+//             shows that s has no zero or is monotone there, or if the series is as accurate as s itself. In the last
+//             case the extrema of the series are added to the samples. The settled points contain a point on each side
+//             of every zero.
+//   walk      goes through these points in ascending order and notices crossings and touches.
+//   refine    shrinks the bracket of a root to rounding.
+//
+// The brackets of events need a guaranteed sign on either side and the direction of the crossing. Other searches in the
+// code base are different and are therefore not built on this one: control/gains evaluates whole simulations, so it
+// takes Newton steps, remembers all trials and distinguishes jumps; the bisections in solvers, stability and
+// sensitivity decide a predicate without values, each with its own stopping rule.
+
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr int degree = 8;
+constexpr int degree = 8;  // of the Chebyshev series of a piece
 constexpr int samples = degree + 1;
-constexpr double between_samples = 0.53;
-constexpr int deepest = 20;          // halvings of [a, b]
-constexpr int deepest_at_a_gap = 6;  // … to find out where s ceases to be finite
+constexpr double between_samples = 0.53;    // where s is checked against the series, on [−1, 1]; between two samples
+constexpr int max_depth = 20;               // halvings of [a, b]
+constexpr int max_depth_at_gap = 6;         // halvings to locate where s ceases to be finite
+constexpr double extremum_accuracy = 1e-9;  // of an extremum on [−1, 1]; the error of s there is its square
+constexpr int max_zero_rounds = 60;
 
 struct Point {
     double t, s;
@@ -33,7 +49,7 @@ constexpr double cosine(int k) {
     return k <= 4 ? quarter[k] : -quarter[8 - k];
 }
 
-// c_k = Σ_j transform[k][j] · value at cos(π j/8) interpolates there.
+// Discrete cosine transform: c_k = Σ_j transform[k][j] · (value at cos(π j/8)) are the coefficients of the interpolant.
 constexpr auto transform = [] {
     std::array<std::array<double, samples>, samples> a{};
     for (int k = 0; k <= degree; ++k)
@@ -44,11 +60,12 @@ constexpr auto transform = [] {
     return a;
 }();
 
-// Σ c_k T_k(x) on [−1, 1].
+// A Chebyshev series Σ c_k T_k(x) on [−1, 1].
 struct Series {
     std::array<double, samples> c{};
     int order = degree;
 
+    // Clenshaw's recurrence.
     double operator()(double x) const {
         double b1 = 0.0, b2 = 0.0;
         for (int k = order; k >= 1; --k) {
@@ -59,6 +76,7 @@ struct Series {
         return c[0] + x * b1 - b2;
     }
 
+    // From T'_{k+1}/(k+1) − T'_{k−1}/(k−1) = 2 T_k: d_k = d_{k+2} + 2 (k + 1) c_{k+1}, and half of that for k = 0.
     Series derivative() const {
         Series d;
         d.order = order - 1;
@@ -73,7 +91,7 @@ struct Series {
         return d;
     }
 
-    // Without the last terms, as many as add up to no more than `least`.
+    // The series without its last terms, as many as add up to at most `least`.
     Series trimmed(double least) const {
         Series p = *this;
         for (double sum = 0.0; p.order > 0; --p.order) {
@@ -83,7 +101,7 @@ struct Series {
         return p;
     }
 
-    // What all but the constant can add up to.
+    // Upper bound of |p(x) − c_0|, because |T_k| <= 1.
     double variation() const {
         double sum = 0.0;
         for (int k = 1; k <= order; ++k) sum += std::abs(c[static_cast<std::size_t>(k)]);
@@ -91,7 +109,7 @@ struct Series {
     }
 };
 
-// Interpolates values at the points cos(π j/8).
+// The interpolant of values at the points cos(π j/8).
 Series interpolate(const std::array<double, samples>& values) {
     Series p;
     for (std::size_t k = 0; k < samples; ++k)
@@ -99,23 +117,23 @@ Series interpolate(const std::array<double, samples>& values) {
     return p;
 }
 
-// Where p, monotone on [lo, hi] and of opposite signs at the ends, vanishes: Newton's method, halving where it leads
-// out. An extremum of s is known well enough when the square of its error is lost to rounding.
+// The zero of p on [lo, hi], where p is monotone with opposite signs at the ends. Newton's method; it bisects if a step
+// leaves the bracket.
 double zero_between(const Series& p, const Series& slope, double lo, double hi, int sign_at_hi) {
     double x = 0.5 * (lo + hi);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < max_zero_rounds; ++round) {
         const double value = p(x);
         (sign(value) == sign_at_hi ? hi : lo) = x;
         double next = x - value / slope(x);
         if (!(next > lo && next < hi)) next = 0.5 * (lo + hi);
-        if (std::abs(next - x) < 1e-9) return next;
+        if (std::abs(next - x) < extremum_accuracy) return next;
         x = next;
     }
     return x;
 }
 
-// Where p changes sign in (−1, 1), ascending: once at most between two sign changes of its derivative. Returns how
-// many.
+// The sign changes of p in (−1, 1), ascending; returns their number. Between two sign changes of its derivative p is
+// monotone, so it has at most one; the derivative is treated by recursion.
 int sign_changes(const Series& p, std::array<double, degree>& at) {
     if (p.order <= 0 || std::abs(p.c[0]) > p.variation()) return 0;
     if (p.order == 1) {
@@ -138,11 +156,12 @@ int sign_changes(const Series& p, std::array<double, degree>& at) {
     return count;
 }
 
-class Search {
+/// One search on [a, b].
+class RootFinder {
 public:
-    Search(FunctionRef<double(double)> s, double a, double b, const RootSearch& search, std::vector<Root>& roots)
+    RootFinder(FunctionRef<double(double)> s, double a, double b, const RootSearch& search, std::vector<Root>& roots)
         : s_(s),
-          search_(search),
+          options_(search),
           roots_(roots),
           a_(a),
           b_(b),
@@ -161,10 +180,10 @@ private:
         return {t, s_(t)};
     }
 
-    // --- looking: from pieces of [a, b] to points that leave out no zero
-    // ----------------------------------------------
+    // --- examine: pieces of [a, b]
+    // ------------------------------------------------------------------------------------
 
-    // False: s is not finite from here on.
+    // Examines one piece. Returns false if s is not finite from some point of it on.
     bool examine(const Point& lo, const Point& hi, int depth) {
         std::array<Point, samples> point;
         std::array<double, samples> value;
@@ -180,26 +199,29 @@ private:
             else
                 finite = false;
         }
-        if (depth == 0) zero_ = std::max(search_.zero, 8.0 * epsilon * largest);
-        const bool divisible = depth < deepest && half > 16.0 * width_ && evaluations_ < search_.most_evaluations;
-        if (!finite) return examine_gap(point, divisible && depth < deepest_at_a_gap, depth);
+        if (depth == 0) zero_ = std::max(options_.zero, 8.0 * epsilon * largest);
+        const bool long_enough = half > 16.0 * width_;  // the samples are distinct numbers
+        const bool divisible = depth < max_depth && long_enough && evaluations_ < options_.max_evaluations;
+        if (!finite) return examine_gap(point, divisible && depth < max_depth_at_gap, depth);
 
         const Series p = interpolate(value), slope = p.derivative();
-        // What the series cut off may amount to: by its last terms, and by one more look at s where a wave that the
-        // samples do not see would show. A NaN there settles nothing, so that the piece is halved.
+        // The truncation error of the series, estimated by its last terms, and by one more evaluation of s between two
+        // samples, where an oscillation that vanishes at all samples would show. A NaN there makes the comparisons
+        // below false, so the piece is halved.
         double rest = 4.0 * std::max(std::abs(p.c[degree - 1]), std::abs(p.c[degree]));
         const double surprise = 4.0 * std::abs(at(middle + half * between_samples).s - p(between_samples));
         if (!(surprise <= rest)) rest = surprise;
         const bool far = std::abs(p.c[0]) - p.variation() > rest + zero_;
-        // d/dx of the rest, which begins with T_9: 9² at the ends
+        // The rest begins with T_9, whose derivative is at most 9² = 81. `rest` contains a factor of 4, so 32 rest is
+        // more than 81 times the last coefficient.
         const bool monotone = std::abs(slope.c[0]) - slope.variation() > 32.0 * rest;
         if (far || monotone) {
             for (const Point& q : point) walk(q);
             return true;
         }
-        const bool resolved = rest <= 16.0 * zero_;  // what noise of the size of zero_ can look like
+        const bool resolved = rest <= 16.0 * zero_;  // noise of the size zero_ can make the estimate this large
         if (!resolved && divisible) return halve(point, depth);
-        if (!resolved && half > 16.0 * width_) status_ = RootStatus::unresolved;
+        if (!resolved && long_enough) status_ = RootStatus::unresolved;
         walk_with_extrema(point, p.trimmed(0.25 * zero_).derivative(), middle, half);
         return true;
     }
@@ -209,6 +231,7 @@ private:
         return examine(point.front(), middle, depth + 1) && examine(middle, point.back(), depth + 1);
     }
 
+    // A piece on which s is not finite everywhere: halve it to approach that place, or walk up to it.
     bool examine_gap(const std::array<Point, samples>& point, bool divisible, int depth) {
         if (divisible) return halve(point, depth);
         for (const Point& q : point) {
@@ -219,6 +242,7 @@ private:
         return false;
     }
 
+    // Walks through the samples and the extrema of the series, in ascending order.
     void walk_with_extrema(const std::array<Point, samples>& point, const Series& slope, double middle, double half) {
         std::array<double, degree> extremum;
         const int n = sign_changes(slope, extremum);
@@ -232,16 +256,18 @@ private:
         }
     }
 
-    // --- walking: from points in ascending order to roots ---------------------------------------------------------
+    // --- walk: from points in ascending order to roots
+    // ----------------------------------------------------------------
 
-    // Beyond which s is not 0.
-    double band() const { return beyond_ == 0 && !search_.start_counts ? std::max(zero_, search_.leave) : zero_; }
+    // |s| <= band() counts as zero.
+    double band() const { return beyond_ == 0 && !options_.start_counts ? std::max(zero_, options_.leave) : zero_; }
 
+    // A point outside the band ends a visit to the band: a crossing if the side has changed, else a touch.
     void walk(const Point& p) {
         const int side = std::abs(p.s) > band() ? sign(p.s) : 0;
         if (side == 0) {
             if (!within_ || std::abs(p.s) < std::abs(nearest_.s)) nearest_ = p;
-            if (p.s != 0.0 && sign(p.s) == search_.side) {
+            if (p.s != 0.0 && sign(p.s) == options_.side) {
                 expected_ = p;
                 was_expected_ = true;
             }
@@ -260,22 +286,23 @@ private:
         within_ = false;
     }
 
+    // s was in the band from a on and leaves it at p for the first time.
     void leave_start(const Point& p, int side) {
-        if (search_.start_counts) {
+        if (options_.start_counts) {
             if (sign(start_.s) == -side)
                 roots_.push_back(crossing(start_, p));
             else
                 roots_.push_back({nearest_.t, start_.s == 0.0 ? side : 0, a_, edge(p, nearest_.t)});
-        } else if (search_.side == -side) {
+        } else if (options_.side == -side) {
             roots_.push_back(was_expected_ ? crossing(expected_, p) : Root{a_, side, a_, edge(p, a_)});
         }
     }
 
-    // The step ends within the band.
+    // The end of [a, b], if s is in the band there.
     void end() {
         if (!within_) return;
         if (beyond_ == 0) {
-            if (search_.start_counts) roots_.push_back({a_, 0, a_, last_.t});
+            if (options_.start_counts) roots_.push_back({a_, 0, a_, last_.t});
         } else if (sign(last_.s) == -beyond_) {
             roots_.push_back(crossing(outer_, last_));
         } else {
@@ -284,13 +311,16 @@ private:
         }
     }
 
-    // --- refining ---------------------------------------------------------------------------------------------
+    // --- refine: brackets to rounding
+    // ---------------------------------------------------------------------------------
 
-    // Chandrupatla's method: inverse quadratic interpolation where the last three points suggest that it works, halving
-    // otherwise. s has opposite signs at the two ends.
+    // Chandrupatla's method for a crossing between two points of opposite signs. a is the newest point, b the point of
+    // the opposite sign, c the point given up last. The next point is a + part (b − a). With ξ = (a−b)/(c−b) in t and
+    // φ = (a−b)/(c−b) in s, inverse quadratic interpolation through a, b, c is monotone if φ² < ξ and (1−φ)² < 1−ξ;
+    // then it is used, otherwise the bracket is halved. The new point stays at least width_/2 away from both ends.
     Root crossing(const Point& left, const Point& right) {
         const int direction = sign(right.s);
-        Point a = right, b = left, c = right;  // newest, its opposite, the one given up last
+        Point a = right, b = left, c = right;
         double part = 0.5;
         while (std::abs(b.t - a.t) > width_) {
             const Point m = at(a.t + part * (b.t - a.t));
@@ -321,7 +351,7 @@ private:
         return {std::abs(a.s) < std::abs(b.s) ? a.t : b.t, direction, std::min(a.t, b.t), std::max(a.t, b.t)};
     }
 
-    // From an exact zero towards `far`: the first place with the sign it has there.
+    // The first place from an exact zero towards `far` where s has the sign of `far`.
     double beside(double zero, const Point& far) {
         for (double step = 0.5 * width_;; step *= 2.0) {
             const double t = far.t > zero ? zero + step : zero - step;
@@ -330,7 +360,7 @@ private:
         }
     }
 
-    // Between `outer`, beyond the band, and a place within: how far it is still beyond.
+    // The edge of the band, by bisection between `outer`, which is outside, and the place `within`.
     double edge(const Point& outer, double within) {
         const double limit = band();
         double beyond = outer.t;
@@ -344,19 +374,20 @@ private:
     }
 
     FunctionRef<double(double)> s_;
-    const RootSearch& search_;
+    const RootSearch& options_;
     std::vector<Root>& roots_;
     double a_, b_, width_, zero_ = 0.0;
     Point start_{};
     int evaluations_ = 0;
     RootStatus status_ = RootStatus::complete;
 
-    int beyond_ = 0;       // sign of s at the last point beyond the band; 0: none yet
-    Point outer_{};        // that point
-    bool within_ = false;  // points within the band have followed
-    Point nearest_{}, last_{};
-    Point expected_{};  // the last one with the sign that s is expected to leave a with
-    bool was_expected_ = false;
+    // The state of `walk`.
+    int beyond_ = 0;             // sign of s at the last point outside the band; 0: there was none yet
+    Point outer_{};              // that point
+    bool within_ = false;        // points inside the band have followed it
+    Point nearest_{}, last_{};   // of these: the one of least |s|, and the last
+    Point expected_{};           // the last of these with the sign RootSearch::side
+    bool was_expected_ = false;  // expected_ exists
 };
 
 }  // namespace
@@ -375,7 +406,7 @@ RootStatus find_roots(FunctionRef<double(double)> s, double a, double b, const R
     SALTUS_EXPECT(a < b && std::isfinite(a) && std::isfinite(b));
     SALTUS_EXPECT(search.zero >= 0.0 && search.leave >= 0.0);
     roots.clear();
-    return Search(s, a, b, search, roots).run();
+    return RootFinder(s, a, b, search, roots).run();
 }
 
 }  // namespace saltus::ode

@@ -8,41 +8,46 @@
 
 namespace saltus::ode {
 
-/// A zero of s on [a, b]. s has the sign before at `left` and the sign after at `right`, where the interval has room
-/// for them: a root at a has left = a, one at b has right = b. The bracket of a crossing is at most 4 eps max(|a|, |b|)
-/// wide, unless s is exactly 0 on more than that.
+/// A zero of s on [a, b]. At `left` s has the sign it has before the root, and at `right` the sign after it, if the
+/// interval has room for them: a root at a has left = a, a root at b has right = b. The bracket [left, right] of a
+/// crossing is at most 4 eps max(|a|, |b|) wide, unless s is exactly 0 on a longer interval.
 struct Root {
-    double t = 0.0;     ///< in the bracket
-    int direction = 0;  ///< −1: from + to −, +1: from − to +, 0: touches and turns back
+    double t = 0.0;     ///< the root, inside the bracket
+    int direction = 0;  ///< −1: s falls through zero. +1: s rises through zero. 0: s touches zero and turns back
     double left = 0.0, right = 0.0;
 };
 
+/// Options of the search.
 struct RootSearch {
-    /// |s| <= zero counts as 0: the noise of s, in its unit. Taken as 8 eps max|s| where that is more. What goes beyond
-    /// zero by no more than this is a touch and no pair of crossings; too small a value turns noise into roots.
+    /// |s| <= zero counts as 0: the noise of s, in the unit of s. The value used is at least 8 eps max|s|. If s passes
+    /// zero by no more than this and returns, that is a touch and not a pair of crossings. A value that is too small
+    /// turns noise into roots.
     double zero = 0.0;
-    /// Whether a zero at a counts. If not (its event has just been dealt with), s is 0 until it has left ±`leave` for
-    /// the first time; while |s(b)| <= leave at the end of a step, the next one too is to begin in this way.
+    /// Whether a zero at a counts as a root. Set it to false if the event at a has just been handled. Then s counts as
+    /// 0 until |s| exceeds `leave` for the first time. If |s(b)| <= leave at the end of a step, the search on the next
+    /// step must start in the same way.
     bool start_counts = true;
-    double leave = 0.0;
-    /// The sign that s is expected to leave a zero at a with, where that does not count; 0: whichever. If it leaves
-    /// with the other one, that is a root: where it last had the expected sign, or a.
+    double leave = 0.0;  ///< see start_counts; in the unit of s
+    /// The sign that s is expected to have after leaving a zero at a that does not count; 0: either. If s leaves with
+    /// the other sign, that is a root: at the last point where s had the expected sign, or at a.
     int side = 0;
-    int most_evaluations = 10000;  ///< of s, in looking; refining a root takes some 10 more, a touch some 100
+    int max_evaluations = 10000;  ///< of s while searching; refining takes about 10 more per crossing, 100 per touch
 };
 
+/// How a search ended.
 enum class RootStatus {
-    complete,    ///< all zeros that a smooth s has here, but for features narrower than about a thirtieth of [a, b]
-    unresolved,  ///< s is not smooth, or turns too often, for the evaluations allowed, or its noise near a zero is
-                 ///< above the tolerance; roots may be missing
-    non_finite,  ///< s is NaN or infinite somewhere; the roots before that place
+    complete,    ///< All zeros of a smooth s were found, except features narrower than about (b − a)/30.
+    unresolved,  ///< s is not smooth, oscillates too fast for max_evaluations, or its noise near a zero exceeds
+                 ///< `zero`. Roots may be missing.
+    non_finite,  ///< s is NaN or infinite somewhere; the roots before that place are given.
 };
 std::string_view to_string(RootStatus status);
 inline bool usable(RootStatus status) { return status == RootStatus::complete; }
 
-/// All zeros of a smooth s on one step [a, b], ascending, also pairs of them between two samples: s is interpolated on
-/// pieces of [a, b] until the interpolant is as good as s itself or shows that s is monotone or far from 0, and s is
-/// asked at all its extrema. 10 evaluations where s is far from 0 or monotone, about 10 more a crossing.
+/// Finds all zeros of a smooth function s on one step [a, b], in ascending order, including pairs of zeros between two
+/// samples. s is interpolated on pieces of [a, b] until the interpolant is as accurate as s itself, or shows that s is
+/// monotone or far from 0; then s is evaluated at all extrema of the interpolant. It takes 10 evaluations if s is far
+/// from 0 or monotone, and about 10 more per crossing. `roots` is overwritten.
 RootStatus find_roots(FunctionRef<double(double)> s, double a, double b, const RootSearch& search,
                       std::vector<Root>& roots);
 

@@ -4,23 +4,25 @@
 #include <algorithm>
 #include <numbers>
 
-// The patch turns about the point at distance k R from its centre, k = ‖v‖/(|ω|R), with speed |ω| × distance. So
-//     σ = F |ω| R I(k),   I(k) = mean distance from the points of the unit disk to a point at distance k,
-// and the boundary point with outward normal (v, ω) is the gradient: force F φ(k), moment F R ψ(k), with
+// The support function. The patch turns about its instantaneous centre at the distance k R from the patch centre,
+// k = ‖v‖/(|ω|R). A point at the distance r from there slides with the speed |ω| r. Hence
+//     σ = F |ω| R I(k),   I(k) = mean distance from the points of the unit disk to a point at distance k.
+// The boundary point with outward normal (v, ω) is the gradient of σ: force F φ(k) and moment F R ψ(k) with
 //     φ = I',   ψ = I − k I',   ψ' = −k φ'.
-// For k <= 1, in polar coordinates about the point inside, I = (4/3π) ∫₀^{π/2} (Δ³ + 3k² cos²α Δ) dα with
-// Δ² = 1 − k² sin²α, which the complete elliptic integrals K(k), E(k) express; write m = k²:
+// For k <= 1 (centre inside the patch), in polar coordinates about the centre, I = (4/3π) ∫₀^{π/2} (Δ³ + 3k² cos²α Δ)
+// dα with Δ² = 1 − k² sin²α. In terms of the complete elliptic integrals K(k), E(k), with m = k²:
 //     I = (4/9π) [(7 + m)E − 4(1 − m)K]                         I(0) = 2/3
 //     φ = (4/3π) k A,   A = [(1 + m)E − (1 − m)K]/m             k A' = 3E − 2A
 //     ψ = (4/9π) [(4 − 2m)E − (1 − m)K]
 //     φ' = (4/3π) (3E − A)
-// For k > 1 put κ = 1/k, n = κ², and take the integrals of κ (the real parts of the reciprocal modulus transformation):
+// For k > 1 (centre outside) put κ = 1/k, n = κ², and use the integrals of modulus κ (the real parts of the reciprocal
+// modulus transformation):
 //     φ = (4/3π) A,     ψ = (4/9π) κ B,   B = [(4n − 2)E + (1 − n)(2 − 3n)K]/n²
 //     dψ/dκ = (4/3π) D,   D = (2A − 3E)/n,   dφ/dκ = −κ dψ/dκ
-// As κ → 0: φ = 1 − κ²/8, ψ = κ/4. The quotients A, B, D cancel for small moduli. The arithmetic-geometric mean gives
-// K = π/2a and E = K (1 − m/2 − m² T), T = Σ_{j>=1} 2^{j−1} c_j²/m², where with c₁ = m/4a₁ nothing cancels:
-//     A = K [3/2 − m/2 − (1 + m) m T]   B = K [1 + (2 − 4m) T]   D = K [1/2 − (2 − m) T]
-// and for m > 1/2 the quotients themselves are harmless.
+// As κ → 0: φ = 1 − κ²/8, ψ = κ/4. The quotients A, B, D suffer cancellation for small moduli. The arithmetic-geometric
+// mean gives K = π/2a and E = K (1 − m/2 − m² T) with T = Σ_{j>=1} 2^{j−1} c_j²/m²; with c₁ = m/4a₁ nothing cancels in
+//     A = K [3/2 − m/2 − (1 + m) m T]   B = K [1 + (2 − 4m) T]   D = K [1/2 − (2 − m) T].
+// For m > 1/2 the quotients themselves are accurate.
 
 namespace saltus::sets {
 
@@ -30,17 +32,23 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double four_thirds_pi = 4.0 / (3.0 * std::numbers::pi);
 
+constexpr double modulus_one = 1e-17;  // 1 − k² below this: k = 1, where E = 1 and (1 − m) K = 0
+constexpr double mean_converged =
+    1e-9;  // c/a below this: the next change of the mean, of the order (c/a)², is below rounding
+
+/// E, C = (1 − m) K and the quotients A, B, D above, for one modulus.
 struct Integrals {
-    double E, C, A, B, D;  // C = (1 − m) K
+    double E, C, A, B, D;
 };
 
+/// The integrals of modulus 0 <= k <= 1 by the arithmetic-geometric mean.
 Integrals integrals(double k) {
     const double m = k * k, complement = (1.0 - k) * (1.0 + k);
-    if (complement < 1e-17) return {1.0, 0.0, 2.0 / m, (4.0 * m - 2.0) / (m * m), (4.0 / m - 3.0) / m};
+    if (complement < modulus_one) return {1.0, 0.0, 2.0 / m, (4.0 * m - 2.0) / (m * m), (4.0 / m - 3.0) / m};
     double b = std::sqrt(complement), a = 0.5 * (1.0 + b);
     b = std::sqrt(b);
     double c = 0.25 * m / a, term = 0.0625 / (a * a), T = term;
-    while (c > 1e-9 * a) {
+    while (c > mean_converged * a) {
         const double mean = 0.5 * (a + b), shrink = 0.25 * c / mean;
         b = std::sqrt(a * b);
         a = mean;
@@ -57,7 +65,8 @@ Integrals integrals(double k) {
     return {E, C, A, ((4.0 * m - 2.0) * E + (2.0 - 3.0 * m) * C) / (m * m), (2.0 * A - 3.0 * E) / m};
 }
 
-// The boundary in the quarter plane, in units of F and F R. `slope` is dφ/dk inside, dψ/dκ outside.
+/// A boundary point in the quarter plane: φ in units of F, ψ in units of F R. `slope` is dφ/dk if the instantaneous
+/// centre is inside the patch, dψ/dκ if it is outside.
 struct Boundary {
     double phi, psi, slope;
 };
@@ -73,16 +82,18 @@ Boundary centre_outside(double kappa) {
     return {four_thirds_pi * e.A, four_thirds_pi / 3.0 * kappa * e.B, four_thirds_pi * e.D};
 }
 
+/// A function value that is positive left of the root, its derivative, and the size of its rounding error.
 struct Value {
-    double value, slope, noise;  // value > 0 left of the root; noise: what rounding makes of the value
+    double value, slope, noise;
 };
 
-// Newton's method in a bracket 0 < lo <= root <= hi; a step that leaves it, or does not halve the step before the
-// last, is replaced by the geometric middle, since roots may lie anywhere in many decades.
+/// Newton's method in a bracket 0 < lo <= root <= hi. A step that leaves the bracket, or is longer than half of the
+/// step before the last, is replaced by the geometric mean, because the root may be anywhere in many decades.
 template <class F>
 double root(F f, double lo, double hi) {
+    constexpr int max_rounds = 200;
     double x = lo, step = hi - lo, step_before = step;
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         const Value at = f(x);
         if (!(std::abs(at.value) > at.noise)) break;
         (at.value > 0.0 ? lo : hi) = x;
@@ -96,6 +107,7 @@ double root(F f, double lo, double hi) {
     return x;
 }
 
+/// The projection in the quarter plane: whether the point is inside the body, and the boundary point that was found.
 struct Nearest {
     bool inside;
     double phi, psi;
@@ -103,17 +115,18 @@ struct Nearest {
 
 // The projection in the quarter plane, with f = ‖force‖/F and w = R |moment|/F, both >= 0, and ρ = R².
 //
-// The point of the boundary with normal (kR, 1) is nearest where the difference is parallel to that normal:
+// The boundary point with normal (kR, 1) is the nearest one if the difference is parallel to that normal:
 //     g(k) = (f − φ) − k (w − ρψ) = 0,     for k > 1, with κ = 1/k:  G(κ) = κ (f − φ) − (w − ρψ) = 0.
-// g(0) = f >= 0 and G(0) = −w <= 0, so there is a root. A root with w > ρψ, f > φ satisfies what characterises the
-// projection: the point is outside, and there is no other root (beyond it g falls; before it either g falls or both
-// terms are positive). At the roots of a point inside, both differences are negative. One search therefore answers both
-// questions; the sign is taken of the two differences, each weighted with its component of the normal.
-// Brackets: φ <= k, ψ >= 0 give g(f/(1 + w)) >= 0; φ >= 0, ψ <= 8κ/9π give G(w/(f + 8ρ/9π)) <= 0.
+// g(0) = f >= 0 and G(0) = −w <= 0, so there is a root. At a root the two differences have the same sign. If both are
+// positive, the point is outside and the root is the projection; it is the only root, because g falls beyond it, and
+// before it g falls or both of its terms are positive. If both are negative, the point is inside. So one search answers
+// both questions. The common sign is that of the sum of the differences, each weighted with its component of the
+// normal. Brackets: φ <= k, ψ >= 0 give g(f/(1 + w)) >= 0; φ >= 0, ψ <= 8κ/9π give G(w/(f + 8ρ/9π)) <= 0.
 Nearest nearest(double f, double w, double rho) {
     if (f == 0.0) return {w <= rho * (2.0 / 3.0), 0.0, 2.0 / 3.0};
     if (w == 0.0) return {f <= 1.0, 1.0, 0.0};
-    const bool within_limits = f <= 1.0 && w <= rho * (2.0 / 3.0);       // rounding of the one must not hide the other
+    // Necessary for a point inside. Tested by itself, so that rounding of one component does not hide the other.
+    const bool within_limits = f <= 1.0 && w <= rho * (2.0 / 3.0);
     Boundary at{2.0 * four_thirds_pi, 2.0 / 3.0 * four_thirds_pi, 0.0};  // k = 1
     const double middle = (f - at.phi) - (w - rho * at.psi);
     if (middle <= 0.0) {
@@ -166,7 +179,7 @@ void Contensou::project(std::span<const double> x, double* out) const {
     if (radius == 0.0) {
         point = {slide <= force && drill == 0.0, std::min(slide / force, 1.0), 0.0};
     } else if (slide / force + 1.5 * (drill / force / radius) <= 1.0) {
-        point.inside = true;  // the triangle below the chord
+        point.inside = true;  // below the chord between (F, 0) and (0, 2/3 F R): inside the convex body
     } else {
         point = nearest(slide / force, radius * (drill / force), radius * radius);
     }
@@ -214,8 +227,8 @@ void Contensou::furthest_derivative(std::span<const double> d, double* out) cons
     if (speed == 0.0 && turn == 0.0) return;
     const bool inside = speed <= turn;
     const Boundary b = inside ? centre_inside(speed / turn) : centre_outside(turn / speed);
-    // φ and ψ change with k = speed/turn by φ' and ψ' = −k φ'; k with speed by 1/turn, with the turn by −k/turn. In
-    // terms of κ = 1/k: φ' dk = −κ D dκ, ψ' dk = D dκ.
+    // φ and ψ depend on k = speed/turn with the derivatives φ' and ψ' = −k φ'; ∂k/∂speed = 1/turn, ∂k/∂turn = −k/turn.
+    // In terms of κ = 1/k: dφ = −κ D dκ, dψ = D dκ, where D is the slope.
     double phi_speed, phi_turn, psi_turn;
     if (inside) {
         const double k = speed / turn;

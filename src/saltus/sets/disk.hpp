@@ -5,10 +5,10 @@
 
 namespace saltus::sets {
 
-/// { x ∈ ℝ² : ‖x‖ <= radius }: isotropic spatial friction with radius μ λ_N.
+/// { x ∈ ℝ² : ‖x‖ <= radius }. The friction forces of an isotropic spatial contact: radius = μ λ_N.
 struct Disk {
     static constexpr int dimension = 2;
-    double radius = 0.0;
+    double radius = 0.0;  ///< >= 0, in the unit of x
 
     Disk() = default;
     SALTUS_SETS_DEVICE explicit Disk(double radius_) : radius(radius_) { SALTUS_SETS_EXPECT(!(radius_ < 0.0)); }
@@ -23,7 +23,7 @@ struct Disk {
         if (r <= radius) {
             out[0] = a;
             out[1] = b;
-        } else {  // not x · (radius / r): the quotient may underflow
+        } else {  // not x · (radius / r), because that quotient may underflow
             out[0] = (a / r) * radius;
             out[1] = (b / r) * radius;
         }

@@ -5,24 +5,27 @@
 
 namespace saltus::sets {
 
-/// K* = { (n, t) : μ ‖t‖ <= n }, the dual of FrictionCone. μ = 0: the half-space n >= 0.
+/// K* = { (n, t) : μ ‖t‖ <= n }, the dual of FrictionCone. For μ = 0 it is the half-space n >= 0. (It is not written as
+/// the friction cone of 1/μ, because μ may be 0.)
 ///
-/// With τ = ‖t‖: inside where μ τ <= n; the apex is nearest where τ <= −μ n, n <= 0 (the polar cone −K); otherwise
-/// τ' = (τ + μ n)/(1 + μ²), n' = μ τ'. Not the friction cone of 1/μ: μ may be 0.
+/// The projection in the half-plane (n, τ = ‖t‖ >= 0):
+///     μ τ <= n               x is inside
+///     τ <= −μ n, n <= 0      x is in the polar cone −K; the nearest point is the apex
+///     otherwise              onto the edge (μ, 1): τ' = (τ + μ n)/(1 + μ²), n' = μ τ'
 template <int Size>
 struct DualFrictionCone {
     static_assert(Size == 2 || Size == 3);
     static constexpr int dimension = Size;
-    double mu = 0.0;
+    double mu = 0.0;  ///< friction coefficient >= 0
 
     DualFrictionCone() = default;
     SALTUS_SETS_DEVICE explicit DualFrictionCone(double mu_) : mu(mu_) { SALTUS_SETS_EXPECT(!(mu_ < 0.0)); }
 
     SALTUS_SETS_DEVICE bool contains(std::span<const double> x, double tolerance) const {
-        return mu * tangential(x) - x[0] <= tolerance * length(1.0, mu) && x[0] >= -tolerance;
+        return mu * tangential_length<Size>(x) - x[0] <= tolerance * length(1.0, mu) && x[0] >= -tolerance;
     }
     SALTUS_SETS_DEVICE void project(std::span<const double> x, double* out) const {
-        const double n = x[0], tau = tangential(x);
+        const double n = x[0], tau = tangential_length<Size>(x);
         double normal = n, ratio = 1.0;
         if (!(mu * tau <= n)) {
             if (tau + mu * n <= 0.0 && n <= 0.0) {
@@ -42,13 +45,6 @@ struct DualFrictionCone {
         return is_normal<Size>(*this, x, d, 0.0, tolerance);
     }
     SALTUS_SETS_DEVICE FrictionCone<Size> dual() const { return FrictionCone<Size>(mu); }
-
-private:
-    SALTUS_SETS_DEVICE static double tangential(std::span<const double> x) {
-        SALTUS_SETS_EXPECT(x.size() == Size);
-        if constexpr (Size == 2) return std::abs(x[1]);
-        return length(x.data()[1], x.data()[Size - 1]);
-    }
 };
 
 static_assert(ConvexCone<FrictionCone<2>> && ConvexCone<FrictionCone<3>>);

@@ -7,8 +7,8 @@ namespace saltus::sets {
 
 /// K* = { (n, t, d, m) : n >= μ ‖t‖ + μ_D |d| + μ_R ‖m‖ }, the dual of RollingCone.
 ///
-/// Moreau: P_{K*}(x) = x + P_K(−x). With s the normal component of P_K(−x) this is n' = n + s and each part shortened
-/// by μ_j s, down to 0.
+/// Moreau's decomposition gives the projection P_{K*}(x) = x + P_K(−x). Let s be the normal component of P_K(−x). Then
+/// n' = n + s, and each part is shortened by μ_j s, at most to 0.
 template <int Size>
 struct DualRollingCone : RollingCoefficients<Size> {
     using Base = RollingCoefficients<Size>;

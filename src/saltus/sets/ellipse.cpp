@@ -13,24 +13,29 @@ struct Point {
     double x, y;
 };
 
-// The nearest point of { x² + (y/β)² <= 1 }, 0 <= β <= 1, to (p, q) in the first quadrant.
+// Semi-axis ratios below this have no representable square: β² < 1e-280.
+constexpr double smallest_ratio = 1e-140;
+constexpr int max_newton_steps = 100;  // five or six suffice
+
+// The point of { x² + (y/β)² <= 1 }, 0 <= β <= 1, nearest to (p, q) in the first quadrant.
 //
-// Outside, (p − x, q − y) = τ (x, y/β²) with τ > 0, that is x = p/(1 + τ) and y/β = βq/(τ + β²), and τ is the root of
+// If (p, q) is outside, the difference is normal to the ellipse: (p − x, q − y) = τ (x, y/β²) with τ > 0. Hence
+// x = p/(1 + τ), y/β = βq/(τ + β²), and τ is the root of
 //     φ(τ) = ‖(x, y/β)‖ = 1.
-// All terms are positive: nothing cancels, however flat the ellipse. φ falls from φ(0) > 1; 1/φ is concave and nearly
-// linear (linear where one term dominates), so that Newton's method on 1/φ = 1, started left of the root, stays left
-// of it and converges quadratically:
-//     τ ← τ + (φ − 1) φ²/S,   S = x²/(1 + τ) + (y/β)²/(τ + β²).
-// Each term alone is at most 1 at the root, which gives the start.
+// All terms are positive, so nothing cancels, even for a very flat ellipse. φ falls from φ(0) > 1. 1/φ is concave and
+// nearly linear (exactly, if one term dominates). Newton's method for 1/φ = 1, started left of the root, therefore
+// stays left of it and converges quadratically. With φ' = −S/φ, S = x²/(1 + τ) + (y/β)²/(τ + β²), the step is
+//     τ ← τ + (φ − 1) φ²/S.
+// Start: at the root each of x and y/β alone is at most 1, which gives τ >= p − 1 and τ >= β(q − β).
 Point project_quadrant(double beta, double p, double q) {
-    if (beta < 1e-140) {  // β² is lost: a segment, thickened by less than anything the sum could hold
+    if (beta < smallest_ratio) {  // a segment; its thickness is below the rounding of the result
         const double x = std::min(p, 1.0);
         return {x, std::min(q, beta * std::sqrt((1.0 - x) * (1.0 + x)))};
     }
     if (length(p, q / beta) <= 1.0) return {p, q};
     double tau = std::max({0.0, p - 1.0, beta * (q - beta)});
     Point u{p, q};
-    for (int round = 0; round < 100; ++round) {
+    for (int round = 0; round < max_newton_steps; ++round) {
         const double width = tau + beta * beta;
         u = {p / (1.0 + tau), beta * q / width};
         const double phi = length(u.x, u.y);
@@ -64,7 +69,7 @@ void Ellipse::project(std::span<const double> x, double* out) const {
     const double along = std::abs(a >= b ? x1 : x2), across = std::abs(a >= b ? x2 : x1);
     const double p = along / major, q = across / major;
     Point nearest = project_quadrant(minor / major, p, q);
-    // An interior point is returned to the bit.
+    // A coordinate that was not moved is returned exactly, without the rounding of the scaling.
     nearest.x = nearest.x == p ? along : nearest.x * major;
     nearest.y = nearest.y == q ? across : nearest.y * major;
     out[0] = std::copysign(a >= b ? nearest.x : nearest.y, x1);

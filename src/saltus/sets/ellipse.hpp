@@ -5,17 +5,19 @@
 
 namespace saltus::sets {
 
-/// { (x₁/a)² + (x₂/b)² <= 1 }: orthotropic friction with semi-axes a = μ₁ λ_N, b = μ₂ λ_N. With a semi-axis 0 it is a
-/// segment. Accuracy is relative to max(‖x‖, a, b); quotients of coordinates and semi-axes up to 1e300.
+/// { (x₁/a)² + (x₂/b)² <= 1 }. The friction forces of an orthotropic contact: a = μ₁ λ_N, b = μ₂ λ_N. If a semi-axis is
+/// 0 the set is a segment. Projections are accurate relative to max(‖x‖, a, b). Quotients of coordinates and semi-axes
+/// must not exceed 1e300.
 struct Ellipse {
     static constexpr int dimension = 2;
-    double a = 0.0, b = 0.0;
+    double a = 0.0, b = 0.0;  ///< semi-axes >= 0, in the unit of x
 
     Ellipse() = default;
     SALTUS_SETS_DEVICE Ellipse(double a_, double b_) : a(a_), b(b_) { SALTUS_SETS_EXPECT(!(a_ < 0.0) && !(b_ < 0.0)); }
 
     bool contains(std::span<const double> x, double tolerance) const;
     void project(std::span<const double> x, double* out) const;
+    /// √((a d₁)² + (b d₂)²)
     SALTUS_SETS_DEVICE double support(std::span<const double> d) const {
         SALTUS_SETS_EXPECT(d.size() == 2);
         return length(a * d[0], b * d[1]);

@@ -8,26 +8,35 @@ namespace saltus::sets {
 template <int Size>
 struct DualFrictionCone;
 
-/// K = { (n, t) : ‖t‖ <= μ n }, with t of Size − 1 components. μ = 0: the half-line n >= 0, t = 0. μ up to 1e150.
+/// ‖t‖ of x = (n, t) with Size components.
+template <int Size>
+SALTUS_SETS_DEVICE double tangential_length(std::span<const double> x) {
+    SALTUS_SETS_EXPECT(x.size() == Size);
+    if constexpr (Size == 2) return std::abs(x[1]);
+    return length(x.data()[1], x.data()[Size - 1]);
+}
+
+/// The friction cone K = { (n, t) : ‖t‖ <= μ n }; t has Size − 1 components. For μ = 0 it is the half-line n >= 0, t =
+/// 0. μ must not exceed 1e150.
 ///
-/// In the half-plane (n, τ = ‖t‖ >= 0), where the projection takes place:
-///     τ <= μ n, n >= 0       inside
-///     n + μ τ <= 0           in the polar cone; the nearest point is the apex
-///     otherwise              onto the edge: n' = (n + μ τ)/(1 + μ²), τ' = μ n'
+/// The projection changes the length τ = ‖t‖ only, so it is a projection in the half-plane (n, τ >= 0):
+///     τ <= μ n, n >= 0       x is inside
+///     n + μ τ <= 0           x is in the polar cone; the nearest point is the apex
+///     otherwise              onto the edge (1, μ): n' = (n + μ τ)/(1 + μ²), τ' = μ n'
 template <int Size>
 struct FrictionCone {
     static_assert(Size == 2 || Size == 3);
     static constexpr int dimension = Size;
-    double mu = 0.0;
+    double mu = 0.0;  ///< friction coefficient >= 0
 
     FrictionCone() = default;
     SALTUS_SETS_DEVICE explicit FrictionCone(double mu_) : mu(mu_) { SALTUS_SETS_EXPECT(!(mu_ < 0.0)); }
 
     SALTUS_SETS_DEVICE bool contains(std::span<const double> x, double tolerance) const {
-        return tangential(x) - mu * x[0] <= tolerance * length(1.0, mu) && x[0] >= -tolerance;
+        return tangential_length<Size>(x) - mu * x[0] <= tolerance * length(1.0, mu) && x[0] >= -tolerance;
     }
     SALTUS_SETS_DEVICE void project(std::span<const double> x, double* out) const {
-        const double n = x[0], tau = tangential(x);
+        const double n = x[0], tau = tangential_length<Size>(x);
         double normal = n, ratio = 1.0;
         if (!(tau <= mu * n && n >= 0.0)) {
             if (n + mu * tau <= 0.0) {
@@ -46,13 +55,6 @@ struct FrictionCone {
         return is_normal<Size>(*this, x, d, 0.0, tolerance);
     }
     SALTUS_SETS_DEVICE DualFrictionCone<Size> dual() const { return DualFrictionCone<Size>(mu); }
-
-private:
-    SALTUS_SETS_DEVICE static double tangential(std::span<const double> x) {
-        SALTUS_SETS_EXPECT(x.size() == Size);
-        if constexpr (Size == 2) return std::abs(x[1]);
-        return length(x.data()[1], x.data()[Size - 1]);
-    }
 };
 
 }  // namespace saltus::sets

@@ -6,8 +6,8 @@
 
 namespace saltus::sets {
 
-/// Disk × segment × disk: sliding force (2), drilling moment (1), rolling moments (2), each with its own bound. The
-/// factors have different units, so tests and scales are taken factor by factor.
+/// Disk × segment × disk: sliding force (2 components), drilling moment (1) and rolling moments (2), each with its own
+/// bound. Forces and moments have different units, so tests and scales are applied factor by factor.
 struct Rolling {
     static constexpr int dimension = 5;
     Disk sliding;
@@ -30,7 +30,9 @@ struct Rolling {
     SALTUS_SETS_DEVICE double support(std::span<const double> d) const {
         return sliding.support(first(d)) + drilling.support(second(d)) + rolling.support(third(d));
     }
-    /// The power s_i ‖d_i‖ makes the factors comparable: d_i gets the length s_i · (its power / the largest power).
+    /// The test of `is_normal` with a common scale for the three factors. With s_i the size of factor i (its bound or
+    /// ‖x_i‖), the power s_i ‖d_i‖ has the same unit in all factors. d_i is scaled to the length
+    /// s_i · (its power)/(largest power); the tolerance of factor i is relative to s_i.
     SALTUS_SETS_DEVICE bool in_normal_cone(std::span<const double> x, std::span<const double> d,
                                            double tolerance) const {
         SALTUS_SETS_EXPECT(x.size() == 5 && d.size() == 5);
@@ -47,12 +49,12 @@ struct Rolling {
             const double power = (scale[j] / most_scale) * (speed[j] / most_speed);
             if (power > most_power) most_power = power;
         }
-        const bool free = most_power > 0.0;  // else every d_i meets a factor that is one point, or is 0
+        const bool any_power = most_power > 0.0;  // else each d_i is 0 or belongs to a factor that is one point
         double y[5], p[5];
         for (int j = 0; j < 3; ++j)
             for (int i = begin(j); i < begin(j + 1); ++i)
                 y[i] = x.data()[i] +
-                       (free ? (d.data()[i] / most_speed) * (scale[j] / most_scale / most_power) * scale[j] : 0.0);
+                       (any_power ? (d.data()[i] / most_speed) * (scale[j] / most_scale / most_power) * scale[j] : 0.0);
         project({y, 5}, p);
         bool normal = !has_nan(d.data(), 5);
         for (int j = 0; j < 3; ++j) {
@@ -63,6 +65,7 @@ struct Rolling {
     }
 
 private:
+    /// First component of a factor: 0, 2, 3, and 5 for the end.
     SALTUS_SETS_DEVICE static constexpr int begin(int part) { return part == 0 ? 0 : part + 1 + part / 3; }
     SALTUS_SETS_DEVICE static std::span<const double> first(std::span<const double> x) {
         SALTUS_SETS_EXPECT(x.size() == 5);

@@ -8,17 +8,19 @@ namespace saltus::sets {
 template <int Size>
 struct DualRollingCone;
 
-/// The coefficients of a contact with moments; what the size does not have stays 0.
+/// The coefficients of a contact with moments. Coefficients that the size does not have are 0. Order of the components:
 ///     Size 4: (N, T1, T2, D)    Size 5: (N, T1, T2, R1, R2)    Size 6: (N, T1, T2, D, R1, R2)
+/// A part is a group of components with one bound: sliding T, drilling D, rolling R.
 template <int Size>
 struct RollingCoefficients {
     static_assert(Size == 4 || Size == 5 || Size == 6);
     static constexpr int parts = Size == 6 ? 3 : 2;
-    double mu = 0.0;           ///< of sliding
-    double mu_drilling = 0.0;  ///< a length where t is a force
-    double mu_rolling = 0.0;   ///< a length where t is a force
+    double mu = 0.0;           ///< of sliding, >= 0, unit-free
+    double mu_drilling = 0.0;  ///< >= 0, a length: drilling moment over normal force
+    double mu_rolling = 0.0;   ///< >= 0, a length: rolling moment over normal force
 
     RollingCoefficients() = default;
+    /// `second` is the drilling coefficient for size 4 and the rolling coefficient for size 5.
     SALTUS_SETS_DEVICE RollingCoefficients(double sliding, double second) requires(Size < 6)
         : mu(sliding), mu_drilling(Size == 4 ? second : 0.0), mu_rolling(Size == 5 ? second : 0.0) {
         expect();
@@ -28,14 +30,15 @@ struct RollingCoefficients {
         expect();
     }
 
-    /// The coefficient of each part: sliding, drilling, rolling, as far as the size has them.
+    /// The coefficient of a part; parts are numbered sliding, drilling, rolling, as far as the size has them.
     SALTUS_SETS_DEVICE double coefficient(int part) const {
         return part == 0 ? mu : (part == 1 && Size != 5) ? mu_drilling : mu_rolling;
     }
+    /// First component of a part, and the one after its last.
     SALTUS_SETS_DEVICE static constexpr int begin(int part) { return part == 0 ? 1 : part == 1 ? 3 : 4; }
     SALTUS_SETS_DEVICE static constexpr int end(int part) { return part + 1 < parts ? begin(part + 1) : Size; }
 
-    /// The length of each part of x.
+    /// tau[j] = the length of part j of x.
     SALTUS_SETS_DEVICE void lengths(std::span<const double> x, double* tau) const {
         SALTUS_SETS_EXPECT(x.size() == Size);
         const double* p = x.data();
@@ -54,12 +57,14 @@ private:
     }
 };
 
-/// The normal component n' >= 0 of the projection of (n, τ_1, …) onto { τ_j <= μ_j n }. For a given n' the best τ_j' is
-/// min(τ_j, μ_j n'), which leaves an increasing, piecewise linear equation with breakpoints τ_j/μ_j:
+/// The normal component n' >= 0 of the projection of (n, τ_1, …) onto { τ_j <= μ_j n }. For a given n' the nearest τ_j'
+/// is min(τ_j, μ_j n'). Setting the derivative of the squared distance to zero gives an increasing, piecewise linear
+/// equation with breakpoints τ_j/μ_j:
 ///     n' − n − Σ μ_j (τ_j − μ_j n')₊ = 0.
-/// Where A is the set of parts with τ_j > μ_j n', n' = (n + Σ_A μ_j τ_j)/(1 + Σ_A μ_j²). Parts join A by falling
-/// breakpoint until the next is within its bound. (The other way, dropping parts from all of them, is as finite, but a
-/// part dropped by rounding alone changes n' by μ_j² times that rounding; one that joins so, by less than it.)
+/// With the set A of parts with τ_j > μ_j n' the solution is n' = (n + Σ_A μ_j τ_j)/(1 + Σ_A μ_j²). Parts are added to
+/// A by falling breakpoint until the next one is within its bound. (Removing parts from the full set would be finite
+/// too, but a part that is wrongly removed because of rounding changes n' by μ_j² times that rounding; one that is
+/// wrongly added changes n' by less than that rounding.)
 template <int parts>
 SALTUS_SETS_DEVICE double rolling_normal(double n, const double* tau, const double* mu) {
     double breakpoint[parts];
@@ -80,7 +85,8 @@ SALTUS_SETS_DEVICE double rolling_normal(double n, const double* tau, const doub
     return sum <= 0.0 ? 0.0 : sum / weight;
 }
 
-/// K = { (n, t, d, m) : ‖t‖ <= μ n, |d| <= μ_D n, ‖m‖ <= μ_R n }. Coefficients up to 1e150.
+/// K = { (n, t, d, m) : ‖t‖ <= μ n, |d| <= μ_D n, ‖m‖ <= μ_R n }: reactions of a contact with moments. Coefficients
+/// must not exceed 1e150.
 template <int Size>
 struct RollingCone : RollingCoefficients<Size> {
     using Base = RollingCoefficients<Size>;

@@ -5,10 +5,10 @@
 
 namespace saltus::sets {
 
-/// [lo, hi]: planar friction ([−μ λ_N, μ λ_N]), drilling, relay. The bounds may be infinite.
+/// The interval [lo, hi]: planar friction with [−μ λ_N, μ λ_N], drilling moments, relays. The bounds may be infinite.
 struct Segment {
     static constexpr int dimension = 1;
-    double lo = 0.0, hi = 0.0;
+    double lo = 0.0, hi = 0.0;  ///< lo <= hi
 
     Segment() = default;
     SALTUS_SETS_DEVICE Segment(double lower, double upper) : lo(lower), hi(upper) {
@@ -37,6 +37,7 @@ struct Segment {
     }
 
 private:
+    /// The largest finite bound in absolute value.
     SALTUS_SETS_DEVICE double size() const {
         const double below = lo == -infinity ? 0.0 : std::abs(lo), above = hi == infinity ? 0.0 : std::abs(hi);
         return below > above ? below : above;

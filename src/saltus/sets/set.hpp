@@ -8,11 +8,11 @@
 
 #include "saltus/base/error.hpp"
 
-// What every convex set C offers, and the few pieces of arithmetic the sets share.
+// The interface of every convex set C, and the arithmetic that the sets share.
 //
-// No set allocates or throws, so that the same inline functions serve on a device. Lengths are formed without
-// intermediate overflow or underflow. A NaN reaches every component of the result that depends on it, makes every test
-// false, and never delays the end. Parameters may be zero; a negative one is a misuse.
+// No set allocates or throws, so the same inline functions run on a device. Lengths are computed without intermediate
+// overflow or underflow. A NaN propagates to every component of the result that depends on it, makes every test false,
+// and never causes an endless loop. Parameters may be zero; a negative one is a misuse.
 
 #ifdef __CUDACC__
 #define SALTUS_SETS_DEVICE __host__ __device__
@@ -28,13 +28,15 @@
 
 namespace saltus::sets {
 
-/// A closed convex set C of `dimension` numbers.
-///   contains(x, tolerance)           x is within `tolerance`, a length in the unit of x, of C or of each of the sets
-///                                    whose intersection defines it. 0 takes the definition as computed.
-///   project(x, out)                  argmin over C of ‖y − x‖, exact to rounding; out may be x itself.
-///   support(d)                       sup over C of ⟨d, y⟩; +∞ where unbounded. Of a cone: 0 where d lies in the polar
-///                                    cone within `rounding`·‖d‖, else +∞.
-///   in_normal_cone(x, d, tolerance)  d ∈ N_C(x), see `is_normal`; `tolerance` is relative, d has its own scale.
+/// A closed convex set C ⊂ ℝⁿ, n = `dimension`.
+///   contains(x, tolerance)           True if x is within `tolerance` (a length in the unit of x) of C, or of each of
+///   the
+///                                    sets whose intersection defines C. With 0 the definition is tested as computed.
+///   project(x, out)                  out = P_C(x), the point of C nearest to x, exact to rounding. out may be x.
+///   support(d)                       σ_C(d), the supremum of ⟨d, y⟩ over y ∈ C; +∞ if unbounded. For a cone: 0 if d is
+///                                    in the polar cone within `rounding`·‖d‖, else +∞.
+///   in_normal_cone(x, d, tolerance)  True if d ∈ N_C(x), see `is_normal`. `tolerance` is relative to the size of x and
+///                                    C; the length of d does not matter.
 template <class S>
 concept ConvexSet = requires(const S& set, std::span<const double> x, double* out, double tolerance) {
     { set.dimension } -> std::convertible_to<int>;
@@ -50,27 +52,30 @@ concept ConvexCone = ConvexSet<S> && requires(const S& set) {
     { set.dual() } -> ConvexSet;
 };
 
-/// What a sum of a few products may be off by, relative to its terms.
+/// Largest rounding error of a sum of a few products, relative to its terms.
 inline constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// √(a² + b²), within two roundings at every scale.
+/// A sum of squares between these two values has neither overflown nor lost digits by underflow.
+inline constexpr double smallest_safe_square = 1e-280, largest_safe_square = 1e300;
+
+/// √(a² + b²), accurate to two roundings at every scale.
 SALTUS_SETS_DEVICE inline double length(double a, double b) {
     const double square = a * a + b * b;
-    if (square > 1e-280 && square < 1e300) return std::sqrt(square);
+    if (square > smallest_safe_square && square < largest_safe_square) return std::sqrt(square);
     const double largest = std::abs(a) > std::abs(b) ? std::abs(a) : std::abs(b);
     if (square != square || !(largest > 0.0) || largest == infinity) return square;
     return largest * std::sqrt((a / largest) * (a / largest) + (b / largest) * (b / largest));
 }
 
-/// ‖x‖ of n numbers, at every scale.
+/// ‖x‖ of n numbers, accurate at every scale.
 SALTUS_SETS_DEVICE inline double length(const double* x, int n) {
     double square = 0.0, largest = 0.0;
     for (int i = 0; i < n; ++i) {
         square += x[i] * x[i];
         if (std::abs(x[i]) > largest) largest = std::abs(x[i]);
     }
-    if (square > 1e-280 && square < 1e300) return std::sqrt(square);
+    if (square > smallest_safe_square && square < largest_safe_square) return std::sqrt(square);
     if (square != square || !(largest > 0.0) || largest == infinity) return square;
     square = 0.0;
     for (int i = 0; i < n; ++i) square += (x[i] / largest) * (x[i] / largest);
@@ -83,7 +88,7 @@ SALTUS_SETS_DEVICE inline bool has_nan(const double* x, int n) {
     return false;
 }
 
-/// The support function of a cone from its dual: 0 where −d ∈ K*, else +∞.
+/// The support function of a cone K by its dual: 0 if −d ∈ K*, else +∞. NaN if d has a NaN.
 template <int max_dimension, class Dual>
 SALTUS_SETS_DEVICE double cone_support(const Dual& dual, std::span<const double> d) {
     const int n = dual.dimension;
@@ -94,10 +99,11 @@ SALTUS_SETS_DEVICE double cone_support(const Dual& dual, std::span<const double>
     return has_nan(opposite, n) ? std::numeric_limits<double>::quiet_NaN() : infinity;
 }
 
-/// d ∈ N_C(x) ⟺ x = P_C(x + d). N_C(x) is a cone, so d first gets the length s = max(‖x‖, size of C); the answer is
-/// ‖x − P_C(x + d)‖ <= tolerance · s. As the projection is nonexpansive, a residual r s says exactly this much: there
-/// are x', d' with d' ∈ N_C(x') that differ from x and d by r s (and any such pair shows r <= 3 × its difference).
-/// `size` is 0 for cones: they have no scale but that of x; at the apex s = 1.
+/// The test d ∈ N_C(x) ⟺ x = P_C(x + d). N_C(x) is a cone, so the length of d does not matter: d is first scaled to the
+/// length s = max(‖x‖, size of C). The test is ‖x − P_C(x + d)‖ <= tolerance · s. Its meaning: if the left side is r s,
+/// then there are x', d' with d' ∈ N_C(x') that differ from x and d by r s, namely x' = P_C(x + d), d' = x + d − x'.
+/// Conversely, since the projection is nonexpansive, any such pair shows r s <= 3 × its difference. `size` is 0 for
+/// cones, whose only scale is that of x; at the apex s = 1.
 template <int max_dimension, class S>
 SALTUS_SETS_DEVICE bool is_normal(const S& set, std::span<const double> x, std::span<const double> d, double size,
                                   double tolerance) {

@@ -192,7 +192,7 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
         search.start_counts = !w.starts_at_zero;
         search.leave = leave_[k];
         search.side = 1;
-        search.most_evaluations = 500;
+        search.max_evaluations = 500;
         const auto s = [&](double t) { return sample(t)[k]; };
         const ode::RootStatus status = ode::find_roots(s, a, b, search, roots_);
         unresolved = unresolved || !ode::usable(status);
@@ -238,7 +238,7 @@ void Watcher::search_astray(const ode::Dense& step) {
         ode::RootSearch search;
         search.zero = 0.01 * band;
         search.side = 1;
-        search.most_evaluations = 500;
+        search.max_evaluations = 500;
         const auto s = [&](double t) { return sample(t)[k] + band; };
         unresolved = unresolved || !ode::usable(ode::find_roots(s, a, b, search, roots_));
         for (const ode::Root& root : roots_) {

@@ -378,7 +378,7 @@ void check_reactions(const Consistency& fit, const std::string& group, const Rea
 
 /// Each step is a polynomial with at least two terms in at least 2n components (q and u) over a time > 0.
 void check_steps(const TableReader& in, const Columns& c) {
-    constexpr std::int32_t max_terms = ode::Dense::most_terms;
+    constexpr std::int32_t max_terms = ode::Dense::max_terms;
     const auto n = static_cast<std::int32_t>(c.coordinates.size());
     for (std::size_t k = 0; k < c.steps.t_old.size(); ++k) {
         const std::int32_t size = c.steps.components[k], terms = c.steps.terms[k];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Radau IIA with 3 stages ([Hairer] IV.8): the roots c of its polynomial, and what takes the inverse of its matrix A to
-// the block form that splits the linear systems into a real and a complex one,
+// Radau IIA with 3 stages ([Hairer] IV.8): the nodes c, and the transformation T of the inverse of its matrix A to a
+// block form, which splits the linear systems into a real and a complex one,
 //     T⁻¹ A⁻¹ T = | γ  0  0 |
 //                 | 0  α −β |
 //                 | 0  β  α |
@@ -24,7 +24,8 @@ inline constexpr double T_inverse[3][3] = {
     {-4.178718591551904727346, -0.3276828207610623870825, 0.4766235545005504519601},
     {-0.5028726349457868759512, 2.571926949855605429187, -0.5960392048282249249688}};
 
-/// x + z_3 minus a solution of order 3 is (γ/h − J)⁻¹ (f(t, x) + Σ error_i z_i / h): −(13 ± 7√6)/3, −1/3.
+/// The error estimate, x + z_3 minus an embedded solution of order 3, is (γ/h − J)⁻¹ (f(t, x) + Σ error_i z_i / h). The
+/// weights are −(13 ± 7√6)/3 and −1/3.
 inline constexpr double error[3] = {-10.048809399827415, 1.3821427331607489, -1.0 / 3.0};
 
 }  // namespace saltus::ode::radau_iia

@@ -4,15 +4,20 @@
 #include <algorithm>
 #include <cmath>
 
-// min ‖Σ z_j a_j − x‖ over z >= 0, after Lawson and Hanson: a passive set of generators with z_j > 0, whose free least
-// squares solution is known; the generator that the residual favours most joins; where the new solution would leave
-// z >= 0, go there only as far as possible and drop what became 0.
+// min ‖Σ z_j a_j − x‖ over z >= 0 by the active-set method of Lawson and Hanson. The passive generators have z_j > 0;
+// their unconstrained least squares solution is known. In each round the generator with the largest product with the
+// residual becomes passive. If the new solution violates z >= 0, z moves towards it only as far as possible, and
+// generators that reach 0 are removed.
 //
-// The passive generators are kept as Q R. Only Qᵀx and the residual decide and make the answer: they are as good as
-// Q is orthonormal, however near to dependent the generators are. z is needed for its signs only.
-// Termination in rounded arithmetic: a generator that brought nothing (dependent on the passive ones, not positive in
-// the new solution, or no shorter residual) is barred until some other one shortens the residual; and the rounds
-// are counted.
+// The passive generators are stored as Q R. The result and all decisions depend on Qᵀx and the residual only, which are
+// accurate as long as Q is orthonormal, even if generators are nearly dependent. z is needed for its signs only.
+//
+// Termination in rounded arithmetic: a generator is barred if it depends on the passive ones, is not positive in the
+// new solution, or does not shorten the residual. It stays barred until another one shortens the residual. The number
+// of rounds is limited as well.
+//
+// solvers/program/least_distance.cpp has the same method for matrices of any size. This one works without allocation in
+// fixed arrays, and orthogonalises differently, so the two give different roundings.
 
 namespace saltus::sets {
 
@@ -31,24 +36,24 @@ public:
     explicit ActiveSet(const GeneratedCone& cone) : n_(cone.dimension), count_(cone.count()) {
         for (int j = 0; j < count_; ++j) {
             const double* a = cone.generators.data() + j * n_;
-            // By a power of two: rounding here would make dependent generators independent. A zero one never joins.
+            // Scaled by a power of two: rounding would make dependent generators independent. Zero ones stay zero.
             const double norm = length(a, n_);
             const int exponent = norm > 0.0 && norm < infinity ? std::ilogb(norm) : 0;
             for (int i = 0; i < n_; ++i) column(j)[i] = std::scalbn(a[i], -exponent);
         }
     }
 
-    // x has components of at most 1; out receives the projection.
+    // Projects x, whose components are at most 1 in absolute value.
     void project(const double* x, double* out) {
         x_ = x;
         update_residual();
         double shortest = length(residual_, n_);
-        const double noise = epsilon * (n_ + 4), enough = noise * shortest;
+        const double noise = epsilon * (n_ + 4), negligible_distance = noise * shortest;
         for (int round = 0; round < 10 * (count_ + 1); ++round) {
-            // The residual is orthogonal to Q relative to its own length, so an angle to it is known to rounding, also
-            // for a generator that hardly differs from the passive ones.
+            // The residual is orthogonal to Q relative to its own length. Hence the angle between a generator and the
+            // residual is known to rounding, even for a generator that hardly differs from the passive ones.
             const double distance = length(residual_, n_);
-            const int best = distance <= enough ? -1 : favourite(4.0 * noise * distance);
+            const int best = distance <= negligible_distance ? -1 : largest_gain(4.0 * noise * distance);
             if (best < 0) break;
             if (!append(best)) {
                 barred_[best] = true;
@@ -83,21 +88,22 @@ private:
 
     bool is_passive(int j) const { return std::find(index_, index_ + passive_, j) != index_ + passive_; }
 
-    int favourite(double threshold) {
+    // The generator with the largest product with the residual; -1 if none exceeds the threshold.
+    int largest_gain(double threshold) {
         int best = -1;
-        double most = threshold;
+        double largest = threshold;
         for (int j = 0; j < count_; ++j) {
             if (barred_[j] || is_passive(j)) continue;
             const double gain = dot(column(j), residual_, n_);
-            if (gain > most) {
-                most = gain;
+            if (gain > largest) {
+                largest = gain;
                 best = j;
             }
         }
         return best;
     }
 
-    // Orthogonalises twice, which is enough unless the generator depends on the passive ones.
+    // Adds generator j; false if it depends on the passive ones. Two passes of Gram–Schmidt suffice unless it does.
     bool append(int j) {
         if (passive_ == n_) return false;
         double* v = q(passive_);
@@ -113,7 +119,7 @@ private:
         double rest = length(v, n_);
         if (!(rest > 8.0 * epsilon * n_)) return false;
         for (int i = 0; i < n_; ++i) v[i] /= rest;
-        for (int k = 0; k < passive_; ++k) {  // what a small rest makes visible
+        for (int k = 0; k < passive_; ++k) {  // dividing by a small rest has enlarged the rounding: once more
             const double part = dot(q(k), v, n_);
             for (int i = 0; i < n_; ++i) v[i] -= part * q(k)[i];
         }
@@ -126,7 +132,7 @@ private:
         return true;
     }
 
-    // Drops passive generator k; rotations make R triangular again.
+    // Removes passive generator k; Givens rotations make R triangular again.
     void remove(int k) {
         for (int c = k; c + 1 < passive_; ++c) {
             for (int i = 0; i <= c + 1; ++i) r(i, c) = r(i, c + 1);
@@ -152,6 +158,7 @@ private:
         for (int c = k; c < passive_; ++c) qtx_[c] = dot(q(c), x_, n_);
     }
 
+    // trial_ = the least squares solution R⁻¹Qᵀx of the passive generators.
     void solve() {
         for (int k = passive_ - 1; k >= 0; --k) {
             double sum = qtx_[k];
@@ -160,7 +167,7 @@ private:
         }
     }
 
-    // From z to the least squares solution, as far as z >= 0 allows, repeatedly.
+    // Moves z towards the least squares solution as far as z >= 0 allows, removes generators that reach 0, and repeats.
     void walk_to_trial() {
         while (passive_ > 0) {
             double fraction = 1.0;
@@ -184,6 +191,7 @@ private:
         std::copy_n(trial_, passive_, z_);
     }
 
+    // residual_ = x − Q Qᵀx, in two passes.
     void update_residual() {
         std::copy_n(x_, n_, residual_);
         for (int pass = 0; pass < 2; ++pass) {
@@ -198,8 +206,8 @@ private:
     const double* x_ = nullptr;
     bool barred_[max_cone_vectors] = {};
     int index_[max_cone_dimension];
-    // Only what n_, count_ and passive_ say is ever initialised: clearing it all would take longer than most
-    // projections.
+    // Only the parts given by n_, count_ and passive_ are ever initialised: clearing all of it would take longer than
+    // most projections.
     double z_[max_cone_dimension], trial_[max_cone_dimension], qtx_[max_cone_dimension], residual_[max_cone_dimension];
     double columns_[max_cone_vectors * max_cone_dimension];
     double q_[max_cone_dimension * max_cone_dimension];

@@ -5,9 +5,10 @@
 
 namespace saltus::sets {
 
-/// { Σ z_j a_j : z_j >= 0 }. The generators a_j, `dimension` numbers each, lie one after the other in memory that the
-/// caller keeps; their lengths do not matter, zero ones add nothing. Dependent and opposite generators are fine; among
-/// nearly dependent ones the answer is that of generators changed by rounding, which the cone may magnify.
+/// { Σ z_j a_j : z_j >= 0 }. The generators a_j, `dimension` numbers each, are stored one after the other in memory of
+/// the caller, which must outlive the cone. Their lengths do not matter, and zero generators have no effect. Dependent
+/// and opposite generators are allowed. For nearly dependent ones the result is that of generators changed by rounding;
+/// the cone may magnify that change.
 struct GeneratedCone {
     int dimension = 0;
     std::span<const double> generators;
@@ -16,7 +17,7 @@ struct GeneratedCone {
     int count() const { return static_cast<int>(generators.size()) / dimension; }
 
     bool contains(std::span<const double> x, double tolerance) const;
-    /// Nonnegative least squares by active sets; finite, at worst count × count small factorizations.
+    /// Nonnegative least squares by the active-set method; at most 10 (count + 1) exchanges.
     void project(std::span<const double> x, double* out) const;
     double support(std::span<const double> d) const;
     bool in_normal_cone(std::span<const double> x, std::span<const double> d, double tolerance) const;

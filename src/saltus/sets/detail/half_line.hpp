@@ -5,7 +5,7 @@
 
 namespace saltus::sets {
 
-/// ℝ⁺ or ℝ⁻, zero included: normal contact (C_N = ℝ⁻) and one-way clutch.
+/// The half-line ℝ⁺ or ℝ⁻, zero included. ℝ⁻ is the set C_N of a normal contact and of a one-way clutch.
 struct HalfLine {
     enum class Side { negative, positive };
 
@@ -26,6 +26,7 @@ struct HalfLine {
     SALTUS_SETS_DEVICE HalfLine dual() const { return *this; }
 
 private:
+    /// Signed distance from 0, positive outside.
     SALTUS_SETS_DEVICE double outward(std::span<const double> x) const {
         SALTUS_SETS_EXPECT(x.size() == 1);
         return side == Side::positive ? -x[0] : x[0];

@@ -56,7 +56,7 @@ BoundedParts parts_of(const Law& law) {
     return p;
 }
 
-/// More than enough to shrink any bracket of doubles to neighbours: 200 > 64 bits.
+/// Limit of bisection steps. About 60 suffice, unless the root is many decades below its upper bound.
 constexpr int max_bisections = 200;
 /// A small value of `slope` counts as the root only in a bracket narrower than this share of its upper end.
 constexpr double narrow_bracket = 1e-6;
@@ -225,10 +225,7 @@ double step_of(double diagonal_mean, std::span<const double> entries) {
     return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
-}  // namespace
-
-namespace {
-
+/// The norms that make up a residual.
 struct Defect {
     double F = 0.0, rho = 1.0, q = 0.0, r = 0.0;  // ‖F‖, ρ, ‖q‖, ‖r‖
 };

@@ -21,27 +21,9 @@ int unknowns(const Law& law, int size) {
     }
 }
 
-}  // namespace
-
-std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionProblem& p) {
-    const Index rows = p.W.rows();
-    Index n = 0;
-    std::vector<Index> free;
-    for (int a = 0; a < p.contacts(); ++a) {
-        const Law& law = p.laws[static_cast<std::size_t>(a)];
-        const int more = unknowns(law, p.W.block_size(a));
-        if (more < 0) return {};
-        n += more;
-        const int first = p.W.start[static_cast<std::size_t>(a)];
-        for (int i = 0; i < p.W.block_size(a) && law.kind == LawKind::bilateral; ++i) free.push_back(first + i);
-    }
-    const Matrix W = to_dense(p.W);
-    const Eigen::Map<const Vector> q(p.q.data(), rows);
-
-    PlanarComplementarity c;
-    c.A = Matrix::Zero(rows, n);
-    c.offset = Vector::Zero(rows);
-    // r = A z + offset on all rows but the bilateral ones: r_T = λ_R − μ r_N, and λ_R − bound for a slider.
+/// r = A z + offset on all rows but the bilateral ones, which stay zero: r_N = z, r_T = λ_R − μ r_N, and λ_R − bound
+/// for a slider.
+void set_reactions(const FrictionProblem& p, PlanarComplementarity& c) {
     Index z = 0;
     for (int a = 0; a < p.contacts(); ++a) {
         const Law& law = p.laws[static_cast<std::size_t>(a)];
@@ -58,34 +40,44 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
         }
         z += unknowns(law, p.W.block_size(a));
     }
-    // Bilateral rows f: v_f = 0 gives W_ff r_f = −(W A z + W offset + q)_f, linear in z.
-    if (!free.empty()) {
-        const auto k = static_cast<Index>(free.size());
-        Matrix Wff(k, k), right(k, n);
-        Vector constant(k);
-        const Matrix WA = W * c.A;
-        const Vector Wo = W * c.offset + q;
-        for (Index i = 0; i < k; ++i) {
-            for (Index j = 0; j < k; ++j)
-                Wff(i, j) = W(free[static_cast<std::size_t>(i)], free[static_cast<std::size_t>(j)]);
-            if (n > 0) right.row(i) = WA.row(free[static_cast<std::size_t>(i)]);
-            constant(i) = Wo(free[static_cast<std::size_t>(i)]);
-        }
-        const Eigen::FullPivLU<Matrix> lu(Wff);
-        if (!lu.isInvertible()) return {};
-        const Matrix X = n > 0 ? Matrix(lu.solve(right)) : Matrix(k, 0);
-        const Vector x = lu.solve(constant);
-        for (Index i = 0; i < k; ++i) {
-            if (n > 0) c.A.row(free[static_cast<std::size_t>(i)]) = -X.row(i);
-            c.offset(free[static_cast<std::size_t>(i)]) = -x(i);
-        }
+}
+
+/// The reactions of the bilateral rows f: v_f = 0 gives W_ff r_f = −(W A z + W offset + q)_f, linear in z. False if
+/// W_ff is singular.
+bool eliminate_bilateral(const std::vector<Index>& free, const Matrix& W, const Eigen::Map<const Vector>& q,
+                         PlanarComplementarity& c) {
+    const auto k = static_cast<Index>(free.size());
+    const Index n = c.A.cols();
+    Matrix Wff(k, k), right(k, n);
+    Vector constant(k);
+    const Matrix WA = W * c.A;
+    const Vector Wo = W * c.offset + q;
+    for (Index i = 0; i < k; ++i) {
+        for (Index j = 0; j < k; ++j)
+            Wff(i, j) = W(free[static_cast<std::size_t>(i)], free[static_cast<std::size_t>(j)]);
+        if (n > 0) right.row(i) = WA.row(free[static_cast<std::size_t>(i)]);
+        constant(i) = Wo(free[static_cast<std::size_t>(i)]);
     }
-    // Rows of w = M z + q:  v_N;  v_R = v_T + v_L;  λ_L = 2 μ r_N − λ_R, or 2 bound − λ_R for a slider.
+    const Eigen::FullPivLU<Matrix> lu(Wff);
+    if (!lu.isInvertible()) return false;
+    const Matrix X = n > 0 ? Matrix(lu.solve(right)) : Matrix(k, 0);
+    const Vector x = lu.solve(constant);
+    for (Index i = 0; i < k; ++i) {
+        if (n > 0) c.A.row(free[static_cast<std::size_t>(i)]) = -X.row(i);
+        c.offset(free[static_cast<std::size_t>(i)]) = -x(i);
+    }
+    return true;
+}
+
+/// The rows of w = M z + q:  v_N;  v_R = v_T + v_L;  λ_L = 2 μ r_N − λ_R, or 2 bound − λ_R for a slider.
+void set_problem(const FrictionProblem& p, const Matrix& W, const Eigen::Map<const Vector>& q,
+                 PlanarComplementarity& c) {
+    const Index n = c.A.cols();
     const Matrix WA = W * c.A;
     const Vector constant = W * c.offset + q;
     c.problem.M = Matrix::Zero(n, n);
     c.problem.q = Vector::Zero(n);
-    z = 0;
+    Index z = 0;
     for (int a = 0; a < p.contacts(); ++a) {
         const Law& law = p.laws[static_cast<std::size_t>(a)];
         const Index row = p.W.start[static_cast<std::size_t>(a)];
@@ -107,6 +99,30 @@ std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionPro
         }
         z += unknowns(law, p.W.block_size(a));
     }
+}
+
+}  // namespace
+
+std::optional<PlanarComplementarity> PlanarComplementarity::of(const FrictionProblem& p) {
+    const Index rows = p.W.rows();
+    Index n = 0;
+    std::vector<Index> free;  // bilateral rows
+    for (int a = 0; a < p.contacts(); ++a) {
+        const Law& law = p.laws[static_cast<std::size_t>(a)];
+        const int more = unknowns(law, p.W.block_size(a));
+        if (more < 0) return {};
+        n += more;
+        const int first = p.W.start[static_cast<std::size_t>(a)];
+        for (int i = 0; i < p.W.block_size(a) && law.kind == LawKind::bilateral; ++i) free.push_back(first + i);
+    }
+    const Matrix W = to_dense(p.W);
+    const Eigen::Map<const Vector> q(p.q.data(), rows);
+    PlanarComplementarity c;
+    c.A = Matrix::Zero(rows, n);
+    c.offset = Vector::Zero(rows);
+    set_reactions(p, c);
+    if (!free.empty() && !eliminate_bilateral(free, W, q, c)) return {};
+    set_problem(p, W, q, c);
     return c;
 }
 

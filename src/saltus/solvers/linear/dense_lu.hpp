@@ -17,7 +17,7 @@ public:
 
     /// Replaces the matrix by its factors. False if it is singular or not finite; then `solve` must not be called.
     bool factorise();
-    /// Solves A x = b. b and x may be the same memory.
+    /// Solves A x = b with the factors.
     void solve(std::span<const double> b, std::span<double> x) const;
 
 private:

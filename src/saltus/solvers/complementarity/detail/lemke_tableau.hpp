@@ -47,7 +47,7 @@ public:
     Place place(int i) const;  ///< of z_i at the end; basic unknowns are `between`
 
     void solution(double* z) const;  ///< z at the end
-    void ray(double* y) const;       ///< direction of z along the final ray; unknowns at their upper bound have 0
+    void ray(double* y) const;       ///< direction of z along the final ray; only valid if no z is at its upper bound
 
 private:
     struct Step {

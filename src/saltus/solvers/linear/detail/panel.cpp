@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
-// Compiles each loop for several vector units and chooses at run time. The project is built without contraction to fused
-// multiply-adds (-ffp-contract=off), so all variants compute the same numbers.
+// Compiles each loop for several vector units and chooses at run time. The project is built without contraction to
+// fused multiply-adds (-ffp-contract=off), so all variants compute the same numbers.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define SALTUS_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -14,10 +14,10 @@ namespace {
 using namespace test;
 
 /// The definition, on the dense matrix.
-std::vector<double> sweep_by_hand(const FrictionProblem& p, std::vector<double> r, bool backwards) {
+std::vector<double> sweep_by_hand(const FrictionProblem& p, std::vector<double> r, SweepOrder order) {
     const Matrix W = to_dense(p.W);
     for (int k = 0; k < p.contacts(); ++k) {
-        const int a = backwards ? p.contacts() - 1 - k : k;
+        const int a = order == SweepOrder::backward ? p.contacts() - 1 - k : k;
         const Eigen::Index i = p.W.start[ix(a)], n = p.W.block_size(a);
         Vector others = to_eigen(r);
         others.segment(i, n).setZero();
@@ -51,12 +51,12 @@ TEST_P(Sweep, IsTheExactSolutionOfEachBlockInTurn) {
         sweeper.prepare(c.problem);
         Random random(seed);
         std::vector<double> r = to_vector(random.vector(static_cast<Eigen::Index>(c.r.size())));
-        for (const bool backwards : {false, true, false}) {
-            const std::vector<double> expected = sweep_by_hand(c.problem, r, backwards);
-            sweeper.sweep(c.problem, r, backwards);
+        for (const SweepOrder order : {SweepOrder::forward, SweepOrder::backward, SweepOrder::forward}) {
+            const std::vector<double> expected = sweep_by_hand(c.problem, r, order);
+            sweeper.sweep(c.problem, r, order);
             // The sums have another order: the difference is rounding, magnified by blocks of condition 10.
             EXPECT_LE((to_eigen(r) - to_eigen(expected)).norm(), 1e-12 * to_eigen(expected).norm())
-                << seed << (backwards ? " backwards" : "");
+                << seed << (order == SweepOrder::backward ? " backwards" : "");
         }
     }
 }
@@ -121,7 +121,7 @@ TEST(SweepsOfFrictionlessProblems, LowerTheEnergy) {
         std::vector<double> r(p.q.size(), 0.0);
         double before = energy(r);
         for (int k = 0; k < 10; ++k) {
-            sweeper.sweep(p, r, k % 2 == 1);
+            sweeper.sweep(p, r, k % 2 == 1 ? SweepOrder::backward : SweepOrder::forward);
             const double now = energy(r);
             EXPECT_LE(now, before + 1e-13 * std::abs(before)) << seed;
             before = now;

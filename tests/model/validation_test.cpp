@@ -11,6 +11,7 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/inspect.hpp"
 #include "support.hpp"
 
@@ -188,16 +189,15 @@ TEST(Validation, CoordinateNamedLikeAFunctionIsRefused) {
 }
 
 TEST(Validation, CyclicParameterIsRefused) {
-    EXPECT_EQ(
-        refusal(block("r = 0.5", R"(r = "2*d0")"
-                                 "\n"
-                                 R"(d0 = "J/m")")),
-        "block.toml:11:1: parameters define each other in a circle: J -> r -> d0 -> J; give one of them a number");
+    EXPECT_EQ(refusal(block("r = 0.5", R"(r = "2*d0")"
+                                       "\n"
+                                       R"(d0 = "J/m")")),
+              "block.toml:11:1: the definition of parameters is cyclic: J -> r -> d0 -> J; give one of them a number");
 }
 
 TEST(Validation, ParameterOfItselfIsRefused) {
     EXPECT_EQ(refusal(block("r = 0.5", R"(r = "r + 1")")),
-              "block.toml:12:1: parameters define each other in a circle: r -> r; give one of them a number");
+              "block.toml:12:1: the definition of parameters is cyclic: r -> r; give one of them a number");
 }
 
 TEST(Validation, InfiniteNumberIsRefused) {
@@ -634,7 +634,7 @@ TEST(ValidationOfNames, NonFiniteSetIsRefused) {
 
 TEST(ValidationOfNames, CycleThroughSetIsRefused) {
     EXPECT_EQ(refusal(block(), set({{"r", "J"}})),
-              "block.toml:11:1: parameters define each other in a circle: J -> r -> J; give one of them a number");
+              "block.toml:11:1: the definition of parameters is cyclic: J -> r -> J; give one of them a number");
 }
 
 TEST(ValidationOfNames, VelocityOfAParameterIsRefused) {

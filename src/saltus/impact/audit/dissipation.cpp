@@ -45,10 +45,10 @@ DissipationTest dissipation_test(const Restitution& r) {
         t.sentence = "there is no contact";
         return t;
     }
-    constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
+    constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // per row, of an eigenvalue
     const Matrix D = 0.5 * (r.delassus + r.delassus.transpose());
     const Spectrum spectrum = symmetric_spectrum(D);
-    const double zero = rounding * static_cast<double>(n) * spectrum.largest;
+    const double zero = rounding * static_cast<double>(n) * spectrum.largest;  // eigenvalues below it are zero
     t.condition =
         spectrum.smallest > zero ? spectrum.largest / spectrum.smallest : std::numeric_limits<double>::infinity();
     const double most = r.e.maxCoeff(), least = r.e.minCoeff();

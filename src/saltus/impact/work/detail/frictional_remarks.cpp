@@ -15,7 +15,10 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
+constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // relative, of a relative velocity
+
+/// χ = −Wᵀb counts as solved if its residual is <= this times the largest |χ|.
+constexpr double uniform_excitation_tolerance = 1e-10;
 
 /// Rows on which an impulse can act.
 std::vector<Index> acting_rows(const FrictionalCollision& c) {
@@ -56,7 +59,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
                   "impulse from outside");
     } else {
         const Vector b = least_squares(W.transpose(), -chi);
-        if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= 1e-10 * moving)
+        if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= uniform_excitation_tolerance * moving)
             add(RemarkKind::uniform_excitation,
                 "the obstacles move with one common velocity of the system: the contact work does not depend on how "
                 "the impulse is shared, and is the change of kinetic energy in the frame that moves with them");

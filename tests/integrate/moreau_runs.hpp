@@ -32,7 +32,7 @@ inline model::Model written(const std::string& text, const Settings& set = {}) {
 inline trajectory::Trajectory run(const model::Model& model, double t_end, const Moreau& method) {
     Options options;
     options.t_end = t_end;
-    return run_moreau(model, method, options);
+    return run_moreau(model, method, options).motion;
 }
 
 inline trajectory::Trajectory run(const model::Model& model, double t_end, double h, bool keep_arcs = false) {
@@ -47,7 +47,7 @@ inline trajectory::Trajectory event_driven(const model::Model& model, double t_e
     exact.keep_arcs = false;
     Options options;
     options.t_end = t_end;
-    return run_event_driven(model, exact, options);
+    return run_event_driven(model, exact, options).motion;
 }
 
 inline int count(const trajectory::Trajectory& motion, trajectory::EventKind kind) {

@@ -410,7 +410,7 @@ TEST(MoreauRun, EndsExactlyAndStartsWhereItIsTold) {
     Options options;
     options.t_end = 1.0;
     options.start = trajectory::State{0.5, {2.0}, {1.0}};
-    const Trajectory motion = run_moreau(ball, method, options);
+    const Trajectory motion = run_moreau(ball, method, options).motion;
     EXPECT_EQ(motion.start.t, 0.5);
     EXPECT_EQ(motion.start.q, std::vector<double>{2.0});
     EXPECT_EQ(motion.end.t, 1.0);
@@ -443,7 +443,7 @@ TEST(MoreauRun, IsInterruptedWithWhatThereIs) {
     double told = 0.0;
     options.interrupted = [&] { return ++asked == 8; };
     options.progress = [&](double t) { told = t; };
-    const Trajectory motion = run_moreau(ball, method, options);
+    const Trajectory motion = run_moreau(ball, method, options).motion;
     EXPECT_EQ(motion.status, Status::interrupted);
     EXPECT_EQ(asked, 8);
     EXPECT_NEAR(motion.end.t, 0.8, 2e-3);
@@ -495,7 +495,7 @@ TEST(MoreauRun, TakesForcesWhereThetaSays) {
         method.theta = theta;
         Options options;
         options.t_end = 1.0;
-        return std::abs(run_moreau(model, method, options).end.q[0] - std::cos(1.0));
+        return std::abs(run_moreau(model, method, options).motion.end.q[0] - std::cos(1.0));
     };
     EXPECT_NEAR(std::log2(error(0.5, 1e-2) / error(0.5, 5e-3)), 2.0, 0.05);
     EXPECT_NEAR(std::log2(error(1.0, 1e-2) / error(1.0, 5e-3)), 1.0, 0.05);
@@ -512,7 +512,7 @@ TEST(MoreauAdaptive, FollowsTheTolerance) {
         method.tolerance = tolerance;
         Options options;
         options.t_end = 1.0;
-        const Trajectory motion = run_moreau(beam, method, options);
+        const Trajectory motion = run_moreau(beam, method, options).motion;
         ASSERT_EQ(motion.status, Status::completed);
         EXPECT_EQ(motion.end.t, 1.0);
         const double error = std::abs(motion.end.q[2] - reference);
@@ -529,7 +529,7 @@ TEST(MoreauAdaptive, PassesImpacts) {
     method.tolerance = 1e-6;
     Options options;
     options.t_end = 5.0;
-    const Trajectory motion = run_moreau(shipped("bouncing-ball"), method, options);
+    const Trajectory motion = run_moreau(shipped("bouncing-ball"), method, options).motion;
     EXPECT_EQ(motion.status, Status::completed);
     EXPECT_NEAR(motion.end.q[0], 0.0, 0.05);
     EXPECT_NEAR(motion.end.u[0], 0.0, 1e-9);

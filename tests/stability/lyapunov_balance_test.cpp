@@ -32,12 +32,11 @@ Balanced balanced(const model::Model& m, double t_end, const integrate::Method& 
     integrate::Options options;
     options.t_end = t_end;
     options.start = std::move(start);
-    integrate::Recording recording;
-    options.recording = &recording;
+    integrate::RecordedMotion recorded = integrate::simulate_recorded(m, method, options);
     Balanced b;
-    b.motion = integrate::simulate(m, method, options);
+    b.motion = std::move(recorded.motion);
     EXPECT_EQ(test::status_of(b.motion), "completed") << b.motion.reason;
-    b.balance = lyapunov_balance(m, b.motion, recording);
+    b.balance = lyapunov_balance(m, b.motion, recorded.recording);
     return b;
 }
 

@@ -42,8 +42,6 @@ void write_results(const SimulateCommand& c, const io::ModelFile& file, const Tr
 Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, LyapunovBalance& balance) {
     const model::Model& m = loaded.model;
     integrate::Options options;
-    integrate::Recording recording;
-    if (c.balance || !c.common.out.empty()) options.recording = &recording;
     options.t_end = plan.t_end;
     options.energy = plan.energy;
     if (plan.restarted) options.start = plan.start;
@@ -51,8 +49,14 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     options.interrupted = interrupt_asked;
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
-    Trajectory t = integrate::simulate(m, plan.method, options);
-    if (options.recording != nullptr) balance = stability::lyapunov_balance(m, t, recording);
+    Trajectory t;
+    if (c.balance || !c.common.out.empty()) {
+        integrate::RecordedMotion recorded = integrate::simulate_recorded(m, plan.method, options);
+        balance = stability::lyapunov_balance(m, recorded.motion, recorded.recording);
+        t = std::move(recorded.motion);
+    } else {
+        t = integrate::simulate(m, plan.method, options);
+    }
     io::record_provenance(t, loaded, plan.method, options, c.restart);
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
     return t;

@@ -33,10 +33,8 @@ struct Moment {
         : dynamics(model, false, 1.0), change(dynamics, 1e-10), x(q) {
         x.insert(x.end(), u.begin(), u.end());
         x.push_back(0.0);
+        candidates = no_candidates(dynamics);
         candidates.closed = closed;
-        candidates.released.assign(dynamics.elements().size(), 0);
-        candidates.breaking.assign(dynamics.parts().size(), 0);
-        candidates.arrested = candidates.breaking;
     }
 };
 

@@ -2,8 +2,10 @@
 #include "saltus/integrate/simulate.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include "saltus/integrate/event/detail/event_driven.hpp"
+#include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/moreau/detail/moreau.hpp"
 #include "saltus/model/support.hpp"
 
@@ -11,24 +13,32 @@ namespace saltus::integrate {
 
 namespace {
 
-trajectory::Trajectory run(const model::Model& model, const EventDriven& method, const Options& options) {
-    return run_event_driven(model, method, options);
+RecordedMotion run(const model::Model& model, const EventDriven& method, const Options& options, Record record) {
+    return run_event_driven(model, method, options, record);
 }
-trajectory::Trajectory run(const model::Model& model, const Moreau& method, const Options& options) {
-    return run_moreau(model, method, options);
+RecordedMotion run(const model::Model& model, const Moreau& method, const Options& options, Record record) {
+    return run_moreau(model, method, options, record);
 }
-trajectory::Trajectory run(const model::Model& model, const Penalty& method, const Options& options) {
+RecordedMotion run(const model::Model& model, const Penalty& method, const Options& options, Record record) {
     model::refuse_unsupported(model, model::Analysis::penalty);
-    return run_penalty(model, method, options);
+    return run_penalty(model, method, options, record);
+}
+
+RecordedMotion timed(const model::Model& model, const Method& method, const Options& options, Record record) {
+    const auto start = std::chrono::steady_clock::now();
+    RecordedMotion out = std::visit([&](const auto& m) { return run(model, m, options, record); }, method);
+    out.motion.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return out;
 }
 
 }  // namespace
 
 trajectory::Trajectory simulate(const model::Model& model, const Method& method, const Options& options) {
-    const auto start = std::chrono::steady_clock::now();
-    trajectory::Trajectory out = std::visit([&](const auto& m) { return run(model, m, options); }, method);
-    out.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return out;
+    return std::move(timed(model, method, options, Record::no).motion);
+}
+
+RecordedMotion simulate_recorded(const model::Model& model, const Method& method, const Options& options) {
+    return timed(model, method, options, Record::yes);
 }
 
 }  // namespace saltus::integrate

@@ -10,54 +10,58 @@
 
 namespace saltus::integrate {
 
-struct Recording;
-
-/// Event-driven: smooth arcs to tolerance, events located, impacts and modes solved.
+/// Event-driven integration: smooth arcs to a tolerance, events located, impacts and modes solved for.
 struct EventDriven {
-    double rtol = 1e-9, atol = 1e-12;
-    bool implicit =
-        false;  ///< Radau instead of the explicit method, from the start; otherwise where it turns out stiff
-    bool keep_arcs = true;             ///< dense output; without it only events and the end
-    double contact_tolerance = 1e-10;  ///< residual of every contact problem
-    long max_events = 100000000;
+    double rtol = 1e-9;                ///< relative tolerance of the run, > 0
+    double atol = 1e-12;               ///< absolute tolerance of the run, in the units of the coordinates, > 0
+    bool implicit = false;             ///< Radau from the start; otherwise only if the motion turns out to be stiff
+    bool keep_arcs = true;             ///< keep dense output; without it only events and both ends are kept
+    double contact_tolerance = 1e-10;  ///< residual of every contact problem, relative
+    long max_events = 100000000;       ///< the run fails beyond it
 };
 
 /// Moreau's time-stepping.
 struct Moreau {
-    double h = 1e-3;
-    double theta = 0.5;     ///< 0.5: midpoint
-    bool implicit = false;  ///< forces, from the start; otherwise where they turn out stiff for constant steps
-    bool adaptive = false;
-    double tolerance = 1e-6;  ///< of adaptive steps
-    bool keep_arcs = true;
-    double contact_tolerance = 1e-10;
+    double h = 1e-3;                   ///< step size, in s; the largest one if adaptive
+    double theta = 0.5;                ///< point of evaluation within a step; 0.5: midpoint
+    bool implicit = false;             ///< implicit forces from the start; otherwise only if they are stiff for h
+    bool adaptive = false;             ///< choose the step size by an error estimate
+    double tolerance = 1e-6;           ///< of adaptive steps, relative to 1 + |x|
+    bool keep_arcs = true;             ///< as in EventDriven
+    double contact_tolerance = 1e-10;  ///< as in EventDriven
 };
 
-/// Contact forces k·penetration + d·rate from the model's [penalty], switching located, friction with the force at
-/// hand.
+/// Penalty method: the contact force is k·penetration + d·rate, with k and d of the model's [penalty]. Contact and
+/// separation are located as events. Friction acts under the force at hand.
 struct Penalty {
-    double rtol = 1e-9, atol = 1e-12;
-    bool implicit = false;
-    bool keep_arcs = true;
-    double stiffness = 1.0;  ///< factor on every k, for studies of convergence
+    double rtol = 1e-9, atol = 1e-12;  ///< as in EventDriven
+    bool implicit = false;             ///< as in EventDriven
+    bool keep_arcs = true;             ///< as in EventDriven
+    double stiffness = 1.0;            ///< factor on every k, for studies of convergence
 };
 
 using Method = std::variant<EventDriven, Moreau, Penalty>;
 
-/// What to do where an impact creates energy: say it, end the run, or go on with the nearest velocities that create
-/// none (event-driven alone).
-enum class EnergyRule { report, stop, repair };
+/// What to do if an impact creates energy.
+enum class EnergyRule {
+    report,  ///< warn
+    stop,    ///< end the run with Status::energy_created
+    repair,  ///< continue with the nearest velocities that create none; event-driven method only
+};
 
 struct Options {
-    double t_end = 1.0;
-    std::optional<trajectory::State> start;  ///< otherwise the model's initial state at t = 0
+    double t_end = 1.0;                      ///< end of the motion, in s
+    std::optional<trajectory::State> start;  ///< default: the model's initial state at t = 0
     EnergyRule energy = EnergyRule::report;
-    std::function<bool()> interrupted;       ///< asked now and then; true ends the run with what there is
-    std::function<void(double t)> progress;  ///< told now and then
-    Recording* recording = nullptr;          ///< filled by the event-driven methods, for derivatives
+    std::function<bool()> interrupted;       ///< called now and then; if it returns true, then the run ends there
+    std::function<void(double t)> progress;  ///< called now and then with the time that was reached
 };
 
 /// The motion of a model. Numerical failures are a status of the result.
 trajectory::Trajectory simulate(const model::Model& model, const Method& method, const Options& options);
+
+struct RecordedMotion;
+/// The same motion together with what derivatives and energy balances need of it (event/recording.hpp).
+RecordedMotion simulate_recorded(const model::Model& model, const Method& method, const Options& options);
 
 }  // namespace saltus::integrate

@@ -23,15 +23,20 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
                         const Options& options) {
     Sensitivity out;
     out.with_respect_to = with_respect_to;
-    integrate::Recording recording;
     integrate::Options run;
     run.t_end = options.t_end;
     run.interrupted = options.interrupted;
     run.progress = options.progress;
     const bool stepped = std::holds_alternative<integrate::Moreau>(options.method);
-    if (!stepped) run.recording = &recording;
     const auto start = std::chrono::steady_clock::now();
-    out.motion = integrate::simulate(model, options.method, run);
+    integrate::Recording recording;
+    if (stepped) {
+        out.motion = integrate::simulate(model, options.method, run);
+    } else {
+        integrate::RecordedMotion recorded = integrate::simulate_recorded(model, options.method, run);
+        out.motion = std::move(recorded.motion);
+        recording = std::move(recorded.recording);
+    }
     out.simulation_seconds = seconds_since(start);
     const auto refuse = [&](std::string why) {
         out.available = false;

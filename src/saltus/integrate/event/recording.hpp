@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <variant>
 #include <vector>
 
@@ -10,46 +9,56 @@
 #include "saltus/integrate/mode/mode.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/solvers/friction/friction.hpp"
+#include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::integrate {
 
+/// A smooth arc as it was integrated.
 struct RecordedArc {
     double t_begin = 0.0, t_end = 0.0;
-    SystemMode mode;
-    bool implicit = false;
+    SystemMode mode;                ///< at the start of the arc; directions of slip in planes turn during it
+    bool implicit = false;          ///< integrated by the implicit method
     std::vector<ode::Dense> steps;  ///< one after the other; the last may reach beyond t_end
 };
 
-/// An impact as it was solved: rows of the model in blocks with a law each.
+/// An impact as it was solved: rows of the model in blocks, with a law for each block.
 struct RecordedImpact {
-    bool jam = false;                                   ///< an impulse where no force exists
+    bool jam = false;                                   ///< an impulse where no force exists (Painlevé)
     bool repaired = false;                              ///< the velocities are not those of the law
     impact::ImpactLaw law = impact::ImpactLaw::newton;  ///< that all contacts followed
-    std::vector<int> rows, start, owner;                ///< start: blocks + 1
-    std::vector<solvers::Law> laws;
-    std::vector<double> e, Lambda, u_minus, u_plus;
-    std::vector<double> compression;  ///< Λ of the inelastic collision, where the law has one (Poisson, energy)
-    std::vector<char> held;           ///< blocks: Λ_N of Poisson's expansion is e times that of compression
+    std::vector<int> rows;                              ///< of the model
+    std::vector<int> start;                             ///< first row of each block, then the number of rows
+    std::vector<int> owner;                             ///< element of each block
+    std::vector<solvers::Law> laws;                     ///< of the blocks
+    std::vector<double> e, Lambda;                      ///< restitution and impulse of the rows; empty for a jam
+    std::vector<double> u_minus, u_plus;
+    std::vector<double> compression;  ///< Λ of the inelastic collision, if the law has one (Poisson, energy)
+    std::vector<char> held;           ///< per block: Λ_N of Poisson's expansion is e times that of compression
 };
 
 /// What happened between two arcs.
 struct RecordedChange {
     double t = 0.0;
-    double earlier = 0.0;  ///< by so much was `before`: an expression that jumps is to be seen on both sides
-    bool first = false;    ///< at the start of the motion, or made by the change before
-    bool unavoidable =
-        false;  ///< the mode just chosen could not hold: it ends where it began, and has no time of its own
+    /// Time from the stored state `before` to the change, in s, >= 0. It is positive where an expression of the model
+    /// jumps: the two states then lie on both sides of the jump.
+    double earlier = 0.0;
+    bool first = false;  ///< at the start of the motion, or right after an accumulation
+    /// The change has no time of its own: the mode just entered could not hold, or the change before it made a clutch
+    /// run backwards. Its time varies as that of the change before.
+    bool unavoidable = false;
     std::vector<Watch> found;  ///< quantities that came to zero
     SystemMode mode_before, mode_after;
-    std::vector<double> before, after;  ///< (q, u, …)
+    std::vector<double> before, after;  ///< states (q, u, …)
     std::vector<RecordedImpact> impacts;
-    std::vector<int> rest;                       ///< contacts in which impacts accumulate, here
-    double limit = 0.0;                          ///< of the accumulation
-    std::size_t events_from = 0, events_to = 0;  ///< of the trajectory
-    bool failed = false;
+    std::vector<int> rest;        ///< contacts in which impacts accumulate here
+    double limit = 0.0;           ///< time at which the accumulation ends
+    std::size_t events_from = 0;  ///< the events of the trajectory that belong to the change: from this number …
+    std::size_t events_to = 0;    ///< … to before this one
+    bool failed = false;          ///< the run ended here
 };
 
-/// What a step of time-stepping did to V = T + U: works of the step, by the impulses that act all through it.
+/// What one step of time-stepping did to V = T + U, in J. The works are those of impulses that act all through the
+/// step.
 struct StepWorks {
     double damping = 0.0, friction = 0.0, impact_friction = 0.0, impact_restitution = 0.0;  ///< taken out
     double applied = 0.0, driven = 0.0;                                                     ///< brought in
@@ -57,19 +66,30 @@ struct StepWorks {
 
 /// The end of a step of time-stepping, or the start of the motion.
 struct RecordedStep {
-    double t = 0.0, V = 0.0, size = 0.0;  ///< size: of T and U
+    double t = 0.0;
+    double V = 0.0;     ///< T + U, in J
+    double size = 0.0;  ///< of T and U, in J: what rounding is relative to
     StepWorks works{};
 };
 
 using RecordedPiece = std::variant<RecordedArc, RecordedChange>;
 
-/// A motion with everything that its derivatives need; filled by the event-driven methods. Of time-stepping, where
-/// events are not resolved, only what the steps did to the energy.
+/// A motion with everything that its derivatives need. The event-driven and the penalty method record arcs and changes.
+/// Time-stepping, which does not resolve events, records only what its steps did to the energy.
 struct Recording {
-    bool compliant = false;
-    double stiffness = 1.0;
+    bool compliant = false;             ///< penalty method
+    double stiffness = 1.0;             ///< factor on its springs
     std::vector<RecordedPiece> pieces;  ///< in order of time
     std::vector<RecordedStep> steps{};  ///< of time-stepping
+};
+
+/// Whether a run keeps a recording. A recording costs memory for every step.
+enum class Record { no, yes };
+
+/// A motion and its recording.
+struct RecordedMotion {
+    trajectory::Trajectory motion;
+    Recording recording;  ///< empty with Record::no
 };
 
 }  // namespace saltus::integrate

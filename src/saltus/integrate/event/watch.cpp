@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
@@ -14,15 +15,17 @@ namespace {
 
 using trajectory::ElementKind;
 
-/// Velocities and forces below this part of their scale at the start of an arc come from the event before it.
-constexpr double slip_start = 1e-8, violation = 1e-6, wrong_way = 1e-4;
-
 }  // namespace
 
 void Watcher::begin(double t, const double* x) {
+    collect_watches();
+    measure(t, x);
+}
+
+/// The quantities of the mode, and what their evaluation needs.
+void Watcher::collect_watches() {
     using What = Watch::What;
     watches_.clear();
-    violated_.clear();
     bool together = false;
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
@@ -63,7 +66,12 @@ void Watcher::begin(double t, const double* x) {
         needs_velocities_ =
             needs_velocities_ || w.what == What::slip || w.what == What::clutch || w.what == What::spring;
     }
-    // How large the quantities are, and which of them begin at zero.
+}
+
+/// How large the quantities are at the start of the arc, which of them start at zero, and which are violated.
+void Watcher::measure(double t, const double* x) {
+    using What = Watch::What;
+    violated_.clear();
     zero_.assign(watches_.size(), 0.0);
     leave_.assign(watches_.size(), 0.0);
     if (watches_.empty()) return;
@@ -80,13 +88,13 @@ void Watcher::begin(double t, const double* x) {
             case What::depth: scale = d_.position_scale(d_.elements()[ix(w.element)].rows.normal, x); break;
             case What::slip:
             case What::clutch: scale = velocity_scale(w, u); break;
-            default: scale = std::max(forces, 1e-300);
+            default: scale = std::max(forces, Thresholds::tiny);
         }
         const bool position = w.what == What::gap || w.what == What::depth;
-        // Gaps are functions of the state; forces come out of a linear system.
+        // Gaps and velocities are functions of the state. Forces come out of a linear system and are less accurate.
         const bool force = !position && w.what != What::slip && w.what != What::clutch;
-        zero_[k] = (force ? 1e-13 : 4 * std::numeric_limits<double>::epsilon()) * scale;
-        leave_[k] = (position ? 64.0 * std::numeric_limits<double>::epsilon() : 1e-11) * scale;
+        zero_[k] = (force ? Thresholds::force_noise : Thresholds::position_noise) * scale;
+        leave_[k] = (position ? Thresholds::position_leave : Thresholds::force_leave) * scale;
         const double s = position && w.what == What::gap
                              ? d_.terms().positions[ix(d_.elements()[ix(w.element)].rows.normal)]
                              : value(w);
@@ -94,11 +102,22 @@ void Watcher::begin(double t, const double* x) {
             zero_[k] = leave_[k] = 0.0;
             continue;
         }
-        if ((w.what == What::force || w.what == What::reserve) && s < -violation * scale)
+        if ((w.what == What::force || w.what == What::reserve) && s < -Thresholds::violated_force * scale)
             violated_.push_back({t, t, t, static_cast<int>(k)});
-        // A gap below zero has to come out of it.
-        w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <= (position ? 1e-9 : slip_start) * scale;
+        // A gap below zero starts at zero, too: it has to leave before it can close.
+        w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <=
+                           (position ? Thresholds::gap_at_start : Thresholds::value_at_start) * scale;
     }
+}
+
+bool made_by_an_impact(const std::vector<Watch>& found, Dynamics& d, double t, const double* x) {
+    return std::any_of(found.begin(), found.end(), [&](const Watch& w) {
+        if (w.what != Watch::What::clutch) return false;
+        d.evaluate_terms(t, x);
+        const int row = d.elements()[ix(w.element)].rows.normal;
+        const double scale = model::row_scale(d.model().layout().rows, d.terms().W, row, {x + d.size(), ix(d.size())});
+        return d.row_velocity(row) < -Thresholds::struck_clutch * scale;
+    });
 }
 
 double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const {
@@ -106,16 +125,18 @@ double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const 
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
 }
 
+/// How much is left until the redundant mode does not hold: the tolerance minus the largest relative acceleration that
+/// the best admissible reactions leave. Sets these reactions in the dynamics.
 double Watcher::hold_margin() {
     const SystemMode& mode = d_.mode();
     std::vector<char> closed(mode.elements.size()), undecided(mode.parts.size());
     for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = mode.elements[i].active ? 1 : 0;
     for (std::size_t k = 0; k < undecided.size(); ++k) undecided[k] = mode.parts[k].slips ? 0 : 1;
     std::vector<double> known(ix(d_.size()), 0.0);
-    hold_.collect(d_, mode, closed, undecided, known);  // known forces are in the free acceleration already
+    hold_.collect(d_, mode, closed, undecided, known);  // the free acceleration contains the known forces
     hold_.assemble(d_, mode, d_.free_acceleration());
     solvers::Automatic method;
-    method.tolerance = 1e-12;
+    method.tolerance = Thresholds::hold_residual;
     const bool again = solution_.r.size() == hold_.problem.q.size();
     solvers::solve(hold_.problem, method, workspace_, solution_,
                    again ? std::span<const double>(solution_.r) : std::span<const double>());
@@ -148,6 +169,7 @@ double Watcher::value(const Watch& w) {
     return 0.0;
 }
 
+/// All watched quantities at a time of the step. NaN if the motion cannot be evaluated there.
 const std::vector<double>& Watcher::sample(double t) {
     for (std::size_t k = 0; k < samples_; ++k)
         if (times_[k] == t) return values_[k];
@@ -193,7 +215,7 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
         search.start_counts = !w.starts_at_zero;
         search.leave = leave_[k];
         search.side = 1;
-        search.max_evaluations = 500;
+        search.max_evaluations = Thresholds::max_root_evaluations;
         const auto s = [&](double t) { return sample(t)[k]; };
         const ode::RootStatus status = ode::find_roots(s, a, b, search, roots_);
         unresolved = unresolved || !ode::usable(status);
@@ -208,19 +230,20 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
         if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
     if (found_.empty()) return found_;
     std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
-    // One event: what happens at the same time, and forces that are zero by then as far as rounding lets them be known.
-    const double first = found_.front().t, together = 1e-12 * std::max(1.0, std::abs(first));
+    // One event: zeros at the same time, and forces that are zero at that time up to rounding.
+    const double first = found_.front().t, together = Thresholds::simultaneous_time * std::max(1.0, std::abs(first));
     std::erase_if(found_, [&](const Found& f) {
         if (f.t <= first + together) return false;
         const Watch::What what = watches_[ix(f.watch)].what;
         const bool force = what == Watch::What::force || what == Watch::What::reserve;
-        return !force || !(sample(first)[ix(f.watch)] <= 64.0 * zero_[ix(f.watch)]);
+        return !force || !(sample(first)[ix(f.watch)] <= Thresholds::simultaneous_force * zero_[ix(f.watch)]);
     });
     return found_;
 }
 
-/// Slip that was to begin along its direction and goes the other way: other decisions at the same time were against it.
-/// Or its zero could not be resolved.
+/// Slip and clutches that run against their direction although no zero was found: slip that began at zero and was
+/// pushed back by other decisions of the same change, a clutch that an impact made run backwards, or a zero that could
+/// not be resolved.
 void Watcher::search_astray(const ode::Dense& step) {
     const double a = step.t_old(), b = step.t_new();
     for (std::size_t k = 0; k < watches_.size(); ++k) {
@@ -230,16 +253,16 @@ void Watcher::search_astray(const ode::Dense& step) {
         if (std::any_of(found_.begin(), found_.end(), same)) continue;
         step.evaluate(b, x_.data(), d_.state_size());
         d_.evaluate_terms(b, x_.data());
-        const double band = wrong_way * velocity_scale(w, {x_.data() + d_.size(), ix(d_.size())});
+        const double band = Thresholds::astray_speed * velocity_scale(w, {x_.data() + d_.size(), ix(d_.size())});
         if (!(sample(b)[k] < -band)) continue;
         if (sample(a)[k] <= -band) {
             found_.push_back({a, a, a, static_cast<int>(k), true});
             continue;
         }
         ode::RootSearch search;
-        search.zero = 0.01 * band;
+        search.zero = Thresholds::astray_accuracy * band;
         search.side = 1;
-        search.max_evaluations = 500;
+        search.max_evaluations = Thresholds::max_root_evaluations;
         const auto s = [&](double t) { return sample(t)[k] + band; };
         unresolved = unresolved || !ode::usable(ode::find_roots(s, a, b, search, roots_));
         for (const ode::Root& root : roots_) {

@@ -5,64 +5,76 @@
 
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/hold.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/ode/roots.hpp"
 
 namespace saltus::integrate {
 
-/// A quantity that is positive as long as the mode holds; its zero is an event.
+/// A quantity s(t) that is positive as long as the mode holds. Its zero is an event.
 struct Watch {
     enum class What {
-        gap,       ///< of an open contact
-        depth,     ///< of a contact with a spring
-        spring,    ///< force of its spring and damper, or minus that while they would pull
-        force,     ///< of a closed contact or a locked clutch
-        slip,      ///< velocity along the direction of slip
-        reserve,   ///< what sticking friction could still bear
-        reaction,  ///< of a constraint with slipping friction, by its sign
+        gap,       ///< gap of an open contact
+        depth,     ///< penetration of a contact with a spring
+        spring,    ///< force of its spring and damper; minus that force while they would pull
+        force,     ///< normal force of a closed contact, reaction of a locked clutch
+        slip,      ///< velocity of a slipping part along its direction of slip
+        reserve,   ///< how much the force of a sticking part can still grow (Dynamics::reserve)
+        reaction,  ///< reaction of a constraint with slipping friction, times its sign
         clutch,    ///< velocity of a free clutch
-        hold,      ///< all that holds together, where the reactions are not unique: 0 < as long as some are allowed
-        jump,      ///< of an expression: what it compares, `element` its number; found in recordings alone
+        hold,      ///< all closed contacts and sticking parts together, if their reactions are not unique: positive as
+                   ///< long as some admissible reactions hold them
+        jump,      ///< quantity that an expression of the model compares; only in recordings, `element` is its number
     };
     What what;
-    int element;
-    int part = -1;
-    /// It begins at zero, because of the event before: the zero does not count until it has left.
+    int element;    ///< number of the element; -1 for `hold`
+    int part = -1;  ///< number of the friction part, for `slip` and `reserve`
+    /// The quantity starts at zero because of the event before. Its zero does not count until it has left zero.
     bool starts_at_zero = false;
 };
 
-/// What to do about motions that keep to a jump.
+/// What to write instead of expressions that jump.
 inline constexpr const char* instead_of_jumps =
     "dry friction by sign or if is to be written as friction of a contact or as a slider";
 
+/// A zero of a watched quantity.
 struct Found {
-    double t, left, right;
-    int watch;
-    bool astray = false;  ///< a velocity that began at zero and has become negative by then
+    double t, left, right;  ///< the zero, and a window around it at whose ends the signs are certain
+    int watch;              ///< number in Watcher::watches()
+    bool astray = false;    ///< a velocity that began at zero and runs against its direction by then
 };
 
-/// Looks for the first zero of any watched quantity on a step. What is computed for one is kept for the others.
+/// Whether an event that was found is the work of the change of mode before it: some free clutch runs backwards at the
+/// state x. By itself the velocity of a free clutch stops at zero, so that an impact must have made it negative. One
+/// such event suffices: the change then takes place where the mode began, whatever else is zero there.
+bool made_by_an_impact(const std::vector<Watch>& found, Dynamics& dynamics, double t, const double* x);
+
+/// Looks for the first zero of any watched quantity on a step. All quantities at one time come from one evaluation.
 class Watcher {
 public:
     explicit Watcher(Dynamics& dynamics) : d_(dynamics) {}
 
-    /// The quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
+    /// Collects the quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
     void begin(double t, const double* x);
 
-    /// All zeros from + to − that come first, those within rounding of it together. Empty: the step is clean.
+    /// The first zero from + to −, with all others at the same time up to rounding. Empty: nothing happens on the step.
     const std::vector<Found>& search(const ode::Dense& step);
 
-    /// Forces that the mode would need at its start and that its laws do not allow: rows so nearly dependent that the
-    /// choice of the mode could not tell. Found at that time.
+    /// Forces that the mode needs at its start and that its laws do not allow, found at that time. They occur if rows
+    /// are so nearly dependent that the choice of the mode could not tell.
     const std::vector<Found>& violated() const { return violated_; }
 
     const std::vector<Watch>& watches() const { return watches_; }
-    bool unresolved = false;       ///< some search could not be completed
-    double hold_tolerance = 1e-9;  ///< of the acceleration that counts as holding, relative
-    /// Reactions that the laws allow, in place of the smallest ones, after Dynamics::evaluate in a redundant mode.
+    bool unresolved = false;  ///< some search was not completed: events may have been missed
+    /// A redundant mode holds if no relative acceleration exceeds this part of the acceleration scale.
+    double hold_tolerance = Thresholds::hold_acceleration;
+    /// Sets the reactions of the dynamics to admissible ones, in place of those of least norm. Call it after
+    /// Dynamics::evaluate in a redundant mode.
     void allowed_reactions() { hold_margin(); }
 
 private:
+    void collect_watches();
+    void measure(double t, const double* x);
     void search_astray(const ode::Dense& step);
     double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
@@ -71,12 +83,13 @@ private:
 
     Dynamics& d_;
     std::vector<Watch> watches_;
-    std::vector<double> zero_, leave_;  // noise of each quantity
+    std::vector<double> zero_;   // |s| <= zero_ is rounding
+    std::vector<double> leave_;  // s > leave_ has left zero
     bool needs_forces_ = false, needs_velocities_ = false;
     const ode::Dense* step_ = nullptr;
-    std::vector<double> times_, x_;
-    std::vector<std::vector<double>> values_;
-    std::size_t samples_ = 0;
+    std::vector<double> times_, x_;            // times at which the quantities are known on this step
+    std::vector<std::vector<double>> values_;  // all quantities at these times
+    std::size_t samples_ = 0;                  // how many of them belong to this step
     std::vector<ode::Root> roots_;
     std::vector<Found> found_, violated_;
     HoldProblem hold_;

@@ -60,9 +60,10 @@ void ActiveRows::assemble_dense(const model::Terms& terms, std::vector<double>& 
 void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
     const model::Pattern& W = layout_.rows;
     const auto n = ix(layout_.coordinates);
-    // Blocks that share a body of M.
+    // With few blocks D is full: the search for pairs without a body in common costs more than it saves.
+    constexpr int most_blocks_full = 16;
     const int blocks = this->blocks();
-    const bool all = blocks <= 16 || !by_bodies;
+    const bool all = blocks <= most_blocks_full || !by_bodies;
     if (!all) {
         of_body_.resize(n);
         for (std::vector<int>& list : of_body_) list.clear();

@@ -12,8 +12,8 @@
 
 namespace saltus::integrate {
 
-/// Blocks of rows of a model with a law each, and their Delassus matrix D = WᵀM⁻¹W. The same pattern of blocks costs no
-/// allocation.
+/// A set of rows of a model in blocks with a law each, and their Delassus matrix D = WᵀM⁻¹W: a contact problem of
+/// velocities. If it is filled again with the same pattern of blocks, then it allocates no memory.
 class ActiveRows {
 public:
     explicit ActiveRows(const model::Model& model);
@@ -24,27 +24,28 @@ public:
     int add_row(int row, const solvers::Law& law) { return add({&row, 1}, law); }
     int blocks() const { return static_cast<int>(problem.laws.size()); }
     int rows() const { return static_cast<int>(rows_.size()); }
-    std::span<const int> row_numbers() const { return rows_; }
+    std::span<const int> row_numbers() const { return rows_; }  ///< of the model
     int first_row(int block) const { return first_[static_cast<std::size_t>(block)]; }
     std::span<const int> first_rows() const { return first_; }  ///< of all blocks, then the number of rows
 
-    /// D from W and M of the terms. With many rows D is sparse: blocks without a coordinate in common through M are
-    /// absent.
+    /// Fills D from W and M of the terms. If there are many rows, then D is sparse: blocks that no body of M connects
+    /// are absent.
     void assemble(const model::Terms& terms, const model::MassFactor& mass) {
         assemble_columns(terms, true, [&](std::span<double> x, std::span<const int> bodies) { mass.solve(x, bodies); });
         assemble_matrix(terms, true);
     }
-    /// The same in parts: M⁻¹W, where `solve` is x ← M⁻¹x of an x that is zero but in the blocks of M given with it, or
-    /// not `by_bodies`, where another matrix in the place of M couples everything; D of it in full, row-major; and D of
-    /// it in the problem.
+    /// The same in steps, for another matrix in place of M. First M⁻¹W: `solve(x, bodies)` replaces x by M⁻¹x. With
+    /// `by_bodies`, x is zero outside of the given blocks of M; otherwise the matrix couples all coordinates.
     template <class Solve>
     void assemble_columns(const model::Terms& terms, bool by_bodies, Solve solve);
+    /// Then D as a full matrix, row-major, …
     void assemble_dense(const model::Terms& terms, std::vector<double>& D) const;
+    /// … or D in the problem.
     void assemble_matrix(const model::Terms& terms, bool by_bodies);
 
-    /// du = M⁻¹ W r of the last assembly.
+    /// du = M⁻¹ W r, with M⁻¹W of the last assembly.
     void velocity_change(std::span<const double> r, std::span<double> du) const;
-    /// Σ over the rows of W_row r, generalised forces.
+    /// Adds W r to the generalised forces f.
     void forces(const model::Terms& terms, std::span<const double> r, std::span<double> f) const;
 
     solvers::FrictionProblem problem;  ///< W is filled by assemble, q by the caller
@@ -54,13 +55,13 @@ private:
 
     const model::Layout& layout_;
     std::vector<int> rows_, first_{0};
-    std::vector<double> inverse_w_;          // M⁻¹ W, a column of n a row; zero outside of its coordinates
+    std::vector<double> inverse_w_;          // M⁻¹ W, n numbers for each row; zero outside of its coordinates
     std::vector<int> body_of_;               // block of M of each coordinate
     std::vector<std::vector<int>> bodies_;   // of each row of the model: blocks of M that it touches
     std::vector<std::vector<int>> touched_;  // of each row of the model: their coordinates
-    std::vector<int> filled_;                // rows whose columns are not zero
-    bool full_ = false;                      // all coordinates of the columns are
-    std::vector<std::vector<int>> of_body_;  // scratch: blocks at each of them
+    std::vector<int> filled_;                // rows whose columns are filled
+    bool full_ = false;                      // all coordinates of the columns can be different from zero
+    std::vector<std::vector<int>> of_body_;  // scratch: blocks of rows at each block of M
     std::vector<int> columns_;               // scratch
 };
 

@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/sets/contensou.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 using trajectory::ElementKind;
 
+/// Euclidean length.
 double norm(const double* x, int n) {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) sum += x[i] * x[i];
@@ -60,6 +62,7 @@ bool Dynamics::factorise_mass() {
     return factorised_;
 }
 
+/// Coefficients at a state, or at the initial state if x is null. Constant ones are evaluated only once.
 void Dynamics::update_coefficients(double t, const double* x) {
     if (!needs_coefficients_) return;
     std::span<const double> q = model_.q0, u = model_.u0;
@@ -101,12 +104,13 @@ void Dynamics::slip_gradient(const FrictionPart& part, const SlipDirection& dire
         gradient[0] = direction[0] >= 0.0 ? part.mu : -part.mu;
         return;
     }
-    // Along the velocity, or against it once it has turned round; along the given direction while it is nothing.
+    // The unit vector along the velocity; against it if slip has passed through zero and turned round; the direction of
+    // the mode if the velocity is too small to have one.
     const double speed = norm(gamma, part.size);
     double along = 0.0, d[3];
     for (int i = 0; i < part.size; ++i) along += gamma[i] * direction[ix(i)];
     for (int i = 0; i < part.size; ++i)
-        d[i] = speed > 1e-14 ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : direction[ix(i)];
+        d[i] = speed > Thresholds::direction_speed ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : direction[ix(i)];
     if (part.shape == FrictionPart::Shape::disk) {
         for (int i = 0; i < part.size; ++i) gradient[i] = part.mu * d[i];
     } else if (part.shape == FrictionPart::Shape::ellipse) {
@@ -139,7 +143,7 @@ SystemMode Dynamics::followed_mode() const {
         const FrictionPart& part = layout_.parts[k];
         if (!mode.parts[k].slips || part.size == 1) continue;
         const double speed = slip_speed(static_cast<int>(k));
-        if (speed > 1e-9)
+        if (speed > Thresholds::follow_speed)
             for (int i = 0; i < part.size; ++i) mode.parts[k].direction[ix(i)] = gamma_[ix(part.row + i)] / speed;
     }
     return mode;
@@ -169,7 +173,7 @@ bool Dynamics::nearly_singular(double t, const double* x) {
         mass_.solve(normal);
         mass_.solve(column);
         if (model::row_dot(W, terms_.W, e.rows.normal, column) <
-            0.05 * model::row_dot(W, terms_.W, e.rows.normal, normal))
+            Thresholds::near_painleve * model::row_dot(W, terms_.W, e.rows.normal, normal))
             return true;
     }
     return false;
@@ -184,22 +188,24 @@ double Dynamics::reserve(int part_number) const {
     switch (part.shape) {
         case FrictionPart::Shape::disk: return part.mu * load - norm(force, part.size);
         case FrictionPart::Shape::ellipse: {
-            // The ellipse's own measure, in units of force.
+            // Stretched by the ratio of the semi-axes, the ellipse becomes a disk with the larger one.
             const double larger = std::max(part.mu, part.mu_second);
-            const double a = part.mu > 0.0 ? force[0] * larger / part.mu : 1e300 * force[0];
-            const double b = part.mu_second > 0.0 ? force[1] * larger / part.mu_second : 1e300 * force[1];
+            const double a = part.mu > 0.0 ? force[0] * larger / part.mu : Thresholds::infinite_slope * force[0];
+            const double b =
+                part.mu_second > 0.0 ? force[1] * larger / part.mu_second : Thresholds::infinite_slope * force[1];
             return larger * load - std::hypot(a, b);
         }
         case FrictionPart::Shape::patch: {
-            // Distance to the boundary, outside; inside the factor by which the force could grow, in units of force.
-            double low = 0.0, high = 1e3;
+            // Bisection for the factor s at which s·λ_T reaches the boundary. The reserve (1 − 1/s) μ λ_N is zero on
+            // the boundary and negative outside.
+            double low = 0.0, high = Thresholds::max_patch_growth;
             if (norm(force, 3) == 0.0) return part.mu * load;
-            for (int k = 0; k < 60; ++k) {
+            for (int k = 0; k < Thresholds::patch_bisections; ++k) {
                 const double s = 0.5 * (low + high);
                 const double grown[3] = {s * force[0], s * force[1], s * force[2]};
                 (sets::Contensou(part.mu * load, part.radius).contains(grown, 0.0) ? low : high) = s;
             }
-            return (1.0 - 1.0 / std::max(low, 1e-6)) * part.mu * load;
+            return (1.0 - 1.0 / std::max(low, Thresholds::least_patch_growth)) * part.mu * load;
         }
     }
     return 0.0;
@@ -217,6 +223,7 @@ bool Dynamics::damped(int element) const {
     return coefficient(coefficients_, model_.contacts[ix(layout_.elements[ix(element)].rows.index)].penalty_d) != 0.0;
 }
 
+/// Collects the equations of the mode and finds whether they are dependent at this state.
 void Dynamics::settle(double t, const double* x) {
     equations_.clear();
     equation_element_.clear();
@@ -252,6 +259,8 @@ void Dynamics::settle(double t, const double* x) {
     redundant_ = row_rank(rows, redundancy_).rank < static_cast<int>(m);
 }
 
+/// Solves K λ = −(A M⁻¹ h + ζ) with K = A M⁻¹ F for the multipliers λ. The column of a normal whose friction slips is
+/// w_N − sign·W_T ∇σ: friction grows with the normal force.
 bool Dynamics::solve_equations() {
     const auto m = static_cast<int>(equations_.size());
     const model::Pattern& W = model_.layout().rows;
@@ -298,8 +307,8 @@ bool Dynamics::solve_equations() {
             least = std::min(least, std::abs(lu_.at(i, i)));
             most = std::max(most, std::abs(lu_.at(i, i)));
         }
-        degenerating_ = least < redundancy_ * redundancy_ * most;
-    } else {  // consistent equations more than once: the smallest multipliers
+        degenerating_ = least < redundancy_ * redundancy_ * most;  // K contains the angle of the rows squared
+    } else {  // consistent equations that are dependent: the multipliers of least norm
         Matrix K(m, m);
         for (int i = 0; i < m; ++i)
             for (int k = 0; k < m; ++k) K(i, k) = entry(i, k);
@@ -317,7 +326,7 @@ bool Dynamics::evaluate(double t, const double* x) {
     std::fill(load_.begin(), load_.end(), 0.0);
     std::copy(terms_.h.begin(), terms_.h.end(), free_.begin());
     const model::Pattern& W = model_.layout().rows;
-    // Forces known from the state: springs of contacts, and friction under a known load that slips.
+    // Forces that the state determines: springs of contacts, and slipping friction under a known load.
     const auto apply = [&](int row, double value) {
         lambda_[ix(row)] = value;
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
@@ -375,7 +384,8 @@ bool Dynamics::derivative(double t, const double* x, double* dx) {
     if (!evaluate(t, x)) return false;
     std::copy_n(x + n_, n_, dx);
     std::copy_n(acceleration_.begin(), n_, dx + n_);
-    // Power of applied forces, damping and reactions: what changes kinetic and potential energy.
+    // Power of applied forces, damping and reactions, which changes T + U. A reaction does work on the system with
+    // γ − χ = Wᵀu; the rest, −λχ, is the work of the moving obstacle.
     double power = 0.0;
     if (model_.layout().powered) {
         const model::Energy e = energy(t, x);
@@ -439,7 +449,7 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
                                           const Matrix& velocity, const Matrix& coefficient_derivative) const {
     Matrix out = Matrix::Zero(part.size, velocity.cols());
     const model::Friction& f = *friction_of(model_, layout_.elements[ix(part.element)].rows);
-    // δ∇σ = ∂∇σ/∂μ δμ + ∇²σ δγ
+    // δ∇σ = ∂∇σ/∂μ δμ + ∇²σ δγ. For a disk σ = μ|γ|: ∇σ = μ γ/|γ|, ∇²σ = μ (I − d dᵀ)/|γ| with d = γ/|γ|.
     double gradient[3];
     slip_gradient(part, direction, gamma, gradient);
     const auto mu_derivative = [&](model::Coefficient c) -> Eigen::RowVectorXd {
@@ -448,7 +458,7 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
     };
     const double speed = norm(gamma, part.size), sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
     if (part.shape == FrictionPart::Shape::disk) {
-        // μ, or μ·radius of drilling and rolling; the direction is that of the bound 1
+        // The bound is μ, or μ·radius for drilling and rolling. `gradient` becomes that of the bound 1.
         Eigen::RowVectorXd bound = mu_derivative(f.mu[0]);
         if (f.law == model::FrictionLaw::rolling && part.row > f.first_row) {
             const model::Coefficient radius = f.radius[part.size == 1 ? 0 : 1];
@@ -460,14 +470,14 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         slip_gradient(unit, direction, gamma, gradient);
         if (part.mu == 0.0 && part.size == 1) gradient[0] = gamma[0] < 0.0 ? -1.0 : 1.0;
         for (int i = 0; i < part.size; ++i) out.row(i) = gradient[i] * bound;
-        if (part.size == 1 || speed <= 1e-14) return out;
+        if (part.size == 1 || speed <= Thresholds::direction_speed) return out;
         for (int i = 0; i < 2; ++i)
             for (int j = 0; j < 2; ++j)
                 out.row(i) +=
                     sign * part.mu / speed * ((i == j ? 1.0 : 0.0) - gradient[i] * gradient[j]) * velocity.row(j);
         return out;
     }
-    if (speed <= 1e-14) return out;
+    if (speed <= Thresholds::direction_speed) return out;
     if (part.shape == FrictionPart::Shape::ellipse) {
         // σ = ‖A γ‖, ∇σ = A²γ/σ
         const double a[2] = {part.mu, part.mu_second}, *g = gamma;
@@ -487,8 +497,8 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         }
         return out;
     }
-    // The patch; ∇σ is the same for all lengths of γ, so the velocity itself will do. μ scales it, and the radius R
-    // comes in as σ(v, Rω).
+    // The patch: σ is homogeneous of degree 1, so that ∇σ does not depend on the length of γ. μ is a factor, and the
+    // radius R enters as σ(v, Rω).
     double hessian[9];
     const sets::Contensou body(part.mu, part.radius);
     body.furthest_derivative({gamma, 3}, hessian);
@@ -525,7 +535,7 @@ bool Dynamics::project(double t, double* x) {
     if (velocities.empty()) return true;
     const model::Pattern& W = model_.layout().rows;
     const auto n = ix(n_);
-    // The shortest way in the metric of M: δ = −M⁻¹ Aᵀ (A M⁻¹ Aᵀ)⁺ defect.
+    // The shortest way in the metric of M. Minimise ½ δᵀMδ subject to A δ = −defect: δ = −M⁻¹Aᵀ (A M⁻¹Aᵀ)⁺ defect.
     const auto correct = [&](const std::vector<int>& rows, const Vector& defect, double* target) {
         const auto m = static_cast<Eigen::Index>(rows.size());
         Matrix columns(n_, m), D(m, m);
@@ -550,19 +560,19 @@ bool Dynamics::project(double t, double* x) {
     };
     evaluate_terms(t, x);
     if (!factorise_mass()) return false;
-    for (int round = 0; round < 8 && !positions.empty(); ++round) {
+    for (int round = 0; round < Thresholds::max_projection_rounds && !positions.empty(); ++round) {
         const Vector defect = defect_of(positions, [&](int row) { return terms_.positions[ix(row)]; });
         double worst = 0.0;
         for (std::size_t k = 0; k < positions.size(); ++k)
             worst = std::max(worst, std::abs(defect(static_cast<Eigen::Index>(k))) / position_scale(positions[k], x));
-        if (worst <= 4e-16) break;
-        if (round == 7 && worst > 1e-10) return false;
+        if (worst <= Thresholds::projected) break;
+        if (round == Thresholds::max_projection_rounds - 1 && worst > Thresholds::projection_failure) return false;
         correct(positions, defect, x);
         evaluate_terms(t, x);
         if (!factorise_mass()) return false;
-        if (worst < 1e-14) break;
+        if (worst < Thresholds::nearly_projected) break;
     }
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < Thresholds::velocity_projection_rounds; ++round) {
         const Vector defect = defect_of(velocities, [&](int row) { return gamma_[ix(row)]; });
         if (defect.cwiseAbs().maxCoeff() == 0.0) break;
         correct(velocities, defect, x + n_);

@@ -2,6 +2,7 @@
 #include "saltus/integrate/mode/hold.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "saltus/base/index.hpp"
 #include "saltus/model/model.hpp"
@@ -20,7 +21,13 @@ Law plain(LawKind kind) {
     return law;
 }
 
-/// The law of a normal row with the undecided parts of its friction behind it: sliding, drilling, rolling.
+std::vector<int> rows_of(const FrictionPart& part) {
+    std::vector<int> rows;
+    for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
+    return rows;
+}
+
+/// The law of a normal row followed by the undecided parts of its friction: sliding, drilling, rolling.
 Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
     Law law = plain(LawKind::unilateral);
     if (parts.empty()) return law;
@@ -56,13 +63,7 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
             force[ix(W.column[ix(e)])] += value * d.terms().W[ix(e)];
     };
-    const auto put = [&](const Block& block, const Law& law) {
-        blocks.push_back(block);
-        problem.laws.push_back(law);
-    };
-    const auto part_rows = [&](int k, std::vector<int>& rows) {
-        for (int r = 0; r < d.parts()[ix(k)].size; ++r) rows.push_back(d.parts()[ix(k)].row + r);
-    };
+    // Friction under a load that is known: slip is a force, undecided parts are sliders with a constant bound.
     const auto under_load = [&](int element, double load) {
         for (const int k : d.elements()[ix(element)].part_numbers()) {
             const FrictionPart& part = d.parts()[ix(k)];
@@ -71,52 +72,66 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
                 d.slip_gradient(part, mode.parts[ix(k)].direction, d.slip_velocity(k), gradient);
                 for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
             } else if (undecided[ix(k)] != 0) {
-                Block block{element, {}, {k}, false};
-                part_rows(k, block.rows);
                 Law law = plain(LawKind::slider);
                 law.bound = part.mu * std::max(0.0, load);
-                put(block, law);
+                blocks.push_back({element, rows_of(part), {k}, false});
+                problem.laws.push_back(law);
             }
         }
     };
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
-        const ElementLayout& e = d.elements()[i];
+        const ElementRows& rows = d.elements()[i].rows;
         const int element = static_cast<int>(i);
-        Block block{element, {e.rows.normal}, {}, true};
-        switch (e.rows.kind) {
+        const auto put_normal = [&](LawKind kind) {
+            blocks.push_back({element, {rows.normal}, {}, true});
+            problem.laws.push_back(plain(kind));
+        };
+        switch (rows.kind) {
             case ElementKind::contact:
                 if (closed[i] == 0) break;
                 if (d.compliant()) {
                     const double load = d.penalty_force(element, mode.elements[i]);
-                    apply(e.rows.normal, load);
+                    apply(rows.normal, load);
                     under_load(element, load);
-                    break;
-                }
-                for (const int k : e.part_numbers())
-                    if (undecided[ix(k)] != 0) block.parts.push_back(k);
-                // The laws have sliding first, and of two parts the larger one.
-                if (block.parts.size() == 2)
-                    std::stable_sort(block.parts.begin(), block.parts.end(),
-                                     [&](int a, int b) { return d.parts()[ix(a)].size > d.parts()[ix(b)].size; });
-                {
-                    std::vector<const FrictionPart*> list;
-                    for (const int k : block.parts) {
-                        list.push_back(&d.parts()[ix(k)]);
-                        part_rows(k, block.rows);
-                    }
-                    put(block, law_of_parts(list));
+                } else {
+                    collect_contact(d, undecided, element);
                 }
                 break;
-            case ElementKind::constraint: put(block, plain(LawKind::bilateral)); break;
+            case ElementKind::constraint: put_normal(LawKind::bilateral); break;
             case ElementKind::slider:
-                under_load(element, coefficient(d.coefficients(), d.model().sliders[ix(e.rows.index)].normal_force));
+                under_load(element, coefficient(d.coefficients(), d.model().sliders[ix(rows.index)].normal_force));
                 break;
             case ElementKind::clutch:
-                if (closed[i] != 0) put(block, plain(LawKind::unilateral));
+                if (closed[i] != 0) put_normal(LawKind::unilateral);
                 break;
         }
     }
-    // Friction on constraints: bounded by the reaction, whose row is known by now.
+    collect_friction_of_constraints(d, undecided);
+    number_rows();
+}
+
+/// A rigid contact: its normal and the undecided parts of its friction, as one block. The laws have sliding first, and
+/// of two parts the larger one.
+void HoldProblem::collect_contact(const Dynamics& d, const std::vector<char>& undecided, int element) {
+    const ElementLayout& e = d.elements()[ix(element)];
+    Block block{element, {e.rows.normal}, {}, true};
+    for (const int k : e.part_numbers())
+        if (undecided[ix(k)] != 0) block.parts.push_back(k);
+    if (block.parts.size() == 2)
+        std::stable_sort(block.parts.begin(), block.parts.end(),
+                         [&](int a, int b) { return d.parts()[ix(a)].size > d.parts()[ix(b)].size; });
+    std::vector<const FrictionPart*> list;
+    for (const int k : block.parts) {
+        list.push_back(&d.parts()[ix(k)]);
+        const std::vector<int> rows = rows_of(d.parts()[ix(k)]);
+        block.rows.insert(block.rows.end(), rows.begin(), rows.end());
+    }
+    blocks.push_back(std::move(block));
+    problem.laws.push_back(law_of_parts(list));
+}
+
+/// Friction on constraints is bounded by the reaction, |λ_T| <= μ|ν|. The row of ν is known once all other blocks are.
+void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::vector<char>& undecided) {
     int count = 0;
     std::vector<int> first;
     for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
@@ -126,14 +141,16 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
         if (e.rows.kind != ElementKind::constraint) continue;
         for (const int k : e.part_numbers()) {
             if (undecided[ix(k)] == 0) continue;
-            Block block{element, {}, {k}, false};
-            part_rows(k, block.rows);
             Law law = plain(LawKind::scaled_slider);
             law.mu = d.parts()[ix(k)].mu;
             law.row = first[b];
-            put(block, law);
+            blocks.push_back({element, rows_of(d.parts()[ix(k)]), {k}, false});
+            problem.laws.push_back(law);
         }
     }
+}
+
+void HoldProblem::number_rows() {
     rows_.clear();
     sizes_.clear();
     first_.clear();

@@ -7,25 +7,27 @@
 
 namespace saltus::integrate {
 
-/// The acceleration-level contact problem: v = γ̇ and r = λ of everything that may hold, under the laws of contact,
+/// The contact problem of the accelerations: γ̇ = v and λ = r of everything that may hold, under the contact laws,
 ///     v = D r + q,   D = A M⁻¹ F,   q = A M⁻¹ h + ζ,
-/// where the forces of what slips are in F. Its solution says what holds; where the equations of a mode are redundant,
-/// it also gives reactions that the laws allow, which the smallest multipliers need not be.
+/// with the forces of what slips in F. Its solution says what holds: ModeChange reads the next mode out of it. If the
+/// equations of a mode are redundant, then it also gives admissible reactions, which those of least norm need not be.
 class HoldProblem {
 public:
+    /// A block of rows under one law.
     struct Block {
-        int element;
+        int element;             ///< that it belongs to
         std::vector<int> rows;   ///< of the model
-        std::vector<int> parts;  ///< undecided ones, in the order of their rows
-        bool normal;             ///< the first row is the element's normal
+        std::vector<int> parts;  ///< undecided friction parts, in the order of their rows
+        bool normal;             ///< the first row is the normal of the element
     };
 
-    /// Contacts and clutches with `closed`, constraints and sliders; friction of parts with `undecided` is free to
-    /// stick, that of the others slips or not as in `mode`. Known forces are added to `force`, generalised forces at
-    /// the state of the last evaluate_terms.
+    /// Collects the blocks: all constraints, contacts and clutches with `closed`, and friction parts with `undecided`,
+    /// which are free to stick. Friction parts that slip in `mode` are forces. Forces that are known (of springs, of
+    /// slip under a known load) are added to `force`, generalised forces at the state of the last evaluate_terms.
     void collect(const Dynamics& dynamics, const SystemMode& mode, const std::vector<char>& closed,
                  const std::vector<char>& undecided, std::span<double> force);
-    /// D and q at that state and in that mode, `free` the acceleration without the reactions of the problem.
+    /// Fills D and q of the problem at that state and in that mode. `free` is the acceleration without the reactions of
+    /// the problem.
     void assemble(const Dynamics& dynamics, const SystemMode& mode, std::span<const double> free);
 
     int first_row(std::size_t block) const { return first_[block]; }
@@ -35,6 +37,10 @@ public:
     solvers::FrictionProblem problem;
 
 private:
+    void collect_contact(const Dynamics& dynamics, const std::vector<char>& undecided, int element);
+    void collect_friction_of_constraints(const Dynamics& dynamics, const std::vector<char>& undecided);
+    void number_rows();
+
     std::vector<int> rows_, first_, sizes_;
 };
 

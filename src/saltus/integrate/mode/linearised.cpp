@@ -15,7 +15,7 @@ namespace {
 using model::Function;
 using trajectory::ElementKind;
 
-/// A row of a sparse matrix times so many of the k directions, whose numbers of one column lie side by side.
+/// Product of a sparse row with `count` of the k directions. The k numbers of one column lie side by side in memory.
 template <int count>
 void row_times(std::span<const double> values, const int* columns, const double* directions, Eigen::Index k,
                double* to) {
@@ -75,7 +75,8 @@ void Linearised::switch_derivatives(double t, const double* x, Matrix& out) {
     jacobians_->switch_derivatives(model::at(d_.model(), t, {x, n}, {x + n, n}), out);
 }
 
-/// Forces that follow the state at a given load: their own derivatives, and that of the load where it is known.
+/// Derivatives of the forces that follow the state: springs, and slip with the load as it is. If the load is known from
+/// the state (spring, slider), then its derivative is included: δ(−load·∇σ) = −load·δ∇σ − ∇σ·δload.
 void Linearised::collect_following() {
     following_.clear();
     const SystemMode& mode = d_.mode();
@@ -126,7 +127,7 @@ bool Linearised::evaluate(double t, const double* x) {
             residual_.row(W.column[ix(e)]) += d_.terms().W[ix(e)] * f.change;
     }
 
-    // M δu̇ − F δλ = δR,  A δu̇ = −δ(A u̇ + ζ) with u̇ held
+    // M δu̇ − F δλ = δR,  A δu̇ = −δ(A u̇ + ζ), where δR and δ(A u̇ + ζ) hold u̇ and λ fixed.
     acceleration_ = residual_;
     for (int c = 0; c < columns_; ++c) d_.mass().solve({acceleration_.col(c).data(), ix(n)});
     const std::vector<int>& rows = d_.equation_rows();
@@ -184,7 +185,8 @@ bool Linearised::prepare(double t, const double* x) {
     held_t_ = t;
     held_x_.assign(x, x + 2 * d_.size());
     residual_fetched_ = false;
-    // Slip along a line turns with nothing, and coefficients may depend on nothing that is asked for.
+    // Derivatives are gathered only if something depends on them: slip along a line does not turn, and coefficients may
+    // be constant.
     bool springs = false, slips = false, turns = false;
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];

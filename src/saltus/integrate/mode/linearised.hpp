@@ -10,46 +10,51 @@
 namespace saltus::integrate {
 
 /// Exact derivatives of the accelerations and reactions of a Dynamics in its mode, with respect to t, q, u and
-/// independent parameters of the model. Differentiates
+/// parameters of the model. It differentiates
 ///     M u̇ = h + F λ,   A u̇ + ζ = 0
-/// with the forces of slip and of springs following the state.
+/// with the forces of slip and of springs following the state. With R = h + Fλ − M u̇, C = M⁻¹F and K = A C:
+///     δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(A u̇ + ζ),   δλ = −K⁻¹ (A M⁻¹ δR + δ(A u̇ + ζ)),
+/// where δR and δ(A u̇ + ζ) are taken with u̇ and λ held.
 class Linearised {
 public:
-    /// By t, q, u and all parameters, or these.
+    /// With respect to t, q, u and all parameters, or the given ones. Keeps a reference to the dynamics.
     explicit Linearised(Dynamics& dynamics);
     Linearised(Dynamics& dynamics, std::vector<int> parameters);
 
-    /// Whether the system gives derivatives; they are made when they are first asked for.
+    /// Whether the system gives derivatives. They are compiled at the first call.
     bool available();
     int columns() const { return columns_; }  ///< 1 + 2n + parameters, in the order t, q, u, p
 
-    /// At a state; false where the motion itself cannot be evaluated there. Evaluates the dynamics too.
+    /// Derivatives at a state, as matrices. False if the motion itself cannot be evaluated there. Also evaluates the
+    /// dynamics.
     bool evaluate(double t, const double* x);
 
     const Matrix& acceleration() const { return acceleration_; }  ///< ∂u̇, n × columns
     const Matrix& reactions() const { return reactions_; }        ///< ∂λ, rows of the model × columns
 
-    /// The same ∂u̇ as a linear map, without its matrix: what sparse systems of many coordinates need.
+    /// Prepares the same ∂u̇ as a linear map, without its matrix, for sparse systems of many coordinates. False as
+    /// above.
     bool prepare(double t, const double* x);
-    /// Which of the first `count` columns of ∂u̇ are not plainly zero.
+    /// After prepare: which of the first `count` columns of ∂u̇ can be different from zero.
     void touched(int count, std::vector<char>& columns);
-    /// rates = ∂u̇ · directions; one direction a row (k × columns), one acceleration a row (k × n).
+    /// After prepare: rates = ∂u̇ · directions; one direction a row (k × columns), one acceleration a row (k × n).
     void along(const Matrix& directions, Matrix& rates);
-    /// gradient = ∂u̇ᵀ · y; `y` of n, `gradient` of all columns.
+    /// After prepare: gradient = ∂u̇ᵀ · y; `y` has n components, `gradient` all columns.
     void against(const Vector& y, Vector& gradient);
 
-    /// ∂ of one of the system's functions in full, rows × columns; a and λ as in model::Jacobians.
+    /// Derivative of one function of the system as a full matrix, rows × columns; a and λ as in model::Jacobians.
     void gather(model::Function f, double t, const double* x, std::span<const double> a, std::span<const double> lambda,
                 Matrix& out);
 
-    /// Where expressions jump or have a kink (model::Jacobians): how many functions, their values, derivatives in full.
+    /// Quantities that expressions of the model compare, at whose zeros they jump or have a kink (model::Jacobians):
+    /// their number, whether all of them are known, their values and derivatives.
     int switches() { return available() ? jacobians_->switches() : 0; }
     bool all_switches() { return available() && jacobians_->all_switches(); }
     void switches(double t, const double* x, std::span<double> values);
     void switch_derivatives(double t, const double* x, Matrix& out);
 
 private:
-    /// A force that follows the state: the row it acts on, and its derivative.
+    /// A force that follows the state (of a spring or of slip): the row that it acts on, and its derivative.
     struct Following {
         int row;
         Eigen::RowVectorXd change;

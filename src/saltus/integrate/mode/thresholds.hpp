@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <limits>
 
 namespace saltus::integrate {
@@ -15,17 +16,19 @@ namespace saltus::integrate {
 /// A number without a unit is a ratio to such a scale.
 struct Thresholds {
     static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    /// Replaces a zero in a denominator or in a scale. Smaller than every quantity of a model, so that it never decides.
+    /// Replaces a zero in a denominator or in a scale. Smaller than every quantity of a model, so that it never
+    /// decides.
     static constexpr double tiny = 1e-300;
 
-    // --- which contacts are closed when a mode ends (Run::possible_contacts) ---
+    // --- which contacts are closed when a mode ends (EventRun::possible_contacts) ---
 
     /// A rigid contact counts as closed if gap <= closed_gap · length scale (and it does not open). Too small: contacts
     /// that touch by the initial conditions are missed. Too large: contacts close at a distance, and the projection
     /// moves the body.
     static constexpr double closed_gap = 1e-10;
     /// … and if its normal velocity <= opening_speed, in m/s. Also for clutches: they can lock if their velocity is not
-    /// above it. Too small: a contact that rests with a rounding error is left out. Too large: slow lift-offs are undone.
+    /// above it. Too small: a contact that rests with a rounding error is left out. Too large: slow lift-offs are
+    /// undone.
     static constexpr double opening_speed = 1e-9;
     /// A contact with a spring (penalty method) is pressed if gap < −pressed_gap · length scale, whatever its velocity.
     /// Larger than the rounding error of a gap.
@@ -34,7 +37,7 @@ struct Thresholds {
     /// rounding, so that the gap there is not exactly zero.
     static constexpr double touched_gap = 1e-12;
 
-    // --- impacts (ModeChange::strike, Run::strike) ---
+    // --- impacts (ModeChange::strike, EventRun::strike) ---
 
     /// A contact that was closed takes part in an impact as the cause if γ_N < −closed_approach_speed, in m/s.
     /// Velocities in closed contacts are zero up to rounding and projection. Too small: rounding causes impacts without
@@ -44,11 +47,11 @@ struct Thresholds {
     static constexpr double open_approach_speed = 1e-14;
     /// The impact problem is first solved to this part of the contact tolerance: errors of impacts add up.
     static constexpr double impact_tolerance_ratio = 1e-2;
-    /// A contact problem whose solver did not converge is accepted if its residual < usable_residual. Too small: runs end
-    /// for nothing. Too large: the reactions violate the contact law visibly.
+    /// A contact problem whose solver did not converge is accepted if its residual < usable_residual. Too small: runs
+    /// end for nothing. Too large: the reactions violate the contact law visibly.
     static constexpr double usable_residual = 1e-6;
-    /// After an impact a contact is open if γ_N⁺ > separation_ratio · (largest approach speed). Too small: rounding opens
-    /// contacts that rest. Too large: small rebounds are lost.
+    /// After an impact a contact is open if γ_N⁺ > separation_ratio · (largest approach speed). Too small: rounding
+    /// opens contacts that rest. Too large: small rebounds are lost.
     static constexpr double separation_ratio = 1e-9;
     /// When contacts jam without a collision (Painlevé), velocities |γ| < jam_zero_velocity, in m/s, count as zero: the
     /// impulse acts through contacts at rest.
@@ -56,7 +59,8 @@ struct Thresholds {
     /// Friction coefficients are multiplied by these factors, one after the other, until the jam has a solution. At the
     /// edge of the Painlevé region, where the force grows without bound, the impulse exists only for slightly larger μ.
     static constexpr double jam_friction_factors[] = {1.0, 1.0 + 1e-6, 1.001, 1.06};
-    /// A clutch that is free has been made to run backwards by an impact if its velocity < −struck_clutch · speed scale.
+    /// A clutch that is free has been made to run backwards by an impact if its velocity < −struck_clutch · speed
+    /// scale.
     static constexpr double struck_clutch = 1e-8;
 
     // --- stick or slip (stick_slip.cpp) ---
@@ -82,10 +86,11 @@ struct Thresholds {
     /// Slip in a plane that the integrator cannot follow has come to rest if |γ_T| <= stalled_slip · speed scale: its
     /// direction turns ever faster there.
     static constexpr double stalled_slip = 1e-8;
-    /// … and if the arc has lasted longer than young_arc · (time since the start). A younger arc has just begun to slip.
+    /// … and if the arc has lasted longer than young_arc · (time since the start). A younger arc has just begun to
+    /// slip.
     static constexpr double young_arc = 1e-6;
 
-    // --- what was decided must hold (Run::contradicted) ---
+    // --- what was decided must hold (EventRun::contradicted) ---
 
     /// A contact that was released must not approach, and a part that broke loose must not be pushed back: the decision
     /// is undone if γ̇ < −decision_acceleration · decision_scale · (largest acceleration so far). Too small: rounding
@@ -113,8 +118,8 @@ struct Thresholds {
     static constexpr double gap_at_start = 1e-9;
     /// The same for velocities and forces: |s| <= value_at_start · scale. Larger than the error of the contact solver.
     static constexpr double value_at_start = 1e-8;
-    /// A force or reserve below −violated_force · (largest force) at the start of an arc violates its law: the mode ends
-    /// at once. Too small: the error of the contact solver ends modes. Too large: contacts pull.
+    /// A force or reserve below −violated_force · (largest force) at the start of an arc violates its law: the mode
+    /// ends at once. Too small: the error of the contact solver ends modes. Too large: contacts pull.
     static constexpr double violated_force = 1e-6;
     /// Slip, or a free clutch, that runs against its direction by more than astray_speed · speed scale has gone astray:
     /// other decisions at the same time were against it.
@@ -134,7 +139,7 @@ struct Thresholds {
     static constexpr double hold_acceleration = 1e-9;
     static constexpr double hold_acceleration_growth = 10.0;
 
-    // --- redundant equations (Dynamics, Run::coarsen) ---
+    // --- redundant equations (Dynamics, EventRun::coarsen) ---
 
     /// Rows whose angle is below least_redundancy, in rad, are dependent. The matrix K = A M⁻¹ F contains the angle
     /// squared: 1e-14 is the smallest that can be told from rounding. Too small: K is singular. Too large: independent
@@ -147,18 +152,18 @@ struct Thresholds {
     /// It does not grow beyond this angle, in rad, because steps are short.
     static constexpr double most_redundancy = 1e-3;
 
-    // --- a run that does not advance (Run::integrate, Run::limit_changes_at_one_time) ---
+    // --- a run that does not advance (EventRun::integrate, EventRun::limit_changes_at_one_time) ---
 
     /// More changes of mode at one time end the run.
     static constexpr int max_changes_at_one_time = 100;
     /// After each so many of them, nearly dependent equations count as one.
     static constexpr int changes_until_coarser = 20;
-    /// A step below tiny_step · (longest step of the arc) is tiny. More than max_tiny_steps of them, one after the other,
-    /// count as an underflow of the step size.
+    /// A step below tiny_step · (longest step of the arc) is tiny. More than max_tiny_steps of them, one after the
+    /// other, count as an underflow of the step size.
     static constexpr double tiny_step = 1e-8;
     static constexpr int max_tiny_steps = 300;
-    /// A step below slow_step · (duration of the run) is slow. After max_slow_steps of them, one after the other, nearly
-    /// dependent equations count as one: they make fast motions of no size.
+    /// A step below slow_step · (duration of the run) is slow. After max_slow_steps of them, one after the other,
+    /// nearly dependent equations count as one: they make fast motions of no size.
     static constexpr double slow_step = 1e-7;
     static constexpr int max_slow_steps = 300;
     /// After each so many steps of an arc, the run ends if the time has advanced by less than slow_advance · (duration)
@@ -174,7 +179,7 @@ struct Thresholds {
     // --- accumulation of impacts (accumulation.cpp) ---
 
     /// Impacts of one contact that are remembered. At least 4 · longest_cycle + 1 and irregular_impacts + 1.
-    static constexpr int remembered_impacts = 24;
+    static constexpr std::size_t remembered_impacts = 24;
     /// Intervals may shrink by a constant factor over a cycle of up to so many impacts.
     static constexpr int longest_cycle = 4;
     /// The factor R of two successive cycles may differ by this part of it.
@@ -187,7 +192,7 @@ struct Thresholds {
     /// that come to rest with it.
     static constexpr double irregular_factor = 100.0;
     /// Another contact comes to rest with it only if more than so many of its impacts are remembered.
-    static constexpr int companion_impacts = 3;
+    static constexpr std::size_t companion_impacts = 3;
     /// Motion below max(negligible_motion, atol) · (1 + largest |q|) is not resolved, in the unit of the coordinates.
     static constexpr double negligible_motion = 1e-12;
 
@@ -220,7 +225,7 @@ struct Thresholds {
     // --- reports ---
 
     /// Warnings of one run that are kept.
-    static constexpr int max_warnings = 100;
+    static constexpr std::size_t max_warnings = 100;
     /// So many steps pass until Options::interrupted and Options::progress are called again.
     static constexpr int steps_between_calls = 64;
     /// The error of the energy balance is relative to the largest energy seen, at least this, in J.

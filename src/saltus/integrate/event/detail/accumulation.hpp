@@ -6,24 +6,27 @@
 
 namespace saltus::integrate {
 
-/// Watches for impacts that come ever faster, contact by contact. Intervals that shrink by a constant factor R < 1,
-/// over one impact or over a cycle of up to four, add up to a finite time: t_∞ = t_n + S R/(1 − R), S the last cycle.
+/// Watches for accumulations of impacts (Zeno behaviour), contact by contact. If the intervals between impacts shrink
+/// by a constant factor R < 1, over one impact or over a cycle of up to four, then their sum is finite:
+///     t_∞ = t_n + S (R + R² + …) = t_n + S R/(1 − R),   S the duration of the last cycle.
 class Accumulation {
 public:
     struct Limit {
-        double t;                   ///< t_∞
-        int impacts;                ///< seen, since the sequence began
-        std::vector<int> elements;  ///< that come to rest then
+        double t;                   ///< t_∞, in s
+        int impacts;                ///< seen since the sequence began
+        std::vector<int> elements;  ///< contacts that come to rest then
     };
 
     explicit Accumulation(std::size_t elements) : sequences_(elements) {}
 
+    /// Forgets all impacts.
     void clear();
 
-    /// An impact of one element, with the largest speed at which contacts separate after it. The limit is given when
-    /// the motion still to come, speed × remaining time, is below `negligible`. Impacts of many contacts need not come
-    /// in a regular cycle: when the motion over the last twenty of one is below a hundred times that, the limit is now.
-    /// Elements whose motion has become as small come to rest with it.
+    /// Adds an impact of one element at t. `speed` is the largest speed at which contacts separate after it, in m/s; if
+    /// it is zero, then the sequence of the element ends. Returns the limit once the motion still to come, speed ×
+    /// remaining time, is below `negligible`, in m. Impacts of many contacts need not come in a regular cycle: if the
+    /// motion over the last twenty impacts of one contact is below a hundred times `negligible`, then the limit is t.
+    /// Other contacts whose motion has become as small come to rest with it.
     std::optional<Limit> impact(double t, int element, double speed, double negligible);
 
 private:
@@ -34,6 +37,10 @@ private:
         std::vector<Impact> recent;
         int count = 0;
     };
+
+    /// `element` comes to rest at `limit`, together with all others whose last impact at most `span` before t was as
+    /// small.
+    Limit limit_at(double limit, double t, double span, int element, double negligible) const;
 
     std::vector<Sequence> sequences_;
 };

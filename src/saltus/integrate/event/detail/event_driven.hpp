@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/simulate.hpp"
 
 namespace saltus::integrate {
 
-/// Smooth arcs between located events; see README.md for the course of a run.
-trajectory::Trajectory run_event_driven(const model::Model& model, const EventDriven& method, const Options& options);
+/// Smooth arcs between located events. README.md describes the course of a run.
+RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,
+                                Record record = Record::no);
 
-/// The same machine with contacts as springs.
-trajectory::Trajectory run_penalty(const model::Model& model, const Penalty& method, const Options& options);
+/// The same with springs in place of rigid contacts.
+RecordedMotion run_penalty(const model::Model& model, const Penalty& method, const Options& options,
+                           Record record = Record::no);
 
 }  // namespace saltus::integrate

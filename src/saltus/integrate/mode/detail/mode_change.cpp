@@ -7,6 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/impact/consistency/frictional_consistency.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 
@@ -35,28 +36,36 @@ Law plain(LawKind kind) {
 
 }  // namespace
 
+Candidates no_candidates(const Dynamics& dynamics) {
+    return {std::vector<char>(dynamics.elements().size(), 0), std::vector<char>(dynamics.elements().size(), 0),
+            std::vector<FrictionEvent>(dynamics.parts().size(), FrictionEvent::none)};
+}
+
 ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
     : d_(dynamics), tolerance_(tolerance), rows_(dynamics.model()) {}
 
+/// Whether a contact or clutch approaches fast enough to cause an impact. Velocities in contacts that were closed are
+/// zero up to rounding.
 bool ModeChange::approaches(int element) const {
     const ElementLayout& e = d_.elements()[ix(element)];
     const double gamma = d_.row_velocity(e.rows.normal);
     if (e.rows.kind == ElementKind::constraint || e.rows.kind == ElementKind::slider) return false;
-    const bool fresh = e.rows.kind == ElementKind::contact && !d_.mode().elements[ix(element)].active;
-    return gamma < (fresh ? -faint_approach : -approach_tolerance);  // what was closed moves by rounding
+    const bool was_open = e.rows.kind == ElementKind::contact && !d_.mode().elements[ix(element)].active;
+    return gamma < (was_open ? -Thresholds::open_approach_speed : -Thresholds::closed_approach_speed);
 }
 
+/// The rows that take part in an impact, with their laws: all constraints with their friction, closed contacts, and
+/// clutches that can lock.
 void ModeChange::collect_impact_rows(const Candidates& candidates) {
-    std::vector<int>& owner = owner_;
     rows_.clear();
-    owner.clear();
+    owner_.clear();
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
         std::vector<int> rows;
         if (e.rows.kind == ElementKind::constraint) {
             const int first = rows_.rows();
             rows_.add_row(e.rows.normal, plain(LawKind::bilateral));
-            owner.push_back(static_cast<int>(i));
+            owner_.push_back(static_cast<int>(i));
             for (const int k : e.part_numbers()) {
                 const FrictionPart& part = d_.parts()[ix(k)];
                 Law law = plain(LawKind::scaled_slider);
@@ -64,24 +73,24 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
                 law.row = first;
                 for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
                 rows_.add(rows, law);
-                owner.push_back(static_cast<int>(i));
+                owner_.push_back(static_cast<int>(i));
                 rows.clear();
             }
         } else if (e.rows.kind == ElementKind::contact && candidates.closed[i] != 0) {
             rows.push_back(e.rows.normal);
             for (int r = 0; r < e.rows.slips; ++r) rows.push_back(e.rows.first_slip + r);
             rows_.add(rows, contact_law(d_.model().contacts[ix(e.rows.index)], d_.coefficients()));
-            owner.push_back(static_cast<int>(i));
+            owner_.push_back(static_cast<int>(i));
         } else if (e.rows.kind == ElementKind::clutch && candidates.closed[i] != 0) {
             rows_.add_row(e.rows.normal, plain(LawKind::unilateral));
-            owner.push_back(static_cast<int>(i));
+            owner_.push_back(static_cast<int>(i));
         }
     }
 }
 
+/// Applies the impulses Λ of the rows to the velocities in x, and describes the impact.
 void ModeChange::finish_strike(double t, double* x, std::span<const double> Lambda, Strike& s) {
     const int n = d_.size();
-    const std::vector<int>& owner = owner_;
     std::vector<double> du(ix(n));
     rows_.velocity_change(Lambda, du);
     s.u_minus.assign(x + n, x + 2 * n);
@@ -106,32 +115,39 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
     s.done = work.work + work.obstacle_work;
     s.impulses.clear();
     s.elements.clear();
+    const std::vector<trajectory::Reaction> reactions = reactions_of(Lambda);
+    for (int b = 0; b < rows_.blocks(); ++b)
+        if (s.impulses.empty() || s.impulses.back().element != owner_[ix(b)])
+            s.impulses.push_back(reactions[ix(owner_[ix(b)])]);
+    std::vector<char> took_part(d_.elements().size(), 0);
+    for (int b = 0; b < rows_.blocks(); ++b)
+        for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
+            const ElementRows& rows = d_.elements()[ix(owner_[ix(b)])].rows;
+            const bool approached =
+                rows_.row_numbers()[ix(k)] == rows.normal && gamma_minus_[ix(k)] < -Thresholds::closed_approach_speed;
+            if (rows.kind != ElementKind::constraint && (Lambda[ix(k)] != 0.0 || approached))
+                took_part[ix(owner_[ix(b)])] = 1;
+        }
+    for (std::size_t i = 0; i < took_part.size(); ++i)
+        if (took_part[i] != 0) s.elements.push_back(static_cast<int>(i));
+    s.happened = true;
+}
+
+/// The impulses Λ of the rows, sorted by element.
+std::vector<trajectory::Reaction> ModeChange::reactions_of(std::span<const double> Lambda) const {
     std::vector<trajectory::Reaction> reactions(d_.elements().size());
     for (std::size_t i = 0; i < reactions.size(); ++i) {
         reactions[i].element = static_cast<int>(i);
         reactions[i].T.assign(ix(d_.elements()[i].rows.slips), 0.0);
     }
-    std::vector<char> took_part(d_.elements().size(), 0);
-    for (int b = 0; b < rows_.blocks(); ++b) {
+    for (int b = 0; b < rows_.blocks(); ++b)
         for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
-            const ElementLayout& e = d_.elements()[ix(owner[ix(b)])];
-            trajectory::Reaction& reaction = reactions[ix(owner[ix(b)])];
-            if (row == e.rows.normal)
-                reaction.N = Lambda[ix(k)];
-            else
-                reaction.T[ix(row - e.rows.first_slip)] = Lambda[ix(k)];
-            if (e.rows.kind != ElementKind::constraint &&
-                (Lambda[ix(k)] != 0.0 || (row == e.rows.normal && gamma_minus_[ix(k)] < -approach_tolerance)))
-                took_part[ix(owner[ix(b)])] = 1;
+            const ElementRows& rows = d_.elements()[ix(owner_[ix(b)])].rows;
+            trajectory::Reaction& reaction = reactions[ix(owner_[ix(b)])];
+            (row == rows.normal ? reaction.N : reaction.T[ix(row - rows.first_slip)]) = Lambda[ix(k)];
         }
-    }
-    for (int b = 0; b < rows_.blocks(); ++b)
-        if (s.impulses.empty() || s.impulses.back().element != owner[ix(b)])
-            s.impulses.push_back(reactions[ix(owner[ix(b)])]);
-    for (std::size_t i = 0; i < took_part.size(); ++i)
-        if (took_part[i] != 0) s.elements.push_back(static_cast<int>(i));
-    s.happened = true;
+    return reactions;
 }
 
 impact::Restitutions ModeChange::restitutions() const {
@@ -139,8 +155,8 @@ impact::Restitutions ModeChange::restitutions() const {
             collision_.law};
 }
 
-/// Few impacts come here. Where the energy is to be repaired, the impulses of the nearest consistent velocity take the
-/// place of those of the law.
+/// Explains an impact that creates energy, and repairs it if that is wanted: the velocities after it become the nearest
+/// ones that are consistent with the contact laws and create no energy.
 void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambda, Strike& s) {
     if (s.audit.created == 0.0) return;
     const impact::FrictionalCollision c =
@@ -163,6 +179,21 @@ void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambd
     s.creates += "; the velocities after it are replaced by the nearest that create none";
 }
 
+/// Restitution coefficient of a row. Under 1 − c·v it is not negative. A contact that does not approach has none.
+double ModeChange::restitution(const model::Contact* contact, bool normal, double gamma, std::string& note) const {
+    if (contact == nullptr) return 0.0;
+    if (!normal) return coefficient(d_.coefficients(), contact->e_t);
+    double e = coefficient(d_.coefficients(), contact->e_n);
+    if (contact->c != model::no_coefficient) {
+        e = 1.0 - d_.coefficients()[ix(contact->c)] * std::max(0.0, -gamma);
+        if (e < 0.0) {
+            e = 0.0;
+            note = "1 - c*v of " + contact->name + " is negative at this speed and taken as 0";
+        }
+    }
+    return gamma >= 0.0 ? 0.0 : e;
+}
+
 bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note) {
     if (!d_.factorise_mass()) return false;
     collect_impact_rows(candidates);
@@ -182,22 +213,8 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
         for (int k = rows_.first_row(b); k < last; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
             const double gamma = d_.row_velocity(row);
-            double restitution = 0.0;
-            if (contact != nullptr && row == e.rows.normal) {
-                restitution = coefficient(d_.coefficients(), contact->e_n);
-                if (contact->c != model::no_coefficient) {
-                    restitution = 1.0 - d_.coefficients()[ix(contact->c)] * std::max(0.0, -gamma);
-                    if (restitution < 0.0) {
-                        restitution = 0.0;
-                        note = "1 - c*v of " + contact->name + " is negative at this speed and taken as 0";
-                    }
-                }
-                if (gamma >= 0.0) restitution = 0.0;
-            } else if (contact != nullptr) {
-                restitution = coefficient(d_.coefficients(), contact->e_t);
-            }
             collision_.gamma_minus.push_back(gamma);
-            collision_.e.push_back(restitution);
+            collision_.e.push_back(restitution(contact, row == e.rows.normal, gamma, note));
             collision_.chi.push_back(d_.terms().chi[ix(row)]);
         }
     }
@@ -218,21 +235,21 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
         return s;
     }
     ++solves;
-    // Better than asked for where that can be had: errors of impacts add up.
-    impact::collide(collision_, 1e-2 * tolerance_, workspace_, outcome_);
+    // The solver is asked for more than the tolerance, which then decides: errors of impacts add up.
+    impact::collide(collision_, Thresholds::impact_tolerance_ratio * tolerance_, workspace_, outcome_);
     s.residual = outcome_.residual;
     if (outcome_.residual <= tolerance_ && outcome_.status != solvers::Status::infeasible)
         outcome_.status = solvers::Status::converged;
     if (!outcome_.note.empty()) s.note += (s.note.empty() ? "" : "; ") + outcome_.note;
     if (!solvers::usable(outcome_.status) &&
-        !(outcome_.residual < 1e-6 && outcome_.status != solvers::Status::infeasible)) {
+        !(outcome_.residual < Thresholds::usable_residual && outcome_.status != solvers::Status::infeasible)) {
         s.failed = true;
         s.u_minus.assign(x + d_.size(), x + 2 * d_.size());
         s.u_plus = s.u_minus;
         if (s.note.empty()) s.note = "the impact has no solution that could be found";
         return s;
     }
-    // An approach within the solver's error of rest takes no impulse: the contact touches.
+    // An approach within the error of the solver needs no impulse: the contact touches.
     if (std::all_of(outcome_.Lambda.begin(), outcome_.Lambda.end(), [](double r) { return r == 0.0; })) return s;
     finish_strike(t, x, outcome_.Lambda, s);
     judge_energy(t, x, outcome_.Lambda, s);
@@ -250,13 +267,12 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
     rows_.assemble(d_.terms(), d_.mass());
     for (int k = 0; k < rows_.rows(); ++k) {
         const double gamma = d_.row_velocity(rows_.row_numbers()[ix(k)]);
-        rows_.problem.q[ix(k)] = std::abs(gamma) < 1e-10 ? 0.0 : gamma;
+        rows_.problem.q[ix(k)] = std::abs(gamma) < Thresholds::jam_zero_velocity ? 0.0 : gamma;
     }
-    // At the very edge, where the force only grows without bound, the impulse exists for slightly more friction.
-    for (const double more : {1.0, 1.0 + 1e-6, 1.001, 1.06}) {
+    for (const double factor : Thresholds::jam_friction_factors) {
         ++solves;
         solvers::FrictionProblem problem = rows_.problem;
-        for (Law& law : problem.laws) law.mu *= more;
+        for (Law& law : problem.laws) law.mu *= factor;
         const solvers::AllSolutions all = solvers::all_solutions(problem);
         for (const std::vector<double>& r : all.r) {
             if (std::all_of(r.begin(), r.end(), [](double v) { return v == 0.0; })) continue;
@@ -268,149 +284,6 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
     s.failed = true;
     s.note = "neither a force nor an impulse holds the contacts";
     return s;
-}
-
-Choice ModeChange::choose(double t, const double* x, const Candidates& candidates, const SystemMode& before) {
-    Choice choice;
-    choice.mode = before;
-    SystemMode& mode = choice.mode;
-    const model::Model& model = d_.model();
-    const model::Pattern& W = model.layout().rows;
-    const int n = d_.size();
-    d_.evaluate_terms(t, x);
-    if (!d_.factorise_mass()) {
-        choice.note = "the mass matrix is singular";
-        return choice;
-    }
-    const std::span<const double> u(x + n, ix(n));
-
-    // What slips already is decided; its force has the direction of the velocity.
-    std::vector<char> undecided(mode.parts.size(), 0);
-    for (std::size_t k = 0; k < mode.parts.size(); ++k) {
-        const FrictionPart& part = d_.parts()[k];
-        FrictionMode& friction = mode.parts[k];
-        const double speed = d_.slip_speed(static_cast<int>(k));
-        double scale = 0.0;
-        for (int r = 0; r < part.size; ++r) scale = std::max(scale, model::row_scale(W, d_.terms().W, part.row + r, u));
-        const bool moves = speed > slip_tolerance * scale && candidates.arrested[k] == 0;
-        if (moves)
-            for (int r = 0; r < part.size; ++r) friction.direction[ix(r)] = d_.row_velocity(part.row + r) / speed;
-        friction.slips = moves || candidates.breaking[k] != 0 || part.frictionless();
-        undecided[k] = friction.slips ? 0 : 1;
-    }
-
-    std::vector<char> closed(candidates.closed);
-    for (std::size_t i = 0; i < closed.size(); ++i)
-        if (candidates.released[i] != 0) closed[i] = 0;
-    std::vector<double> free(d_.terms().h.begin(), d_.terms().h.end());
-    hold_.collect(d_, mode, closed, undecided, free);
-    d_.mass().solve(free);
-
-    const std::vector<HoldProblem::Block>& blocks = hold_.blocks;
-    const solvers::FrictionProblem& problem = hold_.problem;
-    solvers::Solution solution;
-    for (int attempt = 0; attempt < 4; ++attempt) {
-        hold_.assemble(d_, mode, free);
-        solvers::Automatic method;
-        method.tolerance = tolerance_;
-        ++solves;
-        if (hold_.rows() > 0)
-            solvers::solve(problem, method, workspace_, solution);
-        else
-            solution.status = solvers::Status::converged;
-        // A constraint whose friction slips must have the sign it was assumed to have.
-        bool turned = false;
-        for (std::size_t b = 0; b < blocks.size(); ++b) {
-            const ElementLayout& e = d_.elements()[ix(blocks[b].element)];
-            if (e.rows.kind != ElementKind::constraint || !blocks[b].normal) continue;
-            const bool slips = any_part_slips(e, mode);
-            double& sign = mode.elements[ix(blocks[b].element)].reaction_sign;
-            const double nu = solution.r[ix(hold_.first_row(b))];
-            if (slips && nu * sign < 0.0) {
-                sign = -sign;
-                turned = true;
-            } else if (!slips && nu != 0.0) {
-                sign = nu > 0.0 ? 1.0 : -1.0;
-            }
-        }
-        if (!turned) break;
-    }
-    choice.residual = solution.residual;
-
-    // Large friction: perhaps no solution, perhaps several.
-    bool risky = !solvers::usable(solution.status);
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        if (d_.elements()[ix(blocks[b].element)].rows.kind != ElementKind::contact || blocks[b].parts.size() > 1 ||
-            !blocks[b].normal)
-            continue;
-        const int own = static_cast<int>(b), entry = problem.W.find(own, own);
-        const double* const D = problem.W.values.data() + problem.W.offset[ix(entry)];
-        double coupling = 0.0;
-        for (std::size_t k = 1; k < blocks[b].rows.size(); ++k) coupling = std::hypot(coupling, D[k]);
-        risky = risky || D[0] - problem.laws[b].mu * coupling <= 0.0;
-    }
-    if (risky) {
-        const solvers::AllSolutions all = solvers::all_solutions(problem);
-        if (all.modes > 0 && all.r.empty() && all.complete) {
-            choice.impulsive = true;
-            choice.solutions = 0;
-            choice.note = "no contact force exists";
-            return choice;
-        }
-        if (all.r.size() > 1) {
-            // By continuity: the one that keeps closed what was closed.
-            choice.solutions = static_cast<int>(all.r.size());
-            std::size_t best = 0;
-            int best_kept = -1;
-            for (std::size_t k = 0; k < all.r.size(); ++k) {
-                int kept = 0;
-                for (std::size_t b = 0; b < blocks.size(); ++b)
-                    kept +=
-                        (all.r[k][ix(hold_.first_row(b))] > 0.0) == mode.elements[ix(blocks[b].element)].active ? 1 : 0;
-                if (kept > best_kept) best_kept = kept, best = k;
-            }
-            solution.r = all.r[best];
-            solution.v.resize(solution.r.size());
-            problem.W.multiply(solution.r, solution.v);
-            for (std::size_t k = 0; k < solution.v.size(); ++k) solution.v[k] += problem.q[k];
-            solution.status = solvers::Status::converged;
-        } else if (!solvers::usable(solution.status) && !(solution.residual < 1e-6)) {
-            choice.note = "the contact problem of the accelerations could not be solved (" +
-                          std::string(solvers::to_string(solution.status)) + ")";
-            return choice;
-        }
-    }
-
-    // Set the mode.
-    const double still = d_.coarse() ? d_.redundancy() : 5e-10;
-    double size = 0.0;
-    for (const double v : problem.q) size = std::max(size, std::abs(v));
-    for (std::size_t i = 0; i < mode.elements.size(); ++i) {
-        const ElementKind kind = d_.elements()[i].rows.kind;
-        const bool spring = d_.compliant() && kind == ElementKind::contact && candidates.closed[i] != 0;
-        mode.elements[i].active = spring || kind == ElementKind::constraint || kind == ElementKind::slider;
-    }
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const ElementLayout& e = d_.elements()[ix(blocks[b].element)];
-        const double* const r = solution.r.data() + hold_.first_row(b);
-        const double* const v = solution.v.data() + hold_.first_row(b);
-        if (blocks[b].normal && e.rows.kind != ElementKind::constraint)
-            mode.elements[ix(blocks[b].element)].active = r[0] > 0.0 || v[0] <= 1e-11 * size;
-        int offset = blocks[b].normal ? 1 : 0;
-        for (const int k : blocks[b].parts) {
-            FrictionMode& friction = mode.parts[ix(k)];
-            const int part_size = d_.parts()[ix(k)].size;
-            double rate = 0.0;
-            for (int i = 0; i < part_size; ++i) rate = std::hypot(rate, v[offset + i]);
-            // At the edge of the set and about to move.
-            friction.slips = rate > still * std::max(size, 1e-300);
-            if (friction.slips)
-                for (int i = 0; i < part_size; ++i) friction.direction[ix(i)] = v[offset + i] / rate;
-            offset += part_size;
-        }
-    }
-    choice.solved = true;
-    return choice;
 }
 
 }  // namespace saltus::integrate

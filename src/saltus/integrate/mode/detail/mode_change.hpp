@@ -6,51 +6,59 @@
 
 #include "saltus/impact/collision.hpp"
 #include "saltus/integrate/impact_audit.hpp"
+#include "saltus/integrate/mode/active.hpp"
+#include "saltus/integrate/mode/detail/stick_slip.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/hold.hpp"
 
 namespace saltus::integrate {
 
-/// What is known when a mode ends: which elements may hold, what may not go on.
+/// What is known when a mode ends: which elements can be closed in the next one, and what the events forbid.
 struct Candidates {
-    std::vector<char> closed;    ///< elements: contacts whose gap is closed, clutches that could lock
-    std::vector<char> released;  ///< elements that have just let go: they open unless that cannot be
-    std::vector<char> breaking;  ///< parts that have just reached the edge of their set: they slip, along `direction`
-    std::vector<char> arrested;  ///< parts whose slip has just come to zero
+    std::vector<char> closed;             ///< per element: contacts whose gap is closed, clutches that can lock
+    std::vector<char> released;           ///< per element: has just lost its force; it opens unless that is impossible
+    std::vector<FrictionEvent> friction;  ///< per friction part
 };
+
+/// Candidates of a model of which nothing is known: nothing is closed, no event.
+Candidates no_candidates(const Dynamics& dynamics);
 
 /// An impact through all closed contacts and constraints together.
 struct Strike {
-    bool happened = false, failed = false;
+    bool happened = false;  ///< some impulse is not zero
+    bool failed = false;    ///< the impact has no solution that could be found; `note` says why
     std::vector<double> u_minus, u_plus;
     std::vector<trajectory::Reaction> impulses;
-    std::vector<int> elements;  ///< with an impulse, or approaching
-    double work = 0.0;          ///< of contacts and constraints
-    double done = 0.0;          ///< on the system: Σ ½(u⁺ + u⁻)·WΛ
-    double residual = 0.0;
+    std::vector<int> elements;  ///< contacts and clutches with an impulse, or approaching
+    double work = 0.0;          ///< of contacts and constraints, in J
+    double done = 0.0;      ///< on the system: Σ ½(u⁺ + u⁻)·WΛ, in J; differs from `work` by moving obstacles
+    double residual = 0.0;  ///< of the contact problem
     std::string note;
     trajectory::EnergyAudit audit;
-    std::string creates;  ///< why it creates energy, or would have
+    std::string creates;  ///< why the impact creates energy, or would have; empty if it does not
 };
 
 /// The next mode.
 struct Choice {
-    bool solved = false;
-    int solutions = 1;       ///< where they were counted
-    bool impulsive = false;  ///< there is no force, only an impulse (impact without collision)
-    /// The mode. If it is not solved, then only what the velocities decide has been changed.
+    bool solved = false;     ///< `mode` is the next mode
+    bool impulsive = false;  ///< no contact force exists, only an impulse (Painlevé: impact without collision)
+    int solutions = 1;       ///< number of solutions for the contact forces, if they were counted
+    double residual = 0.0;   ///< of the contact problem of the accelerations
+    std::string note;        ///< why it is not solved
+    /// The next mode. If it is not solved, then only what velocities and signs decide has been changed.
     SystemMode mode;
-    double residual = 0.0;
-    std::string note;
 };
 
-/// Solves what happens between two smooth arcs.
+/// Solves what happens between two smooth arcs: impacts, and the next mode. It reads the mode of the dynamics only to
+/// know which contacts were closed, and never changes it.
 class ModeChange {
 public:
+    /// `tolerance` bounds the residual of every contact problem.
     ModeChange(Dynamics& dynamics, double tolerance);
 
-    /// The closed candidates' collision as matrices and laws, at the state of the last evaluate_terms: `rows`, `owner`
-    /// and `collision` are set. False when the mass matrix is singular. The note says which coefficients were changed.
+    /// Collects the collision of the closed candidates as matrices and laws, at the state of the last evaluate_terms:
+    /// sets rows(), owner() and collision(). False if the mass matrix is singular. `note` says which coefficients were
+    /// changed.
     bool prepare(double t, const double* x, const Candidates& candidates, std::string& note);
     const ActiveRows& rows() const { return rows_; }
     const std::vector<int>& owner() const { return owner_; }  ///< element of each block
@@ -58,24 +66,36 @@ public:
     impact::Restitutions restitutions() const;
     const impact::Outcome& outcome() const { return outcome_; }  ///< of the last strike
 
-    /// The collision of the closed candidates that approach, if any does: x's velocities become those after it.
+    /// The collision of the closed candidates, if one of them approaches. The velocities in x become those after it.
     Strike strike(double t, double* x, const Candidates& candidates);
 
     /// The impulse that jams contacts which no force can hold: the solution that is not zero of the inelastic impact.
+    /// The velocities in x become those after it.
     Strike jam(double t, double* x, const Candidates& candidates);
 
-    /// The acceleration-level problem: which contacts hold, what sticks, which way the rest slips. `before` is the mode
-    /// that ends, with what is known of the next one; the mode of the dynamics is not used and not changed.
+    /// Chooses the next mode at the state x: which contacts hold, which friction sticks, and which way the rest slips.
+    /// `before` is the mode that ends, with what the events say about the next one. (mode_choice.cpp)
     Choice choose(double t, const double* x, const Candidates& candidates, const SystemMode& before);
 
-    long solves = 0;
-    bool repair_energy = false;  ///< of collisions that create energy: take the nearest velocities that create none
+    long solves = 0;             ///< contact problems solved so far
+    bool repair_energy = false;  ///< replace impacts that create energy by the nearest velocities that create none
 
 private:
+    // Impacts.
     bool approaches(int element) const;
     void collect_impact_rows(const Candidates& candidates);
     void finish_strike(double t, double* x, std::span<const double> Lambda, Strike& s);
     void judge_energy(double t, double* x, std::span<const double> Lambda, Strike& s);
+    std::vector<trajectory::Reaction> reactions_of(std::span<const double> Lambda) const;
+    double restitution(const model::Contact* contact, bool normal, double gamma, std::string& note) const;
+
+    // The next mode, in this order.
+    std::vector<char> decide_by_velocities(const double* x, const Candidates& candidates, SystemMode& mode) const;
+    solvers::Solution solve_accelerations(std::span<const double> free, SystemMode& mode);
+    bool turn_signs(const solvers::Solution& solution, SystemMode& mode) const;
+    bool may_be_ambiguous(const solvers::Solution& solution) const;
+    bool resolve_ambiguity(const SystemMode& mode, solvers::Solution& solution, Choice& choice) const;
+    void read_mode(const solvers::Solution& solution, const Candidates& candidates, SystemMode& mode) const;
 
     Dynamics& d_;
     double tolerance_;
@@ -87,10 +107,5 @@ private:
     std::vector<int> owner_, starts_;
     std::vector<double> gamma_minus_, gamma_plus_, chi_;
 };
-
-/// Slip below this part of what makes it up, and the approach of contacts that are closed already, count as zero.
-inline constexpr double slip_tolerance = 1e-9;
-inline constexpr double approach_tolerance = 1e-11;
-inline constexpr double faint_approach = 1e-14;  ///< of contacts that were open
 
 }  // namespace saltus::integrate

@@ -29,8 +29,13 @@ constexpr int steps_between_energies = 50;
 /// A run: steps one after the other, and what is kept of them.
 class Run {
 public:
-    Run(const model::Model& model, const Moreau& method, const Options& options)
-        : model_(model), method_(method), options_(options), elements_(element_rows(model)), stepper_(model, method) {
+    Run(const model::Model& model, const Moreau& method, const Options& options, Record record)
+        : model_(model),
+          method_(method),
+          options_(options),
+          record_(record),
+          elements_(element_rows(model)),
+          stepper_(model, method) {
         out_.model = model.name;
         out_.method = "moreau";
         out_.stepped = true;
@@ -41,7 +46,7 @@ public:
             out_.warnings.push_back(std::move(text));
     }
 
-    trajectory::Trajectory go() {
+    RecordedMotion go() {
         start();
         if (method_.implicit && !stepper_.become_implicit())
             out_.warnings.push_back("the system gives no derivatives: forces are explicit");
@@ -50,7 +55,7 @@ public:
         else
             equal_steps();
         finish();
-        return std::move(out_);
+        return {std::move(out_), std::move(recording_)};
     }
 
 private:
@@ -67,8 +72,7 @@ private:
         idle_.assign(at_.touch.size(), 0);
         out_.energy.initial = stepper_.total_energy(at_.t, at_.q, at_.u);
         largest_energy_ = std::abs(out_.energy.initial);
-        if (options_.recording != nullptr) {
-            *options_.recording = {};
+        if (record_ == Record::yes) {
             stepper_.wants_works = true;
             record(at_);
         }
@@ -166,7 +170,7 @@ private:
         largest_energy_ = std::max(largest_energy_, to.energy);
         out_.violation.gap = std::max(out_.violation.gap, to.violation.gap);
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
-        if (options_.recording != nullptr) record(to);
+        if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
         out_.arcs.back().t_end = to.t;
         if (!method_.keep_arcs) return;
@@ -180,7 +184,7 @@ private:
 
     void record(const Point& at) {
         const model::Energy e = stepper_.energy_at(at.t, at.q, at.u);
-        options_.recording->steps.push_back(
+        recording_.steps.push_back(
             {at.t, e.kinetic + e.potential, std::max(std::abs(e.kinetic), std::abs(e.potential)), at.works});
     }
 
@@ -308,6 +312,8 @@ private:
     const model::Model& model_;
     const Moreau& method_;
     const Options& options_;
+    const Record record_;
+    Recording recording_;
     const std::vector<ElementRows> elements_;
     Stepper stepper_;
     trajectory::Trajectory out_;
@@ -322,9 +328,9 @@ private:
 
 }  // namespace
 
-trajectory::Trajectory run_moreau(const model::Model& model, const Moreau& method, const Options& options) {
+RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options, Record record) {
     SALTUS_EXPECT(method.h > 0.0 && method.theta >= 0.0 && method.theta <= 1.0);
-    return Run(model, method, options).go();
+    return Run(model, method, options, record).go();
 }
 
 }  // namespace saltus::integrate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/simulate.hpp"
 
 namespace saltus::integrate {
@@ -30,6 +31,7 @@ namespace saltus::integrate {
 /// Adaptive: every step is made once and in two halves; where no contact opened, closed or bounced, the difference of
 /// the two is kept below `tolerance`·(1 + |x|) by the choice of the step, at most `h`. Steps with such a change are
 /// taken as they come: their error is of the order Δt whatever is estimated.
-trajectory::Trajectory run_moreau(const model::Model& model, const Moreau& method, const Options& options);
+RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options,
+                          Record record = Record::no);
 
 }  // namespace saltus::integrate

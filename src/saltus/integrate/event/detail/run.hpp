@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/integrate/event/detail/accumulation.hpp"
+#include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/event/watch.hpp"
+#include "saltus/integrate/mode/detail/mode_change.hpp"
+#include "saltus/integrate/mode/linearised.hpp"
+#include "saltus/integrate/simulate.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/ode/explicit.hpp"
+#include "saltus/ode/radau.hpp"
+
+namespace saltus::integrate {
+
+/// What the event-driven and the penalty method have in common.
+struct RunSettings {
+    double rtol, atol;  ///< of the whole run
+    bool implicit;      ///< Radau from the start
+    bool keep_arcs;
+    bool compliant;            ///< contacts are springs: penalty method
+    double stiffness;          ///< factor on the springs
+    double contact_tolerance;  ///< residual of contact problems
+    long max_events;
+    bool record;  ///< keep what derivatives need
+};
+
+/// Why a smooth arc ended.
+enum class ArcEnd {
+    events,     ///< watched quantities came to zero
+    violated,   ///< the mode needs forces at its start that its laws do not allow
+    same_mode,  ///< the mode continues as another arc: its equations became redundant, or the motion stiff
+    no_step,    ///< the integrator finds no step
+    finished,   ///< the end of the run, an interruption or a failure
+};
+
+/// Notices an arc whose steps lead nowhere.
+struct Advance {
+    double longest_step = 0.0;
+    double checked_at = 0.0;  ///< time of the last check
+    int tiny_steps = 0;       ///< one after the other, compared with the longest
+    int slow_steps = 0;       ///< one after the other, compared with the run
+    int steps = 0;            ///< since the last check
+
+    /// Counts a step, of a run of the given duration.
+    void step(double length, double duration);
+};
+
+/// One run of the event-driven or the penalty method: the state, the mode and the trajectory as it grows.
+///     mode → equations of motion (Dynamics) → arc → first event (Watcher) → impact, next mode (ModeChange)
+class EventRun {
+public:
+    EventRun(const model::Model& model, const RunSettings& settings, const Options& options);
+    /// Runs to the end. Call it once.
+    RecordedMotion run();
+
+private:
+    // The run (event_driven.cpp).
+    void start();
+    ArcEnd arc();
+    void begin_arc();
+    template <class Stepper>
+    ArcEnd integrate(Stepper& stepper, const ode::Problem& problem);
+    bool asked_to_stop();
+    void stop_at_event(double step_end, double next_step);
+    bool stays_in_a_jump(double step_end, Advance& advance);
+    bool accept_step(double t, std::span<const double> x);
+    bool became_redundant(double next_step, Advance& advance);
+    bool became_stiff(const ode::Explicit& stepper);
+    bool became_stiff(const ode::Radau&) { return false; }
+    void become_implicit();
+    std::string held_by_a_jump();
+
+    // From one mode to the next (run_mode_change.cpp).
+    enum class Cause {
+        start,      ///< the motion begins, or continues after an accumulation
+        event,      ///< events were found on the arc
+        violation,  ///< the mode could not hold from its start
+    };
+    void change_mode(const std::vector<Found>& found, Cause cause);
+    void enter_next_mode(const std::vector<Found>& found, Cause cause);
+    bool limit_changes_at_one_time();
+    Candidates possible_contacts(SystemMode& known);
+    void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
+    struct Window {
+        double left, right;  ///< times between which the event lies
+    };
+    enum class StrikeResult { nothing, struck, mode_entered, ended };
+    StrikeResult strike(Candidates& candidates, const SystemMode& known, Window window);
+    double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
+    std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double separation);
+    enum class Project { no, yes };
+    bool choose(Candidates& candidates, SystemMode before, Window window, Project project = Project::yes);
+    bool jam(const std::string& why, Candidates& candidates, Window window);
+    bool contradicted(const SystemMode& mode, Candidates& candidates);
+    void pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known);
+    bool short_step(double h);
+    void leave_mode_without_step(ode::StepStatus status);
+    std::vector<Found> stalled_slip();
+    bool jam_by_growing_force(Candidates& candidates, const SystemMode& before);
+    void coarsen();
+
+    // What is told of it (run_record.cpp).
+    void record_strike(const Strike& strike, trajectory::EventKind kind, Window window);
+    void judge_creation(const std::string& why);
+    void record_changes(const SystemMode& before, Window window);
+    void record_change(trajectory::EventKind kind, int element, Window window);
+    struct PassedAccumulation {
+        std::vector<double> before;   ///< state before the contacts came to rest
+        std::vector<double> at_rest;  ///< state at the same time, at rest in the contacts
+        double energy_before;         ///< of `before`, in J
+        double remaining;             ///< time to the limit, in s
+    };
+    void record_accumulation(const Accumulation::Limit& limit, const PassedAccumulation& passed);
+    void open_record(const std::vector<Found>& found, Cause cause);
+    void record_impact(bool jam, const Strike& strike);
+    void close_record();
+    void keep(const ode::Dense& step, double until);
+    void measure_violation();
+    trajectory::Mode mode_of(std::size_t element) const;
+    void fail(std::string reason);
+    void warn(const std::string& text);
+    void finish();
+    double total_energy();
+    std::string at_time() const;
+
+    const model::Model& model_;
+    const RunSettings settings_;
+    const Options& options_;
+    Dynamics d_;
+    ModeChange change_;
+    Watcher watcher_;
+    Accumulation accumulation_;
+    ode::Explicit explicit_;
+    std::optional<ode::Radau> implicit_;  // made when it is needed
+    Linearised linearised_;
+
+    double t_ = 0.0;
+    std::vector<double> x_;                   // (q, u, work)
+    double next_step_ = ode::automatic_step;  // proposal for the first step of the next arc
+    ode::Dense dense_;                        // the last step
+    std::vector<Found> found_;                // the events that ended the last arc
+    ode::StepStatus step_status_{};           // of the last step
+    double arc_began_ = 0.0;
+    double last_change_ = -1.0;  // time of the last change of mode
+    int changes_at_one_time_ = 0;
+    bool coarsened_ = false;  // at least once
+    double impulse_work_ = 0.0, largest_energy_ = 0.0, largest_acceleration_ = 0.0;
+    long steps_since_start_ = 0;
+
+    Recording recording_;
+    std::optional<RecordedChange> change_record_;  // of the change in progress
+    trajectory::Trajectory out_;
+    bool ended_ = false;
+};
+
+}  // namespace saltus::integrate

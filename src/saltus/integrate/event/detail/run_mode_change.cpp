@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/event/detail/run.hpp"
+#include "saltus/integrate/mode/detail/stick_slip.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
+
+namespace saltus::integrate {
+
+using trajectory::ElementKind;
+using trajectory::EventKind;
+
+void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
+    open_record(found, cause);
+    enter_next_mode(found, cause);
+    close_record();
+}
+
+/// The impact, if there is one, then the choice of the next mode.
+void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
+    if (!limit_changes_at_one_time()) return;
+    SystemMode known = d_.mode();  // the mode that ends, with what the events say about the next one
+    Candidates candidates = possible_contacts(known);
+    const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
+    apply_events(found, candidates, known);
+    const StrikeResult result = d_.compliant() ? StrikeResult::nothing : strike(candidates, known, window);
+    if (result == StrikeResult::ended || result == StrikeResult::mode_entered) return;
+    const bool struck = result == StrikeResult::struck;
+    if (!choose(candidates, known, window)) return;
+    if (cause != Cause::start && !struck) record_changes(known, window);
+    // If the mode was said not to hold and yet nothing has changed, then the tolerance was below the solver's error.
+    const bool held = std::any_of(found.begin(), found.end(), [&](const Found& f) {
+        return watcher_.watches()[ix(f.watch)].what == Watch::What::hold;
+    });
+    if (held && !struck && (out_.events.empty() || out_.events.back().t != t_))
+        watcher_.hold_tolerance *= Thresholds::hold_acceleration_growth;
+}
+
+/// Counts changes at the same time, so that a cycle of modes ends. Nearly dependent equations are the usual reason for
+/// a cycle, so that they count as dependent after some changes. False if there are too many; the run then fails.
+bool EventRun::limit_changes_at_one_time() {
+    if (t_ != last_change_) {
+        changes_at_one_time_ = 0;
+        last_change_ = t_;
+        d_.set_redundancy(std::max(Thresholds::redundancy_decay * d_.redundancy(), Thresholds::least_redundancy));
+        return true;
+    }
+    if (++changes_at_one_time_ > Thresholds::max_changes_at_one_time) {
+        fail("more than " + std::to_string(Thresholds::max_changes_at_one_time) + " changes of mode at one time" +
+             at_time());
+        return false;
+    }
+    if (changes_at_one_time_ % Thresholds::changes_until_coarser == 0) coarsen();
+    return true;
+}
+
+void EventRun::coarsen() {
+    if (!coarsened_)
+        warn("equations that nearly say the same hold the motion up" + at_time() + "; at times they count as one");
+    coarsened_ = true;
+    d_.set_redundancy(Thresholds::redundancy_growth * d_.redundancy());
+}
+
+/// The contacts and clutches that can be closed at this state: contacts that were closed, and those whose gap is zero
+/// and does not open. Also finds out which springs of open contacts would pull.
+Candidates EventRun::possible_contacts(SystemMode& known) {
+    Candidates candidates = no_candidates(d_);
+    d_.evaluate_terms(t_, x_.data());
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementRows& rows = d_.elements()[i].rows;
+        const bool active = known.elements[i].active;
+        if (rows.kind == ElementKind::contact) {
+            if (d_.compliant() && !active) known.elements[i].pulls = d_.spring_force(static_cast<int>(i)) < 0.0;
+            const double gap = d_.terms().positions[ix(rows.normal)];
+            const double scale = d_.position_scale(rows.normal, x_.data());
+            const double rate = d_.row_velocity(rows.normal);
+            if (d_.compliant())
+                candidates.closed[i] = gap < -Thresholds::pressed_gap * scale ||
+                                       (gap <= Thresholds::touched_gap * scale && (active || rate < 0.0));
+            else
+                candidates.closed[i] =
+                    active || (gap <= Thresholds::closed_gap * scale && rate <= Thresholds::opening_speed) ? 1 : 0;
+        } else if (rows.kind == ElementKind::clutch) {
+            candidates.closed[i] = d_.row_velocity(rows.normal) <= Thresholds::opening_speed ? 1 : 0;
+        }
+    }
+    return candidates;
+}
+
+/// What each event says about the next mode.
+void EventRun::apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known) {
+    for (const Found& f : found) {
+        const Watch& w = watcher_.watches()[ix(f.watch)];
+        switch (w.what) {
+            case Watch::What::gap:
+                candidates.closed[ix(w.element)] = 1;
+                known.elements[ix(w.element)].pulls = false;
+                break;
+            case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
+            case Watch::What::spring: known.elements[ix(w.element)].pulls ^= true; break;
+            case Watch::What::force: candidates.released[ix(w.element)] = 1; break;
+            case Watch::What::slip:
+                if (!f.astray && comes_to_rest(d_, w.part)) candidates.friction[ix(w.part)] = FrictionEvent::at_rest;
+                break;
+            case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
+            case Watch::What::reserve:
+                candidates.friction[ix(w.part)] = FrictionEvent::breaks_loose;
+                d_.evaluate(t_, x_.data());
+                known.parts[ix(w.part)].direction = break_loose(d_, w.part);
+                break;
+            case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
+            case Watch::What::hold:
+            case Watch::What::jump: break;
+        }
+    }
+}
+
+/// The impact of the candidates, if one of them approaches. If it belongs to an accumulation whose rest is negligible,
+/// then the mode after the accumulation has been entered.
+EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode& known, Window window) {
+    const Strike strike = change_.strike(t_, x_.data(), candidates);
+    out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike.residual);
+    if (strike.failed) {
+        fail("the impact" + at_time() + " has no outcome: " + strike.note);
+        return StrikeResult::ended;
+    }
+    if (!strike.happened) return StrikeResult::nothing;
+    record_impact(false, strike);
+    record_strike(strike, EventKind::impact, window);
+    if (ended_) return StrikeResult::ended;
+    const double separation = open_separating_contacts(strike.u_minus, candidates);
+    const std::optional<Accumulation::Limit> limit = accumulation_after(strike, separation);
+    if (!limit || !(limit->t < options_.t_end)) return StrikeResult::struck;
+    pass_accumulation(*limit, known);
+    return StrikeResult::mode_entered;
+}
+
+/// Opens the contacts that separate after an impact, also those that were closed before it. Returns the largest speed
+/// of separation, in m/s.
+double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates) {
+    d_.evaluate_terms(t_, x_.data());
+    const auto closed_contact = [&](std::size_t i) {
+        return d_.elements()[i].rows.kind == ElementKind::contact && candidates.closed[i] != 0;
+    };
+    double approach = 0.0;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        if (!closed_contact(i)) continue;
+        const int row = d_.elements()[i].rows.normal;
+        double before = d_.terms().chi[ix(row)];
+        before += model::row_dot(model_.layout().rows, d_.terms().W, row, u_minus);
+        approach = std::max(approach, std::abs(before));
+    }
+    double separation = 0.0;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        if (!closed_contact(i)) continue;
+        const double after = d_.row_velocity(d_.elements()[i].rows.normal);
+        if (!(after > Thresholds::separation_ratio * approach)) continue;
+        separation = std::max(separation, after);
+        candidates.closed[i] = 0;
+    }
+    return separation;
+}
+
+/// Tells the accumulation of the impact. The limit is that of the last contact of the impact: those before it are known
+/// to the accumulation by then.
+std::optional<Accumulation::Limit> EventRun::accumulation_after(const Strike& strike, double separation) {
+    double extent = 1.0;
+    for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
+    const double negligible = std::max(Thresholds::negligible_motion, settings_.atol) * extent;
+    std::optional<Accumulation::Limit> limit;
+    for (const int element : strike.elements) {
+        if (d_.elements()[ix(element)].rows.kind != ElementKind::contact) continue;
+        if (auto next = accumulation_.impact(t_, element, separation, negligible)) limit = std::move(next);
+    }
+    return limit;
+}
+
+/// Chooses the next mode and puts it in force, by an impulse if no force exists; then puts the state onto its
+/// equations. False if there is no next mode; the run has then failed.
+bool EventRun::choose(Candidates& candidates, SystemMode before, Window window, Project project) {
+    for (int attempt = 0; attempt < Thresholds::max_decision_attempts; ++attempt) {
+        const Choice choice = change_.choose(t_, x_.data(), candidates, before);
+        before = choice.mode;
+        if (choice.solved)
+            out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, choice.residual);
+        if (choice.impulsive) {
+            if (!jam(choice.note, candidates, window)) return false;
+            continue;
+        }
+        if (!choice.solved) {
+            fail(choice.note + at_time());
+            return false;
+        }
+        if (choice.solutions > 1)
+            warn("Painleve: " + std::to_string(choice.solutions) + " solutions for the contact forces" + at_time() +
+                 "; the one that continues the motion is taken");
+        d_.set_mode(choice.mode, t_, x_.data());
+        if (!d_.evaluate(t_, x_.data())) {
+            fail("the equations of motion are singular" + at_time());
+            return false;
+        }
+        if (!contradicted(choice.mode, candidates)) break;
+    }
+    if (project == Project::no) return true;
+    if (!d_.project(t_, x_.data())) warn("the constraints could not be met to rounding" + at_time());
+    ++out_.statistics.projections;
+    return true;
+}
+
+/// Impact without collision: no contact force exists, so that the contacts jam by an impulse. What broke loose is open
+/// again afterwards. False if no impulse exists either; the run has then failed.
+bool EventRun::jam(const std::string& why, Candidates& candidates, Window window) {
+    const Strike strike = change_.jam(t_, x_.data(), candidates);
+    if (strike.failed) {
+        fail("Painleve: " + why + at_time() + ", and " + strike.note);
+        return false;
+    }
+    record_impact(true, strike);
+    record_strike(strike, EventKind::painleve, window);
+    out_.events.back().note = "no contact force exists: impact without collision";
+    warn("Painleve: no contact force exists" + at_time() + "; the contacts jam by an impulse");
+    std::replace(candidates.friction.begin(), candidates.friction.end(), FrictionEvent::breaks_loose,
+                 FrictionEvent::none);
+    return true;
+}
+
+/// Whether the accelerations in the mode contradict an event: a contact that was released is pushed back, or a part
+/// that broke loose does not move on. These events are then withdrawn from the candidates.
+bool EventRun::contradicted(const SystemMode& mode, Candidates& candidates) {
+    bool any = false;
+    const auto rate = [&](int row) {
+        return model::row_dot(model_.layout().rows, d_.terms().W, row, d_.acceleration()) + d_.terms().zeta[ix(row)];
+    };
+    largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
+    const double size = Thresholds::decision_scale * largest_acceleration_;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        if (candidates.released[i] != 0 && rate(e.rows.normal) < -Thresholds::decision_acceleration * size) {
+            candidates.released[i] = 0;
+            any = true;
+        }
+        if (!mode.elements[i].active) continue;
+        for (const int k : e.part_numbers()) {
+            if (candidates.friction[ix(k)] != FrictionEvent::breaks_loose) continue;
+            const FrictionPart& part = d_.parts()[ix(k)];
+            double along = 0.0;
+            for (int r = 0; r < part.size; ++r) along += rate(part.row + r) * mode.parts[ix(k)].direction[ix(r)];
+            if (along < -Thresholds::decision_acceleration * size) {
+                candidates.friction[ix(k)] = FrictionEvent::none;
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+/// Passes the limit of an accumulation of impacts: the contacts come to rest by impulses along the forces of their
+/// mode, friction included, and move in that mode over the little time that is left.
+void EventRun::pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known) {
+    const double remaining = limit.t - t_;
+    const std::vector<double> before = x_;
+    const double energy_before = total_energy();
+    Candidates candidates = no_candidates(d_);
+    for (const int e : limit.elements) candidates.closed[ix(e)] = 1;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        if (known.elements[i].active && d_.elements()[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
+    if (!choose(candidates, known, {t_, t_}, Project::no)) return;
+    SystemMode mode = d_.mode();
+    for (const int e : limit.elements) mode.elements[ix(e)].active = true;
+    d_.set_mode(mode, t_, x_.data());
+    if (!d_.project_along_forces(t_, x_.data()) || !d_.evaluate(t_, x_.data())) {
+        fail("the contacts do not hold after the accumulation of impacts" + at_time());
+        return;
+    }
+    const std::vector<double> at_rest = x_;
+    if (change_record_) {
+        change_record_->rest = limit.elements;
+        change_record_->limit = limit.t;
+    }
+    if (!short_step(remaining)) {
+        fail("the contacts do not hold after the accumulation of impacts" + at_time());
+        return;
+    }
+    d_.project(limit.t, x_.data());
+    record_accumulation(limit, {before, at_rest, energy_before, remaining});
+    accumulation_.clear();
+    last_change_ = t_;
+    changes_at_one_time_ = 0;
+    change_mode({}, Cause::start);  // also for contacts that are not part of it
+}
+
+/// The mode in force over a time in which little happens, by the classical Runge-Kutta method of order 4. The work is
+/// not integrated: the accumulation counts the change of energy.
+bool EventRun::short_step(double h) {
+    const auto size = x_.size();
+    std::vector<double> k(size), at = x_, sum(size, 0.0);
+    constexpr double nodes[] = {0.0, 0.5, 0.5, 1.0}, weights[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+    for (int s = 0; s < 4; ++s) {
+        for (std::size_t i = 0; s > 0 && i < size; ++i) at[i] = x_[i] + nodes[s] * h * k[i];
+        if (!d_.derivative(t_ + nodes[s] * h, at.data(), k.data())) return false;
+        for (std::size_t i = 0; i < size; ++i) sum[i] += weights[s] * k[i];
+    }
+    for (std::size_t i = 0; i + 1 < size; ++i) x_[i] += h * sum[i];
+    return true;
+}
+
+/// The integrator finds no step. Perhaps the mode has come to its end: slip in a plane has come to rest, a contact
+/// force grows without bound, or the mode has no forces any more. Otherwise the run fails.
+void EventRun::leave_mode_without_step(ode::StepStatus status) {
+    const std::vector<Found> resting = stalled_slip();
+    if (!resting.empty() && t_ - arc_began_ > Thresholds::young_arc * (t_ - out_.start.t)) {
+        last_change_ = t_;
+        change_mode(resting, Cause::event);
+        return;
+    }
+    const SystemMode before = d_.mode();
+    Candidates candidates = no_candidates(d_);
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        if (before.elements[i].active && d_.elements()[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
+    const std::size_t events = out_.events.size();
+    open_record({}, Cause::event);
+    if (jam_by_growing_force(candidates, before)) return close_record();
+    const bool contacts = std::find(candidates.closed.begin(), candidates.closed.end(), 1) != candidates.closed.end();
+    if (t_ != last_change_ && contacts) {
+        last_change_ = t_;
+        if (!choose(candidates, before, {t_, t_})) return close_record();
+        bool changed = out_.events.size() > events;
+        for (std::size_t i = 0; i < before.elements.size(); ++i)
+            changed = changed || before.elements[i].active != d_.mode().elements[i].active;
+        if (changed) return close_record();
+    }
+    change_record_.reset();
+    fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")" + held_by_a_jump());
+}
+
+/// Slip in planes that has come to rest. Its direction turns ever faster there, so that no step follows it.
+std::vector<Found> EventRun::stalled_slip() {
+    std::vector<Found> resting;
+    d_.evaluate_terms(t_, x_.data());
+    const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
+    for (std::size_t k = 0; k < watcher_.watches().size(); ++k) {
+        const Watch& w = watcher_.watches()[k];
+        if (w.what != Watch::What::slip || d_.parts()[ix(w.part)].size == 1) continue;
+        const double scale = model::row_scale(model_.layout().rows, d_.terms().W, d_.parts()[ix(w.part)].row, u);
+        if (d_.slip_speed(w.part) <= Thresholds::stalled_slip * scale)
+            resting.push_back({t_, t_, t_, static_cast<int>(k)});
+    }
+    return resting;
+}
+
+/// Sliding friction has all but cancelled what holds a contact, and its force grows without bound: the contacts jam by
+/// an impulse. True if they do; the next mode has then been entered, or the run has failed.
+bool EventRun::jam_by_growing_force(Candidates& candidates, const SystemMode& before) {
+    if (t_ == last_change_ || !d_.nearly_singular(t_, x_.data())) return false;
+    const Strike strike = change_.jam(t_, x_.data(), candidates);
+    if (strike.failed) return false;
+    last_change_ = t_;
+    record_impact(true, strike);
+    record_strike(strike, EventKind::painleve, {t_, t_});
+    out_.events.back().note = "the contact force grows without bound: impact without collision";
+    warn("Painleve: the contact force grows without bound" + at_time() + "; the contacts jam by an impulse");
+    choose(candidates, before, {t_, t_});
+    return true;
+}
+
+}  // namespace saltus::integrate

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/event/detail/run.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
+
+namespace saltus::integrate {
+
+using trajectory::ElementKind;
+using trajectory::EventKind;
+using trajectory::Mode;
+
+void EventRun::fail(std::string reason) {
+    out_.status = trajectory::Status::failed;
+    out_.reason = std::move(reason);
+    ended_ = true;
+}
+
+void EventRun::warn(const std::string& text) {
+    if (out_.warnings.size() < Thresholds::max_warnings) out_.warnings.push_back(text);
+}
+
+std::string EventRun::at_time() const { return " at t = " + number_text(t_); }
+
+double EventRun::total_energy() {
+    const model::Energy e = d_.energy(t_, x_.data());
+    largest_energy_ = std::max({largest_energy_, std::abs(e.kinetic), std::abs(e.potential)});
+    return e.kinetic + e.potential;
+}
+
+void EventRun::record_strike(const Strike& strike, EventKind kind, Window window) {
+    trajectory::Event event;
+    event.kind = kind;
+    event.t = t_;
+    event.t_left = window.left;
+    event.t_right = window.right;
+    event.elements = strike.elements;
+    event.q.assign(x_.begin(), x_.begin() + d_.size());
+    event.u_minus = strike.u_minus;
+    event.u_plus = strike.u_plus;
+    event.impulses = strike.impulses;
+    event.work = strike.work;
+    event.audit = strike.audit;
+    event.energy_after = total_energy();
+    std::vector<double> before = x_;
+    std::copy(strike.u_minus.begin(), strike.u_minus.end(), before.begin() + d_.size());
+    const model::Energy e = d_.energy(t_, before.data());
+    event.energy_before = e.kinetic + e.potential;
+    largest_energy_ = std::max(largest_energy_, std::abs(e.kinetic));
+    event.note = strike.note;
+    if (!strike.note.empty()) warn(strike.note + at_time());
+    impulse_work_ += strike.done;
+    out_.events.push_back(std::move(event));
+    if (!strike.creates.empty()) judge_creation(strike.creates);
+}
+
+/// An impact creates energy: a warning, or the end of the run.
+void EventRun::judge_creation(const std::string& why) {
+    const std::string text = creation_text(out_.events.back(), why);
+    if (options_.energy != EnergyRule::stop) return warn(text);
+    out_.status = trajectory::Status::energy_created;
+    out_.reason = text;
+    ended_ = true;
+}
+
+/// Records what differs between the mode before and the mode in force.
+void EventRun::record_changes(const SystemMode& before, Window window) {
+    const SystemMode& after = d_.mode();
+    for (std::size_t i = 0; i < before.elements.size(); ++i) {
+        const bool was_active = before.elements[i].active, is_active = after.elements[i].active;
+        const int element = static_cast<int>(i);
+        if (!was_active && is_active) record_change(EventKind::contact, element, window);
+        if (was_active && !is_active) record_change(EventKind::lift_off, element, window);
+        if (!was_active || !is_active) continue;
+        for (const int k : d_.elements()[i].part_numbers()) {
+            const FrictionMode &was = before.parts[ix(k)], &is = after.parts[ix(k)];
+            const FrictionPart& part = d_.parts()[ix(k)];
+            if (part.frictionless()) continue;
+            if (was.slips && !is.slips) record_change(EventKind::stick, element, window);
+            if (!was.slips && is.slips) record_change(EventKind::slip, element, window);
+            double along = 0.0;
+            for (int r = 0; r < part.size; ++r) along += is.direction[ix(r)] * was.direction[ix(r)];
+            if (was.slips && is.slips && along < 0.0) record_change(EventKind::reversal, element, window);
+        }
+    }
+}
+
+/// One event for all elements of the same kind of change at the same time.
+void EventRun::record_change(EventKind kind, int element, Window window) {
+    for (auto e = out_.events.rbegin(); e != out_.events.rend() && e->t == t_; ++e)
+        if (e->kind == kind) {
+            if (std::find(e->elements.begin(), e->elements.end(), element) == e->elements.end())
+                e->elements.push_back(element);
+            return;
+        }
+    trajectory::Event event;
+    event.kind = kind;
+    event.t = t_;
+    event.t_left = window.left;
+    event.t_right = window.right;
+    event.elements = {element};
+    const auto n = static_cast<std::ptrdiff_t>(d_.size());
+    event.q.assign(x_.begin(), x_.begin() + n);
+    event.u_minus.assign(x_.begin() + n, x_.begin() + 2 * n);
+    event.u_plus = event.u_minus;
+    event.energy_before = event.energy_after = total_energy();
+    out_.events.push_back(std::move(event));
+}
+
+/// Records an accumulation that has been passed: x_ is the state at its limit, which becomes the time of the run.
+void EventRun::record_accumulation(const Accumulation::Limit& limit, const PassedAccumulation& passed) {
+    if (passed.remaining > 0.0) {
+        dense_.reset(t_, limit.t, d_.state_size(), 2);
+        std::copy(passed.before.begin(), passed.before.end(), dense_.term(0).begin());
+        std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
+        if (settings_.keep_arcs) out_.arcs.push_back({t_, limit.t, {}, {}});
+        keep(dense_, limit.t);
+    }
+    t_ = limit.t;
+    const auto n = static_cast<std::ptrdiff_t>(d_.size());
+    trajectory::Event event;
+    event.kind = EventKind::accumulation;
+    event.t = event.t_right = t_;
+    event.t_left = t_ - passed.remaining;
+    event.elements = limit.elements;
+    event.q.assign(x_.begin(), x_.begin() + n);
+    event.u_minus.assign(passed.before.begin() + n, passed.before.begin() + 2 * n);
+    event.u_plus.assign(x_.begin() + n, x_.begin() + 2 * n);
+    event.energy_before = passed.energy_before;
+    event.energy_after = total_energy();
+    event.impacts = limit.impacts;
+    impulse_work_ += event.energy_after - event.energy_before;
+    out_.events.push_back(std::move(event));
+    if (!change_record_) return;
+    // The recorded change ends at rest; the motion from there to the limit is a recorded arc.
+    const std::vector<double> end = x_;
+    const SystemMode mode = d_.mode();
+    x_ = passed.at_rest;
+    close_record();
+    x_ = end;
+    if (passed.remaining > 0.0) {
+        std::copy(passed.at_rest.begin(), passed.at_rest.end(), dense_.term(0).begin());
+        recording_.pieces.emplace_back(RecordedArc{t_ - passed.remaining, t_, mode, false, {dense_}});
+    }
+}
+
+void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
+    if (!settings_.record) return;
+    RecordedChange& record = change_record_.emplace();
+    record.t = t_;
+    record.first = cause == Cause::start;
+    record.mode_before = d_.mode();
+    record.before = x_;
+    record.events_from = out_.events.size();
+    for (const Found& f : found) record.found.push_back(watcher_.watches()[ix(f.watch)]);
+    record.unavoidable = cause == Cause::violation || made_by_an_impact(record.found, d_, t_, x_.data());
+}
+
+void EventRun::record_impact(bool jam, const Strike& strike) {
+    if (!change_record_) return;
+    RecordedImpact impact;
+    impact.jam = jam;
+    impact.repaired = strike.audit.prevented > 0.0;
+    const ActiveRows& rows = change_.rows();
+    impact.rows.assign(rows.row_numbers().begin(), rows.row_numbers().end());
+    for (int b = 0; b < rows.blocks(); ++b) impact.start.push_back(rows.first_row(b));
+    impact.start.push_back(rows.rows());
+    impact.owner = change_.owner();
+    impact.laws = rows.problem.laws;
+    impact.u_minus = strike.u_minus;
+    impact.u_plus = strike.u_plus;
+    if (!jam) {
+        const impact::Outcome& outcome = change_.outcome();
+        impact.law = outcome.law;
+        impact.e = change_.collision().e;
+        impact.Lambda = outcome.Lambda;
+        impact.compression = outcome.compression;
+        impact.held = outcome.held;
+    }
+    change_record_->impacts.push_back(std::move(impact));
+}
+
+void EventRun::close_record() {
+    if (!change_record_) return;
+    change_record_->mode_after = d_.mode();
+    change_record_->after = x_;
+    change_record_->events_to = out_.events.size();
+    change_record_->failed = ended_;
+    recording_.pieces.emplace_back(std::move(*change_record_));
+    change_record_.reset();
+}
+
+/// Keeps a step of the last arc up to a time. The recording of a change has its own arc over an accumulation.
+void EventRun::keep(const ode::Dense& step, double until) {
+    if (out_.arcs.empty()) return;
+    out_.arcs.back().t_end = until;
+    if (settings_.keep_arcs) out_.arcs.back().steps.push_back(step);
+    if (!settings_.record || change_record_) return;
+    auto* const arc = std::get_if<RecordedArc>(&recording_.pieces.back());
+    if (arc == nullptr) return;
+    arc->t_end = until;
+    arc->steps.push_back(step);
+}
+
+void EventRun::measure_violation() {
+    for (const double g : d_.positions(t_, x_.data()).first(ix(model_.layout().constraints)))
+        out_.violation.constraint = std::max(out_.violation.constraint, std::abs(g));
+    if (!d_.compliant())
+        for (const model::Contact& c : model_.contacts)
+            out_.violation.gap = std::max(out_.violation.gap, -d_.positions(t_, x_.data())[ix(c.row)]);
+}
+
+/// The mode of an element as the trajectory names it.
+Mode EventRun::mode_of(std::size_t element) const {
+    const ElementLayout& e = d_.elements()[element];
+    if (!d_.mode().elements[element].active) return Mode::open;
+    if (e.parts > 0) return any_part_slips(e, d_.mode()) ? Mode::slip : Mode::stick;
+    return d_.compliant() && e.rows.kind == ElementKind::contact ? Mode::pressed : Mode::closed;
+}
+
+/// The end of the trajectory: state, forces, energy balance, statistics.
+void EventRun::finish() {
+    const int n = d_.size();
+    out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
+    if (d_.evaluate(t_, x_.data())) {
+        if (d_.redundant()) watcher_.allowed_reactions();
+        for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+            const ElementLayout& e = d_.elements()[i];
+            trajectory::Reaction r;
+            r.element = static_cast<int>(i);
+            if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)] + 0.0;  // −0 becomes 0
+            for (int k = 0; k < e.rows.slips; ++k) r.T.push_back(d_.reactions()[ix(e.rows.first_slip + k)]);
+            out_.forces.push_back(std::move(r));
+        }
+    }
+    out_.energy.final = total_energy();
+    out_.energy.work = x_[ix(2 * n)] + impulse_work_;
+    const double scale = std::max(largest_energy_, Thresholds::least_energy);
+    out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) / scale;
+    out_.statistics.steps = explicit_.statistics().accepted;
+    out_.statistics.rejected = explicit_.statistics().rejected + explicit_.statistics().cut;
+    if (implicit_) {
+        out_.statistics.steps += implicit_->statistics().accepted;
+        out_.statistics.rejected += implicit_->statistics().rejected + implicit_->statistics().cut;
+    }
+    out_.statistics.evaluations = d_.evaluations;
+    out_.statistics.contact_solves = change_.solves;
+    if (watcher_.unresolved) warn("some event functions could not be resolved on a step; events may be missing");
+}
+
+}  // namespace saltus::integrate

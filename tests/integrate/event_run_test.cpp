@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/event/detail/event_driven.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "integrate/small_models.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using namespace test;
+using trajectory::EventKind;
+
+RecordedMotion recorded(const model::Model& m, const trajectory::State& start, double t_end) {
+    Options options;
+    options.t_end = t_end;
+    options.start = start;
+    return run_event_driven(m, {}, options, Record::yes);
+}
+
+/// The recorded changes that a watched quantity of this kind led to.
+std::vector<RecordedChange> changes(const Recording& recording, Watch::What what) {
+    std::vector<RecordedChange> list;
+    for (const RecordedPiece& piece : recording.pieces)
+        if (const auto* const change = std::get_if<RecordedChange>(&piece))
+            for (const Watch& w : change->found)
+                if (w.what == what) {
+                    list.push_back(*change);
+                    break;
+                }
+    return list;
+}
+
+TEST(EventRun, ABlockStopsAndSticksWhereFrictionHasUsedUpItsVelocity) {
+    const model::Model m = block_on_floor(0.3);
+    const RecordedMotion run = recorded(m, {0.0, {0, 0}, {1.5, 0}}, 1.0);  // stops at t = 1.5/3
+    ASSERT_EQ(run.motion.events.size(), 1U);
+    EXPECT_EQ(run.motion.events[0].kind, EventKind::stick);
+    EXPECT_NEAR(run.motion.events[0].t, 0.5, 1e-9);
+    EXPECT_NEAR(run.motion.end.q[0], 1.5 * 0.5 / 2.0, 1e-9);
+    const std::vector<RecordedChange> stops = changes(run.recording, Watch::What::slip);
+    ASSERT_EQ(stops.size(), 1U);
+    EXPECT_TRUE(stops[0].mode_before.parts[0].slips);
+    EXPECT_FALSE(stops[0].mode_after.parts[0].slips);
+    EXPECT_FALSE(stops[0].unavoidable);
+}
+
+TEST(EventRun, TwoBallsThatLandTogetherAreOneChange) {
+    const model::Model m = two_balls(0.5);
+    const RecordedMotion run = recorded(m, {0.0, {1.25, 1.25}, {0, 0}}, 0.6);  // land at t = 0.5
+    ASSERT_EQ(run.motion.events.size(), 1U);
+    EXPECT_EQ(run.motion.events[0].elements, (std::vector<int>{0, 1}));
+    const std::vector<RecordedChange> impacts = changes(run.recording, Watch::What::gap);
+    ASSERT_EQ(impacts.size(), 1U);
+    EXPECT_EQ(impacts[0].found.size(), 2U);
+    EXPECT_FALSE(impacts[0].unavoidable);
+}
+
+TEST(EventRun, AClutchThatAnImpactMakesRunBackwardsIsAChangeWithoutATimeOfItsOwn) {
+    // The ball y lands on the lever a and pushes it back. By itself the clutch stops where friction has braked it.
+    const char* const text = R"toml(
+[system]
+q = ["y", "a"]
+T = "(y'^2 + a'^2)/2"
+f = { a = "-1" }
+[[contact]]
+name = "lever"
+gN = "y - a"
+[[clutch]]
+name = "clutch"
+gamma = "a'"
+)toml";
+    const model::Model m = model_of(text);
+    const RecordedMotion struck = recorded(m, {0.0, {1.0, 0.0}, {-3.0, 0.5}}, 0.4);
+    const std::vector<RecordedChange> backwards = changes(struck.recording, Watch::What::clutch);
+    ASSERT_EQ(backwards.size(), 1U);
+    EXPECT_TRUE(backwards[0].unavoidable);
+    const RecordedMotion braked = recorded(m, {0.0, {10.0, 0.0}, {0.0, 0.5}}, 1.0);
+    const std::vector<RecordedChange> stopped = changes(braked.recording, Watch::What::clutch);
+    ASSERT_EQ(stopped.size(), 1U);
+    EXPECT_NEAR(stopped[0].t, 0.5, 1e-9);
+    EXPECT_FALSE(stopped[0].unavoidable);
+}
+
+TEST(EventRun, RecordsOnlyWhenItIsAskedTo) {
+    const model::Model m = two_balls(0.5);
+    Options options;
+    options.t_end = 0.6;
+    options.start = trajectory::State{0.0, {1.25, 2.0}, {0, 0}};
+    EXPECT_TRUE(run_event_driven(m, {}, options).recording.pieces.empty());
+    const RecordedMotion with = run_event_driven(m, {}, options, Record::yes);
+    EXPECT_FALSE(with.recording.pieces.empty());
+    EXPECT_EQ(with.motion.end.u, run_event_driven(m, {}, options).motion.end.u);
+}
+
+}  // namespace
+
+}  // namespace saltus::integrate

@@ -71,7 +71,7 @@ TEST(Refusals, EventsThatFallTogetherAndWouldNot) {
     EXPECT_TRUE(s.final.col(0).hasNaN());
     EXPECT_FALSE(s.final.col(1).hasNaN());
     EXPECT_FALSE(s.final.col(2).hasNaN());
-    EXPECT_TRUE(says(s, "2 events fall together")) << remarks(s);
+    EXPECT_TRUE(says(s, "2 events happen at the same time")) << remarks(s);
     ASSERT_FALSE(s.events.empty());
     EXPECT_TRUE(std::isnan(s.events[0].dt[0]));
     EXPECT_NEAR(s.events[0].dt[1], -0.5 * s.motion.events[0].t / 9.81 * (1.0), 1e-10);

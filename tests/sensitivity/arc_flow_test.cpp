@@ -93,6 +93,7 @@ TEST(ArcFlow, OfAnOscillatorIsTheMatrixExponentialAndTheAdjointItsTranspose) {
     const double t = 2.0;
     const Recorded r(text_of(mild), t);
     Tangent x = r.tangent(names);
+    ASSERT_TRUE(x.linearised.available());
     ASSERT_FALSE(r.arc().implicit);
     const BothWays found = both_ways(x, r.arc());
     // The linear equations have constant coefficients but for f_p, which contains the recorded motion.
@@ -105,6 +106,7 @@ TEST(ArcFlow, OfAStiffArcIsTheMatrixExponentialAndTheAdjointItsTranspose) {
     const double t = 0.5;
     const Recorded r(text_of(stiff), t, EventDriven{.implicit = true});
     Tangent x = r.tangent(names);
+    ASSERT_TRUE(x.linearised.available());
     ASSERT_TRUE(r.arc().implicit);
     const BothWays found = both_ways(x, r.arc());
     expect_matrix(found.forward.leftCols(4), closed_form(stiff, t).leftCols(4), 1e-8, "by the initial state");
@@ -127,6 +129,7 @@ TEST(ArcFlow, OfManyCoordinatesIsExplicitAndStillTransposed) {
                          " }\n[parameters]\nk = 1.3\n[initial]\nq = { x1 = 1.0, x7 = 0.5 }\n",
                      t);
     Tangent x = r.tangent({"k"});
+    ASSERT_TRUE(x.linearised.available());
     const BothWays found = both_ways(x, r.arc());
     Matrix expected = Matrix::Zero(2 * count, 2 * count);
     for (int i = 0; i < count; ++i) {
@@ -145,6 +148,7 @@ TEST(ArcFlow, OfManyCoordinatesIsExplicitAndStillTransposed) {
 TEST(ArcFlow, TellsTheDirectionsAtTheEndsOfAllRecordedSteps) {
     const Recorded r(text_of(mild), 1.0);
     Tangent x = r.tangent(names);
+    ASSERT_TRUE(x.linearised.available());
     ArcFlow flow(x, 1e-11, 1e-3, 1e-3);
     Matrix probe = unit_directions(x).topRows(2), directions = unit_directions(x).topRows(4);
     std::size_t told = 0;
@@ -182,6 +186,7 @@ TEST(ArcCollocation, NodesIntegratePolynomialsExactly) {
 TEST(ArcCollocation, OfOneStepHasItsOrderAndAnExactTranspose) {
     const Recorded r(text_of(mild), 2.0, EventDriven{.rtol = 1e-12, .atol = 1e-15});
     Tangent x = r.tangent(names);
+    ASSERT_TRUE(x.linearised.available());
     ArcMotion motion(x);
     motion.begin(r.arc());
     ArcCollocation step(x, motion);
@@ -198,15 +203,17 @@ TEST(ArcCollocation, OfOneStepHasItsOrderAndAnExactTranspose) {
         expect_matrix(gradients, to.transpose(), 1e-14, "transpose");
         return (to.transpose().leftCols(4) - closed_form(mild, h).leftCols(4)).cwiseAbs().maxCoeff();
     };
-    // Local error of order 11: halving the step divides it by 2048.
-    const double wide = error_of(2.0), narrow = error_of(1.0);
-    EXPECT_LT(wide, 1e-6);
-    EXPECT_NEAR(std::log2(wide / narrow), 11.0, 1.5);
+    // The local error is of order 11 in the limit of short steps; with these steps, which are above rounding,
+    // almost 10.
+    const double wide = error_of(1.0), narrow = error_of(0.5);
+    EXPECT_LT(wide, 1e-8);
+    EXPECT_GT(std::log2(wide / narrow), 9.5);
 }
 
 TEST(ArcCollocation, EstimatesAnErrorThatIsNotBelowTheTrueOne) {
     const Recorded r(text_of(mild), 2.0, EventDriven{.rtol = 1e-12, .atol = 1e-15});
     Tangent x = r.tangent(names);
+    ASSERT_TRUE(x.linearised.available());
     ArcMotion motion(x);
     motion.begin(r.arc());
     ArcCollocation step(x, motion);

@@ -126,7 +126,7 @@ TEST(Refusals, InitialValuesThatAreNotFree) {
     EXPECT_TRUE(says(s, "closed at the start")) << remarks(s);
     // A ball that touches the next one at rest strikes it or parts from it, and the motion jumps.
     EXPECT_TRUE(s.final.col(3).hasNaN());
-    EXPECT_TRUE(says(s, "'2-3' is closed without a force")) << remarks(s);
+    EXPECT_TRUE(says(s, "'2-3' is closed without a contact force")) << remarks(s);
 }
 
 TEST(Refusals, SlipThatStopsWhereFrictionCanHardlyHold) {
@@ -228,7 +228,7 @@ q = { x = 0.0, y = 0.0 }
     EXPECT_TRUE(s.final.col(0).hasNaN()) << s.final;
     EXPECT_FALSE(s.final.col(1).hasNaN()) << remarks(s);
     EXPECT_TRUE(s.final.col(2).hasNaN()) << s.final;
-    EXPECT_TRUE(says(s, "grows from nothing")) << remarks(s);
+    EXPECT_TRUE(says(s, "grows from zero")) << remarks(s);
 }
 
 /// A ball that falls for one second comes down at the end, or just after it: one side has the derivative of the fall,

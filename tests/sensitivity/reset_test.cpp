@@ -34,7 +34,7 @@ eN = "e"
 q = { x = 1.0, y = 3.0 }
 u = { y = -2.0 }
 )toml",
-                     0.9);
+                     1.0);
     ASSERT_EQ(r.changes.size(), 2U);
     integrate::RecordedChange both = r.change(0);
     both.impacts.push_back(r.change(1).impacts.at(0));

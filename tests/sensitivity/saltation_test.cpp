@@ -79,11 +79,11 @@ u = { y = 0.5 }
 }
 
 TEST(Saltation, OfALiftOffIsTheIdentityAndItsTimeFollowsTheForce) {
-    // λ = g − c t: lift-off at g/c
+    // λ = g − c t: lift-off at g/c. x moves freely, so that the field is not zero.
     const Recorded r(R"toml(
 [system]
-q = ["y"]
-T = "y'^2/2"
+q = ["y", "x"]
+T = "y'^2/2 + x'^2/2"
 U = "g*y"
 f = { y = "c*t" }
 [parameters]
@@ -94,6 +94,7 @@ name = "floor"
 gN = "y"
 [initial]
 q = { y = 0.0 }
+u = { x = 1.0 }
 )toml",
                      1.0);
     Tangent x = r.tangent({"g", "c"});
@@ -109,11 +110,11 @@ q = { y = 0.0 }
 }
 
 TEST(Saltation, OfStickToSlipFollowsTheForceAndChangesNothing) {
-    // |c t| = μ F: s = μ F − c t
+    // |c t| = μ F: s = μ F − c t. y moves freely, so that the field is not zero.
     const Recorded r(R"toml(
 [system]
-q = ["x"]
-T = "x'^2/2"
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
 f = { x = "c*t" }
 [parameters]
 c = 2.0
@@ -126,6 +127,7 @@ mu = "mu"
 FN = "F"
 [initial]
 q = { x = 0.0 }
+u = { y = 1.0 }
 )toml",
                      1.0);
     Tangent x = r.tangent({"c", "mu", "F"});

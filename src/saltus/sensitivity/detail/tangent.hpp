@@ -41,7 +41,8 @@ private:
     const std::vector<int> parameters_;  // columns among the model's independent parameters, ascending
 
 public:
-    integrate::Linearised linearised;  ///< refers to `dynamics` and follows its mode
+    /// Refers to `dynamics` and follows its mode. Ask `linearised.available()` once before any derivative is evaluated.
+    integrate::Linearised linearised;
 };
 
 }  // namespace saltus::sensitivity

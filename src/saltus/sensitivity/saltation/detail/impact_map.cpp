@@ -115,12 +115,12 @@ private:
     };
     /// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
     struct PhaseSystem {
-        const Vector& Lambda;
+        Vector Lambda;
         Matrix D;    // Delassus matrix of the rows of the impact
         Vector xi;   // ξ = γ⁺ + e γ⁻
         Matrix dxi;  // δξ for δΛ = 0
         Matrix S, right;
-        double zero_Lambda, zero_xi;                      // limits below which Λ and ξ count as zero
+        double zero_Lambda = 0.0, zero_xi = 0.0;          // limits below which Λ and ξ count as zero
         std::vector<std::pair<Eigen::Index, int>> edges;  // rows with Λ = 0 and ξ = 0, and their elements
         std::vector<Eigen::Index> resting;                // rows with ξ = 0
         std::vector<Eigen::Index> at_bound;               // first rows of sticking friction that can bear no more
@@ -288,19 +288,16 @@ private:
         return p;
     }
 
+    /// The parts of the equations that do not depend on the blocks.
     PhaseSystem system_of(const Instant& after, const Vector& Lambda, const Vector& e, const Matrix& de) const {
         const Eigen::Index m = Lambda.size();
-        PhaseSystem s{Lambda,
-                      rows_ * inverse_rows_,
-                      Vector(m),
-                      Matrix(m, x_.columns()),
-                      Matrix::Zero(m, m),
-                      Matrix::Zero(m, x_.columns()),
-                      0.0,
-                      0.0,
-                      {},
-                      {},
-                      {}};
+        PhaseSystem s;
+        s.Lambda = Lambda;
+        s.D = rows_ * inverse_rows_;
+        s.xi.resize(m);
+        s.dxi.resize(m, x_.columns());
+        s.S.setZero(m, m);
+        s.right.setZero(m, x_.columns());
         for (Eigen::Index k = 0; k < m; ++k) {
             const int row = impact_.rows[ix(k)];
             s.xi(k) = after.gamma(row) + e(k) * before_.gamma(row);

@@ -270,7 +270,7 @@ q = { x = 0.0 }
     EXPECT_NEAR(s.final(0, 1), 1.0, 1e-12);
     EXPECT_NEAR(s.final(0, 2), 0.5, 1e-12);
     EXPECT_EQ(s.one_sided, (std::vector<int>{0, -1, 0}));
-    EXPECT_NE(remarks(s).find("smaller values alone"), std::string::npos) << remarks(s);
+    EXPECT_NE(remarks(s).find("smaller values only"), std::string::npos) << remarks(s);
 }
 
 }  // namespace

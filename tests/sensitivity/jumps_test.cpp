@@ -21,7 +21,7 @@ Sensitivity of(const Model& m, double t_end, const std::vector<std::string>& nam
 }
 
 /// A force that is switched off at a time: x(t) = F T (t − T/2), v = F T.
-TEST(Jumps, ATimeThatIsAParameter) {
+TEST(Jumps, AtATimeThatIsAParameterHaveDerivatives) {
     const double F = 3.0, T = 0.7, t = 2.0;
     const Model m = from_text(body("if(t < T, F, 0)", "F = 3.0\nT = 0.7", "q = { x = 0.0 }"));
     const Sensitivity s = of(m, t, {"T", "F", "x", "x'"});
@@ -37,7 +37,7 @@ TEST(Jumps, ATimeThatIsAParameter) {
 
 /// A force that begins behind x = c: v² = v₀² + 2F(x − c). With w the speed after a way y behind it at time t,
 /// y = v₀ s + F s²/2 with s = t − c/v₀.
-TEST(Jumps, APlaceThatIsAParameter) {
+TEST(Jumps, AtAPlaceThatIsAParameterHaveDerivatives) {
     const double F = -0.4, c = 0.9, v = 1.3, t = 2.0, s0 = t - c / v;
     const Model m = from_text(body("if(x > c, F, 0)", "F = -0.4\nc = 0.9", "q = { x = 0.0 }\nu = { x = 1.3 }"));
     const Sensitivity s = of(m, t, {"c", "x'", "x", "F"});
@@ -98,7 +98,7 @@ TEST(Jumps, AMotionThatStaysInTheJumpIsWithheld) {
 
 /// A motion that begins in a jump: a force behind x = c, from there at speed v. Behind it the force acts at once,
 /// before it after (c − x)/v.
-TEST(Jumps, AtTheStart) {
+TEST(Jumps, AtTheStartAllowDerivativesOnOneSide) {
     const std::string text = body("if(x > c, F, 0)", "F = -0.4\nc = 0.9", "q = { x = 0.9 }\nu = { x = VELOCITY }");
     for (const double v : {1.3, -1.3}) {
         const model::Description d = io::parse_model(replaced(text, "VELOCITY", number_text(v)), "test");
@@ -116,7 +116,7 @@ TEST(Jumps, AtTheStart) {
 }
 
 /// A body beside mass points: the jumps are those of both parts of the model, whichever has them.
-TEST(Jumps, InAModelWithPoints) {
+TEST(Jumps, InAModelWithPointsHaveDerivatives) {
     const std::string text = body("if(x > c, F, 0)", "F = -0.4\nc = 0.9", "q = { x = 0.0 }\nu = { x = 1.3 }") +
                              "[points]\npositions = [[0, 0, 1], [1, 0, 1]]\nmass = { total = 2.0 }\n"
                              "gravity = [0, 0, -1]\n[[obstacle]]\nname = \"floor\"\nnormal = [0, 0, 1]\n"
@@ -131,7 +131,7 @@ TEST(Jumps, InAModelWithPoints) {
 }
 
 /// Two jumps at one time that go apart are withheld; together they stay where the variable keeps them together.
-TEST(Jumps, TwoAtOneTime) {
+TEST(Jumps, TwoAtOneTimeAreRefusedIfAVariableSeparatesThem) {
     const Model m = from_text(body("if(x > c, F, 0) + if(t > T, G, 0)", "F = -0.4\nc = 0.9\nG = 0.3\nT = 0.75",
                                    "q = { x = 0.0 }\nu = { x = 1.2 }"));
     const Sensitivity s = of(m, 2.0, {"c", "F", "G"});
@@ -141,7 +141,7 @@ TEST(Jumps, TwoAtOneTime) {
     EXPECT_NEAR(s.final(1, 1), 1.25, 1e-9);
     EXPECT_NEAR(s.final(1, 2), 1.25, 1e-9);
     EXPECT_TRUE(std::isnan(s.final(0, 0)));
-    EXPECT_NE(remarks(s).find("it moves them apart"), std::string::npos) << remarks(s);
+    EXPECT_NE(remarks(s).find("the variable separates them"), std::string::npos) << remarks(s);
 }
 
 }  // namespace

@@ -73,10 +73,10 @@ TEST(PairReport, CsvHasBothCurvesAndBothSidesOfTheJump) {
 TEST(StudyReport, AllThreeFormsTellTheSame) {
     Bead bead = falling_bead;
     bead.theta = "a*cos(b*t)";
-    StudyOptions o;
+    EventStudyOptions o;
     o.t_end = 0.5;
     o.vary = {vary_from_text("a=1e-4:1e-3:2"), vary_from_text("b=10:30:2")};
-    const Study study = study_events(io::parse_model(bead_text(bead, {}), "test"), o);
+    const EventStudy study = study_events(io::parse_model(bead_text(bead, {}), "test"), o);
     const Json j = Json::parse(io::study_json(study));
     EXPECT_EQ(j.at("runs").size(), 4U);
     EXPECT_EQ(j.at("runs").at(3).at("parameters").at("b"), 30.0);

@@ -95,7 +95,7 @@ TEST(Simultaneous, TheSaltationMatrixIsThatOfBoth) {
     EXPECT_NEAR(salt(3, 2), 0.0, 1e-12);
 }
 
-TEST(Simultaneous, BackwardsTheyAreTheSame) {
+TEST(Simultaneous, AdjointModeAgreesWithForwardMode) {
     const Model m = from_text(masses(-6.0, 6.0));
     sensitivity::Options options;
     options.t_end = 0.3;
@@ -126,7 +126,7 @@ TEST(Simultaneous, ImpactsWhoseOrderMattersHaveNone) {
 }
 
 /// Three that do not know of each other: friction that comes to rest, a ball, and another ball.
-TEST(Simultaneous, ThreeKindsAtOnce) {
+TEST(Simultaneous, ThreeKindsOfEventsHaveDerivatives) {
     const std::string text = R"toml(
 [system]
 name = "three at once"
@@ -193,7 +193,7 @@ u = { x = -1.0, y = -1.0 }
 }
 
 /// So near to each other that they are one change of the motion; each keeps its own time.
-TEST(Simultaneous, EventsThatNearlyCoincide) {
+TEST(Simultaneous, EventsThatNearlyCoincideHaveTheSameDerivatives) {
     for (const char* second :
          {"-1.0", "-1.000000000001", "-1.00000000001", "-0.99999999999", "-1.0000000001", "-1.00000001"}) {
         const Sensitivity s = derivatives(from_text(balls_onto(second)), {"w", "v", "x'"}, 1.5);
@@ -206,8 +206,8 @@ TEST(Simultaneous, EventsThatNearlyCoincide) {
     }
 }
 
-/// A rod between them tells one ball of the other, though it bears nothing where both land together.
-TEST(Simultaneous, CoupledByAConstraint) {
+/// A rod couples the two balls, although it carries no force if both land together.
+TEST(Simultaneous, EventsCoupledByAConstraintHaveNone) {
     const Sensitivity s = derivatives(from_text(R"toml(
 [system]
 name = "rod"
@@ -237,7 +237,7 @@ q = { x = 1.0, y = 1.0 }
 }
 
 /// Two frictions turn round together, and what they do to the acceleration cancels: not a smooth change for all that.
-TEST(Simultaneous, JumpsThatCancel) {
+TEST(Simultaneous, ForceJumpsThatCancelGiveNoWrongDerivative) {
     const Sensitivity s = derivatives(from_text(R"toml(
 [system]
 name = "between belts"

@@ -16,8 +16,8 @@ namespace {
 using namespace saltus::test;
 using trajectory::EventKind;
 
-StudyOptions options_of(double t_end, const std::vector<std::string>& vary, int threads = 2) {
-    StudyOptions o;
+EventStudyOptions options_of(double t_end, const std::vector<std::string>& vary, int threads = 2) {
+    EventStudyOptions o;
     o.t_end = t_end;
     o.method.rtol = 1e-11;
     o.method.atol = 1e-13;
@@ -26,12 +26,12 @@ StudyOptions options_of(double t_end, const std::vector<std::string>& vary, int 
     return o;
 }
 
-Study study_of(const std::string& text, const StudyOptions& options) {
+EventStudy study_of(const std::string& text, const EventStudyOptions& options) {
     return study_events(io::parse_model(text, "test"), options);
 }
 
-const EventStudy::Answer& answer(const Study& study, std::size_t event, Quantity quantity) {
-    for (const EventStudy::Answer& a : study.events.at(event).answers)
+const EventResponse::Answer& answer(const EventStudy& study, std::size_t event, Quantity quantity) {
+    for (const EventResponse::Answer& a : study.events.at(event).answers)
         if (a.quantity == quantity) return a;
     throw std::logic_error("no such answer");
 }
@@ -57,7 +57,7 @@ TEST(Vary, RefusesWhatIsNone) {
 TEST(Study, RefusesUnknownNamesAndNamesSetTwice) {
     const std::string text = bead_text(falling_bead, {});
     EXPECT_NE(refusal_of([&] { study_of(text, options_of(0.5, {"amp=1:2:2"})); }).find("amp"), std::string::npos);
-    StudyOptions o = options_of(0.5, {"a=1:2:2"});
+    EventStudyOptions o = options_of(0.5, {"a=1:2:2"});
     o.set.emplace_back("a", "3");
     EXPECT_NE(refusal_of([&] { study_of(text, o); }).find("both set and varied"), std::string::npos);
 }
@@ -103,11 +103,11 @@ std::string bead_at_moving_wall(const std::string& theta) {
 }
 
 TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequency) {
-    const Study study = study_of(bead_at_moving_wall(std::string("a*cos(b*(t - ") + at_collision + "))"),
-                                 options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
+    const EventStudy study = study_of(bead_at_moving_wall(std::string("a*cos(b*(t - ") + at_collision + "))"),
+                                      options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
     ASSERT_TRUE(study.complete);
     ASSERT_EQ(study.nominal.size(), 1U);
-    const EventStudy::Answer& time = answer(study, 0, Quantity::time);
+    const EventResponse::Answer& time = answer(study, 0, Quantity::time);
     ASSERT_EQ(time.law.of, (std::vector<std::string>{"a", "b"}));
     EXPECT_NEAR(time.law.exponents[0], 1.0, 1e-3);
     EXPECT_NEAR(time.law.exponents[1], 0.0, 1e-3);
@@ -117,9 +117,9 @@ TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequen
 }
 
 TEST(StudyMessage, ACollisionsImpulseFollowsTheFirstDerivative) {
-    const Study study = study_of(bead_at_moving_wall(std::string("a*sin(b*(t - ") + at_collision + "))"),
-                                 options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
-    const EventStudy::Answer& impulse = answer(study, 0, Quantity::impulse);
+    const EventStudy study = study_of(bead_at_moving_wall(std::string("a*sin(b*(t - ") + at_collision + "))"),
+                                      options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
+    const EventResponse::Answer& impulse = answer(study, 0, Quantity::impulse);
     EXPECT_NEAR(impulse.law.exponents[0], 1.0, 1e-3);
     EXPECT_NEAR(impulse.law.exponents[1], 1.0, 1e-3);
     EXPECT_NEAR(study.runs[0].impulse_change[0], 1.25 * 1e-7 * 20.0, 1e-10);  // μ θ̇
@@ -134,10 +134,10 @@ TEST(StudyMessage, ALiftOffFollowsTheSecondDerivative) {
     text +=
         "initial = { q = { x = \"a*cos(0.8*b)\", y = \"beta*a*cos(0.8*b)\" }, "
         "u = { x = \"a*b*sin(0.8*b)\", y = \"beta*a*b*sin(0.8*b)\" } }\n";
-    const Study study = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2:log", "b=20:80:3:log"}));
+    const EventStudy study = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2:log", "b=20:80:3:log"}));
     ASSERT_EQ(study.nominal.size(), 1U);
     EXPECT_EQ(study.nominal[0].kind, EventKind::lift_off);
-    const EventStudy::Answer& time = answer(study, 0, Quantity::time);
+    const EventResponse::Answer& time = answer(study, 0, Quantity::time);
     EXPECT_NEAR(time.law.exponents[0], 1.0, 1e-3);
     EXPECT_NEAR(time.law.exponents[1], 2.0, 1e-3);
     EXPECT_NEAR(study.runs[0].time_change[0], -0.8 * 1.25 * 1e-8 * 400.0 / 4.0, 1e-10);
@@ -145,13 +145,13 @@ TEST(StudyMessage, ALiftOffFollowsTheSecondDerivative) {
 }
 
 TEST(StudyMessage, WithAnyPhaseEachFollowsItsOwnDerivative) {
-    const Study hit =
+    const EventStudy hit =
         study_of(bead_at_moving_wall("a*cos(b*t + 0.3)"), options_of(0.5, {"a=1e-7:1e-6:2", "b=31:79:5"}));
-    const EventStudy::Answer& time = answer(hit, 0, Quantity::time);
+    const EventResponse::Answer& time = answer(hit, 0, Quantity::time);
     EXPECT_EQ(time.at_event.felt, 0);
     EXPECT_NEAR(time.at_event.laws[0].exponents[0], 1.0, 1e-3);
     EXPECT_LT(time.at_event.laws[0].rms, 1e-2 * time.at_event.laws[1].rms);
-    const EventStudy::Answer& impulse = answer(hit, 0, Quantity::impulse);
+    const EventResponse::Answer& impulse = answer(hit, 0, Quantity::impulse);
     EXPECT_EQ(impulse.at_event.felt, 1);
     EXPECT_NEAR(impulse.at_event.laws[1].exponents[0], 1.0, 0.05);
 
@@ -162,7 +162,7 @@ TEST(StudyMessage, WithAnyPhaseEachFollowsItsOwnDerivative) {
     text +=
         "initial = { q = { x = \"a*cos(0.3)\", y = \"beta*a*cos(0.3)\" }, "
         "u = { x = \"-a*b*sin(0.3)\", y = \"-beta*a*b*sin(0.3)\" } }\n";
-    const Study off = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2", "b=31:79:5"}));
+    const EventStudy off = study_of(text, options_of(1.2, {"a=1e-8:1e-7:2", "b=31:79:5"}));
     EXPECT_EQ(answer(off, 0, Quantity::time).at_event.felt, 2);
     EXPECT_NEAR(answer(off, 0, Quantity::time).at_event.laws[2].exponents[0], 1.0, 0.01);
 }
@@ -178,11 +178,11 @@ TEST(Study, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST(Study, StopsWhenInterruptedAndKeepsWhatThereIs) {
-    StudyOptions o = options_of(0.5, {"a=1e-4:1e-3:20"}, 1);
+    EventStudyOptions o = options_of(0.5, {"a=1e-4:1e-3:20"}, 1);
     std::size_t told = 0;
     o.progress = [&](std::size_t done) { told = done; };
     o.interrupted = [&] { return told >= 5; };
-    const Study study = study_of(bead_at_moving_wall("a*cos(20*t)"), o);
+    const EventStudy study = study_of(bead_at_moving_wall("a*cos(20*t)"), o);
     EXPECT_FALSE(study.complete);
     ASSERT_EQ(study.runs.size(), 20U);
     EXPECT_TRUE(study.runs[4].done);
@@ -200,16 +200,16 @@ model::Description skeleton(const std::string& name, const std::string& offset) 
 
 TEST(StudySkeleton, WithTheSpeedOfThePlaneFixedTheLiftOffMovesAsInTheReference) {
     // alscher.json sensitivity A fixed_ab_1_2: collisions and lift-offs for a·b = 1.2
-    StudyOptions o;
+    EventStudyOptions o;
     o.t_end = 0.34;
     o.vary = {{"a", {0.02, 0.01, 0.006}}};
-    const Study study = study_events(skeleton("hydrostatic-skeleton-edges", "K + a*cos(1.2/max(a, 1e-9)*t)"), o);
+    const EventStudy study = study_events(skeleton("hydrostatic-skeleton-edges", "K + a*cos(1.2/max(a, 1e-9)*t)"), o);
     const std::vector<std::vector<double>> expected{
         {0.22925465434028247, 0.30497278321969984},
         {0.23083998794081476, 0.30989769382616894},
         {0.23029026299912725, 0.28214038431491434, 0.30392973897963965, 0.3116898627297529}};
     for (std::size_t r = 0; r < expected.size(); ++r) {
-        const std::vector<StudyEvent>& events = study.runs[r].events;
+        const std::vector<StudiedEvent>& events = study.runs[r].events;
         ASSERT_EQ(events.size(), expected[r].size()) << r;
         for (std::size_t k = 0; k < events.size(); ++k) {
             EXPECT_NEAR(events[k].t, expected[r][k], 1e-6) << r << ", " << k;

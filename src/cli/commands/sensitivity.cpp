@@ -104,7 +104,7 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
     options.t_end = q.t_end;
     options.output = report.output = c.output.value_or("");
     options.adjoint = report.adjoint = c.adjoint;
-    options.keep_course = !c.common.out.empty();
+    options.keep_history = !c.common.out.empty();
     options.threads = c.common.threads;
     options.interrupted = interrupt_asked;
     Progress progress(0.0, q.t_end, !c.common.quiet);
@@ -139,7 +139,7 @@ void compare_perturbed(const SensitivityCommand& c, const Question& q, io::Sensi
 }
 
 void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
-    sensitivity::StudyOptions options;
+    sensitivity::EventStudyOptions options;
     for (const std::string& text : c.vary) {
         options.vary.push_back(sensitivity::vary_from_text(text));
         for (std::size_t k = 0; k + 1 < options.vary.size(); ++k)
@@ -177,7 +177,7 @@ bool completed(const io::SensitivityReport& report) {
               report.pair->perturbed.status == Status::completed;
     if (report.study) {
         all = all && report.study->nominal_status == Status::completed;
-        for (const sensitivity::StudyRun& run : report.study->runs) all = all && run.status == Status::completed;
+        for (const sensitivity::EventStudyRun& run : report.study->runs) all = all && run.status == Status::completed;
     }
     return all;
 }

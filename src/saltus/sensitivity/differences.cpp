@@ -16,26 +16,37 @@ namespace {
 
 using trajectory::Trajectory;
 
-constexpr double first_step = 1e-3, good_enough = 1e-9;
-/// Motions are as exact as that, in terms of their size.
-constexpr double rounding = 1e-14;
-constexpr int refinements = 6;
-/// An extrapolation is not off by more than so many times what it adds to the narrower difference.
-constexpr double halving = 9.0;
-/// Rounding moves the times of fainter events by more than differences bear.
-constexpr double well_located = 1e-3;
+/// The first step h relative to the value of the variable; each refinement divides it by 10.
+constexpr double first_step_ratio = 1e-3, step_reduction = 0.1;
+constexpr int max_refinements = 6;
+/// Refinement ends when the relative uncertainty of the extrapolation is below this.
+constexpr double target_uncertainty = 1e-9;
+/// Relative accuracy of simulated motions; it adds (this · size)/h to the uncertainty of a difference.
+constexpr double motion_rounding = 1e-14;
+/// The error of the extrapolation E = D(h/2) + (D(h/2) − D(h))/3 is assumed to be at most this times |E − D(h/2)|: a
+/// safety factor, because the error of E is of higher order in h.
+constexpr double extrapolation_error_factor = 9.0;
+/// Event times are compared if the transversality of the event is at least this. Rounding moves others too much.
+constexpr double compared_transversality = 1e-3;
+/// Differences with a smaller relative uncertainty need no simulations with tighter tolerances.
+constexpr double sufficient_uncertainty = 5e-7;
+/// Derivatives smaller than this part of (size of the state)/(value of the variable) are compared by that size.
+constexpr double small_derivative_ratio = 1e-3;
 
-/// Differences that are that sure need no motions more exact.
-constexpr double sure = 5e-7;
+/// Tolerances of the simulations. The second pair is tried if the first one leaves too large an uncertainty. Stiff
+/// motions do not get more accurate with the tighter pair, because rounding dominates there.
+struct Tolerances {
+    double rtol, atol;
+};
+constexpr Tolerances tolerance_levels[] = {{1e-10, 1e-13}, {1e-12, 1e-14}};
 
-/// The same method with tolerances of its own: smooth motions as exact as they go, or such that are stiff, which
-/// rounding spoils where too much is asked for, not quite.
-integrate::Method with_tolerance(integrate::Method method, double rtol, double atol) {
+/// The same method with tolerances that are not larger than the given ones.
+integrate::Method with_tolerance(integrate::Method method, const Tolerances& tolerances) {
     std::visit(
         [&](auto& m) {
             if constexpr (requires { m.rtol; }) {
-                m.rtol = std::min(m.rtol, rtol);
-                m.atol = std::min(m.atol, atol);
+                m.rtol = std::min(m.rtol, tolerances.rtol);
+                m.atol = std::min(m.atol, tolerances.atol);
             }
             m.keep_arcs = false;
         },
@@ -50,33 +61,34 @@ bool same_events(const Trajectory& a, const Trajectory& b) {
     return true;
 }
 
-/// Kinds of numbers that are measured together: q, u, times. Where other events happen beside the motion there are
-/// none.
+/// One difference quotient: final coordinates, final velocities and event times. Each kind is measured by its own size.
 struct Sample {
     Vector q, u, t;
-    bool same_events = true;
+    bool same_events = true;  ///< false: t has no meaning
 };
 
 double largest(const Vector& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
-/// An extrapolation, and what its numbers are measured by.
+/// An extrapolation with one step h, the sizes by which its errors are measured, and its rounding error.
 struct Level : Differenced {
     double size_q = 0.0, size_u = 0.0, size_t = 0.0, noise = 0.0;
 };
 
-class Study {
+/// Finite differences of the motions that belong to one sensitivity.
+class MotionDifferences {
 public:
-    Study(const model::Description& description, const model::BuildOptions& build, const Sensitivity& s,
-          const Options& options)
+    MotionDifferences(const model::Description& description, const model::BuildOptions& build, const Sensitivity& s,
+                      const Options& options)
         : description_(description), build_(build), s_(s), options_(options) {}
 
+    /// The derivatives by variable j and their comparison with the exact ones.
     Differenced of(std::size_t j) const {
         Differenced best;
-        for (const auto& [rtol, atol] : {std::pair{1e-10, 1e-13}, std::pair{1e-12, 1e-14}}) {
-            const Differenced next = of(j, with_tolerance(options_.method, rtol, atol));
+        for (const Tolerances& tolerances : tolerance_levels) {
+            const Differenced next = of(j, with_tolerance(options_.method, tolerances));
             if (!best.possible || (next.possible && next.times >= best.times && next.uncertainty < best.uncertainty))
                 best = next;
-            if (best.possible && best.uncertainty < sure) break;
+            if (best.possible && best.uncertainty < sufficient_uncertainty) break;
         }
         return best;
     }
@@ -89,7 +101,7 @@ private:
         Differenced best = refined(j, [&](double h, std::string& why) { return at_step(method, v, j, h, side, why); });
         if (best.possible && best.times) return best;
         if (side != 0) return best;
-        // Where other events happen on one side, terms such as ε|ε| spoil central differences: both sides on their own.
+        // If other events happen on one side then terms such as ε|ε| spoil central differences: take both sides apart.
         return refined(j, [&](double h, std::string& why) {
             std::optional<Level> up = at_step(method, v, j, h, 1, why), down = at_step(method, v, j, h, -1, why);
             if (!up || !down) return up ? up : down;
@@ -103,19 +115,19 @@ private:
         });
     }
 
-    /// With smaller and smaller steps: the extrapolation that the next one confirms best, with the same events where
-    /// that can be had.
+    /// Reduces the step and returns the extrapolation that the next one confirms best. Extrapolations with the same
+    /// events as the motion (so that event times can be compared) have priority.
     template <class AtStep>
     Differenced refined(std::size_t j, AtStep at_step) const {
         const double value = std::abs(s_.with_respect_to[j].value);
-        struct Course {
+        struct Refinement {
             std::optional<Level> last;
             Differenced best;
         };
-        Course with_times, of_state;
+        Refinement with_times, of_state;
         std::string why_not;
-        for (int k = 0; k < refinements; ++k) {
-            const double h = first_step * (value > 0.0 ? value : 1.0) * std::pow(0.1, k);
+        for (int k = 0; k < max_refinements; ++k) {
+            const double h = first_step_ratio * (value > 0.0 ? value : 1.0) * std::pow(step_reduction, k);
             std::string why;
             std::optional<Level> next;
             try {
@@ -128,45 +140,47 @@ private:
                 if (why_not.empty()) why_not = why;
                 continue;
             }
-            Course& course = next->times ? with_times : of_state;
-            const std::optional<Level> last = std::exchange(course.last, next);
+            Refinement& own = next->times ? with_times : of_state;
+            const std::optional<Level> last = std::exchange(own.last, next);
             if (!last) continue;
-            // The next one is less exact where motions are: then steps of half the size say it better.
-            const double uncertainty = std::min(apart(*last, *next), halving * last->uncertainty) + last->noise;
-            if (course.best.possible && !(uncertainty < course.best.uncertainty)) {
+            // Two estimates of the error of `last`: its distance to the next extrapolation, which rounding may make
+            // inaccurate, and a multiple of what the extrapolation added. The smaller one counts.
+            const double uncertainty =
+                std::min(distance(*last, *next), extrapolation_error_factor * last->uncertainty) + last->noise;
+            if (own.best.possible && !(uncertainty < own.best.uncertainty)) {
                 if (next->times) break;
                 continue;
             }
-            course.best = *last;
-            course.best.uncertainty = uncertainty;
-            if (uncertainty < good_enough) break;
+            own.best = *last;
+            own.best.uncertainty = uncertainty;
+            if (uncertainty < target_uncertainty) break;
         }
-        for (Course* course : {&with_times, &of_state}) {
-            if (!course->best.possible && course->last) {
-                course->best = *course->last;
-                course->best.uncertainty += course->last->noise;
+        for (Refinement* own : {&with_times, &of_state}) {
+            if (!own->best.possible && own->last) {
+                own->best = *own->last;
+                own->best.uncertainty += own->last->noise;
             }
-            if (course->best.possible) return course->best;
+            if (own->best.possible) return own->best;
         }
         Differenced none;
         none.why_not = why_not;
         return none;
     }
 
-    /// Largest difference of two levels, each kind by its size.
-    double apart(const Level& a, const Level& b) const {
+    /// The largest difference of two levels, each kind relative to its size.
+    double distance(const Level& a, const Level& b) const {
         const Eigen::Index n = a.state.size() / 2;
-        double most = std::max(largest(a.state.head(n) - b.state.head(n)) / a.size_q,
-                               largest(a.state.tail(n) - b.state.tail(n)) / a.size_u);
+        double worst = std::max(largest(a.state.head(n) - b.state.head(n)) / a.size_q,
+                                largest(a.state.tail(n) - b.state.tail(n)) / a.size_u);
         for (const EventSensitivity& e : s_.events)
-            if (e.event < a.dt.size() && e.event < b.dt.size() && !(e.transversality < well_located))
-                most = std::max(most, std::abs(a.dt[e.event] - b.dt[e.event]) / a.size_t);
-        return most;
+            if (e.event < a.dt.size() && e.event < b.dt.size() && !(e.transversality < compared_transversality))
+                worst = std::max(worst, std::abs(a.dt[e.event] - b.dt[e.event]) / a.size_t);
+        return worst;
     }
 
-    /// A value at the edge of what the model allows has one side.
+    /// The side on which the model accepts values of a parameter, 1 or −1; 0 if it accepts both (or none).
     int allowed_side(const Variable& v) const {
-        const double h = first_step * (v.value == 0.0 ? 1.0 : std::abs(v.value));
+        const double h = first_step_ratio * (v.value == 0.0 ? 1.0 : std::abs(v.value));
         bool allowed[2] = {true, true};
         for (const int k : {0, 1}) {
             model::BuildOptions build = build_;
@@ -195,17 +209,18 @@ private:
         return integrate::simulate(model, method, run);
     }
 
+    /// A motion with another value of the variable; nothing if it does not reach the end.
     std::optional<Trajectory> beside(const integrate::Method& method, const Variable& v, double value,
                                      std::string& why) const {
         Trajectory t = motion(method, v, value);
         if (t.status != trajectory::Status::completed) {
-            why = "a motion beside it ends before its time";
+            why = "a neighbouring motion ends early";
             return {};
         }
         return t;
     }
 
-    /// Σ weight · motion at value + offset, over `width`.
+    /// The difference quotient Σ weight · motion(value + offset) / width.
     std::optional<Sample> combined(const integrate::Method& method, const Variable& v,
                                    const std::vector<std::pair<double, double>>& weights, double width,
                                    std::string& why) const {
@@ -226,10 +241,10 @@ private:
         return d;
     }
 
-    /// Of second order: central, or on one side of the value.
+    /// A difference quotient of second order: central, (x(h) − x(−h))/2h, or one-sided, (−3x(0) + 4x(h) − x(2h))/2h.
     std::optional<Sample> difference(const integrate::Method& method, const Variable& v, double h, int side,
                                      std::string& why) const {
-        h = side >= 0 ? (v.value + h) - v.value : v.value - (v.value - h);  // as it is rounded
+        h = side >= 0 ? (v.value + h) - v.value : v.value - (v.value - h);  // the step as it is rounded
         if (side == 0) {
             const double up = (v.value + h) - v.value, down = v.value - (v.value - h);
             return combined(method, v, {{h, 1.0}, {-h, -1.0}}, up + down, why);
@@ -238,6 +253,7 @@ private:
         return combined(method, v, {{0.0, -3.0}, {step, 4.0}, {2.0 * step, -1.0}}, 2.0 * step, why);
     }
 
+    /// The extrapolation with the step h, on a side (0: central), and its error against the exact derivatives.
     std::optional<Level> at_step(const integrate::Method& method, const Variable& v, std::size_t j, double h, int side,
                                  std::string& why) const {
         const std::optional<Sample> wide = difference(method, v, h, side, why);
@@ -248,15 +264,14 @@ private:
         d.possible = true;
         d.times = wide->same_events && narrow->same_events;
         d.step = h;
+        // Richardson: D(h) = D + c h² + …, so (4 D(h/2) − D(h))/3 is free of the h² term.
         const auto n = wide->q.size();
         const Vector q = (4.0 * narrow->q - wide->q) / 3.0, u = (4.0 * narrow->u - wide->u) / 3.0,
                      t = (4.0 * narrow->t - wide->t) / 3.0;
         d.state.resize(2 * n);
         d.state << q, u;
         if (d.times) d.dt.assign(t.data(), t.data() + t.size());
-        // Below a thousandth of what is usual for numbers of this size a derivative is measured by that.
-        const double per = 1e-3 / (v.value == 0.0 ? 1.0 : std::abs(v.value));
-        const auto floor = [&](double size) { return per * std::max(1.0, size); };
+        const double per = smallest_size_per_extent(v);
         const auto map = [](const std::vector<double>& x) {
             return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
         };
@@ -264,26 +279,41 @@ private:
                      extent_u = std::max(1.0, largest(map(s_.motion.end.u)));
         d.size_q = std::max(largest(q), per * extent_q);
         d.size_u = std::max(largest(u), per * extent_u);
-        d.size_t = std::max(largest(t), floor(std::abs(s_.motion.end.t)));
-        d.noise = rounding * std::max(extent_q / d.size_q, extent_u / d.size_u) / h;
+        d.size_t = std::max(largest(t), per * std::max(1.0, std::abs(s_.motion.end.t)));
+        d.noise = motion_rounding * std::max(extent_q / d.size_q, extent_u / d.size_u) / h;
         d.uncertainty = std::max(largest(q - narrow->q) / d.size_q, largest(u - narrow->u) / d.size_u);
         if (d.times) d.uncertainty = std::max(d.uncertainty, largest(t - narrow->t) / d.size_t);
-        if (s_.final.cols() == 0) {  // of the output alone
-            const Variable& own = s_.with_respect_to[j];
-            double value = s_.output_gradient.segment(1, 2 * n).dot(d.state);
-            if (own.kind == Variable::Kind::parameter) value += s_.output_gradient(1 + 2 * n + own.index);
-            const double size = std::max(std::abs(value), floor(std::abs(*s_.output)));
-            d.error = std::isnan(s_.output_derivative[j]) ? 0.0 : std::abs(value - s_.output_derivative[j]) / size;
-            return d;
-        }
-        const auto column = s_.final.col(static_cast<Eigen::Index>(j));
-        d.error = column.hasNaN()
-                      ? 0.0
-                      : std::max(largest(q - column.head(n)) / d.size_q, largest(u - column.tail(n)) / d.size_u);
-        for (const EventSensitivity& e : s_.events)
-            if (e.event < d.dt.size() && !std::isnan(e.dt[j]) && !(e.transversality < well_located))
-                d.error = std::max(d.error, std::abs(d.dt[e.event] - e.dt[j]) / d.size_t);
+        d.error = s_.final.cols() == 0 ? output_error(d, j) : state_error(d, j);
         return d;
+    }
+
+    /// The lower bound of a derivative's size, per size of the quantity that is differentiated.
+    static double smallest_size_per_extent(const Variable& v) {
+        return small_derivative_ratio / (v.value == 0.0 ? 1.0 : std::abs(v.value));
+    }
+
+    /// The error of the exact derivative of the output (adjoint mode), which is all that there is to compare.
+    double output_error(const Level& d, std::size_t j) const {
+        const Variable& v = s_.with_respect_to[j];
+        const Eigen::Index states = d.state.size();
+        double value = s_.output_gradient.segment(1, states).dot(d.state);
+        if (v.kind == Variable::Kind::parameter) value += s_.output_gradient(1 + states + v.index);
+        const double size =
+            std::max(std::abs(value), smallest_size_per_extent(v) * std::max(1.0, std::abs(*s_.output)));
+        return std::isnan(s_.output_derivative[j]) ? 0.0 : std::abs(value - s_.output_derivative[j]) / size;
+    }
+
+    /// The error of the exact derivatives of the final state and of the event times.
+    double state_error(const Level& d, std::size_t j) const {
+        const Eigen::Index n = d.state.size() / 2;
+        const auto column = s_.final.col(static_cast<Eigen::Index>(j));
+        double error = column.hasNaN() ? 0.0
+                                       : std::max(largest(d.state.head(n) - column.head(n)) / d.size_q,
+                                                  largest(d.state.tail(n) - column.tail(n)) / d.size_u);
+        for (const EventSensitivity& e : s_.events)
+            if (e.event < d.dt.size() && !std::isnan(e.dt[j]) && !(e.transversality < compared_transversality))
+                error = std::max(error, std::abs(d.dt[e.event] - e.dt[j]) / d.size_t);
+        return error;
     }
 
     const model::Description& description_;
@@ -298,7 +328,7 @@ Differences differences(const model::Description& description, const model::Buil
                         const Sensitivity& sensitivity, const Options& options) {
     const auto start = std::chrono::steady_clock::now();
     Differences out;
-    const Study study(description, build, sensitivity, options);
+    const MotionDifferences of_motions(description, build, sensitivity, options);
     out.variables.resize(sensitivity.with_respect_to.size());
     ensemble::parallel_for(
         out.variables.size(),
@@ -306,7 +336,7 @@ Differences differences(const model::Description& description, const model::Buil
             if (sensitivity.final.cols() > 0 && sensitivity.final.col(static_cast<Eigen::Index>(j)).hasNaN())
                 out.variables[j].why_not = "there is no derivative";
             else
-                out.variables[j] = study.of(j);
+                out.variables[j] = of_motions.of(j);
         },
         {options.threads, options.interrupted, {}});
     for (const Differenced& d : out.variables) {

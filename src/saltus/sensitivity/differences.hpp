@@ -6,31 +6,40 @@
 
 namespace saltus::sensitivity {
 
-/// Central differences of whole motions, extrapolated: (4 D(h/2) − D(h))/3, with the step made smaller until that and
-/// D(h/2) agree, or as far as it gets. At the edge of what is allowed, e = 1 for example, differences on one side.
+/// The derivatives with respect to one variable by finite differences of whole simulations: the independent check of
+/// the exact ones. Central differences D of step h are extrapolated by Richardson, (4 D(h/2) − D(h))/3. The step is
+/// reduced until the extrapolations agree, or as long as they improve. If the model refuses values on one side (for
+/// example e > 1) then one-sided differences of second order are used.
 struct Differenced {
     bool possible = false;
-    std::string why_not;     ///< the model refuses the value, a motion ends early
-    bool times = true;       ///< otherwise other events happen beside the motion, and the final state is compared alone
-    double step = 0.0;       ///< h
+    std::string why_not;     ///< if not possible: the model refuses the value, or a motion ends early
+    bool times = true;       ///< false: the neighbouring motions have other events, so only the final state is compared
+    double step = 0.0;       ///< h, in units of the variable
     Vector state;            ///< ∂(q, u) at the end
-    std::vector<double> dt;  ///< of the events, where they are the same
-    double uncertainty = 0.0;  ///< of the extrapolation, relative as `error` is
-    double error =
-        0.0;  ///< of the derivative against it: q, u and event times each in terms of the largest of the kind
+    std::vector<double> dt;  ///< ∂t of the events; empty if the events differ
+    /// Estimated error of the extrapolation. Both `uncertainty` and `error` are relative: q, u and event times are each
+    /// measured by the largest derivative of their kind.
+    double uncertainty = 0.0;
+    double error = 0.0;  ///< of the exact derivative, measured against the differences
 
-    /// Differences of motions that part quickly say little: the derivative is inside what they leave open.
-    bool unsure() const { return uncertainty > 1e-6 && error <= uncertainty; }
+    /// True if the differences are too inaccurate for a verdict (motions that diverge quickly), and the exact
+    /// derivative lies inside their uncertainty.
+    bool unsure() const {
+        constexpr double largest_trusted_uncertainty = 1e-6;  // relative; what a comparison claims to show
+        return uncertainty > largest_trusted_uncertainty && error <= uncertainty;
+    }
 };
 
+/// The comparison of all variables.
 struct Differences {
-    std::vector<Differenced> variables;  ///< those of the sensitivity
-    double max_relative_error = 0.0;     ///< of all that have a derivative and sure differences
-    int compared = 0;                    ///< so many
-    double seconds = 0.0;
+    std::vector<Differenced> variables;  ///< in the order of Sensitivity::with_respect_to
+    double max_relative_error = 0.0;     ///< over the variables that are compared
+    int compared = 0;      ///< number of variables that have a derivative and sufficiently accurate differences
+    double seconds = 0.0;  ///< wall-clock time
 };
 
-/// `build` must be the options of the model that the sensitivity belongs to.
+/// Differentiates by finite differences and compares with `sensitivity`. `build` must contain the options that the
+/// model of the sensitivity was built with. Runs variables in parallel (Options::threads).
 Differences differences(const model::Description& description, const model::BuildOptions& build,
                         const Sensitivity& sensitivity, const Options& options);
 

@@ -27,10 +27,10 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     run.t_end = options.t_end;
     run.interrupted = options.interrupted;
     run.progress = options.progress;
-    const bool stepped = std::holds_alternative<integrate::Moreau>(options.method);
+    const bool time_stepping = std::holds_alternative<integrate::Moreau>(options.method);
     const auto start = std::chrono::steady_clock::now();
     integrate::Recording recording;
-    if (stepped) {
+    if (time_stepping) {
         out.motion = integrate::simulate(model, options.method, run);
     } else {
         integrate::RecordedMotion recorded = integrate::simulate_recorded(model, options.method, run);
@@ -42,10 +42,10 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
         out.available = false;
         out.reason = std::move(why);
     };
-    if (stepped)
+    if (time_stepping)
         refuse("time-stepping does not resolve its events, and derivatives need them; simulate with method event");
     else if (out.motion.status != trajectory::Status::completed)
-        refuse("the motion ended before its time: " + out.motion.reason);
+        refuse("the motion ended early: " + out.motion.reason);
     std::optional<Output> output;
     if (!options.output.empty()) {
         output = output_of(model, options.output, out.motion.end.t, out.motion.end.q, out.motion.end.u);
@@ -58,12 +58,13 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
         refuse(std::move(why));
         return out;
     }
-    const bool possible = output && options.adjoint ? backwards(model, recording, *output, options, out)
-                                                    : forwards(model, recording, options, out);
-    if (!possible) {
+    const bool has_derivatives = output && options.adjoint ? backwards(model, recording, *output, options, out)
+                                                           : forwards(model, recording, options, out);
+    if (!has_derivatives) {
         refuse(model::unsupported(model, model::Analysis::sensitivity));
         return out;
     }
+    // δo = o_x δx + o_p δp; the end time is fixed, so o_t does not enter.
     if (output && !options.adjoint)
         for (std::size_t j = 0; j < with_respect_to.size(); ++j) {
             const int n = model.size();

@@ -38,7 +38,17 @@ std::vector<std::string> known_names(const Model& model) {
     return names;
 }
 
-/// Independent parameters in the expression of a derived one, and in those of the parameters that it names.
+/// Whether a name occurs in a text as a whole word.
+bool mentions(const std::string& text, const std::string& name) {
+    const auto part_of_name = [&](std::size_t i) {
+        return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+    };
+    for (std::size_t k = text.find(name); k != std::string::npos; k = text.find(name, k + 1))
+        if (!(k > 0 && part_of_name(k - 1)) && !part_of_name(k + name.size())) return true;
+    return false;
+}
+
+/// The independent parameters that a derived parameter depends on, directly or through other derived ones.
 std::vector<std::string> sources_of(const Model& model, const model::Description& description,
                                     const std::string& name) {
     std::vector<std::string> open{name}, seen{name}, sources;
@@ -49,15 +59,7 @@ std::vector<std::string> sources_of(const Model& model, const model::Description
             if (entry.name != at) continue;
             const std::string& text = entry.value.source.text;
             for (const Parameter& p : model.parameters) {
-                bool named = false;
-                for (std::size_t k = text.find(p.name); k != std::string::npos && !named;
-                     k = text.find(p.name, k + 1)) {
-                    const auto part_of_name = [&](std::size_t i) {
-                        return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
-                    };
-                    named = !(k > 0 && part_of_name(k - 1)) && !part_of_name(k + p.name.size());
-                }
-                if (!named || std::find(seen.begin(), seen.end(), p.name) != seen.end()) continue;
+                if (!mentions(text, p.name) || std::find(seen.begin(), seen.end(), p.name) != seen.end()) continue;
                 seen.push_back(p.name);
                 (p.column >= 0 ? sources : open).push_back(p.name);
             }
@@ -66,6 +68,7 @@ std::vector<std::string> sources_of(const Model& model, const model::Description
     return sources;
 }
 
+/// Looks one variable up; throws Error if there is none.
 Variable variable(const Model& model, const std::string& name, const model::Description* description) {
     const bool velocity = !name.empty() && name.back() == '\'';
     const std::string coordinate = velocity ? name.substr(0, name.size() - 1) : name;
@@ -108,13 +111,59 @@ std::vector<Variable> variables(const Model& model, const std::vector<std::strin
 
 std::vector<Variable> all_variables(const Model& model) { return variables(model, known_names(model)); }
 
+namespace {
+
+/// The symbols that an output may contain, in the order of its gradient, with their values at the end of the motion.
+struct Symbols {
+    std::vector<expr::Expr> symbols;
+    std::vector<std::string> names;
+    std::vector<double> values;
+};
+
+Symbols symbols_of(const Model& model, expr::Graph& graph, double t, const std::vector<double>& q,
+                   const std::vector<double>& u) {
+    Symbols s;
+    const auto add = [&](const std::string& name, expr::Kind kind, double value) {
+        s.names.push_back(name);
+        s.symbols.push_back(graph.symbol(name, kind));
+        s.values.push_back(value);
+    };
+    add("t", expr::Kind::time, t);
+    for (std::size_t i = 0; i < q.size(); ++i) add(model.coordinates[i], expr::Kind::position, q[i]);
+    for (std::size_t i = 0; i < u.size(); ++i) add(model.coordinates[i] + "'", expr::Kind::velocity, u[i]);
+    std::vector<std::string> of_column(static_cast<std::size_t>(model.layout().parameters));
+    for (const Parameter& p : model.parameters)
+        if (p.column >= 0) of_column[static_cast<std::size_t>(p.column)] = p.name;
+    for (std::size_t k = 0; k < of_column.size(); ++k) add(of_column[k], expr::Kind::parameter, model.p[k]);
+    return s;
+}
+
+expr::Scope scope_of(const Model& model, const Symbols& s) {
+    expr::Scope scope;
+    scope.find = [&s](std::string_view name) -> std::optional<expr::Expr> {
+        for (std::size_t k = 0; k < s.names.size(); ++k)
+            if (s.names[k] == name) return s.symbols[k];
+        return {};
+    };
+    scope.names = [&s] { return s.names; };
+    scope.refusal = [&model](std::string_view name) -> std::string {
+        for (const Parameter& p : model.parameters)
+            if (p.name == name && p.column < 0) return "it is computed from other parameters: write it out";
+        return {};
+    };
+    scope.what = "the output";
+    return scope;
+}
+
+}  // namespace
+
 Output output_of(const Model& model, const std::string& expression, double t, const std::vector<double>& q,
                  const std::vector<double>& u) {
     using expr::Expr;
     const auto n = static_cast<std::size_t>(model.size());
     Output out;
     out.gradient = Vector::Zero(1 + 2 * model.size() + model.layout().parameters);
-    // Names such as p0.x are no expressions.
+    // Coordinates of mass points have names such as p0.x, which cannot be parsed as expressions.
     for (std::size_t i = 0; i < n; ++i)
         for (const bool velocity : {false, true})
             if (expression == model.coordinates[i] + (velocity ? "'" : "")) {
@@ -123,45 +172,19 @@ Output output_of(const Model& model, const std::string& expression, double t, co
                 return out;
             }
     expr::Graph graph;
-    std::vector<Expr> symbols{graph.symbol("t", expr::Kind::time)};
-    std::vector<double> values{t};
-    std::vector<std::string> names{"t"};
-    const auto add = [&](const std::string& name, expr::Kind kind, double value) {
-        names.push_back(name);
-        symbols.push_back(graph.symbol(name, kind));
-        values.push_back(value);
-    };
-    for (std::size_t i = 0; i < n; ++i) add(model.coordinates[i], expr::Kind::position, q[i]);
-    for (std::size_t i = 0; i < n; ++i) add(model.coordinates[i] + "'", expr::Kind::velocity, u[i]);
-    std::vector<std::string> of_column(static_cast<std::size_t>(model.layout().parameters));
-    for (const Parameter& p : model.parameters)
-        if (p.column >= 0) of_column[static_cast<std::size_t>(p.column)] = p.name;
-    for (std::size_t k = 0; k < of_column.size(); ++k) add(of_column[k], expr::Kind::parameter, model.p[k]);
-    expr::Scope scope;
-    scope.find = [&](std::string_view name) -> std::optional<Expr> {
-        for (std::size_t k = 0; k < names.size(); ++k)
-            if (names[k] == name) return symbols[k];
-        return {};
-    };
-    scope.names = [&] { return names; };
-    scope.refusal = [&](std::string_view name) -> std::string {
-        for (const Parameter& p : model.parameters)
-            if (p.name == name && p.column < 0) return "it is computed from other parameters: write it out";
-        return {};
-    };
-    scope.what = "the output";
+    const Symbols s = symbols_of(model, graph, t, q, u);
     expr::Source source;
     source.text = expression;
     source.place = {"--output", 0, 0};
-    const Expr value = expr::parse(graph, source, scope);
+    const Expr value = expr::parse(graph, source, scope_of(model, s));
     std::vector<Expr> wanted{value};
-    for (const Expr symbol : symbols) wanted.push_back(expr::Derivative(graph, symbol)(value));
-    const expr::Tape tape(graph, wanted, {}, symbols);
+    for (const Expr symbol : s.symbols) wanted.push_back(expr::Derivative(graph, symbol)(value));
+    const expr::Tape tape(graph, wanted, {}, s.symbols);
     std::vector<double> scratch(tape.slot_count()), results(wanted.size());
     tape.prepare<double>({}, scratch);
-    tape.evaluate<double>(values, scratch, results);
+    tape.evaluate<double>(s.values, scratch, results);
     out.value = results[0];
-    for (std::size_t k = 0; k < symbols.size(); ++k) out.gradient(static_cast<Eigen::Index>(k)) = results[k + 1];
+    for (std::size_t k = 0; k < s.symbols.size(); ++k) out.gradient(static_cast<Eigen::Index>(k)) = results[k + 1];
     return out;
 }
 

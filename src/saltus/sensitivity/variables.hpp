@@ -8,30 +8,37 @@
 
 namespace saltus::sensitivity {
 
-/// What a derivative is with respect to: an initial coordinate `x`, an initial velocity `x'`, a parameter.
+/// A quantity that derivatives are taken with respect to.
 struct Variable {
-    enum class Kind { position, velocity, parameter };
+    enum class Kind {
+        position,  ///< initial coordinate, written `x`
+        velocity,  ///< initial velocity, written `x'`
+        parameter  ///< independent parameter of the model
+    };
     Kind kind = Kind::position;
-    int index = 0;  ///< coordinate, or column among the independent parameters
+    int index = 0;  ///< index of the coordinate, or column among the independent parameters
     std::string name;
-    double value = 0.0;
+    double value = 0.0;  ///< its value in the nominal motion
 };
 
-/// By their names, in this order; a coordinate comes before a parameter of the same name. Throws Error for names that
-/// do not exist (with the nearest one), for derived parameters (with those they come from, where the description is
-/// given) and for structural ones.
+/// Looks variables up by their names and keeps the order; a repeated name is taken once. A coordinate has priority over
+/// a parameter of the same name. Throws Error for an unknown name (the message proposes the nearest one), for a derived
+/// parameter (the message lists the independent parameters behind it if the description is given), and for a
+/// structural parameter.
 std::vector<Variable> variables(const model::Model& model, const std::vector<std::string>& names,
                                 const model::Description* description = nullptr);
 
-/// All initial values and all independent parameters but structural ones.
+/// All initial values and all independent parameters except structural ones.
 std::vector<Variable> all_variables(const model::Model& model);
 
-/// A scalar of the final state: an expression of the coordinates, x', t and independent parameters, with its exact
-/// derivatives by t, q, u and all parameters.
+/// A scalar function of the final state, and its exact gradient.
 struct Output {
     double value = 0.0;
-    Vector gradient;
+    Vector gradient;  ///< by t, q, u and all independent parameters of the model, in this order
 };
+
+/// Parses and evaluates an expression of the coordinates, the velocities x', t and the independent parameters. Throws
+/// Error if the expression is not valid.
 Output output_of(const model::Model& model, const std::string& expression, double t, const std::vector<double>& q,
                  const std::vector<double>& u);
 

@@ -254,14 +254,14 @@ std::string sensitivity_events_csv(const SensitivityReport& r) {
 
 std::string sensitivity_course_csv(const SensitivityReport& r) {
     const Sensitivity& s = *r.result;
-    if (s.course.empty()) return {};
+    if (s.history.empty()) return {};
     Csv csv;
     csv.cell("t");
     for (const char* const mark : {"", "'"})
         for (const std::string& c : s.motion.coordinates)
             for (const sensitivity::Variable& v : s.with_respect_to) csv.cell("d" + c + mark + "/d" + v.name);
     csv.end_line();
-    for (const sensitivity::Course& at : s.course) {
+    for (const sensitivity::DerivativeSample& at : s.history) {
         csv.cell(at.t);
         for (Eigen::Index i = 0; i < at.state.rows(); ++i)
             for (Eigen::Index j = 0; j < at.state.cols(); ++j) csv.cell(at.state(i, j));

@@ -22,20 +22,20 @@ constexpr std::size_t max_runs = 60, max_events = 8;  // of the text
 
 const char* name_of(Quantity quantity) { return quantity == Quantity::time ? "time" : "impulse"; }
 
-std::vector<std::string> names(const Study& study, const StudyEvent& e) {
+std::vector<std::string> names(const EventStudy& study, const StudiedEvent& e) {
     std::vector<std::string> list;
     for (const int k : e.elements) list.push_back(study.elements[static_cast<std::size_t>(k)]);
     return list;
 }
 
 /// "impact of left at 0.45"
-std::string title(const Study& study, const StudyEvent& e) {
+std::string title(const EventStudy& study, const StudiedEvent& e) {
     const std::vector<std::string> list = names(study, e);
     return fmt::format("{}{} at {:.12g}", to_string(e.kind), list.empty() ? "" : " of " + listing(list, "and", "", 4),
                        e.t);
 }
 
-Json event_json(const Study& study, const StudyEvent& e) {
+Json event_json(const EventStudy& study, const StudiedEvent& e) {
     return {
         {"kind", to_string(e.kind)}, {"contacts", names(study, e)}, {"t", number(e.t)}, {"impulse", number(e.impulse)}};
 }
@@ -46,7 +46,7 @@ Json law_json(const PowerLaw& law) {
     return {{"exponents", std::move(exponents)}, {"rms", number(law.rms)}, {"runs", law.runs}};
 }
 
-Json fits_json(const EventStudy::Answer::Fits& fits) {
+Json fits_json(const EventResponse::Answer::Fits& fits) {
     Json laws = Json::array();
     for (const PowerLaw& law : fits.laws) laws.push_back(law_json(law));
     return {{"laws", std::move(laws)},
@@ -63,7 +63,7 @@ std::string law_text(const PowerLaw& law) {
 }
 
 /// Range and median of the local exponents of each parameter.
-std::string local_text(const Study& study, const std::vector<LocalExponent>& local) {
+std::string local_text(const EventStudy& study, const std::vector<LocalExponent>& local) {
     std::string text;
     for (std::size_t p = 0; p < study.vary.size(); ++p) {
         std::vector<double> list;
@@ -77,10 +77,10 @@ std::string local_text(const Study& study, const std::vector<LocalExponent>& loc
     return text.empty() ? text : "      local exponents\n" + text;
 }
 
-std::string answer_text(const Study& study, const EventStudy::Answer& a) {
+std::string answer_text(const EventStudy& study, const EventResponse::Answer& a) {
     std::string text = fmt::format("    change of its {} ~ {}\n", name_of(a.quantity), law_text(a.law));
     text += local_text(study, a.local);
-    for (const EventStudy::Answer::Fits* fits : {&a.at_event, &a.largest})
+    for (const EventResponse::Answer::Fits* fits : {&a.at_event, &a.largest})
         for (std::size_t k = 0; k < fits->laws.size(); ++k)
             if (std::isfinite(fits->laws[k].rms))
                 text += fmt::format("      against {}{}\n", law_text(fits->laws[k]),
@@ -90,7 +90,7 @@ std::string answer_text(const Study& study, const EventStudy::Answer& a) {
 
 }  // namespace
 
-std::string study_text(const Study& study) {
+std::string study_text(const EventStudy& study) {
     std::string text = fmt::format("{}: {} over ", study.model, counted(study.runs.size(), "run"));
     std::vector<std::string> ranges;
     for (const Vary& v : study.vary)
@@ -100,7 +100,7 @@ std::string study_text(const Study& study) {
     if (study.nominal.empty()) text += "  the nominal motion has no events\n";
     for (std::size_t i = 0; i < std::min(study.events.size(), max_events); ++i) {
         text += "  " + title(study, study.events[i].nominal) + "\n";
-        for (const EventStudy::Answer& a : study.events[i].answers) text += answer_text(study, a);
+        for (const EventResponse::Answer& a : study.events[i].answers) text += answer_text(study, a);
     }
     if (study.events.size() > max_events) text += fmt::format("  … {} events in all\n", study.events.size());
 
@@ -111,7 +111,7 @@ std::string study_text(const Study& study) {
         text += fmt::format(" {:>16}", fmt::format("{} {:.5g}", to_string(study.nominal[i].kind), study.nominal[i].t));
     text += "  all events\n";
     for (std::size_t r = 0; r < std::min(study.runs.size(), max_runs); ++r) {
-        const StudyRun& run = study.runs[r];
+        const EventStudyRun& run = study.runs[r];
         text += "   ";
         for (const double v : run.values) text += fmt::format(" {:>12.6g}", v);
         for (std::size_t i = 0; i < columns; ++i)
@@ -126,14 +126,14 @@ std::string study_text(const Study& study) {
     return text;
 }
 
-std::string study_json(const Study& study) {
+std::string study_json(const EventStudy& study) {
     Json vary = Json::object(), nominal = Json::array(), runs = Json::array(), events = Json::array();
     for (const Vary& v : study.vary) vary[v.name] = v.values;
-    for (const StudyEvent& e : study.nominal) nominal.push_back(event_json(study, e));
-    for (const StudyRun& run : study.runs) {
+    for (const StudiedEvent& e : study.nominal) nominal.push_back(event_json(study, e));
+    for (const EventStudyRun& run : study.runs) {
         Json values = Json::object(), own = Json::array(), changes = Json::array();
         for (std::size_t p = 0; p < study.vary.size(); ++p) values[study.vary[p].name] = run.values[p];
-        for (const StudyEvent& e : run.events) own.push_back(event_json(study, e));
+        for (const StudiedEvent& e : run.events) own.push_back(event_json(study, e));
         for (std::size_t i = 0; i < study.nominal.size(); ++i)
             changes.push_back({{"t", number(run.time[i])},
                                {"dt", number(run.time_change[i])},
@@ -143,9 +143,9 @@ std::string study_json(const Study& study) {
                         {"events", std::move(own)},
                         {"changes", std::move(changes)}});
     }
-    for (const EventStudy& e : study.events) {
+    for (const EventResponse& e : study.events) {
         Json answers = Json::array();
-        for (const EventStudy::Answer& a : e.answers) {
+        for (const EventResponse::Answer& a : e.answers) {
             Json local = Json::array();
             for (const LocalExponent& l : a.local)
                 local.push_back({{"parameter", study.vary[static_cast<std::size_t>(l.parameter)].name},
@@ -169,7 +169,7 @@ std::string study_json(const Study& study) {
     return json::fragment(j);
 }
 
-std::string study_csv(const Study& study) {
+std::string study_csv(const EventStudy& study) {
     Csv csv;
     for (const Vary& v : study.vary) csv.cell(v.name);
     csv.cells({"event", "kind", "contacts", "t_nominal", "t", "dt", "dimpulse"});
@@ -177,14 +177,14 @@ std::string study_csv(const Study& study) {
     csv.end_line();
     const std::size_t parameters = study.vary.size();
     std::vector<std::vector<double>> exponents;  // of each event, by run and parameter
-    for (const EventStudy& e : study.events) {
+    for (const EventResponse& e : study.events) {
         exponents.emplace_back(study.runs.size() * parameters, std::numeric_limits<double>::quiet_NaN());
         for (const LocalExponent& l : e.answers[0].local)
             exponents.back()[l.run * parameters + static_cast<std::size_t>(l.parameter)] = l.exponent;
     }
     for (std::size_t r = 0; r < study.runs.size(); ++r)
         for (std::size_t i = 0; i < study.nominal.size(); ++i) {
-            const StudyRun& run = study.runs[r];
+            const EventStudyRun& run = study.runs[r];
             for (const double v : run.values) csv.cell(v);
             csv.cell(static_cast<double>(i)).cell(std::string(to_string(study.nominal[i].kind)));
             csv.cell(listing(names(study, study.nominal[i]))).cell(study.nominal[i].t);

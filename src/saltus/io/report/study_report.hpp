@@ -9,12 +9,12 @@
 namespace saltus::io {
 
 /// For a terminal: the fitted power laws |Δt| ~ p^a, then the event times of every run.
-std::string study_text(const sensitivity::Study& study);
+std::string study_text(const sensitivity::EventStudy& study);
 
 /// The JSON object under the key "study", without a line break at its end.
-std::string study_json(const sensitivity::Study& study);
+std::string study_json(const sensitivity::EventStudy& study);
 
 /// A line for each event of each run: parameters, event, its time, the change from the nominal motion, local exponents.
-std::string study_csv(const sensitivity::Study& study);
+std::string study_csv(const sensitivity::EventStudy& study);
 
 }  // namespace saltus::io

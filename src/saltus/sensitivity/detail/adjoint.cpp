@@ -18,35 +18,40 @@ using integrate::RecordedChange;
 using RowVector = Eigen::RowVectorXd;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-/// So many conditions on the variables are followed back; beyond them they are taken as met.
-constexpr std::size_t most_demands = 100;
+/// Number of conditions on the variables that are carried back to the start. Further ones are assumed to be met, and a
+/// remark says so.
+constexpr std::size_t max_demands = 100;
 
-/// A linear function of the derivatives at the present time: y of the state, g of the parameters, and the δt of changes
-/// before.
+/// A linear functional of the derivatives at the present time: y·(δx, δp) + Σ times_k δt_k.
 struct Functional {
-    RowVector y;                ///< 2n + parameters
-    std::vector<double> times;  ///< one a change
+    RowVector y;                ///< coefficients of the state (2n) and of the parameters
+    std::vector<double> times;  ///< coefficients of δt of the changes before the present time
 };
 
-/// What a piece of the motion does.
+/// The linearisation of one piece of the motion.
 struct Passage {
-    std::vector<ArcFlow::Step> steps;  ///< of an arc
-    std::size_t number = 0;            ///< of a change
+    std::vector<ArcFlow::Step> steps;  ///< if the piece is an arc
+    std::size_t number = 0;            ///< if the piece is a change: its number
     Saltation saltation;
 };
 
-/// Something that must be zero for a variable to have a derivative.
+/// A quantity that must not vary along a variable; otherwise the variable has no derivative.
 struct Demand {
     double t = 0.0;
-    std::string otherwise;
-    RowVector change;  ///< as it was where it was met, in the columns of Tangent
+    std::string otherwise;  ///< the text of the remark
+    RowVector change;       ///< derivative of the quantity at time t, in the columns of Tangent
 };
 
-/// y = ∂o/∂x at the present time, and g = ∂o/∂p as far as it is known:
-///     ẏ = −f_xᵀ y,  ġ = −f_pᵀ y;   at a change y⁻ = Ξᵀ y⁺ and likewise g.
-/// Two combinations of the variables go forwards first and leave the steps in which forward mode would go; back goes
-/// their transpose. Conditions on variables are functionals of their own, from the change that asks for them to the
-/// start.
+// Derivation. The output o has δo = y·δx + g·δp at the end, with y = ∂o/∂x and g = ∂o/∂p. y and g are carried back so
+// that δo stays the same for every δx, δp:
+//   on an arc       δẋ = f_x δx + f_p δp   ⇒   ẏ = −f_xᵀ y,   ġ = −f_pᵀ y     (d/dt (y·δx + g·δp) = 0);
+//   at a change     δx⁺ = map·δ + drift δt with δt = −s·δ/ṡ   ⇒   (y⁻, g⁻) = y⁺·map + (0, g⁺) − (y⁺·drift) s/ṡ.
+// If the change has no condition of its own then δt = Σ w_k δt_k of earlier changes: the weight y⁺·drift goes to
+// Functional::times, and change k adds −times_k s_k/ṡ_k when it is reached (see `transpose`).
+// The arcs are not integrated again. A probe goes forwards first and determines the steps of the linearised equations;
+// each step is then transposed exactly, so that forward and adjoint mode agree to rounding.
+// A condition on variables is a functional of its own. It is opened at the change that poses it, carried back to the
+// start, and evaluated there for each variable.
 class Backward {
 public:
     Backward(const model::Model& model, const integrate::Recording& recording, const Options& options, Sensitivity& out)
@@ -70,17 +75,17 @@ public:
 
     bool run(const Output& output) {
         if (!x_.linearised.available()) return false;
-        // The first change is passed by the variables themselves, as in forward mode.
+        // The first change is applied to the variables themselves, as in forward mode.
         const auto& first = std::get<RecordedChange>(recording_.pieces.front());
         start_.pass(first, saltation(x_, first, nullptr), true);
         out_.events.clear();
         bool possible = start_.any();
-        // Variables that turn out to have no derivative do not count for the steps: once more without them.
+        // A variable that turns out to have no derivative must not influence the steps: repeat without it.
         for (bool again = true; possible && again;) {
             functionals_.clear();
             demands_.clear();
-            possible = go() && come_back(output);
-            again = possible && refuse();
+            possible = sweep_forwards() && sweep_backwards(output);
+            again = possible && end_variables_that_break_demands();
         }
         for (Eigen::Index j = 0; j < start_.rows.rows(); ++j)
             out_.output_derivative.push_back(possible && start_.lives(j) ? value(functionals_[0], j) : none);
@@ -89,15 +94,16 @@ public:
     }
 
 private:
+    /// Begins a functional of the state at the present time.
     void open(RowVector y) { functionals_.push_back({std::move(y), std::vector<double>(borrowed_.size(), 0.0)}); }
 
     void demand(double t, const RowVector& change, std::string otherwise) {
-        if (demands_.size() == most_demands) {
-            if (!demands_met_)
+        if (demands_.size() == max_demands) {
+            if (!too_many_told_)
                 out_.remarks.push_back({t, "",
-                                        "there are many events at one time up to here: right for variables that "
-                                        "keep them together"});
-            demands_met_ = true;
+                                        "more simultaneous events than can be tested: derivatives are right for "
+                                        "variables that do not separate them"});
+            too_many_told_ = true;
             return;
         }
         demands_.push_back({t, std::move(otherwise), change});
@@ -110,12 +116,12 @@ private:
     }
 
     void remark_end(double t) {
-        if (!end_told_) out_.remarks.push_back({t, "", std::string(on_end) + "on one side alone"});
+        if (!end_told_) out_.remarks.push_back({t, "", std::string(on_end) + "on one side only"});
         end_told_ = true;
     }
 
-    /// Forwards: steps and saltations.
-    bool go() {
+    /// Carries the probe forwards, and collects the steps of the arcs and the saltations.
+    bool sweep_forwards() {
         probe_.start(start_);
         passages_.clear();
         std::size_t number = 0;
@@ -142,6 +148,7 @@ private:
         return true;
     }
 
+    /// Whether the derivative of all variables continues through a change; otherwise a remark says why not.
     bool allowed(const RecordedChange& change, const Saltation& s, std::size_t number) {
         if (!s.exists) return stop(change.t, s.why_not);
         if (s.smooth) return true;
@@ -154,7 +161,7 @@ private:
         return true;
     }
 
-    bool come_back(const Output& output) {
+    bool sweep_backwards(const Output& output) {
         open(x_.columns_of(output.gradient).tail(x_.columns() - 1));
         for (std::size_t k = passages_.size(); k-- > 0;) {
             const auto& piece = recording_.pieces[k + 1];
@@ -184,9 +191,11 @@ private:
         if (!s.smooth && !s.inherited && (s.drifts.cols() == 0 || lent_[passage.number] != 0))
             for (std::size_t k = 1; k < s.events.size(); ++k)
                 demand(change.t, s.events[k].s / s.events[k].rate - s.events[0].s / s.events[0].rate,
-                       "events fall together here, it moves them apart, and what follows may depend on their order");
+                       "events happen at the same time, the variable separates them, and the result may depend on "
+                       "their order");
     }
 
+    /// The transpose of `passed` in saltation.cpp.
     void transpose(const Saltation& s, std::size_t number, Functional& f) {
         const RowVector after = f.y.head(2 * n_);
         RowVector total = after * s.map;
@@ -206,13 +215,14 @@ private:
         f.y += total.tail(f.y.size());
     }
 
+    /// The value of a functional at the start, for variable j.
     double value(const Functional& f, Eigen::Index j) const {
         const double dt = f.times[0] != 0.0 ? f.times[0] * start_.times()(j) : 0.0;
         return f.y.dot(start_.rows.row(j).tail(f.y.size())) + dt;
     }
 
-    /// Ends the variables that do not meet a demand; whether there were any.
-    bool refuse() {
+    /// Ends the variables along which a demanded quantity varies. Returns whether there were any.
+    bool end_variables_that_break_demands() {
         bool any = false;
         for (Eigen::Index j = 0; j < start_.rows.rows(); ++j)
             for (std::size_t k = demands_.size(); start_.lives(j) && k-- > 0;) {
@@ -233,15 +243,15 @@ private:
     Sensitivity& out_;
     Tangent x_;
     const int n_;
-    const std::vector<Times> borrowed_;
-    std::vector<char> lent_;  // changes whose time another has
+    const std::vector<TimeCombination> borrowed_;
+    std::vector<char> lent_;  // one per change: a later change has its time
     Probe probe_;
     ArcFlow flow_;
     Directions start_;
-    std::vector<Passage> passages_;        // of all pieces after the first
-    std::vector<Functional> functionals_;  // the output, then the demands
+    std::vector<Passage> passages_;        // of all pieces after the first one
+    std::vector<Functional> functionals_;  // of the output, then one per demand
     std::vector<Demand> demands_;
-    bool demands_met_ = false, end_told_ = false;
+    bool too_many_told_ = false, end_told_ = false;  // remarks that are made once
 };
 
 }  // namespace

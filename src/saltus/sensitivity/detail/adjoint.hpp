@@ -6,8 +6,9 @@
 
 namespace saltus::sensitivity {
 
-/// The derivatives of one output, from the end of a recorded motion to its start: output_derivative, remarks. The cost
-/// does not depend on how many variables there are. False where the system gives no derivatives.
+/// Adjoint mode: carries the gradient of one output along a recorded motion, from its end to its start. Fills
+/// output_derivative, remarks and evaluations of `out`. The cost does not grow with the number of variables. Returns
+/// false if the system gives no derivatives of its equations.
 bool backwards(const model::Model& model, const integrate::Recording& recording, const Output& output,
                const Options& options, Sensitivity& out);
 

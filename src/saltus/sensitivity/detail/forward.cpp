@@ -20,12 +20,12 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
               Sensitivity& out) {
     Tangent tangent(model, recording, out.with_respect_to);
     if (!tangent.linearised.available()) return false;
-    const std::vector<Times> borrowed = borrowed_times(recording, out.motion);
+    const std::vector<TimeCombination> borrowed = borrowed_times(recording, out.motion);
     Probe probe(tangent, out, borrowed);
     ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u);
     Directions directions(tangent, out);
-    const auto keep = [&](double t) { out.course.push_back({t, directions.state()}); };
-    const std::function<void(double)> at = options.keep_course ? keep : std::function<void(double)>();
+    const auto keep = [&](double t) { out.history.push_back({t, directions.state()}); };
+    const std::function<void(double)> at = options.keep_history ? keep : std::function<void(double)>();
     std::size_t number = 0;
     Matrix nobody(0, tangent.columns());
     const integrate::RecordedPiece* before = nullptr;

@@ -6,8 +6,9 @@
 
 namespace saltus::sensitivity {
 
-/// Derivatives of the whole state along a recorded motion, from its start to its end: final, events, course, remarks.
-/// False where the system gives no derivatives.
+/// Forward mode: carries the derivatives of the whole state along a recorded motion, from its start to its end. Fills
+/// final, one_sided, events, history, remarks and evaluations of `out`. Returns false if the system gives no
+/// derivatives of its equations.
 bool forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
               Sensitivity& out);
 

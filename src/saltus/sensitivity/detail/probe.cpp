@@ -8,32 +8,39 @@ namespace saltus::sensitivity {
 
 namespace {
 
-double largest(const std::vector<double>& x) {
-    double most = 1.0;
-    for (const double v : x) most = std::max(most, std::abs(v));
-    return most;
+/// Derivatives times the value of their variable are small below this part of the largest final coordinate or velocity.
+constexpr double small_derivative_ratio = 1e-3;
+/// Fractional parts of j · (golden ratio − 1) and j · (√2 − 1) are spread evenly over (0, 1) and do not repeat.
+constexpr double golden_section = 0.6180339887498949, silver_section = 0.4142135623730951;
+
+double largest_or_one(const std::vector<double>& x) {
+    double largest = 1.0;
+    for (const double v : x) largest = std::max(largest, std::abs(v));
+    return largest;
 }
 
-/// In terms of the variable's value: numbers spread evenly over (0.5, 1), with signs in turn.
+/// The weight of variable j in probe r, relative to the value of the variable: spread evenly over (0.5, 1), so that no
+/// variable is lost; with alternating signs, in pairs for the second probe, so that the two probes differ.
 double weight(const Variable& v, Eigen::Index j, int r) {
-    const double x = (static_cast<double>(j) + 1.0) * (r == 0 ? 0.6180339887498949 : 0.4142135623730951);
+    const double x = (static_cast<double>(j) + 1.0) * (r == 0 ? golden_section : silver_section);
     const double sign = (r == 0 ? j : j / 2) % 2 == 0 ? 1.0 : -1.0;
     return sign * (0.5 + 0.5 * (x - std::floor(x))) * (v.value != 0.0 ? std::abs(v.value) : 1.0);
 }
 
 }  // namespace
 
-std::vector<Times> borrowed_times(const integrate::Recording& recording, const trajectory::Trajectory& motion) {
-    std::vector<Times> list;
+std::vector<TimeCombination> borrowed_times(const integrate::Recording& recording,
+                                            const trajectory::Trajectory& motion) {
+    std::vector<TimeCombination> list;
     AccumulationLimits limits(motion.elements.size());
-    Times last;
+    TimeCombination last;
     for (const auto& piece : recording.pieces) {
         const auto* const change = std::get_if<integrate::RecordedChange>(&piece);
         if (change == nullptr) continue;
         const std::size_t number = list.size();
         list.push_back(last);
-        const bool own = !change->found.empty() && !change->unavoidable;
-        if (own || number == 0) last = {{number, 1.0}};
+        const bool has_own_time = !change->found.empty() && !change->unavoidable;
+        if (has_own_time || number == 0) last = {{number, 1.0}};
         for (std::size_t e = change->events_from; e < change->events_to; ++e) {
             const trajectory::Event& event = motion.events[e];
             if (event.kind == trajectory::EventKind::impact)
@@ -44,10 +51,10 @@ std::vector<Times> borrowed_times(const integrate::Recording& recording, const t
     return list;
 }
 
-Probe::Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<Times>& borrowed)
+Probe::Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<TimeCombination>& borrowed)
     : rows(Matrix::Zero(2, tangent.columns())),
-      size_q(1e-3 * largest(s.motion.end.q)),
-      size_u(1e-3 * largest(s.motion.end.u)),
+      size_q(small_derivative_ratio * largest_or_one(s.motion.end.q)),
+      size_u(small_derivative_ratio * largest_or_one(s.motion.end.u)),
       n_(tangent.n()),
       s_(s),
       borrowed_(borrowed),

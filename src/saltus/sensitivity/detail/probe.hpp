@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "saltus/sensitivity/saltation/detail/directions.hpp"
 
 namespace saltus::sensitivity {
 
-/// Changes of mode by their numbers, and with which weights their times enter.
-using Times = std::vector<std::pair<std::size_t, double>>;
+/// For every change of a recorded motion: which time it has if it has no event condition of its own. This is the time
+/// of the last change with a condition, or the limit of the accumulation that this change has begun (the weights are
+/// then the derivatives of t_∞ by the impact times). The combination is empty if the limit has no derivative.
+std::vector<TimeCombination> borrowed_times(const integrate::Recording& recording,
+                                            const trajectory::Trajectory& motion);
 
-/// For every change of a recorded motion, whose time it has if none of its own: that of the change before, or of the
-/// accumulation that this one began (then with derivatives of t_∞ by the times of impacts; empty where it has none).
-std::vector<Times> borrowed_times(const integrate::Recording& recording, const trajectory::Trajectory& motion);
-
-/// Two combinations of the variables that are in no way special, carried through a motion beside them, or instead: the
-/// steps of the linearised equations are chosen for their sake. One or two variables are their own probe.
+/// Two generic combinations of the variables. They are carried through the motion like variables, and the steps of the
+/// linearised equations are chosen by their error alone. So the steps do not depend on which other directions are
+/// carried, and forward and adjoint mode take the same steps. If there are one or two variables then they are their own
+/// probe.
 class Probe {
 public:
-    Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<Times>& borrowed);
+    Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<TimeCombination>& borrowed);
 
-    /// After the first change of the motion, of the variables that live.
+    /// Begins after the first change of the motion, with the variables that have a derivative.
     void start(const Directions& variables);
-    /// Through a later one. Nothing is refused: where events fall together, the first counts.
+    /// Goes through a later change. The probe never ends: if several events happen together then the first one decides.
     void pass(std::size_t number, const Saltation& s);
 
-    /// Whether it goes beside the variables; otherwise its rows are theirs.
+    /// True if the probe is carried beside the variables; false if its rows are those of the variables.
     bool separate() const { return s_.with_respect_to.size() > 2; }
 
-    Matrix rows;  ///< two or less × columns of Tangent
+    Matrix rows;  ///< at most two directions, one per row, in the columns of Tangent
 
-    /// Below these sizes of positions and velocities they are nothing.
+    /// Scales of the derivatives of positions and velocities, times the value of the variable. Smaller derivatives are
+    /// integrated with an absolute error instead of a relative one.
     double size_q = 0.0, size_u = 0.0;
 
 private:
     const int n_;
     const Sensitivity& s_;
-    const std::vector<Times>& borrowed_;
-    Matrix times_;  // rows × changes: δt
+    const std::vector<TimeCombination>& borrowed_;
+    Matrix times_;  // δt of the changes so far, rows × changes
 };
 
 }  // namespace saltus::sensitivity

@@ -11,6 +11,19 @@ namespace saltus::sensitivity {
 using model::Function;
 using trajectory::ElementKind;
 
+namespace {
+
+/// Friction begins to slip from rest if its slip speed is at most this (m/s).
+constexpr double resting_speed = 1e-12;
+/// A quantity changes along a direction if |change·δ| > this · Σ|change_i δ_i|.
+constexpr double change_ratio = 1e-9;
+
+bool changes(const Eigen::RowVectorXd& change, const Eigen::RowVectorXd& direction) {
+    return std::abs(change.dot(direction)) > change_ratio * change.cwiseAbs().dot(direction.cwiseAbs());
+}
+
+}  // namespace
+
 Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& variables) {
     const model::Model& model = tangent.model();
     const int n = model.size(), parameters = model.layout().parameters;
@@ -37,13 +50,14 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
         const integrate::ElementLayout& e = x.dynamics.elements()[k];
         const auto i = static_cast<std::size_t>(e.rows.index);
         if (e.rows.kind == ElementKind::constraint) {
-            const std::string why = "the constraint '" + m.constraints[i].name + "' does not let it change alone";
+            const std::string why = "the constraint '" + m.constraints[i].name + "' does not allow it to vary alone";
             demands_.push_back({position.row(e.rows.normal), why});
             demands_.push_back({velocity.row(e.rows.normal), why});
         }
         if (e.rows.kind == ElementKind::contact && change.mode_after.elements[k].active && !x.dynamics.compliant())
-            demands_.push_back({position.row(e.rows.normal),
-                                "the contact '" + m.contacts[i].name + "' is closed at the start, and it would open"});
+            demands_.push_back(
+                {position.row(e.rows.normal),
+                 "the contact '" + m.contacts[i].name + "' is closed at the start, and a variation would open it"});
     }
     for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
         const integrate::ElementLayout& e = x.dynamics.elements()[k];
@@ -52,7 +66,7 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
             const integrate::FrictionPart& part = x.dynamics.parts()[static_cast<std::size_t>(p)];
             const integrate::FrictionMode& friction = change.mode_after.parts[static_cast<std::size_t>(p)];
             x.dynamics.evaluate_terms(change.t, state);
-            if (!friction.slips || x.dynamics.slip_speed(p) > 1e-12) continue;
+            if (!friction.slips || x.dynamics.slip_speed(p) > resting_speed) continue;
             Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(x.columns());
             for (int r = 0; r < part.size; ++r)
                 along += friction.direction[static_cast<std::size_t>(r)] * velocity.row(part.row + r);
@@ -61,10 +75,10 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
                 demands_.push_back(
                     {velocity.row(e.rows.normal), "friction begins to slip from rest in '" +
                                                       m.contacts[static_cast<std::size_t>(e.rows.index)].name +
-                                                      "', and would not in the impact that it makes"});
+                                                      "', but not in the impact that a variation would cause"});
         }
     }
-    // What no force holds must neither move nor be pushed.
+    // A contact without force opens if its velocity or its force varies.
     for (const int k : idle_contacts(x, change.t, state)) {
         const int row = x.dynamics.elements()[static_cast<std::size_t>(k)].rows.normal;
         demands_.push_back({velocity.row(row), idle_text(x, k)});
@@ -76,16 +90,13 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
 
 std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {
     for (const Demand& d : demands_)
-        if (std::abs(d.change.dot(direction)) > 1e-9 * d.change.cwiseAbs().dot(direction.cwiseAbs()))
-            return d.otherwise;
+        if (changes(d.change, direction)) return d.otherwise;
     return {};
 }
 
 int StartCheck::side(const Eigen::RowVectorXd& direction) const {
     for (const Eigen::RowVectorXd& along : from_rest_)
-        if (const double rate = along.dot(direction);
-            std::abs(rate) > 1e-9 * along.cwiseAbs().dot(direction.cwiseAbs()))
-            return rate > 0.0 ? 1 : -1;
+        if (changes(along, direction)) return along.dot(direction) > 0.0 ? 1 : -1;
     return 0;
 }
 

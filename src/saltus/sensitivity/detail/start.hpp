@@ -9,34 +9,39 @@
 
 namespace saltus::sensitivity {
 
-/// The directions of the variables at the start: one a row, in the columns of Tangent.
+/// The directions of the variables at the start of the motion: one per row, in the columns of Tangent. A parameter also
+/// moves the initial values that are expressions of it.
 Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& variables);
 
-/// What the first mode demands of initial values. Positions have to stay on constraints and closed contacts: a contact
-/// that opens by ε closes again after √ε, which has no derivative. Velocities against friction that sticks, or out of a
-/// closed contact, are gone after a time of the order ε.
+/// What the first mode of a motion requires of variations of the initial values.
+///  - A variation must not leave constraints and closed contacts. A contact that opens by ε closes again after a time
+///    of order √ε, which has no derivative.
+///  - A velocity variation ε against sticking friction or out of a closed contact that is pressed vanishes after a time
+///    of order ε, and its effect on positions is of order ε². So it is removed at once (`arrest`).
 class StartCheck {
 public:
     StartCheck(Tangent& tangent, const integrate::RecordedChange& change);
 
-    /// Why there is no derivative along a direction, or "".
+    /// Why there is no derivative along a direction; "" if there is one.
     std::string refusal(const Eigen::RowVectorXd& direction) const;
-    /// The side of a variable on which its derivative holds, 1 or −1, where friction begins to slip from rest: to the
-    /// other it would slip the other way first. 0: on both.
+    /// If friction begins to slip from rest then the derivative holds for variations along this slip only (variations
+    /// against it would slip the other way first). Returns 1 or −1: the direction itself, or its opposite, is along the
+    /// slip. Returns 0 if the derivative holds on both sides.
     int side(const Eigen::RowVectorXd& direction) const;
-    /// Takes the velocities away that do not last, in all rows.
+    /// Removes the velocity variations that vanish at once, in all rows.
     void arrest(Matrix& directions) const;
-    /// δu after that, n × columns.
+    /// ∂u after `arrest`, n × columns.
     const Matrix& velocity() const { return velocity_; }
 
 private:
+    /// A quantity that must not change to first order.
     struct Demand {
-        Eigen::RowVectorXd change;
-        std::string otherwise;
+        Eigen::RowVectorXd change;  // its derivative
+        std::string otherwise;      // text of the refusal
     };
     int n_;
     std::vector<Demand> demands_;
-    std::vector<Eigen::RowVectorXd> from_rest_;  // δγ along the slip that begins
+    std::vector<Eigen::RowVectorXd> from_rest_;  // ∂γ along the slip that begins from rest
     Matrix velocity_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace saltus::sensitivity {
 
-/// Directions are δ = (δt, δq, δu, δp), with the parameters among the variables in their columns; a derivative is a
-/// matrix whose columns belong to them.
-
-/// A recorded motion's equations and their derivatives, in whichever mode is set.
+/// The equations of a recorded motion and their derivatives, in the mode that was set last.
+///
+/// All derivatives in this module use the same columns. A direction is δ = (δt, δq, δu, δp), where δp contains only the
+/// parameters that are among the variables. A derivative of some quantity is a matrix with one column per entry of δ.
 class Tangent {
 public:
     Tangent(const model::Model& model, const integrate::Recording& recording, const std::vector<Variable>& variables)
@@ -18,29 +18,30 @@ public:
           parameters_(parameters_of(variables)),
           linearised(dynamics, parameters_) {}
 
-    int n() const { return dynamics.size(); }
-    int columns() const { return linearised.columns(); }
-    int parameters() const { return static_cast<int>(parameters_.size()); }
-    int column_of(const Variable& variable) const;
-    /// Of derivatives by t, q, u and all parameters of the model, those that have a column.
-    Eigen::RowVectorXd columns_of(const Vector& all) const;
+    int n() const { return dynamics.size(); }                                ///< number of coordinates
+    int columns() const { return linearised.columns(); }                     ///< 1 + 2n + parameters()
+    int parameters() const { return static_cast<int>(parameters_.size()); }  ///< number of parameters with a column
+    int column_of(const Variable& variable) const;                           ///< the column of its initial value
+    Eigen::RowVectorXd columns_of(const Vector& all) const;  ///< selects these columns from (t, q, u, all parameters)
     const model::Model& model() const { return dynamics.model(); }
 
+    /// Puts the dynamics into a recorded mode and determines its equations at the state x = (q, u, …).
     void set_mode(const integrate::SystemMode& mode, double t, const double* x) { dynamics.set_mode(mode, t, x); }
 
-    /// (u, u̇) in the mode; false where there is none.
+    /// f = (u, u̇) in the mode that is set; false if the equations are singular at this state.
     bool velocity_field(double t, const double* x, Vector& f);
 
-    /// The identity: δ of a state itself, 2n × columns, and of its velocities.
+    /// ∂(q, u)/∂δ of the state itself, 2n × columns: the identity in the columns of q and u, otherwise zero.
     Matrix state_identity() const;
 
     integrate::Dynamics dynamics;
 
 private:
     static std::vector<int> parameters_of(const std::vector<Variable>& variables);
-    const std::vector<int> parameters_;  // of the model, ascending
+    const std::vector<int> parameters_;  // columns among the model's independent parameters, ascending
 
 public:
+    /// Refers to `dynamics` and follows its mode. Ask `linearised.available()` once before any derivative is evaluated.
     integrate::Linearised linearised;
 };
 

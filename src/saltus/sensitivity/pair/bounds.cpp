@@ -12,11 +12,22 @@ namespace saltus::sensitivity {
 
 namespace {
 
+/// A panel is accurate enough if |difference of the two rules| ≤ this · |integral of the panel|.
+constexpr double panel_tolerance = 1e-13;
+/// Added to the tolerance, so that panels with the integral 0 end as well.
+constexpr double smallest_tolerance = 1e-300;
+/// A panel is halved at most this many times.
+constexpr int max_halvings = 40;
+/// Panels of ∫ h up to a lift-off, which is evaluated once.
+constexpr int lift_off_panels = 256;
+
+/// An integral over one panel, and the difference of its two rules.
 struct Estimate {
     double value = 0.0, error = 0.0;
 };
 
-/// The 15-point rule of Kronrod and the difference from Gauss's 7-point rule inside it.
+/// The Kronrod rule with 15 nodes, and its difference from the Gauss rule with 7 of them. Nodes and weights are those
+/// of the interval [−1, 1], for nonnegative nodes in descending order; the nodes with odd index are those of Gauss.
 Estimate kronrod(const std::function<double(double)>& f, double a, double b) {
     constexpr std::array<double, 8> x{0.991455371120812639206854697526329, 0.949107912342758524526189684047851,
                                       0.864864423359769072789712788640926, 0.741531185599394439863864773280788,
@@ -39,6 +50,7 @@ Estimate kronrod(const std::function<double(double)>& f, double a, double b) {
     return {half * sum, std::abs(half * (sum - gauss))};
 }
 
+/// Halves the interval until the estimate is below the tolerance; each half gets half of it.
 double refined(const std::function<double(double)>& f, double a, double b, const Estimate& whole, double tolerance,
                int depth) {
     if (whole.error <= tolerance || depth == 0) return whole.value;
@@ -57,17 +69,32 @@ double integral(const std::function<double(double)>& f, double a, double b, int 
     for (int k = 0; k < panels; ++k) {
         const double left = a + (b - a) * k / panels, right = k + 1 == panels ? b : a + (b - a) * (k + 1) / panels;
         const Estimate whole = kronrod(f, left, right);
-        sum += refined(f, left, right, whole, 1e-13 * std::abs(whole.value) + 1e-300, 40);
+        sum +=
+            refined(f, left, right, whole, panel_tolerance * std::abs(whole.value) + smallest_tolerance, max_halvings);
     }
     return sum;
 }
 
+// The bounds of [Alscher], for the error e(t) = Σ |q̂ − q̄| + |û − ū|. The theorems say that a constant C exists.
+// Theorem 3.1, no event, with h = Σ_active |θ̈| + Σ |η̈| + Σ |δ|, (51)–(53):
+//     e(t) ≤ C Φ(t),   Φ(t) = e(0) + ∫₀ᵗ h.
+// Theorem 3.3, collision of contact p:
+//     t < c_min              e ≤ C Φ(t)                                                                      (53)
+//     c_min < t < c_max      Σ |q̂ − q̄| ≤ C B,  B = Φ(c_min) + |θ_p(c_min)| + Σ_active ∫ |θ̈| + Σ_passive ∫ |δ|  (54)
+//     t > c_max              e ≤ C (B + |θ̇_p(c_min)| + Σ |η̇(c_min)| + ∫ h from c_max to t)                    (56)
+//   In the critical interval the velocities are only bounded: one motion has lost its approach velocity already. (55)
+// Theorem 3.5, lift-off of contact p, at all times:
+//     e ≤ C (e(0) + ∫ h to c_min + h(c_min) + Σ_active∖p ∫ |θ̈| + Σ_passive∪p ∫ |δ| + ∫ h from c_max to t)     (67)
+// Integrals without limits run over [c_min, c_max], in (54) up to t. Why these terms: θ enters the position of p at the
+// collision, θ̇ its velocity after it (u⁺ sees the velocity of the obstacle), θ̈ the contact force. The contact force
+// decides the lift-off, so h itself enters at c_min. In the critical interval the motions have different active sets,
+// so that a constraint force of one of them is compared with the force δ of the other.
 Bound::Bound(PairFunctions& functions, BoundSetting setting) : functions_(functions), setting_(std::move(setting)) {
     const BoundSetting& s = setting_;
     c_min_ = s.event ? s.event->c_min() : s.end;
     c_max_ = s.event ? s.event->c_max() : s.end;
-    // [Alscher] (51) leaves open which contacts are active: those before the event up to c_min, those after it from
-    // c_max on; in between the ones of both.
+    // (51) does not define the active contacts of Theorem 3.3. Here they are those before the event up to c_min, those
+    // after it from c_max on, and in between those that are closed in both motions.
     std::vector<int> stay;
     for (const int k : s.closed_before)
         if (std::find(s.closed_after.begin(), s.closed_after.end(), k) != s.closed_after.end()) stay.push_back(k);
@@ -81,6 +108,7 @@ Bound::Bound(PairFunctions& functions, BoundSetting setting) : functions_(functi
     theta_.t = delta_.t = uncovered_.t = c_min_;
 }
 
+/// How many of the contacts share each function θ.
 std::vector<double> Bound::weights_of(const std::vector<int>& contacts) const {
     std::vector<double> weights;
     for (const int k : contacts)
@@ -142,10 +170,10 @@ BoundTerms Bound::at(double t, Region region) {
     BoundTerms terms;
     terms.initial = setting_.initial;
     const bool lift_off = setting_.event && setting_.event->kind == PairEventKind::lift_off;
-    // The bound of a lift-off is one for all times: what happens up to c_max is in it from the start.
-    if (lift_off && !whole_)
-        whole_ = integral([&](double s) { return sum_h(s, before_); }, setting_.begin, c_min_, 256);
-    terms.h_before = lift_off ? *whole_ : phi(t) - setting_.initial;
+    // (67) is one bound for all times: the terms up to c_max are in it from the beginning of the piece.
+    if (lift_off && !h_integral_)
+        h_integral_ = integral([&](double s) { return sum_h(s, before_); }, setting_.begin, c_min_, lift_off_panels);
+    terms.h_before = lift_off ? *h_integral_ : phi(t) - setting_.initial;
     if (!setting_.event) return terms;
     if (lift_off) terms.h_event = sum_h(c_min_, before_);
     if (!lift_off && region == Region::before) return terms;

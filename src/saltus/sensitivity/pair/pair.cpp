@@ -31,9 +31,17 @@ double size(const State& s) {
     return sum;
 }
 
-/// Fewer are never taken in one region of one piece, nor more for the tests of the hypotheses.
-constexpr int least_points = 16, hypothesis_points = 128;
+/// Points of a region of a piece, at least (exactly, in the critical interval).
+constexpr int min_points = 16;
+/// Times at which the hypotheses of a piece are tested, at most.
+constexpr int max_hypothesis_points = 128;
+/// An error counts if it exceeds this · (rtol · (1 + Σ|q| + |u|) + atol): the accuracy of the simulation.
+constexpr double accuracy_factor = 10.0;
 
+/// Which of the two states of a motion at an event.
+enum class Side { before, after };
+
+/// Compares two motions piece by piece.
 class Comparison {
 public:
     Comparison(Pair& pair, const model::Model& nominal, const model::Model& perturbed, PairFunctions& functions,
@@ -57,18 +65,18 @@ public:
             piece.closed_before = closed_after(pair_.nominal, contacts, piece.begin);
             piece.closed_after = closed_before(pair_.nominal, contacts, piece.end);
             const double share = whole > 0.0 ? (piece.end - piece.begin) / whole : 1.0;
-            points_ = std::max(least_points, static_cast<int>(std::lround(options_.points * share)));
+            points_ = std::max(min_points, static_cast<int>(std::lround(options_.points * share)));
             if (piece.reason.empty())
-                study(piece);
+                compare_with_bounds(piece);
             else
-                follow(piece);
+                compare_states(piece);
             pair_.pieces.push_back(std::move(piece));
         }
         conclude();
     }
 
 private:
-    /// Times of one region: an even grid, and what was asked for.
+    /// The times of one region: an equidistant grid, and those of the options.
     std::vector<double> times(double from, double to, int count) const {
         std::vector<double> list;
         for (int k = 0; k <= count; ++k) list.push_back(k == count ? to : from + (to - from) * k / count);
@@ -79,9 +87,9 @@ private:
         return list;
     }
 
-    PairPoint point(double t, bool left, Region region) const {
-        const State a = left ? pair_.nominal.left(t) : pair_.nominal.right(t);
-        const State b = left ? pair_.perturbed.left(t) : pair_.perturbed.right(t);
+    PairPoint point(double t, Side side, Region region) const {
+        const State a = side == Side::before ? pair_.nominal.left(t) : pair_.nominal.right(t);
+        const State b = side == Side::before ? pair_.perturbed.left(t) : pair_.perturbed.right(t);
         PairPoint p;
         p.t = t;
         p.piece = static_cast<int>(pair_.pieces.size());
@@ -92,8 +100,8 @@ private:
         return p;
     }
 
-    /// The rest, without bounds: errors alone, before and after each event of either motion.
-    void follow(const PairPiece& piece) {
+    /// A piece without bounds: the errors alone, before and after each event of either motion.
+    void compare_states(const PairPiece& piece) {
         std::vector<double> events;
         for (const std::vector<double>* list : {&pair_.c_bar, &pair_.c_hat})
             for (const double c : *list)
@@ -102,26 +110,27 @@ private:
         for (const double t : times(piece.begin, piece.end, points_)) {
             while (!events.empty() && events.front() <= t) {
                 if (events.front() < t || piece.end > t) {
-                    pair_.points.push_back(point(events.front(), true, Region::beyond));
-                    pair_.points.push_back(point(events.front(), false, Region::beyond));
+                    pair_.points.push_back(point(events.front(), Side::before, Region::beyond));
+                    pair_.points.push_back(point(events.front(), Side::after, Region::beyond));
                 }
                 events.erase(events.begin());
             }
-            pair_.points.push_back(point(t, false, Region::beyond));
+            pair_.points.push_back(point(t, Side::after, Region::beyond));
         }
     }
 
-    void study(PairPiece& piece) {
+    /// A piece with at most one event: errors, bounds, hypotheses and observed constants.
+    void compare_with_bounds(PairPiece& piece) {
         piece.bounded = true;
         Bound bound(functions_, setting(piece));
         const double c_min = piece.event ? piece.event->c_min() : piece.end;
         const double c_max = piece.event ? piece.event->c_max() : piece.end;
         std::vector<double> looked;
         const auto walk = [&](double from, double to, Region region, ObservedConstant& constant) {
-            const int own = region == Region::critical ? least_points : points_;
+            const int own = region == Region::critical ? min_points : points_;
             for (const double t : times(from, to, own)) {
                 looked.push_back(t);
-                add_point(piece, bound, t, t == to, region, constant);
+                add_point(piece, bound, t, t == to ? Side::before : Side::after, region, constant);
             }
         };
         walk(piece.begin, c_min, Region::before, piece.before);
@@ -131,7 +140,7 @@ private:
             if (c->value > piece.constant.value) piece.constant = *c;
 
         std::vector<double> fewer;
-        const std::size_t stride = 1 + looked.size() / hypothesis_points;
+        const std::size_t stride = 1 + looked.size() / max_hypothesis_points;
         for (std::size_t k = 0; k < looked.size(); k += stride) fewer.push_back(looked[k]);
         fewer.push_back(piece.end);
         piece.hypotheses = pair_hypotheses(view_, piece, fewer);
@@ -139,8 +148,8 @@ private:
         if (piece.event && piece.hypotheses.front().holds) shift_of_event(piece);
     }
 
-    void add_point(PairPiece& piece, Bound& bound, double t, bool left, Region region, ObservedConstant& constant) {
-        PairPoint p = point(t, left, region);
+    void add_point(PairPiece& piece, Bound& bound, double t, Side side, Region region, ObservedConstant& constant) {
+        PairPoint p = point(t, side, region);
         const bool positions_alone = region == Region::critical && piece.event->kind == PairEventKind::collision;
         if (positions_alone) p.error = p.error_q;
         if (region == Region::critical) piece.critical_velocity = std::max(piece.critical_velocity, p.error_u);
@@ -148,10 +157,9 @@ private:
         p.phi = bound.phi(t);
         p.terms = bound.at(t, region);
         p.bound = p.terms.sum();
-        // Errors of the integration itself say nothing about the bound.
-        const double noise =
-            10.0 * (options_.method.rtol * (1.0 + size(pair_.nominal.right(t))) + options_.method.atol);
-        if (p.error > noise) {
+        const double accuracy =
+            accuracy_factor * (options_.method.rtol * (1.0 + size(pair_.nominal.right(t))) + options_.method.atol);
+        if (p.error > accuracy) {
             const double ratio = p.error / p.bound;
             if (ratio > constant.value) constant = {ratio, t};
         }
@@ -164,10 +172,11 @@ private:
         s.event = piece.event;
         s.closed_before = piece.closed_before;
         s.closed_after = piece.closed_after;
-        const PairPoint first = point(piece.begin, false, Region::before);
+        const PairPoint first = point(piece.begin, Side::after, Region::before);
         s.initial = first.error;
         // [Alscher] (54), (56), (67) sum |δ| over the coordinates of contacts that do not stay closed. A coordinate
-        // without a contact feels its δ as well; one that a contact holds throughout does not.
+        // without a contact responds to its δ as well, so it is added. One that a contact holds throughout does not
+        // respond.
         const State at = pair_.nominal.right(piece.begin);
         std::vector<char> held(at.q.size(), 0), own(at.q.size(), 0);
         for (int k = 0; k < static_cast<int>(pair_.contacts.size()); ++k) {
@@ -185,6 +194,7 @@ private:
         return s;
     }
 
+    /// Whether the theorem of a piece applies: all its hypotheses hold.
     void judge(PairPiece& piece) {
         const char* const name = !piece.event ? "3.1" : piece.event->kind == PairEventKind::collision ? "3.3" : "3.5";
         std::vector<std::string> failing;
@@ -196,6 +206,8 @@ private:
             piece.reason = std::string("Theorem ") + name + " needs " + listing(failing);
     }
 
+    /// |ĉ − c̄| and its bound. [Alscher] (49), (63): the shift is the error of the quantity that decides the event (gap
+    /// with θ, or contact force) divided by its rate.
     void shift_of_event(PairPiece& piece) {
         const EventPair& e = *piece.event;
         piece.event_shift = std::abs(e.c_hat - e.c_bar);
@@ -216,6 +228,7 @@ private:
         piece.event_bound = sum;
     }
 
+    /// The verdict about the whole motion from those about its pieces.
     void conclude() {
         bool any = false;
         for (const PairPiece& piece : pair_.pieces) any = any || !piece.theorem.empty();
@@ -243,7 +256,7 @@ private:
     const PairOptions& options_;
     PairContacts nominal_contacts_, perturbed_contacts_;
     PairView view_;
-    int points_ = 0;
+    int points_ = 0;  // of each region of the present piece
 };
 
 std::vector<double> event_times(const Trajectory& motion, int contacts) {

@@ -16,20 +16,20 @@
 namespace saltus::sensitivity {
 
 struct PairOptions {
-    std::vector<std::pair<std::string, std::string>> set;  ///< parameters, of both motions
-    bool project_initial = false;
-    double t_end = 1.0;
+    std::vector<std::pair<std::string, std::string>> set;  ///< parameter values, for both motions
+    bool project_initial = false;                          ///< see model::BuildOptions
+    double t_end = 1.0;                                    ///< in s
     integrate::EventDriven method;
-    int points = 400;           ///< of the time grid, besides the events
-    std::vector<double> times;  ///< further ones
-    int threads = 0;
-    std::function<bool()> interrupted;  ///< asked by any thread
+    int points = 400;                   ///< points of the time grid, besides the events
+    std::vector<double> times;          ///< further times of the grid
+    int threads = 0;                    ///< 0: as many as the machine has
+    std::function<bool()> interrupted;  ///< asked by any thread; true ends the simulations early
 };
 
-/// One thing that a theorem assumes, and the number that decides it.
+/// One assumption of a theorem, and the number that decides whether it holds.
 struct Hypothesis {
-    std::string name;  ///< "(a1) approach velocity"
-    std::string text;
+    std::string name;  ///< for example "(a1) approach"
+    std::string text;  ///< what is assumed, and what `value` is
     bool holds = false;
     double value = std::numeric_limits<double>::quiet_NaN();
 };
@@ -37,54 +37,58 @@ struct Hypothesis {
 /// The two motions at one time. At an event there are two points, before and after it.
 struct PairPoint {
     double t = 0.0;
-    int piece = 0;
+    int piece = 0;  ///< index in Pair::pieces
     Region region = Region::beyond;
     double error_q = 0.0, error_u = 0.0;  ///< Σ|q̂ − q̄|, Σ|û − ū|
-    double h = std::numeric_limits<double>::quiet_NaN(), phi = std::numeric_limits<double>::quiet_NaN();
+    double h = std::numeric_limits<double>::quiet_NaN(), phi = std::numeric_limits<double>::quiet_NaN();  ///< see Bound
     BoundTerms terms;
-    double error = 0.0;  ///< what the theorem bounds: both sums; positions alone inside a collision's critical interval
-    double bound = std::numeric_limits<double>::quiet_NaN();  ///< without C; not a number where there is none
+    /// The error that the theorem bounds: error_q + error_u, but error_q alone in a collision's critical interval.
+    double error = 0.0;
+    double bound = std::numeric_limits<double>::quiet_NaN();  ///< sum of the terms, without C; NaN if there is no bound
 };
 
-/// The largest ratio of error to bound, and its time; 0 where no error stands out of the integration's own.
+/// The largest ratio of error to bound, and the time at which it occurs. 0 if no error exceeds the accuracy of the
+/// simulation.
 struct ObservedConstant {
     double value = 0.0;
     double t = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The motions between two cuts, with one event of both, or none, or the rest.
+/// The comparison of the motions between two cuts: with one event of both, with none, or the rest without a comparison
+/// of events.
 struct PairPiece {
     double begin = 0.0, end = 0.0;
     std::optional<EventPair> event;
-    std::string theorem;  ///< "3.1" (no event), "3.3" (collision), "3.5" (lift-off); empty: none applies
-    std::string reason;   ///< why none does
+    std::string theorem;  ///< "3.1" (no event), "3.3" (collision), "3.5" (lift-off); "" if none applies
+    std::string reason;   ///< why no theorem applies
     std::vector<Hypothesis> hypotheses;
-    std::vector<int> closed_before, closed_after;  ///< contacts of the nominal motion
-    bool bounded = false;  ///< the terms of a bound were computed, whether a theorem stands behind them or not
-    ObservedConstant constant;
-    ObservedConstant before, critical, after;  ///< by region
-    double critical_velocity = 0.0;  ///< largest Σ|û − ū| inside the critical interval: of order 1 at a collision
-    /// |ĉ − c̄| and what bounds it up to a factor: |q̂_p − q̄_p| + |θ_p|, or |λ̂_p − λ̄_p|, at c_min. (49), (63)
+    std::vector<int> closed_before, closed_after;  ///< closed contacts of the nominal motion
+    bool bounded = false;                          ///< the terms of a bound were computed, even if no theorem applies
+    ObservedConstant constant;                     ///< largest of the three below
+    ObservedConstant before, critical, after;      ///< by region
+    double critical_velocity = 0.0;  ///< largest Σ|û − ū| in the critical interval; of order 1 at a collision
+    /// |ĉ − c̄|, and its bound without C: |q̂_p − q̄_p| + |θ_p| (collision) or |λ̂_p − λ̄_p| (lift-off) at c_min.
+    /// [Alscher] (49), (63)
     double event_shift = 0.0, event_bound = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A nominal and a perturbed motion of one model, and what the theorems say about their difference.
+/// A nominal and a perturbed motion of one model, and what the theorems of [Alscher] say about their difference.
 struct Pair {
     std::string model;
     std::vector<std::string> coordinates, contacts;
     trajectory::Trajectory nominal, perturbed;
-    std::vector<double> c_bar, c_hat;  ///< times of all events of each
+    std::vector<double> c_bar, c_hat;  ///< times of all events of the nominal and of the perturbed motion
     std::vector<PairPiece> pieces;
     std::vector<PairPoint> points;
-    ObservedConstant constant;  ///< over all pieces that a theorem covers; where there are none, over all bounds
-    std::string theorem;        ///< "3.3", or of several pieces "3.3, 3.5"; empty where a piece has none
-    std::string reason;         ///< of the first piece that has none
+    ObservedConstant constant;  ///< over all pieces to which a theorem applies; if there are none, over all bounds
+    std::string theorem;        ///< theorems of the pieces, for example "3.3, 3.5"; "" if some piece has none
+    std::string reason;         ///< reason of the first piece that has none
 
     bool applies() const { return reason.empty() && !pieces.empty(); }
 };
 
-/// Simulates both and compares them. Throws Error where the description has no perturbation or cannot be built;
-/// motions that end early are compared as far as they go.
+/// Simulates both motions and compares them. Throws Error if the description has no perturbation or cannot be built. If
+/// a motion ends early then both are compared up to this time.
 Pair perturbed_pair(const model::Description& description, const PairOptions& options);
 
 }  // namespace saltus::sensitivity

@@ -16,7 +16,7 @@ using trajectory::Trajectory;
 
 std::vector<int> closed_on(const Arc& arc, int contacts) {
     std::vector<int> list;
-    if (arc.modes.empty()) return list;  // it only leads over an accumulation
+    if (arc.modes.empty()) return list;  // the arc only connects an accumulation with its limit
     for (int k = 0; k < contacts; ++k)
         if (arc.modes[static_cast<std::size_t>(k)] != Mode::open) list.push_back(k);
     return list;
@@ -24,6 +24,7 @@ std::vector<int> closed_on(const Arc& arc, int contacts) {
 
 bool contains(const std::vector<int>& list, int k) { return std::find(list.begin(), list.end(), k) != list.end(); }
 
+/// "impact of a and b at t = 1".
 std::string told(const Trajectory& motion, const PairEvent& e) {
     std::vector<std::string> names;
     for (const int k : e.contacts) names.push_back(motion.elements[static_cast<std::size_t>(k)].name);
@@ -31,6 +32,7 @@ std::string told(const Trajectory& motion, const PairEvent& e) {
            " at t = " + number_text(e.t);
 }
 
+/// The same with the indefinite article.
 std::string one(const Trajectory& motion, const PairEvent& e) {
     const std::string text = told(motion, e);
     return (std::string("aeiou").find(text[0]) == std::string::npos ? "a " : "an ") + text;
@@ -43,9 +45,9 @@ std::string why_different(const Trajectory& nominal, const PairEvent& a, const T
 
 std::string why_other(const Trajectory& motion, const PairEvent& e) {
     if (e.original == EventKind::accumulation)
-        return "collisions accumulate (" + told(motion, e) + "), the theorems have single ones";
+        return "collisions accumulate (" + told(motion, e) + "), the theorems cover single collisions";
     if (e.original == EventKind::impact) return "there is " + one(motion, e) + " that closes no contact";
-    return "there is " + one(motion, e) + ", the theorems have frictionless collisions and lift-offs alone";
+    return "there is " + one(motion, e) + ", the theorems cover frictionless collisions and lift-offs only";
 }
 
 }  // namespace
@@ -69,7 +71,7 @@ std::vector<PairEvent> pair_events(const Trajectory& motion, int contacts) {
     for (std::size_t i = 0; i < motion.events.size(); ++i) {
         const trajectory::Event& e = motion.events[i];
         const bool closes = e.kind == EventKind::impact || e.kind == EventKind::contact;
-        if (e.t <= motion.start.t && e.kind != EventKind::impact) continue;  // the state it starts in
+        if (e.t <= motion.start.t && e.kind != EventKind::impact) continue;  // describes the initial mode
         PairEvent event{closes                          ? PairEventKind::collision
                         : e.kind == EventKind::lift_off ? PairEventKind::lift_off
                                                         : PairEventKind::other,
@@ -81,7 +83,7 @@ std::vector<PairEvent> pair_events(const Trajectory& motion, int contacts) {
         for (const int k : e.elements)
             if (k < contacts && (!closes || !contains(closed, k))) event.contacts.push_back(k);
         std::sort(event.contacts.begin(), event.contacts.end());
-        // Impulses in closed contacts alone are no collision that the theorems know.
+        // The theorems have no collision that acts in closed contacts only.
         if (closes && event.contacts.empty()) event.kind = PairEventKind::other;
         list.push_back(std::move(event));
     }
@@ -89,7 +91,7 @@ std::vector<PairEvent> pair_events(const Trajectory& motion, int contacts) {
 }
 
 std::vector<PairInterval> pair_intervals(const Trajectory& nominal, const Trajectory& perturbed, int contacts,
-                                         std::size_t most) {
+                                         std::size_t max_events) {
     const std::vector<PairEvent> bar = pair_events(nominal, contacts), hat = pair_events(perturbed, contacts);
     const double end = std::min(nominal.end.t, perturbed.end.t);
     std::vector<PairInterval> list;
@@ -101,8 +103,8 @@ std::vector<PairInterval> pair_intervals(const Trajectory& nominal, const Trajec
             if (begin < end) list.push_back({begin, end, {}, {}});
             return list;
         }
-        if (k == most) {
-            give_up("the motions have more than " + std::to_string(most) + " events");
+        if (k == max_events) {
+            give_up("the motions have more than " + std::to_string(max_events) + " events");
             return list;
         }
         if (!more_bar || !more_hat) {

@@ -19,7 +19,7 @@ namespace {
 
 using expr::Expr;
 
-/// Entries of one table, those with the same name added up, in the order of their first mention.
+/// Parses the entries of one table. Entries with the same owner are added up; the order is that of first mention.
 template <class NumberOf>
 void collect(expr::Graph& graph, const expr::Scope& scope, const std::vector<model::Entry>& entries,
              const NumberOf& number_of, std::vector<int>& owners, std::vector<Expr>& functions) {
@@ -37,7 +37,12 @@ void collect(expr::Graph& graph, const expr::Scope& scope, const std::vector<mod
     }
 }
 
-/// Building the model has checked the names.
+/// Bisections that close in on a jump: a slope over a cell leaves 2⁻⁴⁰ of its change.
+constexpr int jump_bisections = 40;
+/// A change that is left after the bisections is a jump if it is larger than this · (largest value on the interval).
+constexpr double jump_ratio = 1e-9;
+
+/// The index of a name. Building the model has checked that it exists.
 int place_of(const std::string& name, const std::vector<std::string>& names) {
     const auto found = std::find(names.begin(), names.end(), name);
     SALTUS_EXPECT(found != names.end());
@@ -70,7 +75,7 @@ PairFunctions::PairFunctions(const model::Description& description, const model:
     collect(
         graph, scope, p.eta, [&](const std::string& n) { return place_of(n, names); }, owners, eta_);
 
-    // An obstacle's function is that of all its contacts, which come after the others, a block for each obstacle.
+    // The contacts of obstacles come after the other contacts, in equal blocks; a block shares the obstacle's function.
     names.clear();
     owners.clear();
     for (const model::ContactDescription& c : description.contacts) names.push_back(c.name);
@@ -89,7 +94,7 @@ PairFunctions::PairFunctions(const model::Description& description, const model:
     compile(graph, t);
 }
 
-/// Outputs: f, ḟ, f̈ of each θ, then of each η, then each δ.
+/// Compiles the outputs of the tape: f, ḟ, f̈ of each θ, then of each η, then each δ.
 void PairFunctions::compile(expr::Graph& graph, Expr t) {
     expr::Derivative derivative(graph, t);
     std::vector<Expr> outputs;
@@ -138,16 +143,15 @@ double PairFunctions::largest_jump(double from, double to, int cells) {
             if (now != before) steep.push_back({t_before, before, t, now});
             before = now, t_before = t;
         }
-        // What is left of a change when the interval is all but nothing is a jump; a slope leaves its 2⁻⁴⁰.
         for (auto [a, fa, b, fb] : steep) {
-            for (int i = 0; i < 40 && std::abs(fb - fa) > 1e-9 * size; ++i) {
+            for (int i = 0; i < jump_bisections && std::abs(fb - fa) > jump_ratio * size; ++i) {
                 const double middle = 0.5 * (a + b), f = value(middle);
                 if (std::abs(f - fa) >= std::abs(fb - f))
                     b = middle, fb = f;
                 else
                     a = middle, fa = f;
             }
-            if (std::abs(fb - fa) > 1e-9 * size) worst = std::max(worst, std::abs(fb - fa));
+            if (std::abs(fb - fa) > jump_ratio * size) worst = std::max(worst, std::abs(fb - fa));
         }
     }
     return worst;

@@ -9,38 +9,39 @@
 
 namespace saltus::sensitivity {
 
-/// The perturbation of a model as functions of time: θ of its contacts, η of its constraints, δ of its coordinates,
-/// with exact derivatives. Contacts of one obstacle share a function.
+/// The perturbation of a model as functions of time: θ of contacts, η of constraints and δ of coordinates, with exact
+/// time derivatives. All contacts of one obstacle share one function θ.
 class PairFunctions {
 public:
-    /// `model`: built from the description; gives the values of the parameters.
+    /// The description must contain a perturbation. `model` is built from it and gives the values of the parameters.
+    /// Throws Error if an expression cannot be parsed.
     PairFunctions(const model::Description& description, const model::Model& model);
 
     struct Values {
-        std::vector<std::array<double, 3>> theta, eta;  ///< each with its first and second derivative
+        std::vector<std::array<double, 3>> theta, eta;  ///< each function with its first and second derivative
         std::vector<double> delta;
     };
 
-    /// Valid until the next call.
+    /// The values at a time; valid until the next call.
     const Values& at(double t);
 
-    /// The function of a contact in Values::theta; −1: not perturbed.
+    /// The index of a contact's function in Values::theta; −1 if the contact is not perturbed.
     int theta_of(int contact) const { return theta_of_[static_cast<std::size_t>(contact)]; }
-    /// The coordinates that Values::delta belong to.
+    /// The coordinates of the entries of Values::delta.
     const std::vector<int>& delta_coordinates() const { return delta_of_; }
 
-    /// The largest jump of θ, η, their first two derivatives or δ on an interval; 0 where the expressions cannot jump,
-    /// infinite where one is not a number. Jumps are searched between `cells` points and closed in by bisection.
+    /// The largest jump of θ, η, their first two derivatives or δ on an interval. 0 if no expression can jump; infinite
+    /// if a value is not finite. Jumps are searched between `cells` + 1 equidistant times and located by bisection.
     double largest_jump(double from, double to, int cells = 2000);
 
 private:
     void compile(expr::Graph& graph, expr::Expr t);
 
     std::vector<expr::Expr> theta_, eta_, delta_;
-    std::vector<int> theta_of_, delta_of_;
+    std::vector<int> theta_of_, delta_of_;  // contact → function, function → coordinate
     expr::Tape tape_;
     std::vector<double> scratch_, out_;
-    std::vector<std::size_t> kinked_;  // outputs that may jump
+    std::vector<std::size_t> kinked_;  // outputs of the tape that may jump
     Values values_;
 };
 

@@ -20,7 +20,9 @@ using trajectory::EventKind;
 using trajectory::Trajectory;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_runs = 1'000'000;
+constexpr std::size_t max_runs = 1'000'000;
+/// Equidistant times at which the largest θ, θ̇, θ̈ of an obstacle are searched.
+constexpr int obstacle_samples = 512;
 
 const char* const vary_remedy = "write --vary NAME=FROM:TO:COUNT, NAME=FROM:TO:COUNT:log, or NAME=VALUE,VALUE,...";
 
@@ -42,10 +44,10 @@ double number_from(const std::string& text) {
     return value;
 }
 
-std::vector<StudyEvent> events_of(const Trajectory& motion, int contacts) {
-    std::vector<StudyEvent> list;
+std::vector<StudiedEvent> events_of(const Trajectory& motion, int contacts) {
+    std::vector<StudiedEvent> list;
     for (const trajectory::Event& e : motion.events) {
-        StudyEvent event{e.kind, e.elements, e.t, 0.0};
+        StudiedEvent event{e.kind, e.elements, e.t, 0.0};
         std::sort(event.elements.begin(), event.elements.end());
         for (const trajectory::Reaction& r : e.impulses)
             if (r.element < contacts) event.impulse += r.N;
@@ -54,22 +56,23 @@ std::vector<StudyEvent> events_of(const Trajectory& motion, int contacts) {
     return list;
 }
 
-/// By kind and element, the numbers of the events that it takes part in.
+/// For each kind and element: the indices of the events, in order.
 using Occurrences = std::map<std::pair<EventKind, int>, std::vector<std::size_t>>;
 
-Occurrences occurrences(const std::vector<StudyEvent>& events) {
+Occurrences occurrences(const std::vector<StudiedEvent>& events) {
     Occurrences list;
     for (std::size_t k = 0; k < events.size(); ++k)
         for (const int e : events[k].elements) list[{events[k].kind, e}].push_back(k);
     return list;
 }
 
-/// Element by element, since what strikes together in one motion may strike in turn in the other: the time is that of
-/// the first, the impulse that of all.
-void compare(const Study& study, StudyRun& run) {
+/// Finds the events of a run that correspond to the nominal ones. This is done element by element, because contacts
+/// that strike together in one motion may strike one after the other in another. Then the time is that of the first
+/// event, and the impulse is the sum.
+void compare(const EventStudy& study, EventStudyRun& run) {
     const Occurrences own = occurrences(run.events), nominal = occurrences(study.nominal);
     for (std::size_t i = 0; i < study.nominal.size(); ++i) {
-        const StudyEvent& event = study.nominal[i];
+        const StudiedEvent& event = study.nominal[i];
         std::set<std::size_t> answers;
         bool all = !event.elements.empty();
         for (const int e : event.elements) {
@@ -100,7 +103,7 @@ void refuse_unknown(const model::Model& model, const std::string& name) {
     throw Error("the model has no parameter '" + name + "'", {"--vary", 0, 0}, did_you_mean(name, known));
 }
 
-/// A model that cannot be built says for which values.
+/// Builds a model; an error message tells the parameter values.
 model::Model built(const model::Description& description, const model::BuildOptions& options,
                    const std::vector<Vary>& vary, const std::vector<double>& values) {
     try {
@@ -113,11 +116,10 @@ model::Model built(const model::Description& description, const model::BuildOpti
     }
 }
 
-constexpr int times_looked_at = 512;
-
-/// θ = ḡ_N − ĝ_N of the first contact of each nominal event that has one.
-void look_at_obstacles(const Study& study, const std::vector<trajectory::Event>& events, const model::Model& nominal,
-                       const model::Model& own, double t_end, StudyRun& run) {
+/// Evaluates θ = ḡ_N − ĝ_N, the gap of the nominal model minus that of the run, for the first contact of each nominal
+/// event whose obstacle moves differently.
+void compare_obstacles(const EventStudy& study, const std::vector<trajectory::Event>& events,
+                       const model::Model& nominal, const model::Model& own, double t_end, EventStudyRun& run) {
     PairContacts bar(nominal), hat(own);
     const int contacts = static_cast<int>(nominal.contacts.size());
     std::map<int, std::array<double, 3>> largest;
@@ -133,8 +135,8 @@ void look_at_obstacles(const Study& study, const std::vector<trajectory::Event>&
             if (c >= contacts) continue;
             run.theta.back() = theta(events[i].t, events[i].q, c);
             auto [most, fresh] = largest.try_emplace(c);
-            for (int k = 0; fresh && k <= times_looked_at; ++k) {
-                const std::array<double, 3> at = theta(t_end * k / times_looked_at, events[i].q, c);
+            for (int k = 0; fresh && k <= obstacle_samples; ++k) {
+                const std::array<double, 3> at = theta(t_end * k / obstacle_samples, events[i].q, c);
                 for (std::size_t d = 0; d < 3; ++d) most->second[d] = std::max(most->second[d], std::abs(at[d]));
             }
             run.theta_largest.back() = most->second;
@@ -160,8 +162,8 @@ Vary vary_from_text(const std::string& text) {
     const bool logarithmic = parts.size() == 4 && parts[3] == "log";
     if (parts.size() != 3 && !logarithmic) throw Error("'" + range + "' is not a range", {"--vary", 0, 0}, vary_remedy);
     const double from = number_from(parts[0]), to = number_from(parts[1]), count = number_from(parts[2]);
-    if (!(count >= 1.0) || count != std::floor(count) || count > static_cast<double>(most_runs))
-        throw Error("the count of '" + range + "' must be a whole number from 1 to " + std::to_string(most_runs),
+    if (!(count >= 1.0) || count != std::floor(count) || count > static_cast<double>(max_runs))
+        throw Error("the count of '" + range + "' must be a whole number from 1 to " + std::to_string(max_runs),
                     {"--vary", 0, 0}, vary_remedy);
     if (logarithmic && !(from > 0.0 && to > 0.0))
         throw Error("a range with even ratios must have positive ends", {"--vary", 0, 0}, vary_remedy);
@@ -175,20 +177,40 @@ Vary vary_from_text(const std::string& text) {
     return vary;
 }
 
-Study study_events(const model::Description& description, const StudyOptions& options) {
+namespace {
+
+/// The number of runs. Throws Error if there are too many, or if a parameter is both set and varied.
+std::size_t count_runs(const EventStudyOptions& options) {
     SALTUS_EXPECT(!options.vary.empty());
     std::size_t count = 1;
     for (const Vary& v : options.vary) {
         SALTUS_EXPECT(!v.values.empty());
         count *= v.values.size();
-        if (count > most_runs)
-            throw Error("the study has more than " + std::to_string(most_runs) + " runs", {"--vary", 0, 0},
+        if (count > max_runs)
+            throw Error("the study has more than " + std::to_string(max_runs) + " runs", {"--vary", 0, 0},
                         "give fewer values");
         for (const auto& [name, value] : options.set)
             if (name == v.name)
                 throw Error("'" + name + "' is both set and varied", {"--vary", 0, 0}, "drop one of the two");
     }
-    Study study;
+    return count;
+}
+
+/// The parameter values of run r: the digits of r in the mixed radix of the counts, the last parameter fastest.
+std::vector<double> values_of_run(const std::vector<Vary>& vary, std::size_t r) {
+    std::vector<double> values(vary.size());
+    for (std::size_t p = vary.size(); p-- > 0;) {
+        values[p] = vary[p].values[r % vary[p].values.size()];
+        r /= vary[p].values.size();
+    }
+    return values;
+}
+
+}  // namespace
+
+EventStudy study_events(const model::Description& description, const EventStudyOptions& options) {
+    const std::size_t count = count_runs(options);
+    EventStudy study;
     study.vary = options.vary;
     study.perturbation = description.perturbation.has_value();
     model::BuildOptions build;
@@ -209,16 +231,9 @@ Study study_events(const model::Description& description, const StudyOptions& op
     study.nominal = events_of(motion, contacts);
 
     study.runs.resize(count);
-    for (std::size_t r = 0; r < count; ++r) {
-        std::size_t rest = r;
-        study.runs[r].values.resize(options.vary.size());
-        for (std::size_t p = options.vary.size(); p-- > 0;) {
-            study.runs[r].values[p] = options.vary[p].values[rest % options.vary[p].values.size()];
-            rest /= options.vary[p].values.size();
-        }
-    }
+    for (std::size_t r = 0; r < count; ++r) study.runs[r].values = values_of_run(options.vary, r);
     const auto one = [&](std::size_t r) {
-        StudyRun& run = study.runs[r];
+        EventStudyRun& run = study.runs[r];
         model::BuildOptions own = build;
         own.perturbed = study.perturbation;
         for (std::size_t p = 0; p < options.vary.size(); ++p)
@@ -228,17 +243,17 @@ Study study_events(const model::Description& description, const StudyOptions& op
         run.status = t.status;
         run.reason = t.reason;
         run.events = events_of(t, contacts);
-        look_at_obstacles(study, motion.events, nominal, model, options.t_end, run);
+        compare_obstacles(study, motion.events, nominal, model, options.t_end, run);
         run.done = t.status != trajectory::Status::interrupted;
     };
     study.complete = ensemble::parallel_for(count, one, {options.threads, options.interrupted, options.progress}) &&
                      motion.status != trajectory::Status::interrupted;
-    for (StudyRun& run : study.runs) {
+    for (EventStudyRun& run : study.runs) {
         study.complete = study.complete && run.done;
         compare(study, run);
     }
     for (std::size_t i = 0; i < study.nominal.size(); ++i) {
-        EventStudy event;
+        EventResponse event;
         event.nominal = study.nominal[i];
         event.answers.push_back(answer_of(study, i, Quantity::time, options.resolution));
         if (event.nominal.kind == EventKind::impact)

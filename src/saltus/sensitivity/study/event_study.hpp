@@ -14,101 +14,107 @@
 
 namespace saltus::sensitivity {
 
-/// The values that one parameter takes.
+/// The values of one parameter.
 struct Vary {
     std::string name;
     std::vector<double> values;
 };
 
-/// "a=0.001:0.01:10" (from, to, how many; evenly), "a=1e-4:1e-2:5:log" (with even ratios), or "a=0.1,0.2,0.5".
-/// Throws Error.
+/// Reads "a=0.001:0.01:10" (from, to, count; equidistant), "a=1e-4:1e-2:5:log" (equal ratios), or "a=0.1,0.2,0.5".
+/// Throws Error if the text has another form.
 Vary vary_from_text(const std::string& text);
 
-struct StudyOptions {
-    std::vector<std::pair<std::string, std::string>> set;
-    std::vector<Vary> vary;  ///< all combinations, the last one fastest
-    bool project_initial = false;
-    double t_end = 1.0;
+struct EventStudyOptions {
+    std::vector<std::pair<std::string, std::string>> set;  ///< parameter values of all motions
+    std::vector<Vary> vary;        ///< at least one; all combinations are run, the last parameter varies fastest
+    bool project_initial = false;  ///< see model::BuildOptions
+    double t_end = 1.0;            ///< in s
     integrate::EventDriven method;
-    double resolution = 1e-11;  ///< of event times: smaller differences are rounding, and not fitted
-    int threads = 0;
-    std::function<bool()> interrupted;               ///< asked by any thread
-    std::function<void(std::size_t done)> progress;  ///< runs
+    /// Changes of event times (or impulses) below resolution · max(1, |value|) are rounding, and are not fitted.
+    double resolution = 1e-11;
+    int threads = 0;                                 ///< 0: as many as the machine has
+    std::function<bool()> interrupted;               ///< asked by any thread; true ends the study early
+    std::function<void(std::size_t done)> progress;  ///< told the number of finished runs
 };
 
-/// Something that happens to contacts in a run.
-struct StudyEvent {
+/// One event of a run.
+struct StudiedEvent {
     trajectory::EventKind kind = trajectory::EventKind::impact;
     std::vector<int> elements;  ///< ascending
     double t = 0.0;
     double impulse = 0.0;  ///< Σ Λ_N of the contacts
 };
 
-struct StudyRun {
-    std::vector<double> values;  ///< of the parameters
-    bool done = false;
+/// One combination of parameter values, and its motion.
+struct EventStudyRun {
+    std::vector<double> values;  ///< in the order of EventStudyOptions::vary
+    bool done = false;           ///< false: interrupted
     trajectory::Status status = trajectory::Status::interrupted;
     std::string reason;
-    std::vector<StudyEvent> events;
-    /// By event of the nominal motion; not numbers where this run has no such event.
+    std::vector<StudiedEvent> events;
+    /// One entry per event of the nominal motion; NaN if this run has no such event.
     std::vector<double> time, time_change, impulse_change;
-    /// θ, θ̇, θ̈ of the event's contacts: what the obstacle does more than in the nominal motion, with the body held
-    /// where it is at the nominal event. Then, and the largest ones of the whole time.
+    /// θ, θ̇, θ̈ of each nominal event's contact: the gap of the nominal model minus that of this run, with the body held
+    /// at its position of the nominal event. `theta`: at the time of the event; `theta_largest`: largest absolute
+    /// values over the whole time.
     std::vector<std::array<double, 3>> theta, theta_largest;
 };
 
 enum class Quantity { time, impulse };
 
-/// |change| ~ factor · Π xᵢ^exponentᵢ by least squares in the logarithms, over the runs in which all are there.
+/// |change| ≈ factor · Π xᵢ^exponentᵢ, by least squares of the logarithms over the runs in which all numbers are
+/// positive.
 struct PowerLaw {
-    std::vector<std::string> of;  ///< the parameters with more than one positive value
-    std::vector<double> exponents;
-    double rms = 0.0;  ///< of log |change|
-    int runs = 0;      ///< fewer than the unknowns: no fit
+    std::vector<std::string> of;    ///< names of the xᵢ
+    std::vector<double> exponents;  ///< NaN if there is no fit
+    double rms = 0.0;               ///< root mean square deviation of log |change|; NaN if there is no fit
+    int runs = 0;                   ///< number of runs in the fit; fewer than the unknowns: no fit
 };
 
 /// The exponent between two runs that are neighbours in one parameter.
 struct LocalExponent {
-    int parameter = 0;
-    std::size_t run = 0, next = 0;
-    double exponent = 0.0;
+    int parameter = 0;              ///< index in EventStudy::vary
+    std::size_t run = 0, next = 0;  ///< indices in EventStudy::runs
+    double exponent = 0.0;          ///< log(change ratio)/log(parameter ratio)
 };
 
-/// How one event of the nominal motion answers.
-struct EventStudy {
-    StudyEvent nominal;
+/// How one event of the nominal motion responds to the parameters.
+struct EventResponse {
+    StudiedEvent nominal;
+    /// The fits of one quantity.
     struct Answer {
         Quantity quantity = Quantity::time;
-        PowerLaw law;
+        PowerLaw law;  ///< in the varied parameters
         std::vector<LocalExponent> local;
-        /// |change| against |θ|, |θ̇|, |θ̈|, one at a time; the one with the smallest rms is felt.
+        /// |change| against |θ|, |θ̇| and |θ̈|, one at a time.
         struct Fits {
             std::vector<PowerLaw> laws;
-            int felt = -1;
+            int felt = -1;  ///< index of the law with the smallest rms; −1 if there is no fit
         };
-        Fits at_event, largest;  ///< of their values at the event, and of the largest ones; empty where nothing moves
+        Fits at_event, largest;  ///< with `theta` and with `theta_largest` of the runs; empty if no obstacle moves
     };
-    std::vector<Answer> answers;  ///< time, and of impacts the impulse
+    std::vector<Answer> answers;  ///< of the time, and for impacts also of the impulse
 };
 
-struct Study {
+/// The events of a motion over ranges of parameters.
+struct EventStudy {
     std::string model;
     std::vector<std::string> elements;
     std::vector<Vary> vary;
-    bool perturbation = false;  ///< the runs are perturbed ones; otherwise only their parameters differ
+    bool perturbation = false;  ///< the runs contain the perturbation of the description; the nominal motion does not
     trajectory::Status nominal_status = trajectory::Status::completed;
-    std::vector<StudyEvent> nominal;
-    std::vector<StudyRun> runs;
-    std::vector<EventStudy> events;
-    bool complete = false;  ///< false: interrupted
+    std::vector<StudiedEvent> nominal;
+    std::vector<EventStudyRun> runs;
+    std::vector<EventResponse> events;  ///< one per nominal event
+    bool complete = false;              ///< false: interrupted
 };
 
-/// Runs the model for all combinations of the values. The nominal motion has the description's own values, and no
-/// perturbation. Events answer to each other by kind and element, counted from the start. Throws Error for values that
-/// no model can be built with.
-Study study_events(const model::Description& description, const StudyOptions& options);
+/// Runs the model for all combinations of the parameter values. The nominal motion has the values of the description
+/// and no perturbation. An event of a run corresponds to a nominal event if both have the same kind and element and the
+/// same number, counted from the start. Throws Error if a name is unknown, or if no model can be built for some values.
+EventStudy study_events(const model::Description& description, const EventStudyOptions& options);
 
-/// Least squares of log y against log x (a column an unknown); used by the study.
+/// Fits log y = c + Σ exponentᵢ log xᵢ by least squares; x has one column per unknown.
 PowerLaw fit_power_law(const std::vector<std::vector<double>>& x, const std::vector<double>& y);
 
 }  // namespace saltus::sensitivity

@@ -10,21 +10,28 @@ namespace saltus::sensitivity {
 
 namespace {
 
-/// Up to this size matrices are worked off row by row, without blocks.
-constexpr Eigen::Index small = 80;
-/// Legendre coefficients of exponentials fall so that b is this times √(ac); those of functions with a pole, slower.
-constexpr double concave = 0.77;
-/// They fall the faster the higher, so that from earlier ones less is to be feared.
-constexpr double by_chance = 0.02;
-/// What differences of accelerations leave of nothing.
-constexpr double rounding = 1e-14;
-/// Part of a step outside its nodes; and how far off an end is, in terms of the last coefficients, where something is
-/// there.
-constexpr double outside = 0.05, unexpected = 4.0;
+/// Systems up to this size are solved by the unblocked LU decomposition, larger ones by the blocked one. (Speed only.)
+constexpr Eigen::Index max_unblocked_size = 80;
+/// Successive Legendre coefficients a, b, c of an exponential satisfy b ≈ this · √(ac) at least; of functions with a
+/// pole b is larger. A smaller b is small by chance.
+constexpr double log_concavity = 0.77;
+/// Weight of the error estimate from the coefficients before the last ones. Coefficients decay faster and faster, so
+/// the earlier ones overestimate the error.
+constexpr double earlier_estimate_weight = 0.02;
+/// A sum of accelerations below this part of the sum of its terms' magnitudes is rounding.
+constexpr double rounding_ratio = 1e-14;
+/// Part of a step between its end and the nearest Gauss node.
+constexpr double end_share = 0.05;
+/// The polynomial misses a smooth acceleration at an end by at most this times its last two Legendre coefficients.
+constexpr double end_error_factor = 4.0;
 
 }  // namespace
 
-/// From Legendre's polynomials, which are had and integrated exactly by those through the nodes.
+// Derivation. Let P_k be the shifted Legendre polynomials on [0, 1], x = 2c − 1. With V_ki = P_k(c_i) and
+// I_ki = ∫₀^{c_i} P_k, the matrix A of a collocation method integrates all P_k, k < s, exactly: Σ_j a_ij P_k(c_j) =
+// I_ki, i.e. V Aᵀ = I. Likewise V b = (1, 0, …, 0), because ∫₀¹ P_k = 0 for k > 0. Recurrences:
+//     (k + 1) P_{k+1} = (2k + 1) x P_k − k P_{k−1},     ∫₀^c P_k = ½ (P_{k+1} − P_{k−1})/(2k + 1).
+// The values at the nodes are V transposed times the Legendre coefficients. P_k(1) = 1 and P_k(0) = (−1)^k.
 Nodes::Nodes(const Vector& nodes) : c(nodes) {
     const Eigen::Index s = c.size();
     Matrix values(s, s), integrals(s, s);
@@ -45,9 +52,9 @@ Nodes::Nodes(const Vector& nodes) : c(nodes) {
         }
     }
     A = solve_columns(values, integrals).transpose();
-    twice = A * A;
+    A_squared = A * A;
     weights = solve_columns(values, whole);
-    by_twice = A.transpose() * weights;
+    position_weights = A.transpose() * weights;
     legendre = solve_columns(Matrix(values.transpose()), Matrix::Identity(s, s));
     right = legendre.colwise().sum().transpose();
     left = Vector::Zero(s);
@@ -71,41 +78,43 @@ const Nodes& gauss_five() {
 
 double node(double t, double end, double c) { return c == 1.0 ? end : t + c * (end - t); }
 
-bool ArcCollocation::prepare(double t, double end, const Nodes& nodes, const Matrix& rows) {
-    beside_ = rows.rightCols(x_.parameters());
+bool ArcCollocation::prepare(double t, double end, const Nodes& nodes, const Matrix& directions) {
+    parameter_rows_ = directions.rightCols(x_.parameters());
     return collect(t, end, nodes);
 }
 
 bool ArcCollocation::prepare(double t, double end, const Nodes& nodes) {
-    beside_.setIdentity(x_.parameters(), x_.parameters());
+    parameter_rows_.setIdentity(x_.parameters(), x_.parameters());
     return collect(t, end, nodes);
 }
 
+/// Evaluates f_q, f_u and f_p · (parameter variations) at all nodes. Only columns that the accelerations depend on are
+/// evaluated.
 bool ArcCollocation::collect(double t, double end, const Nodes& nodes) {
     nodes_ = &nodes;
     h_ = end - t;
-    const Eigen::Index s = nodes.c.size(), states = 2 * n_, beside = beside_.rows();
+    const Eigen::Index s = nodes.c.size(), states = 2 * n_, variations = parameter_rows_.rows();
     coefficients_.resize(ix(s));
     is_active_.assign(ix(n_), 0);
     for (Eigen::Index i = 0; i < s; ++i) {
         if (!motion_.prepare(node(t, end, nodes.c(i)))) return false;
         x_.linearised.touched(1 + 2 * n_, touched_);
         const auto count = static_cast<Eigen::Index>(std::count(touched_.begin() + 1, touched_.end(), 1));
-        asked_.setZero(count + beside, x_.columns());
+        asked_.setZero(count + variations, x_.columns());
         Eigen::Index row = 0;
         for (Eigen::Index c = 0; c < states; ++c)
             if (touched_[ix(1 + c)] != 0) {
                 asked_(row++, 1 + c) = 1.0;
                 is_active_[ix(c % n_)] = 1;
             }
-        asked_.bottomRightCorner(beside, x_.parameters()) = beside_;
+        asked_.bottomRightCorner(variations, x_.parameters()) = parameter_rows_;
         x_.linearised.along(asked_, answers_);
         Matrix& f = coefficients_[ix(i)];
-        f.resize(states + beside, n_);
+        f.resize(states + variations, n_);
         for (int a = 0; a < n_; ++a) {
             row = 0;
             for (Eigen::Index c = 0; c < states; ++c) f(c, a) = touched_[ix(1 + c)] != 0 ? answers_(row++, a) : 0.0;
-            for (Eigen::Index r = 0; r < beside; ++r) f(states + r, a) = answers_(count + r, a);
+            for (Eigen::Index r = 0; r < variations; ++r) f(states + r, a) = answers_(count + r, a);
         }
     }
     active_.clear();
@@ -114,15 +123,17 @@ bool ArcCollocation::collect(double t, double end, const Nodes& nodes) {
     return true;
 }
 
-/// What is known of the active coordinates, from `right_`.
-bool ArcCollocation::solve(bool transposed) {
+// Solves for the accelerations of the active coordinates at all nodes. From the equations in the header the matrix is
+//     S_(ia)(jb) = δ_ij δ_ab − h² (A²)_ij f_q,ab(t_i) − h a_ij f_u,ab(t_i),
+// with f evaluated at the node i of the row. `right_` is the right-hand side; the result is `solution_`.
+bool ArcCollocation::solve(Orientation orientation) {
     const Eigen::Index s = nodes_->c.size(), na = static_cast<Eigen::Index>(active_.size()), size = s * na;
-    const bool few = size <= small;
+    const bool unblocked = size <= max_unblocked_size, transposed = orientation == Orientation::transposed;
     const auto fill = [&](auto&& put) {
         for (Eigen::Index i = 0; i < s; ++i) {
             const Matrix& f = coefficients_[ix(i)];
             for (Eigen::Index j = 0; j < s; ++j) {
-                const double by_q = h_ * h_ * nodes_->twice(i, j), by_u = h_ * nodes_->A(i, j);
+                const double by_q = h_ * h_ * nodes_->A_squared(i, j), by_u = h_ * nodes_->A(i, j);
                 for (Eigen::Index a = 0; a < na; ++a) {
                     const double* const column = f.col(active_[ix(a)]).data();
                     for (Eigen::Index b = 0; b < na; ++b) {
@@ -134,7 +145,7 @@ bool ArcCollocation::solve(bool transposed) {
             }
         }
     };
-    if (few) {
+    if (unblocked) {
         lu_.clear(static_cast<int>(size));
         if (transposed)
             fill([&](int r, int c, double value) { lu_.at(c, r) = value; });
@@ -145,18 +156,21 @@ bool ArcCollocation::solve(bool transposed) {
         fill([&](int r, int c, double value) { system_(r, c) = value; });
         if (transposed) system_.transposeInPlace();
     }
-    if (!few) {
-        known_ = solve_columns(system_, right_);
-        return known_.allFinite();
+    if (!unblocked) {
+        solution_ = solve_columns(system_, right_);
+        return solution_.allFinite();
     }
-    known_.resize(size, right_.cols());
+    solution_.resize(size, right_.cols());
     if (size == 0) return true;
     if (!lu_.factorise()) return false;
     for (Eigen::Index r = 0; r < right_.cols(); ++r)
-        lu_.solve({right_.col(r).data(), ix(size)}, {known_.col(r).data(), ix(size)});
+        lu_.solve({right_.col(r).data(), ix(size)}, {solution_.col(r).data(), ix(size)});
     return true;
 }
 
+// k_i = f_q (q + h c_i u) + f_u u + f_p p + [f_q h² Σ (A²)_ij k_j + f_u h Σ a_ij k_j]. The first part is known (`k_` at
+// first, and `right_` for the active coordinates). The bracket contains active accelerations only and is added after
+// they are solved for. Then q⁺ = q + h u + h² Σ (Aᵀb)_j k_j and u⁺ = u + h Σ b_j k_j.
 bool ArcCollocation::forwards(const Matrix& from, Matrix& to) {
     const Eigen::Index s = nodes_->c.size(), rows = from.rows(), na = static_cast<Eigen::Index>(active_.size());
     k_.resize(s * n_, rows);
@@ -173,15 +187,15 @@ bool ArcCollocation::forwards(const Matrix& from, Matrix& to) {
             }
             for (Eigen::Index a = 0; a < na; ++a) right_(i * na + a, r) = k_(i * n_ + active_[ix(a)], r);
         }
-    if (!solve(false)) return false;
+    if (!solve(Orientation::plain)) return false;
     to.resize(rows, 2 * n_);
     for (Eigen::Index r = 0; r < rows; ++r) {
         for (Eigen::Index i = 0; i < s; ++i)
             for (Eigen::Index b = 0; b < na; ++b) {
                 double q = 0.0, u = 0.0;
                 for (Eigen::Index j = 0; j < s; ++j) {
-                    q += nodes_->twice(i, j) * known_(j * na + b, r);
-                    u += nodes_->A(i, j) * known_(j * na + b, r);
+                    q += nodes_->A_squared(i, j) * solution_(j * na + b, r);
+                    u += nodes_->A(i, j) * solution_(j * na + b, r);
                 }
                 const Matrix& f = coefficients_[ix(i)];
                 const int from_b = active_[ix(b)];
@@ -190,7 +204,7 @@ bool ArcCollocation::forwards(const Matrix& from, Matrix& to) {
         for (int a = 0; a < n_; ++a) {
             double q = 0.0, u = 0.0;
             for (Eigen::Index j = 0; j < s; ++j) {
-                q += nodes_->by_twice(j) * k_(j * n_ + a, r);
+                q += nodes_->position_weights(j) * k_(j * n_ + a, r);
                 u += nodes_->weights(j) * k_(j * n_ + a, r);
             }
             to(r, a) = from(r, a) + h_ * (from(r, n_ + a) + h_ * q);
@@ -200,12 +214,15 @@ bool ArcCollocation::forwards(const Matrix& from, Matrix& to) {
     return true;
 }
 
-/// Coefficients beyond those at hand fall at least as fast as the last ones do from one to the next, and the end of a
-/// step with s nodes is off by that of number 2s. One of them may be small by chance, hence log-concavity: b² ≥ ac.
-void ArcCollocation::doubt(Eigen::Index rows, const Matrix* left, const Matrix* right, Matrix& error) const {
+// The quadrature with s Gauss nodes is exact to degree 2s − 1, so the error of the step is of the size of the Legendre
+// coefficient number 2s of the accelerations. Only the coefficients 0 … s − 1 are known. They are assumed to go on
+// falling by the ratio r of the last two of them: c_2s ≈ c_{s−1} r^{s+1}. The ratio c/b of two coefficients is too
+// large or too small if one of them is small by chance. Smooth functions have log-concave coefficients, b² ≥
+// (log_concavity)² a c, which gives a lower bound of b (`decay`). A second estimate starts one coefficient earlier.
+void ArcCollocation::estimate_error(Eigen::Index rows, const Matrix* left, const Matrix* right, Matrix& error) const {
     const Eigen::Index s = nodes_->c.size();
-    const auto falls = [](double a, double b, double c) {
-        const double from = std::max(b, concave * std::sqrt(a * c));
+    const auto decay = [](double a, double b, double c) {
+        const double from = std::max(b, log_concavity * std::sqrt(a * c));
         return c < from ? c / from : 1.0;
     };
     error.setZero(rows, 2 * n_);
@@ -219,12 +236,13 @@ void ArcCollocation::doubt(Eigen::Index rows, const Matrix* left, const Matrix* 
                     sum += term;
                     terms += std::abs(term);
                 }
-                last[m] = std::max(last[m], std::abs(sum) - rounding * terms);
+                last[m] = std::max(last[m], std::abs(sum) - rounding_ratio * terms);
             }
         const auto power = static_cast<double>(s + 1);
-        const double beyond = std::max(last[3] * std::pow(falls(last[1], last[2], last[3]), power),
-                                       by_chance * last[2] * std::pow(falls(last[0], last[1], last[2]), power + 1.0));
-        // Smooth accelerations are met at the ends about as well as the next coefficient is small.
+        const double beyond =
+            std::max(last[3] * std::pow(decay(last[1], last[2], last[3]), power),
+                     earlier_estimate_weight * last[2] * std::pow(decay(last[0], last[1], last[2]), power + 1.0));
+        // The interpolating polynomial must agree with the exact accelerations at the ends of the step.
         double off = 0.0;
         for (const auto& [rates, weights] : {std::pair{left, &nodes_->left}, std::pair{right, &nodes_->right}})
             for (int a = 0; a < n_ && rates != nullptr; ++a) {
@@ -233,26 +251,31 @@ void ArcCollocation::doubt(Eigen::Index rows, const Matrix* left, const Matrix* 
                     sum += (*weights)(j)*k_(j * n_ + a, r);
                     terms += std::abs((*weights)(j)*k_(j * n_ + a, r));
                 }
-                off = std::max(off, std::abs(sum - (*rates)(r, a)) - rounding * terms);
+                off = std::max(off, std::abs(sum - (*rates)(r, a)) - rounding_ratio * terms);
             }
-        if (off <= unexpected * std::max(last[2], last[3])) off = 0.0;
-        error(r, 0) = h_ * h_ * std::max(beyond, outside * off);
-        error(r, n_) = h_ * std::max(beyond, outside * off);
+        if (off <= end_error_factor * std::max(last[2], last[3])) off = 0.0;
+        error(r, 0) = h_ * h_ * std::max(beyond, end_share * off);
+        error(r, n_) = h_ * std::max(beyond, end_share * off);
     }
 }
 
+// The transpose of forwards. Write one step as
+//     k = S⁻¹ (F_x x + F_p p),     x⁺ = E x + B k,     E = [I, hI; 0, I],     B = [h² Aᵀb; h b],
+// where row i of F_x is (f_q, h c_i f_q + f_u) at node i. A gradient (y, g) by (x⁺, p) becomes
+//     z = S⁻ᵀ Bᵀ y,     y ← Eᵀ y + F_xᵀ z,     g ← g + F_pᵀ z.
+// Accelerations of coordinates that are not active are explicit functions of the active ones: first their part of Bᵀ y
+// is added to the right-hand side of the active ones, with the transposed bracket of `forwards`.
 bool ArcCollocation::backwards(Matrix& gradients) {
     const Eigen::Index s = nodes_->c.size(), rows = gradients.rows(), na = static_cast<Eigen::Index>(active_.size());
-    k_.resize(s * n_, rows);  // gradients by the accelerations
+    k_.resize(s * n_, rows);
     right_.resize(s * na, rows);
     for (Eigen::Index r = 0; r < rows; ++r) {
         for (Eigen::Index j = 0; j < s; ++j) {
             for (int a = 0; a < n_; ++a)
-                k_(j * n_ + a, r) =
-                    h_ * nodes_->weights(j) * gradients(r, n_ + a) + h_ * h_ * nodes_->by_twice(j) * gradients(r, a);
+                k_(j * n_ + a, r) = h_ * nodes_->weights(j) * gradients(r, n_ + a) +
+                                    h_ * h_ * nodes_->position_weights(j) * gradients(r, a);
             for (Eigen::Index b = 0; b < na; ++b) right_(j * na + b, r) = k_(j * n_ + active_[ix(b)], r);
         }
-        // Those that follow from the others hand theirs on.
         for (Eigen::Index i = 0; i < s; ++i)
             for (Eigen::Index b = 0; b < na; ++b) {
                 const Matrix& f = coefficients_[ix(i)];
@@ -263,13 +286,13 @@ bool ArcCollocation::backwards(Matrix& gradients) {
                     u += f(n_ + active_[ix(b)], a) * k_(i * n_ + a, r);
                 }
                 for (Eigen::Index j = 0; j < s; ++j)
-                    right_(j * na + b, r) += h_ * (h_ * nodes_->twice(i, j) * q + nodes_->A(i, j) * u);
+                    right_(j * na + b, r) += h_ * (h_ * nodes_->A_squared(i, j) * q + nodes_->A(i, j) * u);
             }
     }
-    if (!solve(true)) return false;
+    if (!solve(Orientation::transposed)) return false;
     for (Eigen::Index r = 0; r < rows; ++r) {
         for (Eigen::Index j = 0; j < s; ++j)
-            for (Eigen::Index b = 0; b < na; ++b) k_(j * n_ + active_[ix(b)], r) = known_(j * na + b, r);
+            for (Eigen::Index b = 0; b < na; ++b) k_(j * n_ + active_[ix(b)], r) = solution_(j * na + b, r);
         for (int a = 0; a < n_; ++a) gradients(r, n_ + a) += h_ * gradients(r, a);
         for (Eigen::Index i = 0; i < s; ++i)
             for (int a = 0; a < n_; ++a) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace rk = ode::dop853;
 
-/// start + h Σ weight·k, or without a start; few numbers at a time, for which a loop is all that is needed.
+/// sum = start + h Σ weight·k; start may be nullptr. A plain loop, because the matrices are small.
 void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, const Matrix* start, double h,
              Matrix& sum) {
     sum.resize(k[0].rows(), k[0].cols());
@@ -30,20 +30,55 @@ void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, cons
 }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double safety = 0.9;
-/// Steps grow by no more than this; and an arc may begin with so many of the motion's first step.
-constexpr double longer = 20.0, boldness = 3.0;
-/// Recorded steps are taken together as long as they are not shorter than this part of one before; no longer on an arc
-/// where that was refused so many times.
-constexpr double not_shorter = 0.7;
-constexpr int patience = 3;
-/// A recorded step on the average.
-constexpr std::size_t most_tries = 100000;
-/// Three stages of Radau's and five may differ by this part of the solution, where the better ones are off by about its
-/// power 10/6.
-constexpr double rough_tolerance = 1e-6;
-/// Up to so many coordinates five evaluations and a matrix of all nodes are less work than twelve evaluations.
-constexpr int few = 12;
+
+// Step control: h_new = h · clamp(safety · error^(−1/order), shortest, longest) ([Hairer] II.4).
+constexpr double safety = 0.9, shortest_factor = 0.2, longest_factor = 20.0;
+/// After a second refusal in a row the coefficients probably have a kink, where the order says nothing about the next
+/// error: the step is reduced by this factor in addition.
+constexpr double repeated_refusal_factor = 0.2;
+/// Reduction of a step that could not be evaluated.
+constexpr double failed_step_factor = 0.25;
+/// The first step of an arc is at most this times the first recorded step.
+constexpr double first_step_factor = 3.0;
+/// Recorded steps are taken together as long as each is at least this part of the longest before it.
+constexpr double merged_step_ratio = 0.7;
+/// After this many refusals of merged steps on an arc, recorded steps are no longer merged.
+constexpr int max_merged_refusals = 3;
+/// The arc fails after this many trial steps per recorded step.
+constexpr std::size_t max_tries_per_step = 100000;
+/// The arc fails if a step is shorter than this part of its recorded step.
+constexpr double shortest_collocated_step = 1e-13, shortest_explicit_step = 1e-10;
+/// A recorded step is cut into ⌈length/h⌉ equal parts; this allowance avoids one more part because of rounding.
+constexpr double rounding_allowance = 1e-12;
+/// Allowed difference of Radau's solutions with three and five nodes, relative to the solution. The orders are 5 and 9,
+/// so the error of the better one is about the power 10/6 of the difference: 1e-10.
+constexpr double radau_difference = 1e-6;
+/// Up to this number of coordinates, collocation (five evaluations and a matrix of all nodes) is cheaper than the
+/// explicit method (twelve evaluations).
+constexpr int max_collocated_coordinates = 12;
+/// A velocity error counts for positions, and a position error for velocities, as this part of what it makes over a
+/// recorded step.
+constexpr double cross_scale = 0.1;
+
+double end_of(const integrate::RecordedArc& arc, std::size_t k) { return std::min(arc.steps[k].t_new(), arc.t_end); }
+
+double length_of(const integrate::RecordedArc& arc, std::size_t k) {
+    return arc.steps[k].t_new() - arc.steps[k].t_old();
+}
+
+/// The last recorded step that a step of the length h from t, in the recorded step `first`, takes together with it.
+std::size_t last_merged(const integrate::RecordedArc& arc, std::size_t first, double t, double h) {
+    std::size_t last = first;
+    for (double longest = length_of(arc, first); last + 1 < arc.steps.size(); ++last) {
+        const double length = length_of(arc, last + 1);
+        if (end_of(arc, last + 1) - t > h || length < merged_step_ratio * longest) break;
+        longest = std::max(longest, length);
+    }
+    return last;
+}
+
+/// The nodes of the solution itself.
+const Nodes& fine_nodes(const integrate::RecordedArc& arc) { return arc.implicit ? radau_five() : gauss_five(); }
 
 }  // namespace
 
@@ -55,20 +90,23 @@ ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_
       tolerance_(tolerance),
       floor_{size_q, size_u} {}
 
-bool ArcFlow::collocates(const integrate::RecordedArc& arc) const { return arc.implicit || n_ <= few; }
+bool ArcFlow::collocates(const integrate::RecordedArc& arc) const {
+    return arc.implicit || n_ <= max_collocated_coordinates;
+}
 
 void ArcFlow::grow_scale() {
     for (int k = 0; k < 2; ++k)
         scale_.col(k) = scale_.col(k).cwiseMax(probe_.rows.middleCols(1 + k * n_, n_).cwiseAbs().rowwise().maxCoeff());
 }
 
-/// Positions and velocities each by their largest values so far, or by what the other kind makes of them over the
-/// recorded step.
+/// The largest relative error. Positions are measured by max(largest position, cross_scale · largest velocity ·
+/// stride), and velocities by max(largest velocity, cross_scale · largest position / stride). Not finite if an error is
+/// not.
 double ArcFlow::measure(const Matrix& error) const {
     double worst = 0.0;
     for (Eigen::Index r = 0; r < error.rows(); ++r) {
-        const double whole[2] = {std::max(scale_(r, 0), 0.1 * scale_(r, 1) * stride_),
-                                 std::max(scale_(r, 1), 0.1 * scale_(r, 0) / stride_)};
+        const double whole[2] = {std::max(scale_(r, 0), cross_scale * scale_(r, 1) * stride_),
+                                 std::max(scale_(r, 1), cross_scale * scale_(r, 0) / stride_)};
         for (int k = 0; k < 2; ++k) {
             const double e = error.row(r).segment(k * n_, n_).cwiseAbs().maxCoeff();
             if (e == 0.0) continue;
@@ -80,7 +118,7 @@ double ArcFlow::measure(const Matrix& error) const {
     return worst;
 }
 
-/// K of a stage, in the equations at hand.
+/// K_i = (δu, δu̇) of stage i at x_i = x + h Σ a_ij K_j, with the linearised equations that are prepared.
 void ArcFlow::stage_of(Bundle& b, int stage, double h) {
     b.k.resize(ix(rk::stages));
     if (stage > 0)
@@ -95,7 +133,9 @@ void ArcFlow::stage_of(Bundle& b, int stage, double h) {
     k.rightCols(n_) = b.rates;
 }
 
-bool ArcFlow::explicit_step(double t, double end, double& error) {
+/// Dormand and Prince's method of order 8 ([Hairer] II.5). Returns the error relative to the tolerance, infinite if the
+/// step cannot be evaluated. Its error estimate combines one of order 5 and one of order 3: e₅²/√(e₅² + 0.01 e₃²).
+double ArcFlow::explicit_step(double t, double end) {
     const double h = end - t;
     bool possible = true;
     for (Bundle* b : {&probe_, &directions_})
@@ -112,16 +152,16 @@ bool ArcFlow::explicit_step(double t, double end, double& error) {
         if (!possible) continue;
         combine(b->k, rk::b, &b->from, h, b->next);
     }
-    if (!possible) return false;
+    if (!possible) return infinity;
     combine(probe_.k, rk::error5, nullptr, h, probe_.sum);
     const double fifth = measure(probe_.sum);
     combine(probe_.k, rk::error3, nullptr, h, probe_.sum);
     const double third = measure(probe_.sum);
     const double both = std::hypot(fifth, 0.1 * third);
-    error = both == 0.0 ? 0.0 : fifth * (fifth / both) / tolerance_;
-    return true;
+    return both == 0.0 ? 0.0 : fifth * (fifth / both) / tolerance_;
 }
 
+/// One Euler step to the end of the arc.
 bool ArcFlow::straight_step(double t, double end) {
     ++evaluations;
     if (!motion_.prepare(t)) return false;
@@ -134,6 +174,7 @@ bool ArcFlow::straight_step(double t, double end) {
     return true;
 }
 
+/// The transpose of the Euler step x⁺ = x + h (u, f_x x + f_p p): y ← y + h (0, y_q) + h f_xᵀ y_u, and likewise g.
 bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
     ++evaluations;
     if (!motion_.prepare(step.t)) return false;
@@ -148,7 +189,8 @@ bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::collocated_step(double t, double end, const integrate::RecordedArc& arc, double& error) {
+/// Returns the error relative to the tolerance, infinite if the step cannot be evaluated.
+double ArcFlow::collocated_step(double t, double end, const integrate::RecordedArc& arc) {
     const bool stiff = arc.implicit;
     const Eigen::Index probes = probe_.rows.rows();
     Matrix &rows = all_.rows, &from = all_.from, &rough = all_.sum;
@@ -160,46 +202,42 @@ bool ArcFlow::collocated_step(double t, double end, const integrate::RecordedArc
         evaluations += 3;
         if (!collocation_.prepare(t, end, radau_three(), probe_.rows) ||
             !collocation_.forwards(from.topRows(probes), rough))
-            return false;
+            return infinity;
     }
     evaluations += 5;
-    if (!collocation_.prepare(t, end, stiff ? radau_five() : gauss_five(), rows) ||
-        !collocation_.forwards(from, all_.next))
-        return false;
+    if (!collocation_.prepare(t, end, fine_nodes(arc), rows) || !collocation_.forwards(from, all_.next))
+        return infinity;
     probe_.next = all_.next.topRows(probes);
     directions_.next = all_.next.bottomRows(directions_.rows.rows());
     if (stiff) {
         rough -= probe_.next;
     } else {
-        // Not at the ends of the arc, where a coefficient may be that of another mode.
+        // At the end of the arc the equations may be those of another mode already.
         const bool inside = end < arc.t_end;
         if (inside) {
             ++evaluations;
-            if (!motion_.prepare(end)) return false;
+            if (!motion_.prepare(end)) return infinity;
             all_.stage = probe_.rows;
             all_.stage.middleCols(1, 2 * n_) = probe_.next;
             x_.linearised.along(all_.stage, right_);
         }
-        collocation_.doubt(probes, left_known_ ? &left_ : nullptr, inside ? &right_ : nullptr, rough);
+        collocation_.estimate_error(probes, left_known_ ? &left_ : nullptr, inside ? &right_ : nullptr, rough);
     }
-    error = measure(rough) / (stiff ? rough_tolerance : tolerance_);
-    return true;
+    return measure(rough) / (stiff ? radau_difference : tolerance_);
 }
 
-bool ArcFlow::take(const integrate::RecordedArc& arc, double t, double end, double& error) {
-    const bool possible = collocates(arc) ? collocated_step(t, end, arc, error) : explicit_step(t, end, error);
-    if (!possible || !std::isfinite(error)) {
-        error = infinity;
-        return false;
-    }
-    if (error > 1.0) return false;
+/// Tries one step, and accepts it if its error is within the tolerance.
+ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double end) {
+    const double error = collocates(arc) ? collocated_step(t, end, arc) : explicit_step(t, end);
+    if (!std::isfinite(error)) return {false, infinity};
+    if (error > 1.0) return {false, error};
     steps_.push_back({t, end});
     for (Bundle* b : {&probe_, &directions_})
         if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
     grow_scale();
     left_.swap(right_);
     left_known_ = end < arc.t_end;
-    return true;
+    return {true, error};
 }
 
 bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
@@ -214,67 +252,65 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     grow_scale();
 
+    // Orders of the error estimates: Radau with three nodes 5 (local error 6), Gauss with five nodes 10, explicit 8.
     const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
     const auto factor = [&](double error) {
-        return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), 0.2, longer) : longer;
+        return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), shortest_factor, longest_factor)
+                           : longest_factor;
     };
     const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
-    const auto end_of = [&](std::size_t k) { return std::min(arc.steps[k].t_new(), arc.t_end); };
-    const auto length_of = [&](std::size_t k) { return arc.steps[k].t_new() - arc.steps[k].t_old(); };
     double t = std::max(arc.t_begin, arc.steps.front().t_old());
-    double h = std::clamp(likely_, length_of(0), boldness * length_of(0));
-    // A kink that is not known could lie between the nodes of a long step.
-    int refused = 0, refused_together = at || !x_.linearised.all_switches() ? patience : 0;
+    double h = std::clamp(next_step_, length_of(arc, 0), first_step_factor * length_of(arc, 0));
+    // Recorded steps are not merged if `at` must be called at their ends, or if an expression may have a kink that is
+    // not known: it could lie between the nodes of a long step.
+    int refused = 0, merged_refusals = at || !x_.linearised.all_switches() ? max_merged_refusals : 0;
     bool possible = true;
-    std::size_t k = 0;
+    std::size_t k = 0;  // recorded step that contains t
     const auto tell = [&](double when) {
         if (!at) return;
         directions = directions_.rows;
         at(when);
     };
-    const auto move_on = [&] {
-        for (; k < arc.steps.size() && end_of(k) <= t; ++k) tell(end_of(k));
+    const auto leave_finished_steps = [&] {
+        for (; k < arc.steps.size() && end_of(arc, k) <= t; ++k) tell(end_of(arc, k));
     };
     std::size_t tries = 0;
-    for (move_on(); possible && k < arc.steps.size(); move_on()) {
-        // Where slip in a plane comes to rest, coefficients grow without bound, then turn into noise: δγ across it goes
-        // to zero in a straight line.
+    for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
         if (t >= straight && straight < arc.t_end) {
             possible = straight_step(t, arc.t_end);
             steps_.push_back({t, arc.t_end, true});
             tell(arc.t_end);
             break;
         }
-        std::size_t last = k;
-        for (double longest = length_of(k); refused_together < patience && last + 1 < arc.steps.size(); ++last) {
-            if (end_of(last + 1) - t > h || length_of(last + 1) < not_shorter * longest) break;
-            longest = std::max(longest, length_of(last + 1));
-        }
-        stride_ = end_of(last) - arc.steps[k].t_old();
-        const double goal = std::min(end_of(last), straight);
-        const double parts = std::ceil((goal - t) / h * (1.0 - 1e-12));
+        const std::size_t last = merged_refusals < max_merged_refusals ? last_merged(arc, k, t, h) : k;
+        stride_ = end_of(arc, last) - arc.steps[k].t_old();
+        const double goal = std::min(end_of(arc, last), straight);
+        const double parts = std::ceil((goal - t) / h * (1.0 - rounding_allowance));
         const double end = parts <= 1.0 ? goal : t + (goal - t) / parts;
-        double error = 0.0;
-        if (take(arc, t, end, error)) {
-            h = (end - t) * factor(error);
+        const Trial trial = take(arc, t, end);
+        if (trial.accepted) {
+            h = (end - t) * factor(trial.error);
             t = end;
             refused = 0;
         } else {
-            // Where coefficients have a kink, the order of the method says nothing about the next try.
-            h = (end - t) * (std::isfinite(error) ? factor(error) : 0.25) * (refused++ > 0 ? 0.2 : 1.0);
-            if (last > k) ++refused_together;
-            possible = h >= (collocates(arc) ? 1e-13 : 1e-10) * (end_of(k) - arc.steps[k].t_old());
+            h = (end - t) * (std::isfinite(trial.error) ? factor(trial.error) : failed_step_factor) *
+                (refused++ > 0 ? repeated_refusal_factor : 1.0);
+            if (last > k) ++merged_refusals;
+            const double shortest = collocates(arc) ? shortest_collocated_step : shortest_explicit_step;
+            possible = h >= shortest * (end_of(arc, k) - arc.steps[k].t_old());
         }
-        possible = possible && ++tries < most_tries * arc.steps.size();
+        possible = possible && ++tries < max_tries_per_step * arc.steps.size();
     }
-    likely_ = h;
+    next_step_ = h;
     probe = probe_.rows;
     directions = directions_.rows;
     return possible;
 }
 
-/// With K̄_i the derivative by K_i and Z_i that by the state of stage i, from the last stage to the first:
-///     K̄_i = h (b_i y + Σ_{j>i} a_ji Z_j),   Z_i = f_xᵀ K̄_i,   y ← y + Σ Z_i,   g ← g + Σ f_pᵀ K̄_i
+// The transpose of one explicit step x_i = x + h Σ_{j<i} a_ij K_j, K_i = f_x x_i + f_p p, x⁺ = x + h Σ b_i K_i. Let K̄_i
+// be the derivative of y·x⁺ by K_i and Z_i the derivative by x_i. From the last stage to the first
+//     K̄_i = h (b_i y + Σ_{j>i} a_ji Z_j),   Z_i = f_xᵀ K̄_i,   y ← y + Σ Z_i,   g ← g + Σ f_pᵀ K̄_i.
+// f_xᵀ (k_q, k_u) = (f_qᵀ k_u, f_uᵀ k_u + k_q), because δq̇ = δu.
 bool ArcFlow::explicit_back(const Step& step, Matrix& gradients) {
     const Eigen::Index size = 2 * n_, parameters = x_.parameters(), count = gradients.rows();
     const double h = step.end - step.t;
@@ -302,10 +338,9 @@ bool ArcFlow::explicit_back(const Step& step, Matrix& gradients) {
     return true;
 }
 
-bool ArcFlow::collocated_back(const Step& step, bool stiff, Matrix& gradients) {
+bool ArcFlow::collocated_back(const Step& step, const Nodes& nodes, Matrix& gradients) {
     evaluations += 5;
-    return collocation_.prepare(step.t, step.end, stiff ? radau_five() : gauss_five()) &&
-           collocation_.backwards(gradients);
+    return collocation_.prepare(step.t, step.end, nodes) && collocation_.backwards(gradients);
 }
 
 bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Step>& steps, Matrix& gradients) {
@@ -313,7 +348,7 @@ bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Ste
     motion_.begin(arc);
     for (std::size_t k = steps.size(); k-- > 0;) {
         const bool possible = steps[k].straight ? straight_back(steps[k], gradients)
-                              : collocates(arc) ? collocated_back(steps[k], arc.implicit, gradients)
+                              : collocates(arc) ? collocated_back(steps[k], fine_nodes(arc), gradients)
                                                 : explicit_back(steps[k], gradients);
         if (!possible) return false;
     }

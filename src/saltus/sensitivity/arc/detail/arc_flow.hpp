@@ -8,69 +8,78 @@
 
 namespace saltus::sensitivity {
 
-/// The linearised equations along recorded arcs, δẋ = f_x δx + f_p δp, in steps: by collocation at five nodes, Gauss's
-/// or where the motion is stiff Radau's right ones, checked against three; explicit of order 8 for many coordinates,
-/// for which the matrix of all nodes would be large. [Hairer] II.5, II.7, IV.5
+/// Integrates the linearised equations δẋ = f_x δx + f_p δp along recorded arcs. [Hairer] II.5, II.7, IV.5
 ///
-/// A step may take several recorded ones together, where they do not become shorter: what the motion saw there must not
-/// fall between the nodes. The error is measured on a probe, so that the steps are the same whatever else is carried;
-/// with them `backwards` is the transpose of `forwards` to rounding, not only to the error of both.
+/// Three methods: collocation at five Gauss nodes for up to twelve coordinates; collocation at five Radau nodes, with
+/// three nodes as the error estimate, if the motion was stiff; an explicit Runge–Kutta method of order 8 for many
+/// coordinates, for which the matrix of all nodes would be large.
+///
+/// A step may contain several recorded steps if these do not become shorter. (A short recorded step marks something
+/// that must not fall between the nodes.) The error is measured on a probe alone, so the steps do not depend on which
+/// other directions are carried. With the same steps `backwards` is the exact transpose of `forwards`, up to rounding.
 class ArcFlow {
 public:
     struct Step {
         double t, end;
-        bool straight = false;  ///< to the end of the arc
+        bool straight = false;  ///< the last part of an arc, in one Euler step (see straight_from)
     };
 
-    /// `size_q`, `size_u`: below them derivatives, times the value of what they are by, are nothing.
+    /// `tolerance`: the local error relative to the largest derivative so far on the arc. `size_q`, `size_u`: lower
+    /// bounds of this largest derivative for positions and velocities.
     ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u);
 
-    /// Carries the probe and the directions, one a row in the columns of Tangent, from the beginning of an arc to its
-    /// end; stops at the ends of all recorded steps if somebody wants to know. False where the equations cannot be
-    /// evaluated, or no step is short enough.
+    /// Carries the probe and the directions (one per row, columns of Tangent) from the beginning of an arc to its end.
+    /// If `at` is given then it is called at the ends of all recorded steps, with `directions` up to date. Returns
+    /// false if the equations cannot be evaluated, or if no step is short enough for the tolerance.
     bool forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
                   const std::function<void(double)>& at = {});
-    const std::vector<Step>& steps() const { return steps_; }  ///< of the last `forwards`
+    const std::vector<Step>& steps() const { return steps_; }  ///< the steps of the last `forwards`
 
-    /// Carries gradients with respect to (x, p), one a row, from the end of an arc to its beginning, over these steps.
+    /// Carries gradients with respect to (x, p), one per row, from the end of an arc to its beginning over these steps.
+    /// Returns false if the equations cannot be evaluated.
     bool backwards(const integrate::RecordedArc& arc, const std::vector<Step>& steps, Matrix& gradients);
 
-    long evaluations = 0;
+    long evaluations = 0;  ///< evaluations of the linearised equations so far
 
 private:
-    /// Directions that go together.
+    /// Directions that are carried together, and their workspace.
     struct Bundle {
-        Matrix rows;  // columns of Tangent
-        Matrix from;  // states at the beginning of a step, rows × 2n
-        std::vector<Matrix> k;
+        Matrix rows;            // columns of Tangent
+        Matrix from;            // states at the beginning of a step, rows × 2n
+        std::vector<Matrix> k;  // rates of the stages, rows × 2n
         Matrix stage, sum, rates, next;
     };
+    /// The outcome of one trial step.
+    struct Trial {
+        bool accepted = false;
+        double error = 0.0;  // relative to the tolerance; infinite if the step could not be evaluated
+    };
 
-    bool take(const integrate::RecordedArc& arc, double t, double end, double& error);
+    Trial take(const integrate::RecordedArc& arc, double t, double end);
     void grow_scale();
     double measure(const Matrix& error) const;
     void stage_of(Bundle& bundle, int stage, double h);
-    bool explicit_step(double t, double end, double& error);
+    double explicit_step(double t, double end);
     bool straight_step(double t, double end);
     bool straight_back(const Step& step, Matrix& gradients);
     bool collocates(const integrate::RecordedArc& arc) const;
-    bool collocated_step(double t, double end, const integrate::RecordedArc& arc, double& error);
+    double collocated_step(double t, double end, const integrate::RecordedArc& arc);
     bool explicit_back(const Step& step, Matrix& gradients);
-    bool collocated_back(const Step& step, bool stiff, Matrix& gradients);
+    bool collocated_back(const Step& step, const Nodes& nodes, Matrix& gradients);
 
     Tangent& x_;
     ArcMotion motion_;
     ArcCollocation collocation_;
     const int n_;
     const double tolerance_;
-    const double floor_[2];    // of positions and velocities
-    std::vector<Step> steps_;  // of the arc
+    const double floor_[2];    // lower bounds of scale_, for positions and velocities
+    std::vector<Step> steps_;  // of the present arc
     Bundle probe_, directions_, all_;
-    double stride_ = 0.0;  // of the recorded steps that a step is in
-    Matrix left_, right_;  // accelerations of the probe at the ends of a step
+    double stride_ = 0.0;  // duration of the recorded steps that contain the present step
+    Matrix left_, right_;  // accelerations of the probe at the ends of a step, if known
     bool left_known_ = false;
-    double likely_ = 0.0;  // step that the error will allow, as far as the last one told
-    Matrix scale_;         // probe's rows × 2: largest positions and velocities so far
+    double next_step_ = 0.0;  // step that the error control proposed last
+    Matrix scale_;            // largest positions and velocities so far on the arc, rows of the probe × 2
 };
 
 }  // namespace saltus::sensitivity

@@ -18,7 +18,7 @@ void ArcMotion::begin(const integrate::RecordedArc& arc) {
 
 void ArcMotion::begin_step() {
     if (!turns_) return;
-    // The direction of slip is followed from step to step, as the motion did.
+    // The simulation updates the direction of slip once per step; so do the derivatives.
     const ode::Dense& step = arc_->steps[step_];
     step.evaluate(step.t_old(), state_.data());
     x_.dynamics.turn_slip(arc_->mode);
@@ -26,7 +26,7 @@ void ArcMotion::begin_step() {
     x_.dynamics.turn_slip(x_.dynamics.followed_mode());
 }
 
-/// Ends of steps belong to the one at hand.
+/// Moves to the recorded step that contains t. A time at the end of the present step does not leave it.
 void ArcMotion::seek(double t) {
     const std::size_t before = step_;
     while (step_ + 1 < arc_->steps.size() && t > arc_->steps[step_].t_new()) ++step_;

@@ -7,21 +7,29 @@
 
 namespace saltus::sensitivity {
 
-/// Where slip in a plane comes to rest, its direction turns ever faster: the last part of such an arc is taken as
-/// straight, from here.
-inline double straight_from(const integrate::RecordedArc& arc) { return arc.t_end - 1e-5 * (arc.t_end - arc.t_begin); }
+/// Part of an arc, at its end, on which the derivatives are carried in a straight line if slip in a plane comes to
+/// rest.
+inline constexpr double straight_arc_ratio = 1e-5;
 
-/// The linearised equations along a recorded arc, in either direction.
+/// The time from which an arc is treated as straight. If slip in a plane comes to rest then its direction turns ever
+/// faster and the coefficients of the linearised equations grow without bound, while δγ goes to zero linearly.
+inline double straight_from(const integrate::RecordedArc& arc) {
+    return arc.t_end - straight_arc_ratio * (arc.t_end - arc.t_begin);
+}
+
+/// The linearised equations along a recorded arc. Times may be visited in any order.
 class ArcMotion {
 public:
     explicit ArcMotion(Tangent& tangent)
         : x_(tangent), state_(static_cast<std::size_t>(tangent.dynamics.state_size())) {}
 
+    /// Sets the mode of an arc. The arc must outlive its use here.
     void begin(const integrate::RecordedArc& arc);
 
-    bool turns() const { return turns_; }  ///< some slip has a direction in a plane
+    bool turns() const { return turns_; }  ///< some friction slips in a plane, so that its direction can turn
 
-    /// Makes the tangent's linearised equations those at t; false where there are none.
+    /// Evaluates the motion at t and makes the tangent's linearised equations those of this state. Returns false if the
+    /// equations are singular there.
     bool prepare(double t);
 
 private:
@@ -30,9 +38,9 @@ private:
 
     Tangent& x_;
     const integrate::RecordedArc* arc_ = nullptr;
-    std::size_t step_ = 0;  // recorded, in which t was last
-    bool turns_ = false;    // some slip has a direction in a plane
-    double prepared_ = 0.0;
+    std::size_t step_ = 0;  // the recorded step that contains the last t
+    bool turns_ = false;
+    double prepared_ = 0.0;  // time of the last successful prepare
     bool is_prepared_ = false;
     std::vector<double> state_;
 };

@@ -17,17 +17,28 @@ using integrate::RecordedArc;
 using integrate::RecordedChange;
 using integrate::Watch;
 
-/// Compared values below this part of the largest on their arc are zero; and near to it.
-constexpr double zero = 1e-13, near = 1e-2;
-/// Accelerations of a motion are off by less than this part of them, whatever its tolerance.
-constexpr double defect = 0.05;
+/// A compared value counts as zero if |value| ≤ zero_ratio · (largest value on the arc), and as near zero if
+/// |value| ≤ near_ratio · (largest value).
+constexpr double zero_ratio = 1e-13, near_ratio = 1e-2;
+/// The accelerations of a simulated motion agree with the equations to this part of them, whatever its tolerance. A
+/// larger deviation means that the motion follows a jump, where it has an acceleration between those of the two sides.
+constexpr double acceleration_deviation = 0.05;
+/// Part of the first arc by which the motion is continued to both sides of its start.
+constexpr double start_offset_ratio = 1e-9;
+/// Accelerations on the two sides of the start differ if |difference| > this · (their size).
+constexpr double start_jump_ratio = 1e-6;
+/// A compared value that stays zero for longer than this part of the interval between two samples has two crossings.
+constexpr double zero_stay_ratio = 1e-12;
+/// Crossings of several expressions happen together if their times differ by at most this · max(1, t).
+constexpr double together_ratio = 1e-14;
 
-/// What is compared changes its sign between two times next to each other.
+/// A sign change of a compared value between two neighbouring floating-point times.
 struct Crossing {
     double left, right;
-    int number;
+    int number;  ///< of the compared value, see Linearised::switches
 };
 
+/// Finds the jumps and kinks of expressions along recorded arcs, and makes mode changes of them.
 class Cutter {
 public:
     Cutter(const model::Model& model, const std::vector<Variable>& variables, const integrate::Recording& recording)
@@ -36,8 +47,9 @@ public:
           values_(static_cast<std::size_t>(x_.linearised.switches())) {}
 
     bool any() const { return !values_.empty(); }
-    std::optional<double> stays() const { return stays_; }  ///< first time at which the motion keeps to a jump
+    std::optional<double> stays() const { return stays_; }  ///< first time at which the motion follows a jump, if any
 
+    /// The sign changes of all compared values on an arc, in order of time.
     std::vector<Crossing> crossings(const RecordedArc& arc) {
         std::vector<Crossing> found;
         const std::vector<Sample> samples = samples_of(arc);
@@ -46,12 +58,12 @@ public:
             for (const Sample& s : samples) largest = std::max(largest, std::abs(s.values[k]));
             const Sample* last = nullptr;
             for (const Sample& s : samples) {
-                if (std::abs(s.values[k]) <= zero * largest) continue;
+                if (std::abs(s.values[k]) <= zero_ratio * largest) continue;
                 const bool changes = last != nullptr && (last->values[k] < 0.0) != (s.values[k] < 0.0);
                 if (changes)
                     locate(arc, k, *last, s, found);
-                else if (last != nullptr && s.middle && !stays_ && std::abs(s.values[k]) <= near * largest &&
-                         keeps(arc, s))
+                else if (last != nullptr && s.middle && !stays_ && std::abs(s.values[k]) <= near_ratio * largest &&
+                         follows_jump(arc, s))
                     stays_ = s.t;
                 last = &s;
             }
@@ -60,7 +72,7 @@ public:
         return found;
     }
 
-    /// The arc from one time to another.
+    /// The part of an arc between two times.
     static RecordedArc part(const RecordedArc& arc, double from, double to) {
         RecordedArc out{from, to, arc.mode, arc.implicit, {}};
         for (const ode::Dense& step : arc.steps)
@@ -68,6 +80,8 @@ public:
         return out;
     }
 
+    /// The mode change for the crossings begin … end − 1, which happen together. The mode stays the same; the states
+    /// before and after it are those on the two sides. `events` is the number of trajectory events so far.
     RecordedChange change(const RecordedArc& arc, const std::vector<Crossing>& all, std::size_t begin, std::size_t end,
                           std::size_t events) {
         RecordedChange c;
@@ -91,7 +105,8 @@ public:
         return c;
     }
 
-    /// What jumps where the motion begins: its accelerations a little before, had it come from there, are others.
+    /// The expressions that jump at the start of the motion. The motion is continued in a straight line to both sides
+    /// of the start; an expression jumps there if its compared value changes sign and the accelerations differ.
     std::vector<Watch> at_start(const RecordedArc& arc) {
         std::vector<Watch> list;
         arc.steps.front().evaluate(arc.t_begin, state_.data());
@@ -105,22 +120,23 @@ public:
             x_.linearised.switches(arc.t_begin + later, state_.data(), values_);
             return x_.velocity_field(arc.t_begin + later, state_.data(), f);
         };
-        const double little = 1e-9 * (arc.t_end - arc.t_begin);
-        if (!look(-little, before)) return list;
+        const double offset = start_offset_ratio * (arc.t_end - arc.t_begin);
+        if (!look(-offset, before)) return list;
         const std::vector<double> others = values_;
-        if (!look(little, after)) return list;
+        if (!look(offset, after)) return list;
         const int n = x_.n();
         const double size = (before.tail(n).cwiseAbs() + after.tail(n).cwiseAbs()).maxCoeff();
-        if (!((before - after).tail(n).cwiseAbs().maxCoeff() > 1e-6 * size)) return list;
+        if (!((before - after).tail(n).cwiseAbs().maxCoeff() > start_jump_ratio * size)) return list;
         for (std::size_t k = 0; k < values_.size(); ++k)
             if ((others[k] < 0.0) != (values_[k] < 0.0)) list.push_back({Watch::What::jump, static_cast<int>(k)});
         return list;
     }
 
 private:
+    /// The compared values at one time. Every step gives samples at its ends and in its middle.
     struct Sample {
         double t;
-        bool middle;  // of a step
+        bool middle;  // in the middle of a step
         std::vector<double> values;
     };
 
@@ -153,7 +169,8 @@ private:
         return samples;
     }
 
-    /// From one side of zero to the other; twice, to zero and away from it, where it stays zero for a while.
+    /// Locates a sign change between two samples by bisection. If the value stays zero for a while then there are two
+    /// crossings: to zero, and away from it.
     void locate(const RecordedArc& arc, std::size_t k, const Sample& before, const Sample& after,
                 std::vector<Crossing>& found) {
         const auto side = [&](double t) {
@@ -173,7 +190,7 @@ private:
                                           ? std::pair{left, zero_from}
                                           : bisect(zero_from, after.t, [&](double t) { return side(t) != -first; });
         const auto number = static_cast<int>(k);
-        if (zero_to - left <= 1e-12 * (after.t - before.t)) {
+        if (zero_to - left <= zero_stay_ratio * (after.t - before.t)) {
             found.push_back({left, right, number});
         } else {
             found.push_back({left, zero_from, number});
@@ -181,8 +198,8 @@ private:
         }
     }
 
-    /// Whether the motion keeps to where an expression jumps: near to it, with accelerations of neither side.
-    bool keeps(const RecordedArc& arc, const Sample& middle) {
+    /// Whether the motion follows a jump of an expression: near zero, its accelerations are those of neither side.
+    bool follows_jump(const RecordedArc& arc, const Sample& middle) {
         at(arc, middle.t);
         x_.set_mode(arc.mode, middle.t, state_.data());
         Vector f;
@@ -191,7 +208,8 @@ private:
         step_at(arc, middle.t)->derivative(middle.t, rates.data());
         const int n = x_.n();
         const Eigen::Map<const Vector> a(rates.data() + n, n);
-        return (f.tail(n) - a).cwiseAbs().maxCoeff() > defect * (f.tail(n).cwiseAbs() + a.cwiseAbs()).maxCoeff();
+        return (f.tail(n) - a).cwiseAbs().maxCoeff() >
+               acceleration_deviation * (f.tail(n).cwiseAbs() + a.cwiseAbs()).maxCoeff();
     }
 
     Tangent x_;
@@ -211,7 +229,7 @@ std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>&
         integrate::RecordedPiece& piece = recording.pieces[k];
         auto* const arc = std::get_if<RecordedArc>(&piece);
         if (const auto* change = std::get_if<RecordedChange>(&piece)) events = change->events_to;
-        // What is left of an accumulation ends with a change that has the time of the one before.
+        // The arc between an accumulation's last impact and its limit ends with a change without a condition: not cut.
         const auto* const next =
             k + 1 < recording.pieces.size() ? std::get_if<RecordedChange>(&recording.pieces[k + 1]) : nullptr;
         std::vector<Crossing> all;
@@ -225,7 +243,7 @@ std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>&
         }
         double from = arc->t_begin;
         for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-            const double together = 1e-14 * std::max(1.0, std::abs(all[begin].left));
+            const double together = together_ratio * std::max(1.0, std::abs(all[begin].left));
             while (end < all.size() && all[end].left <= all[begin].right + together) ++end;
             RecordedChange change = cutter.change(*arc, all, begin, end, events);
             pieces.emplace_back(Cutter::part(*arc, from, change.t - change.earlier));
@@ -237,7 +255,7 @@ std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>&
     recording.pieces = std::move(pieces);
     if (!cutter.stays()) return {};
     return "an expression jumps at t = " + number_text(*cutter.stays()) +
-           " and the motion keeps to it: " + integrate::instead_of_jumps;
+           " and the motion follows the jump: " + integrate::instead_of_jumps;
 }
 
 }  // namespace saltus::sensitivity

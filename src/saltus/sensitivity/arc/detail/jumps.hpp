@@ -8,9 +8,10 @@
 
 namespace saltus::sensitivity {
 
-/// Cuts the arcs of a motion where an expression jumps or has a kink (`if`, `sign`, `abs`, `min`, `max`) and puts a
-/// change there. The motion does not look for them: where it feels them its steps become short. Returns why there are
-/// no derivatives, where the motion keeps to a jump; otherwise nothing.
+/// Cuts the arcs of a recorded motion at the times at which an expression jumps or has a kink (`if`, `sign`, `abs`,
+/// `min`, `max`), and inserts a mode change there. The simulation does not locate these times; it only takes short
+/// steps around them. If the motion follows a jump (slides along it) then there are no derivatives: returns the reason.
+/// Otherwise returns "".
 std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>& variables,
                          integrate::Recording& recording);
 

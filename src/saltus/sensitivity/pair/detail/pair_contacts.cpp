@@ -17,8 +17,8 @@ using trajectory::State;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Rows whose angle is less say the same.
-constexpr double rank_tolerance = 1e-10;
+/// Rows with a smaller angle (sine) are linearly dependent.
+constexpr double dependent_row_angle = 1e-10;
 
 }  // namespace
 
@@ -106,7 +106,8 @@ double PairContacts::smallest_singular_value(const State& state, const std::vect
         if (!(length > 0.0)) return 0.0;
         A.row(row) /= length;
     }
-    if (row_rank(A, rank_tolerance).rank < static_cast<int>(rows.size())) return 0.0;
+    if (row_rank(A, dependent_row_angle).rank < static_cast<int>(rows.size())) return 0.0;
+    // Singular values of A are the square roots of the eigenvalues of A Aᵀ.
     return std::sqrt(std::max(0.0, symmetric_spectrum(A * A.transpose()).smallest));
 }
 

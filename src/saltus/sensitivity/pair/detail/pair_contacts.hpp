@@ -11,7 +11,7 @@
 
 namespace saltus::sensitivity {
 
-/// Gaps, forces and rows of a frictionless model's contacts at states of a motion.
+/// Evaluates the contacts of a frictionless model at states of a motion.
 class PairContacts {
 public:
     explicit PairContacts(const model::Model& model);
@@ -20,22 +20,22 @@ public:
     std::vector<double> gaps(const trajectory::State& state);
     /// Normal velocities γ of all contacts.
     std::vector<double> velocities(const trajectory::State& state);
-    /// The gap of a contact and its first two derivatives while nothing but time changes: how its obstacle moves.
+    /// The gap of a contact and its first two time derivatives while the body rests at q: the motion of the obstacle.
     std::array<double, 3> at_rest(double t, const std::vector<double>& q, int contact);
-    /// Normal forces of all contacts when the given ones are closed; not numbers where the motion has none.
+    /// Normal forces of all contacts if the given ones are closed; NaN if the equations are singular.
     std::vector<double> forces(const trajectory::State& state, const std::vector<int>& closed);
-    /// λ̇ of one contact along the motion: λ_t + λ_q u + λ_u u̇, exact; not a number where the model has no derivatives.
+    /// λ̇ = λ_t + λ_q u + λ_u u̇ of one contact along the motion, exact; NaN if the model has no derivatives.
     double force_rate(const trajectory::State& state, const std::vector<int>& closed, int contact);
-    /// Coordinates that a contact's normal has a part in.
+    /// The coordinates in which the normal of a contact has a nonzero component.
     std::vector<int> coordinates_of(const trajectory::State& state, int contact);
 
-    /// The smallest singular value of the rows of all constraints and the given contacts, each of unit length; 0 where
-    /// their rank is not full. [Alscher] (22)
+    /// The smallest singular value of the matrix of all constraint rows and the rows of the given contacts, each scaled
+    /// to unit length; 0 if its rank is not full, 1 if there are no rows. [Alscher] (22)
     double smallest_singular_value(const trajectory::State& state, const std::vector<int>& contacts);
 
 private:
-    void prepare(const trajectory::State& state, const std::vector<int>& closed);
-    const double* packed(const trajectory::State& state);
+    void prepare(const trajectory::State& state, const std::vector<int>& closed);  // sets the mode
+    const double* packed(const trajectory::State& state);  // (q, u, 0), valid until the next call
 
     const model::Model& model_;
     integrate::Dynamics dynamics_;

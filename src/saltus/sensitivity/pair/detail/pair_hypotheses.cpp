@@ -16,13 +16,16 @@ using trajectory::Trajectory;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A gap of a contact that is open counts as one above this; what has just lifted off opens like (t − c)³.
+/// A gap (in m) above −this counts as open after a lift-off, where it opens like (t − c)³ and is rounding at first.
 constexpr double gap_tolerance = 1e-9;
 
-/// An approach slower than this, of the velocities there are, cannot be told from grazing.
-constexpr double grazing = 1e-8;
+/// A collision approaches if γ_N⁻ < −this · (largest velocity); a slower one cannot be distinguished from grazing.
+constexpr double grazing_speed_ratio = 1e-8;
 
 bool contains(const std::vector<int>& list, int k) { return std::find(list.begin(), list.end(), k) != list.end(); }
+
+/// The smaller of two values; NaN if `value` is NaN.
+double smaller_or_nan(double value, double least) { return value > least ? least : value; }
 
 class Hypotheses {
 public:
@@ -48,6 +51,7 @@ private:
         out_.push_back({std::move(name), std::move(text), holds, value});
     }
 
+    /// (5)–(8), (18): the laws of the contacts. Returns whether the model is frictionless.
     bool laws() {
         const model::Model& m = v_.nominal_model;
         int frictional = static_cast<int>(m.sliders.size() + m.clutches.size());
@@ -72,8 +76,8 @@ private:
         return frictional == 0;
     }
 
-    /// (35) demands that the perturbed start lies on the perturbed constraints and closed contacts; building the model
-    /// saw to that where both motions close the same contacts.
+    /// (35): the perturbed start must lie on the perturbed constraints and closed contacts. Building the model ensures
+    /// this if both motions have the same closed contacts.
     void start() {
         const int n = static_cast<int>(all_.size());
         const std::vector<int> hat = closed_after(v_.perturbed, n, p_.begin);
@@ -96,7 +100,7 @@ private:
             p_.event->contacts.size() == 1, static_cast<double>(p_.event->contacts.size()));
     }
 
-    /// Smallest gaps and forces of the nominal motion before and after its event.
+    /// Collects the smallest gaps and forces of the nominal motion before and after its event.
     void sample() {
         const double c = p_.event ? p_.event->c_bar : p_.end;
         const auto look = [&](const State& s, const std::vector<int>& closed, std::vector<double>& gap,
@@ -104,8 +108,7 @@ private:
             const std::vector<double> g = v_.nominal_contacts.gaps(s), f = v_.nominal_contacts.forces(s, closed);
             for (std::size_t k = 0; k < all_.size(); ++k) {
                 gap[k] = std::min(gap[k], g[k]);
-                // Written so that what is not a number counts as the smallest.
-                force[k] = f[k] > force[k] ? force[k] : f[k];
+                force[k] = smaller_or_nan(f[k], force[k]);
             }
         };
         for (auto* list : {&gap_before_, &gap_after_, &force_before_, &force_after_})
@@ -122,10 +125,11 @@ private:
 
     double smallest(const std::vector<double>& values) const {
         double least = infinity;
-        for (const int k : p_.event->contacts) least = values[ix(k)] > least ? least : values[ix(k)];
+        for (const int k : p_.event->contacts) least = smaller_or_nan(values[ix(k)], least);
         return least;
     }
 
+    /// (a1) of Theorem 3.2.
     void collision() {
         const double gap = smallest(gap_before_);
         add("(a1) open before", "smallest gap of p before the collision", gap > 0.0, gap);
@@ -135,8 +139,8 @@ private:
         for (const int k : p_.event->contacts) approach = std::max(approach, gamma[ix(k)]);
         for (const double u : v_.nominal.start.u) speed = std::max(speed, std::abs(u));
         for (const double u : before.u) speed = std::max(speed, std::abs(u));
-        add("(a1) approach", "normal velocity of p before the collision is negative", approach < -grazing * speed,
-            approach);
+        add("(a1) approach", "normal velocity of p before the collision is negative",
+            approach < -grazing_speed_ratio * speed, approach);
         const bool closed = std::all_of(p_.event->contacts.begin(), p_.event->contacts.end(),
                                         [&](int k) { return contains(p_.closed_after, k); });
         const double at = closed ? smallest(at_right_) : 0.0;
@@ -145,6 +149,7 @@ private:
         add("(a1) force after", "smallest contact force of p after the collision", later > 0.0, later);
     }
 
+    /// (a1) of Theorem 3.4.
     void lift_off() {
         const double force = smallest(force_before_);
         add("(a1) force before", "smallest contact force of p before the lift-off", force > 0.0, force);
@@ -155,23 +160,24 @@ private:
             rate = own < rate ? rate : own;
         }
         add("(a1) force falls", "rate of p's contact force at the lift-off is negative", rate < 0.0, rate);
-        // The gap opens like (t − c̄)³: at first it is rounding, later it must be there.
+        // The gap opens like (t − c̄)³: at first it is rounding, but at the end it must be positive.
         const double least = smallest(gap_after_), last = smallest(v_.nominal_contacts.gaps(v_.nominal.left(p_.end)));
         add("(a1) open after", "gap of p at the end, and nowhere closed after the lift-off",
             least > -gap_tolerance && last > 0.0, last);
     }
 
+    /// (a2), (a3): contacts that do not take part in the event.
     void others() {
         double force = infinity, gap = infinity;
         for (const int k : all_) {
             const bool before = contains(p_.closed_before, k), after = contains(p_.closed_after, k);
             if (p_.event && contains(p_.event->contacts, k)) continue;
-            if (before) force = force_before_[ix(k)] > force ? force : force_before_[ix(k)];
+            if (before) force = smaller_or_nan(force_before_[ix(k)], force);
             if (before && p_.event) {
-                force = at_left_[ix(k)] > force ? force : at_left_[ix(k)];
-                // A contact that is open afterwards has no force there.
+                force = smaller_or_nan(at_left_[ix(k)], force);
+                // A contact that is open after the event has no force there.
                 const double later = after ? std::min(at_right_[ix(k)], force_after_[ix(k)]) : 0.0;
-                force = later > force ? force : later;
+                force = smaller_or_nan(later, force);
             }
             if (!before) gap = std::min({gap, gap_before_[ix(k)], gap_after_[ix(k)]});
         }
@@ -179,6 +185,7 @@ private:
         add("(a3) gaps of the open", "smallest gap of the contacts open throughout", gap > 0.0, gap);
     }
 
+    /// (22): constraints and contacts are linearly independent.
     void rank() {
         std::vector<int> closing = p_.closed_before;
         for (const int k : p_.closed_after)

@@ -6,7 +6,7 @@
 
 namespace saltus::sensitivity {
 
-/// What both models and motions give to the tests of the hypotheses.
+/// The data of both models and motions that the tests of the hypotheses use.
 struct PairView {
     const model::Model& nominal_model;
     const model::Model& perturbed_model;
@@ -17,8 +17,8 @@ struct PairView {
     PairFunctions& functions;
 };
 
-/// The hypotheses of the theorem for one piece, in the paper's order, each tested on the nominal motion at the given
-/// times or at the events.
+/// Tests the hypotheses of the theorem that belongs to a piece, in the order of the paper. Hypotheses about intervals
+/// are tested on the nominal motion at the given times and at the event.
 std::vector<Hypothesis> pair_hypotheses(const PairView& view, const PairPiece& piece, const std::vector<double>& times);
 
 }  // namespace saltus::sensitivity

@@ -16,24 +16,32 @@ using integrate::RecordedChange;
 using trajectory::EventKind;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-/// Beside terms that are this part of the usual ones, nothing is large.
-constexpr double least_usual = 1e-3;
-/// Saltation matrices of larger systems are not kept.
-constexpr int most_for_saltation = 20;
-constexpr std::size_t most_remarks = 200;
+/// Part of the typical derivative (Directions::usual) that every comparison with zero allows in addition to the actual
+/// terms. It keeps rounding in directions that happen to be small from being taken for a derivative.
+constexpr double usual_share = 1e-3;
+/// Saltation matrices of systems with more coordinates are not stored in the result.
+constexpr int max_coordinates_for_saltation = 20;
+constexpr std::size_t max_remarks = 200;
+/// An event falls on the end of the motion if t_end − t ≤ this · (duration of the motion).
+constexpr double end_ratio = 1e-11;
+/// A variable moves an event at the end if |δt| · |value| > this · (duration of the motion).
+constexpr double moved_time_ratio = 1e-9;
 
-double largest(const std::vector<double>& x) {
-    double most = 1.0;
-    for (const double v : x) most = std::max(most, std::abs(v));
-    return most;
+double largest_or_one(const std::vector<double>& x) {
+    double largest = 1.0;
+    for (const double v : x) largest = std::max(largest, std::abs(v));
+    return largest;
 }
+
+/// "larger" or "smaller": the values of a variable on the side 1 or −1.
+const char* side_name(int side) { return side > 0 ? "larger" : "smaller"; }
 
 Matrix usual_sizes(const Sensitivity& s) {
     Matrix sizes(static_cast<Eigen::Index>(s.with_respect_to.size()), 2);
     for (Eigen::Index j = 0; j < sizes.rows(); ++j) {
         const double value = std::abs(s.with_respect_to[static_cast<std::size_t>(j)].value);
-        sizes(j, 0) = largest(s.motion.end.q) / (value > 0.0 ? value : 1.0);
-        sizes(j, 1) = largest(s.motion.end.u) / (value > 0.0 ? value : 1.0);
+        sizes(j, 0) = largest_or_one(s.motion.end.q) / (value > 0.0 ? value : 1.0);
+        sizes(j, 1) = largest_or_one(s.motion.end.u) / (value > 0.0 ? value : 1.0);
     }
     return sizes;
 }
@@ -47,7 +55,7 @@ std::string grazes(const EventCondition& c) {
 }
 
 bool falls_on_end(double t, const trajectory::Trajectory& motion) {
-    return motion.end.t - t <= 1e-11 * (motion.end.t - motion.start.t);
+    return motion.end.t - t <= end_ratio * (motion.end.t - motion.start.t);
 }
 
 Directions::Directions(Tangent& tangent, Sensitivity& out)
@@ -66,7 +74,7 @@ bool Directions::any() const {
 }
 
 void Directions::remark(double t, const std::string& variable, const std::string& text) {
-    if (out_.remarks.size() < most_remarks) out_.remarks.push_back({t, variable, text});
+    if (out_.remarks.size() < max_remarks) out_.remarks.push_back({t, variable, text});
 }
 
 void Directions::end(Eigen::Index j) {
@@ -79,14 +87,15 @@ void Directions::end_all(double t, const std::string& why) {
     for (Eigen::Index j = 0; j < k_; ++j) end(j);
 }
 
-/// How large a derivative along the direction of a variable could be; what it is compared with to be nothing.
+/// The magnitude that change·δ_j could have if its terms did not cancel. change·δ_j counts as zero if it is below
+/// `agreement` times this.
 double Directions::magnitude(const Eigen::RowVectorXd& change, Eigen::Index j) const {
     return change.cwiseAbs().dot(rows.row(j).cwiseAbs()) +
-           least_usual * (usual_(j, 0) * change.segment(1, n_).cwiseAbs().sum() +
+           usual_share * (usual_(j, 0) * change.segment(1, n_).cwiseAbs().sum() +
                           usual_(j, 1) * change.segment(1 + n_, n_).cwiseAbs().sum());
 }
 
-/// What the mode at the start demands of the initial values.
+/// Applies the requirements of the first mode to the initial values.
 void Directions::enter(const RecordedChange& change) {
     const StartCheck check(x_, change);
     for (Eigen::Index j = 0; j < k_; ++j) {
@@ -103,14 +112,15 @@ void Directions::enter(const RecordedChange& change) {
     check.arrest(rows);
 }
 
-/// δt of the change for one direction; NaN and why not where its conditions disagree.
+/// δt of the change for one direction. NaN and a text in `why` if there is none; NaN without a text if the events move
+/// apart but their order does not matter (separate drifts).
 double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::string& why) const {
     if (s.inherited) {
         if (std::isnan(dt_(j))) why = "it follows at once from an event whose time has no derivative";
         return dt_(j);
     }
     if (s.untimed) {
-        why = "the reactions are not unique, and the time at which they stop to hold has no derivative";
+        why = "the reactions are not unique, and the time at which they cease to hold has no derivative";
         return none;
     }
     double first = none, worst = 0.0, size = 0.0, sum = 0.0;
@@ -125,13 +135,13 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
     if (worst > (s.smooth ? agreement_of_times : agreement) * size) {
         if (s.drifts.cols() > 0) return none;
         why = counted(s.events.size(), "event") +
-              " fall together here, it moves them apart, and what follows may depend on their order";
+              " happen at the same time, the variable separates them, and the result may depend on their order";
         return none;
     }
     return s.smooth ? sum / static_cast<double>(s.events.size()) : first;
 }
 
-/// δt of all events, whose order does not matter.
+/// δt of each event, δt_k = −s_k·δ/ṡ_k, if their order does not matter.
 Vector Directions::times_of(const Saltation& s, Eigen::Index j) const {
     Vector times(s.drifts.cols());
     for (Eigen::Index k = 0; k < times.size(); ++k) {
@@ -142,7 +152,7 @@ Vector Directions::times_of(const Saltation& s, Eigen::Index j) const {
 }
 
 void Directions::pass(const RecordedChange& change, const Saltation& s, bool first) {
-    Matrix each(s.drifts.cols(), k_);  // δt of each event that goes its own way
+    Matrix each(s.drifts.cols(), k_);  // δt of each event (row) if the variable (column) moves them apart
     each.setConstant(none);
     if (!s.exists) {
         record(change, s, Vector::Constant(k_, none), each);
@@ -179,7 +189,7 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
         if (!s.smooth && falls_on_end(change.t, out_.motion)) hold_to_a_side(change.t, dt, -1);
         return;
     }
-    // An impact at the very start takes place on the side on which its contacts are still open.
+    // An impact at the very start happens only for values that leave its contacts open at the start (δt > 0).
     out_.one_sided.assign(alive_.size(), 0);
     for (Eigen::Index j = 0; j < k_; ++j)
         if (!s.events.empty() && lives(j) && std::abs(dt(j)) > 0.0)
@@ -188,22 +198,21 @@ void Directions::pass(const RecordedChange& change, const Saltation& s, bool fir
     leave_jumps(change);
     for (Eigen::Index j = 0; j < k_; ++j)
         if (const int side = out_.one_sided[static_cast<std::size_t>(j)]; lives(j) && side != 0)
-            remark(change.t, name(j),
-                   std::string("its derivatives hold for ") + (side > 0 ? "larger" : "smaller") + " values alone");
+            remark(change.t, name(j), std::string("its derivatives hold for ") + side_name(side) + " values only");
 }
 
 void Directions::hold_to_a_side(double t, const Vector& dt, int sign) {
-    const double all = out_.motion.end.t - out_.motion.start.t;
+    const double duration = out_.motion.end.t - out_.motion.start.t;
     for (Eigen::Index j = 0; j < k_; ++j) {
         const double value = std::abs(out_.with_respect_to[static_cast<std::size_t>(j)].value);
-        if (!lives(j) || !(std::abs(dt(j)) * (value > 0.0 ? value : 1.0) > 1e-9 * all)) continue;
+        if (!lives(j) || !(std::abs(dt(j)) * (value > 0.0 ? value : 1.0) > moved_time_ratio * duration)) continue;
         const int side = dt(j) > 0.0 ? sign : -sign;
         hold_to_a_side(t, j, side, on_end);
-        if (lives(j))
-            remark(t, name(j), std::string(on_end) + "for " + (side > 0 ? "larger" : "smaller") + " values alone");
+        if (lives(j)) remark(t, name(j), std::string(on_end) + "for " + side_name(side) + " values only");
     }
 }
 
+/// Restricts the derivative by variable j to one side, and ends it if it is restricted to the other side already.
 void Directions::hold_to_a_side(double t, Eigen::Index j, int side, const std::string& where) {
     int& known = out_.one_sided[static_cast<std::size_t>(j)];
     if (known == -side) {
@@ -213,7 +222,8 @@ void Directions::hold_to_a_side(double t, Eigen::Index j, int side, const std::s
     known = side;
 }
 
-/// A motion that begins where an expression jumps: for values that keep it on the side to which it goes.
+/// Handles a motion that begins at a jump of an expression: the derivative holds for values that move the start to the
+/// side to which the motion goes.
 void Directions::leave_jumps(const RecordedChange& change) {
     if (change.found.empty()) return;
     Vector f;
@@ -234,7 +244,8 @@ void Directions::leave_jumps(const RecordedChange& change) {
     }
 }
 
-/// Of an event of the trajectory, which may be several that fall together.
+/// δt of one event of the trajectory, per variable. If the conditions of the change move apart then the event has the
+/// δt of the condition of its own elements, and none if it contains several of them.
 Vector Directions::times_of(const trajectory::Event& event, const Saltation& s, const Vector& dt, const Matrix& each) {
     Vector times = dt;
     for (Eigen::Index j = 0; j < (each.rows() > 0 ? k_ : 0); ++j) {
@@ -249,12 +260,35 @@ Vector Directions::times_of(const trajectory::Event& event, const Saltation& s, 
         else
             remark(event.t, name(j),
                    counted(own.size(), "event") +
-                       " fall together here, and it moves them apart: no time is that of all; the state has a "
-                       "derivative, their order does not matter");
+                       " happen at the same time, and the variable separates them: no time belongs to all of them; "
+                       "the state has a derivative, because their order does not matter");
     }
     return times;
 }
 
+/// Ξ = map_x − Σ drift_k s_k,x/ṡ_k, or with the drift of the whole change and the first condition (saltation.cpp).
+Matrix Directions::saltation_matrix(const Saltation& s) const {
+    Matrix out = s.map.middleCols(1, 2 * n_);
+    for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
+        const EventCondition& c = s.events[static_cast<std::size_t>(k)];
+        out -= s.drifts.col(k) * c.s.segment(1, 2 * n_) / c.rate;
+    }
+    if (s.drifts.cols() == 0 && !s.events.empty() && s.events[0].rate != 0.0)
+        out -= s.drift * s.events[0].s.segment(1, 2 * n_) / s.events[0].rate;
+    return out;
+}
+
+/// δt of an accumulation from the δt of its impacts, per variable; NaN if there is none.
+Vector Directions::limit_time(const trajectory::Event& event) {
+    const TimeCombination weights = limits_.weights(event);
+    Vector limit = Vector::Constant(k_, weights.empty() ? none : 0.0);
+    for (const auto& [number, weight] : weights) limit += weight * times_[number];
+    if (weights.empty())
+        remark(event.t, "", "the impacts do not follow a geometric law: the limit's time has no derivative");
+    return limit;
+}
+
+/// Stores the derivatives of the events of a change in the result.
 void Directions::record(const RecordedChange& change, const Saltation& s, const Vector& dt, const Matrix& each) {
     times_.push_back(dt);
     double least = s.events.empty() ? none : 1.0;
@@ -269,23 +303,11 @@ void Directions::record(const RecordedChange& change, const Saltation& s, const 
         if (event.kind == EventKind::impact)
             for (const int element : event.elements) limits_.impact(element, event.t, times_.size() - 1);
         if (event.kind == EventKind::accumulation) {
-            const auto weights = limits_.weights(event);
-            Vector limit = Vector::Constant(k_, weights.empty() ? none : 0.0);
-            for (const auto& [number, weight] : weights) limit += weight * times_[number];
+            const Vector limit = limit_time(event);
             d.dt.assign(limit.data(), limit.data() + k_);
             if (event.t > change.t) limit_ = limit;
-            if (weights.empty())
-                remark(event.t, "", "the impacts do not follow a geometric law: the limit's time has no derivative");
         }
-        if (s.exists && n_ <= most_for_saltation) {
-            d.saltation = s.map.middleCols(1, 2 * n_);
-            for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
-                const EventCondition& c = s.events[static_cast<std::size_t>(k)];
-                d.saltation -= s.drifts.col(k) * c.s.segment(1, 2 * n_) / c.rate;
-            }
-            if (s.drifts.cols() == 0 && !s.events.empty() && s.events[0].rate != 0.0)
-                d.saltation -= s.drift * s.events[0].s.segment(1, 2 * n_) / s.events[0].rate;
-        }
+        if (s.exists && n_ <= max_coordinates_for_saltation) d.saltation = saltation_matrix(s);
         out_.events.push_back(std::move(d));
     }
 }

@@ -7,18 +7,19 @@
 
 namespace saltus::sensitivity {
 
-/// A gap that turns round just before it would close. Motions beside it strike or do not.
+/// An open gap whose minimum is zero to rounding. Some neighbouring motions strike there, others do not, so the motion
+/// has no derivative beyond this time.
 struct NearMiss {
-    double t = 0.0;
-    std::string text;  ///< "": there is none
+    double t = 0.0;    ///< time of the minimum, in s
+    std::string text;  ///< explanation; "" if there is no near miss
 };
 
-/// The first one on an arc whose distance is rounding: below 1e-14 of the positions, what the margin of transversality
-/// is on the other side of zero.
+/// The first near miss on an arc. The limit is a gap of 1e-14 relative to the positions; on the other side of zero the
+/// same depth corresponds to transversality_margin.
 NearMiss near_miss(Tangent& tangent, const integrate::RecordedArc& arc);
 
-/// Open contacts that are as good as closed at the end of an arc, the last of its motion: ∂δt of the impacts that would
-/// come, one a row in the columns of Tangent.
+/// The impacts that would follow immediately after the last arc of a motion: open contacts that would close within
+/// rounding of the end time. Returns ∂t of these impacts, one per row, in the columns of Tangent.
 Matrix imminent(Tangent& tangent, const integrate::RecordedArc& arc, const trajectory::Trajectory& motion);
 
 }  // namespace saltus::sensitivity

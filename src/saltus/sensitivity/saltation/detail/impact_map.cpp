@@ -22,20 +22,49 @@ using solvers::LawKind;
 using trajectory::ElementKind;
 using RowVector = Eigen::RowVectorXd;
 
-/// Impulses and velocities below this part of the largest ones are nothing.
-constexpr double nothing = 1e-9;
+/// An impulse counts as zero if |Λ| ≤ this · (largest impulse of the impact).
+constexpr double negligible_impulse_ratio = 1e-9;
+/// The velocity ξ = γ⁺ + e γ⁻ counts as zero if |ξ| ≤ this · (largest |γ⁻| of the impact).
+constexpr double negligible_velocity_ratio = 1e-9;
+/// A contact has no force if λ_N ≤ this · (largest generalised force or reaction).
+constexpr double negligible_force_ratio = 1e-9;
+/// … and will have none if |λ̇_N| ≤ this · (sum of the magnitudes of the terms of λ̇_N).
+constexpr double negligible_force_rate_ratio = 1e-6;
+/// Lower bound of a divisor, so that 0/0 becomes 0 instead of NaN.
+constexpr double smallest_divisor = 1e-300;
+/// The equations of an impact are treated as singular if (smallest pivot) < this · (largest pivot).
+constexpr double singular_pivot_ratio = 1e-6;
+/// Singular values below this part of the largest are zero in least squares.
+constexpr double rank_cutoff = 1e-13;
+/// Sticking friction is at its bound if |Λ_T| > (1 − this) μ Λ_N.
+constexpr double friction_bound_margin = 1e-9;
+/// Rows whose angle (sine) is below this are linearly dependent.
+constexpr double dependent_row_angle = 1e-9;
+/// A linear equation is violated if |defect| > this · (1 + |right-hand side|).
+constexpr double solution_defect = 1e-9;
+/// A condition whose derivative is nowhere larger than this is always met, and is left out.
+constexpr double negligible_condition = 1e-9;
+/// A contact takes part in the energy law if γ_N⁻ < −this · (largest |γ⁻|).
+constexpr double approach_ratio = 1e-10;
+/// The energy law needs |T − ½uᵀMu| ≤ this · ½uᵀMu: no kinetic energy of moving frames.
+constexpr double kinetic_energy_ratio = 1e-9;
+/// The quadratic equation of the energy law has a double root if its discriminant b² − 4ac ≤ this · b².
+constexpr double double_root_ratio = 1e-10;
+/// A double root stays one if every entry of the discriminant's derivative is ≤ this · b².
+constexpr double double_root_change = 1e-9;
 
-/// Velocities of an instant and their derivatives.
+/// The velocities of one instant of an impact, and their derivatives.
 struct Instant {
     Vector u;
     Matrix du;      // n × columns
-    Vector gamma;   // all rows of the model
-    Matrix dgamma;  // the same, rows × columns
+    Vector gamma;   // γ of all rows of the model
+    Matrix dgamma;  // rows × columns
 };
 
-class Course {
+/// Differentiates one recorded impact.
+class ImpactDifferentiator {
 public:
-    Course(Tangent& tangent, double t, const double* q, const RecordedImpact& impact)
+    ImpactDifferentiator(Tangent& tangent, double t, const double* q, const RecordedImpact& impact)
         : x_(tangent), d_(tangent.dynamics), t_(t), n_(tangent.n()), impact_(impact), q_(q, q + n_) {
         const model::Layout& layout = x_.model().layout();
         const std::vector<double> state = state_with(Eigen::Map<const Vector>(impact.u_minus.data(), n_));
@@ -75,14 +104,44 @@ public:
     }
 
 private:
+    /// The result of one contact problem: the whole impact of Newton's law, or compression or expansion.
     struct Phase {
-        Instant after;  // γ and δγ with δΛ = 0
-        Matrix dLambda;
+        Instant after;   // u⁺ and δu⁺; its γ and δγ are those for δΛ = 0
+        Matrix dLambda;  // δΛ, rows of the impact × columns
     };
-    /// Normal impulses that are given: e times those of compression.
+    /// Normal impulses that are known: in Poisson's expansion they are e times those of compression.
     struct Prescribed {
-        std::vector<char> held;  // blocks
-        Matrix change;           // rows × columns; those of held normals count
+        std::vector<char> held;  // one per block: its normal impulse is prescribed
+        Matrix change;           // δΛ of the prescribed rows, rows of the impact × columns
+    };
+    /// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
+    struct PhaseSystem {
+        Vector Lambda;
+        Matrix D;    // Delassus matrix of the rows of the impact
+        Vector xi;   // ξ = γ⁺ + e γ⁻
+        Matrix dxi;  // δξ for δΛ = 0
+        Matrix S, right;
+        double zero_Lambda = 0.0, zero_xi = 0.0;          // limits below which Λ and ξ count as zero
+        std::vector<std::pair<Eigen::Index, int>> edges;  // rows with Λ = 0 and ξ = 0, and their elements
+        std::vector<Eigen::Index> resting;                // rows with ξ = 0
+        std::vector<Eigen::Index> at_bound;               // first rows of sticking friction that can bear no more
+
+        /// ξ_k stays 0: δξ_k = dxi_k + D_k δΛ = 0.
+        void keep_at_rest(Eigen::Index k) {
+            resting.push_back(k);
+            S.row(k) = D.row(k);
+            right.row(k) = -dxi.row(k);
+        }
+        /// Λ_k stays 0.
+        void keep_without_impulse(Eigen::Index k) { S(k, k) = 1.0; }
+    };
+    /// One friction part of a block.
+    struct FrictionRows {
+        int part;             // number of the friction part
+        Eigen::Index first;   // first row in the impact
+        Eigen::Index normal;  // row of the normal impulse that loads it
+        double sign;          // |Λ_N| = sign · Λ_N
+        bool edge;            // the normal impulse and the normal velocity are both zero
     };
 
     void fail(std::string why) {
@@ -97,7 +156,7 @@ private:
         return x;
     }
 
-    /// γ and δγ from u and δu.
+    /// γ and δγ from u and δu: γ = Wᵀu + χ and δγ = γ_t δt + γ_q δq + γ_p δp + Wᵀδu.
     void complete(Instant& at) {
         const std::vector<double> state = state_with(at.u);
         x_.linearised.gather(Function::velocity, t_, state.data(), {}, {}, velocity_);
@@ -122,6 +181,9 @@ private:
         return {};
     }
 
+    /// δe of all rows. Restitution that depends on the approach velocity v = −γ_N⁻ ([Tornambe] Remark 8) is
+    /// e = 1 − c v = 1 + c γ_N⁻, so δe = γ_N⁻ δc + c δγ_N⁻ while e > 0. A contact that does not approach has e = 0 and
+    /// δe = 0.
     Matrix restitution_derivatives(const Vector& e) const {
         Matrix de = Matrix::Zero(e.size(), x_.columns());
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
@@ -134,7 +196,7 @@ private:
                     if (c.e_t != model::no_coefficient) de.row(k) = coefficient_.row(c.e_t);
                 } else if (e(k) > 0.0 || before_.gamma(row) < 0.0) {
                     if (c.c != model::no_coefficient) {
-                        if (e(k) > 0.0)  // 1 − c v with v = −γ⁻
+                        if (e(k) > 0.0)
                             de.row(k) = before_.gamma(row) * coefficient_.row(c.c) +
                                         d_.coefficients()[ix(c.c)] * before_.dgamma.row(row);
                     } else if (c.e_n != model::no_coefficient) {
@@ -146,7 +208,8 @@ private:
         return de;
     }
 
-    /// ∂(WΛ − M a) with Λ and a held, n × columns.
+    /// ∂(WΛ − M a) with Λ and a held fixed, n × columns. The residual of the equations of motion is h + Wλ − M u̇; the
+    /// difference of its derivatives with and without Λ and a removes h.
     Matrix load_derivative(const Vector& a, const Vector& Lambda) {
         const model::Layout& layout = x_.model().layout();
         std::vector<double> acceleration(a.data(), a.data() + n_), lambda(ix(layout.row_count()), 0.0);
@@ -165,145 +228,60 @@ private:
         return right;
     }
 
-    /// S⁻¹ right; the smallest solution where contacts depend on each other.
+    /// S⁻¹ right. If contacts depend on each other then the solution is not unique: returns the one of least norm, and
+    /// stores another one in `alternative_` (of least norm in different units), so that callers can test whether their
+    /// result depends on the choice.
     Matrix solved(const Matrix& S, const Matrix& right) {
         const auto m = static_cast<int>(S.rows());
         lu_.clear(m);
         for (int i = 0; i < m; ++i)
             for (int k = 0; k < m; ++k) lu_.at(i, k) = S(i, k);
         const bool regular = lu_.factorise();
-        double least = 0.0, most = 0.0;
+        double smallest = 0.0, largest = 0.0;
         for (int i = 0; i < m && regular; ++i) {
             const double pivot = std::abs(lu_.at(i, i));
-            least = i == 0 ? pivot : std::min(least, pivot);
-            most = std::max(most, pivot);
+            smallest = i == 0 ? pivot : std::min(smallest, pivot);
+            largest = std::max(largest, pivot);
         }
-        if (!regular || least < 1e-6 * most) {
-            // Others, for those who depend on which: small in terms of growing units.
+        if (!regular || smallest < singular_pivot_ratio * largest) {
             Matrix units = Matrix::Zero(m, m);
             for (int i = 0; i < m; ++i) units(i, i) = 1.0 + i;
-            others_ = units * least_squares_columns(S * units, right, 1e-13);
-            return least_squares_columns(S, right, 1e-13);
+            alternative_ = units * least_squares_columns(S * units, right, rank_cutoff);
+            return least_squares_columns(S, right, rank_cutoff);
         }
-        others_.resize(0, 0);
+        alternative_.resize(0, 0);
         Matrix x(m, right.cols());
         for (Eigen::Index c = 0; c < right.cols(); ++c)
             lu_.solve({right.col(c).data(), ix(m)}, {x.col(c).data(), ix(m)});
         return x;
     }
 
-    /// One contact problem: from velocities and impulses to the derivatives of the velocities after it. `e` acts on
-    /// the velocities before the impact.
+    // Derivation of one contact problem, with the modes of all contacts fixed.
+    //
+    // Momentum M(u⁺ − u) = WΛ. Its variation is M(δu⁺ − δu) = W δΛ + ∂(WΛ − M a)|_{Λ, a = u⁺ − u}, so
+    //     δu⁺ = known + M⁻¹W δΛ,     known = δu + M⁻¹ ∂(WΛ − M a).
+    // The law acts on ξ = γ⁺ + e γ⁻, where γ⁻ belongs to the whole impact ([Leine] (20), (31)):
+    //     δξ = dxi + D δΛ,     dxi = (δγ⁺ for δΛ = 0) + e δγ⁻ + γ⁻ δe,     D = WᵀM⁻¹W.
+    // One row of equations for each row of the impact:
+    //     closing or sticking    ξ = 0                ⇒  D δΛ = −dxi
+    //     separating             Λ = 0                ⇒  δΛ = 0
+    //     Poisson's expansion    Λ_N = e Λ_N,comp     ⇒  δΛ_N prescribed
+    //     slipping               Λ_T = −|Λ_N| ∇σ(ξ)   ⇒  see add_friction
+    // The minus sign in −dxi: the impulse has to cancel the change that the variation alone would make.
     Phase phase(const Instant& from, const Vector& Lambda, const Vector& e, const Matrix& de,
                 const Prescribed& prescribed) {
-        const auto m = static_cast<Eigen::Index>(impact_.rows.size());
         Phase p;
         p.after.u = from.u + inverse_rows_ * Lambda;
-        const Matrix known = from.du + solved_by_mass(load_derivative(p.after.u - from.u, Lambda));  // δu⁺ with δΛ = 0
+        const Matrix known = from.du + solved_by_mass(load_derivative(p.after.u - from.u, Lambda));
         p.after.du = known;
         complete(p.after);
-        const Matrix D = rows_ * inverse_rows_;
-        Matrix S = Matrix::Zero(m, m), right = Matrix::Zero(m, x_.columns());
-        // ξ = γ⁺ + e γ⁻ and what is known of its derivative
-        Vector xi(m);
-        Matrix dxi(m, x_.columns());
-        for (Eigen::Index k = 0; k < m; ++k) {
-            const int row = impact_.rows[ix(k)];
-            xi(k) = p.after.gamma(row) + e(k) * before_.gamma(row);
-            dxi.row(k) = p.after.dgamma.row(row) + e(k) * before_.dgamma.row(row) + before_.gamma(row) * de.row(k);
-        }
-        const double zero_Lambda = nothing * std::max(Lambda.cwiseAbs().maxCoeff(), 1e-300);
-        const double zero_xi = nothing * std::max(largest_gamma_, 1e-300);
-        std::vector<std::pair<Eigen::Index, int>> edges;  // rows at the edge of their law, whose
-        std::vector<Eigen::Index> resting, spent;  // rows at rest; first rows of friction that could not hold more
-        const auto at_rest = [&](Eigen::Index k) {
-            resting.push_back(k);
-            S.row(k) = D.row(k);
-            right.row(k) = -dxi.row(k);
-        };
-        const auto without_impulse = [&](Eigen::Index k) { S(k, k) = 1.0; };
-        const auto friction = [&](int part_number, Eigen::Index k0, Eigen::Index normal, double sign, bool edge) {
-            const FrictionPart& part = d_.parts()[ix(part_number)];
-            const int size = part.size;
-            const double load = sign * Lambda(normal), speed = xi.segment(k0, size).norm();
-            const bool frictionless = part.frictionless();
-            double used = Lambda.segment(k0, size).norm() / std::max(part.mu * load, 1e-300);
-            if (part.shape == FrictionPart::Shape::ellipse)
-                used = std::hypot(Lambda(k0) / (part.mu * load), Lambda(k0 + 1) / (part.mu_second * load));
-            const bool full = part.shape != FrictionPart::Shape::patch && used > 1.0 - 1e-9;
-            if (speed <= zero_xi && !frictionless) {
-                for (int i = 0; i < size; ++i) {
-                    at_rest(k0 + i);
-                    if (edge) edges.emplace_back(k0 + i, part.element);
-                }
-                if (!edge && full) spent.push_back(k0);
-                return;
-            }
-            if (speed <= zero_xi) {
-                for (int i = 0; i < size; ++i) without_impulse(k0 + i);
-                return;
-            }
-            // δΛ_T = −∇σ δ|Λ_N| − |Λ_N| (∇²σ δξ + ∂∇σ/∂μ δμ)
-            integrate::SlipDirection direction{};
-            for (int i = 0; i < size; ++i) direction[ix(i)] = xi(k0 + i) / speed;
-            const Vector slip = xi.segment(k0, size);
-            double gradient[3];
-            d_.slip_gradient(part, direction, slip.data(), gradient);
-            const Matrix change =
-                d_.slip_gradient_derivative(part, direction, slip.data(), dxi.middleRows(k0, size), coefficient_);
-            const Matrix hessian = d_.slip_gradient_derivative(
-                part, direction, slip.data(), Matrix::Identity(size, size), Matrix::Zero(coefficient_.rows(), size));
-            for (int i = 0; i < size; ++i) {
-                S.row(k0 + i) = load * hessian.row(i) * D.middleRows(k0, size);
-                S(k0 + i, k0 + i) += 1.0;
-                S(k0 + i, normal) += sign * gradient[i];
-                right.row(k0 + i) = -load * change.row(i);
-            }
-        };
-        for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
-            const Eigen::Index k0 = impact_.start[b];
-            const int owner = impact_.owner[b];
-            const ElementLayout& element = d_.elements()[ix(owner)];
-            const solvers::Law& law = impact_.laws[b];
-            if (law.kind == LawKind::bilateral) {
-                at_rest(k0);
-                continue;
-            }
-            if (law.kind == LawKind::scaled_slider) {
-                for (const int k : element.part_numbers())
-                    if (d_.parts()[ix(k)].row == impact_.rows[ix(k0)])
-                        friction(k, k0, law.row, Lambda(law.row) < 0.0 ? -1.0 : 1.0, false);
-                continue;
-            }
-            const bool held = !prescribed.held.empty() && prescribed.held[b] != 0;
-            const bool presses = Lambda(k0) > zero_Lambda;
-            const bool edge = !held && !presses && std::abs(xi(k0)) <= zero_xi;
-            if (held) {
-                S(k0, k0) = 1.0;
-                right.row(k0) = prescribed.change.row(k0);
-            } else if (presses || edge) {
-                at_rest(k0);
-                if (edge) edges.emplace_back(k0, owner);
-            } else {
-                for (Eigen::Index k = k0; k < impact_.start[b + 1]; ++k) without_impulse(k);
-                continue;
-            }
-            for (const int k : element.part_numbers())
-                friction(k, k0 + 1 + d_.parts()[ix(k)].row - element.rows.first_slip, k0, 1.0, edge);
-        }
-        for (const Eigen::Index k : spent)
-            if (holds_alone(k, resting)) fail("friction is at the edge between sticking and slipping");
-        if (m > 0) {
-            p.dLambda = solved(S, right);
-            const Matrix defect = S * p.dLambda - right;
-            for (Eigen::Index k = 0; k < m; ++k)
-                if (defect.row(k).cwiseAbs().maxCoeff() > 1e-9 * (1.0 + right.row(k).cwiseAbs().maxCoeff()))
-                    out_.conditions.push_back(
-                        {defect.row(k), "contacts that depend on each other would no longer do so"});
-            for (const auto& [k, owner] : edges)
-                if (p.dLambda.row(k).cwiseAbs().maxCoeff() > 1e-9)
-                    out_.conditions.push_back(
-                        {p.dLambda.row(k), "'" + name_of(owner) + "' rests, and takes part on one side alone"});
+        PhaseSystem s = system_of(p.after, Lambda, e, de);
+        for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) add_block(b, prescribed, s);
+        for (const Eigen::Index k : s.at_bound)
+            if (holds_alone(k, s.resting)) fail("friction is at the edge between sticking and slipping");
+        if (Lambda.size() > 0) {
+            p.dLambda = solved(s.S, s.right);
+            add_conditions(s, p.dLambda);
             p.after.du = known + inverse_rows_ * p.dLambda;
         } else {
             p.dLambda.setZero(0, x_.columns());
@@ -311,17 +289,131 @@ private:
         return p;
     }
 
-    /// Whether the others at rest could not do without this row: otherwise they can take over what it bears.
+    /// The parts of the equations that do not depend on the blocks.
+    PhaseSystem system_of(const Instant& after, const Vector& Lambda, const Vector& e, const Matrix& de) const {
+        const Eigen::Index m = Lambda.size();
+        PhaseSystem s;
+        s.Lambda = Lambda;
+        s.D = rows_ * inverse_rows_;
+        s.xi.resize(m);
+        s.dxi.resize(m, x_.columns());
+        s.S.setZero(m, m);
+        s.right.setZero(m, x_.columns());
+        for (Eigen::Index k = 0; k < m; ++k) {
+            const int row = impact_.rows[ix(k)];
+            s.xi(k) = after.gamma(row) + e(k) * before_.gamma(row);
+            s.dxi.row(k) = after.dgamma.row(row) + e(k) * before_.dgamma.row(row) + before_.gamma(row) * de.row(k);
+        }
+        s.zero_Lambda = negligible_impulse_ratio * std::max(Lambda.cwiseAbs().maxCoeff(), smallest_divisor);
+        s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_divisor);
+        return s;
+    }
+
+    /// The equations of one block: a normal row with its friction, a constraint, or a slider.
+    void add_block(std::size_t b, const Prescribed& prescribed, PhaseSystem& s) {
+        const Eigen::Index k0 = impact_.start[b];
+        const int owner = impact_.owner[b];
+        const ElementLayout& element = d_.elements()[ix(owner)];
+        const solvers::Law& law = impact_.laws[b];
+        if (law.kind == LawKind::bilateral) return s.keep_at_rest(k0);
+        if (law.kind == LawKind::scaled_slider) {
+            for (const int k : element.part_numbers())
+                if (d_.parts()[ix(k)].row == impact_.rows[ix(k0)])
+                    add_friction({k, k0, law.row, s.Lambda(law.row) < 0.0 ? -1.0 : 1.0, false}, s);
+            return;
+        }
+        const bool held = !prescribed.held.empty() && prescribed.held[b] != 0;
+        const bool presses = s.Lambda(k0) > s.zero_Lambda;
+        const bool edge = !held && !presses && std::abs(s.xi(k0)) <= s.zero_xi;
+        if (held) {
+            s.S(k0, k0) = 1.0;
+            s.right.row(k0) = prescribed.change.row(k0);
+        } else if (presses || edge) {
+            s.keep_at_rest(k0);
+            if (edge) s.edges.emplace_back(k0, owner);
+        } else {
+            for (Eigen::Index k = k0; k < impact_.start[b + 1]; ++k) s.keep_without_impulse(k);
+            return;
+        }
+        for (const int k : element.part_numbers())
+            add_friction({k, k0 + 1 + d_.parts()[ix(k)].row - element.rows.first_slip, k0, 1.0, edge}, s);
+    }
+
+    // Friction that slips has Λ_T = −|Λ_N| ∇σ(ξ_T) with the support function σ of its set for the load 1. Variation:
+    //     δΛ_T = −∇σ δ|Λ_N| − |Λ_N| (∇²σ δξ_T + ∂∇σ/∂μ δμ),     δξ_T = dxi_T + D_T δΛ,     δ|Λ_N| = sign δΛ_N,
+    // and with all δΛ on the left
+    //     δΛ_T + sign ∇σ δΛ_N + |Λ_N| ∇²σ D_T δΛ = −|Λ_N| (∇²σ dxi_T + ∂∇σ/∂μ δμ).
+    // Planar friction has ∇σ = ±μ and ∇²σ = 0.
+    void add_friction(const FrictionRows& f, PhaseSystem& s) const {
+        const FrictionPart& part = d_.parts()[ix(f.part)];
+        const int size = part.size;
+        const Eigen::Index k0 = f.first;
+        const double load = f.sign * s.Lambda(f.normal), speed = s.xi.segment(k0, size).norm();
+        if (speed <= s.zero_xi && !part.frictionless()) {
+            for (int i = 0; i < size; ++i) {
+                s.keep_at_rest(k0 + i);
+                if (f.edge) s.edges.emplace_back(k0 + i, part.element);
+            }
+            if (!f.edge && is_at_bound(part, s.Lambda.segment(k0, size), load)) s.at_bound.push_back(k0);
+            return;
+        }
+        if (speed <= s.zero_xi) {
+            for (int i = 0; i < size; ++i) s.keep_without_impulse(k0 + i);
+            return;
+        }
+        integrate::SlipDirection direction{};
+        for (int i = 0; i < size; ++i) direction[ix(i)] = s.xi(k0 + i) / speed;
+        const Vector slip = s.xi.segment(k0, size);
+        double gradient[3];
+        d_.slip_gradient(part, direction, slip.data(), gradient);
+        const Matrix change =
+            d_.slip_gradient_derivative(part, direction, slip.data(), s.dxi.middleRows(k0, size), coefficient_);
+        const Matrix hessian = d_.slip_gradient_derivative(part, direction, slip.data(), Matrix::Identity(size, size),
+                                                           Matrix::Zero(coefficient_.rows(), size));
+        for (int i = 0; i < size; ++i) {
+            s.S.row(k0 + i) = load * hessian.row(i) * s.D.middleRows(k0, size);
+            s.S(k0 + i, k0 + i) += 1.0;
+            s.S(k0 + i, f.normal) += f.sign * gradient[i];
+            s.right.row(k0 + i) = -load * change.row(i);
+        }
+    }
+
+    /// Whether the impulse of sticking friction uses up its bound μ|Λ_N|. Patches are not tested.
+    static bool is_at_bound(const FrictionPart& part, const Vector& impulse, double load) {
+        double used = impulse.norm() / std::max(part.mu * load, smallest_divisor);
+        if (part.shape == FrictionPart::Shape::ellipse)
+            used = std::hypot(impulse(0) / (part.mu * load), impulse(1) / (part.mu_second * load));
+        return part.shape != FrictionPart::Shape::patch && used > 1.0 - friction_bound_margin;
+    }
+
+    /// Conditions that the solution δΛ leaves: equations of dependent contacts that it cannot fulfil, and contacts at
+    /// the edge of their law (Λ = 0 and ξ = 0) whose impulse would change.
+    void add_conditions(const PhaseSystem& s, const Matrix& dLambda) {
+        const Matrix defect = s.S * dLambda - s.right;
+        for (Eigen::Index k = 0; k < defect.rows(); ++k)
+            if (defect.row(k).cwiseAbs().maxCoeff() > solution_defect * (1.0 + s.right.row(k).cwiseAbs().maxCoeff()))
+                out_.conditions.push_back({defect.row(k), "redundant contacts would no longer be consistent"});
+        for (const auto& [k, owner] : s.edges)
+            if (dLambda.row(k).cwiseAbs().maxCoeff() > negligible_condition)
+                out_.conditions.push_back(
+                    {dLambda.row(k), "'" + name_of(owner) + "' rests, and takes part in the impact on one side only"});
+    }
+
+    /// Whether a row at rest is linearly independent of the other rows at rest. If it is not then the others can take
+    /// over its impulse.
     bool holds_alone(Eigen::Index row, const std::vector<Eigen::Index>& resting) const {
         Matrix all(static_cast<Eigen::Index>(resting.size()), n_);
         Eigen::Index k = 0;
         for (const Eigen::Index r : resting)
             if (r != row) all.row(k++) = rows_.row(r);
         all.row(k) = rows_.row(row);
-        const std::vector<int> independent = row_rank(all, 1e-9).independent;
+        const std::vector<int> independent = row_rank(all, dependent_row_angle).independent;
         return std::find(independent.begin(), independent.end(), static_cast<int>(k)) != independent.end();
     }
 
+    // Poisson's law: compression is an impact with e = 0 and the impulses Λ_C. Expansion starts from its velocities,
+    // and its normal impulses are Λ_E = e Λ_C, so δΛ_E = e δΛ_C + Λ_C δe. Only tangential restitution acts on ξ in
+    // expansion; the normal rows have e = 0 there.
     void poisson(const Vector& Lambda, const Vector& e, const Matrix& de) {
         const Eigen::Index m = Lambda.size();
         const Vector none = Vector::Zero(m);
@@ -329,7 +421,7 @@ private:
         const Phase first = phase(before_, compression, none, Matrix::Zero(m, x_.columns()), {});
         out_.velocity = first.after.du;
         if (impact_.held.empty()) return;
-        const Matrix others = others_;
+        const Matrix alternative = alternative_;
         Prescribed prescribed{impact_.held, Matrix::Zero(m, x_.columns())};
         Vector tangential = e;
         Matrix dtangential = de;
@@ -337,21 +429,48 @@ private:
             const Eigen::Index k = impact_.start[b];
             if (impact_.laws[b].kind == LawKind::bilateral || impact_.laws[b].kind == LawKind::scaled_slider) continue;
             prescribed.change.row(k) = e(k) * first.dLambda.row(k) + compression(k) * de.row(k);
-            tangential(k) = 0.0;  // of the normal nothing is left to restitution
+            tangential(k) = 0.0;
             dtangential.row(k).setZero();
         }
         out_.velocity = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
-        if (others.size() == 0) return;
+        if (alternative.size() == 0) return;
+        // The compression impulses are not unique: the velocities must not depend on the choice.
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
             const Eigen::Index k = impact_.start[b];
-            if (impact_.held[b] != 0) prescribed.change.row(k) += e(k) * (others.row(k) - first.dLambda.row(k));
+            if (impact_.held[b] != 0) prescribed.change.row(k) += e(k) * (alternative.row(k) - first.dLambda.row(k));
         }
         const Matrix otherwise = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
-        if ((otherwise - out_.velocity).cwiseAbs().maxCoeff() > 1e-9 * (1.0 + out_.velocity.cwiseAbs().maxCoeff()))
+        if ((otherwise - out_.velocity).cwiseAbs().maxCoeff() >
+            solution_defect * (1.0 + out_.velocity.cwiseAbs().maxCoeff()))
             fail("the impulses of compression are not unique, and Poisson's expansion depends on them");
     }
 
-    /// T(s) = ½ (u⁻ + sΔ)ᵀM(u⁻ + sΔ) = e² T⁻ with Δ = u_C − u⁻ from the inelastic collision.
+    /// Π e_i over the approaching contacts, and its derivative.
+    struct RestitutionProduct {
+        double value = 1.0;
+        RowVector change;
+    };
+    RestitutionProduct restitution_product(const Vector& e, const Matrix& de) const {
+        RestitutionProduct p{1.0, RowVector::Zero(x_.columns())};
+        for (std::size_t block = 0; block + 1 < impact_.start.size(); ++block) {
+            const int k = impact_.start[block];
+            const LawKind kind = impact_.laws[block].kind;
+            if (kind == LawKind::bilateral || kind == LawKind::scaled_slider) continue;
+            if (!(before_.gamma(impact_.rows[ix(k)]) < -approach_ratio * largest_gamma_)) continue;
+            p.change = p.change * e(k) + p.value * de.row(k);
+            p.value *= e(k);
+        }
+        return p;
+    }
+
+    // Energy law, [Tornambe] (46) and Remark 8: T⁺ = (Π e_i²) T⁻. The velocity moves along the jump Δ = u_C − u⁻ of the
+    // inelastic collision, u⁺ = u⁻ + sΔ, so T(s) = ½(u⁻ + sΔ)ᵀM(u⁻ + sΔ) = T + b s + a s² with
+    //     a = ½ ΔᵀMΔ,   b = u⁻ᵀMΔ,   T = ½ u⁻ᵀMu⁻,   and   a s² + b s + r = 0,   r = (1 − Π e_i²) T.
+    // s is the larger root: s = 2 for e = 1, and s = 1 if all the lost energy is that of the inelastic collision.
+    // Variation:
+    //     (2 a s + b) δs = −(s² δa + s δb + δr),     δu⁺ = δu⁻ + s δΔ + Δ δs.
+    // δa, δb and δT contain δM: bᵀ δM a is −bᵀ ∂(−M a), see load_derivative. A double root (2 a s + b = 0) is the
+    // largest loss there is. It has s = −b/(2a), and the discriminant must stay zero.
     void energy(const Vector& e, const Matrix& de) {
         const Eigen::Index m = e.size();
         const Vector compression = Eigen::Map<const Vector>(impact_.compression.data(), m);
@@ -367,37 +486,28 @@ private:
         const RowVector db =
             before_.u.transpose() * M * djump + (M * jump).transpose() * before_.du + dM(jump, before_.u);
         const RowVector dT = (M * before_.u).transpose() * before_.du + 0.5 * dM(before_.u, before_.u);
-        double product = 1.0;
-        RowVector dproduct = RowVector::Zero(x_.columns());
-        for (std::size_t block = 0; block + 1 < impact_.start.size(); ++block) {
-            const int k = impact_.start[block];
-            const LawKind kind = impact_.laws[block].kind;
-            if (kind == LawKind::bilateral || kind == LawKind::scaled_slider) continue;
-            if (!(before_.gamma(impact_.rows[ix(k)]) < -1e-10 * largest_gamma_)) continue;
-            dproduct = dproduct * e(k) + product * de.row(k);
-            product *= e(k);
-        }
+        const RestitutionProduct product = restitution_product(e, de);
         if (!(a > 0.0)) {
             out_.velocity = inelastic.after.du;
             return;
         }
         const std::vector<double> state = state_with(before_.u);
-        if (std::abs(d_.energy(t_, state.data()).kinetic - T) > 1e-9 * T)
-            return fail("its energy law counts kinetic energy that does not belong to the velocities");
-        const double rest = (1.0 - product * product) * T;
-        const RowVector drest = (1.0 - product * product) * dT - 2.0 * product * T * dproduct;
-        const double discriminant = b * b - 4.0 * a * rest;
+        if (std::abs(d_.energy(t_, state.data()).kinetic - T) > kinetic_energy_ratio * T)
+            return fail("its energy law includes kinetic energy that the velocities do not determine");
+        const double lost = (1.0 - product.value * product.value) * T;
+        const RowVector dlost = (1.0 - product.value * product.value) * dT - 2.0 * product.value * T * product.change;
+        const double discriminant = b * b - 4.0 * a * lost;
         double s;
         RowVector ds;
-        if (discriminant > 1e-10 * b * b) {
+        if (discriminant > double_root_ratio * b * b) {
             s = (-b + std::sqrt(discriminant)) / (2.0 * a);
-            ds = -(s * s * da + s * db + drest) / (2.0 * a * s + b);
-        } else {  // a double root that has to stay one
+            ds = -(s * s * da + s * db + dlost) / (2.0 * a * s + b);
+        } else {
             s = -b / (2.0 * a);
             ds = -(db + 2.0 * s * da) / (2.0 * a);
-            const RowVector change = 2.0 * b * db - 4.0 * rest * da - 4.0 * a * drest;
-            if (change.cwiseAbs().maxCoeff() > 1e-9 * b * b)
-                out_.conditions.push_back({change, "the energy law asks for the largest loss there is"});
+            const RowVector change = 2.0 * b * db - 4.0 * lost * da - 4.0 * a * dlost;
+            if (change.cwiseAbs().maxCoeff() > double_root_change * b * b)
+                out_.conditions.push_back({change, "the energy law requires the largest possible loss"});
         }
         out_.velocity = before_.du + s * djump + jump * ds;
     }
@@ -408,11 +518,14 @@ private:
     const int n_;
     const RecordedImpact& impact_;
     const std::vector<double> q_;
-    Matrix velocity_, coefficient_, W_, rows_, inverse_rows_;
-    Instant before_;
-    double largest_gamma_ = 0.0;
+    Matrix velocity_;             // ∂γ of all rows of the model, of the last complete()
+    Matrix coefficient_;          // ∂ of the coefficients μ, e, …
+    Matrix W_;                    // ∂γ/∂u of all rows of the model
+    Matrix rows_, inverse_rows_;  // Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
+    Instant before_;              // u⁻ of the whole impact
+    double largest_gamma_ = 0.0;  // largest |γ⁻| of the rows of the impact
     solvers::DenseLU lu_;
-    Matrix others_;  // solutions beside the last one, where it was not the only one
+    Matrix alternative_;  // another solution of the last solved(); empty if the solution is unique
     ImpactDerivative out_;
 };
 
@@ -422,16 +535,34 @@ ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, cons
     ImpactDerivative none;
     none.exists = false;
     if (impact.jam) {
-        none.why_not = "Painleve: no contact force exists, and the impulse that jams has no derivative";
+        none.why_not = "Painleve: no contact force exists, and the impulse in its place has no derivative";
         return none;
     }
     if (impact.repaired) {
-        none.why_not = "the velocities were repaired to create no energy";
+        none.why_not = "the velocities after the impact were repaired so that they create no energy";
         return none;
     }
-    return Course(tangent, t, q, impact).run();
+    return ImpactDifferentiator(tangent, t, q, impact).run();
 }
 
+namespace {
+
+/// δγ of one row: γ_t δt + γ_q δq + γ_p δp + Wᵀδu, from ∂γ of all rows and ∂u.
+RowVector row_change(const Matrix& velocity, int row, const Matrix& du, int n) {
+    RowVector known = velocity.row(row);
+    const RowVector W = known.segment(1 + n, n);
+    known.segment(1 + n, n).setZero();
+    return known + W * du;
+}
+
+}  // namespace
+
+// Derivation. The projection is u⁺ = u + a with M a = FΛ and γ⁺ = 0 in the rows A of the mode. F = W − W_T ∇σ(γ_T):
+// friction that slips in a row's element follows its impulse, Λ_T = −sign Λ ∇σ. With C = M⁻¹F and K = A C it is Λ =
+// −K⁻¹γ. Variation:
+//     δu⁺ = known + C δΛ,     known = δu + M⁻¹ ∂(FΛ − M a)|_{Λ, a},
+//     0 = δγ⁺ = γ_x + A known + K δΛ   ⇒   δΛ = K⁻¹ (−γ_x − A known).
+// ∂(FΛ) contains −sign Λ W_T (∇²σ δγ_T + ∂∇σ/∂μ δμ) of friction that slips (`slip`).
 Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const Vector& u, const Matrix& before) {
     integrate::Dynamics& d = tangent.dynamics;
     const int n = tangent.n();
@@ -450,15 +581,8 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
     linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
     if (tangent.model().layout().coefficients > 0)
         linearised.gather(Function::coefficient, t, x.data(), {}, {}, coefficient);
-    // M(u⁺ − u) = FΛ with its equations at rest: ∂(FΛ − M(u⁺ − u)) with Λ and the velocities held
     std::vector<double> lambda(ix(tangent.model().layout().row_count()), 0.0), a(jump.data(), jump.data() + n);
     Matrix slip = Matrix::Zero(n, tangent.columns());
-    const auto moved = [&](const Matrix& gamma_of_u, int row) -> RowVector {  // δγ with δu = before
-        RowVector known = gamma_of_u.row(row);
-        const RowVector W = known.segment(1 + n, n);
-        known.segment(1 + n, n).setZero();
-        return known + W * before;
-    };
     for (Eigen::Index k = 0; k < m; ++k) {
         lambda[ix(rows[ix(k)])] += Lambda(k);
         const int owner = d.equation_owner(static_cast<int>(k));
@@ -472,7 +596,7 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
             Matrix dgamma(part.size, tangent.columns());
             for (int i = 0; i < part.size; ++i) {
                 along[i] = d.row_velocity(part.row + i);
-                dgamma.row(i) = moved(velocity, part.row + i);
+                dgamma.row(i) = row_change(velocity, part.row + i, before, n);
             }
             d.slip_gradient(part, friction.direction, along, gradient);
             const Matrix change = d.slip_gradient_derivative(part, friction.direction, along, dgamma, coefficient);
@@ -482,6 +606,7 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
             }
         }
     }
+    // The difference with and without impulses removes ∂h from the derivative of the residual h + Wλ − M a.
     linearised.gather(Function::residual, t, x.data(), a, lambda, with);
     std::fill(lambda.begin(), lambda.end(), 0.0);
     std::fill(a.begin(), a.end(), 0.0);
@@ -504,35 +629,37 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
 std::vector<int> idle_contacts(Tangent& x, double t, const double* state) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> list;
-    const auto closed_contact = [&](std::size_t i) {
+    const auto is_closed_contact = [&](std::size_t i) {
         return d.elements()[i].rows.kind == ElementKind::contact && d.mode().elements[i].active;
     };
     bool any = false;
-    for (std::size_t i = 0; i < d.elements().size(); ++i) any = any || closed_contact(i);
+    for (std::size_t i = 0; i < d.elements().size(); ++i) any = any || is_closed_contact(i);
     if (!any || d.compliant() || !d.evaluate(t, state)) return list;
     double largest = 0.0;
     for (const double h : d.terms().h) largest = std::max(largest, std::abs(h));
     for (const double r : d.reactions()) largest = std::max(largest, std::abs(r));
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
         const ElementLayout& e = d.elements()[i];
-        if (closed_contact(i) && !(d.reactions()[ix(e.rows.normal)] > nothing * largest))
+        if (is_closed_contact(i) && !(d.reactions()[ix(e.rows.normal)] > negligible_force_ratio * largest))
             list.push_back(static_cast<int>(i));
     }
     if (list.empty() || !x.linearised.evaluate(t, state)) return list;
+    // A force that grows at once holds its contact: λ̇ = λ_t + λ_q u + λ_u u̇ along the motion.
     std::erase_if(list, [&](int i) {
         const RowVector lambda = x.linearised.reactions().row(d.elements()[ix(i)].rows.normal);
         const Eigen::Map<const RowVector> u(state + x.n(), x.n()), a(d.acceleration().data(), x.n());
-        const double parts = std::abs(lambda(0)) + lambda.segment(1, x.n()).cwiseAbs().dot(u.cwiseAbs()) +
+        const double terms = std::abs(lambda(0)) + lambda.segment(1, x.n()).cwiseAbs().dot(u.cwiseAbs()) +
                              lambda.segment(1 + x.n(), x.n()).cwiseAbs().dot(a.cwiseAbs());
         const double rate = lambda(0) + lambda.segment(1, x.n()).dot(u) + lambda.segment(1 + x.n(), x.n()).dot(a);
-        return std::abs(rate) > 1e-6 * parts;
+        return std::abs(rate) > negligible_force_rate_ratio * terms;
     });
     return list;
 }
 
 std::string idle_text(const Tangent& x, int element) {
     const int contact = x.dynamics.elements()[ix(element)].rows.index;
-    return "'" + x.model().contacts[ix(contact)].name + "' is closed without a force, and would open or not";
+    return "'" + x.model().contacts[ix(contact)].name +
+           "' is closed without a contact force, and the sign of a variation decides whether it opens";
 }
 
 }  // namespace saltus::sensitivity

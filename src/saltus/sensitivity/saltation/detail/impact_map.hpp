@@ -8,34 +8,38 @@
 
 namespace saltus::sensitivity {
 
-/// Something that must not change along a direction, or there is no derivative along it.
+/// A quantity that must not change to first order. If change·δ ≠ 0 then there is no derivative along δ.
 struct Condition {
-    Eigen::RowVectorXd change;
-    std::string otherwise;  ///< why there is none
+    Eigen::RowVectorXd change;  ///< derivative of the quantity, in the columns of Tangent
+    std::string otherwise;      ///< why there is no derivative, as a text for the user
 };
 
-/// How velocities after an impact follow t, q, the velocities before it and the parameters.
+/// The derivative of u⁺ = R(t, q, u⁻, p) of one impact.
 struct ImpactDerivative {
     bool exists = true;
-    std::string why_not;
-    Matrix velocity;  ///< δu⁺, n × columns; `u` in the columns is u⁻
+    std::string why_not;  ///< if it does not exist
+    Matrix velocity;      ///< ∂u⁺, n × columns of Tangent; the columns of u belong to u⁻
     std::vector<Condition> conditions;
 };
 
-/// Differentiates the equations that an impact fulfils in the mode in which it was solved:
-///     M(u⁺ − u⁻) = WΛ;  γ_N⁺ + e γ_N⁻ = 0 where Λ_N > 0, otherwise Λ_N = 0;
-///     γ_T⁺ + e_T γ_T⁻ = 0 where friction sticks, Λ_T = −Λ_N ∇σ(γ_T⁺ + e_T γ_T⁻) where it slips
-/// — once for Newton's law, twice for Poisson's, and along the impulse of the inelastic collision for the energy law.
-/// The tangent's mode is that before the impact.
+/// Differentiates the equations that a recorded impact fulfils, with its contact modes (closing, sticking, slipping)
+/// held fixed:
+///     M(u⁺ − u⁻) = WΛ;   γ_N⁺ + e_N γ_N⁻ = 0 if Λ_N > 0, otherwise Λ_N = 0;
+///     γ_T⁺ + e_T γ_T⁻ = 0 if friction sticks, Λ_T = −Λ_N ∇σ(γ_T⁺ + e_T γ_T⁻) if it slips.
+/// Newton's law solves them once, Poisson's law twice (compression and expansion). The energy law takes the direction
+/// of the inelastic collision. The tangent must be in the mode before the impact; q points to the n coordinates.
 ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, const integrate::RecordedImpact& impact);
 
-/// Velocities u brought to rest in all equations of the tangent's mode by impulses along its forces, at (t, q): δ of
-/// the result, from those before (n × columns). Where u is at rest already, this takes away what is not tangent.
+/// Differentiates the projection of a velocity u onto all equations of the tangent's mode at (t, q). The projection
+/// uses impulses along the force directions F of the mode, M(u⁺ − u) = FΛ. `before` is ∂u, n × columns; the result is
+/// ∂u⁺. If u fulfils the equations already then the result is the part of `before` that keeps them fulfilled.
 Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const Vector& u, const Matrix& before);
 
-/// Closed contacts of the tangent's mode that no force holds, now or soon: λ and λ̇ are nothing. Whatever changes there
-/// opens them, or not. The linearised equations are those of the state afterwards, where there is any.
+/// Closed contacts of the tangent's mode without a contact force, now and soon: λ = 0 and λ̇ = 0 to rounding. Any
+/// variation of their velocity or force decides whether they open. If the result is not empty then the tangent's
+/// linearised equations are those of this state afterwards.
 std::vector<int> idle_contacts(Tangent& tangent, double t, const double* x);
+/// The text of a refusal because of an idle contact.
 std::string idle_text(const Tangent& tangent, int element);
 
 }  // namespace saltus::sensitivity

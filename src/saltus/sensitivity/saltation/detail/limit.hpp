@@ -8,24 +8,30 @@
 
 namespace saltus::sensitivity {
 
-/// The derivative of the time at which impacts accumulate. With the last cycles S and S' of a geometric sequence
+/// A time as a linear combination of the times of mode changes: pairs (number of the change, weight). Its derivative is
+/// δt = Σ weight · δt_change.
+using TimeCombination = std::vector<std::pair<std::size_t, double>>;
+
+/// The derivative of the time at which impacts accumulate. The event-driven method extrapolates this time from a
+/// geometric sequence. With the length S of the last cycle of impacts and S' of the cycle before it,
 ///     t_∞ = t_n + S²/(S' − S),
-/// in which all times have the derivatives of their impacts.
+/// and each time in this formula has the derivative of its impact.
 class AccumulationLimits {
 public:
     explicit AccumulationLimits(std::size_t elements) : impacts_(elements) {}
 
+    /// Reports an impact of an element at time t that belongs to the mode change with number `change`.
     void impact(int element, double t, std::size_t change);
-    /// The changes that the limit depends on, with the derivatives of t_∞ by their times; empty where no cycle of up to
-    /// four impacts gives the limit that the event has.
-    std::vector<std::pair<std::size_t, double>> weights(const trajectory::Event& event) const;
+    /// t_∞ of an accumulation event by the impact times. Empty if no cycle of one to four impacts extrapolates to the
+    /// time that the event has.
+    TimeCombination weights(const trajectory::Event& event) const;
 
 private:
     struct Impact {
         double t;
         std::size_t change;
     };
-    std::vector<std::vector<Impact>> impacts_;
+    std::vector<std::vector<Impact>> impacts_;  // the last ones of each element, oldest first
 };
 
 }  // namespace saltus::sensitivity

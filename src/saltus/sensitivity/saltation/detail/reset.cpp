@@ -12,6 +12,11 @@ using integrate::RecordedChange;
 using model::Function;
 using RowVector = Eigen::RowVectorXd;
 
+/// Entries below this part of the sum of their terms' magnitudes are rounding residue: |sum| ≤ this · Σ|terms|.
+constexpr double rounding_ratio = 1e-12;
+/// A condition whose derivative is nowhere larger than this is always met, and is left out.
+constexpr double negligible_condition = 1e-12;
+
 bool newly_sticks_in_a_plane(const Tangent& x, const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
         const FrictionMode &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
@@ -20,13 +25,40 @@ bool newly_sticks_in_a_plane(const Tangent& x, const RecordedChange& change) {
     return false;
 }
 
+/// A closed contact without force opens if its velocity varies: ∂γ_N = γ_x + W ∂u must vanish for the variation. `du`
+/// is ∂u after the impacts, n × columns.
+void forbid_motion_of_idle_contacts(Tangent& x, const RecordedChange& change, const Matrix& du, Reset& r) {
+    const int n = x.n();
+    for (const int k : idle_contacts(x, change.t, change.after.data())) {
+        Matrix velocity;
+        x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
+        RowVector gamma = velocity.row(x.dynamics.elements()[ix(k)].rows.normal);
+        const RowVector W = gamma.segment(1 + n, n);
+        gamma.segment(1 + n, n).setZero();
+        const RowVector terms = gamma.cwiseAbs() + W.cwiseAbs() * du.cwiseAbs();
+        gamma = without_rounding(gamma + W * du, terms);
+        if (gamma.cwiseAbs().maxCoeff() > negligible_condition) r.conditions.push_back({gamma, idle_text(x, k)});
+    }
+}
+
 }  // namespace
 
 RowVector without_rounding(const RowVector& sum, const RowVector& terms) {
-    return (sum.array().abs() > 1e-12 * terms.array()).select(sum, RowVector::Zero(sum.size()));
+    return (sum.array().abs() > rounding_ratio * terms.array()).select(sum, RowVector::Zero(sum.size()));
 }
 
-Reset reset(Tangent& x, const RecordedChange& change, bool arrests) {
+// Derivation. The reset of a change with impacts 1, …, m is the composition u⁺ = R_m(t, q, R_{m−1}(t, q, … u⁻)), q⁺ =
+// q⁻
+// ([Alscher] (21) for one inelastic contact). Each R_i has the derivative D_i in the columns (t, q, u, p), where u is
+// the velocity before impact i. The chain rule replaces the rows of u in the identity by the derivative so far:
+//     ∂u_i = D_i · [e_t; ∂q; ∂u_{i−1}; e_p]       (`inner` is the bracket, square in the columns of Tangent)
+// A condition c·δ of impact i refers to the same columns and is composed with the same bracket.
+//
+// Arrest. Let a variation leave a velocity ε in an equation of the mode after the change (a closed contact, sticking
+// friction) in which a force of order 1 acts. This force stops it within a time of order ε, so the position changes by
+// order ε² only. To first order the velocity variation is projected onto the equations of the mode at once. Without a
+// force nothing stops it: an idle contact opens, or not, and gives a condition instead.
+Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest) {
     Reset r;
     const int n = x.n();
     r.map = x.state_identity();
@@ -38,7 +70,6 @@ Reset reset(Tangent& x, const RecordedChange& change, bool arrests) {
             r.why_not = std::move(d.why_not);
             return r;
         }
-        // Its columns are δ before it: velocities are those after the impact before.
         Matrix inner = Matrix::Zero(x.columns(), x.columns());
         inner.setIdentity();
         inner.middleRows(1 + n, n) = r.map.bottomRows(n);
@@ -46,22 +77,12 @@ Reset reset(Tangent& x, const RecordedChange& change, bool arrests) {
         r.map.bottomRows(n) = d.velocity * inner;
     }
     x.set_mode(change.mode_after, change.t, change.after.data());
-    if (arrests || !change.impacts.empty() || newly_sticks_in_a_plane(x, change)) {
-        // What is left of velocities in closed contacts is gone after a time of its own order, if a force holds them.
+    if (arrest == Arrest::always || !change.impacts.empty() || newly_sticks_in_a_plane(x, change)) {
         const Matrix free = r.map.bottomRows(n);
         const double* const u = change.impacts.empty() ? change.before.data() + n : change.impacts.back().u_plus.data();
         r.map.bottomRows(n) =
             differentiate_arrest(x, change.t, change.before.data(), Eigen::Map<const Vector>(u, n), free);
-        for (const int k : idle_contacts(x, change.t, change.after.data())) {
-            Matrix velocity;
-            x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
-            RowVector gamma = velocity.row(x.dynamics.elements()[ix(k)].rows.normal);
-            const RowVector W = gamma.segment(1 + n, n);
-            gamma.segment(1 + n, n).setZero();
-            const RowVector terms = gamma.cwiseAbs() + W.cwiseAbs() * free.cwiseAbs();
-            gamma = without_rounding(gamma + W * free, terms);
-            if (gamma.cwiseAbs().maxCoeff() > 1e-12) r.conditions.push_back({gamma, idle_text(x, k)});
-        }
+        forbid_motion_of_idle_contacts(x, change, free, r);
     }
     return r;
 }

@@ -26,14 +26,37 @@ using model::Function;
 using trajectory::ElementKind;
 using RowVector = Eigen::RowVectorXd;
 
-/// Velocities below this part of the largest are nothing.
-constexpr double at_zero = 1e-8;
+/// A relative velocity γ counts as zero if |γ| ≤ this · max(1, largest velocity). Absolute (1e-8 m/s) for contacts with
+/// springs that close at rest.
+constexpr double resting_speed = 1e-8;
+/// A contact of an impact at the start closes if γ_N < −this (m/s); slower ones rest already.
+constexpr double closing_speed = 1e-9;
+/// Lower bound of a divisor, so that 0/0 becomes 0 instead of NaN.
+constexpr double smallest_divisor = 1e-300;
+/// Friction that has come to rest is at the edge of slipping on if |reserve| ≤ this · μ λ_N.
+constexpr double edge_reserve_ratio = 1e-10;
+/// A force jumps across zero if at the event |s| > |ṡ| · (this part of the arc's duration): it would not have become
+/// zero continuously.
+constexpr double jump_time_ratio = 1e-3;
+/// The drift R_x f⁻ + R_t − f⁺ counts as zero if its largest entry is ≤ ratio · (|f⁻| + |f⁺|). If contacts and friction
+/// only let go then it is zero in theory, and the ratio is the accuracy of the forces. At a kink of an expression the
+/// two states differ by the bracket of its root. Otherwise only rounding is allowed.
+constexpr double smooth_ratio_letting_go = 1e-6, smooth_ratio_of_kinks = 1e-9, smooth_ratio = 1e-12;
+/// A condition whose derivative is nowhere larger than this is always met, and is left out.
+constexpr double negligible_condition = 1e-12;
 
+/// The time of the stored state before the change; it differs from change.t at kinks of expressions only.
 double time_before(const RecordedChange& change) { return change.t - change.earlier; }
 
-/// Derivatives of the quantities whose zeros are events, in the mode before.
+/// The arc that a change ends; nullptr if another change precedes it.
+const integrate::RecordedArc* arc_of(const integrate::RecordedPiece* piece) {
+    return piece == nullptr ? nullptr : std::get_if<integrate::RecordedArc>(piece);
+}
+
+/// The derivatives of the quantities s whose zeros are events, in the mode before the change.
 class Conditions {
 public:
+    /// Evaluates what the quantities in `found` need at the state before the change. f = (u, u̇) there.
     Conditions(Tangent& tangent, const RecordedChange& change, const std::vector<Watch>& found, const Vector& f)
         : x_(tangent), d_(tangent.dynamics), change_(change), f_(f) {
         using What = Watch::What;
@@ -57,6 +80,10 @@ public:
         if (any({What::jump})) x_.linearised.switch_derivatives(t, x, switches_);
     }
 
+    // ∂s and ṡ = s_t + s_x f⁻. The transversality is |ṡ| divided by the largest value that ṡ could have if its terms
+    // did not cancel: |s_t| + Σ|s_i f_i|. Two kinds of quantities need more terms. A gap with the acceleration s̈ that
+    // falls over the length L of the positions reaches the speed √(s̈ L). A slip velocity has s_x = (γ_q, W), and its
+    // rate is compared with the single contributions to the acceleration, which cancel in u̇ itself.
     EventCondition of(const Watch& w) const {
         EventCondition c;
         c.watch = w;
@@ -64,7 +91,6 @@ public:
         const int n = x_.n();
         c.rate = c.s(0) + c.s.segment(1, 2 * n).dot(f_.transpose());
         double largest = std::abs(c.s(0)) + c.s.segment(1, 2 * n).cwiseAbs().dot(f_.transpose().cwiseAbs());
-        // A gap that turns round on its way, s̈ over the size of the positions, would be as fast as that.
         if (w.what == Watch::What::gap || w.what == Watch::What::depth) {
             const int row = d_.elements()[ix(w.element)].rows.normal;
             const double second = model::row_dot(x_.model().layout().rows, d_.terms().W, row, d_.acceleration()) +
@@ -77,7 +103,8 @@ public:
         return c;
     }
 
-    /// Whether what came to zero did not, nor would for long: a force that jumps across it, by an expression that does.
+    /// True if the quantity of an event is not zero at the event, and would not be zero within `long_time` at its rate:
+    /// a force that jumps across zero because of an expression that jumps.
     bool jumps(const EventCondition& c, double long_time) const {
         double value = 0.0;
         if (c.watch.what == Watch::What::reserve) value = d_.reserve(c.watch.part);
@@ -87,6 +114,8 @@ public:
     }
 
 private:
+    /// ∂ of the normal force that loads the friction of an element: F_N of a slider, the spring force of a compliant
+    /// contact, otherwise |λ_N|.
     RowVector load(int element) const {
         const ElementLayout& e = d_.elements()[ix(element)];
         if (e.rows.kind == ElementKind::slider)
@@ -97,7 +126,12 @@ private:
         return sign * x_.linearised.reactions().row(e.rows.normal);
     }
 
-    /// The support function of the friction's set along the outward normal at its force, less that force: σ + d·λ_T.
+    // ∂ of the reserve of sticking friction. Coulomb: −λ_T ∈ λ_N C. Let σ be the support function of C and d the
+    // outward unit normal of λ_N C at the boundary point next to −λ_T. The distance to the boundary is
+    //     s = λ_N σ(d) − d·(−λ_T) = λ_N d·∇σ(d) + d·λ_T ≥ 0        (σ is homogeneous of degree 1, so σ = d·∇σ).
+    // At the event −λ_T = λ_N ∇σ(d), so ∂s/∂d = λ_N ∇σ + λ_T = 0: the turning of d does not matter, and
+    //     δs = d·(∇σ δλ_N + λ_N (∂∇σ/∂μ) δμ + δλ_T).
+    // Normals: d ∥ −λ_T for a disk, d_i ∥ −λ_Ti/μ_i² for an ellipse. For a patch it is the slip that follows.
     RowVector reserve(int number) const {
         const FrictionPart& part = d_.parts()[ix(number)];
         double d[3] = {}, length = 0.0;
@@ -106,7 +140,7 @@ private:
             d[i] = -force[i];
             if (part.shape == FrictionPart::Shape::ellipse) {
                 const double mu = i == 0 ? part.mu : part.mu_second;
-                d[i] /= std::max(mu * mu, 1e-300);
+                d[i] /= std::max(mu * mu, smallest_divisor);
             }
         }
         const FrictionMode& after = change_.mode_after.parts[ix(number)];
@@ -114,7 +148,7 @@ private:
             for (int i = 0; i < 3; ++i) d[i] = after.direction[ix(i)];
         for (int i = 0; i < part.size; ++i) length = std::hypot(length, d[i]);
         integrate::SlipDirection direction{};
-        for (int i = 0; i < part.size; ++i) direction[ix(i)] = d[i] /= std::max(length, 1e-300);
+        for (int i = 0; i < part.size; ++i) direction[ix(i)] = d[i] /= std::max(length, smallest_divisor);
         double gradient[3];
         d_.slip_gradient(part, direction, d, gradient);
         const Matrix change =
@@ -127,6 +161,7 @@ private:
         return s;
     }
 
+    /// ∂s of a quantity, in the columns of Tangent. Its sign is that of the watched quantity.
     RowVector change_of(const Watch& w) const {
         using What = Watch::What;
         if (w.what == What::hold) return RowVector::Zero(x_.columns());
@@ -164,21 +199,21 @@ private:
     Matrix position_, velocity_, coefficient_, switches_;
 };
 
-/// Impacts at the start come when their contacts close.
+/// The gaps that close in the impacts of a change, as events.
 std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d) {
     std::vector<Watch> list;
     d.evaluate_terms(time_before(change), change.before.data());
     for (const integrate::RecordedImpact& impact : change.impacts)
         for (std::size_t b = 0; b + 1 < impact.start.size(); ++b) {
             const ElementLayout& e = d.elements()[ix(impact.owner[b])];
-            if (e.rows.kind == ElementKind::contact && d.row_velocity(e.rows.normal) < -1e-9)
+            if (e.rows.kind == ElementKind::contact && d.row_velocity(e.rows.normal) < -closing_speed)
                 list.push_back({Watch::What::gap, impact.owner[b]});
         }
     return list;
 }
 
-/// The events of a change: those found, and others so near to them that they took place with them. A velocity that
-/// small beside others has come to zero by itself.
+/// The events of a change: those that the simulation found, and others that happened within rounding of them: gaps that
+/// close in its impacts, and velocities that came to rest in its mode change while they were zero to rounding.
 std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics& d) {
     std::vector<Watch> list = change.found;
     const auto add = [&](const Watch& w) {
@@ -195,27 +230,29 @@ std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics&
         const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
         const ElementLayout& e = d.elements()[i];
         if (e.rows.kind == ElementKind::clutch && !was.active && is.active &&
-            std::abs(d.row_velocity(e.rows.normal)) <= at_zero * speed)
+            std::abs(d.row_velocity(e.rows.normal)) <= resting_speed * speed)
             add({Watch::What::clutch, static_cast<int>(i)});
         if (!was.active) continue;
         for (const int k : e.part_numbers()) {
             const FrictionMode &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
             const bool turns = b.slips && d.parts()[ix(k)].size == 1 && a.direction[0] * b.direction[0] < 0.0;
-            if (a.slips && (!b.slips || turns) && d.slip_speed(k) <= at_zero * speed)
+            if (a.slips && (!b.slips || turns) && d.slip_speed(k) <= resting_speed * speed)
                 add({Watch::What::slip, static_cast<int>(i), k});
         }
     }
     return list;
 }
 
-/// A gap that comes to zero and opens again, without an impulse: to one side it would strike.
+/// True for a gap that becomes zero and opens again without an impulse: neighbouring motions on one side strike.
 bool touches(const EventCondition& c, const RecordedChange& change) {
     return c.watch.what == Watch::What::gap && change.impacts.empty() &&
            !change.mode_after.elements[ix(c.watch.element)].active;
 }
 
-/// Where slip in a plane comes to rest its direction, and with it the acceleration, is rounding in the end: both as the
-/// straight last part of the arc has them, as derivatives have come through it.
+/// Replaces f = (u, u̇) before the change if slip in a plane comes to rest. At rest the direction of slip γ/|γ|, and
+/// with it u̇, is rounding. So both are extrapolated linearly from the beginning of the last part of the arc, on which
+/// the derivatives have been carried in a straight line too (straight_from): f(t_end) = f(from) + (t_end − from)
+/// ḟ(from). Also sets the directions of slip of the dynamics to those at `from`.
 void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::RecordedArc& arc, Vector& f) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
@@ -254,30 +291,31 @@ bool slips_again_in_a_plane(const integrate::Dynamics& d, const RecordedChange& 
     return false;
 }
 
-/// A contact with a spring that closes at rest: to one side it would first open, for √ε, and its friction grows from
-/// nothing and stops what begins to slip there after a time that has no derivative.
-void take_hold(Tangent& x, const RecordedChange& change, std::vector<Condition>& conditions) {
+/// Adds conditions for compliant contacts that close at rest. A gap that opens by ε closes again after a time of order
+/// √ε. Friction of such a contact grows from zero, and stops a slip velocity after a time that has no derivative.
+void require_no_motion_of_touched_springs(Tangent& x, const RecordedChange& change,
+                                          std::vector<Condition>& conditions) {
     Matrix position, velocity;
     for (std::size_t i = 0; i < change.mode_after.elements.size(); ++i) {
         const ElementLayout& e = x.dynamics.elements()[i];
         if (e.rows.kind != ElementKind::contact || !change.mode_after.elements[i].active ||
             change.mode_before.elements[i].active)
             continue;
-        if (std::abs(x.dynamics.row_velocity(e.rows.normal)) > at_zero) continue;
+        if (std::abs(x.dynamics.row_velocity(e.rows.normal)) > resting_speed) continue;
         x.linearised.gather(Function::position, change.t, change.after.data(), {}, {}, position);
         x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
-        conditions.push_back({position.row(e.rows.normal), "the spring is touched at rest, and it would be left"});
+        conditions.push_back(
+            {position.row(e.rows.normal), "the spring is touched at rest, and a variation would leave it"});
         for (const int k : e.part_numbers()) {
             const FrictionPart& part = x.dynamics.parts()[ix(k)];
-            if (x.dynamics.slip_speed(k) > at_zero) continue;
+            if (x.dynamics.slip_speed(k) > resting_speed) continue;
             for (int row = part.row; row < part.row + part.size; ++row)
-                conditions.push_back(
-                    {velocity.row(row), "friction takes hold of it with a force that grows from nothing"});
+                conditions.push_back({velocity.row(row), "friction stops it with a force that grows from zero"});
         }
     }
 }
 
-/// Slip that comes to rest where friction can hardly hold it: to one side it goes on.
+/// True if slip comes to rest where friction can just hold it: neighbouring motions on one side slip on.
 bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& change) {
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
         if (!d.mode().elements[i].active) continue;
@@ -286,15 +324,15 @@ bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& chan
             if (d.mode().parts[ix(k)].slips || !change.mode_before.parts[ix(k)].slips ||
                 !change.mode_before.elements[i].active)
                 continue;
-            const double most = std::max(part.mu, part.mu_second) * d.load(static_cast<int>(i));
-            if (most > 0.0 && std::abs(d.reserve(k)) <= 1e-10 * most) return true;
+            const double capacity = std::max(part.mu, part.mu_second) * d.load(static_cast<int>(i));
+            if (capacity > 0.0 && std::abs(d.reserve(k)) <= edge_reserve_ratio * capacity) return true;
         }
     }
     return false;
 }
 
-/// Contacts that lift off and friction that breaks loose, where their forces come to the edge of what they may be: all
-/// forces are continuous.
+/// True if contacts only lift off and friction only breaks loose, each where its force reaches its bound. Then all
+/// forces are continuous, so f⁺ = f⁻ and R = I: the drift is zero.
 bool only_lets_go(const RecordedChange& change) {
     if (!change.impacts.empty() || !change.rest.empty() || change.found.empty()) return false;
     for (const Watch& w : change.found)
@@ -306,84 +344,63 @@ bool only_lets_go(const RecordedChange& change) {
     return true;
 }
 
-}  // namespace
-
-Vector passed(const Saltation& s, const RowVector& direction, double dt) {
-    Vector after = s.map * direction.transpose();
-    for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
-        const EventCondition& c = s.events[static_cast<std::size_t>(k)];
-        after -= s.drifts.col(k) * (c.s.dot(direction) / c.rate);
+/// Linearises the event conditions of a change. Returns why there is no derivative, or "".
+std::string linearise_conditions(Tangent& x, const RecordedChange& change, const std::vector<Watch>& found,
+                                 const integrate::RecordedArc* arc, const Vector& f, Saltation& out) {
+    const Conditions conditions(x, change, found, f);
+    for (const Watch& w : found) {
+        out.untimed = out.untimed || w.what == Watch::What::hold;
+        out.events.push_back(conditions.of(w));
+        const EventCondition& c = out.events.back();
+        if (arc != nullptr && !x.dynamics.redundant() &&
+            conditions.jumps(c, jump_time_ratio * (arc->t_end - arc->t_begin)) &&
+            !(c.transversality < transversality_margin))
+            return "the force that decides the event jumps, and so does the event time";
     }
-    if (!s.smooth && s.drifts.cols() == 0) after += dt * s.drift;
-    return after;
+    return {};
 }
 
-Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece) {
-    Saltation out;
-    const bool start = piece == nullptr;
-    const int n = x.n();
-    const auto fail = [&](std::string why) {
-        out.exists = false;
-        out.why_not = std::move(why);
-        return out;
-    };
-    Vector before, after;
-    x.set_mode(change.mode_before, time_before(change), change.before.data());
-    if (!x.velocity_field(time_before(change), change.before.data(), before))
-        return fail("the equations of motion are singular");
-    out.inherited = change.found.empty() || change.unavoidable;
-    const std::vector<Watch> found = start           ? closing(change, x.dynamics)
-                                     : out.inherited ? change.found
-                                                     : all_events(change, x.dynamics);
-    if (const auto* arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece))
-        come_to_rest(x, found, *arc, before);
-    if (start) out.inherited = found.empty();
-    if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(x.dynamics, change))
-        return fail("slip in a plane begins again where it has come to rest, and turns at once");
-    int jumping = 0;  // events that change a force by themselves
-    if (!out.inherited) {
-        const Conditions conditions(x, change, found, before);
-        for (const Watch& w : found) {
-            out.untimed = out.untimed || w.what == Watch::What::hold;
-            out.events.push_back(conditions.of(w));
-            const bool friction = w.what == Watch::What::slip && x.dynamics.load(w.element) > 0.0;
-            if (friction || w.what == Watch::What::clutch) ++jumping;
-            const auto* const arc = start ? nullptr : std::get_if<integrate::RecordedArc>(piece);
-            if (arc != nullptr && !x.dynamics.redundant() &&
-                conditions.jumps(out.events.back(), 1e-3 * (arc->t_end - arc->t_begin)) &&
-                !(out.events.back().transversality < transversality_margin))
-                return fail("the force that decides it jumps, and so does its time");
-        }
+/// The number of events that change a force by themselves: loaded friction that comes to rest, and clutches that lock.
+int count_force_jumps(const integrate::Dynamics& d, const std::vector<Watch>& found) {
+    int count = 0;
+    for (const Watch& w : found) {
+        const bool friction = w.what == Watch::What::slip && d.load(w.element) > 0.0;
+        if (friction || w.what == Watch::What::clutch) ++count;
     }
+    return count;
+}
 
+void require_no_touch(const Tangent& x, const RecordedChange& change, Saltation& out) {
     for (const EventCondition& c : out.events)
         if (touches(c, change))
             out.conditions.push_back(
                 {c.s, "grazing: '" +
                           x.model().contacts[ix(x.dynamics.elements()[ix(c.watch.element)].rows.index)].name +
                           "' is touched without an impulse, with transversality " + number_text(c.transversality)});
+}
 
-    Reset r = reset(x, change);
-    if (!r.exists) return fail(std::move(r.why_not));
-    out.map = std::move(r.map);
-    std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
-    if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
-    if (x.dynamics.compliant()) take_hold(x, change, out.conditions);
-    if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
-    out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
-    const double size = before.cwiseAbs().maxCoeff() + after.cwiseAbs().maxCoeff();
-    // By the nature of the change, up to the accuracy of the forces; otherwise to rounding, unless several jumps add up
-    // to nothing.
-    const double jump = out.drift.cwiseAbs().maxCoeff();
+/// Whether the drift is zero. With two or more jumps of forces that cancel, a variation separates them and the drift is
+/// not zero between them; so the change is not smooth.
+bool is_smooth(const RecordedChange& change, const Saltation& s, const Vector& f_minus, const Vector& f_plus,
+               int force_jumps) {
+    const double size = f_minus.cwiseAbs().maxCoeff() + f_plus.cwiseAbs().maxCoeff();
     const bool lets_go = only_lets_go(change), of_expression = change.earlier > 0.0;
-    out.smooth = jump <= (lets_go ? 1e-6 : of_expression ? 1e-9 : 1e-12) * size && (lets_go || jumping < 2);
-    if (of_expression && !out.smooth)
-        for (const EventCondition& c : out.events)
-            if (!(c.rate * (c.s(0) + c.s.segment(1, 2 * n).dot(after)) > 0.0))
-                return fail("an expression jumps here, and its jump sends the motion back");
-    if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
+    const double ratio = lets_go ? smooth_ratio_letting_go : of_expression ? smooth_ratio_of_kinks : smooth_ratio;
+    return s.drift.cwiseAbs().maxCoeff() <= ratio * size && (lets_go || force_jumps < 2);
+}
+
+/// True if some compared value that becomes zero would return through zero after the change: ṡ⁻ ṡ⁺ ≤ 0.
+bool is_sent_back(const Tangent& x, const Saltation& s, const Vector& f_plus) {
+    return std::any_of(s.events.begin(), s.events.end(), [&](const EventCondition& c) {
+        return !(c.rate * (c.s(0) + c.s.segment(1, 2 * x.n()).dot(f_plus)) > 0.0);
+    });
+}
+
+/// A closed contact without force opens if its force varies to a negative value. The variation of λ after the change is
+/// δλ = λ_x δx⁺ + λ_p δp with δx⁺ = (map − drift s/ṡ) δ, and must vanish.
+void require_no_force_of_idle_contacts(Tangent& x, const RecordedChange& change, Saltation& out) {
+    const int n = x.n();
     for (const int k : idle_contacts(x, change.t, change.after.data())) {
-        // δλ after the change, with its time moving along
         const RowVector lambda = x.linearised.reactions().row(x.dynamics.elements()[ix(k)].rows.normal);
         Matrix after_all = out.map;
         if (!out.events.empty() && !out.smooth && out.events[0].rate != 0.0)
@@ -393,8 +410,85 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
         RowVector terms = lambda.segment(1, 2 * n).cwiseAbs() * after_all.cwiseAbs();
         terms.tail(x.parameters()) += lambda.tail(x.parameters()).cwiseAbs();
         change_of = without_rounding(change_of, terms);
-        if (change_of.cwiseAbs().maxCoeff() > 1e-12) out.conditions.push_back({change_of, idle_text(x, k)});
+        if (change_of.cwiseAbs().maxCoeff() > negligible_condition)
+            out.conditions.push_back({change_of, idle_text(x, k)});
     }
+}
+
+}  // namespace
+
+Vector passed(const Saltation& s, const RowVector& direction, double dt) {
+    Vector after = s.map * direction.transpose();
+    for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
+        const EventCondition& c = s.events[static_cast<std::size_t>(k)];
+        after -= s.drifts.col(k) * (c.s.dot(direction) / c.rate);  // drift_k δt_k with δt_k = −s_k·δ/ṡ_k
+    }
+    if (!s.smooth && s.drifts.cols() == 0) after += dt * s.drift;
+    return after;
+}
+
+// Derivation.
+//
+// Event time. The nominal motion x(t) has s(t, x, p) = 0 at t. A varied motion x + δx⁻ of the mode before the event,
+// with the parameters p + δp, has its event at t + δt, where its state is x + δx⁻ + f⁻ δt. To first order
+//     0 = s(t + δt, x + δx⁻ + f⁻ δt, p + δp) = s_x δx⁻ + s_p δp + (s_t + s_x f⁻) δt,
+// so δt = −(s_x δx⁻ + s_p δp)/ṡ with ṡ = s_t + s_x f⁻. The minus sign: if δx⁻ raises a gap that closes (ṡ < 0) then the
+// event is later. ([Alscher] (49) and (63) bound this δt; Theorems 3.2 and 3.4.)
+//
+// State. Compare both motions at the same time t + δt > t. The varied motion has just passed its reset,
+//     R(t + δt, x + δx⁻ + f⁻ δt, p + δp) = x⁺ + R_x (δx⁻ + f⁻ δt) + R_t δt + R_p δp.
+// The nominal motion has followed the field after the event since t, and is at x⁺ + f⁺ δt. The difference is
+//     δx⁺ = R_x δx⁻ + R_p δp + (R_x f⁻ + R_t − f⁺) δt.
+// For δt < 0 the roles are exchanged and the formula is the same. With δt inserted this is the saltation matrix
+//     Ξ = R_x + (f⁺ − R_x f⁻ − R_t) s_x/ṡ      (Aizerman and Gantmakher).
+// At a lift-off R = I and f⁺ = f⁻, so Ξ = I. For a ball on a fixed floor (R = (q, −e u), f = (u, −g), s = q) it is
+// Ξ = [−e, 0; −(1 + e) g/u⁻, −e].
+Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece) {
+    Saltation out;
+    const bool start = piece == nullptr;
+    const int n = x.n();
+    const auto fail = [&](std::string why) {
+        out.exists = false;
+        out.why_not = std::move(why);
+        return out;
+    };
+    // The field and the event conditions before the change.
+    Vector before, after;
+    x.set_mode(change.mode_before, time_before(change), change.before.data());
+    if (!x.velocity_field(time_before(change), change.before.data(), before))
+        return fail("the equations of motion are singular");
+    out.inherited = change.found.empty() || change.unavoidable;
+    const std::vector<Watch> found = start           ? closing(change, x.dynamics)
+                                     : out.inherited ? change.found
+                                                     : all_events(change, x.dynamics);
+    const integrate::RecordedArc* const arc = arc_of(piece);
+    if (arc != nullptr) come_to_rest(x, found, *arc, before);
+    if (start) out.inherited = found.empty();
+    if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(x.dynamics, change))
+        return fail("slip in a plane comes to rest and begins again at once in another direction");
+    int force_jumps = 0;
+    if (!out.inherited) {
+        if (std::string why = linearise_conditions(x, change, found, arc, before, out); !why.empty())
+            return fail(std::move(why));
+        force_jumps = count_force_jumps(x.dynamics, found);
+    }
+    require_no_touch(x, change, out);
+
+    // The reset, and the field after the change.
+    Reset r = reset(x, change);
+    if (!r.exists) return fail(std::move(r.why_not));
+    out.map = std::move(r.map);
+    std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
+    if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
+    if (x.dynamics.compliant()) require_no_motion_of_touched_springs(x, change, out.conditions);
+    if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
+
+    out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
+    out.smooth = is_smooth(change, out, before, after, force_jumps);
+    if (change.earlier > 0.0 && !out.smooth && is_sent_back(x, out, after))
+        return fail("an expression jumps here, and the jump drives the motion back");
+    if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
+    require_no_force_of_idle_contacts(x, change, out);
     if (out.events.size() > 1 && !out.smooth && !out.untimed) out.drifts = separate_drifts(x, change, out, before);
     return out;
 }

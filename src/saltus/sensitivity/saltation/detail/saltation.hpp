@@ -9,41 +9,43 @@
 
 namespace saltus::sensitivity {
 
-/// Below this the quantity whose zero is the event touches zero rather than passes through it: grazing. A gap with that
-/// little would have turned back 1e-14 of its size further on.
+/// An event with a smaller transversality is grazing: its quantity s touches zero instead of passing through it, and δt
+/// does not exist. (A gap with this transversality would have turned back at a depth of 1e-14 of the positions.)
 inline constexpr double transversality_margin = 1e-7;
 
-/// The condition s = 0 that fixes the time of a change.
+/// The linearisation of the condition s(t, x, p) = 0 that fixes the time of an event.
 struct EventCondition {
-    integrate::Watch watch;
-    Eigen::RowVectorXd s;         ///< ∂s, one a column
-    double rate = 0.0;            ///< ṡ = s_t + s_x f⁻
-    double transversality = 0.0;  ///< |ṡ| of the largest that it could be, in [0, 1]
+    integrate::Watch watch;       ///< which quantity s is
+    Eigen::RowVectorXd s;         ///< (s_t, s_q, s_u, s_p), in the columns of Tangent
+    double rate = 0.0;            ///< ṡ = s_t + s_x f⁻ along the motion before the event
+    double transversality = 0.0;  ///< |ṡ| relative to the largest value that its terms could give, in [0, 1]
 };
 
-/// A change of mode to first order. With δ = (0, δx⁻, δp) and the time's own δt = −s·δ/ṡ
-///     δx⁺ = map·δ + drift δt,   drift = R_x f⁻ + R_t − f⁺,
-/// both δx at the same time: the saltation matrix is map_x − drift s_x/ṡ. [Alscher] has the case of one contact.
+/// The linearisation of a mode change. For a direction δ = (0, δx⁻, δp) and the shift δt = −s·δ/ṡ of the event time,
+///     δx⁺ = map·δ + drift·δt,     drift = R_x f⁻ + R_t − f⁺.
+/// δx⁻ and δx⁺ are taken at the same fixed time. So the saltation matrix is Ξ = map_x − drift s_x/ṡ. The derivation is
+/// in saltation.cpp; [Alscher] has the case of one contact.
 struct Saltation {
     bool exists = true;
-    std::string why_not;
-    std::vector<EventCondition> events;  ///< that came to zero together
-    bool inherited = false;              ///< no time of its own: δt is that of the change before (0 at the start)
-    bool untimed = false;                ///< its time has no derivative: reactions are not unique
-    Matrix map;                          ///< 2n × columns
-    Vector drift;
-    bool smooth = false;  ///< the drift is nothing: δt does not matter to the state
-    /// Where several events fall together and their order does not matter, a drift for each, one a column: then
-    /// δx⁺ = map·δ + Σ drift_k δt_k. Otherwise empty, and δt has to be the same for all.
+    std::string why_not;                 ///< if the derivative does not exist
+    std::vector<EventCondition> events;  ///< conditions that became zero together
+    bool inherited = false;  ///< no condition of its own: δt is that of the previous change (0 at the start)
+    bool untimed = false;    ///< δt does not exist because the reactions are not unique
+    Matrix map;              ///< (R_t, R_q, R_u, R_p), 2n × columns of Tangent
+    Vector drift;            ///< 2n
+    bool smooth = false;     ///< the drift is zero, so δt has no effect on the state
+    /// If several events happen together and their order does not matter: the drift of each event, one per column, and
+    /// δx⁺ = map·δ + Σ drift_k δt_k. Otherwise empty, and all events must have the same δt.
     Matrix drifts;
     std::vector<Condition> conditions;
 };
 
-/// δx⁺ along a direction (columns of Tangent), where the time of the change moves by δt.
+/// δx⁺ for a direction (columns of Tangent) if the time of the change moves by dt. If the saltation has separate drifts
+/// then each event uses its own δt instead.
 Vector passed(const Saltation& s, const Eigen::RowVectorXd& direction, double dt);
 
-/// `before`: the piece of the motion that the change ends, none at the start. An impact at the start has the time at
-/// which its contacts close.
+/// Linearises a mode change. `before` is the piece of the motion that precedes the change; nullptr at the start. An
+/// impact at the start has the time at which its contacts close.
 Saltation saltation(Tangent& tangent, const integrate::RecordedChange& change, const integrate::RecordedPiece* before);
 
 }  // namespace saltus::sensitivity

@@ -18,13 +18,17 @@ using integrate::FrictionMode;
 using integrate::RecordedChange;
 using integrate::RecordedImpact;
 
-constexpr double nothing = 1e-10;
-constexpr std::size_t most = 8;
+/// Two derivatives are equal if every entry differs by at most this · (1 + their size). An impulse, or a coupling of
+/// two elements, is zero if it is at most this part of the largest impulse, or of the element's own response.
+constexpr double equality_tolerance = 1e-10;
+/// With more events than this at once their order is assumed to matter; every pair of events is tested.
+constexpr std::size_t max_simultaneous_events = 8;
 
-bool holds(const std::vector<int>& list, int element) {
+bool contains(const std::vector<int>& list, int element) {
     return std::find(list.begin(), list.end(), element) != list.end();
 }
 
+/// Whether the mode of element i changes.
 bool differs(const Tangent& x, const RecordedChange& change, std::size_t i) {
     const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
     if (was.active != is.active || was.pulls != is.pulls || was.reaction_sign != is.reaction_sign) return true;
@@ -37,27 +41,29 @@ bool differs(const Tangent& x, const RecordedChange& change, std::size_t i) {
     return false;
 }
 
-/// One event an element, and nothing that happens belongs to another.
-bool apart(const Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
-    if (elements.size() > most || change.impacts.size() > 1 || !change.rest.empty()) return false;
+/// Whether every effect of the change can be assigned to one of these elements: one event per element, no other element
+/// changes its mode or gets an impulse, and one impact of Newton's or Poisson's law at most.
+bool separable(const Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
+    if (elements.size() > max_simultaneous_events || change.impacts.size() > 1 || !change.rest.empty()) return false;
     for (std::size_t k = 0; k < elements.size(); ++k)
         if (elements[k] < 0 || std::count(elements.begin(), elements.end(), elements[k]) > 1) return false;
     for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i)
-        if (!holds(elements, static_cast<int>(i)) && differs(x, change, i)) return false;
+        if (!contains(elements, static_cast<int>(i)) && differs(x, change, i)) return false;
     for (const RecordedImpact& impact : change.impacts) {
         if (impact.jam || impact.repaired || impact.law == impact::ImpactLaw::energy) return false;
         double largest = 0.0;
         for (const double v : impact.Lambda) largest = std::max(largest, std::abs(v));
         for (std::size_t b = 0; b + 1 < impact.start.size(); ++b) {
             if (impact.laws[b].kind == solvers::LawKind::scaled_slider) return false;
-            if (holds(elements, impact.owner[b])) continue;
+            if (contains(elements, impact.owner[b])) continue;
             for (int k = impact.start[b]; k < impact.start[b + 1]; ++k)
-                if (std::abs(impact.Lambda[ix(k)]) > nothing * largest) return false;
+                if (std::abs(impact.Lambda[ix(k)]) > equality_tolerance * largest) return false;
         }
     }
     return true;
 }
 
+/// The rows of the model that belong to an element.
 std::vector<int> rows_of(const integrate::Dynamics& d, int element) {
     const integrate::ElementLayout& e = d.elements()[ix(element)];
     std::vector<int> rows;
@@ -67,8 +73,8 @@ std::vector<int> rows_of(const integrate::Dynamics& d, int element) {
     return rows;
 }
 
-/// Whether what one does is felt by another at once, W_b M⁻¹ W_aᵀ ≠ 0, or through what holds in the mode before: then
-/// their order matters.
+/// Whether an impulse in one element changes the velocity of another at once: w_bᵀM⁻¹w_a ≠ 0, either freely, or with
+/// the equations A of the mode before the change kept fulfilled, w_bᵀ(I − C K⁻¹A)M⁻¹w_a ≠ 0. Then their order matters.
 bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
     integrate::Dynamics& d = x.dynamics;
     x.set_mode(change.mode_before, change.t, change.before.data());
@@ -94,19 +100,19 @@ bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& e
             for (std::size_t b = a + 1; b < elements.size(); ++b)
                 for (const int to : rows_of(d, elements[b]))
                     for (const std::vector<double>* felt : {&column, &held})
-                        if (std::abs(model::row_dot(W, d.terms().W, to, *felt)) > nothing * own) return true;
+                        if (std::abs(model::row_dot(W, d.terms().W, to, *felt)) > equality_tolerance * own) return true;
         }
     return false;
 }
 
-/// An impact in some of its contacts alone, its velocities not known yet.
-RecordedImpact only(const RecordedImpact& whole, const std::vector<int>& elements) {
+/// The part of an impact that acts in some of its elements; u_plus is not set.
+RecordedImpact impact_in(const RecordedImpact& whole, const std::vector<int>& elements) {
     RecordedImpact part;
     part.law = whole.law;
     part.u_minus = whole.u_minus;
     part.start.push_back(0);
     for (std::size_t b = 0; b + 1 < whole.start.size(); ++b) {
-        if (!holds(elements, whole.owner[b])) continue;
+        if (!contains(elements, whole.owner[b])) continue;
         for (int k = whole.start[b]; k < whole.start[b + 1]; ++k) {
             part.rows.push_back(whole.rows[ix(k)]);
             part.e.push_back(whole.e[ix(k)]);
@@ -121,7 +127,9 @@ RecordedImpact only(const RecordedImpact& whole, const std::vector<int>& element
     return part;
 }
 
-RecordedChange only(Tangent& x, const RecordedChange& whole, const std::vector<int>& elements) {
+/// The part of a change that happens in some of its elements: their modes change and their impulses act, u⁺ = u⁻ +
+/// M⁻¹WΛ.
+RecordedChange change_in(Tangent& x, const RecordedChange& whole, const std::vector<int>& elements) {
     RecordedChange part;
     part.t = whole.t;
     part.before = part.after = whole.before;
@@ -132,7 +140,7 @@ RecordedChange only(Tangent& x, const RecordedChange& whole, const std::vector<i
             part.mode_after.parts[ix(k)] = whole.mode_after.parts[ix(k)];
     }
     for (const RecordedImpact& impact : whole.impacts) {
-        RecordedImpact own = only(impact, elements);
+        RecordedImpact own = impact_in(impact, elements);
         if (own.rows.empty()) continue;
         integrate::Dynamics& d = x.dynamics;
         d.evaluate_terms(part.t, part.before.data());
@@ -153,19 +161,22 @@ RecordedChange only(Tangent& x, const RecordedChange& whole, const std::vector<i
     return part;
 }
 
-/// A change to first order, with the time and the parameters: square in the columns of Tangent, and (1, f, 0) after it.
+/// The linearisation of one event alone, extended by time and parameters: a square matrix in the columns of Tangent,
+/// and the field (1, f, 0) after the event.
 struct Event {
     Matrix map;
     Vector field;
 };
 
-Matrix squared(const Tangent& x, const Matrix& map) {
+/// R extended by the identity for t and p.
+Matrix extended(const Tangent& x, const Matrix& map) {
     Matrix all = Matrix::Identity(x.columns(), x.columns());
     all.middleRows(1, 2 * x.n()) = map;
     return all;
 }
 
-Vector with_time(const Tangent& x, const Vector& f) {
+/// (1, f, 0).
+Vector extended_field(const Tangent& x, const Vector& f) {
     Vector all = Vector::Zero(x.columns());
     all(0) = 1.0;
     all.segment(1, 2 * x.n()) = f;
@@ -173,31 +184,49 @@ Vector with_time(const Tangent& x, const Vector& f) {
 }
 
 std::optional<Event> event(Tangent& x, const RecordedChange& whole, const std::vector<int>& elements) {
-    const RecordedChange part = only(x, whole, elements);
-    const Reset r = reset(x, part, !whole.impacts.empty());
+    const RecordedChange part = change_in(x, whole, elements);
+    const Reset r = reset(x, part, whole.impacts.empty() ? Arrest::if_needed : Arrest::always);
     Vector f;
     if (!r.exists || !x.velocity_field(part.t, part.after.data(), f)) return {};
-    return Event{squared(x, r.map), with_time(x, f)};
+    return Event{extended(x, r.map), extended_field(x, f)};
 }
 
 bool same(const Matrix& a, const Matrix& b, double size) {
-    return (a - b).cwiseAbs().maxCoeff() <= nothing * (1.0 + size);
+    return (a - b).cwiseAbs().maxCoeff() <= equality_tolerance * (1.0 + size);
+}
+
+/// Whether event a leaves the condition of event b unchanged: s_b R_a = s_b and s_b f_a = s_b f⁻.
+bool leaves_condition(const Event& a, const EventCondition& b, double size) {
+    const double largest = b.s.cwiseAbs().maxCoeff();
+    return same(b.s * a.map, b.s, largest) &&
+           !(std::abs(b.s.dot(a.field.transpose()) - b.rate) > equality_tolerance * largest * size);
 }
 
 }  // namespace
 
+// Derivation for two events a and b at the same time; more events are treated in pairs.
+//
+// Let a variation move the events to t + δt_a ≤ t + δt_b. With the notation of saltation.cpp and R_t included in the
+// extended maps, the first event gives R_a δx + (R_a f⁻ − f_a) δt_a. Then the motion follows f_a, while the nominal one
+// follows f⁺. After the second event
+//     δx⁺ = R_b [R_a δx + (R_a f⁻ − f_a) δt_a] + (R_b f_a − f_ab) δt_b.
+// (Drift of b: its reset acts on the field f_a.) In the other order a and b are exchanged. Both orders agree for all
+// δx, δt_a and δt_b if R_a R_b = R_b R_a and the coefficients of δt_b agree:
+//     R_b f_a − f_ab = R_a (R_b f⁻ − f_b)   ⇔   R f⁻ − R_b f_a − R_a f_b + f_ab = 0,     R = R_a R_b.
+// The coefficient of δt_k is then drift_k = Π_{j≠k} R_j (R_k f⁻ − f_k) in every order, and Σ drift_k = R f⁻ − f⁺ is the
+// drift of the whole change. Each δt_k is that of its own condition, which the other event must not change.
+// Forces are not admitted as conditions, because they are other functions of the state in another mode.
 Matrix separate_drifts(Tangent& x, const RecordedChange& change, const Saltation& whole, const Vector& f) {
     std::vector<int> elements;
     for (const EventCondition& c : whole.events) {
-        // Forces are other functions of the state once the mode is another.
         using What = integrate::Watch::What;
         if (c.watch.what != What::gap && c.watch.what != What::slip && c.watch.what != What::clutch) return {};
         if (c.rate == 0.0) return {};
         elements.push_back(c.watch.element);
     }
-    if (!apart(x, change, elements) || coupled(x, change, elements)) return {};
-    const Vector before = with_time(x, f);
-    const Matrix map = squared(x, whole.map);
+    if (!separable(x, change, elements) || coupled(x, change, elements)) return {};
+    const Vector before = extended_field(x, f);
+    const Matrix map = extended(x, whole.map);
     const double size = before.cwiseAbs().maxCoeff() * map.cwiseAbs().rowwise().sum().maxCoeff();
     std::vector<Event> events;
     for (const int k : elements) {
@@ -207,18 +236,13 @@ Matrix separate_drifts(Tangent& x, const RecordedChange& change, const Saltation
     }
     const std::size_t count = events.size();
     for (std::size_t a = 0; a < count; ++a)
-        for (std::size_t b = 0; b < count; ++b) {
-            const EventCondition& c = whole.events[b];
-            const double rate = c.s.dot(events[a].field.transpose());
-            if (a != b && (!same(c.s * events[a].map, c.s, c.s.cwiseAbs().maxCoeff()) ||
-                           std::abs(rate - c.rate) > nothing * c.s.cwiseAbs().maxCoeff() * size))
-                return {};
-        }
+        for (std::size_t b = 0; b < count; ++b)
+            if (a != b && !leaves_condition(events[a], whole.events[b], size)) return {};
     for (std::size_t a = 0; a < count; ++a)
         for (std::size_t b = a + 1; b < count; ++b) {
             const Matrix both = events[a].map * events[b].map;
             if (!same(both, events[b].map * events[a].map, both.cwiseAbs().maxCoeff())) return {};
-            if (count == 2) continue;  // f_ab is that after the change
+            if (count == 2) continue;  // f_ab = f⁺: tested below by the sum of the drifts
             const auto e = event(x, change, {elements[a], elements[b]});
             if (!e || !same(both * before + e->field, events[b].map * events[a].field + events[a].map * events[b].field,
                             size))

@@ -7,6 +7,13 @@
 
 namespace saltus::sensitivity {
 
+namespace {
+
+/// log x must vary by at least this over the runs; otherwise x has no exponent.
+constexpr double smallest_log_range = 1e-12;
+
+}  // namespace
+
 PowerLaw fit_power_law(const std::vector<std::vector<double>>& x, const std::vector<double>& y) {
     PowerLaw law;
     std::vector<std::size_t> used;
@@ -28,9 +35,8 @@ PowerLaw fit_power_law(const std::vector<std::vector<double>>& x, const std::vec
         for (Eigen::Index c = 0; c < columns; ++c) A(r, c + 1) = std::log(x[static_cast<std::size_t>(c)][run]);
         b(r) = std::log(y[run]);
     }
-    // A parameter that never changes among the runs left has no exponent.
     for (Eigen::Index c = 1; c <= columns; ++c)
-        if (A.col(c).maxCoeff() - A.col(c).minCoeff() < 1e-12) return law;
+        if (A.col(c).maxCoeff() - A.col(c).minCoeff() < smallest_log_range) return law;
     const Vector solution = least_squares(A, b);
     for (Eigen::Index c = 0; c < columns; ++c) law.exponents[static_cast<std::size_t>(c)] = solution(c + 1);
     law.rms = (A * solution - b).norm() / std::sqrt(static_cast<double>(rows));
@@ -39,8 +45,9 @@ PowerLaw fit_power_law(const std::vector<std::vector<double>>& x, const std::vec
 
 namespace {
 
-/// Exponents between each run and its next neighbour in one parameter.
-std::vector<LocalExponent> local_exponents(const Study& study, const std::vector<double>& change) {
+/// The exponents between each run and its next neighbour in each parameter. The last parameter varies fastest, so the
+/// neighbour is `stride` runs ahead.
+std::vector<LocalExponent> local_exponents(const EventStudy& study, const std::vector<double>& change) {
     std::vector<LocalExponent> list;
     std::size_t stride = study.runs.size();
     for (std::size_t p = 0; p < study.vary.size(); ++p) {
@@ -57,14 +64,15 @@ std::vector<LocalExponent> local_exponents(const Study& study, const std::vector
     return list;
 }
 
-EventStudy::Answer::Fits obstacle_fits(const Study& study, std::size_t event, const std::vector<double>& change,
-                                       std::vector<std::array<double, 3>> StudyRun::*values,
-                                       const std::array<const char*, 3>& names) {
-    EventStudy::Answer::Fits fits;
+/// Fits |change| against the obstacle's θ, θ̇ and θ̈, one at a time.
+EventResponse::Answer::Fits obstacle_fits(const EventStudy& study, std::size_t event, const std::vector<double>& change,
+                                          std::vector<std::array<double, 3>> EventStudyRun::*values,
+                                          const std::array<const char*, 3>& names) {
+    EventResponse::Answer::Fits fits;
     bool moves = false;
     for (std::size_t k = 0; k < 3; ++k) {
         std::vector<double> theta;
-        for (const StudyRun& run : study.runs) {
+        for (const EventStudyRun& run : study.runs) {
             theta.push_back((run.*values).empty() ? 0.0 : std::abs((run.*values)[event][k]));
             moves = moves || theta.back() > 0.0;
         }
@@ -74,18 +82,18 @@ EventStudy::Answer::Fits obstacle_fits(const Study& study, std::size_t event, co
             fits.felt = static_cast<int>(k);
         fits.laws.push_back(std::move(law));
     }
-    return moves ? fits : EventStudy::Answer::Fits{};
+    return moves ? fits : EventResponse::Answer::Fits{};
 }
 
 }  // namespace
 
-EventStudy::Answer answer_of(const Study& study, std::size_t event, Quantity quantity, double resolution) {
-    EventStudy::Answer answer;
+EventResponse::Answer answer_of(const EventStudy& study, std::size_t event, Quantity quantity, double resolution) {
+    EventResponse::Answer answer;
     answer.quantity = quantity;
     const double scale = quantity == Quantity::time ? std::max(1.0, std::abs(study.nominal[event].t))
                                                     : std::max(1.0, std::abs(study.nominal[event].impulse));
     std::vector<double> change;
-    for (const StudyRun& run : study.runs) {
+    for (const EventStudyRun& run : study.runs) {
         const double c = std::abs(quantity == Quantity::time ? run.time_change[event] : run.impulse_change[event]);
         change.push_back(c > resolution * scale ? c : 0.0);
     }
@@ -95,14 +103,14 @@ EventStudy::Answer answer_of(const Study& study, std::size_t event, Quantity qua
         if (study.vary[p].values.size() < 2) continue;
         names.push_back(study.vary[p].name);
         x.emplace_back();
-        for (const StudyRun& run : study.runs) x.back().push_back(run.values[p]);
+        for (const EventStudyRun& run : study.runs) x.back().push_back(run.values[p]);
     }
     answer.law = fit_power_law(x, change);
     answer.law.of = names;
     answer.local = local_exponents(study, change);
-    answer.at_event = obstacle_fits(study, event, change, &StudyRun::theta, {"|theta|", "|theta'|", "|theta''|"});
-    answer.largest =
-        obstacle_fits(study, event, change, &StudyRun::theta_largest, {"max|theta|", "max|theta'|", "max|theta''|"});
+    answer.at_event = obstacle_fits(study, event, change, &EventStudyRun::theta, {"|theta|", "|theta'|", "|theta''|"});
+    answer.largest = obstacle_fits(study, event, change, &EventStudyRun::theta_largest,
+                                   {"max|theta|", "max|theta'|", "max|theta''|"});
     return answer;
 }
 

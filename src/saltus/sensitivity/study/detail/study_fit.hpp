@@ -5,7 +5,8 @@
 
 namespace saltus::sensitivity {
 
-/// The power laws of one event's time or impulse over the runs of a study.
-EventStudy::Answer answer_of(const Study& study, std::size_t event, Quantity quantity, double resolution);
+/// Fits the power laws of one nominal event's time or impulse over the runs of a study. Changes below
+/// resolution · max(1, |nominal value|) are left out.
+EventResponse::Answer answer_of(const EventStudy& study, std::size_t event, Quantity quantity, double resolution);
 
 }  // namespace saltus::sensitivity

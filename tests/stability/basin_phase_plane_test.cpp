@@ -127,7 +127,7 @@ TEST(PhasePlane, HasBothSetsTheLevelSetAndTheBundle) {
     level.rho = c_star;
     level.q = {0.0, -1.0, 0.0};
     // Along the circle U = m g l (1 − cos θ) has one well a turn.
-    level.around = [](std::span<const double> q) { return std::abs(q[2]) < pi; };
+    level.in_component = [](std::span<const double> q) { return std::abs(q[2]) < pi; };
     o.level = level;
     const Basin b = basin(m, o);
     ASSERT_EQ(b.sets.size(), 2U);

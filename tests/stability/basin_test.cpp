@@ -301,7 +301,7 @@ TEST(BasinLevelSet, ThatIsTooLargeIsViolated) {
     EXPECT_EQ(early.violations, 0U);
     EXPECT_GT(early.inside_undecided, 10U);
     o.level->rho = 90.0;  // T = (m l^2 + J_S)/2 omega^2 + ...: omega = 11 carries the beam over the top
-    o.level->around = [](std::span<const double> q) { return std::abs(q[2]) < 0.1; };
+    o.level->in_component = [](std::span<const double> q) { return std::abs(q[2]) < 0.1; };
     o.t_max = 0.2;
     EXPECT_GT(basin(m, o).violations, 0U);
 }

@@ -11,13 +11,16 @@ namespace saltus::control {
 
 namespace {
 
-constexpr int most_coordinates = 300;  // matrices are dense here
+constexpr int max_coordinates = 300;  ///< the matrices of this module are dense
+/// kernel(): a row of the projector onto the kernel that is shorter than this is rounding. Rows of a projector onto a
+/// space of dimension d have at least one row of length √(d/n), so that real ones are far longer.
+constexpr double negligible_projection = 1e-7;
 
 }  // namespace
 
 std::string statics_refusal(const model::Model& model, ContactModel contacts) {
-    if (model.size() > most_coordinates)
-        return "the model has more than " + std::to_string(most_coordinates) + " coordinates";
+    if (model.size() > max_coordinates)
+        return "the model has more than " + std::to_string(max_coordinates) + " coordinates";
     return model::unsupported(model, contacts == ContactModel::springs ? model::Analysis::sprung_equilibria
                                                                        : model::Analysis::equilibrium_points);
 }
@@ -69,10 +72,11 @@ Matrix Statics::stiffness(const Vector& lambda) {
     return -jacobian(model::Function::residual, all).middleCols(1, n_);
 }
 
+/// A parameter enters the row g + λ/k also through k: ∂(λ/k)/∂p = −λ k_p/k².
 Statics::ParameterColumn Statics::parameter_column(const Vector& lambda, int column) {
     std::vector<double> all(static_cast<std::size_t>(model_.layout().row_count()), 0.0);
     std::copy(lambda.begin(), lambda.end(), all.begin());
-    const int k = 1 + 2 * n_ + column;
+    const int k = 1 + 2 * n_ + column;  // columns [t, q, u, p]
     ParameterColumn out;
     out.force = jacobian(model::Function::residual, all).col(k);
     out.position = jacobian(model::Function::position, all).col(k).head(rows_);
@@ -85,6 +89,7 @@ Statics::ParameterColumn Statics::parameter_column(const Vector& lambda, int col
     return out;
 }
 
+/// With the Cholesky factor M = LLᵀ and w = Lᵀv: L⁻¹ K L⁻ᵀ w = κ w.
 Spectrum vibrations(const Matrix& K, const Matrix& M) {
     Matrix L = Matrix::Zero(M.rows(), M.cols());
     for (Eigen::Index i = 0; i < M.rows(); ++i)
@@ -101,13 +106,14 @@ Spectrum vibrations(const Matrix& K, const Matrix& M) {
 
 Matrix kernel(const Matrix& rows, Eigen::Index n, double tolerance) {
     if (rows.rows() == 0) return Matrix::Identity(n, n);
-    // The rows of 1 − A⁺A span the kernel; the longest that is left comes first.
+    // I − A⁺A is the orthogonal projector onto the kernel. Its longest row is normalised and removed from all others,
+    // until nothing is left (Gram–Schmidt with pivoting).
     Matrix left = Matrix::Identity(n, n) - least_squares_columns(rows, rows, tolerance);
     Matrix basis(n, 0);
     for (Eigen::Index k = 0; k < n; ++k) {
         Eigen::Index longest = 0;
         const double size = left.rowwise().norm().maxCoeff(&longest);
-        if (!(size > 1e-7)) break;
+        if (!(size > negligible_projection)) break;
         const Vector v = left.row(longest).transpose() / size;
         basis.conservativeResize(n, k + 1);
         basis.col(k) = v;

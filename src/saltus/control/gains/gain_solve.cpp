@@ -2,6 +2,7 @@
 #include "saltus/control/gains/gain_solve.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <variant>
@@ -13,6 +14,23 @@ namespace saltus::control {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
+
+// What rounding leaves of a difference, relative to its two sides.
+constexpr double steady_noise = 64.0 * eps;     ///< at an equilibrium, which is solved to rounding
+constexpr double motion_noise_per_rtol = 1e-3;  ///< at the end of a motion, times the tolerance of the integration
+constexpr double default_rtol = 1e-9;           ///< of methods without a tolerance
+
+constexpr int max_newton_steps = 12;
+constexpr double geometric_ratio = 16.0;   ///< a bracket whose ends have a larger ratio is bisected geometrically
+constexpr int slow_steps = 3;              ///< so many steps in a row that do not halve the bracket: bisection
+constexpr double least_width = 4.0 * eps;  ///< of the bracket, relative: neighbouring numbers
+constexpr double margin_of_width = 0.25;   ///< least distance of a step from the ends, relative to the wanted width
+
+// The difference jumps if, in the final bracket, its change is more than jump_factor times the share of its first
+// change that belongs to the width of the bracket (at least least_width_share), and more than least_jump of its first
+// change.
+constexpr double jump_factor = 1e3, least_width_share = 1e-9, least_jump = 1e-6;
+
 const char* const remedy = "write --solve-for NAME, or --solve-for NAME=LOW:HIGH";
 
 double number_from(const std::string& text) {
@@ -23,14 +41,14 @@ double number_from(const std::string& text) {
     return value;
 }
 
-/// The difference as a function of the unknown, with every value remembered.
+/// The difference of the target as a function of the unknown. Every trial is recorded, the best one becomes the result.
 class Search {
 public:
     Search(const model::Description& description, const Unknown& unknown, const SolveOptions& options,
            const Target& target, GainSolution& out)
         : description_(description), unknown_(unknown), options_(options), target_(target), out_(out) {}
 
-    /// One run; the trial is the last of the list.
+    /// Makes one run and appends the trial. The reference is valid until the next call.
     const SolveTrial& evaluate(double x) {
         SolveTrial trial;
         trial.value = x;
@@ -47,7 +65,7 @@ public:
                     : !run.measures.not_settled.empty()                         ? run.measures.not_settled
                                                                                 : "the target is not a number";
             } else if (out_.at == TargetAt::steady) {
-                Statics statics(model, contacts(), stiffness());
+                Statics statics(model, contacts_of(options_.run.method), stiffness_of(options_.run.method));
                 trial.derivative = target_.steady_derivative(model, run.measures, statics, unknown_.name);
             }
             if (trial.target && (!best_ || std::abs(trial.target->difference) < *best_)) {
@@ -64,28 +82,23 @@ public:
         return out_.trials.back();
     }
 
-    bool more() const { return !interrupted && out_.trials.size() < static_cast<std::size_t>(options_.most_runs); }
+    /// Further runs are allowed.
+    bool may_continue() const {
+        return !interrupted && out_.trials.size() < static_cast<std::size_t>(options_.max_runs);
+    }
 
     bool interrupted = false;
 
 private:
-    ContactModel contacts() const {
-        return std::holds_alternative<integrate::Penalty>(options_.run.method) ? ContactModel::springs
-                                                                               : ContactModel::rigid;
-    }
-    double stiffness() const {
-        const auto* const penalty = std::get_if<integrate::Penalty>(&options_.run.method);
-        return penalty == nullptr ? 1.0 : penalty->stiffness;
-    }
-
     const model::Description& description_;
     const Unknown& unknown_;
     const SolveOptions& options_;
     const Target& target_;
     GainSolution& out_;
-    std::optional<double> best_;
+    std::optional<double> best_;  ///< least |difference| so far
 };
 
+/// A trial with a value: difference f and its slope at x.
 struct Point {
     double x, f;
     std::optional<double> slope;
@@ -96,10 +109,11 @@ std::optional<Point> point(const SolveTrial& trial) {
     return Point{trial.value, trial.target->difference, trial.derivative};
 }
 
-/// Values around the start, ever farther: by ratios on the side of its sign, then across zero; within the limits.
-std::vector<double> ladder(double start, const Unknown& unknown) {
+/// The values at which a sign change is searched. Within limits: the ends, then ever finer divisions. Without:
+/// multiples and fractions of the start by growing ratios, then zero and the other sign.
+std::vector<double> search_values(double start, const Unknown& unknown) {
     std::vector<double> list;
-    if (unknown.low && unknown.high) {  // the ends, then between them
+    if (unknown.low && unknown.high) {
         list = {*unknown.low, *unknown.high};
         for (const int n : {2, 4, 8, 16})
             for (int k = 1; k < n; k += 2) list.push_back(*unknown.low + (*unknown.high - *unknown.low) * k / n);
@@ -111,11 +125,13 @@ std::vector<double> ladder(double start, const Unknown& unknown) {
         list.push_back(size / ratio);
     }
     list.push_back(0.0);
-    for (const double ratio : {1.0, 1e-2, 1e2}) list.push_back(-size * ratio);
+    constexpr std::array<double, 3> ratios_across_zero{1.0, 1e-2, 1e2};
+    for (const double ratio : ratios_across_zero) list.push_back(-size * ratio);
     return list;
 }
 
-/// Two neighbours among the trials between which the difference changes its sign; the pair nearest to the start.
+/// The two neighbouring trials, in the order of x, between which the difference changes its sign; of several pairs the
+/// one nearest to the start.
 std::optional<std::pair<Point, Point>> sign_change(const std::vector<SolveTrial>& trials, double start) {
     std::vector<Point> points;
     for (const SolveTrial& t : trials)
@@ -134,17 +150,28 @@ std::optional<std::pair<Point, Point>> sign_change(const std::vector<SolveTrial>
     return best;
 }
 
-/// Newton's or the secant's step where it stays inside and the bracket shrinks fast enough, otherwise the middle.
-double next(const Point& a, const Point& b, const std::optional<Point>& before, bool bisect) {
-    const double middle = a.x != 0.0 && b.x != 0.0 && (a.x > 0.0) == (b.x > 0.0) && std::abs(b.x / a.x) > 16.0
-                              ? std::copysign(std::sqrt(a.x) * std::sqrt(b.x), a.x)
-                              : a.x + 0.5 * (b.x - a.x);
-    if (bisect) return std::isfinite(middle) ? middle : a.x + 0.5 * (b.x - a.x);
+/// The middle of a bracket: geometric if its ends are of different orders of magnitude, otherwise arithmetic.
+double middle_of(const Point& a, const Point& b) {
+    return a.x != 0.0 && b.x != 0.0 && (a.x > 0.0) == (b.x > 0.0) && std::abs(b.x / a.x) > geometric_ratio
+               ? std::copysign(std::sqrt(a.x) * std::sqrt(b.x), a.x)
+               : a.x + 0.5 * (b.x - a.x);
+}
+
+/// The bisection step; the arithmetic middle if the geometric one is not a number.
+double bisection_step(const Point& a, const Point& b) {
+    const double middle = middle_of(a, b);
+    return std::isfinite(middle) ? middle : a.x + 0.5 * (b.x - a.x);
+}
+
+/// Newton's step from the better end if its slope is known; otherwise inverse quadratic interpolation through the ends
+/// and the point before, otherwise the secant. A step that leaves the bracket is replaced by the middle.
+double fast_step(const Point& a, const Point& b, const std::optional<Point>& before) {
+    const double middle = middle_of(a, b);
     const Point& best = std::abs(a.f) < std::abs(b.f) ? a : b;
     double x = middle;
     if (best.slope && *best.slope != 0.0) {
         x = best.x - best.f / *best.slope;
-    } else if (before && before->f != a.f && before->f != b.f && a.f != b.f) {  // through three points
+    } else if (before && before->f != a.f && before->f != b.f && a.f != b.f) {
         const Point& c = *before;
         x = a.x * b.f * c.f / ((a.f - b.f) * (a.f - c.f)) + b.x * a.f * c.f / ((b.f - a.f) * (b.f - c.f)) +
             c.x * a.f * b.f / ((c.f - a.f) * (c.f - b.f));
@@ -154,12 +181,13 @@ double next(const Point& a, const Point& b, const std::optional<Point>& before, 
     return x > std::min(a.x, b.x) && x < std::max(a.x, b.x) ? x : middle;
 }
 
-/// What rounding and the tolerances of motions leave of a difference.
+/// A difference of at most this is rounding or the error of the integration: the target is met.
 double noise(const SolveTrial& trial, TargetAt at, double rtol) {
     const double size = std::max(std::abs(trial.target->left), std::abs(trial.target->left - trial.target->difference));
-    return (at == TargetAt::steady ? 64.0 * eps : 1e-3 * rtol) * std::max(size, eps);
+    return (at == TargetAt::steady ? steady_noise : motion_noise_per_rtol * rtol) * std::max(size, eps);
 }
 
+/// Fills in the ranges of the unknown and of the left side over all trials.
 void note_range(GainSolution& out) {
     bool first = true;
     for (const SolveTrial& t : out.trials) {
@@ -172,15 +200,15 @@ void note_range(GainSolution& out) {
     }
 }
 
-/// Newton's steps from the start while they come nearer; true when the target is met.
+/// Newton's steps from the last trial as long as each comes nearer. Returns whether the target is met.
 bool newton(Search& search, const Unknown& unknown, GainSolution& out) {
-    for (int k = 0; k < 12 && search.more(); ++k) {
+    for (int k = 0; k < max_newton_steps && search.may_continue(); ++k) {
         const SolveTrial& last = out.trials.back();
         if (!last.target) return false;
         if (last.target->difference == 0.0) return true;
         const bool met = std::abs(out.reached.difference) <= noise(last, out.at, 0.0);
         if (!last.derivative || *last.derivative == 0.0) return met;
-        if (k > 0 && last.value != out.value) return met;  // not nearer than before
+        if (k > 0 && last.value != out.value) return met;  // the last step did not come nearer
         const double x = last.value - last.target->difference / *last.derivative;
         if ((unknown.low && x < *unknown.low) || (unknown.high && x > *unknown.high) || !std::isfinite(x)) return met;
         if (std::abs(x - last.value) <= eps * std::abs(x)) return true;
@@ -189,22 +217,24 @@ bool newton(Search& search, const Unknown& unknown, GainSolution& out) {
     return false;
 }
 
-/// Shrinks a bracket to rounding; says whether the difference vanishes there or jumps.
+/// Shrinks a bracket [a, b] of a sign change to the tolerance. A difference that has not shrunk with the bracket jumps
+/// there; otherwise the target is solved.
 void shrink(Search& search, Point a, Point b, const SolveOptions& options, double rtol, GainSolution& out) {
     std::optional<Point> before;
     const double width = std::abs(b.x - a.x), height = std::abs(b.f - a.f);
     double last_width = width;
     int slow = 0;
-    while (search.more()) {
-        const double here = std::abs(b.x - a.x), least = 4.0 * eps * std::max(std::abs(a.x), std::abs(b.x));
+    while (search.may_continue()) {
+        const double here = std::abs(b.x - a.x), least = least_width * std::max(std::abs(a.x), std::abs(b.x));
         const double wanted = std::max(least, options.tolerance * std::max(std::abs(a.x), std::abs(b.x)));
         if (here <= wanted) break;
         slow = here > 0.5 * last_width ? slow + 1 : 0;
         last_width = here;
-        double x = next(a, b, before, slow >= 3);
-        if (slow >= 3) slow = 0;
-        // Steps that end next to one side leave the other where it is: go a little beyond.
-        const double margin = 0.25 * wanted;
+        double x = slow >= slow_steps ? bisection_step(a, b) : fast_step(a, b, before);
+        if (slow >= slow_steps) slow = 0;
+        // Steps that end next to one side would leave the other where it is. A step a little further encloses the root
+        // from both sides.
+        const double margin = margin_of_width * wanted;
         if (std::abs(x - a.x) < margin) x = a.x + std::copysign(margin, b.x - a.x);
         if (std::abs(x - b.x) < margin) x = b.x + std::copysign(margin, a.x - b.x);
         const SolveTrial& trial = search.evaluate(x);
@@ -232,9 +262,9 @@ void shrink(Search& search, Point a, Point b, const SolveOptions& options, doubl
         out.status = SolveStatus::interrupted;
         return;
     }
-    // A continuous difference has shrunk with the bracket; one that jumps has not.
-    const bool jumps = std::abs(b.f - a.f) > 1e3 * height * std::max(std::abs(b.x - a.x) / width, 1e-9) &&
-                       std::abs(b.f - a.f) > 1e-6 * height;
+    const double change = std::abs(b.f - a.f);
+    const bool jumps = change > jump_factor * height * std::max(std::abs(b.x - a.x) / width, least_width_share) &&
+                       change > least_jump * height;
     out.status = jumps ? SolveStatus::jump : SolveStatus::solved;
     if (jumps)
         out.reason = "the left side jumps over the target between " + out.unknown + " = " + number_text(a.x) + " and " +
@@ -258,7 +288,7 @@ Unknown unknown_from_text(const std::string& text) {
     Unknown unknown;
     const std::size_t equals = text.find('=');
     unknown.name = text.substr(0, equals);
-    if (unknown.name.empty()) throw Error("'" + text + "' names nothing", {"--solve-for", 0, 0}, remedy);
+    if (unknown.name.empty()) throw Error("'" + text + "' names no parameter", {"--solve-for", 0, 0}, remedy);
     if (equals == std::string::npos) return unknown;
     const std::string range = text.substr(equals + 1);
     const std::size_t colon = range.find(':');
@@ -270,12 +300,13 @@ Unknown unknown_from_text(const std::string& text) {
     return unknown;
 }
 
-GainSolution solve_for(const model::Description& description, const Unknown& unknown, const std::string& target_text,
-                       const SolveOptions& options) {
+namespace {
+
+/// The parameter of the nominal model that is to be found. Throws Error if there is none, or if it is also set.
+const model::Parameter& parameter_of(const model::Model& nominal, const Unknown& unknown, const SolveOptions& options) {
     for (const auto& [name, value] : options.run.build.set)
         if (name == unknown.name)
             throw Error("'" + name + "' is both set and solved for", {"--solve-for", 0, 0}, "drop one of the two");
-    const model::Model nominal = model::build(description, options.run.build);
     const auto found = std::find_if(nominal.parameters.begin(), nominal.parameters.end(),
                                     [&](const model::Parameter& p) { return p.name == unknown.name; });
     if (found == nominal.parameters.end()) {
@@ -284,6 +315,21 @@ GainSolution solve_for(const model::Description& description, const Unknown& unk
         throw Error("the model has no parameter '" + unknown.name + "'", {"--solve-for", 0, 0},
                     did_you_mean(unknown.name, names));
     }
+    return *found;
+}
+
+double tolerance_of(const integrate::Method& method) {
+    if (const auto* m = std::get_if<integrate::EventDriven>(&method)) return m->rtol;
+    if (const auto* m = std::get_if<integrate::Penalty>(&method)) return m->rtol;
+    return default_rtol;
+}
+
+}  // namespace
+
+GainSolution solve_for(const model::Description& description, const Unknown& unknown, const std::string& target_text,
+                       const SolveOptions& options) {
+    const model::Model nominal = model::build(description, options.run.build);
+    const model::Parameter& parameter = parameter_of(nominal, unknown, options);
     const Target target(target_text, nominal);
     GainSolution out;
     out.model = nominal.name;
@@ -293,18 +339,15 @@ GainSolution solve_for(const model::Description& description, const Unknown& unk
     out.elements = element_names(nominal);
     out.constraints = nominal.constraints.size();
     out.at = options.at.value_or(target.natural());
-    const ContactModel contacts =
-        std::holds_alternative<integrate::Penalty>(options.run.method) ? ContactModel::springs : ContactModel::rigid;
+    const ContactModel contacts = contacts_of(options.run.method);
     if (const std::string why = statics_refusal(nominal, contacts); out.at == TargetAt::steady && !why.empty()) {
-        if (options.at) throw Error("there is no steady state to take: " + why, {"--at", 0, 0}, "take --at end");
+        if (options.at) throw Error("there is no steady state: " + why, {"--at", 0, 0}, "take --at end");
         out.at = TargetAt::end;
     }
-    double rtol = 1e-9;
-    if (const auto* m = std::get_if<integrate::EventDriven>(&options.run.method)) rtol = m->rtol;
-    if (const auto* m = std::get_if<integrate::Penalty>(&options.run.method)) rtol = m->rtol;
+    const double rtol = tolerance_of(options.run.method);
 
     Search search(description, unknown, options, target, out);
-    double start = found->value;
+    double start = parameter.value;
     if (unknown.low) start = std::clamp(start, *unknown.low, *unknown.high);
     search.evaluate(start);
     if (newton(search, unknown, out)) {
@@ -313,8 +356,8 @@ GainSolution solve_for(const model::Description& description, const Unknown& unk
         return out;
     }
     std::optional<std::pair<Point, Point>> bracket = sign_change(out.trials, start);
-    for (const double x : ladder(start, unknown)) {
-        if (bracket || !search.more()) break;
+    for (const double x : search_values(start, unknown)) {
+        if (bracket || !search.may_continue()) break;
         search.evaluate(x);
         bracket = sign_change(out.trials, start);
         const SolveTrial& last = out.trials.back();

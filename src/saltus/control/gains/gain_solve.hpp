@@ -11,55 +11,58 @@
 
 namespace saltus::control {
 
-/// A parameter to be found, and where to look: "Kp", or "Kp=0.1:20".
+/// The parameter to be found and the range of the search.
 struct Unknown {
     std::string name;
-    std::optional<double> low, high;
+    std::optional<double> low, high;  ///< both or none
 };
-Unknown unknown_from_text(const std::string& text);  ///< throws Error
+/// Parses "Kp" or "Kp=0.1:20". Throws Error.
+Unknown unknown_from_text(const std::string& text);
 
 enum class SolveStatus {
-    solved,       ///< the target is met to rounding, or to the tolerance
-    jump,         ///< the target's value jumps over what is asked for at the value given
-    unreachable,  ///< nothing that was tried changes the sign of the difference; the nearest is given
-    failed,       ///< no run gives the number that the target asks for
+    solved,       ///< the target is met up to rounding, or the bracket up to the tolerance
+    jump,         ///< the left side jumps over the right side at the value given
+    unreachable,  ///< no trial changes the sign of the difference; the nearest one is given
+    failed,       ///< the target could not be evaluated
     interrupted,
 };
 const char* to_string(SolveStatus status);
 
+/// One run of the search.
 struct SolveTrial {
-    double value = 0.0;  ///< of the unknown
-    std::optional<Target::Value> target;
-    std::optional<double> derivative;
-    std::string refused;  ///< why there is no number
+    double value = 0.0;                   ///< of the unknown
+    std::optional<Target::Value> target;  ///< nothing if it could not be evaluated
+    std::optional<double> derivative;     ///< of the difference by the unknown, if it is known exactly
+    std::string refused;                  ///< why there is no target value
 };
 
 struct GainSolution {
     std::string model, unknown, target;
     std::vector<std::string> coordinates, elements;
-    std::size_t constraints = 0;  ///< of the model
+    std::size_t constraints = 0;  ///< number of constraints of the model
     TargetAt at = TargetAt::end;
     SolveStatus status = SolveStatus::failed;
-    double value = std::numeric_limits<double>::quiet_NaN();  ///< of the unknown
-    Target::Value reached;
-    std::optional<double> derivative;                  ///< d(target)/d(unknown), exactly, where it was used
+    double value = std::numeric_limits<double>::quiet_NaN();  ///< best value of the unknown; NaN if there is none
+    Target::Value reached;                                    ///< the target there
+    std::optional<double> derivative;                  ///< d(difference)/d(unknown) there, if it is known exactly
     std::optional<std::pair<double, double>> bracket;  ///< of the sign change; of a jump its two sides
-    double explored_low = 0.0, explored_high = 0.0;    ///< the values of the unknown that were tried
-    double target_low = 0.0, target_high = 0.0;        ///< and what the left side ranged over
-    std::vector<SolveTrial> trials;                    ///< in the order they were made
-    StudiedRun run;                                    ///< with the value found
-    std::string reason;
+    double explored_low = 0.0, explored_high = 0.0;    ///< range of the values of the unknown that were tried
+    double target_low = 0.0, target_high = 0.0;        ///< range of the left side over them
+    std::vector<SolveTrial> trials;                    ///< in the order in which they were made
+    StudiedRun run;                                    ///< the run with the best value
+    std::string reason;                                ///< of a status other than solved
 };
 
 struct SolveOptions {
     RunOptions run;
-    std::optional<TargetAt> at;  ///< otherwise the target's natural one
-    double tolerance = 1e-12;    ///< of the unknown, relative
-    int most_runs = 200;
+    std::optional<TargetAt> at;  ///< default: Target::natural
+    double tolerance = 1e-12;    ///< width of the bracket, relative to the unknown
+    int max_runs = 200;
 };
 
-/// The value of a parameter for which the target holds: Newton's method where the derivative is known exactly, inside
-/// a bracket as soon as there is one, otherwise Brent's. Starts at the description's value.
+/// Finds the value of a parameter for which the target holds, starting at the value of the description. Newton's method
+/// is used if the derivative is known exactly; otherwise, or if it fails, a bracket of a sign change is searched and
+/// shrunk by safeguarded Newton, inverse quadratic and secant steps. Throws Error for unknown names.
 GainSolution solve_for(const model::Description& description, const Unknown& unknown, const std::string& target,
                        const SolveOptions& options);
 

@@ -10,7 +10,9 @@ namespace saltus::control {
 
 namespace {
 
-constexpr std::size_t most_runs = 1'000'000;
+constexpr std::size_t max_runs = 1'000'000;
+
+}  // namespace
 
 ContactModel contacts_of(const integrate::Method& method) {
     return std::holds_alternative<integrate::Penalty>(method) ? ContactModel::springs : ContactModel::rigid;
@@ -20,8 +22,6 @@ double stiffness_of(const integrate::Method& method) {
     const auto* const penalty = std::get_if<integrate::Penalty>(&method);
     return penalty == nullptr ? 1.0 : penalty->stiffness;
 }
-
-}  // namespace
 
 std::vector<std::string> element_names(const model::Model& model) {
     std::vector<std::string> names;
@@ -70,8 +70,8 @@ GainStudy study_gains(const model::Description& description, const std::vector<s
     for (const sensitivity::Vary& v : vary) {
         SALTUS_EXPECT(!v.values.empty());
         count *= v.values.size();
-        if (count > most_runs)
-            throw Error("the study has more than " + std::to_string(most_runs) + " runs", {"--vary", 0, 0},
+        if (count > max_runs)
+            throw Error("the study has more than " + std::to_string(max_runs) + " runs", {"--vary", 0, 0},
                         "give fewer values");
         for (const auto& [name, value] : options.build.set)
             if (name == v.name)

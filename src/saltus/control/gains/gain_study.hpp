@@ -13,45 +13,52 @@
 
 namespace saltus::control {
 
-/// What all runs of a study share.
+/// The options that all runs of a study share.
 struct RunOptions {
     model::BuildOptions build;
     integrate::Method method = integrate::EventDriven{};
     double t_end = 1.0;
-    std::optional<trajectory::State> start;
+    std::optional<trajectory::State> start;  ///< default: the initial state of the model
     integrate::EnergyRule energy = integrate::EnergyRule::report;
     MeasureOptions measure;
-    int threads = 0;
-    std::function<bool()> interrupted;               ///< asked by any thread
-    std::function<void(std::size_t done)> progress;  ///< runs
+    int threads = 0;                                 ///< 0: one for each core
+    std::function<bool()> interrupted;               ///< polled by any thread
+    std::function<void(std::size_t done)> progress;  ///< called after each run
 };
 
-/// The model with these values of parameters. Throws Error where it cannot be built, and says for which values.
+/// The contact model of an integration method: springs for the penalty method, otherwise rigid.
+ContactModel contacts_of(const integrate::Method& method);
+/// The factor on the stiffness k of the penalty method; 1 for other methods.
+double stiffness_of(const integrate::Method& method);
+
+/// The model with these values of parameters. Throws Error if it cannot be built; the message names the values.
 model::Model built(const model::Description& description, const RunOptions& options,
                    const std::vector<std::string>& names, const std::vector<double>& values);
 
-/// A motion in numbers.
+/// One run of a study.
 struct StudiedRun {
     std::vector<double> values;  ///< of the parameters
-    bool done = false;
+    bool done = false;           ///< false: interrupted
     Measures measures;
 };
+/// Simulates a model and measures the motion. `values` are copied into the result.
 StudiedRun studied_run(const model::Model& model, const RunOptions& options, const std::vector<double>& values);
 
 struct GainStudy {
     std::string model;
     std::vector<std::string> coordinates, elements;
-    std::size_t constraints = 0;  ///< of the model; a rest lists their forces first
+    std::size_t constraints = 0;  ///< number of constraints; Rest::lambda lists their forces first
     std::vector<sensitivity::Vary> vary;
-    std::vector<StudiedRun> runs;  ///< all combinations, the last parameter fastest
+    std::vector<StudiedRun> runs;  ///< all combinations of the values, the last parameter varies fastest
     bool complete = false;         ///< false: interrupted
 };
 
-/// Runs the model for all combinations of the values, side by side; one answer for any number of threads.
+/// Runs the model for all combinations of the values, in parallel. The result does not depend on the number of threads.
+/// Throws Error for inconsistent parameters.
 GainStudy study_gains(const model::Description& description, const std::vector<sensitivity::Vary>& vary,
                       const RunOptions& options);
 
-/// Whose reactions a trajectory lists, by name: contacts, constraints, sliders, clutches.
+/// The names of the elements in the order of the reactions of a trajectory: contacts, constraints, sliders, clutches.
 std::vector<std::string> element_names(const model::Model& model);
 
 }  // namespace saltus::control

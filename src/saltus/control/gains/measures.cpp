@@ -16,7 +16,12 @@ using trajectory::Trajectory;
 
 namespace {
 
-/// Gauss's five points on [-1, 1]: exact to degree 9, above the degree of force times velocity in a step.
+/// A motion has come to rest if its kinetic energy at the end is at most this part of the largest.
+constexpr double resting_energy = 1e-6;
+/// A motion starts at q_∞ if the squared initial distance is at most this part of the largest.
+constexpr double negligible_distance2 = 1e-12;
+
+/// Gauss quadrature with five points on [-1, 1]: exact up to degree 9, more than force times velocity in a step.
 constexpr std::array<double, 5> nodes{-0.9061798459386640, -0.5384693101056831, 0.0, 0.5384693101056831,
                                       0.9061798459386640};
 constexpr std::array<double, 5> weights{0.2369268850561891, 0.4786286704993665, 0.5688888888888889, 0.4786286704993665,
@@ -35,7 +40,7 @@ void measure_impacts(const Trajectory& motion, int contacts, Measures& m) {
     }
 }
 
-/// ‖q − centre‖² in the metric of the mass matrix there.
+/// ‖q − centre‖²_M with the mass matrix at the centre.
 struct Distance {
     Matrix M;
     Vector centre;
@@ -52,7 +57,8 @@ Matrix mass_at(const model::Model& model, std::span<const double> q) {
     return model::dense_symmetric(model.layout().mass, M);
 }
 
-/// Kinetic energy at the end of at most a millionth of the largest at the ends of the steps: at rest.
+/// Whether the motion is at rest at its end: kinetic energies, with the mass matrix at the end, are compared with the
+/// largest at the ends of the steps.
 bool at_rest(const model::Model& model, const Trajectory& motion) {
     const Matrix M = mass_at(model, motion.end.q);
     const auto n = static_cast<Eigen::Index>(motion.end.q.size());
@@ -68,9 +74,11 @@ bool at_rest(const model::Model& model, const Trajectory& motion) {
             step.evaluate(step.t_new(), x.data());
             largest = std::max(largest, energy(x.data() + n));
         }
-    return energy(motion.end.u.data()) <= 1e-6 * largest;
+    return energy(motion.end.u.data()) <= resting_energy * largest;
 }
 
+/// The settling time is the last root at which ‖q − q_∞‖²_M − band² · initial² becomes negative, searched backwards
+/// from the end.
 void measure_settling(const model::Model& model, const Trajectory& motion, double band, Measures& m) {
     Distance distance;
     if (m.steady.found) {
@@ -94,10 +102,10 @@ void measure_settling(const model::Model& model, const Trajectory& motion, doubl
         m.settling_time = motion.start.t;
         return;
     }
-    if (!(initial > 1e-12 * largest)) initial = largest;
+    if (!(initial > negligible_distance2 * largest)) initial = largest;
     const double allowed = band * band * initial;
     if (distance.squared(motion.end.q.data()) > allowed) {
-        m.not_settled = "it is still outside of the band at the end";
+        m.not_settled = "the motion is still outside the band at the end";
         return;
     }
     std::vector<ode::Root> roots;
@@ -113,7 +121,7 @@ void measure_settling(const model::Model& model, const Trajectory& motion, doubl
                     m.settling_time = roots[r].t;
                     return;
                 }
-            if (outside(step.t_old()) > 0.0) {  // enters between two steps, by an impulse of a time step
+            if (outside(step.t_old()) > 0.0) {  // it enters between two steps: time-stepping corrects positions there
                 m.settling_time = step.t_old();
                 return;
             }

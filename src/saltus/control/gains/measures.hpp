@@ -10,45 +10,49 @@
 
 namespace saltus::control {
 
-/// The numbers by which a controller's gains are judged.
+/// The numbers by which the gains of a controller are judged.
 struct Measures {
     trajectory::Status status = trajectory::Status::interrupted;
     std::string reason;
     trajectory::State end;
     std::vector<trajectory::Reaction> forces;  ///< at the end
-    long impacts = 0;                          ///< of springs: phases of contact
-    long accumulations = 0;                    ///< each the end of infinitely many further impacts
-    double peak_impulse = 0.0;                 ///< largest normal impulse of one contact in one impact (of springs: in
-                                               ///< one phase of contact)
-    int peak_contact = -1;                     ///< whose it is
-    double peak_force = 0.0;                   ///< of springs alone
-    /// The rest that the motion leads to, if its equilibria are points.
+    long impacts = 0;                          ///< number of impacts; with springs: of phases of contact
+    long accumulations = 0;                    ///< accumulation points; each stands for infinitely many further impacts
+    /// Largest normal impulse of one contact in one impact; with springs: in one complete phase of contact.
+    double peak_impulse = 0.0;
+    int peak_contact = -1;    ///< the contact of peak_impulse
+    double peak_force = 0.0;  ///< largest normal force; only with springs
+    /// The equilibrium to which the motion leads, if the equilibria of the model are points.
     Rest steady;
-    /// From when on ‖q − q_∞‖_M stays within the band around q_∞, the steady rest or, without one, the end of a motion
-    /// that has come to rest. Nothing: not by the end, or there is no q_∞.
+    /// The time from which on ‖q − q_∞‖_M stays within the band. q_∞ is the equilibrium or, without one, the end of a
+    /// motion that has come to rest. Nothing if the motion has not settled by its end, or there is no q_∞.
     std::optional<double> settling_time;
-    std::string not_settled;  ///< why
+    std::string not_settled;  ///< why there is no settling time
 };
 
 struct MeasureOptions {
-    double band = 0.02;    ///< of the initial distance to q_∞, or of the largest one where that is nothing
-    bool steady = true;    ///< look for the rest
-    bool settling = true;  ///< needs the arcs
+    /// Width of the band, relative to the initial distance to q_∞; to the largest distance if the motion starts at q_∞.
+    double band = 0.02;
+    bool steady = true;    ///< whether the equilibrium is searched
+    bool settling = true;  ///< whether the settling time is determined; needs `steady` and the arcs of the motion
 };
 
-/// `stiffness`: the factor on k that the penalty method ran with.
+/// Measures a motion. `stiffness` is the factor on k with which the penalty method ran.
 Measures measure(const model::Model& model, const trajectory::Trajectory& motion, ContactModel contacts,
                  double stiffness, const MeasureOptions& options = {});
 
-/// One phase in which a spring is compressed: its impulse ∫N dt, the largest force, and ∫½depth² dt.
+/// One phase in which the spring of a contact is compressed.
 struct SpringPhase {
     int contact = 0;
-    double from = 0.0, to = 0.0;
-    double impulse = 0.0, peak_force = 0.0, penalty_integral = 0.0;
-    bool complete = true;  ///< the contact opens again before the end
+    double from = 0.0, to = 0.0;    ///< times
+    double impulse = 0.0;           ///< ∫ λ_N dt
+    double peak_force = 0.0;        ///< largest λ_N at the points of the quadrature
+    double penalty_integral = 0.0;  ///< ∫ ½ depth² dt
+    bool complete = true;           ///< the contact opens again before the end of the motion
 };
 
-/// The phases of a motion with springs, by quadrature on its dense output.
+/// The phases of contact of a motion with springs, in the order of their beginning, by quadrature on its dense output.
+/// The arcs of the motion must have been kept.
 std::vector<SpringPhase> spring_phases(const model::Model& model, const trajectory::Trajectory& motion,
                                        double stiffness);
 

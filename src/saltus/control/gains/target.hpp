@@ -10,38 +10,44 @@
 
 namespace saltus::control {
 
-/// Where the state and the forces of a target are taken: at the end of the motion, or at the rest it leads to.
+/// The state and the forces with which a target is evaluated: those at the end of the motion, or those of the
+/// equilibrium to which it leads.
 enum class TargetAt { end, steady };
 
-/// An equation such as "lambda(stop) = 5" between numbers of a run: coordinates x, velocities x', t, parameters,
-/// normal forces lambda(contact) and friction lambdaT(contact), lambdaT(contact, 2) of contacts and constraints, and
-/// settling_time, impacts, peak_impulse, peak_force.
+/// An equation between numbers of a run, such as "lambda(stop) = 5". Its names are coordinates x, velocities x', t,
+/// parameters, normal forces lambda(contact) and friction forces lambdaT(contact), lambdaT(contact, 2) of contacts and
+/// constraints, and settling_time, impacts, peak_impulse, peak_force.
 class Target {
 public:
-    /// Throws Error for what is not one; `model` says which names there are.
+    /// Parses an equation with the names of `model`. Throws Error.
     Target(const std::string& text, const model::Model& model);
     ~Target();
     Target(Target&&) noexcept;
     Target& operator=(Target&&) noexcept;
 
     const std::string& text() const { return text_; }
-    /// Steady where forces are asked for, and nothing that only a moment of the motion has.
+    /// The default: `steady` if the target contains forces but neither the time nor velocities, otherwise `end`.
     TargetAt natural() const;
 
-    /// Left side minus right side, with the left side alone; nothing where a number that it needs does not exist.
     struct Value {
-        double left = 0.0, difference = 0.0;
+        double left = 0.0;        ///< left side
+        double difference = 0.0;  ///< left side minus right side
     };
+    /// The value of a run; nothing if the run is not complete or a number that the target needs does not exist.
     std::optional<Value> value(const model::Model& model, const Measures& run, TargetAt at) const;
 
-    /// d(difference)/d(parameter) at the steady rest, exactly; nothing where that is not to be had.
+    /// The exact derivative of the difference by a parameter at the equilibrium; nothing if it is not available
+    /// (structural parameter, no strict equilibrium, a number that depends on the motion).
     std::optional<double> steady_derivative(const model::Model& model, const Measures& run, Statics& statics,
                                             const std::string& parameter) const;
 
 private:
-    struct Inside;
+    struct Parsed;
+    /// Left side, difference and the derivatives of the difference by the symbols, in this order.
+    std::optional<std::vector<double>> evaluate(const model::Model& model, const Measures& run, TargetAt at) const;
+
     std::string text_;
-    std::unique_ptr<Inside> inside_;
+    std::unique_ptr<Parsed> parsed_;
 };
 
 }  // namespace saltus::control

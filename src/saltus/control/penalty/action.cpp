@@ -17,14 +17,25 @@ using trajectory::Trajectory;
 
 namespace {
 
-/// Gauss's six points on [-1, 1].
+/// Gauss quadrature with six points on [-1, 1]: exact up to degree 11.
 constexpr std::array<double, 6> nodes{-0.9324695142031521, -0.6612093864662645, -0.2386191860831969,
                                       0.2386191860831969,  0.6612093864662645,  0.9324695142031521};
 constexpr std::array<double, 6> weights{0.1713244923791704, 0.3607615730481386, 0.4679139345726910,
                                         0.4679139345726910, 0.3607615730481386, 0.1713244923791704};
 
-const integrate::Penalty soft_method{.rtol = 1e-12, .atol = 1e-14};
-const integrate::EventDriven rigid_method{.rtol = 1e-12, .atol = 1e-14};
+/// Tolerances of the motions, relative and absolute: the differences of the actions are small.
+constexpr double motion_rtol = 1e-12, motion_atol = 1e-14;
+const integrate::Penalty soft_method{.rtol = motion_rtol, .atol = motion_atol};
+const integrate::EventDriven rigid_method{.rtol = motion_rtol, .atol = motion_atol};
+
+// Shooting. Velocities are relative to max(1, |u|), the miss of the end is in units of q.
+constexpr int max_shooting_steps = 30, max_step_halvings = 12;
+constexpr double converged_velocity_step = 1e-12;
+constexpr double converged_miss = 1e-12;   ///< accepted after more than two steps
+constexpr double acceptable_miss = 1e-10;  ///< accepted if no step comes nearer
+
+/// A sequence is monotone if it fails by at most this part of max(1, |A|); the penalty integral by this number.
+constexpr double action_rounding = 1e-12, penalty_rounding = 1e-15;
 
 std::string refusal(const model::Model& model) {
     if (const std::string why = statics_refusal(model, ContactModel::springs); !why.empty()) return why;
@@ -33,7 +44,8 @@ std::string refusal(const model::Model& model) {
     return {};
 }
 
-/// Newton's method for the initial velocity of the path that ends at q_end.
+/// Newton's method for the initial velocity of the motion that ends at q_end: the shooting equation q(t_end; u) = q_end
+/// has the Jacobian ∂q(t_end)/∂u of the linearised flow. It is singular if the ends are conjugate.
 void shoot(const model::Model& model, const std::vector<double>& q_end, double t_end, const ActionOptions& options,
            StationaryPath& path) {
     const auto n = static_cast<Eigen::Index>(q_end.size());
@@ -47,7 +59,7 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
     };
     std::vector<double> u = path.u_start;
     Trajectory motion = motion_from(u);
-    for (int k = 0; k < 30; ++k) {
+    for (int k = 0; k < max_shooting_steps; ++k) {
         if (motion.status != trajectory::Status::completed) {
             path.reason = std::string(trajectory::to_string(motion.status)) + ": " + motion.reason;
             return;
@@ -60,8 +72,8 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
         }
         const Vector step = solve_columns(variation.end_by_start(), miss);
         const double size = std::max(1.0, Eigen::Map<const Vector>(u.data(), n).cwiseAbs().maxCoeff());
-        // As near as the integration's own tolerance lets it come.
-        const bool done = step.cwiseAbs().maxCoeff() <= 1e-12 * size || (k > 2 && miss.norm() <= 1e-12);
+        const bool done =
+            step.cwiseAbs().maxCoeff() <= converged_velocity_step * size || (k > 2 && miss.norm() <= converged_miss);
         if (!step.allFinite()) {
             path.reason = "the ends are conjugate: no velocity leads from one to the other";
             return;
@@ -79,9 +91,9 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
             path.lowest_eigenvalue = variation.lowest_eigenvalue();
         };
         if (done) return finish();
-        // Damped as long as the end comes nearer.
+        // The step is halved until the end comes nearer.
         double length = 1.0;
-        for (int tries = 0; tries < 12; ++tries, length *= 0.5) {
+        for (int tries = 0; tries < max_step_halvings; ++tries, length *= 0.5) {
             std::vector<double> next = u;
             for (std::size_t i = 0; i < next.size(); ++i) next[i] -= length * step(static_cast<Eigen::Index>(i));
             Trajectory trial = motion_from(next);
@@ -91,8 +103,8 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
                 motion = std::move(trial);
                 break;
             }
-            if (tries == 11) {
-                if (miss.norm() <= 1e-10) return finish();
+            if (tries == max_step_halvings - 1) {
+                if (miss.norm() <= acceptable_miss) return finish();
                 path.reason = "no velocity was found that leads to the end of the rigid path";
                 return;
             }
@@ -101,20 +113,22 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
     path.reason = "no velocity was found that leads to the end of the rigid path";
 }
 
-/// π/ω of the fastest vibration about a position, with the springs of `pressed` rows.
-std::optional<double> horizon(Statics& statics, const Rest& rest, bool pressed) {
+enum class Springs { without, of_closed_contacts };
+/// Half a period π/ω of the fastest vibration about an equilibrium. Two paths of this vibration from the same point
+/// meet again after π/ω, so that no stationary path of S that is longer can be minimal there.
+std::optional<double> horizon(Statics& statics, const Rest& rest, Springs springs) {
     if (!rest.found) return {};
     statics.at(rest.q);
     Matrix K = statics.stiffness(rest.lambda);
     for (const int row : rest.closed)
-        if (pressed && statics.compliance()(row) > 0.0)
+        if (springs == Springs::of_closed_contacts && statics.compliance()(row) > 0.0)
             K += statics.gradients().row(row).transpose() * statics.gradients().row(row) / statics.compliance()(row);
     const double largest = vibrations(K, statics.mass()).largest;
     if (!(largest > 0.0)) return {};
     return std::numbers::pi / std::sqrt(largest);
 }
 
-/// Half-way between the first and the second impact.
+/// The time half-way between the first and the second impact.
 std::optional<double> one_bounce(const Trajectory& motion) {
     std::optional<double> first;
     for (const trajectory::Event& e : motion.events) {
@@ -161,6 +175,30 @@ Action action_of(const model::Model& model, const Trajectory& motion, double sti
     return out;
 }
 
+namespace {
+
+/// (17a) to (17c) and Theorem 2 over the paths that were found, which are ordered by ascending k.
+void compare_actions(ActionSequence& out) {
+    out.A_tilde_grows = out.penalty_falls = out.A_grows = out.bounded_by_rigid = true;
+    const StationaryPath* before = nullptr;
+    for (const StationaryPath& path : out.paths) {
+        if (!path.found) continue;
+        const Action& a = path.action;
+        const double slack = action_rounding * std::max(1.0, std::abs(a.A));
+        out.bounded_by_rigid = out.bounded_by_rigid && out.rigid.A >= a.A_tilde - slack && a.A_tilde >= a.A - slack;
+        if (before != nullptr) {
+            out.A_tilde_grows = out.A_tilde_grows && before->action.A_tilde <= a.A_tilde + slack;
+            out.penalty_falls =
+                out.penalty_falls && before->action.penalty_integral >= a.penalty_integral - penalty_rounding;
+            out.A_grows = out.A_grows && before->action.A <= a.A + slack;
+        }
+        before = &path;
+    }
+    if (before == nullptr) out.A_tilde_grows = out.penalty_falls = out.A_grows = out.bounded_by_rigid = false;
+}
+
+}  // namespace
+
 ActionSequence action_sequence(const model::Description& rigid_description,
                                const std::function<model::Model(double)>& with, const std::vector<double>& stiffness,
                                const ActionOptions& options) {
@@ -195,7 +233,8 @@ ActionSequence action_sequence(const model::Description& rigid_description,
             if (r.element < static_cast<int>(rigid.contacts.size())) slope -= r.N;
         out.corner_slopes.push_back(slope);
     }
-    // From the stiffest, which is nearest to the rigid path, to the softest: the velocity goes like k^(−1/2).
+    // From the stiffest springs, whose path is nearest to the rigid one, to the softest. The initial velocity differs
+    // from the rigid one by about k^(−1/2), like the duration of contact π √(m/k).
     out.paths.resize(ascending.size());
     std::vector<double> guess = rigid.u0;
     double guess_k = 0.0;
@@ -220,25 +259,11 @@ ActionSequence action_sequence(const model::Description& rigid_description,
         }
         Statics statics(model, ContactModel::springs);
         const Rest rest = find_rest(statics, out.q_end);
-        path.contact_horizon = rest.closed.empty() ? std::nullopt : horizon(statics, rest, true);
-        if (i == 0) out.free_horizon = horizon(statics, rest, false);
+        path.contact_horizon = rest.closed.empty() ? std::nullopt : horizon(statics, rest, Springs::of_closed_contacts);
+        if (i == 0) out.free_horizon = horizon(statics, rest, Springs::without);
         if (options.interrupted && options.interrupted()) break;
     }
-    out.A_tilde_grows = out.penalty_falls = out.A_grows = out.bounded_by_rigid = true;
-    const StationaryPath* before = nullptr;
-    for (const StationaryPath& path : out.paths) {
-        if (!path.found) continue;
-        const Action& a = path.action;
-        const double slack = 1e-12 * std::max(1.0, std::abs(a.A));
-        out.bounded_by_rigid = out.bounded_by_rigid && out.rigid.A >= a.A_tilde - slack && a.A_tilde >= a.A - slack;
-        if (before != nullptr) {
-            out.A_tilde_grows = out.A_tilde_grows && before->action.A_tilde <= a.A_tilde + slack;
-            out.penalty_falls = out.penalty_falls && before->action.penalty_integral >= a.penalty_integral - 1e-15;
-            out.A_grows = out.A_grows && before->action.A <= a.A + slack;
-        }
-        before = &path;
-    }
-    if (before == nullptr) out.A_tilde_grows = out.penalty_falls = out.A_grows = out.bounded_by_rigid = false;
+    compare_actions(out);
     return out;
 }
 

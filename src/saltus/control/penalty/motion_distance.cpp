@@ -11,6 +11,7 @@ namespace saltus::control {
 
 namespace {
 
+/// A step of the dense output, cut off at the end of its arc.
 struct Piece {
     double from, to;
     const ode::Dense* step;

@@ -19,15 +19,17 @@ namespace {
 
 const char* const remedy = "write --penalty k=1e3:1e9:7, or k=1e3,1e6";
 
-/// γ_N of a contact before or after an event.
-double approach(const model::Model& model, const trajectory::Event& e, const std::vector<double>& u, int contact) {
+/// Normal velocity γ_N of a contact at an event, with the velocity u before or after it.
+double normal_velocity(const model::Model& model, const trajectory::Event& e, const std::vector<double>& u,
+                       int contact) {
     model::Workspace workspace(model);
     model::Terms terms(model.layout());
     model::evaluate(model, workspace, e.t, e.q, u, terms);
     return model::row_velocity(model.layout(), terms, model.contacts[static_cast<std::size_t>(contact)].row, u);
 }
 
-/// The first phase that ends: how long it is, and what it gives back.
+/// Counts the phases of contact and measures the first one that ends. A spring of stiffness k keeps a mass m in contact
+/// for about π √(m/k) and gives back γ⁺ = −γ⁻ if it has no damping.
 void measure_phases(const model::Model& model, const Trajectory& motion, PenaltyRun& run) {
     const int contacts = static_cast<int>(model.contacts.size());
     const trajectory::Event* begin = nullptr;
@@ -38,13 +40,13 @@ void measure_phases(const model::Model& model, const Trajectory& motion, Penalty
         if (run.first_duration) continue;
         if (closes && begin == nullptr) begin = &e;
         if (closes || begin == nullptr || e.elements[0] != begin->elements[0]) continue;
-        const double before = approach(model, *begin, begin->u_minus, begin->elements[0]);
+        const double before = normal_velocity(model, *begin, begin->u_minus, begin->elements[0]);
         run.first_duration = e.t - begin->t;
-        if (before < 0.0) run.first_restitution = -approach(model, e, e.u_plus, e.elements[0]) / before;
+        if (before < 0.0) run.first_restitution = -normal_velocity(model, e, e.u_plus, e.elements[0]) / before;
     }
 }
 
-/// The straight line through log(value) against log(k).
+/// The order p of value ~ k^(−p): minus the slope of the least-squares line through (log k, log value).
 std::optional<double> order_over(const std::vector<PenaltyRun>& runs,
                                  const std::function<std::optional<double>(const PenaltyRun&)>& value) {
     double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
@@ -87,7 +89,7 @@ sensitivity::Vary penalty_from_text(const std::string& text) {
     }
     for (double& k : vary.values) {
         if (!(k > 0.0)) throw Error("a stiffness must be positive", {"--penalty", 0, 0}, remedy);
-        // Even ratios give 9999.999999999998 where 10000 is meant.
+        // Rounded to 14 digits: even ratios give 9999.999999999998 instead of 10000.
         char digits[32];
         std::snprintf(digits, sizeof digits, "%.14g", k);
         k = std::strtod(digits, nullptr);
@@ -117,6 +119,34 @@ model::Description conservative(model::Description d) {
     return d;
 }
 
+namespace {
+
+/// Whether some contact has a damping force in [penalty]: then the springs lose energy and their limit is not e = 1.
+bool damped_springs(const model::Description& description, const model::Model& model) {
+    if (!description.penalty || (!description.penalty->d.given && description.penalty->d_of.empty())) return false;
+    model::Workspace workspace(model);
+    std::vector<double> values(static_cast<std::size_t>(model.layout().coefficients));
+    model.system->coefficients(model::at(model, 0.0, model.q0, model.u0), workspace.scratch(), values);
+    return std::any_of(model.contacts.begin(), model.contacts.end(), [&](const model::Contact& c) {
+        return c.penalty_d != model::no_coefficient && values[static_cast<std::size_t>(c.penalty_d)] != 0.0;
+    });
+}
+
+/// Fills in the orders of convergence in 1/k.
+void find_orders(PenaltyLimit& out) {
+    for (std::size_t i = 1; i < out.runs.size(); ++i) {
+        const double a = out.runs[i - 1].distance.q, b = out.runs[i].distance.q;
+        if (a > 0.0 && b > 0.0) out.runs[i].order = -std::log(b / a) / std::log(out.runs[i].k / out.runs[i - 1].k);
+    }
+    out.order = order_over(out.runs, [](const PenaltyRun& r) { return std::optional(r.distance.q); });
+    out.steady_order = order_over(out.runs, [](const PenaltyRun& r) { return r.steady_q; });
+}
+
+}  // namespace
+
+/// In contact a mass m follows half a vibration of duration π √(m/k) and depth |γ⁻| √(m/k); the rigid motion turns at
+/// once. Positions therefore differ by O(k^(−1/2)), while the velocities differ by 2|γ⁻| during contact for every k
+/// ([Tornambe] errata 11). The equilibria differ by O(1/k).
 PenaltyLimit penalty_limit(const model::Description& description, const sensitivity::Vary& stiffness,
                            const PenaltyLimitOptions& o) {
     PenaltyLimit out;
@@ -137,17 +167,8 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
     for (const model::Contact& c : rigid.contacts) out.contacts.push_back(c.name);
     const model::Model softest = built(description, stiffness.values.front());
     model::refuse_unsupported(softest, model::Analysis::penalty_limit, {description.file, 0, 0});
-    if (description.penalty && (description.penalty->d.given || !description.penalty->d_of.empty())) {
-        model::Workspace workspace(softest);
-        std::vector<double> values(static_cast<std::size_t>(softest.layout().coefficients));
-        softest.system->coefficients(model::at(softest, 0.0, softest.q0, softest.u0), workspace.scratch(), values);
-        for (const model::Contact& c : softest.contacts)
-            if (c.penalty_d != model::no_coefficient && values[static_cast<std::size_t>(c.penalty_d)] != 0.0) {
-                out.warnings.push_back(
-                    "d of [penalty] is not 0: the limit of the springs is not the motion with e = 1");
-                break;
-            }
-    }
+    if (damped_springs(description, softest))
+        out.warnings.push_back("d of [penalty] is not 0: the limit of the springs is not the motion with e = 1");
 
     integrate::Options run;
     run.t_end = o.t_end;
@@ -184,12 +205,7 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
     };
     out.complete = ensemble::parallel_for(out.runs.size(), one, {o.threads, o.interrupted, {}});
     for (const PenaltyRun& r : out.runs) out.complete = out.complete && r.status != trajectory::Status::interrupted;
-    for (std::size_t i = 1; i < out.runs.size(); ++i) {
-        const double a = out.runs[i - 1].distance.q, b = out.runs[i].distance.q;
-        if (a > 0.0 && b > 0.0) out.runs[i].order = -std::log(b / a) / std::log(out.runs[i].k / out.runs[i - 1].k);
-    }
-    out.order = order_over(out.runs, [](const PenaltyRun& r) { return std::optional(r.distance.q); });
-    out.steady_order = order_over(out.runs, [](const PenaltyRun& r) { return r.steady_q; });
+    find_orders(out);
     if (!o.action || !out.complete) return out;
 
     ActionOptions action;

@@ -15,58 +15,65 @@
 
 namespace saltus::control {
 
-/// One stiffness against rigid contacts.
+/// The motion with springs of one stiffness, compared with the rigid motion.
 struct PenaltyRun {
     double k = 0.0;
     trajectory::Status status = trajectory::Status::interrupted;
     std::string reason;
-    Rest steady;                         ///< (48)
-    std::optional<double> steady_q;      ///< largest |q_R(k) − q_R|
-    std::optional<double> steady_force;  ///< largest |η_R − λ̇_R|
-    MotionDistance distance;             ///< of the motions
-    std::optional<double> order;         ///< of the positions' distance in 1/k, against the run before
-    long phases = 0;                     ///< of contact
-    std::optional<double> first_duration, first_restitution;  ///< of the first complete one: how long, −γ⁺/γ⁻
+    Rest steady;                              ///< equilibrium of the springs, [Tornambe] (48)
+    std::optional<double> steady_q;           ///< largest |q_R(k) − q_R|, against the rigid equilibrium
+    std::optional<double> steady_force;       ///< largest |η_R − λ̇_R|, difference of the contact forces
+    MotionDistance distance;                  ///< of the motions
+    std::optional<double> order;              ///< p of distance.q ~ k^(−p), from this run and the one before
+    long phases = 0;                          ///< phases of contact
+    std::optional<double> first_duration;     ///< duration of the first complete phase
+    std::optional<double> first_restitution;  ///< its −γ⁺/γ⁻
     trajectory::State end;
 };
 
-/// Springs ever stiffer against the rigid motion with e = 1, their limit.
+/// Motions with ever stiffer springs, compared with their limit, the rigid motion with e = 1.
 struct PenaltyLimit {
     std::string model;
     std::vector<std::string> coordinates, contacts;
     double t_end = 0.0;
-    std::string varied;  ///< "k" of [penalty] for all contacts, or a parameter
+    std::string varied;  ///< "k" of [penalty] for all contacts, or the name of a parameter
     trajectory::Status rigid_status = trajectory::Status::interrupted;
     std::string rigid_reason;
-    long impacts = 0;
+    long impacts = 0;  ///< of the rigid motion
     trajectory::State rigid_end;
-    Rest steady;  ///< (27)
-    std::vector<PenaltyRun> runs;
-    std::optional<double> order, steady_order;  ///< over the whole series, in 1/k
-    ActionSequence action;                      ///< Theorems 1 and 2
+    Rest steady;                         ///< rigid equilibrium, [Tornambe] (27)
+    std::vector<PenaltyRun> runs;        ///< by ascending stiffness
+    std::optional<double> order;         ///< p of distance.q ~ k^(−p), a straight-line fit over all runs
+    std::optional<double> steady_order;  ///< the same for steady_q
+    ActionSequence action;               ///< the sequences of Theorems 1 and 2
     std::vector<std::string> warnings;
-    bool complete = false;
+    bool complete = false;  ///< false: interrupted
 };
 
 struct PenaltyLimitOptions {
     model::BuildOptions build;
-    double t_end = 1.0, rtol = 1e-10, atol = 1e-13;
-    bool action = true;
-    std::optional<double> horizon;  ///< of the actions; otherwise one bounce
-    int threads = 0;
+    double t_end = 1.0;
+    double rtol = 1e-10, atol = 1e-13;  ///< of the motions; small, because their differences are compared
+    bool action = true;                 ///< whether the actions are computed
+    std::optional<double> horizon;      ///< of the actions; default: one bounce
+    int threads = 0;                    ///< 0: one for each core
     std::function<bool()> interrupted;
 };
 
-/// "k=1e3:1e9:7": with even ratios where the ends are positive; "k=1e3,1e6"; NAME=... for a parameter. Throws Error.
+/// Parses the values of the stiffness: "k=1e3:1e9:7" (even ratios), "k=1e3,1e6", or NAME=... for a parameter. The
+/// values are positive and ascend. Throws Error.
 sensitivity::Vary penalty_from_text(const std::string& text);
 
+/// Simulates the rigid motion and those with springs, and compares them. Throws Error if the model has no contacts or a
+/// contact has no stiffness.
 PenaltyLimit penalty_limit(const model::Description& description, const sensitivity::Vary& stiffness,
                            const PenaltyLimitOptions& options);
 
-/// The description with springs of this stiffness; with rigid contacts that give back all energy; and without anything
-/// that is not in the action: damping, gains of velocities, other forces.
+/// The description with springs of stiffness k in all contacts.
 model::Description with_stiffness(model::Description d, double k);
+/// The description with rigid contacts that keep all energy: e_N = 1.
 model::Description elastic(model::Description d);
+/// The description without forces that are not part of the action: damping, velocity gains, other forces.
 model::Description conservative(model::Description d);
 
 }  // namespace saltus::control

@@ -32,7 +32,7 @@ std::vector<ElementForce> forces_of(const model::Model& m, const Rest& rest) {
     return list;
 }
 
-/// Of those that push: where the descent from the start runs away.
+/// The minimum nearest to a position among the solutions, for the case that the descent from there diverges.
 std::optional<Rest> nearest_minimum(const std::vector<EquilibriumSolution>& solutions,
                                     const std::vector<double>& from) {
     std::optional<Rest> best;
@@ -49,8 +49,8 @@ std::optional<Rest> nearest_minimum(const std::vector<EquilibriumSolution>& solu
     return best;
 }
 
-/// The rows of one theorem: those that are asked for at q_R alone, and those of the whole region, in whose place one on
-/// its neighbourhood may stand.
+/// The rows of one theorem. Rows of `always` are required in any case. Rows of `whole` are about the whole region; if
+/// one of them fails then the row `local` about a neighbourhood of q_R may replace them all.
 struct Table {
     std::vector<Row> always, whole;
     std::optional<Row> local;
@@ -59,6 +59,7 @@ struct Table {
         return std::any_of(whole.begin(), whole.end(), [](const Row& r) { return r.fails(); });
     }
 
+    /// The narrowest scope of the rows that the conclusion needs.
     Scope scope() const {
         Scope s = Scope::global;
         for (const Row& r : always) s = narrower(s, r.fails() ? Scope::inconclusive : r.scope);
@@ -68,6 +69,7 @@ struct Table {
         return local && !local->fails() ? narrower(s, Scope::local) : Scope::inconclusive;
     }
 
+    /// The grade of the rows that the conclusion needs.
     Grade grade() const {
         if (scope() == Scope::inconclusive) return Grade::numerical;
         std::vector<Condition> counted;
@@ -80,7 +82,7 @@ struct Table {
     }
 };
 
-/// In the order of the paper.
+/// Appends the rows to the certificate in the given order.
 void append(Certificate& t, const Table& table, const std::vector<std::string>& order) {
     std::vector<const Row*> rows;
     for (const Row& r : table.always) rows.push_back(&r);
@@ -91,9 +93,11 @@ void append(Certificate& t, const Table& table, const std::vector<std::string>& 
             if (r->condition.id == id) t.conditions.push_back(r->condition);
 }
 
+// The order of the paper.
 const std::vector<std::string> order5{"law", "1", "2", "LI", "3", "4", "R4", "R8", "R6"};
 const std::vector<std::string> order6{"5", "6", "7", "R11", "R13"};
 
+/// "row 3 fails", "rows 3 and 4 fail"; "" if none does.
 std::string failing(const Table& table) {
     std::vector<std::string> ids;
     for (const Row& r : table.always)
@@ -105,20 +109,21 @@ std::string failing(const Table& table) {
     return (ids.size() == 1 ? "row " : "rows ") + listing(ids) + (ids.size() == 1 ? " fails" : " fail");
 }
 
-/// What is not decided.
+/// The first required row that is not decided, as a sentence.
 std::string open_rows(const Table& table) {
     for (const Row& r : table.always)
         if (!r.fails() && r.scope == Scope::inconclusive) return "row " + r.condition.id + " is not decided";
     return "";
 }
 
+/// The conclusion in words.
 std::string sentence(const Table& table, Scope scope, const char* theorem, const char* remark) {
     switch (scope) {
         case Scope::global: return std::string("every admissible start ends at q_R (") + theorem + ")";
         case Scope::local: {
             const std::string why = failing(table);
             return std::string("starts near q_R end there (") + theorem + " with " + remark + ")" +
-                   (why.empty() ? "" : "; in the whole " + why);
+                   (why.empty() ? "" : "; over the whole region " + why);
         }
         case Scope::inconclusive: break;
     }
@@ -127,7 +132,9 @@ std::string sentence(const Table& table, Scope scope, const char* theorem, const
     return "nothing follows" + (why.empty() ? "" : ": " + why);
 }
 
-void warn(Certificate& t, const model::Model& m, const Rest& rest) {
+/// With e = 1 (or e -> 1 at small velocities) impacts never accumulate: between them λ̇ = 0, so that (29d) fails and
+/// only the mean impulse rate converges ([Tornambe] errata 2). Adds a warning for each such contact that carries q_R.
+void warn_of_endless_impacts(Certificate& t, const model::Model& m, const Rest& rest) {
     model::Workspace workspace(m);
     std::vector<double> values(static_cast<std::size_t>(m.layout().coefficients)), still(rest.q.size(), 0.0);
     m.system->coefficients(model::at(m, 0.0, rest.q, still), workspace.scratch(), values);
@@ -135,13 +142,16 @@ void warn(Certificate& t, const model::Model& m, const Rest& rest) {
         const double e = c.e_n == model::no_coefficient ? 0.0 : values[static_cast<std::size_t>(c.e_n)];
         if ((c.c != model::no_coefficient || e >= 1.0) && rest.lambda(c.row) > 0.0)
             t.warnings.push_back("the impacts on '" + c.name +
-                                 "' never come to an end: its force does not converge to the steady one as (29d) "
-                                 "says, only the mean impulse rate does");
+                                 "' never accumulate: its force does not converge to the steady one as (29d) "
+                                 "states, only the mean impulse rate does");
     }
 }
 
-/// Theorem 6, into the certificate.
-void certify_springs(const Domain& domain, const Row& law, const std::vector<double>& from, bool under, long budget,
+/// Fewer coordinates are actuated than there are (p < n).
+bool under_actuated(const model::Model& m) { return static_cast<int>(m.control->actuated.size()) < m.size(); }
+
+/// Examines Theorem 6 and adds its rows and results to the certificate.
+void certify_springs(const Domain& domain, const Row& law, const std::vector<double>& from, long budget,
                      RegulationCertificate& out) {
     const model::Model& m = domain.model;
     Certificate& t = out.table;
@@ -164,22 +174,51 @@ void certify_springs(const Domain& domain, const Row& law, const std::vector<dou
         for (const char* const id : {"5", "7", "R13"}) table.always.push_back(skipped_row(id, "there is no q_R"));
     } else {
         const PotentialSurvey survey = survey_potential(domain, statics, rest, out.spring_solutions);
-        PotentialBounds bounds;
-        Row seven = potential_row(theorem6, domain, statics, rest, unique, survey, bounds);
+        PotentialRow potential = potential_row(theorem6, domain, statics, rest, unique, survey);
         const InertiaBounds inertia = inertia_bounds(domain, rest.q, ContactModel::springs, budget);
-        table.always.push_back(spring_motion_row(domain, inertia, seven));
-        table.whole.push_back(std::move(seven));
-        table.always.push_back(
-            invariance_row(theorem6, only_rest_is_undamped(domain, statics, rest, ContactModel::springs), under));
+        table.always.push_back(spring_motion_row(domain, inertia, potential.row));
+        table.whole.push_back(std::move(potential.row));
+        table.always.push_back(invariance_row(
+            theorem6, only_rest_is_undamped(domain, statics, rest, ContactModel::springs), under_actuated(m)));
         if (table.whole_fails()) table.local = local_row(theorem6, rest, unique, survey);
-        t.values.emplace_back("penalty_a_lower", bounds.lower);
-        t.values.emplace_back("penalty_a_upper", bounds.upper);
+        t.values.emplace_back("penalty_a_lower", potential.bounds.lower);
+        t.values.emplace_back("penalty_a_upper", potential.bounds.upper);
         if (table.whole_fails() && std::isfinite(survey.pass)) t.values.emplace_back("penalty_rho", survey.pass);
     }
     append(t, table, order6);
     out.springs = table.scope();
     out.spring_grade = table.grade();
     out.spring_summary = sentence(table, out.springs, "Theorem 6", "Remark 11");
+}
+
+/// The certificate of a closed loop that the theorems do not treat: all rows but `law` are not examined.
+void refuse(const Row& law, RegulationCertificate& out) {
+    const char* const why = "the theorems do not treat this kind of closed loop";
+    Certificate& t = out.table;
+    t.conditions.push_back(law.condition);
+    for (const char* const id : {"1", "2", "LI", "3", "4", "R8", "R6", "5", "6", "7", "R13"})
+        t.conditions.push_back(skipped_row(id, why).condition);
+    t.summary = std::string("nothing follows: ") + why;
+    out.no_springs = why;
+}
+
+/// Sets ρ: all starts with V < ρ in the component of q_R converge. It is infinite for the global theorem. For the local
+/// one it is the proved level, or numerically the potential at the next equilibrium; it requires that the other
+/// assumptions hold over this level set.
+void set_level(Certificate& t, Scope scope, const Uniqueness& unique, double pass, bool others_hold) {
+    if (scope == Scope::global) {
+        t.has_rho = true;
+        t.rho = Interval::infinity;
+        if (t.grade == Grade::proved) t.rho_verified = Interval::infinity;
+    } else if (scope == Scope::local && others_hold && (unique.local() || std::isfinite(pass))) {
+        t.has_rho = true;
+        t.rho = unique.local() ? unique.level : pass;
+        if (unique.local()) {
+            t.rho_verified = unique.level;
+            for (const Interval& side : unique.window) t.domain.emplace_back(side.lo, side.hi);
+        }
+        if (std::isfinite(pass)) t.rho_parts = {{"next equilibrium", pass}};
+    }
 }
 
 }  // namespace
@@ -189,16 +228,11 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
     RegulationCertificate out;
     Certificate& t = out.table;
     t.theorem = proof::Theorem::regulation;
-    const bool under = static_cast<int>(m.control->actuated.size()) < m.size();
-    t.basis = under ? "Theorem 5 with Remark 6" : "Theorem 5";
+    t.basis = under_actuated(m) ? "Theorem 5 with Remark 6" : "Theorem 5";
     const Domain domain(m);
     const Row law = law_row(domain);
     if (!statics_refusal(m, ContactModel::rigid).empty() || !m.constraints.empty()) {
-        t.conditions.push_back(law.condition);
-        for (const char* const id : {"1", "2", "LI", "3", "4", "R8", "R6", "5", "6", "7", "R13"})
-            t.conditions.push_back(skipped_row(id, "the closed loop is not of the theorem's kind").condition);
-        t.summary = "nothing follows: the closed loop is not of the theorem's kind";
-        out.no_springs = "the closed loop is not of the theorem's kind";
+        refuse(law, out);
         return out;
     }
     Statics statics(m, ContactModel::rigid);
@@ -217,7 +251,7 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
                    equilibrium_row(theorem5, domain, rest, out.solutions, unique)};
     PotentialBounds bounds;
     double pass = Interval::infinity;
-    bool observed = false;  // rest alone is without loss, everywhere
+    bool only_rest_undamped = false;  // everywhere
     if (!rest.found) {
         table.whole.push_back(unbounded_row(domain, statics, from));
         table.always.push_back(skipped_row("R6", "there is no q_R"));
@@ -228,10 +262,12 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
         t.reference = statics.potential();
         const PotentialSurvey survey = survey_potential(domain, statics, rest, out.solutions);
         pass = survey.pass;
-        table.whole.push_back(potential_row(theorem5, domain, statics, rest, unique, survey, bounds));
+        PotentialRow potential = potential_row(theorem5, domain, statics, rest, unique, survey);
+        bounds = potential.bounds;
+        table.whole.push_back(std::move(potential.row));
         const Invariance invariance = only_rest_is_undamped(domain, statics, rest, ContactModel::rigid);
-        observed = invariance.scope == Scope::global;
-        table.always.push_back(invariance_row(theorem5, invariance, under));
+        only_rest_undamped = invariance.scope == Scope::global;
+        table.always.push_back(invariance_row(theorem5, invariance, under_actuated(m)));
         if (table.whole_fails()) table.local = local_row(theorem5, rest, unique, survey);
     }
     append(t, table, order5);
@@ -243,25 +279,13 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
                 {"a_lower", bounds.lower},
                 {"a_upper", bounds.upper},
                 {"actuated", static_cast<double>(m.control->actuated.size())}};
-    if (out.rigid == Scope::global) {
-        t.has_rho = true;
-        t.rho = Interval::infinity;
-        if (t.grade == Grade::proved) t.rho_verified = Interval::infinity;
-    } else if (out.rigid == Scope::local && observed && inertia.holds && independence.verdict != Verdict::fails &&
-               (unique.local() || std::isfinite(pass))) {
-        t.has_rho = true;
-        t.rho = unique.local() ? unique.level : pass;
-        if (unique.local()) {
-            t.rho_verified = unique.level;
-            for (const Interval& side : unique.window) t.domain.emplace_back(side.lo, side.hi);
-        }
-        if (std::isfinite(pass)) t.rho_parts = {{"next equilibrium", pass}};
-    }
-    certify_springs(domain, law, around, under, o.budget, out);
+    set_level(t, out.rigid, unique, pass,
+              only_rest_undamped && inertia.holds && independence.verdict != Verdict::fails);
+    certify_springs(domain, law, around, o.budget, out);
     t.summary = (out.rigid == Scope::inconclusive ? "" : to_string(out.rigid) + std::string(": ")) +
                 sentence(table, out.rigid, "Theorem 5", "Remark 4");
-    if (out.rigid == Scope::local && !t.has_rho) t.summary += "; how near is not known";
-    if (rest.found && out.rigid != Scope::inconclusive) warn(t, m, rest);
+    if (out.rigid == Scope::local && !t.has_rho) t.summary += "; the size of this neighbourhood is not known";
+    if (rest.found && out.rigid != Scope::inconclusive) warn_of_endless_impacts(t, m, rest);
     return out;
 }
 

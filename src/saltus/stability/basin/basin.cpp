@@ -24,11 +24,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t starts_to_measure = 1000;
+/// The typical energy of the starts is determined from at most about this many of them.
+constexpr std::size_t max_measured_starts = 1000;
+/// Without kinetic energy and differences of potential, the typical energy is that of a free motion over this part of
+/// t_max.
+constexpr double free_motion_share = 0.01;
+/// Step of the test whether a position rests, if the event-driven method has none; in units of time.
+constexpr double rest_test_step = 1e-3;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A run: rounds of motions, each decided by the labels of those before.
+/// One run: rounds of motions. The starts of a round depend only on the labels of the rounds before, so that the result
+/// does not depend on threads or interruptions.
 class Run {
 public:
     Run(const model::Model& model, const BasinOptions& options, BasinRecord record)
@@ -50,46 +57,47 @@ public:
         out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
     }
 
-    Basin go() {
+    Basin run() {
         const Values base = [this](std::size_t k, std::span<double> x) {
             if (options_.samples > 0)
                 ensemble::sample(options_.axes, options_.seed, k, x);
             else
                 ensemble::Grid{options_.axes}.values(k, 0, x);
         };
-        measure(base);
-        bool whole = round(0, out_.base, base);
-        if (whole && options_.samples == 0 && options_.refine > 0) whole = refine();
-        if (whole && options_.samples == 0 && options_.boundary > 0.0) whole = locate();
-        out_.complete = whole;
-        if (!whole) drop_pending();
+        set_slow_energy(base);
+        bool complete = simulate_round(0, out_.base, base);
+        if (complete && options_.samples == 0 && options_.refine > 0) complete = refine();
+        if (complete && options_.samples == 0 && options_.boundary > 0.0) complete = locate_boundary();
+        out_.complete = complete;
+        if (!complete) drop_pending();
         relabel();
         if (!out_.refined.empty()) label_refined();
-        judge_level_set(base);
+        test_level_set(base);
         finish();
         return std::move(out_);
     }
 
 private:
+    /// Writes the values of the axes at start k.
     using Values = std::function<void(std::size_t, std::span<double>)>;
 
-    /// What is usual among the starts, in energy: rest is slow compared with that.
-    void measure(const Values& values) {
+    /// The bound of the kinetic energy below which a motion is slow: BasinOptions::rest² times the typical energy of
+    /// the starts, which is their largest kinetic energy plus the range of their potential energies.
+    void set_slow_energy(const Values& values) {
         Starts starts(model_, options_.components);
-        Start start;
         std::vector<double> x(options_.axes.size());
         double kinetic = 0.0, low = INFINITY, high = -INFINITY;
-        const std::size_t stride = 1 + (out_.base - 1) / starts_to_measure;
+        const std::size_t stride = 1 + (out_.base - 1) / max_measured_starts;
         for (std::size_t k = 0; k < out_.base; k += stride) {
             values(k, x);
-            starts.make(x, start);
+            const Start start = starts.make(x);
             if (start.admission == Admission::inadmissible || !std::isfinite(start.kinetic + start.potential)) continue;
             kinetic = std::max(kinetic, start.kinetic);
             low = std::min(low, start.potential);
             high = std::max(high, start.potential);
         }
-        double usual = kinetic + std::max(0.0, high - low);
-        if (!(usual > 0.0)) {  // one start, at rest: what forces do in a hundredth of the time
+        double typical = kinetic + std::max(0.0, high - low);
+        if (!(typical > 0.0)) {  // one start, at rest: kinetic energy ½ hᵀM⁻¹h τ² of a free motion of duration τ
             model::Workspace workspace(model_);
             model::Terms terms(model_.layout());
             model::evaluate(model_, workspace, 0.0, model_.q0, model_.u0, terms);
@@ -97,13 +105,33 @@ private:
             std::vector<double> a(terms.h.begin(), terms.h.end());
             if (mass.factorise(terms.M)) mass.solve(a);
             for (std::size_t i = 0; i < a.size(); ++i)
-                usual += 0.5 * a[i] * terms.h[i] * std::pow(0.01 * options_.t_max, 2);
+                typical += 0.5 * a[i] * terms.h[i] * std::pow(free_motion_share * options_.t_max, 2);
         }
-        decision_.slow = options_.rest * options_.rest * (usual > 0.0 ? usual : 1.0);
+        decision_.slow = options_.rest * options_.rest * (typical > 0.0 ? typical : 1.0);
     }
 
-    /// Simulates motions [first, first + count) as far as they are not on record yet. False when interrupted.
-    bool round(std::size_t first, std::size_t count, const Values& values) {
+    /// Writes the ending of a motion to the record. Any thread may call it.
+    void store(const Task& task, const Ending& end) {
+        if (end.fate == Fate::pending) return;
+        const std::size_t k = task.number, n = model_.coordinates.size();
+        const bool within = inside(task.start);
+        const std::lock_guard lock(mutex_);
+        record_.admission[k] = task.start.admission;
+        record_.inside[k] = within;
+        record_.V[k] = decision_.height(task.start.kinetic, task.start.potential);
+        record_.t[k] = end.t;
+        record_.steps[k] = end.steps;
+        for (std::size_t i = 0; i < n; ++i) record_.q[k * n + i] = end.q[i] + 0.0;  // turns −0 into 0
+        record_.fate[k] = end.fate;
+        out_.steps_now += end.steps;
+        ++done_;
+        if (options_.progress) options_.progress(done_, total_);
+        if (options_.save && seconds_since(saved_) > options_.save_seconds) save();
+    }
+
+    /// Simulates the pending motions of [first, first + count), whose starts `values` gives. Returns false if it was
+    /// interrupted.
+    bool simulate_round(std::size_t first, std::size_t count, const Values& values) {
         const std::size_t n = model_.coordinates.size();
         if (record_.size() < first + count) record_.append(first + count - record_.size(), n);
         std::vector<std::size_t> todo;
@@ -112,25 +140,10 @@ private:
         total_ = first + count;
         done_ = total_ - todo.size();
         std::atomic<std::size_t> next{0};
-        std::mutex mutex;
-        const std::function<void(const Task&, const Ending&)> finish = [&](const Task& task, const Ending& end) {
-            if (end.fate == Fate::pending) return;
-            const std::size_t k = task.number;
-            const bool within = inside(task.start);
-            const std::lock_guard lock(mutex);
-            record_.admission[k] = task.start.admission;
-            record_.inside[k] = within;
-            record_.V[k] = decision_.height(task.start.kinetic, task.start.potential);
-            record_.t[k] = end.t;
-            record_.steps[k] = end.steps;
-            for (std::size_t i = 0; i < n; ++i) record_.q[k * n + i] = end.q[i] + 0.0;  // no -0
-            record_.fate[k] = end.fate;
-            out_.steps_now += end.steps;
-            ++done_;
-            if (options_.progress) options_.progress(done_, total_);
-            if (options_.save && seconds_since(saved_) > options_.save_seconds) save();
+        const std::function<void(const Task&, const Ending&)> finish = [this](const Task& task, const Ending& end) {
+            store(task, end);
         };
-        const auto serve = [&](std::size_t) {
+        const auto serve = [&](std::size_t) {  // one thread takes motions until there are no more
             Starts starts(model_, options_.components);
             std::vector<double> x(options_.axes.size());
             const std::function<std::optional<Task>()> take = [&]() -> std::optional<Task> {
@@ -140,8 +153,8 @@ private:
                     Task task;
                     task.number = todo[k];
                     values(todo[k] - first, x);
-                    starts.make(x, task.start);
-                    task.captured_counts = decision_.level != nullptr && !decision_.to_rest && !inside(task.start);
+                    task.start = starts.make(x);
+                    task.stop_when_captured = decision_.level != nullptr && !decision_.to_rest && !inside(task.start);
                     if (task.start.admission != Admission::inadmissible) return task;
                     finish(task, {Fate::inadmissible, 0.0, 0, task.start.q});
                 }
@@ -162,9 +175,9 @@ private:
         known_ = first + count;
         const auto begin_of = record_.fate.begin() + static_cast<std::ptrdiff_t>(first);
         const auto end_of = begin_of + static_cast<std::ptrdiff_t>(count);
-        const bool whole = std::find(begin_of, end_of, Fate::pending) == end_of;
-        if (options_.save && (!whole || seconds_since(saved_) > options_.save_seconds)) save();
-        return whole;
+        const bool complete = std::find(begin_of, end_of, Fate::pending) == end_of;
+        if (options_.save && (!complete || seconds_since(saved_) > options_.save_seconds)) save();
+        return complete;
     }
 
     void save() {
@@ -178,18 +191,20 @@ private:
 
     Ending simulate(const Task& task) const {
         if (const auto* moreau = std::get_if<integrate::Moreau>(&options_.method))
-            return by_moreau(model_, *moreau, decision_, task.start, task.captured_counts);
+            return by_moreau(model_, *moreau, decision_, task.start, task.stop_when_captured);
         return by_events(model_, std::get<integrate::EventDriven>(options_.method), decision_, task.start,
-                         task.captured_counts);
+                         task.stop_when_captured);
     }
 
+    /// Labels all motions of the rounds so far.
     void relabel() {
         const auto* moreau = std::get_if<integrate::Moreau>(&options_.method);
-        RestSets sets(model_, moreau != nullptr ? moreau->h : 1e-3, out_.periods,
+        RestSets sets(model_, moreau != nullptr ? moreau->h : rest_test_step, out_.periods,
                       options_.equilibria ? &*options_.equilibria : nullptr, decision_.level);
         sets.label(record_, known_, out_.base, out_);
     }
 
+    /// Refines the grid where labels differ. Returns false if it was interrupted.
     bool refine() {
         const ensemble::Grid grid{options_.axes};
         Refinement refinement(grid);
@@ -198,10 +213,10 @@ private:
             std::vector<std::size_t> points = refinement.next_level(out_.label);
             while (!points.empty()) {
                 const std::size_t first = known_;
-                if (!round(first, points.size(),
-                           [&](std::size_t k, std::span<double> x) { grid.values(points[k], level, x); }))
+                if (!simulate_round(first, points.size(),
+                                    [&](std::size_t k, std::span<double> x) { grid.values(points[k], level, x); }))
                     return false;
-                refinement.computed(points, first);
+                refinement.set_computed(points, first);
                 relabel();
                 points = refinement.at_differences(out_.label);
             }
@@ -217,8 +232,9 @@ private:
         for (std::size_t p = 0; p < source_.size(); ++p) out_.refined[p] = out_.label[source_[p]];
     }
 
-    /// Edges with different labels at their ends are halved until they are short.
-    bool locate() {
+    /// Bisects the edges of the grid with different labels at their ends. Both halves are kept if the label in the
+    /// middle differs from both ends. Returns false if it was interrupted.
+    bool locate_boundary() {
         relabel();
         const ensemble::Grid grid{options_.axes};
         std::vector<Edge> open = edges_between(grid, out_.label), closed;
@@ -232,11 +248,11 @@ private:
             }
             open = std::move(longer);
             if (open.empty()) break;
-            if (!round(first, open.size(), [&](std::size_t k, std::span<double> x) {
-                    std::copy(open[k].at.begin(), open[k].at.end(), x.begin());
-                    x[ix(open[k].axis)] = 0.5 * (open[k].low + open[k].high);
-                }))
-                return false;
+            const Values middles = [&](std::size_t k, std::span<double> x) {
+                std::copy(open[k].at.begin(), open[k].at.end(), x.begin());
+                x[ix(open[k].axis)] = 0.5 * (open[k].low + open[k].high);
+            };
+            if (!simulate_round(first, open.size(), middles)) return false;
             relabel();
             std::vector<Edge> halves;
             for (std::size_t k = 0; k < open.size(); ++k) {
@@ -260,13 +276,12 @@ private:
             if (f == Fate::pending) f = Fate::undecided;
     }
 
-    /// Motions from inside the level set must end in its equilibrium set, in the same turn; what has not come to rest
-    /// yet must be in there still, as far as its position tells. They were simulated to their ends: being inside did
-    /// not decide them.
-    void judge_level_set(const Values& values) {
+    /// Tests the claim of the certificate. A motion that starts in the level set must end in its equilibrium set, in
+    /// the same copy; if it is not at rest at t_max then its position must still be in the level set. These motions
+    /// were simulated to their ends, since stop_when_captured is false for them.
+    void test_level_set(const Values& values) {
         if (decision_.level == nullptr) return;
         Starts starts(model_, options_.components);
-        Start start;
         std::vector<double> x(options_.axes.size());
         const std::size_t n = model_.coordinates.size();
         const std::vector<double> still(n, 0.0);
@@ -282,7 +297,7 @@ private:
             const std::span<const double> q(record_.q.data() + k * n, n);
             const bool rests = end.set >= 0;
             values(k, x);
-            starts.make(x, start);
+            const Start start = starts.make(x);
             bool same =
                 rests ? end.set == captor.set
                       : decision_.inside(
@@ -319,12 +334,12 @@ private:
             return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
         };
         if (const std::size_t n = count(Fate::failed); n > 0)
-            out_.warnings.push_back(std::to_string(n) + " motions ended with a step that could not be made");
+            out_.warnings.push_back(std::to_string(n) + " motions ended because the integrator could not make a step");
         const auto moved = static_cast<std::size_t>(
             std::count(out_.record.admission.begin(), out_.record.admission.end(), Admission::moved));
         if (moved > 0)
             out_.warnings.push_back(std::to_string(moved) +
-                                    " starts could only be made admissible by moving what the axes give");
+                                    " starts could be made admissible only by changing components given by the axes");
         for (std::string& text : model::approximations(model_, model::Analysis::basin))
             out_.warnings.push_back(std::move(text));
     }
@@ -335,9 +350,10 @@ private:
     Decision decision_;
     bool in_lanes_ = false;
     Basin out_;
-    std::vector<std::size_t> source_;
-    std::vector<Edge> edges_;
-    std::size_t known_ = 0;  // motions of the rounds so far: labels follow from these alone
+    std::vector<std::size_t> source_;  ///< motion that gives the label of each point of the refined grid
+    std::vector<Edge> edges_;          ///< brackets of the boundary
+    std::size_t known_ = 0;            ///< motions of the completed rounds; only these are labelled
+    std::mutex mutex_;                 ///< protects the members that `store` changes
     std::size_t total_ = 0, done_ = 0;
     Clock::time_point saved_ = Clock::now();
 };
@@ -357,7 +373,7 @@ void BasinRecord::append(std::size_t count, std::size_t coordinates) {
 
 Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record) {
     SALTUS_EXPECT(options.axes.size() == options.components.size() && options.t_max > 0.0);
-    return Run(model, options, std::move(record)).go();
+    return Run(model, options, std::move(record)).run();
 }
 
 }  // namespace saltus::stability

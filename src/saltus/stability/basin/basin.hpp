@@ -17,120 +17,128 @@
 
 namespace saltus::stability {
 
-/// A set of states from which every motion is known to end in one equilibrium set: the part of { T + U < level } around
-/// that set.
+/// A level set of V = T + U − reference from which every motion ends in one equilibrium set, as a certificate of
+/// attractivity states: the connected component of { V < rho } that contains this equilibrium set. [Leine] Theorem 1
 struct CaptureSet {
-    double rho = 0.0;        ///< above the reference
-    double reference = 0.0;  ///< U where V = T + U − reference is zero
+    double rho = 0.0;        ///< level of V, an energy > 0
+    double reference = 0.0;  ///< potential energy at which V = 0
     std::vector<double> q;   ///< a point of the equilibrium set
-    bool proved = false;     ///< not only by numbers
-    /// Whether a position with U − reference < rho lies in the part around q; none: there is one part only.
-    std::function<bool(std::span<const double> q)> around;
+    bool proved = false;     ///< the certificate is proved, not only numerical
+    /// Whether a position with U − reference < rho lies in the component that contains q. If it is unset then
+    /// { V < rho } has one component only.
+    std::function<bool(std::span<const double> q)> in_component;
 };
 
-/// What became of a motion.
+/// How a motion ended.
 enum class Fate : std::uint8_t {
     undecided,     ///< none of the following before t_max
-    rest,          ///< at rest in an equilibrium
-    captured,      ///< inside the level set
-    failed,        ///< a step could not be made
-    inadmissible,  ///< there was no admissible state to start from
-    pending,       ///< not simulated yet
+    rest,          ///< it came to rest in an equilibrium
+    captured,      ///< it entered the level set
+    failed,        ///< the integrator could not make a step
+    inadmissible,  ///< there is no admissible start state
+    pending,       ///< it is not simulated yet
 };
 
-/// Starts and ends of motions, in the order in which they were asked for; what a run can be continued from.
+/// Starts and ends of all motions, in the order in which they were requested. A run can be continued from its record.
+/// Each vector has one entry for each motion.
 struct BasinRecord {
     std::vector<Fate> fate;
     std::vector<Admission> admission;
-    std::vector<char> inside;         ///< the start lies in the level set
-    std::vector<double> V;            ///< at the start: T + U − reference
-    std::vector<double> t;            ///< when rest began, or the level set was entered
-    std::vector<std::int64_t> steps;  ///< that were made
-    std::vector<double> q;            ///< at the end, one row a motion
+    std::vector<char> inside;         ///< flag: the start lies in the level set
+    std::vector<double> V;            ///< T + U − reference at the start
+    std::vector<double> t;            ///< time at which rest began or the level set was entered; otherwise the end
+    std::vector<std::int64_t> steps;  ///< number of integration steps
+    std::vector<double> q;            ///< position at the end, one row of coordinates for each motion
 
     std::size_t size() const { return fate.size(); }
+    /// Adds `count` pending motions.
     void append(std::size_t count, std::size_t coordinates);
 };
 
 struct BasinOptions {
-    /// Where motions start: the points of a grid, or samples of a box. Everything else is the model's initial state.
+    /// The motions start at the points of a grid, or at samples of a box. The axes are components of the state; all
+    /// other components have the initial values of the model.
     std::vector<ensemble::Axis> axes;
-    std::vector<int> components;  ///< of (q, u), one an axis
-    std::size_t samples = 0;      ///< of the box; 0: a grid
-    std::uint64_t seed = 1;
+    std::vector<int> components;  ///< component of (q, u) of each axis
+    std::size_t samples = 0;      ///< number of samples of the box; 0: a grid
+    std::uint64_t seed = 1;       ///< of the samples
 
     std::variant<integrate::Moreau, integrate::EventDriven> method;
-    double t_max = 10.0;
-    /// A motion is at rest when its speed, √(2T), has been below this part of what is usual among the starts for 16
-    /// steps of h (event-driven: to the end).
+    double t_max = 10.0;  ///< end time of the motions, > 0
+    /// A motion is at rest if √T has been at most `rest` times the square root of the typical energy of the starts for
+    /// Decision::slow_steps steps (event-driven: until the end).
     double rest = 1e-8;
-    bool to_rest = false;   ///< go on inside the level set, until rest
-    bool lanes = true;      ///< several motions side by side where the model allows it; the answer is the same
-    int refine = 0;         ///< how often distances are halved where labels differ
-    double boundary = 0.0;  ///< edges of the grid with different labels are halved to this length, of their own; 0: not
-    std::optional<CaptureSet> level;
-    std::optional<Equilibria> equilibria;  ///< known sets; rest elsewhere is told by its positions alone
+    bool to_rest = false;   ///< true: motions that enter the level set are continued until they rest
+    bool lanes = true;      ///< several motions are integrated side by side if the model allows it; same results
+    int refine = 0;         ///< number of halvings of the grid where labels differ
+    double boundary = 0.0;  ///< edges of the grid with different labels are bisected to this length; 0: they are not
+    std::optional<CaptureSet> level;       ///< level set to compare with
+    std::optional<Equilibria> equilibria;  ///< known sets; other rest positions are grouped into sets of their own
 
-    int threads = 0;
-    std::function<bool()> interrupted;
-    std::function<void(std::size_t done, std::size_t of)> progress;
-    std::function<void(const BasinRecord&)> save;  ///< called now and then with all that is done
-    double save_seconds = 1.0;
+    int threads = 0;                                                 ///< 0: one for each core
+    std::function<bool()> interrupted;                               ///< polled; true ends the run
+    std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each motion
+    std::function<void(const BasinRecord&)> save;                    ///< called with the record so far
+    double save_seconds = 1.0;                                       ///< least time between two calls of `save`
 };
 
-/// An equilibrium set and the motions that ended in it, by its copy with turn 0.
+/// An equilibrium set with the motions that ended in it. Positions refer to its copy with turn 0.
 struct RestSet {
-    std::string name;  ///< as the known sets are labelled; R1, R2, … of rest in none of them
-    bool known = false;
-    std::vector<std::string> closed;   ///< contacts
+    std::string name;                  ///< "E1", ... of known sets; "R1", "R2", ... of sets that only motions showed
+    bool known = false;                ///< it is one of BasinOptions::equilibria
+    std::vector<std::string> closed;   ///< names of the closed contacts
     std::vector<double> lower, upper;  ///< extent of a known set
-    std::vector<double> low, high;     ///< extent of the ends found; empty where there are none
-    double potential = 0.0;            ///< least
-    std::size_t motions = 0;           ///< that came to rest there, any turn
+    std::vector<double> low, high;     ///< extent of the end positions; empty if no motion ended there
+    double potential = 0.0;            ///< least potential energy
+    std::size_t motions = 0;           ///< that came to rest there, in any copy
 };
 
+/// The end of a motion: a set and its copy, or another fate.
 struct BasinLabel {
     std::string text;
-    int set = -1;            ///< in Basin::sets, or none
-    std::vector<long> turn;  ///< one a coordinate, in its periods; empty without a set
-    std::size_t count = 0;   ///< of the points of the grid, or of the samples
+    int set = -1;            ///< index in Basin::sets; −1: none
+    std::vector<long> turn;  ///< copy of the set: whole periods for each coordinate; empty without a set
+    std::size_t count = 0;   ///< number of grid points or samples with this label
 };
 
-/// A place on an edge of the grid between two labels.
+/// A point on an edge of the grid between two labels.
 struct BoundaryPoint {
-    std::vector<double> at;  ///< values of the axes, in the middle
-    double half_length = 0.0;
+    std::vector<double> at;    ///< values of the axes at the middle of the bracket
+    double half_length = 0.0;  ///< of the bracket, along `axis`
     int axis = 0;
-    int below = 0, above = 0;  ///< labels
+    int below = 0, above = 0;  ///< labels at the two ends of the bracket
 };
 
 struct Basin {
-    bool complete = true;  ///< not interrupted
+    bool complete = true;  ///< false: interrupted
     BasinRecord record;
-    std::vector<int> label;          ///< of each motion, in the order of the record
-    std::vector<BasinLabel> labels;  ///< 0: undecided
+    std::vector<int> label;          ///< of each motion of the record, index in `labels`
+    std::vector<BasinLabel> labels;  ///< the first is "undecided"
     std::vector<RestSet> sets;
-    std::vector<double> periods;  ///< of the coordinates, 0: none
-    std::size_t base = 0;         ///< motions of the grid or the samples; later ones are refinement
+    std::vector<double> periods;  ///< of the coordinates; 0: none
+    std::size_t base = 0;         ///< number of motions of the grid or the samples; later ones are refinement
 
-    int level = 0;                       ///< of the refined grid
-    std::vector<int> refined;            ///< its labels; empty without refinement
-    std::vector<char> refined_computed;  ///< whether by a motion, not from its neighbours
+    int level = 0;                       ///< number of halvings of the refined grid
+    std::vector<int> refined;            ///< labels of the points of the refined grid; empty without refinement
+    std::vector<char> refined_computed;  ///< flag: the label is that of a motion from this point, not of a neighbour
     std::vector<BoundaryPoint> boundary;
 
-    std::size_t inside = 0, violations = 0, inside_undecided = 0;  ///< of starts in the level set
-    int captor = 0;                                                ///< label of the level set, turn 0
+    std::size_t inside = 0;            ///< starts in the level set
+    std::size_t violations = 0;        ///< those of them that ended elsewhere: the certificate would be wrong
+    std::size_t inside_undecided = 0;  ///< those of them that are still in the level set at t_max
+    int captor = 0;                    ///< label of the equilibrium set of the level set, turn 0
 
     std::vector<std::string> warnings;
-    std::string method;      ///< moreau or event
-    int lanes = 1;           ///< motions side by side
-    std::int64_t steps = 0;  ///< of all motions
-    double seconds = 0.0;
+    std::string method;          ///< "moreau" or "event"
+    int lanes = 1;               ///< motions integrated side by side
+    std::int64_t steps = 0;      ///< of all motions of the record
+    double seconds = 0.0;        ///< wall time of the simulations of this run
     std::int64_t steps_now = 0;  ///< made in this run
 };
 
-/// Simulates from every start and says where each motion ended. `record`: what an earlier run of the same options got
-/// to. The result does not depend on threads, lanes or where an earlier run was cut off.
+/// Simulates a motion from every start and determines where it ends. `record` is the record of an earlier run with the
+/// same options, to be continued. The result does not depend on the number of threads, on lanes, or on where an earlier
+/// run was interrupted.
 Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record = {});
 
 }  // namespace saltus::stability

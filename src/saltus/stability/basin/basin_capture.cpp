@@ -5,6 +5,10 @@
 
 namespace saltus::stability {
 
+/// [Leine] Theorem 1: the part of { V < ρ } around the equilibrium set, V = T + U − reference, is contained in the
+/// region of attraction. A proved certificate guarantees only the verified lower bound of ρ*. { V < ρ } may have other
+/// components (copies of the set); the box `domain` of the certificate separates them: the part of { V < ρ } with
+/// positions in the box does not leave the box, and it is the part that the certificate is about.
 std::optional<CaptureSet> capture_set(const proof::Certificate& c) {
     if (c.outcome != proof::Outcome::attractive || !c.has_rho) return std::nullopt;
     CaptureSet set;
@@ -14,7 +18,7 @@ std::optional<CaptureSet> capture_set(const proof::Certificate& c) {
     set.reference = c.reference;
     set.q = c.q;
     if (c.domain.empty()) return set;
-    set.around = [domain = c.domain](std::span<const double> q) {
+    set.in_component = [domain = c.domain](std::span<const double> q) {
         for (std::size_t i = 0; i < q.size(); ++i)
             if (!(q[i] >= domain[i].first && q[i] <= domain[i].second)) return false;
         return true;

@@ -8,7 +8,8 @@
 
 namespace saltus::stability {
 
-/// The set of states that a certificate of attractivity speaks of; nothing where it speaks of none.
+/// The level set that a certificate of attractivity guarantees; nothing if the certificate does not conclude
+/// attractivity or has no level rho > 0.
 std::optional<CaptureSet> capture_set(const proof::Certificate& certificate);
 
 }  // namespace saltus::stability

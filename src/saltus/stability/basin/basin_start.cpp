@@ -12,8 +12,14 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double position_tolerance = 1e-12;  // of a row's size: what counts as fulfilled
-constexpr double velocity_tolerance = 1e-12;
+constexpr double position_tolerance = 1e-12;  ///< a row holds if |g| (contact: −g_N) <= this times its row_scale
+constexpr double velocity_tolerance = 1e-12;  ///< the same for |γ|
+constexpr double converged_step = 1e-15;      ///< the projection has converged if ‖step‖ <= this (1 + ‖q‖)
+constexpr double negligible_pull = 1e-12;     ///< multipliers of at least −this times the largest do not pull
+constexpr double negligible_depth = 1e-14;    ///< relative penetration that does not activate a contact
+/// The first rounds of the projection take the point nearest to the start. If the rows are curved so much that this
+/// does not converge, the further rounds take the point nearest to the last one, which converges quadratically.
+constexpr int rounds_from_start = 30, max_rounds = 50;
 
 }  // namespace
 
@@ -24,7 +30,8 @@ Admitter::Admitter(const model::Model& model, std::span<const int> held)
       terms_(layout_),
       mass_(layout_.mass),
       held_q_(model.coordinates.size(), 0),
-      held_u_(model.coordinates.size(), 0) {
+      held_u_(model.coordinates.size(), 0),
+      none_held_(model.coordinates.size(), 0) {
     for (const int c : held) {
         SALTUS_EXPECT(c >= 0 && c < 2 * model.size());
         (c < model.size() ? held_q_[ix(c)] : held_u_[ix(c - model.size())]) = 1;
@@ -60,20 +67,19 @@ Admission Admitter::admit(std::span<double> q, std::span<double> u) {
     evaluate(q, u);
     if (positions_hold(q) && velocities_hold(u)) return Admission::admissible;
     const std::vector<double> q_given(q.begin(), q.end()), u_given(u.begin(), u.end());
-    for (const bool hold : {true, false}) {
-        std::copy(q_given.begin(), q_given.end(), q.begin());
-        std::copy(u_given.begin(), u_given.end(), u.begin());
-        if (!move(q, u, hold)) continue;
-        if (hold) return Admission::adjusted;
-        for (std::size_t i = 0; i < q.size(); ++i)
-            if ((held_q_[i] != 0 && q[i] != q_given[i]) || (held_u_[i] != 0 && u[i] != u_given[i]))
-                return Admission::moved;
-        return Admission::adjusted;
-    }
-    return Admission::inadmissible;
+    if (project(q, u, {held_q_, held_u_})) return Admission::adjusted;
+    std::copy(q_given.begin(), q_given.end(), q.begin());
+    std::copy(u_given.begin(), u_given.end(), u.begin());
+    if (!project(q, u, {none_held_, none_held_})) return Admission::inadmissible;
+    for (std::size_t i = 0; i < q.size(); ++i)
+        if ((held_q_[i] != 0 && q[i] != q_given[i]) || (held_u_[i] != 0 && u[i] != u_given[i])) return Admission::moved;
+    return Admission::adjusted;
 }
 
-bool Admitter::move(std::span<double> q, std::span<double> u, bool hold) {
+/// Position: sequential quadratic programming for min ½‖q − start‖²_M subject to g = 0, g_N >= 0, with the rows
+/// linearised at the last point. Velocity: two steps of the linear projection onto Gu + χ = 0; the second removes what
+/// rounding left.
+bool Admitter::project(std::span<double> q, std::span<double> u, const Held& held) {
     evaluate(q, u);
     if (!mass_.factorise(terms_.M)) return false;
     const auto n = static_cast<Eigen::Index>(q.size());
@@ -82,43 +88,39 @@ bool Admitter::move(std::span<double> q, std::span<double> u, bool hold) {
     rows_.clear();
     for (int row = 0; row < layout_.constraints; ++row) rows_.push_back(row);
 
-    // Linearise at the last point and take the point nearest to the start until nothing moves; where rows curve too
-    // much for that, the last rounds go from the point itself, which settles quadratically.
-    holding_ = &held_q_;
-    constexpr int patient = 30, most = 50;
-    for (int round = 0; round < most; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         evaluate(q, u);
         if (std::any_of(terms_.positions.begin(), terms_.positions.end(), [](double g) { return !std::isfinite(g); }))
             return false;
         const Vector here = position;
-        Vector next;
-        if (!nearest(here, round < patient ? start : here, hold, next)) return false;
-        position = next;
-        if ((next - here).norm() <= 1e-15 * (1.0 + next.norm())) break;
+        const std::optional<Vector> next = nearest(here, round < rounds_from_start ? start : here, held.q);
+        if (!next) return false;
+        position = *next;
+        if ((*next - here).norm() <= converged_step * (1.0 + next->norm())) break;
     }
     evaluate(q, u);
     if (!positions_hold(q)) return false;
 
-    holding_ = &held_u_;
     if (layout_.constraints > 0) {
         if (!mass_.factorise(terms_.M)) return false;
         rows_.resize(ix(layout_.constraints));
-        Vector b(layout_.constraints), y;
-        for (int round = 0; round < 2; ++round) {  // again for what rounding left
+        Vector b(layout_.constraints);
+        for (int round = 0; round < 2; ++round) {
             for (int row = 0; row < layout_.constraints; ++row) b(row) = -model::row_velocity(layout_, terms_, row, u);
-            velocity += step(rows_, b, hold, y);
+            velocity += step(rows_, b, held.u).x;
         }
     }
     return velocity.allFinite() && velocities_hold(u);
 }
 
-/// x = P M⁻¹ P Jᵀy with J x = b in the sense of least squares; P drops what is held.
-Vector Admitter::step(const std::vector<int>& rows, const Vector& b, bool hold, Vector& multipliers) const {
+/// The x of least ‖x‖_M with J x = b that leaves the held components: x = P M⁻¹ P Jᵀy with (J P M⁻¹ P Jᵀ) y = b, where
+/// P sets held components to 0. Dependent rows are solved in the sense of least squares.
+Admitter::Step Admitter::step(const std::vector<int>& rows, const Vector& b, const std::vector<char>& held) const {
     const auto n = static_cast<Eigen::Index>(model_.coordinates.size());
     const auto m = static_cast<Eigen::Index>(rows.size());
     const auto drop = [&](Eigen::Ref<Vector> x) {
-        for (Eigen::Index i = 0; hold && i < n; ++i)
-            if ((*holding_)[ix(i)] != 0) x(i) = 0.0;
+        for (Eigen::Index i = 0; i < n; ++i)
+            if (held[ix(i)] != 0) x(i) = 0.0;
     };
     Matrix columns = Matrix::Zero(n, m), D(m, m);
     for (Eigen::Index j = 0; j < m; ++j) {
@@ -132,22 +134,31 @@ Vector Admitter::step(const std::vector<int>& rows, const Vector& b, bool hold, 
     for (Eigen::Index i = 0; i < m; ++i)
         for (Eigen::Index j = 0; j < m; ++j)
             D(i, j) = model::row_dot(layout_.rows, terms_.W, rows[ix(i)], {columns.col(j).data(), ix(n)});
-    multipliers = least_squares(D, b);
-    return columns * multipliers;
+    Step out;
+    out.multipliers = least_squares(D, b);
+    out.x = columns * out.multipliers;
+    return out;
 }
 
-/// The point nearest to `start` that fulfils the rows linearised at q, by an active set: contacts that would pull are
-/// let go, contacts that would penetrate are taken in.
-bool Admitter::nearest(const Vector& q, const Vector& start, bool hold, Vector& next) {
+/// The point nearest to `start` that fulfils the rows linearised at q, g(q) + W(x − q) = 0 or >= 0, by an active-set
+/// method: the contact that pulls most (negative multiplier) is released, then the one that penetrates most is added.
+/// Nothing if the active set does not settle.
+std::optional<Vector> Admitter::nearest(const Vector& q, const Vector& start, const std::vector<char>& held) {
     const auto constraints = ix(layout_.constraints);
-    for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + 20; ++trial) {
+    const std::size_t max_changes = 10 * model_.contacts.size() + 20;
+    for (std::size_t trial = 0; trial < max_changes; ++trial) {
         Vector b(static_cast<Eigen::Index>(rows_.size())), y;
         for (std::size_t i = 0; i < rows_.size(); ++i)
             b(static_cast<Eigen::Index>(i)) = dot(rows_[i], q - start) - terms_.positions[ix(rows_[i])];
-        next = rows_.empty() ? start : Vector(start + step(rows_, b, hold, y));
-        if (!next.allFinite()) return false;
+        Vector next = start;
+        if (!rows_.empty()) {
+            const Step s = step(rows_, b, held);
+            next = start + s.x;
+            y = s.multipliers;
+        }
+        if (!next.allFinite()) return {};
         std::ptrdiff_t pulling = -1;
-        double pull = 1e-12 * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
+        double pull = negligible_pull * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
         for (std::size_t i = constraints; i < rows_.size(); ++i)
             if (-y(static_cast<Eigen::Index>(i)) > pull)
                 pull = -y(static_cast<Eigen::Index>(i)), pulling = static_cast<std::ptrdiff_t>(i);
@@ -156,17 +167,17 @@ bool Admitter::nearest(const Vector& q, const Vector& start, bool hold, Vector& 
             continue;
         }
         int deepest = -1;
-        double depth = 1e-14;
+        double depth = negligible_depth;
         for (const model::Contact& c : model_.contacts) {
             if (std::find(rows_.begin(), rows_.end(), c.row) != rows_.end()) continue;
             const double size = model::row_scale(layout_.rows, terms_.W, c.row, {next.data(), ix(next.size())});
             const double d = -(terms_.positions[ix(c.row)] + dot(c.row, next - q)) / size;
             if (d > depth) depth = d, deepest = c.row;
         }
-        if (deepest < 0) return true;
+        if (deepest < 0) return next;
         rows_.push_back(deepest);
     }
-    return false;
+    return {};
 }
 
 }  // namespace saltus::stability

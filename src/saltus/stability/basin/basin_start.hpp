@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,41 +11,52 @@
 
 namespace saltus::stability {
 
-/// What had to be done to a state so that a motion may start there.
+/// How a state was changed so that a motion may start there.
 enum class Admission : unsigned char {
-    admissible,    ///< nothing
-    adjusted,      ///< coordinates or velocities that were not asked for were changed
-    moved,         ///< those that were asked for too: no others could help
+    admissible,    ///< it was not changed
+    adjusted,      ///< components that are not held were changed
+    moved,         ///< held components were changed too, because the others were not sufficient
     inadmissible,  ///< no admissible state was found
 };
 
-/// Moves states onto the admissible set of a model: positions onto the constraints and out of the obstacles by the
-/// least amount in the metric of M, velocities onto those that the constraints allow. Components that are `held` stay
-/// where they are as long as the others can do it. Velocities into a closed contact are left: that is an impact.
+/// Projects states onto the admissible states of a model: positions onto the constraints and out of the obstacles by
+/// the least change in the metric of M, velocities onto those that the constraints allow. Held components are changed
+/// only if the others are not sufficient. Velocities into a closed contact are not changed: an impact follows.
 class Admitter {
 public:
-    /// `held`: numbers of components of (q, u).
+    /// `held` are indices of components of (q, u). The model must outlive this object.
     Admitter(const model::Model& model, std::span<const int> held);
 
+    /// Changes q and u in place. If the result is `inadmissible` then their values are not usable.
     Admission admit(std::span<double> q, std::span<double> u);
 
 private:
+    /// Flags of components that must not change.
+    struct Held {
+        const std::vector<char>& q;
+        const std::vector<char>& u;
+    };
+    /// A displacement and the multipliers of the rows that it fulfils.
+    struct Step {
+        Vector x, multipliers;
+    };
+
     void evaluate(std::span<const double> q, std::span<const double> u);
     bool positions_hold(std::span<const double> q) const;
     bool velocities_hold(std::span<const double> u) const;
     double dot(int row, const Vector& x) const;
-    bool move(std::span<double> q, std::span<double> u, bool hold);
-    bool nearest(const Vector& q, const Vector& start, bool hold, Vector& next);
-    Vector step(const std::vector<int>& rows, const Vector& b, bool hold, Vector& multipliers) const;
+    /// Projects position and velocity. Returns false if no admissible state was found.
+    bool project(std::span<double> q, std::span<double> u, const Held& held);
+    std::optional<Vector> nearest(const Vector& q, const Vector& start, const std::vector<char>& held);
+    Step step(const std::vector<int>& rows, const Vector& b, const std::vector<char>& held) const;
 
     const model::Model& model_;
     const model::Layout& layout_;
     model::Workspace workspace_;
     model::Terms terms_;
     model::MassFactor mass_;
-    std::vector<char> held_q_, held_u_;
-    const std::vector<char>* holding_ = nullptr;
-    std::vector<int> rows_;  // constraints, then the contacts that are pushed against
+    std::vector<char> held_q_, held_u_, none_held_;
+    std::vector<int> rows_;  ///< active set: all constraints, then contacts with a pushing multiplier
 };
 
 }  // namespace saltus::stability

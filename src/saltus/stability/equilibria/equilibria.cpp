@@ -16,7 +16,8 @@ namespace {
 
 using Index = Eigen::Index;
 
-/// Positions scattered around the model's own, angles over their periods; the same in every run.
+/// Start positions: the initial position of the model, the origin, and `count` scattered ones. Periodic coordinates are
+/// spread over a period, others over 0.3, 1 and 3 times the largest initial coordinate. The same in every run.
 std::vector<Vector> scattered(const model::Model& m, const std::vector<double>& periods, int count) {
     const Index n = m.size();
     const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), n);
@@ -25,7 +26,8 @@ std::vector<Vector> scattered(const model::Model& m, const std::vector<double>& 
         if (periods[static_cast<std::size_t>(i)] == 0.0) length = std::max(length, std::abs(q0(i)));
     if (length == 0.0) length = 1.0;
     std::vector<Vector> list{q0, Vector::Zero(n)};
-    // Roots of x^(n+1) = x + 1 give well spread points in n dimensions.
+    // The R-sequence: with the root x of x^(n+1) = x + 1 the points k (1/x, 1/x², ..., 1/xⁿ) modulo 1 are evenly
+    // spread. The fixed-point iteration for the root converges to rounding in fewer than 60 steps.
     double root = 1.5;
     for (int k = 0; k < 60; ++k) root = std::pow(1.0 + root, 1.0 / (static_cast<double>(n) + 1.0));
     for (int k = 1; k <= count; ++k) {
@@ -42,42 +44,46 @@ std::vector<Vector> scattered(const model::Model& m, const std::vector<double>& 
     return list;
 }
 
-/// All combinations, small ones first; one that could not be closed leaves out those that contain it.
+/// All combinations of closed contacts, those with few contacts first. If a combination cannot be closed then all
+/// combinations that contain it are skipped.
 class Combinations {
 public:
-    Combinations(std::size_t contacts, std::size_t most) : contacts_(contacts), most_(most) { layer_.push_back({}); }
+    Combinations(std::size_t contacts, std::size_t max_count) : contacts_(contacts), max_count_(max_count) {
+        layer_.push_back({});
+    }
 
-    /// The next combination, or false.
-    bool next(std::vector<char>& closed) {
+    /// One flag for each contact; nothing if there are no more combinations, or max_count were given.
+    std::optional<std::vector<char>> next() {
         while (at_ == layer_.size()) {
-            if (layer_.empty()) return false;
+            if (layer_.empty()) return {};
             grow();
             at_ = 0;
-            if (layer_.empty()) return false;
+            if (layer_.empty()) return {};
         }
-        if (given_ == most_) {
-            left_out = true;
-            return false;
+        if (given_ == max_count_) {
+            left_out_ = true;
+            return {};
         }
         ++given_;
-        closed.assign(contacts_, 0);
+        std::vector<char> closed(contacts_, 0);
         for (const std::size_t i : layer_[at_]) closed[i] = 1;
-        possible_.push_back(true);
+        closable_.push_back(true);
         ++at_;
-        return true;
+        return closed;
     }
-    void impossible() { possible_.back() = false; }
-
-    bool left_out = false;
+    /// The combination given last cannot be closed.
+    void mark_not_closable() { closable_.back() = false; }
+    /// Some combinations were not given because there were more than max_count.
+    bool left_out() const { return left_out_; }
 
 private:
     using Set = std::vector<std::size_t>;
 
-    /// Combinations of one contact more, all of whose parts could be closed.
+    /// The next layer: combinations of one contact more all of whose parts can be closed.
     void grow() {
         std::vector<Set> alive;
         for (std::size_t k = 0; k < layer_.size(); ++k)
-            if (possible_[k]) alive.push_back(layer_[k]);
+            if (closable_[k]) alive.push_back(layer_[k]);
         std::sort(alive.begin(), alive.end());
         std::vector<Set> next;
         for (const Set& s : alive)
@@ -91,24 +97,28 @@ private:
                     all = std::binary_search(alive.begin(), alive.end(), part);
                 }
                 if (all) next.push_back(std::move(larger));
-                if (next.size() > most_) break;
+                if (next.size() > max_count_) break;
             }
         layer_ = std::move(next);
-        possible_.clear();
+        closable_.clear();
     }
 
-    std::size_t contacts_, most_, given_ = 0, at_ = 0;
-    std::vector<Set> layer_;
-    std::vector<bool> possible_;
+    std::size_t contacts_, max_count_, given_ = 0, at_ = 0;
+    bool left_out_ = false;
+    std::vector<Set> layer_;      ///< combinations of the present number of contacts
+    std::vector<bool> closable_;  ///< of those of the layer that were given
 };
 
-/// Those that friction only widens first, then by how far their angles are turned, then by energy.
+/// Two numbers x, y count as equal for the order of the sets if |x − y| <= equal_keys · (1 + |x| + |y|).
+constexpr double equal_keys = 1e-9;
+
+/// The order of the sets: those with a frictionless position first, then by how far their angles are turned, then by
+/// energy, then by their positions.
 bool before(const std::vector<double>& periods, const EquilibriumSet& a, const EquilibriumSet& b) {
     const auto rank = [](const EquilibriumSet& s) { return s.contains_frictionless ? 0 : 1; };
     if (rank(a) != rank(b)) return rank(a) < rank(b);
-    const auto less = [](double x, double y, bool& decided) {
-        decided = std::abs(x - y) > 1e-9 * (1.0 + std::abs(x) + std::abs(y));
-        return x < y;
+    const auto differ = [](double x, double y) {
+        return std::abs(x - y) > equal_keys * (1.0 + std::abs(x) + std::abs(y));
     };
     const auto turned = [&](const EquilibriumSet& s) {
         double sum = 0.0;
@@ -116,21 +126,18 @@ bool before(const std::vector<double>& periods, const EquilibriumSet& a, const E
             if (periods[i] > 0.0) sum += std::abs(s.representative(static_cast<Index>(i))) / periods[i];
         return sum;
     };
-    bool decided = false;
     for (const auto& [x, y] : {std::pair{turned(a), turned(b)}, std::pair{a.potential_least, b.potential_least},
-                               std::pair{a.representative.norm(), b.representative.norm()}}) {
-        const bool first = less(x, y, decided);
-        if (decided) return first;
-    }
-    for (Index i = 0; i < a.representative.size(); ++i) {
-        const bool first = less(b.representative(i), a.representative(i), decided);
-        if (decided) return first;
-    }
+                               std::pair{a.representative.norm(), b.representative.norm()}})
+        if (differ(x, y)) return x < y;
+    for (Index i = 0; i < a.representative.size(); ++i)
+        if (differ(b.representative(i), a.representative(i))) return b.representative(i) < a.representative(i);
     return false;
 }
 
-/// A set whose boundary closes another contact touches the set of that combination.
+/// If further contacts close at a limit of a set, and that limit lies in the set of the larger combination, then the
+/// two sets touch. Fills in `touches` and `isolated`.
 void find_neighbours(Equilibria& e) {
+    constexpr double touching_distance = 1e-5;  // in 1 + |q_i|, more than the error of the extents
     for (std::size_t k = 0; k < e.sets.size(); ++k)
         for (const SetLimit& limit : e.sets[k].limits) {
             if (limit.closes.empty()) continue;
@@ -140,7 +147,8 @@ void find_neighbours(Equilibria& e) {
                 if (j == k || e.sets[j].closed != closed) continue;
                 Equilibria one = e;
                 one.sets = {e.sets[j]};
-                if (!member(one, {limit.q.data(), static_cast<std::size_t>(limit.q.size())}, 1e-5)) continue;
+                if (!member(one, {limit.q.data(), static_cast<std::size_t>(limit.q.size())}, touching_distance))
+                    continue;
                 for (const auto& [from, to] : {std::pair{k, j}, std::pair{j, k}}) {
                     std::vector<int>& touches = e.sets[from].touches;
                     if (std::find(touches.begin(), touches.end(), static_cast<int>(to)) == touches.end())
@@ -168,24 +176,67 @@ std::string_view to_string(SearchStatus status) {
     return "";
 }
 
-Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
+namespace {
+
+/// The statement of the model, before any search.
+Equilibria head(const model::Model& m, const EquilibriaOptions& options) {
     Equilibria out;
     out.model = m.name;
     out.coordinates = m.coordinates;
     for (const model::Contact& c : m.contacts) out.contacts.push_back(c.name);
     out.time = options.time.value_or(0.0);
     out.periods.assign(m.coordinates.size(), 0.0);
+    return out;
+}
+
+struct CombinationResult {
+    bool closable = false;   ///< some position has these contacts closed
+    bool cut_short = false;  ///< the search reached its limit of programs
+};
+
+/// Searches the sets of one combination of closed contacts and adds them to `out`.
+CombinationResult search_combination(RestingModel& model, const std::vector<char>& closed, const Matrix& neutral,
+                                     const std::vector<Vector>& starts, const EquilibriaOptions& options,
+                                     Equilibria& out) {
+    // With many contacts most combinations are empty, so that only the first starts are used.
+    constexpr std::size_t many_contacts = 5, few_starts = 12;
+    // Affine models need a single search; the second start is tried if the contacts cannot be closed from the first.
+    constexpr std::size_t affine_starts = 2;
+    CombinationSearch search(model, closed, out.periods, neutral, options.interrupted);
+    CombinationResult result;
+    const std::size_t count =
+        closed.size() > many_contacts ? std::min<std::size_t>(starts.size(), few_starts) : starts.size();
+    bool complete = false;
+    for (std::size_t k = 0; k < affine_starts && !complete && !result.closable; ++k) {
+        const CombinationSearch::AffineSearch affine = search.search_affine(starts[k]);
+        complete = affine.complete;
+        result.closable = affine.closable;
+    }
+    for (std::size_t k = 0; k < count && !complete && !search.must_stop(); ++k) {
+        ++out.starts;
+        result.closable = search.search_from(starts[k]) || result.closable;
+    }
+    result.cut_short = search.must_stop();
+    out.programs += search.programs();
+    for (EquilibriumSet& set : search.sets()) out.sets.push_back(std::move(set));
+    return result;
+}
+
+}  // namespace
+
+Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
+    Equilibria out = head(m, options);
     if (!options.time && depends_on_time(m)) {
         out.status = SearchStatus::time_dependent;
         out.warnings.push_back(
-            "forces or geometry depend on time, so that no position need stay at rest: no sets are given; --time t "
-            "looks at the model as it is at that time");
+            "forces or geometry depend on time, so that no position needs to stay at rest: no sets are given; --time t "
+            "examines the model as it is at that time");
         return out;
     }
     if (m.size() > options.largest_model) {
         out.status = SearchStatus::too_large;
         out.warnings.push_back("the model has " + std::to_string(m.size()) +
-                               " coordinates, too many to search for sets; --at tells of single positions");
+                               " coordinates, too many to search for sets; --at examines single positions");
         return out;
     }
     RestingModel model(m, out.time);
@@ -197,41 +248,29 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
     out.periods = periods_of(model);
     const std::vector<Vector> starts = scattered(m, out.periods, options.starts);
     const Matrix neutral = neutral_directions(model);
-    bool tired = false;
-    Combinations combinations(m.contacts.size(), static_cast<std::size_t>(options.most_combinations));
-    for (std::vector<char> closed; combinations.next(closed);) {
+    bool cut_short = false;
+    Combinations combinations(m.contacts.size(), static_cast<std::size_t>(options.max_combinations));
+    while (const std::optional<std::vector<char>> closed = combinations.next()) {
         if (options.interrupted && options.interrupted()) {
             out.status = SearchStatus::interrupted;
             break;
         }
         ++out.combinations;
-        CombinationSearch search(model, closed, out.periods, neutral, options.interrupted);
-        bool possible = false;
-        // With many contacts most combinations are empty: a few starts must do.
-        const std::size_t some = m.contacts.size() > 5 ? std::min<std::size_t>(starts.size(), 12) : starts.size();
-        bool done = false;
-        for (std::size_t k = 0; k < 2 && !done && !possible; ++k) done = search.look_everywhere(starts[k], possible);
-        for (std::size_t k = 0; k < some && !done && !search.tired(); ++k) {
-            ++out.starts;
-            possible = search.look_from(starts[k]) || possible;
-        }
-        tired = tired || search.tired();
-        if (!possible) combinations.impossible();
-        out.programs += search.programs();
-        std::vector<EquilibriumSet> found = search.sets();
-        for (EquilibriumSet& set : found) out.sets.push_back(std::move(set));
+        const CombinationResult result = search_combination(model, *closed, neutral, starts, options, out);
+        cut_short = cut_short || result.cut_short;
+        if (!result.closable) combinations.mark_not_closable();
     }
-    if (combinations.left_out) {
+    if (combinations.left_out()) {
         out.status = SearchStatus::partly;
-        out.warnings.push_back("only the first " + std::to_string(options.most_combinations) +
-                               " combinations of closed contacts were looked at");
+        out.warnings.push_back("only the first " + std::to_string(options.max_combinations) +
+                               " combinations of closed contacts were searched");
     }
     if (options.interrupted && options.interrupted())
         out.status = SearchStatus::interrupted;
-    else if (tired)
+    else if (cut_short)
         out.warnings.push_back(
-            "the search of some combination of contacts was cut short after many programs: sets may be missing, and "
-            "some extents are those of samples");
+            "the search of some combination of contacts reached its limit of linear programs: sets may be missing, "
+            "and some extents are those of samples");
     std::stable_sort(out.sets.begin(), out.sets.end(),
                      [&](const EquilibriumSet& a, const EquilibriumSet& b) { return before(out.periods, a, b); });
     find_neighbours(out);
@@ -240,8 +279,11 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
 
 namespace {
 
-/// How far a position is from what was seen of a set, beyond what may lie between: along a curve the sagitta of the
-/// nearest chord, otherwise the spacing of the samples. Coordinates in 1 + |q_i|.
+/// The allowance for the distance between a set and its samples, as a multiple of what the samples show.
+constexpr double sample_allowance = 1.5;
+
+/// Distance of a position from the samples of a set, less what the set may bulge between samples; in 1 + |q_i|. Along a
+/// curve this bulge is estimated by the sagitta of neighbouring chords, otherwise by the spacing of the samples.
 double off_samples(const std::vector<double>& periods, const EquilibriumSet& set, const Vector& q) {
     const auto count = static_cast<Index>(set.samples.size());
     if (count == 0 || set.spacing <= 0.0) return 0.0;
@@ -251,7 +293,7 @@ double off_samples(const std::vector<double>& periods, const EquilibriumSet& set
         for (Index i = 0; i < d.size(); ++i) {
             const auto c = static_cast<std::size_t>(i);
             if (set.around[c] != 0) d(i) -= periods[c] * std::round(d(i) / periods[c]);
-            if (std::isinf(set.lower(i)) || std::isinf(set.upper(i))) d(i) = 0.0;  // it goes on for ever
+            if (std::isinf(set.lower(i)) || std::isinf(set.upper(i))) d(i) = 0.0;  // unbounded: any value fits
         }
         return Vector(d.cwiseQuotient(unit));
     };
@@ -262,7 +304,8 @@ double off_samples(const std::vector<double>& periods, const EquilibriumSet& set
             distance = d;
             nearest = k;
         }
-    if (set.dimension != 1 || set.unbounded || count < 3) return std::max(0.0, distance - 1.5 * set.spacing);
+    if (set.dimension != 1 || set.unbounded || count < 3)
+        return std::max(0.0, distance - sample_allowance * set.spacing);
     // Distance of a point c from the chord a b.
     const auto off_chord = [](const Vector& a, const Vector& b, const Vector& c) {
         const Vector chord = b - a;
@@ -270,7 +313,7 @@ double off_samples(const std::vector<double>& periods, const EquilibriumSet& set
         const double along = length > 0.0 ? std::clamp((c - a).dot(chord) / length, 0.0, 1.0) : 0.0;
         return (a + along * chord - c).norm();
     };
-    double bend = 0.0;  // the samples need not be equidistant
+    double bend = 0.0;  // the largest of three, because the samples need not be equidistant
     for (const Index k : {nearest - 1, nearest, nearest + 1}) {
         const Index middle = std::clamp<Index>(k, 1, count - 2);
         bend = std::max(bend, off_chord(from(middle - 1), from(middle + 1), from(middle)));
@@ -282,7 +325,7 @@ double off_samples(const std::vector<double>& periods, const EquilibriumSet& set
         const Index a = (k + count) % count, b = (k + 1) % count;
         off = std::min(off, off_chord(from(a), from(b), Vector::Zero(q.size())));
     }
-    return std::max(0.0, off - 1.5 * bend);
+    return std::max(0.0, off - sample_allowance * bend);
 }
 
 }  // namespace

@@ -13,57 +13,61 @@
 namespace saltus::stability {
 
 struct EquilibriaOptions {
-    std::optional<double> time;  ///< freezes a model that depends on time; otherwise such a model has no sets
-    int starts = 40;             ///< scattered positions that the search begins from, for each combination of contacts
-    int most_combinations = 1024;
-    int largest_model = 40;             ///< coordinates; beyond, no sets are searched
-    std::function<bool()> interrupted;  ///< asked now and then; true ends the search with what there is
+    /// The time at which a time-dependent model is frozen. Without it such a model has no equilibrium sets.
+    std::optional<double> time;
+    int starts = 40;              ///< scattered start positions of the search, for each combination of closed contacts
+    int max_combinations = 1024;  ///< of closed contacts; further ones are not searched
+    int largest_model = 40;       ///< number of coordinates beyond which no sets are searched
+    std::function<bool()> interrupted;  ///< polled during the search; true ends it with the sets found so far
 };
 
 enum class SearchStatus {
-    searched,  ///< every combination of contacts, from all starts
-    partly,    ///< some combinations were left out: there were too many
-    interrupted,
-    time_dependent,  ///< forces or geometry depend on time: nothing need stay at rest
-    too_large,
-    no_derivatives,  ///< a user's system that gives none
+    searched,        ///< every combination of closed contacts was searched from all starts
+    partly,          ///< some combinations were left out because there were too many
+    interrupted,     ///< EquilibriaOptions::interrupted ended the search
+    time_dependent,  ///< forces or geometry depend on time, so that no position needs to stay at rest
+    too_large,       ///< more coordinates than EquilibriaOptions::largest_model
+    no_derivatives,  ///< a user-defined system without derivatives
 };
 std::string_view to_string(SearchStatus status);
 
-/// The equilibrium sets of a model: those with a frictionless equilibrium first, then by how far their angles are
-/// turned, then by potential energy.
+/// The equilibrium sets of a model. Sets with a frictionless equilibrium come first; then they are sorted by how far
+/// their angles are turned, then by potential energy.
 struct Equilibria {
     std::string model;
     std::vector<std::string> coordinates, contacts;
-    std::vector<double> periods;  ///< of the coordinates, 0: none. Each set stands for all its copies.
+    /// Period of each coordinate, 0 if it has none. A set stands for all its copies, shifted by whole periods.
+    std::vector<double> periods;
     SearchStatus status = SearchStatus::searched;
     std::vector<EquilibriumSet> sets;
     std::vector<std::string> warnings;
-    double time = 0.0;
-    int combinations = 0;  ///< of closed contacts that were looked at
-    long starts = 0, programs = 0;
+    double time = 0.0;     ///< at which the model was examined
+    int combinations = 0;  ///< of closed contacts that were searched
+    long starts = 0;       ///< start positions that were used
+    long programs = 0;     ///< linear programs that were solved
 
-    /// "E1", "E2", ...
+    /// The name of a set by its index: "E1", "E2", ...
     static std::string label(std::size_t set) { return "E" + std::to_string(set + 1); }
 };
 
+/// Searches for all equilibrium sets of a model. The search is deterministic but not a proof: it may miss sets.
 Equilibria equilibria(const model::Model& model, const EquilibriaOptions& options = {});
 
-/// Which set a position lies in, and how many periods away from the copy that the set is given by.
+/// The set in which a position lies.
 struct Membership {
     int set = -1;
-    std::vector<int> turns;  ///< one a coordinate
-    double distance = 0.0;   ///< to the set's extent, coordinates in 1 + |q_i|
+    std::vector<int> turns;  ///< for each coordinate: whole periods from the stored copy of the set to the position
+    double distance = 0.0;   ///< of the position to the set, in 1 + |q_i|
 };
 
-/// A quick test for many states: the extents, then nearness to the sets' planes and samples; no program is solved. The
-/// position counts as at rest in a set when it is within `tolerance` of it. Nothing is asked of the velocities: who
-/// knows that they are zero asks this.
+/// The set that contains the position up to `tolerance` (in 1 + |q_i|), or nothing. The test compares the position
+/// with the extents, planes and samples of the sets; it solves no program and is fast enough for many states. It does
+/// not examine velocities: the caller must know that they are zero.
 std::optional<Membership> member(const Equilibria& equilibria, std::span<const double> q, double tolerance = 1e-6);
 
-/// A position of which some coordinates are given: the others such that it is an equilibrium of the first set that has
-/// such a position; failing that, such that the contacts of the nearest set stay closed. `q` has the values to begin
-/// with where there is no set.
+/// Completes a position of which only the coordinates with given[i] != 0 are known. The others are chosen such that it
+/// is an equilibrium of the nearest set that has such a position; if there is none, such that the contacts of the
+/// nearest set are closed; without sets, such that the constraints hold. The unknown entries of `q` are start values.
 Vector complete_position(RestingModel& model, const Equilibria& equilibria, const Vector& q,
                          const std::vector<char>& given);
 

@@ -17,7 +17,48 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 
+// Lengths are in units of 1 + |q_i| and depths as RestingManifold::depth, unless said otherwise.
+
+// Accuracy of the extents, by the kind of the end (EquilibriumSet::tolerance).
+constexpr double accuracy_of_roots = 1e-10;  ///< points and boundaries that were located as roots
+constexpr double accuracy_of_singular_end = 1e-7, accuracy_of_other_ends = 1e-8;
+/// Along a round boundary a program cannot distinguish smaller gains.
+constexpr double accuracy_of_programs = 1e-8;
+
+constexpr double spacing_of_point = 1e-7;    ///< EquilibriumSet::spacing of a single point
+constexpr double moving_coordinate = 1e-3;   ///< a coordinate goes to infinity if |tangent_i| is at least this
+constexpr double neutral_coordinate = 1e-9;  ///< a coordinate is shifted if its row of `neutral` is longer
+constexpr double far_away = 30.0;            ///< an endless region further than this has no end
+/// Steps to the ends of a region are short, because it may be curved.
+constexpr RestingManifold::SettleOptions extent_options{
+    .radius = 0.02, .largest = 0.1, .smallest = 1e-10, .max_steps = 400};
+
+// Search for an interior point.
+constexpr int max_inward_steps = 60;
+constexpr double first_inward_step = 0.05, shortest_inward_step = 1e-6;
+constexpr double sufficient_depth = 0.3;  ///< the search stops there
+constexpr double negligible_gain = 1e-9;  ///< of depth
+
+// What ends a set.
+constexpr double closed_at_limit = 1e-7;  ///< a contact closes there if |g_N| is at most this, relative
+constexpr double jamming_forces = 1e4;    ///< forces larger than this times Statics::size jam
+constexpr double vanishing_force = 1e-6;  ///< of the force size of an element: it opens there
+constexpr double nearly_slipping = 1e-6;  ///< friction slips if it is outside the body of (1 − this)·load
+constexpr double penetration = 1e-9;      ///< a relative gap below −penetration is inadmissible
+constexpr std::size_t max_limits = 16;    ///< points of the boundary whose SetLimit is determined
+
+constexpr double whole_period = 1.0 - 1e-9;      ///< an extent of this part of a period is the whole period
+constexpr double negligible_width = 1e-13;       ///< a smaller extent in 1 + |q_i| is rounding
+constexpr double negligible_coordinate = 1e-15;  ///< smaller coordinates are set to 0
+constexpr std::size_t frictionless_starts = 12;  ///< samples from which a frictionless position is searched
+
 }  // namespace
+
+void CombinationSearch::add(EquilibriumSet set, std::optional<Curve> curve) {
+    sets_.push_back(std::move(set));
+    curves_.push_back(std::move(curve));
+    finish(sets_.back());
+}
 
 void CombinationSearch::describe(RestPoint p) {
     if (!manifold_.correct(p)) return;
@@ -40,11 +81,7 @@ bool CombinationSearch::describe_exactly(const RestPoint& p, const Matrix& T) {
     if (!plane) return false;
     const AffineSets found(model_, manifold_.closed(), *plane);
     if (!found.exact() || found.sets().empty()) return false;
-    for (const EquilibriumSet& set : found.sets()) {
-        sets_.push_back(set);
-        curves_.emplace_back();
-        finish(sets_.back());
-    }
+    for (const EquilibriumSet& set : found.sets()) add(set);
     return true;
 }
 
@@ -53,22 +90,24 @@ void CombinationSearch::describe_curve(const RestPoint& from) {
     options.periods = periods_;
     Curve c = trace(manifold_, from, options);
     if (c.samples.empty()) return;
-    // Once more from where it is deepest: an end that was the start is no measure of what zero is.
+    // The curve is traced again from its deepest point. The first start may lie on the boundary, where the depth does
+    // not tell whether the set has an interior.
     const auto deepest = std::max_element(c.samples.begin(), c.samples.end(),
-                                          [](const auto& a, const auto& b) { return a.inside < b.inside; });
+                                          [](const auto& a, const auto& b) { return a.depth < b.depth; });
     const RestPoint middle = deepest->point;
     const std::vector<Vector> seen = c.beyond;
-    if (!c.closed && deepest->inside > 1e-6) c = trace(manifold_, middle, options);
-    more_.insert(more_.end(), seen.begin(), seen.end());
-    more_.insert(more_.end(), c.beyond.begin(), c.beyond.end());
+    if (!c.closed && deepest->depth > significant_depth) c = trace(manifold_, middle, options);
+    pending_.insert(pending_.end(), seen.begin(), seen.end());
+    pending_.insert(pending_.end(), c.beyond.begin(), c.beyond.end());
 
     EquilibriumSet set;
     set.closed = manifold_.closed();
     set.dimension = 1;
     set.shape = SetShape::curve;
-    set.tolerance = 1e-10;
+    set.tolerance = accuracy_of_roots;
     for (const Curve::End end : {c.first, c.last})
-        if (!c.closed && end != Curve::End::boundary) set.tolerance = end == Curve::End::singular ? 1e-7 : 1e-8;
+        if (!c.closed && end != Curve::End::boundary)
+            set.tolerance = end == Curve::End::singular ? accuracy_of_singular_end : accuracy_of_other_ends;
     set.representative = middle.q;
     const Index n = manifold_.size();
     set.lower.resize(n);
@@ -88,104 +127,103 @@ void CombinationSearch::describe_curve(const RestPoint& from) {
         const Curve::Sample& s = first ? c.samples.front() : c.samples.back();
         if (end == Curve::End::unbounded) {
             set.unbounded = true;
-            // What still moves at that end goes on.
+            // Coordinates that still change at that end have no bound.
             const Vector outward = (first ? -1.0 : 1.0) * s.tangent;
             for (Index i = 0; i < n; ++i) {
-                if (std::abs(outward(i)) < 1e-3) continue;
+                if (std::abs(outward(i)) < moving_coordinate) continue;
                 (outward(i) > 0.0 ? set.upper : set.lower)(i) = outward(i) > 0.0 ? infinity : -infinity;
             }
         } else {
             set.boundary.push_back(s.point.q);
         }
     }
-    sets_.push_back(std::move(set));
-    curves_.emplace_back(std::move(c));
-    finish(sets_.back());
+    add(std::move(set), std::move(c));
 }
 
-/// Two dimensions and more: points all over it, and extents by sequential programs from the outermost of them.
+/// A set of two and more dimensions: a cover by points, and the extents by sequential linear programs from the
+/// outermost of them.
 void CombinationSearch::describe_region(const RestPoint& seed, const Matrix& T) {
     if (T.cols() == 0) return describe_point(seed);
     EquilibriumSet set;
     set.closed = manifold_.closed();
     set.dimension = static_cast<int>(T.cols());
     set.shape = SetShape::region;
-    set.tolerance = 1e-8;  // along a round boundary a program sees a gain of less as none
+    set.tolerance = accuracy_of_programs;
     const Index n = manifold_.size();
     RestPoint from = seed;
-    inwards(from, T);
+    move_inwards(from, T);
     const Cover c = cover(manifold_, from, {.periods = periods_});
     set.representative = from.q;
     set.around = c.around;
     set.lower = set.upper = from.q;
-    for (const RestPoint& p : c.inside) set.samples.push_back(p.q);
+    for (const RestPoint& p : c.points) set.samples.push_back(p.q);
     set.boundary = c.boundary;
     for (const Vector& q : c.boundary) set.samples.push_back(q);
     set.spacing = 1.5 * c.spacing * c.measure.cwiseQuotient(manifold_.unit(from.q)).maxCoeff();
     for (Index i = 0; i < n; ++i) {
-        if (set.around[static_cast<std::size_t>(i)] != 0 || manifold_.tired()) continue;
-        if (manifold_.neutral.cols() > 0 && manifold_.neutral.row(i).norm() > 1e-9) continue;
-        for (const double side : {1.0, -1.0}) {
-            const auto outermost =
-                std::min_element(set.samples.begin(), set.samples.end(),
-                                 [&](const Vector& a, const Vector& b) { return side * a(i) < side * b(i); });
-            RestPoint p = manifold_.at(*outermost);
-            double end = (*outermost)(i);
-            const Vector outward = side * Vector::Unit(n, i);
-            const bool settled =
-                manifold_.settle(p, outward, {.radius = 0.02, .largest = 0.1, .smallest = 1e-10, .most = 400});
-            if (settled && side * p.q(i) < side * end) {
-                end = p.q(i);
-                if (manifold_.inside(p.q).value <= 1e-6) set.boundary.push_back(p.q);  // the bottom of a bowl is none
-            } else if (!settled) {
-                set.tolerance = std::max(set.tolerance, set.spacing);
-            }
-            if (c.endless[static_cast<std::size_t>(i)] != 0 && std::abs(end - from.q(i)) > 30.0) {
-                end = -side * infinity;
-                set.unbounded = true;
-            }
-            (side > 0.0 ? set.lower : set.upper)(i) = end;
-        }
+        if (set.around[static_cast<std::size_t>(i)] != 0 || manifold_.must_stop()) continue;
+        if (manifold_.neutral.cols() > 0 && manifold_.neutral.row(i).norm() > neutral_coordinate) continue;
+        extend_region(set, c, from.q, i);
     }
-    if (!c.complete || manifold_.tired()) set.tolerance = std::max(set.tolerance, set.spacing);
-    sets_.push_back(std::move(set));
-    curves_.emplace_back();
-    finish(sets_.back());
+    if (!c.complete || manifold_.must_stop()) set.tolerance = std::max(set.tolerance, set.spacing);
+    add(std::move(set));
 }
 
-/// A point up to what it may be shifted by.
+void CombinationSearch::extend_region(EquilibriumSet& set, const Cover& c, const Vector& from, Index i) {
+    for (const double side : {1.0, -1.0}) {
+        const auto outermost =
+            std::min_element(set.samples.begin(), set.samples.end(),
+                             [&](const Vector& a, const Vector& b) { return side * a(i) < side * b(i); });
+        RestPoint p = manifold_.at(*outermost);
+        double end = (*outermost)(i);
+        const Vector outward = side * Vector::Unit(manifold_.size(), i);
+        const bool settled = manifold_.settle(p, outward, extent_options);
+        if (settled && side * p.q(i) < side * end) {
+            end = p.q(i);
+            // An extremum of the coordinate in the interior of the set (the bottom of a bowl) is no boundary point.
+            if (manifold_.depth(p.q) <= significant_depth) set.boundary.push_back(p.q);
+        } else if (!settled) {
+            set.tolerance = std::max(set.tolerance, set.spacing);
+        }
+        if (c.endless[static_cast<std::size_t>(i)] != 0 && std::abs(end - from(i)) > far_away) {
+            end = -side * infinity;
+            set.unbounded = true;
+        }
+        (side > 0.0 ? set.lower : set.upper)(i) = end;
+    }
+}
+
+/// A single position, or a plane of them if the model has neutral directions.
 void CombinationSearch::describe_point(const RestPoint& p) {
     EquilibriumSet set;
     set.closed = manifold_.closed();
     set.shape = manifold_.neutral.cols() > 0 ? SetShape::plane : SetShape::point;
-    set.tolerance = 1e-10;
+    set.tolerance = accuracy_of_roots;
     set.representative = set.lower = set.upper = p.q;
     set.around.assign(static_cast<std::size_t>(manifold_.size()), 0);
     set.samples = {p.q};
-    set.spacing = 1e-7;
-    sets_.push_back(std::move(set));
-    curves_.emplace_back();
-    finish(sets_.back());
+    set.spacing = spacing_of_point;
+    add(std::move(set));
 }
 
-/// Off the boundary of the set, where a search ends, as far as random-looking steps along the manifold help.
-void CombinationSearch::inwards(RestPoint& p, const Matrix& T) {
-    double inside = manifold_.inside(p.q).value, step = 0.05;
-    for (int round = 0; round < 60 && step > 1e-6; ++round) {
+/// Coordinate search for a larger depth: steps along the tangents in turn, halved if none of them helps.
+void CombinationSearch::move_inwards(RestPoint& p, const Matrix& T) {
+    double depth = manifold_.depth(p.q), step = first_inward_step;
+    for (int round = 0; round < max_inward_steps && step > shortest_inward_step; ++round) {
         const Index j = round % T.cols();
         bool better = false;
         for (const double side : {1.0, -1.0}) {
             RestPoint next = manifold_.at(p.q + side * step * T.col(j));
             if (!manifold_.correct(next)) continue;
-            const double value = manifold_.inside(next.q).value;
-            if (value <= inside + 1e-9) continue;
-            inside = value;
+            const double value = manifold_.depth(next.q);
+            if (value <= depth + negligible_gain) continue;
+            depth = value;
             p = std::move(next);
             better = true;
             break;
         }
         if (!better && j == T.cols() - 1) step *= 0.5;
-        if (inside > 0.3) break;
+        if (depth > sufficient_depth) break;
     }
 }
 
@@ -195,45 +233,45 @@ SetLimit CombinationSearch::limit_at(const Vector& q) {
     model_.move_to(q);
     const model::Model& m = model_.model();
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
-        if (manifold_.closed()[i] == 0 && model_.closed(i, 1e-7)) limit.closes.push_back(static_cast<int>(i));
+        if (manifold_.closed()[i] == 0 && model_.closed(i, closed_at_limit))
+            limit.closes.push_back(static_cast<int>(i));
     const Statics s = model_.statics(manifold_.closed());
-    limit.jams = manifold_.force_size(q) > 1e4;
+    limit.jams = manifold_.force_size(q) > jamming_forces;
     if (limit.jams) return limit;
     const Balance b = balance(s);
-    if (b.lambda.size() != s.W.cols() || b.margin > 1e-6) return limit;
+    if (b.lambda.size() != s.W.cols() || b.margin > significant_depth) return limit;
     for (const RestingElement& e : s.elements) {
         double load = e.load;
         if (e.normal >= 0) {
-            const double size = s.size / std::max(1e-300, s.W.col(e.normal).cwiseQuotient(s.scale).norm());
+            const double size = s.size / std::max(smallest_divisor, s.W.col(e.normal).cwiseQuotient(s.scale).norm());
             load = std::abs(b.lambda(e.normal));
-            if (!e.free() && load <= 1e-6 * size) limit.opens.push_back(e.element);
-            if (load <= 1e-6 * size) continue;
+            if (!e.free() && load <= vanishing_force * size) limit.opens.push_back(e.element);
+            if (load <= vanishing_force * size) continue;
         }
         if (e.body.empty() || e.sliding.size() > 0) continue;
         const Vector f = b.lambda.segment(e.slip, e.body.dimension);
-        if (!e.body.contains({f.data(), static_cast<std::size_t>(f.size())}, load * (1.0 - 1e-6), 0.0))
+        if (!e.body.contains({f.data(), static_cast<std::size_t>(f.size())}, load * (1.0 - nearly_slipping), 0.0))
             limit.slips.push_back(e.element);
     }
     return limit;
 }
 
-/// A position near the set that needs no friction, if it lies in it.
+/// Searches from the representative and some samples of the set that was added last.
 std::optional<Vector> CombinationSearch::frictionless_near(const EquilibriumSet& set) {
     const std::size_t k = sets_.size() - 1;
     std::vector<Vector> starts{set.representative};
-    const std::size_t every = std::max<std::size_t>(1, set.samples.size() / 12);
+    const std::size_t every = std::max<std::size_t>(1, set.samples.size() / frictionless_starts);
     for (std::size_t i = 0; i < set.samples.size(); i += every) starts.push_back(set.samples[i]);
     for (const Vector& start : starts) {
         RestPoint p = manifold_.at(start);
         if (!manifold_.settle_without_friction(p)) continue;
-        if (manifold_.least_gap(p.q) < -1e-9 || !in_set(k, p.q)) continue;
+        if (manifold_.least_gap(p.q).value < -penetration || !in_set(k, p.q)) continue;
         return nearest_copy(periods_, p.q, set.representative);
     }
     return {};
 }
 
-/// The copy of the set whose representative is the first.
-void CombinationSearch::canonical(EquilibriumSet& set) const {
+void CombinationSearch::shift_to_first_copy(EquilibriumSet& set) const {
     const Vector shift = first_copy(periods_, set.representative) - set.representative;
     for (Vector* const v : {&set.representative, &set.origin, &set.frictionless, &set.lower, &set.upper})
         if (v->size() > 0) *v += shift;
@@ -242,7 +280,7 @@ void CombinationSearch::canonical(EquilibriumSet& set) const {
     for (SetLimit& l : set.limits) l.q += shift;
     for (std::size_t i = 0; i < periods_.size(); ++i) {
         const auto k = static_cast<Index>(i);
-        if (set.around[i] == 0 && periods_[i] > 0.0 && set.upper(k) - set.lower(k) >= periods_[i] * (1.0 - 1e-9))
+        if (set.around[i] == 0 && periods_[i] > 0.0 && set.upper(k) - set.lower(k) >= periods_[i] * whole_period)
             set.around[i] = 1;
         if (set.around[i] == 0) continue;
         set.lower(k) = -0.5 * periods_[i];
@@ -250,36 +288,40 @@ void CombinationSearch::canonical(EquilibriumSet& set) const {
     }
 }
 
+/// Coordinates along which the model may be shifted have no bound. Exact sets contain these directions already.
+void CombinationSearch::widen_along_neutral(EquilibriumSet& set) const {
+    if (set.exact || manifold_.neutral.cols() == 0) return;
+    set.dimension += static_cast<int>(manifold_.neutral.cols());
+    for (Index i = 0; i < set.lower.size(); ++i)
+        if (manifold_.neutral.row(i).norm() > neutral_coordinate) {
+            set.lower(i) = -infinity;
+            set.upper(i) = infinity;
+        }
+}
+
+/// Completes a set: removes rounding, chooses its copy, and fills in the frictionless position, limits, forces and
+/// potential energy.
 void CombinationSearch::finish(EquilibriumSet& set) {
     const auto n = static_cast<std::size_t>(manifold_.size());
     if (set.around.empty()) set.around.assign(n, 0);
-    // Where it may be shifted at will it has no end.
-    if (!set.exact && manifold_.neutral.cols() > 0) {
-        set.dimension += static_cast<int>(manifold_.neutral.cols());
-        for (Index i = 0; i < set.lower.size(); ++i)
-            if (manifold_.neutral.row(i).norm() > 1e-9) {
-                set.lower(i) = -infinity;
-                set.upper(i) = infinity;
-            }
-    }
-    // A width that is rounding is none.
+    widen_along_neutral(set);
     for (Index i = 0; i < set.lower.size(); ++i)
-        if (std::isfinite(set.lower(i)) && set.upper(i) - set.lower(i) <= 1e-13 * (1.0 + std::abs(set.lower(i))))
+        if (std::isfinite(set.lower(i)) &&
+            set.upper(i) - set.lower(i) <= negligible_width * (1.0 + std::abs(set.lower(i))))
             set.lower(i) = set.upper(i) = set.representative(i);
     for (Vector* const v : {&set.lower, &set.upper, &set.representative, &set.frictionless})
         for (Index i = 0; i < v->size(); ++i)
-            if (std::abs((*v)(i)) <= 1e-15) (*v)(i) = 0.0;
-    canonical(set);
+            if (std::abs((*v)(i)) <= negligible_coordinate) (*v)(i) = 0.0;
+    shift_to_first_copy(set);
     if (!set.exact) {
         if (const std::optional<Vector> q = frictionless_near(set)) {
             set.contains_frictionless = true;
             set.frictionless = set.representative = *q;
-            canonical(set);
+            shift_to_first_copy(set);
         }
     }
     if (!set.contains_frictionless && set.samples.empty() && set.exact) set.samples.push_back(set.representative);
-    constexpr std::size_t few = 16;
-    for (std::size_t i = 0; i < std::min(few, set.boundary.size()); ++i)
+    for (std::size_t i = 0; i < std::min(max_limits, set.boundary.size()); ++i)
         set.limits.push_back(limit_at(set.boundary[i]));
     const Balance b = manifold_.forces(set.representative);
     set.margin = b.margin;

@@ -16,13 +16,22 @@ using trajectory::ElementKind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// h and W in the metric of the masses, in the span of W.
+/// Columns of W that depend on others to this relative accuracy do not count for the least-norm forces.
+constexpr double dependent_column = 1e-10;
+/// The least-norm forces are taken only if their ForceDefects::law is at most this.
+constexpr double negligible_law_defect = 1e-14;
+/// The doubling of a load stops at this bound; it is never reached by forces of ordinary size.
+constexpr double largest_load = 1e300;
+
+/// The balance h + Wλ = 0 in units of `scale` and in an orthonormal basis R of the range of W:
+///     Rᵀ(W/scale) λ = −Rᵀ(h/scale),
+/// which has full row rank, and the part of h outside the range, which no force can hold.
 struct Reduced {
-    Matrix range;  ///< orthonormal, of the scaled columns
-    Matrix B;
-    Vector b;
-    Vector rest;  ///< of h/scale, outside the span
-    double size = 0.0;
+    Matrix range;       ///< R
+    Matrix B;           ///< Rᵀ(W/scale)
+    Vector b;           ///< −Rᵀ(h/scale)
+    Vector rest;        ///< (I − RRᵀ)(h/scale)
+    double size = 0.0;  ///< that forces are compared with
 
     explicit Reduced(const Statics& s) {
         const Vector h = s.h.cwiseQuotient(s.scale);
@@ -36,6 +45,13 @@ struct Reduced {
     double defect() const { return size > 0.0 ? rest.norm() / size : 0.0; }
 };
 
+/// The laws of constraints with friction, λ_T ∈ |ν| C, are not convex: each is a union of two cones, for σ = sign ν =
+/// ±1. This search branches over the signs (branch and bound). With some signs still open (σ = 0: reaction and friction
+/// are free) the program is a relaxation, so that its margin bounds the margins of all its branches from above:
+///   - a relaxation with margin <= best margin cannot improve and its branches are skipped;
+///   - a relaxation with margin < 0 disproves all its branches at once, by the separation that its dual point gives.
+/// If the optimum of max t is < 0 then the dual point y fulfils yᵀb > yᵀBλ for all allowed λ (Farkas), that is
+/// v·(h + Wλ) > 0 for v = −R y/scale.
 class SignSearch {
 public:
     SignSearch(const Statics& s, const Reduced& r, const BalanceOptions& options, ForceCorners* corners)
@@ -61,7 +77,7 @@ public:
 private:
     void descend(std::size_t depth) {
         if (stop_) return;
-        if (++programs_ > options_.most_programs) {
+        if (++programs_ > options_.max_programs) {
             best_.decided = false;
             stop_ = true;
             return;
@@ -74,7 +90,8 @@ private:
             if (solution.t < -rest_tolerance) {
                 separate(solution);
                 if (depth == open_.size() && solution.t > best_.margin) keep(solution);
-                // Looser laws already fail: with the signs chosen it can only be worse, but how much is to be known.
+                // The relaxation has no solution, so no branch has one. The branches are still examined if the largest
+                // (negative) margin is wanted.
                 if (depth < open_.size() && !options_.best_margin) return;
             } else if (depth == open_.size()) {
                 if (solution.t > best_.margin) keep(solution);
@@ -101,7 +118,7 @@ private:
     }
 
     void separate(const ForceSolution& solution) {
-        // Inside something that is separated already?
+        // Skip it if a separation that is known covers these signs.
         for (const Separation& other : best_.separations) {
             bool covered = true;
             for (const std::size_t k : open_) covered &= other.sign[k] == 0 || other.sign[k] == program_.sign[k];
@@ -120,10 +137,10 @@ private:
     const BalanceOptions& options_;
     ForceCorners* corners_;
     ForceProgram program_;
-    std::vector<std::size_t> open_;
+    std::vector<std::size_t> open_;  ///< elements whose reaction has two signs
     Balance best_;
-    int programs_ = 0;
-    bool stop_ = false;
+    int programs_ = 0;   ///< solved so far
+    bool stop_ = false;  ///< the search is finished or has reached its limit
 };
 
 }  // namespace
@@ -153,7 +170,7 @@ ForceDefects examine(const Statics& s, const Vector& lambda) {
     terms += s.W.cwiseAbs() * lambda.cwiseAbs();
     const double size = std::max(s.size, terms.cwiseQuotient(s.scale).norm());
     if (size > 0.0) out.balance = left.cwiseQuotient(s.scale).norm() / size;
-    // A law is broken by a force; it counts by what it does in the metric, of all that is done.
+    // The relative size of a force along a column: ‖w/scale‖ times the force, divided by the size of all terms.
     const auto weigh = [&](int column, double force) {
         return size > 0.0 ? std::max(0.0, force) * s.W.col(column).cwiseQuotient(s.scale).norm() / size : 0.0;
     };
@@ -171,10 +188,12 @@ ForceDefects examine(const Statics& s, const Vector& lambda) {
         }
         const std::span<const double> f(force.data(), static_cast<std::size_t>(force.size()));
         if (e.body.contains(f, load, 0.0)) continue;
-        // How much more load would do; bisection, as the bodies are of any shape.
+        // The violation is the additional load under which the friction force would be allowed. Bisection finds it for
+        // bodies of any shape.
         double lo = 0.0, hi = std::max(std::abs(load), force.norm());
-        while (!e.body.contains(f, std::max(0.0, load) + hi, 0.0) && hi < 1e300) hi *= 2.0;
-        for (int k = 0; k < 100; ++k) {
+        while (!e.body.contains(f, std::max(0.0, load) + hi, 0.0) && hi < largest_load) hi *= 2.0;
+        constexpr int max_bisections = 100;
+        for (int k = 0; k < max_bisections; ++k) {
             const double mid = 0.5 * (lo + hi);
             (e.body.contains(f, std::max(0.0, load) + mid, 0.0) ? hi : lo) = mid;
         }
@@ -184,6 +203,10 @@ ForceDefects examine(const Statics& s, const Vector& lambda) {
     return out;
 }
 
+/// The infimum over the allowed λ is taken element by element, with a = wᵀv and the support function σ_C:
+///     slider       inf { a_T·λ_T : λ_T ∈ F C } = −F σ_C(a_T)
+///     contact      inf { a_N λ_N + a_T·λ_T : λ_N >= 0, λ_T ∈ λ_N C } = 0 if a_N >= σ_C(a_T), otherwise −∞
+///     constraint   ν free: 0 if a = 0, otherwise −∞; with friction and σν >= 0: as a contact with σ a_N.
 double least_power(const Statics& s, const std::vector<int>& sign, const Vector& v, double rounding) {
     const auto along = [&](int column) {
         const double value = s.W.col(column).dot(v);
@@ -218,7 +241,7 @@ double least_power(const Statics& s, const std::vector<int>& sign, const Vector&
 
 Vector plain_forces(const Statics& s, const Balance& b) {
     const Matrix W = s.scale.cwiseInverse().asDiagonal() * s.W;
-    // Each column at unit length, so that "least" does not depend on units of moments and forces.
+    // Columns of unit length make the norm of the forces independent of the units of forces and moments.
     Matrix unit = W;
     Vector length = Vector::Ones(W.cols());
     for (Eigen::Index c = 0; c < W.cols(); ++c)
@@ -226,9 +249,9 @@ Vector plain_forces(const Statics& s, const Balance& b) {
             length(c) = W.col(c).norm();
             unit.col(c) /= length(c);
         }
-    const Vector lambda = least_squares(unit, -s.h.cwiseQuotient(s.scale), 1e-10).cwiseQuotient(length);
+    const Vector lambda = least_squares(unit, -s.h.cwiseQuotient(s.scale), dependent_column).cwiseQuotient(length);
     const ForceDefects defects = examine(s, lambda);
-    if (defects.balance <= rest_tolerance && defects.law <= 1e-14) return lambda;
+    if (defects.balance <= rest_tolerance && defects.law <= negligible_law_defect) return lambda;
     return b.lambda;
 }
 

@@ -12,7 +12,10 @@ namespace {
 
 using Shape = FrictionBody::Shape;
 
-/// The point of an ellipse furthest along d: (a² d₁, b² d₂)/‖(a d₁, b d₂)‖.
+/// The point of the ellipse with the semi-axes a, b that is furthest along d. With y = (a y₁', b y₂'), ‖y'‖ <= 1, the
+/// product ⟨d, y⟩ = a d₁ y₁' + b d₂ y₂' is largest for y' parallel to (a d₁, b d₂), hence
+///     y = (a² d₁, b² d₂)/‖(a d₁, b d₂)‖.
+/// If d = 0 then the point (a, 0) is taken.
 void furthest_of_ellipse(double a, double b, const double* d, double* out) {
     const double size = sets::length(a * d[0], b * d[1]);
     out[0] = size > 0.0 ? a * (a * d[0] / size) : a;
@@ -105,7 +108,8 @@ std::vector<Vector> FrictionBody::corners() const {
     std::vector<Vector> list;
     if (shape == Shape::none) return list;
     if (shape == Shape::segment) return {Vector::Constant(1, mu), Vector::Constant(1, -mu)};
-    // Furthest points along the axes and between them; of a product of bodies they combine the factors' own.
+    // The furthest points along all directions (±1, ..., ±1). For a product of bodies they combine the furthest points
+    // of the factors in all ways.
     for (int mask = 0; mask < (1 << dimension); ++mask) {
         Vector d(dimension);
         for (int i = 0; i < dimension; ++i) d(i) = (mask >> i & 1) != 0 ? -1.0 : 1.0;

@@ -18,7 +18,7 @@ using trajectory::Reaction;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// u = −Kp (y − reference) at rest.
+/// The forces −Kp (y − reference) of a linear feedback at rest; empty without one, or if the potential is shaped.
 std::vector<std::pair<std::string, double>> feedback(const model::Model& m, const Vector& q) {
     std::vector<std::pair<std::string, double>> list;
     if (!m.control || !m.control->shaping.empty()) return list;
@@ -27,21 +27,22 @@ std::vector<std::pair<std::string, double>> feedback(const model::Model& m, cons
     Vector error(n);
     for (Eigen::Index i = 0; i < n; ++i) {
         const auto at = std::find(m.coordinates.begin(), m.coordinates.end(), c.actuated[static_cast<std::size_t>(i)]);
-        error(i) = q(at - m.coordinates.begin()) - c.reference[static_cast<std::size_t>(i)];
+        error(i) = q(std::distance(m.coordinates.begin(), at)) - c.reference[static_cast<std::size_t>(i)];
     }
     const Vector u = -(c.Kp * error);
     for (Eigen::Index i = 0; i < n; ++i) list.emplace_back(c.actuated[static_cast<std::size_t>(i)], u(i));
     return list;
 }
 
-/// All sign choices that hold, the given one first; only that one where there are many.
-std::vector<std::vector<int>> holding_signs(const Statics& s, const Balance& b) {
+/// The choices of signs over which the ranges of the forces are taken: those of `b` first, then all others. With more
+/// than max_signs reactions with friction only those of `b`.
+std::vector<std::vector<int>> sign_choices(const Statics& s, const Balance& b) {
     std::vector<std::size_t> open;
     for (std::size_t k = 0; k < s.elements.size(); ++k)
         if (s.elements[k].two_signed()) open.push_back(k);
-    constexpr std::size_t few = 6;
+    constexpr std::size_t max_signs = 6;  // 2^6 choices, each with two programs for each force
     std::vector<std::vector<int>> list{b.sign};
-    if (open.empty() || open.size() > few) return list;
+    if (open.empty() || open.size() > max_signs) return list;
     for (unsigned mask = 0; mask < 1U << open.size(); ++mask) {
         std::vector<int> sign(s.elements.size(), 0);
         for (std::size_t i = 0; i < open.size(); ++i) sign[open[i]] = (mask >> i & 1U) != 0 ? -1 : 1;
@@ -50,6 +51,7 @@ std::vector<std::vector<int>> holding_signs(const Statics& s, const Balance& b) 
     return list;
 }
 
+/// min and max of each normal force over { λ allowed : h + Wλ = 0 }, by linear programs; fills ranges and self_stress.
 void find_ranges(EquilibriumPoint& p, const Balance& b) {
     const Statics& s = p.statics;
     const Matrix W = s.scale.cwiseInverse().asDiagonal() * s.W;
@@ -62,7 +64,7 @@ void find_ranges(EquilibriumPoint& p, const Balance& b) {
     program.A = Matrix(program.b.size(), 0);
     for (const RestingElement& e : s.elements)
         if (e.normal >= 0) p.ranges.push_back({e.element, infinity, -infinity});
-    for (const std::vector<int>& sign : holding_signs(s, b)) {
+    for (const std::vector<int>& sign : sign_choices(s, b)) {
         program.sign = sign;
         std::size_t at = 0;
         for (const RestingElement& e : s.elements) {
@@ -82,7 +84,8 @@ void find_ranges(EquilibriumPoint& p, const Balance& b) {
             }
         }
     }
-    // On the boundary of the set rounding may leave no forces at all, or ends that miss the ones that were found.
+    // On the boundary of the set rounding may leave the programs infeasible, or ranges without the forces that were
+    // found. The ranges are extended to these forces.
     for (EquilibriumPoint::Range& r : p.ranges)
         for (const Reaction& f : p.forces)
             if (f.element == r.element) {
@@ -96,7 +99,7 @@ void find_ranges(EquilibriumPoint& p, const Balance& b) {
 std::string reason(const EquilibriumPoint& p, const Balance& b) {
     if (!p.admissible) return "the position is not admissible: it penetrates a contact or violates a constraint";
     if (!p.statics.moves.empty()) return p.statics.moves + ", so that nothing that touches it stays at rest";
-    if (!b.decided) return "the search over the signs of the reactions did not come to an end";
+    if (!b.decided) return "the search over the signs of the reactions reached its limit without a decision";
     if (b.defect > rest_tolerance) return "some forces meet no reaction at all: it accelerates along the direction";
     if (p.separations.size() == 1)
         return "no admissible reactions hold it: along the direction all of them do positive power with the forces";
@@ -114,7 +117,7 @@ std::vector<Reaction> reactions_of(const Statics& s, const Vector& lambda) {
         if (e.normal >= 0) r.N = lambda(e.normal);
         if (e.kind == ElementKind::slider) r.N = e.load;
         for (int i = 0; i < e.body.dimension; ++i) r.T.push_back(lambda(e.slip + i));
-        if (e.normal >= 0)  // friction that slides is in the column of the normal
+        if (e.normal >= 0)  // the sliding friction of a contact is part of the column of its normal force
             for (std::size_t k = 1; k < s.columns[static_cast<std::size_t>(e.normal)].size(); ++k)
                 r.T.push_back(r.N * s.columns[static_cast<std::size_t>(e.normal)][k].factor);
         list.push_back(std::move(r));

@@ -9,40 +9,44 @@
 
 namespace saltus::stability {
 
-/// Is (q, 0) an equilibrium? With forces that prove it, or directions that disprove it.
+/// The answer to "is (q, 0) an equilibrium?", with forces that prove it or directions that disprove it.
 struct EquilibriumPoint {
     double t = 0.0;
     Vector q;
-    bool admissible = true;    ///< no gap below 0, no constraint off 0
-    double violation = 0.0;    ///< the worst of them, of its row's size
-    std::vector<char> closed;  ///< one a contact
+    bool admissible = true;    ///< g_N >= 0 and g = 0 to PointOptions::closed_tolerance
+    double violation = 0.0;    ///< RestingModel::violation, >= 0
+    std::vector<char> closed;  ///< one flag for each contact
     bool is_equilibrium = false;
-    bool decided = true;
-    double margin = 0.0;                       ///< > 0 deep inside the set, 0 on its boundary, < 0 outside; at most 1
+    bool decided = true;  ///< false: the search over the signs of the reactions reached its limit
+    /// Largest relative depth of holding forces in their cones: > 0 in the interior of the equilibrium set, 0 on its
+    /// boundary, < 0 outside; at most 1.
+    double margin = 0.0;
     std::vector<trajectory::Reaction> forces;  ///< of closed contacts, constraints, sliders, clutches
-    ForceDefects defects;                      ///< of these forces, computed by themselves
-    /// The normal forces of all forces that hold: least and greatest; ±∞ where parts may jam each other at will.
+    ForceDefects defects;                      ///< independent test of these forces
+    /// Least and greatest normal force of an element over all forces that hold q; ±∞ if self-stress has no bound.
     struct Range {
         int element;
         double least, greatest;
     };
-    std::vector<Range> ranges;
-    int hyperstatic = 0;                  ///< dimension of the forces that balance each other
-    bool self_stress = false;             ///< some of these obey the laws: parts can jam without any load
-    std::vector<Separation> separations;  ///< where it is none; `sign` one an element of `statics`
-    Statics statics;
+    std::vector<Range> ranges;            ///< of elements with a normal force
+    int hyperstatic = 0;                  ///< degree of static indeterminacy: dimension of ker W
+    bool self_stress = false;             ///< allowed forces in ker W exist: parts can jam each other without any load
+    std::vector<Separation> separations;  ///< if no forces hold q
+    Statics statics;                      ///< at q; the indices above refer to it
     std::vector<std::pair<std::string, double>> control;  ///< forces of the feedback, by actuated coordinate
-    std::string why;                                      ///< it is none, in a sentence
+    std::string why;                                      ///< if it is no equilibrium: the reason, a sentence
 };
 
 struct PointOptions {
-    bool ranges = true;
-    double closed_tolerance = 1e-9;  ///< of the row's size
+    bool ranges = true;              ///< whether EquilibriumPoint::ranges are computed; two programs for each force
+    double closed_tolerance = 1e-9;  ///< |g_N| <= closed_tolerance · position_scale: the contact is closed
 };
 
+/// Examines one position of the model. The model stays at q.
 EquilibriumPoint equilibrium_at(RestingModel& model, const Vector& q, const PointOptions& options = {});
 
-/// The forces of the columns, element by element; sliders that slide included.
+/// The forces λ of the columns as reactions of the elements, in the order of the model. Sliders that slide are
+/// included.
 std::vector<trajectory::Reaction> reactions_of(const Statics& statics, const Vector& lambda);
 
 }  // namespace saltus::stability

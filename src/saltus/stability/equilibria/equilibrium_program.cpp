@@ -17,22 +17,42 @@ using trajectory::ElementKind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// λ = Σ factor · weight over the entries of a column.
+/// A corner is added only if its gain exceeds this part of its own product ⟨corner, pull⟩: below it is rounding.
+constexpr double negligible_gain = 1e-14;
+/// ... and this part of ‖y‖·‖column‖, the size of the terms of which the pull is a sum.
+constexpr double negligible_gain_of_terms = 1e-13;
+/// A linear program that stalls counts as optimal if its worst relative residual is at most this.
+constexpr double stalled_residual = 1e-8;
+
+/// Column generation over the corners e_j of a curved body C. A force in the cone { (λ_N, λ_T) : λ_T ∈ λ_N C } is a sum
+/// of rays: (λ_N, λ_T) = Σ w_j (1, e_j), w_j >= 0. With the dual point y of the balance A x + Bλ = b the reduced cost
+/// of the ray j is
+///     c_j = c_N + c_T·e_j − yᵀ(B_N + B_T e_j) = (c_N − B_Nᵀy) − ⟨e_j, pull⟩,     pull = B_Tᵀy − c_T.
+/// The ray with the least reduced cost is therefore the point of C that is furthest along the pull, and the program
+/// over all of C is solved when that point gains nothing over the corners present. For an infeasible program the same
+/// holds with the certificate in the place of y and cost 0.
+///
+/// The margin t moves the apex of each cone to t f n: λ = t f n + Σ w_j (1, e_j). It is one more column, Σ f n B.
+
+/// Contribution of one unknown weight w to one force: λ += factor · w.
 struct Entry {
     int lambda;
     double factor;
 };
+/// A column of the linear program: one weight w >= lower.
 struct Column {
     std::vector<Entry> entries;
     int element = -1;
     double lower = 0.0;
-    double load = 1.0;  ///< of a unit of its weight
+    double load = 1.0;  ///< normal load of the weight w = 1; used for sliders
 };
 
-/// The linear program that the corners so far make.
-class Inner {
+/// The linear program over the present corners. Its unknowns are [x, t, slacks of C x >= d, slacks of the sliders'
+/// loads, weights of the columns], its rows [balance, C x >= d, loads of the sliders].
+class CornerProgram {
 public:
-    Inner(const ForceProgram& p, const ForceCost& cost, ForceCorners& corners) : p_(p), cost_(cost), corners_(corners) {
+    CornerProgram(const ForceProgram& p, const ForceCost& cost, ForceCorners& corners)
+        : p_(p), cost_(cost), corners_(corners) {
         balance_ = p.b.size();
         unknowns_ = p.A.cols();
         inequalities_ = p.C.rows();
@@ -56,16 +76,19 @@ public:
         return solvers::solve(lp_);
     }
 
-    /// Adds the corners whose reduced costs are negative; false when there are none to speak of.
-    bool refine(const Vector& y, bool certificate) {
+    enum class Multipliers { dual_point, infeasibility_certificate };
+
+    /// Adds for each curved body the corner with the least reduced cost, if it improves the program. Returns whether a
+    /// corner was added.
+    bool refine(const Vector& y, Multipliers kind) {
         bool added = false;
         for (std::size_t k = 0; k < p_.elements->size(); ++k) {
             const RestingElement& e = (*p_.elements)[k];
             if (e.body.polyhedral() || e.sliding.size() > 0 || relaxed(k)) continue;
-            // The reduced cost of a corner e of C is that of its normal less ⟨e, pull⟩.
             Vector pull(e.body.dimension);
             for (int i = 0; i < e.body.dimension; ++i) pull(i) = p_.B.col(e.slip + i).dot(y.head(balance_));
-            if (!certificate && cost_.lambda.size() > 0) pull -= cost_.lambda.segment(e.slip, e.body.dimension);
+            if (kind == Multipliers::dual_point && cost_.lambda.size() > 0)
+                pull -= cost_.lambda.segment(e.slip, e.body.dimension);
             if (pull.cwiseAbs().maxCoeff() == 0.0) continue;
             const std::span<const double> along(pull.data(), static_cast<std::size_t>(pull.size()));
             const Vector corner = e.body.furthest(along);
@@ -74,7 +97,8 @@ public:
             const double gain = corner.dot(pull) - best;
             const double column =
                 e.normal >= 0 ? p_.B.col(e.normal).norm() : p_.B.middleCols(e.slip, e.body.dimension).norm();
-            if (gain <= 1e-14 * std::abs(corner.dot(pull)) || gain <= 1e-13 * y.head(balance_).norm() * column)
+            if (gain <= negligible_gain * std::abs(corner.dot(pull)) ||
+                gain <= negligible_gain_of_terms * y.head(balance_).norm() * column)
                 continue;
             corners_.of_element[k].push_back(corner);
             add_corner(k, corner);
@@ -83,10 +107,12 @@ public:
         return added;
     }
 
+    /// The solution of the linear program in terms of λ, x and t.
     ForceSolution expand(const solvers::ProgramSolution& s) const {
         ForceSolution out;
         out.status = s.status;
-        if (s.status == ProgramStatus::stalled && solvers::worst(s) <= 1e-8) out.status = ProgramStatus::optimal;
+        if (s.status == ProgramStatus::stalled && solvers::worst(s) <= stalled_residual)
+            out.status = ProgramStatus::optimal;
         out.x = s.x.head(unknowns_);
         out.t = p_.margin ? s.x(unknowns_) : 0.0;
         out.lambda = Vector::Zero(p_.B.cols());
@@ -107,12 +133,15 @@ public:
     }
 
 private:
+    /// The sign of the reaction is not chosen: reaction and friction are free.
     bool relaxed(std::size_t k) const { return (*p_.elements)[k].two_signed() && p_.sign[k] == 0; }
+    /// Direction n of the apex of the element's cone along its normal force.
     double direction(std::size_t k) const {
         return (*p_.elements)[k].two_signed() ? static_cast<double>(p_.sign[k]) : 1.0;
     }
     Eigen::Index first_column() const { return unknowns_ + (p_.margin ? 1 : 0) + inequalities_ + sliders_; }
 
+    /// f of each element: the normal force whose column of B has the length of the right-hand side.
     void size_of_forces() {
         const double right = right_ = p_.size > 0.0 ? p_.size : p_.b.norm() > 0.0 ? p_.b.norm() : 1.0;
         size_.assign(p_.elements->size(), 1.0);
@@ -143,7 +172,7 @@ private:
         for (const Vector& corner : corners_.of_element[k]) add_corner(k, corner);
     }
 
-    /// A ray of the cone: a unit of load, with this friction.
+    /// Adds the ray of the cone with this friction force under the load 1.
     void add_corner(std::size_t k, const Vector& corner) {
         const RestingElement& e = (*p_.elements)[k];
         const double unit = e.normal >= 0 ? size_[k] : 1.0;
@@ -151,7 +180,7 @@ private:
         if (e.normal >= 0) c.entries.push_back({e.normal, unit * direction(k)});
         for (Eigen::Index i = 0; i < corner.size(); ++i)
             c.entries.push_back({e.slip + static_cast<int>(i), unit * corner(i)});
-        // Steep cones have long columns: each gets the length of its normal's.
+        // A large friction coefficient makes long columns. Each is scaled to the length of the column of its normal.
         Vector column = Vector::Zero(balance_);
         for (const Entry& x : c.entries) column += x.factor * p_.B.col(x.lambda);
         const double wanted = e.normal >= 0 ? size_[k] * p_.B.col(e.normal).norm() : right_;
@@ -231,9 +260,9 @@ private:
     ForceCorners& corners_;
     Eigen::Index balance_ = 0, unknowns_ = 0, inequalities_ = 0;
     int sliders_ = 0;
-    double right_ = 1.0;
-    std::vector<int> load_row_;
-    std::vector<double> size_;
+    double right_ = 1.0;         ///< size of the right-hand side of the balance
+    std::vector<int> load_row_;  ///< index among the sliders; −1 for other elements
+    std::vector<double> size_;   ///< f of each element
     std::vector<Column> columns_;
     LinearProgram lp_;
 };
@@ -241,26 +270,29 @@ private:
 }  // namespace
 
 ForceSolution solve(const ForceProgram& program, const ForceCost& cost, ForceCorners* corners) {
+    using Multipliers = CornerProgram::Multipliers;
     ForceCorners own;
-    Inner inner(program, cost, corners != nullptr ? *corners : own);
-    constexpr int most_rounds = 200;
+    CornerProgram over_corners(program, cost, corners != nullptr ? *corners : own);
+    constexpr int max_rounds = 200;  // a safeguard: each round adds at most one corner to each body
     ForceSolution best;
-    for (int round = 1; round <= most_rounds; ++round) {
-        const solvers::ProgramSolution s = inner.solve();
-        best = inner.expand(s);
+    for (int round = 1; round <= max_rounds; ++round) {
+        const solvers::ProgramSolution s = over_corners.solve();
+        best = over_corners.expand(s);
         best.rounds = round;
         if (s.status == ProgramStatus::unbounded || s.status == ProgramStatus::non_finite) break;
-        if (!inner.refine(s.status == ProgramStatus::infeasible ? s.certificate : s.y,
-                          s.status == ProgramStatus::infeasible))
-            break;
+        const bool added = s.status == ProgramStatus::infeasible
+                               ? over_corners.refine(s.certificate, Multipliers::infeasibility_certificate)
+                               : over_corners.refine(s.y, Multipliers::dual_point);
+        if (!added) break;
     }
     if (corners != nullptr)
         for (std::size_t k = 0; k < corners->of_element.size(); ++k) {
             std::vector<Vector>& list = corners->of_element[k];
-            constexpr std::size_t enough = 48;  // the last ones are the nearest to what was wanted
+            // With more added corners than this only the later half is kept: the last ones are nearest to the solution.
+            constexpr std::size_t max_added_corners = 48;
             const std::vector<Vector> first = (*program.elements)[k].body.corners();
-            if (list.size() <= first.size() + enough) continue;
-            list.erase(list.begin() + static_cast<std::ptrdiff_t>(first.size()), list.end() - enough / 2);
+            if (list.size() <= first.size() + max_added_corners) continue;
+            list.erase(list.begin() + static_cast<std::ptrdiff_t>(first.size()), list.end() - max_added_corners / 2);
         }
     return best;
 }

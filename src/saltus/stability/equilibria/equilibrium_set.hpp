@@ -10,43 +10,52 @@
 
 namespace saltus::stability {
 
-/// What an equilibrium set looks like: `region` is any other, of its dimension.
-enum class SetShape { point, interval, polytope, convex, plane, curve, region };
+/// The shape of an equilibrium set.
+enum class SetShape {
+    point,
+    interval,  ///< a straight segment
+    polytope,  ///< convex with flat faces
+    convex,    ///< convex with curved faces (spatial friction)
+    plane,     ///< a linear space without boundary
+    curve,     ///< one-dimensional and not straight
+    region,    ///< any other set of its dimension
+};
 std::string_view to_string(SetShape shape);
 
 /// What ends an equilibrium set at a point of its boundary.
 struct SetLimit {
     Vector q;
-    std::vector<int> slips;   ///< elements whose friction is used up there
-    std::vector<int> opens;   ///< contacts without force
-    std::vector<int> closes;  ///< contacts whose gap comes to zero
-    bool jams = false;        ///< the forces grow without bound on the way there
+    std::vector<int> slips;   ///< elements whose friction force is on the boundary of its body there
+    std::vector<int> opens;   ///< elements whose normal force vanishes there
+    std::vector<int> closes;  ///< open contacts whose gap vanishes there
+    bool jams = false;        ///< the forces grow without bound towards this point
 };
 
-/// One equilibrium set: connected positions that can stay at rest with the same contacts closed.
+/// One equilibrium set: a connected set of positions that can stay at rest with the same contacts closed.
 struct EquilibriumSet {
-    std::vector<char> closed;  ///< one a contact
+    std::vector<char> closed;  ///< one flag for each contact
     int dimension = 0;
     SetShape shape = SetShape::point;
-    bool exact = false;        ///< statics and geometry are affine along it: the extent is that of linear programs
-    double tolerance = 0.0;    ///< of the extent, otherwise
-    Vector lower, upper;       ///< extent along each coordinate, ±∞ where it has none
-    std::vector<char> around;  ///< coordinates with a period that it goes all around; the extent is one period
-    Vector representative;     ///< a point of it: the frictionless one where there is one
-    std::vector<trajectory::Reaction> forces;  ///< that hold it there
-    double margin = 0.0;                       ///< of forces there
+    bool exact = false;      ///< statics and geometry are affine along it, so that linear programs gave the extent
+    double tolerance = 0.0;  ///< error of the extent in 1 + |q_i|, if not `exact`
+    Vector lower, upper;     ///< least and greatest value of each coordinate; ±∞ if unbounded
+    /// Flags of the periodic coordinates along which the set covers a whole period; their extent is then one period.
+    std::vector<char> around;
+    Vector representative;                     ///< a point of the set: `frictionless` if there is one
+    std::vector<trajectory::Reaction> forces;  ///< that hold the representative
+    double margin = 0.0;                       ///< of forces at the representative, see EquilibriumPoint::margin
     bool contains_frictionless = false;
-    Vector frictionless;                                     ///< a position that needs no friction
-    double potential_least = 0.0, potential_greatest = 0.0;  ///< over what was seen of it
-    bool unbounded = false;  ///< continuation ended before the set did; the extent is infinite there
-    bool isolated = true;
-    std::vector<int> touches;      ///< numbers of the sets that it touches
-    std::vector<Vector> boundary;  ///< ends, vertices in order, or a sample
-    std::vector<Vector> samples;   ///< of its inside
-    double spacing = 0.0;          ///< of the samples, coordinates in 1 + |q_i|
-    std::vector<SetLimit> limits;  ///< at the ends of the extent
+    Vector frictionless;  ///< a position of the set that needs no friction, if contains_frictionless
+    double potential_least = 0.0, potential_greatest = 0.0;  ///< over the boundary and the samples
+    bool unbounded = false;        ///< the search stopped before the set ended; the extent is infinite there
+    bool isolated = true;          ///< it touches no other set
+    std::vector<int> touches;      ///< indices of the sets that it touches
+    std::vector<Vector> boundary;  ///< the two ends, the vertices in order, or a sample
+    std::vector<Vector> samples;   ///< points of the set
+    double spacing = 0.0;          ///< distance of neighbouring samples, in 1 + |q_i|
+    std::vector<SetLimit> limits;  ///< at the first points of `boundary`
 
-    // Of exact sets: the plane.
+    // Exact sets lie in the plane q = origin + directions · s.
     Vector origin;
     Matrix directions;
 };

@@ -13,7 +13,8 @@ namespace {
 
 using trajectory::ElementKind;
 
-/// The friction of an element that its velocity says slides.
+/// Friction force under the load 1 of an element that slides with χ_T: it takes the largest power from the slip, so
+/// that −λ_T is the point of C furthest along χ_T (γ_T ∈ N_C(−λ_T)).
 Vector sliding_force(const FrictionBody& body, const Vector& chi) {
     return -body.furthest({chi.data(), static_cast<std::size_t>(chi.size())});
 }
@@ -73,53 +74,8 @@ Statics RestingModel::statics(const std::vector<char>& closed) {
     for (int i = 0; i < n_; ++i)
         for (int e = mass.start[ix(i)]; e < mass.start[ix(i) + 1]; ++e)
             if (mass.column[ix(e)] == i) s.scale(i) = std::sqrt(terms_.M[ix(e)]);
-    const auto add = [&](std::vector<Statics::Share> column) {
-        s.columns.push_back(std::move(column));
-        return static_cast<int>(s.columns.size()) - 1;
-    };
-    for (std::size_t k = 0; k < elements_.size(); ++k) {
-        const integrate::ElementRows& e = elements_[k];
-        if (e.kind == ElementKind::contact && closed[ix(e.index)] == 0) continue;
-        RestingElement r;
-        r.element = static_cast<int>(k);
-        r.kind = e.kind;
-        if (const model::Friction* const friction = friction_of(model_, e))
-            r.body = friction_body(*friction, coefficients_);
-        if (e.normal >= 0 && chi(e.normal) != 0.0) {
-            if (e.kind == ElementKind::clutch && chi(e.normal) > 0.0) continue;  // turns freely
-            s.moves = "'" + integrate::elements_of(model_)[k].name + "' moves by itself";
-        }
-        Vector chi_T(r.body.dimension);
-        for (int i = 0; i < r.body.dimension; ++i) chi_T(i) = chi(e.first_slip + i);
-        const bool slides = chi_T.size() > 0 && chi_T.cwiseAbs().maxCoeff() > 0.0;
-        if (e.kind == ElementKind::slider) {
-            r.load = std::max(0.0, integrate::coefficient(coefficients_, model_.sliders[ix(e.index)].normal_force));
-            if (r.body.empty()) continue;
-            if (slides) {
-                const Vector unit = sliding_force(r.body, chi_T);
-                for (int i = 0; i < r.body.dimension; ++i) {
-                    s.fixed.push_back({static_cast<int>(k), e.first_slip + i, unit(i), r.load * unit(i)});
-                    s.h += row(e.first_slip + i).transpose() * s.fixed.back().force;
-                }
-                continue;
-            }
-        } else {
-            std::vector<Statics::Share> normal{{e.normal, 1.0}};
-            if (slides && e.kind == ElementKind::contact) {
-                const Vector unit = sliding_force(r.body, chi_T);
-                for (int i = 0; i < r.body.dimension; ++i) normal.push_back({e.first_slip + i, unit(i)});
-                r.body = {};
-            } else if (slides) {
-                r.sliding = sliding_force(r.body, chi_T);
-            }
-            r.normal = add(std::move(normal));
-        }
-        for (int i = 0; i < r.body.dimension; ++i) {
-            const int column = add({{e.first_slip + i, 1.0}});
-            if (i == 0) r.slip = column;
-        }
-        s.elements.push_back(std::move(r));
-    }
+    for (std::size_t k = 0; k < elements_.size(); ++k)
+        if (elements_[k].kind != ElementKind::contact || closed[ix(elements_[k].index)] != 0) add_element(s, k);
     s.W = Matrix::Zero(n_, static_cast<Eigen::Index>(s.columns.size()));
     for (std::size_t c = 0; c < s.columns.size(); ++c)
         for (const Statics::Share& share : s.columns[c])
@@ -128,8 +84,57 @@ Statics RestingModel::statics(const std::vector<char>& closed) {
     return s;
 }
 
-/// A position is known to rounding, so forces are known to that times their slope: a displacement by 1e-10 (1 + |q|)
-/// is nothing here, as it is for gaps.
+/// A force that sticks gets columns of its own. A force that slides (χ_T ≠ 0) is a known multiple of the normal force:
+/// it goes into h (slider), into the column of the normal force (contact) or is tied to |ν| (constraint).
+void RestingModel::add_element(Statics& s, std::size_t k) const {
+    const auto add = [&](std::vector<Statics::Share> column) {
+        s.columns.push_back(std::move(column));
+        return static_cast<int>(s.columns.size()) - 1;
+    };
+    const integrate::ElementRows& e = elements_[k];
+    RestingElement r;
+    r.element = static_cast<int>(k);
+    r.kind = e.kind;
+    if (const model::Friction* const friction = friction_of(model_, e))
+        r.body = friction_body(*friction, coefficients_);
+    if (e.normal >= 0 && chi(e.normal) != 0.0) {
+        if (e.kind == ElementKind::clutch && chi(e.normal) > 0.0) return;  // it turns in its free direction: no force
+        s.moves = "'" + integrate::elements_of(model_)[k].name + "' moves by itself";
+    }
+    Vector chi_T(r.body.dimension);
+    for (int i = 0; i < r.body.dimension; ++i) chi_T(i) = chi(e.first_slip + i);
+    const bool slides = chi_T.size() > 0 && chi_T.cwiseAbs().maxCoeff() > 0.0;
+    if (e.kind == ElementKind::slider) {
+        r.load = std::max(0.0, integrate::coefficient(coefficients_, model_.sliders[ix(e.index)].normal_force));
+        if (r.body.empty()) return;
+        if (slides) {
+            const Vector unit = sliding_force(r.body, chi_T);
+            for (int i = 0; i < r.body.dimension; ++i) {
+                s.fixed.push_back({static_cast<int>(k), e.first_slip + i, unit(i), r.load * unit(i)});
+                s.h += row(e.first_slip + i).transpose() * s.fixed.back().force;
+            }
+            return;
+        }
+    } else {
+        std::vector<Statics::Share> normal{{e.normal, 1.0}};
+        if (slides && e.kind == ElementKind::contact) {
+            const Vector unit = sliding_force(r.body, chi_T);
+            for (int i = 0; i < r.body.dimension; ++i) normal.push_back({e.first_slip + i, unit(i)});
+            r.body = {};
+        } else if (slides) {
+            r.sliding = sliding_force(r.body, chi_T);
+        }
+        r.normal = add(std::move(normal));
+    }
+    for (int i = 0; i < r.body.dimension; ++i) {
+        const int column = add({{e.first_slip + i, 1.0}});
+        if (i == 0) r.slip = column;
+    }
+    s.elements.push_back(std::move(r));
+}
+
+/// A position error ε (1 + |q_i|) changes the forces by ε K (1 + |q|) with K = ∂h/∂q. Residuals relative to
+/// |h| + |K| (1 + |q|) are therefore as accurate as relative gaps are.
 double RestingModel::size_of(const Statics& s) {
     Vector size = s.h.cwiseAbs();
     for (const Statics::Fixed& f : s.fixed) size += std::abs(f.force) * row(f.row).transpose().cwiseAbs();
@@ -141,8 +146,8 @@ double RestingModel::size_of(const Statics& s) {
 }
 
 bool RestingModel::has_derivatives() {
-    if (!asked_) jacobians_ = model_.system->jacobians();
-    asked_ = true;
+    if (!jacobians_requested_) jacobians_ = model_.system->jacobians();
+    jacobians_requested_ = true;
     return jacobians_ != nullptr;
 }
 
@@ -160,7 +165,7 @@ Matrix RestingModel::stiffness(const Statics& s, const Vector& lambda) {
     Matrix K = Matrix::Zero(n_, n_);
     for (int i = 0; i < n_; ++i)
         for (int e = pattern.start[ix(i)]; e < pattern.start[ix(i) + 1]; ++e) {
-            const int column = pattern.column[ix(e)] - 1;  // [t, q...]
+            const int column = pattern.column[ix(e)] - 1;  // the columns are [t, q, u, p]
             if (column >= 0 && column < n_) K(i, column) += values_[ix(e)];
         }
     for (const Statics::Fixed& f : s.fixed) K += row(f.row).transpose() * (f.per_load * load_slope(f.element));
@@ -176,7 +181,7 @@ Eigen::RowVectorXd RestingModel::load_slope(int element) {
     jacobians_->evaluate(model::Function::coefficient, model::at(model_, t_, {q_.data(), ix(n_)}, rest_), {}, {},
                          values_);
     for (int e = pattern.start[ix(c)]; e < pattern.start[ix(c) + 1]; ++e) {
-        const int column = pattern.column[ix(e)] - 1;
+        const int column = pattern.column[ix(e)] - 1;  // the columns are [t, q, u, p]
         if (column >= 0 && column < n_) slope(column) += values_[ix(e)];
     }
     return slope;

@@ -13,82 +13,93 @@
 
 namespace saltus::stability {
 
-/// What one element can do at rest.
+/// One element (contact, constraint, slider or clutch) and the forces that it can exert at rest.
 struct RestingElement {
-    int element = 0;  ///< among the model's
+    int element = 0;  ///< index among the elements of the model, as in integrate::elements_of
     trajectory::ElementKind kind = trajectory::ElementKind::contact;
-    int normal = -1;  ///< column of its normal force, reaction or clutch force; −1: a slider
-    int slip = -1;    ///< first column of friction; −1: none
-    FrictionBody body;
-    double load = 0.0;  ///< of a slider
-    /// Of a constraint whose friction slides although the coordinates rest (a belt): its force under the load 1.
-    /// Otherwise empty; for contacts it is part of the normal's column.
+    int normal = -1;    ///< column of W of its normal force λ_N, reaction ν or clutch force; −1 for a slider
+    int slip = -1;      ///< first column of W of its friction force λ_T; −1 without friction
+    FrictionBody body;  ///< friction that can stick; empty if the friction slides or there is none
+    double load = 0.0;  ///< normal force F_N of a slider, >= 0; 0 for other elements
+    /// A moving surface (χ_T ≠ 0, for example a belt) slides although the coordinates rest. For a constraint this is
+    /// then its friction force under |ν| = 1; otherwise the vector is empty. For a contact the sliding friction is part
+    /// of the column of the normal force, for a slider it is part of h.
     Vector sliding;
 
+    /// A constraint without friction: its reaction ν has any sign and size.
     bool free() const { return kind == trajectory::ElementKind::constraint && body.empty(); }
-    /// Friction scaled by |ν|: two cones, one for each sign of ν.
+    /// A constraint with friction: λ_T ∈ |ν| C is a union of two convex cones, one for each sign of ν.
     bool two_signed() const { return kind == trajectory::ElementKind::constraint && !body.empty(); }
 };
 
-/// The forces at rest in one position: h + Wλ, W by columns of the rows that can act.
+/// The forces at rest in one position q: (q, 0) is an equilibrium if h + Wλ = 0 for some λ that the laws allow.
 struct Statics {
-    Vector h;  ///< h(t, q, 0), with the friction of sliders that slide
-    Matrix W;
-    Vector scale;  ///< √M_ii, so that all h_i/scale_i have one unit
-    /// What h is compared with: the forces that a displacement by 1 + |q| makes, its own size at least.
-    double size = 0.0;  ///< in the metric of `scale`
-    std::vector<RestingElement> elements;
+    Vector h;      ///< h(t, q, 0), plus the known friction of sliders that slide
+    Matrix W;      ///< one column for each force that can act
+    Vector scale;  ///< √M_ii, so that all h_i/scale_i have the same unit
+    /// Reference size of forces, ‖h/scale‖ in units of `scale`: |h| plus the change of h for displacements of 1 +
+    /// |q_i|. Residuals of the balance of forces are compared with it.
+    double size = 0.0;
+    std::vector<RestingElement> elements;  ///< those that can act, in the order of the model
     struct Share {
-        int row;  ///< of the model
-        double factor;
+        int row;        ///< row of the model
+        double factor;  ///< of the force of this column that acts along this row
     };
-    std::vector<std::vector<Share>> columns;  ///< W.col(c) = Σ factor · row
+    std::vector<std::vector<Share>> columns;  ///< W.col(c) = Σ factor · rowᵀ
     struct Fixed {
         int element, row;
-        double per_load;  ///< force under the load 1
-        double force;
+        double per_load;  ///< friction force under the load 1
+        double force;     ///< friction force under the load of the slider
     };
-    std::vector<Fixed> fixed;  ///< friction of sliders that slide
-    std::string moves;         ///< why nothing can rest: what moves by itself
+    std::vector<Fixed> fixed;  ///< friction of sliders that slide; its force is part of h
+    std::string moves;         ///< if not empty: the element that moves by itself, so that no position can be at rest
 };
 
-/// A model at rest, position by position, at a fixed time. One thread.
+/// A model at rest at a fixed time. `move_to` sets the position; all other functions refer to that position. An object
+/// must not be used by two threads at once.
 class RestingModel {
 public:
+    /// The model must outlive this object.
     explicit RestingModel(const model::Model& model, double t = 0.0);
 
     const model::Model& model() const { return model_; }
     double time() const { return t_; }
-    int size() const { return n_; }
+    int size() const { return n_; }  ///< number of coordinates
     const std::vector<integrate::ElementRows>& elements() const { return elements_; }
 
-    /// To be called first: everything below is at this position.
+    /// Evaluates the model at (t, q, 0). Must be called before the functions below.
     void move_to(const Vector& q);
 
     const Vector& q() const { return q_; }
+    /// Value of a constraint g or a gap g_N, by row of the model.
     double position(int row) const { return terms_.positions[static_cast<std::size_t>(row)]; }
+    /// Size that such a value is compared with: 1 + Σ |∂g/∂q_i q_i| (model::row_scale).
     double position_scale(int row) const;
+    /// A row of Wᵀ or G as a dense vector.
     Eigen::RowVectorXd row(int row) const;
     double chi(int row) const { return terms_.chi[static_cast<std::size_t>(row)]; }
-    /// Whether a contact's gap is zero to `tolerance` of its row's size.
+    /// |g_N| <= tolerance · position_scale.
     bool closed(std::size_t contact, double tolerance = 1e-10) const;
     double gap(std::size_t contact) const { return position(model_.contacts[contact].row); }
-    double potential();
-    /// Largest gap below zero and constraint off zero, each of its row's size.
+    double potential();  ///< U(t, q)
+    /// Largest |g| of the constraints and largest −g_N of the contacts, each divided by its position_scale; >= 0.
     double violation() const;
 
-    /// The forces that can act with these contacts closed, one flag a contact.
+    /// The forces that can act when the given contacts are closed. `closed` has one flag for each contact.
     Statics statics(const std::vector<char>& closed);
 
-    /// ∂(h + Wλ)/∂q with the λ of each column held; n × n. Sliders that slide with their loads' derivatives.
+    /// ∂(h + Wλ)/∂q at constant λ, n × n. It includes the change of the loads of sliders that slide. Needs derivatives.
     Matrix stiffness(const Statics& statics, const Vector& lambda);
+    /// Whether the system provides derivatives; `stiffness` and `load_slopes` need them.
     bool has_derivatives();
-    /// The derivatives of the sliders' loads, one row an element of the statics, zero where it is no slider.
+    /// ∂F_N/∂q of the sliders, one row for each element of the statics, zero for elements that are no sliders.
     Matrix load_slopes(const Statics& statics);
 
 private:
     Eigen::RowVectorXd load_slope(int element);
     double size_of(const Statics& statics);
+    /// Adds the columns of one element to `s`; does nothing if the element cannot act.
+    void add_element(Statics& s, std::size_t index) const;
 
     const model::Model& model_;
     const double t_;
@@ -98,12 +109,13 @@ private:
     model::Terms terms_;
     std::vector<double> coefficients_, rest_;
     std::unique_ptr<model::Jacobians> jacobians_;
-    bool asked_ = false;
-    std::vector<double> values_;
+    bool jacobians_requested_ = false;
+    std::vector<double> values_;  ///< entries of the Jacobian evaluated last
     Vector q_;
 };
 
-/// Normal forces, reactions and clutches alone, at the position that the model is at.
+/// The same statics without any friction: normal forces, reactions and clutch forces only. The model must be at the
+/// position of `statics`.
 Statics without_friction(RestingModel& model, const Statics& statics);
 
 }  // namespace saltus::stability

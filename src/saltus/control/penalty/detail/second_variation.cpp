@@ -15,24 +15,45 @@ namespace saltus::control {
 
 namespace {
 
-constexpr int pieces_a_step = 2;
-constexpr std::size_t most_elements = 100'000;
-constexpr double flow_tolerance = 1e-13;
+constexpr int pieces_per_step = 2;            ///< of the integrator
+constexpr double flow_tolerance = 1e-13;      ///< of the linearised flow, relative and absolute
+constexpr double conjugate_accuracy = 4e-16;  ///< of a conjugate time, relative: rounding
+constexpr int max_conjugate_bisections = 60;
 
+// Finite elements for the lowest eigenvalue.
+constexpr std::size_t max_elements = 100'000;
+constexpr double element_phase = 0.03;        ///< length of an element times the frequency of its piece, in rad
+constexpr double element_growth = 0.1;        ///< growth of the elements with the distance from a stiff piece
+constexpr double last_element = 1.5;          ///< a remainder of less than this many elements becomes one element
+constexpr double eigenvalue_accuracy = 1e-7;  ///< relative to the bracket of the eigenvalue
+constexpr double largest_eigenvalue = 1e30;   ///< the bracket does not grow beyond this
+
+/// A part of a step of the integrator.
 struct Piece {
     double from, to;
     const ode::Dense* step;
-    const std::vector<trajectory::Mode>* modes;
+    const std::vector<trajectory::Mode>* modes;  ///< of the contacts
 };
 
-/// Transition of (δq, δp) over a piece.
+/// The linearised flow over a piece in variations of positions and momenta p = Mu:
+///     δq₁ = A δq₀ + B δp₀,   δp₁ = C δq₀ + D δp₀.
+/// The second variation of S over the piece, as a function of its end values, is δq₁·δp₁ − δq₀·δp₀ (integration by
+/// parts along solutions). With δp₀ = B⁻¹(δq₁ − A δq₀) it has the blocks
+///     (δq₀, δq₀): B⁻¹A,   (δq₁, δq₁): D B⁻¹,   (δq₀, δq₁): −B⁻¹.
 struct Transition {
     Matrix A, B, C, D;
 };
 
+/// Variation of the momentum p = M(q)u: δp = P δq + M δu with P = ∂(Mu)/∂q.
+struct Momentum {
+    Matrix P, M;
+};
+
 }  // namespace
 
-struct SecondVariation::Inside {
+struct SecondVariation::Data {
+    struct Mesh;
+
     const model::Model& model;
     double stiffness;
     int n;
@@ -46,7 +67,7 @@ struct SecondVariation::Inside {
     Matrix end_by_start;
     bool available = true;
 
-    Inside(const model::Model& m, double k)
+    Data(const model::Model& m, double k)
         : model(m),
           stiffness(k),
           n(m.size()),
@@ -73,9 +94,11 @@ struct SecondVariation::Inside {
         return mass.factorise(terms.M);
     }
 
-    /// δu̇ = [K, C](δq, δu) at a time of a piece.
-    bool linearise(const Piece& piece, double t, Matrix& out) {
-        if (!evaluate(t, *piece.step)) return false;
+    /// The linearised equations δu̇ = ∂u̇/∂(q, u) (δq, δu) at a time of a piece, n × 2n. With springs
+    ///     M u̇ = h + Σ w λ, λ = −k g_N   =>   M δu̇ = δ(h + Σ wλ − M u̇)|_{u̇, λ held} − Σ k w wᵀ δq.
+    /// Nothing if M is singular.
+    std::optional<Matrix> linearise(const Piece& piece, double t) {
+        if (!evaluate(t, *piece.step)) return {};
         model.system->coefficients(model::at(model, t, q(), u()), workspace.scratch(), coefficients);
         std::vector<double> lambda(static_cast<std::size_t>(model.layout().row_count()), 0.0);
         std::vector<double> a(terms.h.begin(), terms.h.end());
@@ -92,7 +115,7 @@ struct SecondVariation::Inside {
         }
         mass.solve(a);
         const Matrix residual = jacobian(model::Function::residual, t, a, lambda);
-        out = residual.middleCols(1, 2 * n);
+        Matrix out = residual.middleCols(1, 2 * n);  // columns [t, q, u, p]
         out.leftCols(n) -= springs;
         std::vector<double> column(static_cast<std::size_t>(n));
         for (int j = 0; j < 2 * n; ++j) {
@@ -100,47 +123,51 @@ struct SecondVariation::Inside {
             mass.solve(column);
             out.col(j) = Vector::Map(column.data(), n);
         }
-        return out.allFinite();
+        if (!out.allFinite()) return {};
+        return out;
     }
 
-    /// δp = P δq + M δu for p = M(q)u: P = ∂(Mu)/∂q, by the residual's part −M a with u in the place of a.
-    void momentum(double t, const ode::Dense& step, Matrix& P, Matrix& M) {
+    /// P = ∂(Mu)/∂q is the difference of the derivatives of the residual h − M a by q with a = u and a = 0, negated.
+    Momentum momentum(double t, const ode::Dense& step) {
         evaluate(t, step);
-        M = model::dense_symmetric(model.layout().mass, terms.M);
+        Momentum out;
+        out.M = model::dense_symmetric(model.layout().mass, terms.M);
         if (model.layout().mass_constant) {
-            P = Matrix::Zero(n, n);
-            return;
+            out.P = Matrix::Zero(n, n);
+            return out;
         }
         const std::vector<double> zero(static_cast<std::size_t>(n), 0.0),
             lambda(static_cast<std::size_t>(model.layout().row_count()), 0.0),
             velocity(x.begin() + n, x.begin() + 2 * n);
         const Matrix with = jacobian(model::Function::residual, t, velocity, lambda);
-        P = -(with - jacobian(model::Function::residual, t, zero, lambda)).middleCols(1, n);
+        out.P = -(with - jacobian(model::Function::residual, t, zero, lambda)).middleCols(1, n);
+        return out;
     }
 
-    /// The flow of the linearised equations from one time of a piece to another.
+    /// The linearised flow from one time of a piece to another. It is integrated in (δq, δu) and transformed to
+    /// momenta with δu = M⁻¹(δp − P δq). Nothing if the integration fails.
     std::optional<Transition> transition(const Piece& piece, double from, double to) {
-        Matrix rates(n, 2 * n);
-        const auto rate = [&](double s, const double* y, double* dy) {  // time since `from`, which may be short
-            if (!linearise(piece, from + s, rates)) return false;
+        // The time is counted from `from`, because the piece may be very short.
+        const auto rate = [&](double s, const double* y, double* dy) {
+            const std::optional<Matrix> rates = linearise(piece, from + s);
+            if (!rates) return false;
             const Eigen::Map<const Matrix> Y(y, 2 * n, 2 * n);
             Eigen::Map<Matrix> out(dy, 2 * n, 2 * n);
             out.topRows(n) = Y.bottomRows(n);
-            out.bottomRows(n) = rates * Y;
+            out.bottomRows(n) = *rates * Y;
             return true;
         };
-        Matrix state = Matrix::Identity(2 * n, 2 * n);  // (δq, δu) by (δq, δu)
+        Matrix state = Matrix::Identity(2 * n, 2 * n);
         ode::Explicit flow(4 * n * n, {flow_tolerance, flow_tolerance});
         ode::StepStatus status = flow.start({rate}, 0.0, {state.data(), static_cast<std::size_t>(state.size())});
         while (ode::usable(status) && flow.t() < to - from) status = flow.step({rate}, to - from);
         if (!ode::usable(status)) return {};
         std::copy(flow.x().begin(), flow.x().end(), state.data());
-        Matrix P0, M0, P1, M1;
-        momentum(from, *piece.step, P0, M0);
-        momentum(to, *piece.step, P1, M1);
+        const auto [P0, M0] = momentum(from, *piece.step);
+        const auto [P1, M1] = momentum(to, *piece.step);
         Transition out;
-        const Matrix by_p = solve_columns(M0, Matrix::Identity(n, n));
-        const Matrix by_q = -by_p * P0;  // δu of δq at δp = 0
+        const Matrix by_p = solve_columns(M0, Matrix::Identity(n, n));  // ∂δu/∂δp
+        const Matrix by_q = -by_p * P0;                                 // ∂δu/∂δq at δp = 0
         out.A = state.topLeftCorner(n, n) + state.topRightCorner(n, n) * by_q;
         out.B = state.topRightCorner(n, n) * by_p;
         const Matrix u_q = state.bottomLeftCorner(n, n) + state.bottomRightCorner(n, n) * by_q;
@@ -152,8 +179,9 @@ struct SecondVariation::Inside {
 
     static Matrix inverse(const Matrix& A) { return solve_columns(A, Matrix::Identity(A.rows(), A.rows())); }
 
+    /// Number of negative eigenvalues of the symmetric part of A. The lowest one is found and its direction removed,
+    /// until none is negative.
     static int negatives(const Matrix& A) {
-        // Sylvester: the signs of LDLᵀ's pivots; eigenvalues where pivots are small.
         Matrix S = 0.5 * (A + A.transpose());
         int count = 0;
         while (S.rows() > 0) {
@@ -161,7 +189,7 @@ struct SecondVariation::Inside {
             if (s.smallest >= 0.0) break;
             ++count;
             if (S.rows() == 1) break;
-            // Deflate: the complement of the direction found.
+            // An orthonormal basis Z of the complement of the direction found.
             const Vector v = s.smallest_direction;
             Matrix Z(S.rows(), S.rows() - 1);
             Eigen::Index largest = 0;
@@ -178,12 +206,14 @@ struct SecondVariation::Inside {
         return count;
     }
 
-    /// Index of the path up to each knot, by elimination: D_j = D B⁻¹ of the piece before + B⁻¹A of the piece after
-    /// − B⁻ᵀ-couplings through D_{j−1}.
+    /// Block elimination of the form Σ (blocks of Transition) over the inner knots. The pivot of knot j is
+    ///     E_j = D_{j−1}B_{j−1}⁻¹ + B_j⁻¹A_j − B_{j−1}⁻ᵀ E_{j−1}⁻¹ B_{j−1}⁻¹,
+    /// and by Sylvester's law of inertia the index is the number of negative eigenvalues of all pivots. Calls
+    /// visit(j, negative eigenvalues of E_j, E_j without B_j⁻¹A_j) at each knot and returns the index.
     template <class Visit>
     int eliminate(const std::vector<Transition>& list, Visit visit) const {
         int index = 0;
-        Matrix carried;  // what the pieces before leave at the knot
+        Matrix carried;  // contribution of the pieces before the knot
         for (std::size_t j = 0; j < list.size(); ++j) {
             const Transition& piece = list[j];
             const Matrix inverse_B = inverse(piece.B);
@@ -211,21 +241,21 @@ struct SecondVariation::Inside {
 };
 
 SecondVariation::SecondVariation(const model::Model& model, const trajectory::Trajectory& motion, double stiffness)
-    : inside_(std::make_unique<Inside>(model, stiffness)) {
-    Inside& in = *inside_;
+    : data_(std::make_unique<Data>(model, stiffness)) {
+    Data& in = *data_;
     in.available = in.jacobians != nullptr && model.constraints.empty();
     for (const trajectory::Arc& arc : motion.arcs)
         for (const ode::Dense& step : arc.steps) {
             const double to = std::min(step.t_new(), arc.t_end), from = step.t_old();
             if (!(to > from)) continue;
-            for (int k = 0; k < pieces_a_step; ++k)
-                in.pieces.push_back({from + (to - from) * k / pieces_a_step,
-                                     k + 1 == pieces_a_step ? to : from + (to - from) * (k + 1) / pieces_a_step, &step,
-                                     &arc.modes});
+            for (int k = 0; k < pieces_per_step; ++k)
+                in.pieces.push_back({from + (to - from) * k / pieces_per_step,
+                                     k + 1 == pieces_per_step ? to : from + (to - from) * (k + 1) / pieces_per_step,
+                                     &step, &arc.modes});
         }
     in.available = in.available && !in.pieces.empty() && in.make_transitions();
     if (!in.available) return;
-    // ∂q/∂p over the whole motion, then by the first momentum.
+    // B = ∂q(end)/∂p(start) of the whole motion is the product of the transitions; ∂q/∂u = B M at the start.
     Matrix A = Matrix::Identity(in.n, in.n), B = Matrix::Zero(in.n, in.n), C = B, D = A;
     for (const Transition& t : in.transitions) {
         const Matrix a = t.A * A + t.B * C, b = t.A * B + t.B * D;
@@ -234,34 +264,34 @@ SecondVariation::SecondVariation(const model::Model& model, const trajectory::Tr
         A = a;
         B = b;
     }
-    Matrix P, M;
-    in.momentum(in.pieces.front().from, *in.pieces.front().step, P, M);
-    in.end_by_start = B * M;
+    in.end_by_start = B * in.momentum(in.pieces.front().from, *in.pieces.front().step).M;
 }
 
 SecondVariation::~SecondVariation() = default;
 
-bool SecondVariation::available() const { return inside_->available; }
-const Matrix& SecondVariation::end_by_start() const { return inside_->end_by_start; }
+bool SecondVariation::available() const { return data_->available; }
+const Matrix& SecondVariation::end_by_start() const { return data_->end_by_start; }
 
 int SecondVariation::morse_index() const {
-    return inside_->eliminate(inside_->transitions, [](std::size_t, int, const Matrix&) {});
+    return data_->eliminate(data_->transitions, [](std::size_t, int, const Matrix&) {});
 }
 
-std::vector<double> SecondVariation::conjugate_times(std::size_t most) const {
-    Inside& in = *inside_;
+/// A conjugate time lies in the piece after knot j if the pivot there has a negative eigenvalue: the path that ends at
+/// a time s of this piece has the pivot carried + B(s)⁻¹A(s), which decreases in s from +∞, and an eigenvalue of it
+/// passes zero when s is conjugate.
+std::vector<double> SecondVariation::conjugate_times(std::size_t max_count) const {
+    Data& in = *data_;
     std::vector<double> times;
     in.eliminate(in.transitions, [&](std::size_t j, int below, const Matrix& carried) {
         const Piece& piece = in.pieces[j];
-        for (int m = 0; m < below && times.size() < most; ++m) {
-            // The path that ends at s has the pivot carried + B(s)⁻¹A(s), decreasing in s.
+        for (int m = 0; m < below && times.size() < max_count; ++m) {
             double low = piece.from, high = piece.to;
-            for (int k = 0; k < 60 && high - low > 4e-16 * std::abs(high); ++k) {
+            for (int k = 0; k < max_conjugate_bisections && high - low > conjugate_accuracy * std::abs(high); ++k) {
                 const double s = 0.5 * (low + high);
                 const auto t = in.transition(piece, piece.from, s);
                 if (!t) break;
-                const Matrix pivot = carried + Inside::inverse(t->B) * t->A;
-                (Inside::negatives(pivot) > m ? high : low) = s;
+                const Matrix pivot = carried + Data::inverse(t->B) * t->A;
+                (Data::negatives(pivot) > m ? high : low) = s;
             }
             times.push_back(0.5 * (low + high));
         }
@@ -270,64 +300,89 @@ std::vector<double> SecondVariation::conjugate_times(std::size_t most) const {
     return times;
 }
 
-std::optional<double> SecondVariation::lowest_eigenvalue() const {
-    Inside& in = *inside_;
-    if (!in.model.layout().mass_constant) return {};
-    // Linear elements: ∫ δq̇ᵀMδq̇ + δqᵀM(∂u̇/∂q)δq, with masses at the knots.
-    const Piece& first = in.pieces.front();
-    Matrix P, M, rates(in.n, 2 * in.n);
-    in.momentum(first.from, *first.step, P, M);
-    struct Element {
-        double h;
-        Matrix K;  // at its middle
-    };
-    // Fine where the path is stiff and around it, as far as its modes reach; coarser away from there.
-    std::vector<double> frequency;
-    double bound = 0.0;
-    for (const Piece& piece : in.pieces) {
-        if (!in.linearise(piece, 0.5 * (piece.from + piece.to), rates)) return {};
-        const double size = rates.leftCols(in.n).cwiseAbs().rowwise().sum().maxCoeff();
-        bound = std::max(bound, size);
-        frequency.push_back(std::max(std::sqrt(size), 1.0 / (in.pieces.back().to - first.from)));
-    }
-    const auto length_at = [&](double t) {
-        double h = in.pieces.back().to - first.from;
-        for (std::size_t p = 0; p < in.pieces.size(); ++p) {
-            const double away = std::max({0.0, in.pieces[p].from - t, t - in.pieces[p].to});
-            h = std::min(h, 0.03 / frequency[p] + 0.1 * away);
-        }
-        return h;
-    };
+namespace {
+
+/// A finite element of time: its length and the stiffness K = −M ∂u̇/∂q at its middle.
+struct Element {
+    double h;
+    Matrix K;
+};
+
+}  // namespace
+
+/// Elements of about element_phase/ω where the path has the frequency ω, growing with the distance from there, since
+/// the eigenfunction decays slowly around stiff pieces. Also gives a bound of |∂u̇/∂q|. No elements if it fails.
+struct SecondVariation::Data::Mesh {
     std::vector<Element> elements;
-    for (const Piece& piece : in.pieces)
-        for (double t = piece.from; t < piece.to;) {
-            double h = length_at(t);
-            h = std::min(h, length_at(std::min(t + h, piece.to)));
-            if (t + 1.5 * h >= piece.to) h = piece.to - t;
-            if (elements.size() > most_elements || !in.linearise(piece, t + 0.5 * h, rates)) return {};
-            elements.push_back({h, -M * rates.leftCols(in.n)});
-            t = h == piece.to - t ? piece.to : t + h;
+    double bound = 0.0;
+
+    Mesh(Data& in, const Matrix& M) {
+        const Piece& first = in.pieces.front();
+        std::vector<double> frequency;
+        for (const Piece& piece : in.pieces) {
+            const std::optional<Matrix> rates = in.linearise(piece, 0.5 * (piece.from + piece.to));
+            if (!rates) return;
+            const double size = rates->leftCols(in.n).cwiseAbs().rowwise().sum().maxCoeff();
+            bound = std::max(bound, size);
+            frequency.push_back(std::max(std::sqrt(size), 1.0 / (in.pieces.back().to - first.from)));
         }
-    const auto below = [&](double lambda) {
+        const auto length_at = [&](double t) {
+            double h = in.pieces.back().to - first.from;
+            for (std::size_t p = 0; p < in.pieces.size(); ++p) {
+                const double away = std::max({0.0, in.pieces[p].from - t, t - in.pieces[p].to});
+                h = std::min(h, element_phase / frequency[p] + element_growth * away);
+            }
+            return h;
+        };
+        for (const Piece& piece : in.pieces)
+            for (double t = piece.from; t < piece.to;) {
+                double h = length_at(t);
+                h = std::min(h, length_at(std::min(t + h, piece.to)));
+                if (t + last_element * h >= piece.to) h = piece.to - t;
+                const std::optional<Matrix> rates =
+                    elements.size() > max_elements ? std::nullopt : in.linearise(piece, t + 0.5 * h);
+                if (!rates) {
+                    elements.clear();
+                    return;
+                }
+                elements.push_back({h, -M * rates->leftCols(in.n)});
+                t = h == piece.to - t ? piece.to : t + h;
+            }
+    }
+};
+
+/// Bisection for the least λ for which the matrix of the quadratic form
+///     ∫ (δq̇ᵀM δq̇ − δqᵀK δq − λ δqᵀM δq) dt
+/// is not positive definite: linear elements, consistent stiffness, the mass M lumped at the knots. A block of two
+/// elements of lengths a, b has M(1/a + 1/b) − (aK_a + bK_b)/3 − λ ½(a + b)M on the diagonal and −M/a − aK_a/6 beside
+/// it.
+std::optional<double> SecondVariation::lowest_eigenvalue() const {
+    Data& in = *data_;
+    if (!in.model.layout().mass_constant) return {};
+    const Matrix M = in.momentum(in.pieces.front().from, *in.pieces.front().step).M;
+    const Data::Mesh mesh(in, M);
+    const std::vector<Element>& elements = mesh.elements;
+    if (elements.empty()) return {};
+    const auto not_positive = [&](double lambda) {
         Matrix pivot;
         for (std::size_t j = 0; j + 1 < elements.size(); ++j) {
             const Element &a = elements[j], &b = elements[j + 1];
             Matrix block = M * (1.0 / a.h + 1.0 / b.h) - (a.h * a.K + b.h * b.K) / 3.0 - lambda * 0.5 * (a.h + b.h) * M;
             if (j > 0) {
                 const Matrix coupling = -M / a.h - a.h / 6.0 * a.K;
-                block -= coupling.transpose() * Inside::inverse(pivot) * coupling;
+                block -= coupling.transpose() * Data::inverse(pivot) * coupling;
             }
             pivot = block;
-            if (Inside::negatives(pivot) > 0) return true;
+            if (Data::negatives(pivot) > 0) return true;
         }
         return false;
     };
-    double low = -2.0 * bound - 1.0, high = 2.0 * bound + 1.0;
-    while (!below(high) && high < 1e30) high *= 2.0;
-    while (high - low > 1e-7 * std::max(std::abs(low), std::abs(high))) {
+    double low = -2.0 * mesh.bound - 1.0, high = 2.0 * mesh.bound + 1.0;
+    while (!not_positive(high) && high < largest_eigenvalue) high *= 2.0;
+    while (high - low > eigenvalue_accuracy * std::max(std::abs(low), std::abs(high))) {
         const double middle = 0.5 * (low + high);
         if (middle == low || middle == high) break;
-        (below(middle) ? high : low) = middle;
+        (not_positive(middle) ? high : low) = middle;
     }
     return 0.5 * (low + high);
 }

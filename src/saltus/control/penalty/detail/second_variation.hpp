@@ -11,33 +11,38 @@
 
 namespace saltus::control {
 
-/// The second variation of S = ∫(T − U − U_f) dt along a motion with springs, with both ends held. Between the knots
-/// of a partition that is fine enough it is positive, and what is left is a quadratic form of the variations at the
-/// knots: block tridiagonal, from the linearised flow of each piece. Its negative eigenvalues are counted by block
-/// elimination. [Milnor, Morse theory, 15], [Tornambe] errata 1
+/// The second variation of S = ∫(T − U − U_f) dt along a motion with springs, with both ends fixed (U_f: energy of the
+/// springs). The motion is divided into pieces so short that the second variation is positive on each of them. It is
+/// then a positive part plus a quadratic form in the variations δq at the knots, which is block tridiagonal and follows
+/// from the linearised flow of each piece. Block elimination counts its negative eigenvalues, the Morse index.
+/// [Milnor, Morse theory, §15], [Tornambe] errata 1
 ///
-/// For the motion of a conservative system without constraints and friction; springs have no damping.
+/// It is for motions of conservative systems without constraints and friction; springs must have no damping.
 class SecondVariation {
 public:
+    /// `stiffness` is the factor on k. Model and motion must outlive this object.
     SecondVariation(const model::Model& model, const trajectory::Trajectory& motion, double stiffness);
     SecondVariation(const model::Model&, trajectory::Trajectory&&, double) = delete;  // it refers to the motion
     ~SecondVariation();
 
-    bool available() const;  ///< false where the equations could not be linearised
+    /// False if the equations could not be linearised; the functions below must then not be called.
+    bool available() const;
 
-    int morse_index() const;  ///< number of conjugate times before the end, with multiplicity
-    /// Times t with a nonzero variation that vanishes at the start and at t, ascending, each as often as its
-    /// multiplicity; the first `most` of them.
-    std::vector<double> conjugate_times(std::size_t most = 32) const;
+    /// Number of conjugate times before the end, with multiplicity.
+    int morse_index() const;
+    /// The first `max_count` conjugate times, ascending, each as often as its multiplicity. A time t is conjugate if a
+    /// nonzero solution of the linearised equations vanishes at the start and at t.
+    std::vector<double> conjugate_times(std::size_t max_count = 32) const;
     /// ∂q(end)/∂u(start).
     const Matrix& end_by_start() const;
-    /// The smallest λ with −(Mδq̇)˙ + M(∂u̇/∂q)δq = λMδq for a variation that vanishes at both ends, by linear elements
-    /// to about 1e-4: negative where the index is positive. Nothing where M is not constant.
+    /// The smallest λ with −d/dt(M δq̇) + M (∂u̇/∂q) δq = λ M δq for a variation that vanishes at both ends, by linear
+    /// finite elements, to a relative accuracy of about 1e-4. It is negative if the Morse index is positive. Nothing if
+    /// M is not constant.
     std::optional<double> lowest_eigenvalue() const;
 
 private:
-    struct Inside;
-    std::unique_ptr<Inside> inside_;
+    struct Data;
+    std::unique_ptr<Data> data_;
 };
 
 }  // namespace saltus::control

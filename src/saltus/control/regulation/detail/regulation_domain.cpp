@@ -12,6 +12,9 @@ using namespace saltus::proof;
 
 namespace {
 
+/// A matrix is constant if its widest entry is at most this part of its largest.
+constexpr double constant_width = 1e-12;
+
 bool narrow(const IntervalMatrix& A) {
     double size = 0.0, widest = 0.0;
     for (int i = 0; i < A.rows(); ++i)
@@ -20,7 +23,7 @@ bool narrow(const IntervalMatrix& A) {
             size = std::max({size, std::abs(A(i, j).lo), std::abs(A(i, j).hi)});
             widest = std::max(widest, A(i, j).hi - A(i, j).lo);
         }
-    return widest <= 1e-12 * size;
+    return widest <= constant_width * size;
 }
 
 IntervalMatrix negative(const IntervalMatrix& A) { return IntervalMatrix(A.rows(), A.cols()) - A; }
@@ -61,44 +64,51 @@ Domain::Domain(const model::Model& m)
              narrow(enclosure->hessian(whole)) && narrow(enclosure->damping(whole)) && narrow(gradients);
 }
 
-std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t most) {
+namespace {
+
+/// Whether the contacts of a subset can be closed (rigid: their gaps are 0, the others >= 0) or compressed (springs:
+/// their gaps are <= 0) at once. With affine gaps g_N = W q + c this is the feasibility of W q − s = −c with bounds on
+/// the slacks s = g_N; otherwise the answer is yes.
+bool possible(const Domain& domain, ContactModel contacts, const std::vector<int>& subset) {
+    if (!domain.affine || !domain.enclosure) return true;
+    const int m = domain.contacts(), n = domain.model.size();
+    const Matrix W = domain.gradients.middle();
+    const IntervalVector at_zero =
+        domain.enclosure->position_values(point_box(std::vector<double>(static_cast<std::size_t>(n), 0.0)));
+    std::vector<int> rows;
+    for (const model::Contact& c : domain.model.contacts) rows.push_back(c.row);
+    solvers::LinearProgram p;
+    p.A = Matrix::Zero(m, n + m);
+    p.b = Vector::Zero(m);
+    p.c = Vector::Zero(n + m);
+    p.lower = Vector::Constant(n + m, -Interval::infinity);
+    p.upper = Vector::Constant(n + m, Interval::infinity);
+    for (int i = 0; i < m; ++i) {
+        p.A.row(i).head(n) = W.row(rows[static_cast<std::size_t>(i)]);
+        p.A(i, n + i) = -1.0;
+        p.b(i) = -midpoint(at_zero[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
+        const bool in = std::find(subset.begin(), subset.end(), i) != subset.end();
+        if (contacts == ContactModel::rigid) {
+            p.lower(n + i) = 0.0;
+            if (in) p.upper(n + i) = 0.0;
+        } else if (in) {
+            p.upper(n + i) = 0.0;
+        }
+    }
+    return solvers::solve(p).status != solvers::ProgramStatus::infeasible;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t max_size) {
     const int m = domain.contacts();
     std::vector<std::vector<int>> list{{}};
-    const auto possible = [&](const std::vector<int>& subset) {
-        if (!domain.affine || !domain.enclosure) return true;
-        // gN = W q + c: closed ones zero and the others >= 0, or pressed ones <= 0.
-        const int n = domain.model.size();
-        const Matrix W = domain.gradients.middle();
-        const IntervalVector at_zero =
-            domain.enclosure->position_values(point_box(std::vector<double>(static_cast<std::size_t>(n), 0.0)));
-        std::vector<int> rows;
-        for (const model::Contact& c : domain.model.contacts) rows.push_back(c.row);
-        solvers::LinearProgram p;  // W q − s = −c with slacks s
-        p.A = Matrix::Zero(m, n + m);
-        p.b = Vector::Zero(m);
-        p.c = Vector::Zero(n + m);
-        p.lower = Vector::Constant(n + m, -Interval::infinity);
-        p.upper = Vector::Constant(n + m, Interval::infinity);
-        for (int i = 0; i < m; ++i) {
-            p.A.row(i).head(n) = W.row(rows[static_cast<std::size_t>(i)]);
-            p.A(i, n + i) = -1.0;
-            p.b(i) = -midpoint(at_zero[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
-            const bool in = std::find(subset.begin(), subset.end(), i) != subset.end();
-            if (contacts == ContactModel::rigid) {
-                p.lower(n + i) = 0.0;
-                if (in) p.upper(n + i) = 0.0;
-            } else if (in) {
-                p.upper(n + i) = 0.0;
-            }
-        }
-        return solvers::solve(p).status != solvers::ProgramStatus::infeasible;
-    };
-    for (std::size_t k = 0; k < list.size() && list.size() < most_combinations; ++k) {
-        if (list[k].size() >= most) continue;
+    for (std::size_t k = 0; k < list.size() && list.size() < max_combinations; ++k) {
+        if (list[k].size() >= max_size) continue;
         for (int i = list[k].empty() ? 0 : list[k].back() + 1; i < m; ++i) {
             std::vector<int> subset = list[k];
             subset.push_back(i);
-            if (possible(subset)) list.push_back(std::move(subset));
+            if (possible(domain, contacts, subset)) list.push_back(std::move(subset));
         }
     }
     return list;

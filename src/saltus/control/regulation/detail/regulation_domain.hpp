@@ -11,50 +11,54 @@
 
 namespace saltus::control {
 
-/// A closed loop over all of its admissible region: what its functions can be there, in intervals, where the model is
-/// one of expressions.
+/// A closed loop over its whole admissible region { g_N >= 0 }: enclosures of its functions by interval arithmetic, if
+/// the model is made of expressions.
 struct Domain {
+    /// The model must outlive this object.
     explicit Domain(const model::Model& model);
 
     const model::Model& model;
-    std::unique_ptr<proof::Enclosure> enclosure;  ///< or nothing:
-    std::string no_enclosure;
-    proof::Box whole;       ///< everything
-    proof::Box admissible;  ///< a box around the admissible region
-    bool convex = false;    ///< gaps are concave there, proved: the region is convex
-    bool affine = false;    ///< gaps are affine, proved
-    bool potential = true;  ///< no forces at rest beside those of U
-    /// Matrices that are the same everywhere, up to rounding: M, ∇²Ũ, damping, gradients of the gaps.
+    std::unique_ptr<proof::Enclosure> enclosure;  ///< null if the model is not made of expressions; then nothing of the
+                                                  ///< following is proved
+    std::string no_enclosure;                     ///< why there is no enclosure
+    proof::Box whole;                             ///< all positions
+    proof::Box admissible;                        ///< a box that contains the admissible region
+    bool convex = false;                          ///< proved: all gaps are concave, so that the region is convex
+    bool affine = false;                          ///< proved: all gaps are affine
+    bool potential = true;                        ///< all forces at rest are those of U (assumed without enclosure)
+    /// M, ∇²Ũ, the damping matrix and the gradients of the gaps are constant up to rounding.
     bool linear = false;
     proof::IntervalMatrix mass, hessian, damping, gradients;  ///< over `admissible`; gradients are rows × n
 
     int contacts() const { return static_cast<int>(model.contacts.size()); }
 };
 
-/// Bounds of the eigenvalues of a symmetric interval matrix.
 struct EigenvalueBounds {
     double lower = 0.0, upper = 0.0;
 };
+/// Bounds of the eigenvalues of all symmetric matrices in an interval matrix.
 EigenvalueBounds eigenvalues(const proof::IntervalMatrix& A);
 
-/// The box with what does not matter taken out: coordinates that the mass matrix (or the gaps) do not depend on, and
-/// all but one period of those that enter with a period.
 enum class Essential { mass, gaps };
+/// A smaller box on which the mass matrix (or the gaps) takes all values that it takes on `box`: coordinates on which
+/// it does not depend are set to 0, periodic ones are reduced to one period.
 proof::Box essential(const Domain& domain, Essential what, const proof::Box& box);
 
-/// Assumption 1: bounds of the eigenvalues of M, over the admissible region or, with springs, over all positions.
+/// Assumption 1: b_lower |u|² <= u·Mu <= b_upper |u|².
 struct InertiaBounds {
-    double lower = 0.0, upper = 0.0;
-    bool proved = false, holds = true;
-    std::string how;
-    std::vector<double> worst;  ///< where it does not hold
+    double lower = 0.0, upper = 0.0;  ///< of the eigenvalues of M
+    bool proved = false;              ///< by interval arithmetic; otherwise they are those of samples
+    bool holds = true;                ///< false: no positive lower or finite upper bound exists
+    std::string how;                  ///< how the bounds were found, or which of them does not exist
+    std::vector<double> worst;        ///< a position where they fail
 };
+/// Bounds over the admissible region; with springs over all positions. `budget` limits the number of boxes.
 InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget);
 
-/// Subsets of the contacts that can be closed together (rigid) or pressed together (springs), the empty one first;
-/// those that an affine program excludes are left out. At most `most` contacts at a time; a list of `most_combinations`
-/// is not complete.
-inline constexpr std::size_t most_combinations = 4096;
-std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t most);
+/// A list of this length of `contact_subsets` may be incomplete.
+inline constexpr std::size_t max_combinations = 4096;
+/// Subsets of at most `max_size` contacts that can be closed together (rigid) or compressed together (springs), the
+/// empty one first. If the gaps are affine then a linear program excludes impossible ones; otherwise all are listed.
+std::vector<std::vector<int>> contact_subsets(const Domain& domain, ContactModel contacts, std::size_t max_size);
 
 }  // namespace saltus::control

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/separation.hpp"
 
@@ -14,21 +15,36 @@ using namespace saltus::proof;
 
 namespace {
 
-constexpr int descents = 48, newton_starts = 256;
-constexpr std::size_t most_subsets = 64, most_closed = 6;
+// The numerical search for solutions. Lengths are in scales of the coordinates (`scales`).
+constexpr int descents = 48, newton_starts = 256, least_newton_starts = 6;
+constexpr std::size_t max_subsets = 64;    ///< combinations of contacts; further ones are not searched
+constexpr double spread_of_starts = 8.0;   ///< where the region has no bounds
+constexpr double search_radius = 100.0;    ///< solutions further away are not kept
+constexpr double same_position = 1e-7;     ///< two solutions are the same if their positions differ by less
+constexpr double same_forces = 1e-6;       ///< and their forces by less than this times 1 + |λ|
+constexpr double negligible_pull = 1e-10;  ///< λ >= −this (1 + |λ|) counts as pushing
+constexpr double negligible_push = 1e-12;  ///< λ <= this (1 + |λ|) does not support q_R
 
-/// Scattered points, the same in every run.
-double scattered(int k, std::size_t i) {
-    const double x = 0.5 + 0.6180339887498949 * k * (1.0 + 0.7548776662466927 * static_cast<double>(i));
-    return 2.0 * (x - std::floor(x)) - 1.0;
-}
+// The proof of uniqueness.
+constexpr std::size_t max_closed = 6;  ///< boxes where more contacts may be closed are not decided
+/// Radii of the box around q_R in which Krawczyk's test is tried, in scales and in 1 + |λ|.
+constexpr double first_radius = 1e-12, last_radius = 1e-5, radius_growth = 10.0;
+constexpr double furthest_slab = 1e9, slab_growth = 4.0;  ///< distances at which `coercive` tests the slope, in scales
+constexpr double window_reach = 1e3;                      ///< largest half width of the window, in scales
+constexpr double near_solution = 1e-3;      ///< solutions nearer to q_R along a coordinate do not limit it
+constexpr double level_tolerance = 1e-9;    ///< relative accuracy of the level search
+constexpr double least_level_scale = 1e-6;  ///< smallest level of interest, relative to max(1, |Ũ_R|)
+constexpr double highest_level = 1e6;       ///< if the region is not seen to be bounded: times 1 + |Ũ_R|
+constexpr long searches_in_budget = 20;     ///< a single search may use this part of the budget
 
+/// Start k of a search: 0 is `around`; the others are scattered over the box, or around the position where the box is
+/// unbounded.
 std::vector<double> start(const Box& box, const std::vector<double>& around, const std::vector<double>& scale, int k) {
     std::vector<double> q = around;
     for (std::size_t i = 0; i < q.size() && k > 0; ++i) {
         const bool finite = std::isfinite(box[i].lo) && std::isfinite(box[i].hi);
         q[i] = finite ? midpoint(box[i]) + 0.5 * width(box[i]) * scattered(k, i)
-                      : around[i] + 8.0 * scale[i] * scattered(k, i);
+                      : around[i] + spread_of_starts * scale[i] * scattered(k, i);
     }
     return q;
 }
@@ -37,11 +53,11 @@ double size_of(const Vector& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() 
 
 bool same(const Rest& a, const Rest& b, const std::vector<double>& scale) {
     for (std::size_t i = 0; i < a.q.size(); ++i)
-        if (std::abs(a.q[i] - b.q[i]) > 1e-7 * scale[i]) return false;
-    return size_of(a.lambda - b.lambda) <= 1e-6 * (1.0 + size_of(a.lambda));
+        if (std::abs(a.q[i] - b.q[i]) > same_position * scale[i]) return false;
+    return size_of(a.lambda - b.lambda) <= same_forces * (1.0 + size_of(a.lambda));
 }
 
-/// Forces on a box: −∇Ũ and any reactions of the closed contacts.
+/// The forces that can act at rest on a box: −∇Ũ and nonnegative reactions of the closed contacts.
 ForceSet forces_on(const Enclosure& e, const Box& q, const std::vector<int>& closed) {
     ForceSet forces;
     IntervalVector load = e.gradient(q);
@@ -56,7 +72,9 @@ ForceSet forces_on(const Enclosure& e, const Box& q, const std::vector<int>& clo
     return forces;
 }
 
-/// The Jacobian of ∇Ũ − Σ λw = 0, g_S = 0.
+/// An enclosure of the Jacobian of the equations ∇Ũ − Σ_S λ w = 0, g_S = 0 with the closed contacts S:
+///     ( ∇²Ũ − Σ λ ∇²g   −Wᵀ )
+///     ( W                 0  ).
 IntervalMatrix jacobian(const Enclosure& e, const Box& q, const std::vector<int>& closed,
                         const IntervalVector& lambda) {
     const int n = e.size(), m = static_cast<int>(closed.size());
@@ -79,19 +97,21 @@ IntervalMatrix jacobian(const Enclosure& e, const Box& q, const std::vector<int>
     return J;
 }
 
-/// A box in which the solution is proved to exist and to be the only one with its contacts: Krawczyk's operator.
+/// A box that is proved to contain exactly one solution of the equations with the given closed contacts.
 struct VerifiedRest {
     Box q;
     IntervalVector lambda;
     bool proved = false;
-    bool strict = false;  ///< forces are positive, and the gaps of all other contacts
+    bool strict = false;  ///< all forces of the closed contacts are positive, and the gaps of all others
 };
 
+/// The interval Newton test: if x̃ − J(X)⁻¹F(x̃) lies in the interior of the box X around x̃, J(X) an enclosure of the
+/// Jacobian over X, then X contains exactly one root of F. Boxes of growing radius are tried.
 VerifiedRest verified(const Enclosure& e, const Rest& rest, const std::vector<int>& closed,
                       const std::vector<double>& scale) {
     const int n = e.size(), m = static_cast<int>(closed.size());
     VerifiedRest out;
-    for (double radius = 1e-12; radius < 1e-5; radius *= 10.0) {
+    for (double radius = first_radius; radius < last_radius; radius *= radius_growth) {
         out.q.clear();
         out.lambda.clear();
         for (std::size_t i = 0; i < rest.q.size(); ++i) {
@@ -102,7 +122,6 @@ VerifiedRest verified(const Enclosure& e, const Rest& rest, const std::vector<in
             const double r = radius * (1.0 + std::abs(rest.lambda(row)));
             out.lambda.push_back(Interval(rest.lambda(row) - r, rest.lambda(row) + r));
         }
-        // Newton's operator: x̃ − J⁻¹F(x̃) inside the box.
         const Box middle = point_box(rest.q);
         const IntervalVector gradient = e.gradient(middle), gaps = e.position_values(middle);
         const IntervalMatrix rows = e.row_matrix(middle);
@@ -135,19 +154,21 @@ VerifiedRest verified(const Enclosure& e, const Rest& rest, const std::vector<in
     return {};
 }
 
-/// Whether q_R is the only equilibrium of a box and of the way from there to it.
+/// The test of one box: it contains no equilibrium but q_R.
 class Search {
 public:
     Search(const AdmissibleSet& set, const VerifiedRest& own, const std::vector<int>& support,
            const std::vector<double>& scale, bool convex)
         : set_(set), e_(set.enclosure()), own_(own), support_(support), scale_(scale), convex_(convex) {}
 
+    /// For every set S of contacts that may be closed in the box it must hold that no forces balance (a direction
+    /// separates them from 0), or that q_R is the only equilibrium with these contacts.
     BoxTest test(const Box& q) const {
         BoxTest t;
         const std::vector<int> rows = set_.may_close(q);
         t.proved = true;
         if (separate(forces_on(e_, q, rows))) return t;
-        if (rows.size() > most_closed) return open(q, rows);
+        if (rows.size() > max_closed) return open(q, rows);
         for (unsigned mask = 0; mask < 1U << rows.size(); ++mask) {
             std::vector<int> closed;
             for (std::size_t k = 0; k < rows.size(); ++k)
@@ -161,6 +182,7 @@ public:
     }
 
 private:
+    /// The box is not decided: it is to be split along the side that narrows the forces most.
     BoxTest open(const Box& q, const std::vector<int>& closed) const {
         BoxTest t;
         t.undecided = q;
@@ -168,9 +190,12 @@ private:
         return t;
     }
 
-    /// No equilibrium but q_R in the box with these contacts closed. Where Ũ is convex and gaps are concave, two would
-    /// have (∇Ũ₁ − ∇Ũ₂)·(q₁ − q₂) <= −λ₁·g₂ − λ₂·g₁ <= 0. Otherwise two with the same contacts differ by a z with
-    /// Jz = 0 for a J between them: none where all of those are regular.
+    /// No equilibrium but q_R in the box with these contacts closed.
+    /// If Ũ is strictly convex and the gaps are concave: with ∇Ũ_j = Σ λ_j ∇g and g concave, two equilibria have
+    ///     (∇Ũ₁ − ∇Ũ₂)·(q₁ − q₂) <= −λ₁·g(q₂) − λ₂·g(q₁) <= 0,
+    /// which contradicts strict convexity. Otherwise: the equations of two equilibria with the same contacts differ by
+    /// J z = 0 with z = (q₁ − q₂, λ₁ − λ₂) and a matrix J of the enclosure over the hull of both; there is no other one
+    /// if all of these matrices are regular.
     bool only(const Box& q, const std::vector<int>& closed) const {
         if (!e_.smooth || !bounded(q)) return false;
         const Box around = hull(q, own_.q);
@@ -197,14 +222,15 @@ private:
     bool convex_;
 };
 
-/// Ũ grows without bound in all directions: far out along each coordinate its slope outwards is bounded from below,
-/// whatever the others are, so that Ũ(q) >= min over a cube + δ Σ (|q_k| − R)₊.
+/// Whether Ũ is proved to grow without bound in all directions of the region: beyond some distance R along each
+/// coordinate its outward slope is at least δ > 0, whatever the other coordinates are, so that
+///     Ũ(q) >= min over a cube + δ Σ max(0, |q_k| − R).
 bool coercive(const Domain& domain, const std::vector<double>& q, const std::vector<double>& scale) {
     for (std::size_t k = 0; k < q.size(); ++k)
         for (const double sign : {-1.0, 1.0}) {
             if (std::isfinite(sign < 0.0 ? domain.admissible[k].lo : domain.admissible[k].hi)) continue;
             bool rises = false;
-            for (double away = scale[k]; !rises && away < 1e9 * scale[k]; away *= 4.0) {
+            for (double away = scale[k]; !rises && away < furthest_slab * scale[k]; away *= slab_growth) {
                 Box slab = domain.admissible;
                 const double at = q[k] + sign * away;
                 const std::optional<Interval> side = intersection(
@@ -219,16 +245,17 @@ bool coercive(const Domain& domain, const std::vector<double>& q, const std::vec
     return true;
 }
 
-/// Around q_R as far as the nearest other equilibrium with a higher potential, along every coordinate.
+/// A box around q_R that reaches, along every coordinate, to the nearest other equilibrium with a higher potential.
 Box window_around(const Domain& domain, const AdmissibleSet& set, const Rest& rest,
                   const std::vector<EquilibriumSolution>& solutions) {
     Box window = domain.admissible;
     const std::vector<double> scale = scales(domain.model, rest.q);
     for (std::size_t k = 0; k < window.size(); ++k) {
-        double reach = 1e3 * scale[k];
+        double reach = window_reach * scale[k];
         for (const EquilibriumSolution& s : solutions) {
             const double d = std::abs(s.rest.q[k] - rest.q[k]);
-            if (s.pushes && d > 1e-3 * scale[k] && set.level(point_box(s.rest.q)).lo > 0.0) reach = std::min(reach, d);
+            if (s.pushes && d > near_solution * scale[k] && set.level(point_box(s.rest.q)).lo > 0.0)
+                reach = std::min(reach, d);
         }
         window[k] = intersection(window[k], Interval(rest.q[k] - reach, rest.q[k] + reach)).value_or(window[k]);
     }
@@ -251,23 +278,23 @@ std::vector<EquilibriumSolution> algebraic_solutions(const Domain& domain, Stati
     const Box& box = contacts == ContactModel::rigid ? domain.admissible : domain.whole;
     const auto add = [&](Rest rest) {
         if (!rest.found) return;
-        for (std::size_t i = 0; i < rest.q.size(); ++i)  // where Newton's method threw it is not where one looked
-            if (!(std::abs(rest.q[i] - around[i]) <= 100.0 * scale[i])) return;
+        for (std::size_t i = 0; i < rest.q.size(); ++i)  // Newton's method may end far away from its start
+            if (!(std::abs(rest.q[i] - around[i]) <= search_radius * scale[i])) return;
         for (const EquilibriumSolution& s : list)
             if (same(s.rest, rest, scale)) return;
         EquilibriumSolution s{std::move(rest), true};
-        const double size = 1e-10 * (1.0 + size_of(s.rest.lambda));
+        const double size = negligible_pull * (1.0 + size_of(s.rest.lambda));
         for (int i = statics.constraints(); i < statics.rows(); ++i) s.pushes = s.pushes && s.rest.lambda(i) >= -size;
         list.push_back(std::move(s));
     };
     for (int k = 0; k < descents; ++k) add(find_rest(statics, start(box, around, scale, k)));
     std::vector<std::vector<int>> subsets =
         contact_subsets(domain, contacts, static_cast<std::size_t>(domain.model.size()));
-    if (subsets.size() > most_subsets) subsets.resize(most_subsets);
+    if (subsets.size() > max_subsets) subsets.resize(max_subsets);
     for (const std::vector<int>& subset : subsets) {
         std::vector<int> rows;
         for (const int i : subset) rows.push_back(domain.model.contacts[static_cast<std::size_t>(i)].row);
-        const int starts = std::max(6, newton_starts / static_cast<int>(subsets.size()));
+        const int starts = std::max(least_newton_starts, newton_starts / static_cast<int>(subsets.size()));
         for (int k = 0; k < starts; ++k) add(stationary_rest(statics, start(box, around, scale, k), rows));
     }
     std::stable_sort(list.begin(), list.end(),
@@ -275,6 +302,25 @@ std::vector<EquilibriumSolution> algebraic_solutions(const Domain& domain, Stati
     return list;
 }
 
+namespace {
+
+/// The faces of a window that are not on the boundary of the admissible box.
+std::vector<Box> inner_faces(const Box& window, const Box& admissible) {
+    std::vector<Box> faces;
+    for (std::size_t k = 0; k < window.size(); ++k)
+        for (const double at : {window[k].lo, window[k].hi}) {
+            if (!std::isfinite(at) || at == admissible[k].lo || at == admissible[k].hi) continue;
+            faces.push_back(window);
+            faces.back()[k] = Interval(at);
+        }
+    return faces;
+}
+
+}  // namespace
+
+/// Strong convexity of Ũ over a convex region is tried first. Then q_R is verified, and a level search proves box by
+/// box that no other equilibrium lies below some level. If periodic copies of q_R prevent this, the search is repeated
+/// within a window around q_R, up to the least level on its faces, which the level set cannot pass.
 Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vector<EquilibriumSolution>& solutions,
                         long budget) {
     Uniqueness out;
@@ -293,7 +339,7 @@ Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vecto
     const std::vector<double> scale = scales(domain.model, rest.q);
     std::vector<int> support;
     for (int i = e.constraints(); i < e.positions(); ++i)
-        if (rest.lambda(i) > 1e-12 * (1.0 + size_of(rest.lambda))) support.push_back(i);
+        if (rest.lambda(i) > negligible_push * (1.0 + size_of(rest.lambda))) support.push_back(i);
     const VerifiedRest own = verified(e, rest, support, scale);
     if (!own.proved || (!own.strict && !domain.convex)) return out;
     const Interval U = e.potential(own.q);
@@ -301,30 +347,23 @@ Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vecto
     const Search search(set, own, support, scale, domain.convex);
     const auto test = [&](const Box& q) { return search.test(q); };
     LevelSearchOptions options;
-    options.budget = std::max(budget / 20, 1L);
-    options.tolerance = 1e-9;
-    options.scale = std::max(1.0, std::abs(U.hi)) * 1e-6;
+    options.budget = std::max(budget / searches_in_budget, 1L);
+    options.tolerance = level_tolerance;
+    options.scale = std::max(1.0, std::abs(U.hi)) * least_level_scale;
     LevelSearch found = search_level(set, own.q, scale, test, options);
     out.everywhere = found.end == LevelSearch::End::everywhere;
     out.bounded = out.everywhere ? found.bounded || coercive(domain, rest.q, scale) : found.bounded;
     if (out.everywhere && !out.bounded) {
-        // Whether all level sets are bounded is not seen at once; those up to a high one are.
-        options.cap = 1e6 * (1.0 + std::abs(U.hi));
+        // It is not known whether all level sets are bounded. Those up to a high level may be.
+        options.cap = highest_level * (1.0 + std::abs(U.hi));
         found = search_level(set, own.q, scale, test, options);
         out.bounded = found.bounded;
     }
     out.level = found.level;
-    if (!out.local()) {  // copies of q_R further on: up to the next equilibrium
+    if (!out.local()) {
         const Box window = window_around(domain, set, rest, solutions);
-        std::vector<Box> faces;
-        for (std::size_t k = 0; k < window.size(); ++k)
-            for (const double at : {window[k].lo, window[k].hi}) {
-                if (!std::isfinite(at) || at == domain.admissible[k].lo || at == domain.admissible[k].hi) continue;
-                faces.push_back(window);
-                faces.back()[k] = Interval(at);
-            }
         options.domain = window;
-        options.cap = least_level(set, faces, scale, options.budget).lower;
+        options.cap = least_level(set, inner_faces(window, domain.admissible), scale, options.budget).lower;
         if (options.cap > 0.0) {
             found = search_level(set, own.q, scale, test, options);
             out.level = std::min(found.level, options.cap);
@@ -332,7 +371,8 @@ Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vecto
             out.window = window;
         }
     }
-    out.how = out.everywhere ? "boxes over the whole region hold no other" : "boxes up to the level hold no other";
+    out.how =
+        out.everywhere ? "boxes over the whole region contain no other" : "boxes up to the level contain no other";
     out.how += " (" + std::to_string(found.boxes) + (found.boxes == 1 ? " box)" : " boxes)");
     return out;
 }

@@ -6,39 +6,47 @@
 
 namespace saltus::control {
 
-/// Solutions of (27), or of (48) with springs, from many starts: with every combination of contacts the equations
-/// without signs, and descents of the potential. Sorted: equilibria first, then those that a sign excludes.
+/// Numerical search for all solutions of (27), or of (48) with springs: descents of the potential, and Newton's method
+/// for the equations without signs with every combination of closed contacts, from many starts around a position.
+/// Equilibria come first, then solutions that a negative force excludes.
 std::vector<EquilibriumSolution> algebraic_solutions(const Domain& domain, Statics& statics, ContactModel contacts,
                                                      const std::vector<double>& around);
 
-/// What is proved of the equilibria of the region.
+/// What is proved about the equilibria other than q_R (Assumption 3 or 6).
 struct Uniqueness {
-    bool everywhere = false;  ///< there is no other on the part of the region that can be reached from q_R
-    double level = 0.0;       ///< none with Ũ − Ũ_R below this on the component around q_R; 0: nothing is known
-    bool bounded = false;     ///< that component is; with an infinite level: all of them are
-    double convexity = 0.0;   ///< > 0: Ũ is convex with this bound of its curvature over a convex region
-    proof::Box window;        ///< the component is the part in here, which it does not leave; empty: all of it
-    std::string how;
+    /// There is no other equilibrium in the connected part of the region that contains q_R.
+    bool everywhere = false;
+    /// There is no other equilibrium with Ũ − Ũ_R < level in the connected component of this level set that contains
+    /// q_R. 0: nothing is proved.
+    double level = 0.0;
+    bool bounded = false;    ///< that component is bounded; if the level is infinite: all level sets are
+    double convexity = 0.0;  ///< if > 0: Ũ is strongly convex over a convex region, with at least this curvature
+    /// If not empty: the component is the part of the level set inside this box, which it does not leave.
+    proof::Box window;
+    std::string how;  ///< the method, for the evidence
 
-    bool local() const { return level > 0.0 && bounded; }  ///< Remark 4
+    bool local() const { return level > 0.0 && bounded; }  ///< the local version of Remark 4 is proved
 };
-/// By convexity, or by boxes that rise from q_R like water until one may hold another equilibrium.
+/// Proves uniqueness by convexity, or by a search that covers level sets of Ũ around q_R with boxes, from the lowest
+/// level upwards, until a box may contain another equilibrium.
 Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vector<EquilibriumSolution>& solutions,
                         long budget);
 
-/// The gradients of contacts that can be closed together are independent, wherever that is.
+/// Whether the gradients of all contacts that are closed at a point are linearly independent, at every point of the
+/// region. (27) and the corner conditions (11) presuppose it.
 struct Independence {
     proof::Verdict verdict = proof::Verdict::holds;
     bool at_rest = false;                      ///< it fails at q_R itself
-    std::vector<std::vector<double>> corners;  ///< points that were found with several contacts closed
+    std::vector<std::vector<double>> corners;  ///< points with several closed contacts that were found
     std::string evidence;
-    proof::Witness witness;
+    proof::Witness witness;  ///< a point where it fails
 };
+/// `q_R` may be empty. `scale` are the sizes of the coordinates for the search.
 Independence gradients_independent(const Domain& domain, const std::vector<double>& q_R,
                                    const std::vector<EquilibriumSolution>& solutions, const std::vector<double>& scale,
                                    long budget);
 
-/// Sizes of the coordinates, for searches.
+/// Sizes of the coordinates for searches around q: the largest of 0.1, |q_i| and the distance to the initial position.
 std::vector<double> scales(const model::Model& model, const std::vector<double>& q);
 
 }  // namespace saltus::control

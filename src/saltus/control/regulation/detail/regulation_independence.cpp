@@ -4,6 +4,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_equilibria.hpp"
+#include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/proof/cover.hpp"
 
 namespace saltus::control {
@@ -12,8 +13,20 @@ using namespace saltus::proof;
 
 namespace {
 
-constexpr int starts_a_corner = 12;
-constexpr std::size_t most_corners = 24;
+constexpr int starts_per_corner = 12;
+constexpr int max_subsets = 256;          ///< combinations of contacts whose corners are searched
+constexpr std::size_t max_corners = 24;   ///< corners that are kept
+constexpr double spread_of_starts = 4.0;  ///< around q_R, in scales of the coordinates
+constexpr int max_newton_steps = 60;
+constexpr double converged_gap = 1e-12;   ///< Newton's method stops if all gaps are at most this
+constexpr double dependent_rows = 1e-12;  ///< singular values below this part of the largest count as 0 in its steps
+constexpr double closed_gap = 1e-9;       ///< a contact is closed if |g_N| is at most this
+constexpr double rank_tolerance = 1e-8;   ///< gradients are dependent if a singular value is below this part
+/// A gap with a double root, g_N = a d², has |∇g_N|² = 4 a g_N: near the root the gradient vanishes with the gap. The
+/// gradient counts as zero if |∇g_N|² <= double_root |g_N| + least_gradient2.
+constexpr double double_root = 100.0, least_gradient2 = 1e-18;
+constexpr long max_boxes = 20'000;     ///< of the proof
+constexpr double smallest_box = 1e-6;  ///< boxes smaller than this, in scales, are not split
 
 /// Gaps and their gradients at a position.
 class Corners {
@@ -35,39 +48,42 @@ public:
     std::vector<int> closed() const {
         std::vector<int> list;
         for (std::size_t i = 0; i < m_.contacts.size(); ++i)
-            if (std::abs(gap(m_.contacts[i])) <= 1e-9) list.push_back(static_cast<int>(i));
+            if (std::abs(gap(m_.contacts[i])) <= closed_gap) list.push_back(static_cast<int>(i));
         return list;
     }
 
-    /// A point of the region where these contacts are closed, from a start by Gauss and Newton.
+    /// Moves q to a point of the region where these contacts are closed, by the Gauss–Newton method. Returns false if
+    /// it finds none.
     bool find(std::vector<double>& q, const std::vector<int>& contacts) {
-        for (int k = 0; k < 60; ++k) {
+        for (int k = 0; k < max_newton_steps; ++k) {
             at(q);
             Vector g(static_cast<Eigen::Index>(contacts.size()));
             for (std::size_t i = 0; i < contacts.size(); ++i)
                 g(static_cast<Eigen::Index>(i)) = gap(m_.contacts[static_cast<std::size_t>(contacts[i])]);
             if (!g.allFinite()) return false;
-            if (g.cwiseAbs().maxCoeff() <= 1e-12) break;
-            const Vector d = least_squares(rows(contacts), g, 1e-12);
+            if (g.cwiseAbs().maxCoeff() <= converged_gap) break;
+            const Vector d = least_squares(rows(contacts), g, dependent_rows);
             for (std::size_t i = 0; i < q.size(); ++i) q[i] -= d(static_cast<Eigen::Index>(i));
         }
         at(q);
         const bool inside = std::all_of(m_.contacts.begin(), m_.contacts.end(),
-                                        [&](const model::Contact& c) { return gap(c) >= -1e-9; });
+                                        [&](const model::Contact& c) { return gap(c) >= -closed_gap; });
         return inside && std::all_of(contacts.begin(), contacts.end(), [&](int i) {
-                   return std::abs(gap(m_.contacts[static_cast<std::size_t>(i)])) <= 1e-9;
+                   return std::abs(gap(m_.contacts[static_cast<std::size_t>(i)])) <= closed_gap;
                });
     }
 
+    /// Whether the gradients of the closed contacts are linearly dependent.
     bool dependent() const {
         const std::vector<int> list = closed();
         const Matrix A = rows(list);
         if (list.empty()) return false;
-        for (std::size_t k = 0; k < list.size(); ++k) {  // of a double root gN = a d²: |∇gN|² = 4 a gN
+        for (std::size_t k = 0; k < list.size(); ++k) {
             const double near = std::abs(gap(m_.contacts[static_cast<std::size_t>(list[k])]));
-            if (!(A.row(static_cast<Eigen::Index>(k)).squaredNorm() > 100.0 * near + 1e-18)) return true;
+            if (!(A.row(static_cast<Eigen::Index>(k)).squaredNorm() > double_root * near + least_gradient2))
+                return true;
         }
-        return row_rank(A, 1e-8).rank < static_cast<int>(list.size());
+        return row_rank(A, rank_tolerance).rank < static_cast<int>(list.size());
     }
 
 private:
@@ -76,6 +92,25 @@ private:
     model::Terms terms_;
     Matrix W_;
 };
+
+/// A proof by interval arithmetic: in every box of a cover of the region the gradients of all contacts that may be
+/// closed there are independent.
+CoverProof prove_independent(const Domain& domain, const std::vector<double>& scale, long budget) {
+    const AdmissibleSet set(*domain.enclosure, Interval(0.0));
+    const auto test = [&](const Box& q) {
+        BoxTest t;
+        const std::vector<int> rows = set.may_close(q);
+        t.proved = rows.empty() || independent_columns(transpose(rows_of(domain.enclosure->row_matrix(q), rows)));
+        if (t.proved) return t;
+        t.undecided = q;
+        t.side = decisive_side(q, scale, [&](const Box& b) {
+            return spread_of(domain.enclosure->position_values(b)) + spread_of(domain.enclosure->row_matrix(b));
+        });
+        return t;
+    };
+    const Box region = essential(domain, Essential::gaps, domain.admissible);
+    return prove_on(set, {region}, {}, Interval::infinity, scale, test, std::min(budget, max_boxes), smallest_box);
+}
 
 }  // namespace
 
@@ -96,11 +131,10 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
         std::vector<std::string> names;
         for (const int i : corners.closed()) names.push_back(m.contacts[static_cast<std::size_t>(i)].name);
         out.verdict = Verdict::fails;
-        out.evidence = names.size() == 1
-                           ? "the gradient of " + names[0] + " vanishes at the witness, where it is closed"
-                           : "the gradients of " + listing(names) +
-                                 ", all closed at the witness, depend "
-                                 "on each other";
+        out.evidence =
+            names.size() == 1
+                ? "the gradient of " + names[0] + " vanishes at the witness, where it is closed"
+                : "the gradients of " + listing(names) + ", all closed at the witness, are linearly dependent";
         out.witness.q = q;
         return true;
     };
@@ -110,49 +144,32 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
     }
     for (const EquilibriumSolution& s : solutions)
         if (fails_at(s.rest.q)) return out;
-    // Corners, from a few starts each; one contact more than coordinates depends always.
+    // Corners, from a few starts for each combination. n + 1 gradients are always dependent, so that larger
+    // combinations need not be searched.
     const std::vector<double>& around = q_R.empty() ? m.q0 : q_R;
     std::size_t found = 0;
     int subsets = 0;
     for (const std::vector<int>& subset :
          contact_subsets(domain, ContactModel::rigid, static_cast<std::size_t>(m.size()) + 1)) {
         if (subset.empty()) continue;
-        for (int k = 0; k < starts_a_corner; ++k) {
+        for (int k = 0; k < starts_per_corner; ++k) {
             std::vector<double> q = around;
-            for (std::size_t i = 0; i < q.size() && k > 0; ++i) {
-                const double x = 0.6180339887498949 * k * (1.0 + 0.7548776662466927 * static_cast<double>(i));
-                q[i] += 4.0 * scale[i] * (2.0 * (x - std::floor(x)) - 1.0);
-            }
+            for (std::size_t i = 0; i < q.size() && k > 0; ++i)
+                q[i] += spread_of_starts * scale[i] * scattered(k, i, 0.0);
             if (!corners.find(q, subset)) continue;
             ++found;
-            if (subset.size() > 1 && out.corners.size() < most_corners) out.corners.push_back(q);
+            if (subset.size() > 1 && out.corners.size() < max_corners) out.corners.push_back(q);
             if (fails_at(q)) return out;
         }
-        if (++subsets > 256) break;
+        if (++subsets > max_subsets) break;
     }
-    if (domain.enclosure != nullptr) {
-        const AdmissibleSet set(*domain.enclosure, Interval(0.0));
-        const auto test = [&](const Box& q) {
-            BoxTest t;
-            const std::vector<int> rows = set.may_close(q);
-            t.proved = rows.empty() || independent_columns(transpose(rows_of(domain.enclosure->row_matrix(q), rows)));
-            if (t.proved) return t;
-            t.undecided = q;
-            t.side = decisive_side(q, scale, [&](const Box& b) {
-                return spread_of(domain.enclosure->position_values(b)) + spread_of(domain.enclosure->row_matrix(b));
-            });
-            return t;
-        };
-        const Box region = essential(domain, Essential::gaps, domain.admissible);
-        const CoverProof proof =
-            prove_on(set, {region}, {}, Interval::infinity, scale, test, std::min(budget, 20'000L), 1e-6);
-        if (proof.proved) {
+    if (domain.enclosure != nullptr)
+        if (const CoverProof proof = prove_independent(domain, scale, budget); proof.proved) {
             out.verdict = Verdict::proved;
             out.evidence = "by intervals over the whole region (" + std::to_string(proof.boxes) +
                            (proof.boxes == 1 ? " box)" : " boxes)");
             return out;
         }
-    }
     out.evidence = "at " + counted(found + solutions.size(), "point") + " with closed contacts";
     return out;
 }

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "saltus/control/regulation/detail/regulation_domain.hpp"
+#include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 #include "saltus/model/symbolic.hpp"
@@ -16,48 +17,67 @@ using namespace saltus::proof;
 
 namespace {
 
-/// How functions depend on a coordinate: not at all, with a period, or in some other way.
+/// Slopes are multiples of the least one if their ratio is within this of a whole number.
+constexpr double whole_multiple = 1e-12;
+/// A periodic coordinate is reduced to this part of a period on both sides of 0; the surplus covers rounding of the
+/// period.
+constexpr double half_period = 0.5000001;
+/// The search for the extreme eigenvalues stops if the proved bound is within this part of the best value found.
+constexpr double bound_accuracy = 1e-6;
+constexpr long max_boxes = 20'000;
+/// M is constant if the proved bounds of its eigenvalues differ by at most this part.
+constexpr double equal_bounds = 1e-9;
+
+// Numerical bounds: the first samples within a turn around q, the others at up to 10, 100, ..., 10⁶.
+constexpr int samples = 700, near_samples = 280, decades = 6;
+/// No bound exists if an eigenvalue changes by more than this factor.
+constexpr double unbounded_ratio = 1e-6, unbounded_factor = 1e6;
+
+/// How functions depend on a coordinate.
 struct Dependence {
-    bool any = false, periodic = true;
+    bool any = false;      ///< they depend on it
+    bool periodic = true;  ///< only through circular functions with a common period
     double period = 0.0;
 };
 
+/// Decided on the expression graph: a coordinate is periodic if it enters only inside of sin, cos or tan of arguments
+/// that are affine in it, and the slopes of all arguments are whole multiples of the least one.
 Dependence dependence(const model::Model& m, const model::SymbolicEquations& system,
                       const std::vector<expr::Expr>& roots, std::size_t coordinate) {
     Dependence out;
     model::Formulas f = system.formulas();
     expr::Derivative derivative(f.graph, f.q[coordinate]);
-    // 0: independent, 1: only inside of circular functions of an affine argument, 2: otherwise.
+    constexpr int independent = 0, circular_only = 1, general = 2;  // the larger is the more general
     const std::vector<expr::Expr> order = expr::reachable(f.graph, roots);
-    std::vector<int> kind(f.graph.size(), 0);
+    std::vector<int> kind(f.graph.size(), independent);
     std::vector<expr::Expr> slopes;
     for (const expr::Expr e : order) {
         const expr::Node node = f.graph[e];
         if (e == f.q[coordinate]) {
-            kind[e.id] = 2;
+            kind[e.id] = general;
             continue;
         }
         const int operands = expr::operand_count(node.op);
-        int worst = 0;
+        int worst = independent;
         if (operands > 0) worst = std::max(worst, kind[node.a.id]);
         if (operands > 1) worst = std::max(worst, kind[node.b.id]);
         if (operands > 2) worst = std::max(worst, kind[node.c.id]);
         const bool circular = node.op == expr::Op::sin || node.op == expr::Op::cos || node.op == expr::Op::tan;
-        if (circular && worst == 2) {
+        if (circular && worst == general) {
             const expr::Expr slope = derivative(node.a);
             const auto varies = static_cast<expr::Kinds>(expr::time | expr::position | expr::velocity);
             if (!f.graph.depends_on(slope, varies)) {
                 slopes.push_back(slope);
-                worst = 1;
+                worst = circular_only;
             }
         }
         kind[e.id] = worst;
     }
-    int worst = 0;
+    int worst = independent;
     for (const expr::Expr e : roots) worst = std::max(worst, kind[e.id]);
-    out.any = worst > 0;
-    out.periodic = worst < 2;
-    if (worst != 1) return out;
+    out.any = worst > independent;
+    out.periodic = worst < general;
+    if (worst != circular_only) return out;
     const expr::Tape tape(f.graph, slopes, f.p, {});
     std::vector<double> scratch(tape.slot_count()), values(slopes.size());
     tape.prepare<double>(m.p, scratch);
@@ -65,28 +85,30 @@ Dependence dependence(const model::Model& m, const model::SymbolicEquations& sys
     double least = Interval::infinity;
     for (const double s : values)
         if (s != 0.0) least = std::min(least, std::abs(s));
-    for (const double s : values)  // whole multiples of one slope have one period
-        if (std::abs(s / least - std::round(s / least)) > 1e-12) out.periodic = false;
+    for (const double s : values)
+        if (std::abs(s / least - std::round(s / least)) > whole_multiple) out.periodic = false;
     out.period = 2.0 * std::numbers::pi / least;
     return out;
 }
 
+/// A box with a lower bound of the function; the queue gives the least bound first.
 struct Candidate {
     double bound;
     Box box;
     bool operator<(const Candidate& other) const { return bound > other.bound; }
 };
 
-/// The least value of a function over a bounded box, by bounds over ever smaller ones: a proved lower bound.
-double least(const Box& box, const std::function<double(const Box&)>& bound,
-             const std::function<double(const std::vector<double>&)>& value, long budget) {
+/// A proved lower bound of a function over a bounded box, close to its least value (branch and bound). `bound` gives a
+/// lower bound over a box, `value` the function at a point.
+double proved_minimum(const Box& box, const std::function<double(const Box&)>& bound,
+                      const std::function<double(const std::vector<double>&)>& value, long budget) {
     std::priority_queue<Candidate> open;
     open.push({bound(box), box});
     double upper = Interval::infinity;
     for (long k = 0; k < budget && !open.empty(); ++k) {
         Candidate c = open.top();
         upper = std::min(upper, value(centre(c.box)));
-        if (upper - c.bound <= 1e-6 * std::abs(upper)) break;
+        if (upper - c.bound <= bound_accuracy * std::abs(upper)) break;
         std::size_t side = 0;
         for (std::size_t i = 1; i < c.box.size(); ++i)
             if (width(c.box[i]) > width(c.box[side])) side = i;
@@ -114,69 +136,78 @@ Box essential(const Domain& domain, Essential what, const Box& box) {
         if (!d.any)
             out[i] = Interval(0.0);
         else if (d.periodic && !(width(box[i]) <= d.period))
-            out[i] = Interval(-0.5000001 * d.period, 0.5000001 * d.period);
+            out[i] = Interval(-half_period * d.period, half_period * d.period);
     }
     return out;
 }
 
-InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget) {
+namespace {
+
+/// Eigenvalues of M at a position.
+Spectrum mass_spectrum(const model::Model& m, const std::vector<double>& q) {
+    model::Workspace workspace(m);
+    std::vector<double> M(m.layout().mass.size()), rest(q.size(), 0.0);
+    m.system->mass(model::at(m, 0.0, q, rest), workspace.scratch(), M);
+    return symmetric_spectrum(model::dense_symmetric(m.layout().mass, M));
+}
+
+/// Bounds that interval arithmetic proves over a box, if it finds positive and finite ones.
+std::optional<InertiaBounds> proved_bounds(const Domain& domain, const Box& over, long budget) {
+    const model::Model& m = domain.model;
+    const Box box = essential(domain, Essential::mass, over);
+    EigenvalueBounds bounds = eigenvalues(domain.enclosure->mass(box));
+    if (bounded(box) && (!(bounds.lower > 0.0) || bounds.upper > bounds.lower * (1.0 + equal_bounds))) {
+        const auto lower = [&](const Box& b) { return eigenvalues(domain.enclosure->mass(b)).lower; };
+        const auto upper = [&](const Box& b) { return -eigenvalues(domain.enclosure->mass(b)).upper; };
+        const auto smallest = [&](const std::vector<double>& x) { return mass_spectrum(m, x).smallest; };
+        const auto largest = [&](const std::vector<double>& x) { return -mass_spectrum(m, x).largest; };
+        const long boxes = std::min(budget, max_boxes);
+        bounds.lower = std::max(bounds.lower, proved_minimum(box, lower, smallest, boxes));
+        bounds.upper = std::min(bounds.upper, -proved_minimum(box, upper, largest, boxes));
+    }
+    if (!(bounds.lower > 0.0) || !std::isfinite(bounds.upper)) return {};
     InertiaBounds out;
+    out.lower = bounds.lower;
+    out.upper = bounds.upper;
+    out.proved = true;
+    out.how = m.layout().mass_constant ? "M is constant" : "by intervals";
+    return out;
+}
+
+}  // namespace
+
+InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget) {
     const bool springs = contacts == ContactModel::springs;
     const Box& over = springs ? domain.whole : domain.admissible;
     const model::Model& m = domain.model;
-    const auto at = [&](const std::vector<double>& x) {
-        model::Workspace workspace(m);
-        std::vector<double> M(m.layout().mass.size()), rest(x.size(), 0.0);
-        m.system->mass(model::at(m, 0.0, x, rest), workspace.scratch(), M);
-        return symmetric_spectrum(model::dense_symmetric(m.layout().mass, M));
-    };
-    if (domain.enclosure) {
-        const Box box = essential(domain, Essential::mass, over);
-        EigenvalueBounds bounds = eigenvalues(domain.enclosure->mass(box));
-        if (bounded(box) && (!(bounds.lower > 0.0) || bounds.upper > bounds.lower * (1.0 + 1e-9))) {
-            const auto lower = [&](const Box& b) { return eigenvalues(domain.enclosure->mass(b)).lower; };
-            const auto upper = [&](const Box& b) { return -eigenvalues(domain.enclosure->mass(b)).upper; };
-            const long most = std::min(budget, 20'000L);
-            bounds.lower = std::max(bounds.lower, least(
-                                                      box, lower, [&](const auto& x) { return at(x).smallest; }, most));
-            bounds.upper = std::min(bounds.upper, -least(
-                                                      box, upper, [&](const auto& x) { return -at(x).largest; }, most));
-        }
-        if (bounds.lower > 0.0 && std::isfinite(bounds.upper)) {
-            out.lower = bounds.lower;
-            out.upper = bounds.upper;
-            out.proved = true;
-            out.how = m.layout().mass_constant ? "M is constant" : "by intervals";
-            return out;
-        }
-    }
-    // At q, around it, and ever further out: a bound that goes on falling or growing is none.
-    const Spectrum here = at(q);
+    if (domain.enclosure)
+        if (std::optional<InertiaBounds> proved = proved_bounds(domain, over, budget)) return *proved;
+    // Samples at q, around it, and ever further out.
+    InertiaBounds out;
+    const Spectrum here = mass_spectrum(m, q);
     out.lower = here.smallest;
     out.upper = here.largest;
     out.how = "at the equilibrium, around it, and out to 1e6";
     model::Workspace workspace(m);
     std::vector<double> gaps(static_cast<std::size_t>(m.layout().positions())), rest(q.size(), 0.0);
-    for (int k = 0; k < 700 && out.holds; ++k) {
+    for (int k = 0; k < samples && out.holds; ++k) {
         std::vector<double> x = q;
-        const double reach = k < 280 ? 2.0 * std::numbers::pi : std::pow(10.0, 1 + (k % 6));
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const double r = 0.6180339887498949 * (k + 1) * (1.0 + 0.7548776662466927 * static_cast<double>(i));
-            x[i] += reach * (2.0 * (r - std::floor(r)) - 1.0);
-        }
+        const double reach = k < near_samples ? 2.0 * std::numbers::pi : std::pow(10.0, 1 + (k % decades));
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] += reach * scattered(k + 1, i, 0.0);
         if (!contains(over, x)) continue;
         m.system->positions(model::at(m, 0.0, x, rest), workspace.scratch(), gaps);
         bool inside = true;
         for (const model::Contact& c : m.contacts)
             inside = inside && (springs || gaps[static_cast<std::size_t>(c.row)] >= 0.0);
         if (!inside) continue;
-        const Spectrum s = at(x);
+        const Spectrum s = mass_spectrum(m, x);
         out.lower = std::min(out.lower, s.smallest);
         out.upper = std::max(out.upper, s.largest);
-        if (!(s.smallest > 1e-6 * here.smallest) || !(s.largest < 1e6 * here.largest)) {
+        const bool below = !(s.smallest > unbounded_ratio * here.smallest);
+        if (below || !(s.largest < unbounded_factor * here.largest)) {
             out.holds = false;
             out.worst = x;
-            out.how = !(s.smallest > 1e-6 * here.smallest) ? "not bounded below" : "not bounded above";
+            out.how = below ? "not bounded below" : "not bounded above";
         }
     }
     return out;

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "saltus/base/text.hpp"
+#include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/integrate/collision_at.hpp"
 
 namespace saltus::control {
@@ -14,33 +15,33 @@ using namespace saltus::proof;
 
 namespace {
 
-/// Scattered numbers between -1 and 1, the same in every run.
-double scattered(int k, std::size_t i) {
-    const double x = 0.5 + 0.6180339887498949 * k * (1.0 + 0.7548776662466927 * static_cast<double>(i));
-    return 2.0 * (x - std::floor(x)) - 1.0;
-}
+constexpr double negligible_coordinate = 1e-15;  ///< smaller coordinates are printed as 0
+constexpr std::size_t max_printed = 6;           ///< coordinates in a text
+constexpr std::size_t max_excluded = 3;          ///< excluded solutions in a text
+constexpr double same_equilibrium = 1e-6;        ///< distance of two solutions that are the same, in scales
+constexpr int collisions_per_corner = 200;       ///< velocities that are tried
+constexpr double created_energy = 1e-9;          ///< an impact creates energy if T grows by more than this part
 
+/// The statement of a row.
 const char* text_for(const std::string& id) {
     if (id == "law")
-        return "the closed loop has frictionless contacts, no constraints, forces of a potential, and a Kv that does "
-               "not "
-               "drive";
+        return "the closed loop has frictionless contacts, no constraints, forces of a potential, and a positive "
+               "semidefinite Kv";
     if (id == "1") return "the inertia is bounded: b_lower |u|^2 <= u.Mu <= b_upper |u|^2 with 0 < b_lower";
-    if (id == "2") return "motions exist, are unique, and depend continuously on their start but at impacts";
-    if (id == "LI") return "gradients of contacts that are closed together are independent";
+    if (id == "2") return "motions exist, are unique, and depend continuously on their start except at impacts";
+    if (id == "LI") return "gradients of contacts that are closed together are linearly independent";
     if (id == "3") return "(27) has one solution q_R in the region with nonnegative contact forces";
     if (id == "4")
         return "the shaped potential is positive definite about q_R on the region: a r^2/2 <= U~ - U~(q_R) <= A r^2/2, "
                "or with other comparison functions";
     if (id == "R4") return "near q_R Assumptions 1, 3 and 4 hold: it is isolated, and the potential definite about it";
-    if (id == "R8") return "no impact raises V: energy is kept (11a) or lost (46)";
+    if (id == "R8") return "no impact increases V: energy is kept (11a) or lost (46)";
     if (id == "R6") return "invariance: only rest keeps q'.E Kv E'q' = 0, with Rayleigh damping added";
-    if (id == "5") return "with springs motions exist for ever, are unique, and depend continuously on their start";
+    if (id == "5") return "with springs motions exist at all times, are unique, and depend continuously on their start";
     if (id == "6") return "with springs (48) has one solution q_R";
     if (id == "7")
-        return "with the springs' energy the potential is positive definite about their q_R: a r^2/2 <= ... <= A "
-               "r^2/2, "
-               "or with other comparison functions";
+        return "with the energy of the springs the potential is positive definite about their q_R: a r^2/2 <= ... <= "
+               "A r^2/2, or with other comparison functions";
     if (id == "R11") return "near q_R Assumptions 1, 6 and 7 hold";
     if (id == "R13") return "invariance with springs: only rest keeps q'.E Kv E'q' = 0, with Rayleigh damping added";
     return "";
@@ -52,9 +53,10 @@ Row row(const char* id, Verdict verdict, std::string evidence, Scope scope = Sco
 
 std::string position(const model::Model& m, const std::vector<double>& q) {
     std::string text;
-    for (std::size_t i = 0; i < q.size() && i < 6; ++i)
-        text += (i > 0 ? ", " : "") + m.coordinates[i] + " = " + text_of(std::abs(q[i]) < 1e-15 ? 0.0 : q[i]);
-    return q.size() > 6 ? text + ", ..." : text;
+    for (std::size_t i = 0; i < q.size() && i < max_printed; ++i)
+        text += (i > 0 ? ", " : "") + m.coordinates[i] + " = " +
+                text_of(std::abs(q[i]) < negligible_coordinate ? 0.0 : q[i]);
+    return q.size() > max_printed ? text + ", ..." : text;
 }
 
 double coefficient(const model::Model& m, const std::vector<double>& q, model::Coefficient c, double otherwise) {
@@ -65,6 +67,7 @@ double coefficient(const model::Model& m, const std::vector<double>& q, model::C
     return values[static_cast<std::size_t>(c)];
 }
 
+/// Whether two contacts can be closed at once.
 bool close_together(const Domain& domain) {
     for (const std::vector<int>& s : contact_subsets(domain, ContactModel::rigid, 2))
         if (s.size() == 2) return true;
@@ -85,18 +88,19 @@ std::string forces_text(const model::Model& m, const Rest& rest) {
     return text;
 }
 
-/// "; the root q = 6.78 is excluded by its sign: lambda(upper) = -6.78".
+/// The solutions that a negative force excludes, for example "; the root q = 6.78 is excluded by its sign:
+/// lambda(upper) = -6.78".
 std::string excluded(const model::Model& m, const std::vector<EquilibriumSolution>& solutions) {
     std::string text;
     std::size_t count = 0;
     for (const EquilibriumSolution& s : solutions) {
-        if (s.pushes || ++count > 3) continue;
+        if (s.pushes || ++count > max_excluded) continue;
         text += "; the root " + position(m, s.rest.q) + " is excluded by its sign: " + forces_text(m, s.rest);
     }
     return text;
 }
 
-/// The nearest other equilibrium.
+/// The other equilibrium nearest to q_R; null if there is none.
 const EquilibriumSolution* another(const model::Model& m, const Rest& rest,
                                    const std::vector<EquilibriumSolution>& solutions) {
     const std::vector<double> scale = scales(m, rest.q);
@@ -107,7 +111,7 @@ const EquilibriumSolution* another(const model::Model& m, const Rest& rest,
         double distance = 0.0;
         for (std::size_t i = 0; i < rest.q.size(); ++i)
             distance = std::max(distance, std::abs(s.rest.q[i] - rest.q[i]) / scale[i]);
-        if (distance > 1e-6 && distance < least) {
+        if (distance > same_equilibrium && distance < least) {
             least = distance;
             nearest = &s;
         }
@@ -149,7 +153,7 @@ Row law_row(const Domain& domain) {
     if (!m.constraints.empty()) return fail("constraint '" + m.constraints[0].name + "': the theorem has none");
     if (!domain.potential)
         return fail(
-            "forces beside those of the potential act at rest: f, whose conservative part belongs into U, or a Kp "
+            "forces other than those of the potential act at rest: f, whose conservative part must be in U, or a Kp "
             "that is not symmetric");
     const Matrix Kv = 0.5 * (loop.Kv + loop.Kv.transpose());
     const Spectrum s = symmetric_spectrum(Kv);
@@ -158,7 +162,7 @@ Row law_row(const Domain& domain) {
         r.condition.witness.values = {{"eigenvalue of Kv", s.smallest}};
         return r;
     }
-    if (s.smallest <= 0.0) r.condition.evidence += "; Kv is singular: R is to damp what it does not (Remark 5)";
+    if (s.smallest <= 0.0) r.condition.evidence += "; Kv is singular: R must damp the other velocities (Remark 5)";
     if (!domain.enclosure) r.condition.verdict = Verdict::holds;
     return r;
 }
@@ -180,9 +184,9 @@ Row motion_row(const Domain& domain, const std::vector<double>& q) {
     std::string evidence =
         m.contacts.empty() ? "there are no impacts"
         : close_together(domain)
-            ? "contacts can close together: the corner conditions (11) then leave several velocities, "
-              "of which Moreau's choice is taken"
-            : "no two contacts close together: the corner conditions (11) have one outcome that leaves";
+            ? "contacts can close together: the corner conditions (11) then have several solutions, of which Moreau's "
+              "is taken"
+            : "no two contacts close together: the corner conditions (11) have one solution that leaves the contact";
     for (const model::Contact& c : m.contacts) {
         const double e = coefficient(m, q, c.e_n, 0.0);
         if (c.impact == model::ImpactLaw::energy && m.size() > 1 && (c.c != model::no_coefficient || e < 1.0)) {
@@ -199,7 +203,7 @@ Row independence_row(const Independence& i) {
     return r;
 }
 
-Row equilibrium_row(const TheoremOf& theorem, const Domain& domain, const Rest& rest,
+Row equilibrium_row(const Theorem& theorem, const Domain& domain, const Rest& rest,
                     const std::vector<EquilibriumSolution>& solutions, const Uniqueness& unique) {
     const model::Model& m = domain.model;
     const bool springs = theorem.contacts == ContactModel::springs;
@@ -211,8 +215,7 @@ Row equilibrium_row(const TheoremOf& theorem, const Domain& domain, const Rest& 
         for (const EquilibriumSolution& s : solutions)
             if (!s.pushes) {
                 r.condition.evidence =
-                    "no solution with nonnegative forces was found: at the witness a contact would "
-                    "have to pull";
+                    "no solution with nonnegative forces was found: at the witness a contact would have to pull";
                 r.condition.witness.q = s.rest.q;
                 r.condition.witness.values = forces_of(m, s.rest);
                 return r;
@@ -239,27 +242,32 @@ Row equilibrium_row(const TheoremOf& theorem, const Domain& domain, const Rest& 
     return r;
 }
 
-Row potential_row(const TheoremOf& theorem, const Domain& domain, Statics& s, const Rest& rest,
-                  const Uniqueness& unique, const PotentialSurvey& survey, PotentialBounds& bounds) {
-    Row r = row(theorem.potential, Verdict::holds, "");
+/// If q_R lies on rigid contacts then ∇Ũ = Σ λ w ≠ 0 there and Ũ grows linearly into the region: the lower bound of
+/// (28) holds, an upper bound ½ A r² does not. Remark 4 admits the comparison function slope · r + ½ A r² instead.
+PotentialRow potential_row(const Theorem& theorem, const Domain& domain, Statics& s, const Rest& rest,
+                           const Uniqueness& unique, const PotentialSurvey& survey) {
+    PotentialRow out;
+    Row& r = out.row;
+    PotentialBounds& bounds = out.bounds;
+    r = row(theorem.potential, Verdict::holds, "");
     const auto fails = [&](std::string why, const std::vector<double>& q, const char* name, double value) {
         r.condition.verdict = Verdict::fails;
         r.condition.evidence = std::move(why);
         r.condition.witness.q = q;
         r.condition.witness.values = {{name, value}};
-        return r;
+        return out;
     };
     if (!domain.potential) {
         r.condition.verdict = Verdict::assumed;
         r.scope = Scope::inconclusive;
-        r.condition.evidence = "not looked at: not all forces have a potential";
-        return r;
+        r.condition.evidence = "not examined: not all forces have a potential";
+        return out;
     }
     if (!rest.minimum())
         return fails("q_R is no minimum of the potential: its curvature is not positive", rest.q, "curvature",
                      rest.curvature);
     s.at(rest.q);
-    double slope = 0.0;  // of the linear growth into the region
+    double slope = 0.0;  // of the linear growth
     if (theorem.contacts == ContactModel::rigid)
         for (int i = s.constraints(); i < s.rows(); ++i) slope += rest.lambda(i) * s.gradients().row(i).norm();
     const bool linear = slope > 0.0;
@@ -278,7 +286,7 @@ Row potential_row(const TheoremOf& theorem, const Domain& domain, Statics& s, co
             r.condition.evidence += std::string("; no A, but a comparison function (") + theorem.remark + ")";
         else
             r.condition.evidence += ", A = " + text_of(largest);
-        return r;
+        return out;
     }
     bounds.lower = survey.lower;
     bounds.upper = linear ? Interval::infinity : survey.upper;
@@ -292,14 +300,15 @@ Row potential_row(const TheoremOf& theorem, const Domain& domain, Statics& s, co
         r.condition.verdict = all ? Verdict::proved : Verdict::holds;
         r.condition.evidence = std::string("q_R is the only equilibrium, and level sets are bounded") +
                                (all ? "" : " up to " + text_of(unique.level)) + ": U~ is larger elsewhere; " + sampled;
-        if (all || survey.far.empty()) return r;
+        if (all || survey.far.empty()) return out;
     }
     if (!survey.far.empty())
-        return fails("positive, but it does not grow without bound: level sets above the witness's are not bounded",
-                     survey.far, "U~ - U~(q_R)", survey.far_value);
+        return fails(
+            "positive, but it does not grow without bound: level sets above the level of the witness are unbounded",
+            survey.far, "U~ - U~(q_R)", survey.far_value);
     r.condition.evidence = sampled;
     if (unique.local()) r.condition.evidence += "; definite up to the level " + text_of(unique.level) + ", proved";
-    return r;
+    return out;
 }
 
 Row unbounded_row(const Domain& domain, Statics& s, const std::vector<double>& from) {
@@ -310,13 +319,13 @@ Row unbounded_row(const Domain& domain, Statics& s, const std::vector<double>& f
     start.lambda = Vector::Zero(s.rows());
     const PotentialSurvey survey = survey_potential(domain, s, start, {});
     if (survey.below.empty() || !(survey.below_value < 0.0)) return r;
-    r.condition.evidence += "; it falls by the given amount to the witness";
+    r.condition.evidence += "; it decreases by the given amount to the witness";
     r.condition.witness.q = survey.below;
     r.condition.witness.values = {{"U~ - U~(start)", survey.below_value}};
     return r;
 }
 
-Row local_row(const TheoremOf& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey) {
+Row local_row(const Theorem& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey) {
     Row r = row(theorem.local, Verdict::holds, "", Scope::local);
     if (!rest.minimum()) {
         r.condition.verdict = Verdict::fails;
@@ -339,11 +348,50 @@ Row local_row(const TheoremOf& theorem, const Rest& rest, const Uniqueness& uniq
     return r;
 }
 
+namespace {
+
+/// A collision that creates energy at one of the corners, among scattered velocities that approach all closed contacts.
+struct CollisionSearch {
+    long tried = 0;                     ///< collisions
+    std::vector<double> q, u;           ///< if one creates energy: position and velocity before it
+    std::optional<double> energy_gain;  ///< T⁺ − T⁻
+};
+CollisionSearch search_energy_gain(const model::Model& m, const std::vector<std::vector<double>>& corners) {
+    CollisionSearch out;
+    for (const std::vector<double>& corner : corners) {
+        const std::vector<char> closed = integrate::closed_elements(m, 0.0, corner);
+        for (int k = 1; k <= collisions_per_corner; ++k) {
+            std::vector<double> u(corner.size());
+            for (std::size_t i = 0; i < u.size(); ++i) u[i] = scattered(k, i);
+            const integrate::ModelCollision collision = integrate::collision_at(m, 0.0, corner, u, closed);
+            if (collision.singular) break;
+            const Vector before = Eigen::Map<const Vector>(u.data(), static_cast<Eigen::Index>(u.size()));
+            if (!(impact::relative_velocities(collision.collision, before).maxCoeff() <= 0.0)) continue;
+            const integrate::LawOutcome after = integrate::law_outcome(m, collision);
+            if (!after.solved || !after.approaches) continue;
+            ++out.tried;
+            const Matrix& M = collision.collision.M;
+            const double T = 0.5 * before.dot(M * before), change = 0.5 * after.u_plus.dot(M * after.u_plus) - T;
+            if (!(change > created_energy * T)) continue;
+            out.q = corner;
+            out.u = u;
+            out.energy_gain = change;
+            return out;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+/// With one law for all contacts no energy is created: Newton's law has the contact work
+///     W = ½ Σ (1 − e_i) γ_i⁻ Λ_i <= 0 if all contacts approach (γ_i⁻ <= 0), 0 <= e_i <= 1,
+/// and the energy law (46) does not increase T by definition. Different laws at once are tested by collisions.
 Row impact_row(const Domain& domain, const std::vector<double>& q, const std::vector<std::vector<double>>& corners) {
     const model::Model& m = domain.model;
     Row r = row("R8", Verdict::proved, "");
     const bool together = close_together(domain);
-    bool one_law = true, velocity = false;  // Newton's: W = ½ Σ (1 − e_i) γ_i⁻ Λ_i <= 0 where none separates before
+    bool one_law = true, velocity = false;
     std::vector<std::string> laws;
     for (const model::Contact& c : m.contacts) {
         const double e = coefficient(m, q, c.e_n, 0.0);
@@ -354,38 +402,22 @@ Row impact_row(const Domain& domain, const std::vector<double>& q, const std::ve
     r.condition.evidence = m.contacts.empty() ? "there are no contacts" : listing(laws, "and", "", 4);
     if (velocity) r.condition.evidence += "; 1 - c v is taken as 0 where it would be negative";
     if (!together || one_law) return r;
-    // Different laws at once: by collisions at corners.
     r.condition.verdict = Verdict::holds;
-    long tried = 0;
-    for (const std::vector<double>& corner : corners) {
-        const std::vector<char> closed = integrate::closed_elements(m, 0.0, corner);
-        for (int k = 1; k <= 200; ++k) {
-            std::vector<double> u(corner.size());
-            for (std::size_t i = 0; i < u.size(); ++i) u[i] = scattered(k, i);
-            const integrate::ModelCollision collision = integrate::collision_at(m, 0.0, corner, u, closed);
-            if (collision.singular) break;
-            const Vector before = Eigen::Map<const Vector>(u.data(), static_cast<Eigen::Index>(u.size()));
-            if (!(impact::relative_velocities(collision.collision, before).maxCoeff() <= 0.0)) continue;
-            const integrate::LawOutcome after = integrate::law_outcome(m, collision);
-            if (!after.solved || !after.approaches) continue;
-            ++tried;
-            const Matrix& M = collision.collision.M;
-            const double T = 0.5 * before.dot(M * before), change = 0.5 * after.u_plus.dot(M * after.u_plus) - T;
-            if (!(change > 1e-9 * T)) continue;
-            r.condition.verdict = Verdict::fails;
-            r.condition.evidence += "; the collision of the witness creates energy";
-            r.condition.witness.q = corner;
-            r.condition.witness.u = u;
-            r.condition.witness.values = {{"T after - T before", change}};
-            return r;
-        }
+    const CollisionSearch search = search_energy_gain(m, corners);
+    if (search.energy_gain) {
+        r.condition.verdict = Verdict::fails;
+        r.condition.evidence += "; the collision of the witness creates energy";
+        r.condition.witness.q = search.q;
+        r.condition.witness.u = search.u;
+        r.condition.witness.values = {{"T after - T before", *search.energy_gain}};
+        return r;
     }
-    r.condition.evidence +=
-        "; no energy came from " + counted(static_cast<std::size_t>(tried), "collision") + " with several contacts";
+    r.condition.evidence += "; no energy was created in " +
+                            counted(static_cast<std::size_t>(search.tried), "collision") + " with several contacts";
     return r;
 }
 
-Row invariance_row(const TheoremOf& theorem, const Invariance& i, bool under) {
+Row invariance_row(const Theorem& theorem, const Invariance& i, bool under) {
     const bool all = !under && (i.verdict == Verdict::proved || i.verdict == Verdict::holds);
     Row r = row(theorem.invariance, i.verdict, (all ? "every coordinate is actuated: " : "") + i.evidence, i.scope);
     if (i.verdict == Verdict::assumed) r.scope = Scope::inconclusive;
@@ -407,7 +439,7 @@ Row spring_motion_row(const Domain& domain, const InertiaBounds& inertia, const 
 }
 
 Row skipped_row(const char* id, const std::string& why) {
-    return row(id, Verdict::assumed, "not looked at: " + why, Scope::inconclusive);
+    return row(id, Verdict::assumed, "not examined: " + why, Scope::inconclusive);
 }
 
 }  // namespace saltus::control

@@ -9,7 +9,7 @@
 
 namespace saltus::control {
 
-/// A row of the table, and how far what it says reaches where it does not fail.
+/// A row of the table. `scope` is how far the statement reaches if it does not fail.
 struct Row {
     proof::Condition condition;
     Scope scope = Scope::global;
@@ -17,45 +17,63 @@ struct Row {
     bool fails() const { return condition.verdict == proof::Verdict::fails; }
 };
 
-/// One of the two theorems: its contacts, and the numbers of its assumptions.
-struct TheoremOf {
+/// One of the two theorems of [Tornambe]: its contact model and the identifiers of its rows.
+struct Theorem {
     ContactModel contacts;
-    const char *equilibrium, *potential, *local, *invariance;  ///< ids of rows
-    const char *equations, *motion, *remark;
+    const char* equilibrium;  ///< row of the unique equilibrium
+    const char* potential;    ///< row of the definite potential
+    const char* local;        ///< row of the local version
+    const char* invariance;   ///< row of the condition for under-actuated systems
+    const char* remark;       ///< that allows other comparison functions and the local version
 };
-inline constexpr TheoremOf theorem5{ContactModel::rigid, "3", "4", "R4", "R6", "(27)", "(26)", "Remark 4"};
-inline constexpr TheoremOf theorem6{ContactModel::springs, "6", "7", "R11", "R13", "(48)", "(47)", "Remark 11"};
+inline constexpr Theorem theorem5{ContactModel::rigid, "3", "4", "R4", "R6", "Remark 4"};
+inline constexpr Theorem theorem6{ContactModel::springs, "6", "7", "R11", "R13", "Remark 11"};
 
-/// ½ lower r² <= Ũ − Ũ_R <= ½ upper r²; NaN where there is none, +∞ where only a comparison function is.
+/// ½ lower r² <= Ũ − Ũ_R <= ½ upper r², (28) or (49). NaN if there is no bound; +∞ if only another comparison function
+/// bounds it.
 struct PotentialBounds {
     double lower = std::numeric_limits<double>::quiet_NaN(), upper = std::numeric_limits<double>::quiet_NaN();
 };
+struct PotentialRow {
+    Row row;
+    PotentialBounds bounds;
+};
 
+/// The closed loop is of the kind that the theorems treat.
 Row law_row(const Domain& domain);
+/// Assumption 1.
 Row inertia_row(const InertiaBounds& bounds);
+/// Assumption 2: existence, uniqueness and continuity of the motions. It can only be assumed.
 Row motion_row(const Domain& domain, const std::vector<double>& q);
+/// Independence of the gradients of closed contacts.
 Row independence_row(const Independence& independence);
+/// Remark 8: impacts do not increase the energy. `corners` are positions with several closed contacts.
 Row impact_row(const Domain& domain, const std::vector<double>& q, const std::vector<std::vector<double>>& corners);
 
-Row equilibrium_row(const TheoremOf& theorem, const Domain& domain, const Rest& rest,
+/// Assumption 3 or 6.
+Row equilibrium_row(const Theorem& theorem, const Domain& domain, const Rest& rest,
                     const std::vector<EquilibriumSolution>& solutions, const Uniqueness& unique);
-Row potential_row(const TheoremOf& theorem, const Domain& domain, Statics& statics, const Rest& rest,
-                  const Uniqueness& unique, const PotentialSurvey& survey, PotentialBounds& bounds);
-/// Where there is no q_R: whether the potential falls without end.
+/// Assumption 4 or 7.
+PotentialRow potential_row(const Theorem& theorem, const Domain& domain, Statics& statics, const Rest& rest,
+                           const Uniqueness& unique, const PotentialSurvey& survey);
+/// The failure of Assumption 4 if there is no q_R, with a position of lower potential as witness if one is found.
 Row unbounded_row(const Domain& domain, Statics& statics, const std::vector<double>& from);
-/// The assumptions near q_R only, where they do not hold in the whole.
-Row local_row(const TheoremOf& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey);
-Row invariance_row(const TheoremOf& theorem, const Invariance& invariance, bool under_actuated);
+/// Remark 4 or 11: the assumptions hold near q_R.
+Row local_row(const Theorem& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey);
+/// Remark 6 or 13.
+Row invariance_row(const Theorem& theorem, const Invariance& invariance, bool under_actuated);
 
+/// Assumption 5.
 Row spring_motion_row(const Domain& domain, const InertiaBounds& inertia, const Row& potential);
-/// What convexity says of (48).
+/// What convexity proves about (48).
 Uniqueness spring_uniqueness(const Domain& domain);
-/// The largest curvature of the potential with the springs' energy; +∞ where no bound is known.
+/// An upper bound of the curvature of the potential with the energy of the springs; +∞ if none is known.
 double spring_curvature(const Domain& domain);
 
-/// A row that was not looked at, with the reason.
+/// A row that was not examined, with the reason.
 Row skipped_row(const char* id, const std::string& why);
 
+/// A number with ten significant digits.
 std::string text_of(double x);
 
 }  // namespace saltus::control

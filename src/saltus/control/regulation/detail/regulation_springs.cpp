@@ -10,14 +10,17 @@ using namespace saltus::proof;
 
 namespace {
 
-/// Stiffnesses of the springs, where they are the same everywhere.
+/// A stiffness is constant if its interval over all positions is at most this part of it wide.
+constexpr double constant_width = 1e-12;
+
+/// The stiffnesses k of the contacts, if they are the same everywhere.
 std::optional<IntervalVector> stiffnesses(const Domain& domain) {
     const Box still = point_box(std::vector<double>(static_cast<std::size_t>(domain.model.size()), 0.0));
     const IntervalVector coefficients = domain.enclosure->coefficients(domain.whole, still);
     IntervalVector k;
     for (const model::Contact& c : domain.model.contacts) {
         const Interval x = coefficients[static_cast<std::size_t>(c.penalty_k)];
-        if (!(width(x) <= 1e-12 * std::abs(x.lo))) return {};
+        if (!(width(x) <= constant_width * std::abs(x.lo))) return {};
         k.push_back(x);
     }
     return k;
@@ -25,8 +28,9 @@ std::optional<IntervalVector> stiffnesses(const Domain& domain) {
 
 }  // namespace
 
+/// The energy ½k max(0, −g_N)² of a spring is convex if g_N is concave, since it is a convex nondecreasing function of
+/// the convex function −g_N. If Ũ is strongly convex then so is the sum: (48) has exactly one solution.
 Uniqueness spring_uniqueness(const Domain& domain) {
-    // ½k max(0, −gN)² is convex where gN is concave.
     Uniqueness out;
     if (!domain.enclosure || !domain.potential || !domain.enclosure->smooth || !domain.convex) return out;
     const IntervalMatrix H = domain.enclosure->hessian(domain.whole);
@@ -39,13 +43,15 @@ Uniqueness spring_uniqueness(const Domain& domain) {
     return out;
 }
 
+/// With affine gaps ∇²(Ũ + U_f) = ∇²Ũ + Σ k w wᵀ over the compressed contacts; the bound is the largest eigenvalue over
+/// all subsets that can be compressed together.
 double spring_curvature(const Domain& domain) {
     const std::optional<IntervalVector> k = stiffnesses(domain);
     if (!domain.affine || !k) return Interval::infinity;
     double largest = 0.0;
     const std::vector<std::vector<int>> subsets =
         contact_subsets(domain, ContactModel::springs, domain.model.contacts.size());
-    if (subsets.size() >= most_combinations) return Interval::infinity;
+    if (subsets.size() >= max_combinations) return Interval::infinity;
     for (const std::vector<int>& subset : subsets) {
         IntervalMatrix K = domain.enclosure->hessian(domain.whole);
         for (const int i : subset) {

@@ -6,16 +6,18 @@
 
 namespace saltus::control {
 
-/// Q = Ũ − Ũ(q_R), with the springs' energy where there are springs, at many admissible points: scattered around q_R at
-/// all distances, at the other solutions, and far out along rays.
+/// The values of Q = Ũ − Ũ(q_R) (with springs: including their energy) at many admissible points: scattered around q_R
+/// at all distances, at the other solutions, and far out along rays. It decides Assumptions 4 and 7 numerically:
+///     ½ a r² <= Q <= ½ A r²,   r = |q − q_R|.
 struct PotentialSurvey {
-    double lower, upper;        ///< least and largest 2Q/r²
-    std::vector<double> below;  ///< Q <= 0 here, and not q_R; empty: nowhere
-    double below_value;
-    std::vector<double> far;  ///< Q stops growing towards here; empty: nowhere
-    double far_value;
-    double pass;  ///< least Q > 0 at another equilibrium; +∞: there is none
+    double lower, upper;        ///< least and largest 2Q/r²: estimates of a and A
+    std::vector<double> below;  ///< a point other than q_R with the least Q <= 0; empty if none was found
+    double below_value;         ///< Q there
+    std::vector<double> far;    ///< a distant point towards which Q stops growing; empty if none was found
+    double far_value;           ///< Q there
+    double pass;                ///< least Q > 0 at another equilibrium; +∞ if there is none
 };
+/// Leaves `statics` at q_R.
 PotentialSurvey survey_potential(const Domain& domain, Statics& statics, const Rest& rest,
                                  const std::vector<EquilibriumSolution>& solutions);
 

@@ -15,7 +15,11 @@ using integrate::moreau::LaneStepper;
 using integrate::moreau::Stiffness;
 
 constexpr std::size_t width = LaneStepper::width;
-constexpr std::int64_t steps_between_looks = 200;  // at the stiffness of the forces, as in by_moreau
+// As in by_moreau: interval between tests of the stiffness, and power iterations at the start and later.
+constexpr std::int64_t steps_between_stiffness = 200;
+constexpr int first_stiffness_iterations = 16, further_stiffness_iterations = 3;
+constexpr long steps_between_polls = 1024;  ///< of Decision::interrupted
+constexpr std::int64_t idle_steps = 1000;   ///< an idle lane is reset after so many steps, so that it stays finite
 
 class Lanes {
 public:
@@ -36,29 +40,30 @@ public:
         finish_ = &finish;
         for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
         for (long round = 1; busy_ > 0; ++round) {
-            if (round % 1024 == 0 && decision_.interrupted && decision_.interrupted()) return;
+            if (round % steps_between_polls == 0 && decision_.interrupted && decision_.interrupted()) return;
             for (std::size_t lane = 0; lane < width; ++lane) {
                 Motion& m = motions_[lane];
-                if (m.task && m.steps % steps_between_looks == 0 && stiff(lane)) alone(lane);
+                if (m.task && m.steps % steps_between_stiffness == 0 && stiff(lane)) simulate_alone(lane);
                 const double t = static_cast<double>(m.steps + 1) * method_.h;
-                to_[lane] = t > decision_.t_max - 1e-9 * method_.h ? decision_.t_max : t;
+                to_[lane] = t > decision_.t_max - Decision::last_step_stretch * method_.h ? decision_.t_max : t;
             }
             stepper_.step(to_);
             stepper_.energies(kinetic_, potential_);
-            for (std::size_t lane = 0; lane < width; ++lane) look(lane);
+            for (std::size_t lane = 0; lane < width; ++lane) decide(lane);
         }
     }
 
 private:
+    /// The motion in a lane.
     struct Motion {
-        std::optional<Task> task;
+        std::optional<Task> task;  ///< nothing: the lane is idle
         std::int64_t steps = 0;
-        int slow = 0;
+        int slow = 0;  ///< slow steps in a row
         double slow_since = 0.0;
         std::optional<Stiffness> stiffness;
     };
 
-    /// The next motion that is one for lanes.
+    /// Loads the next motion into a lane; motions that lanes cannot simulate are simulated at once.
     void refill(std::size_t lane) {
         Motion& m = motions_[lane];
         if (m.task) --busy_;
@@ -68,10 +73,10 @@ private:
         m.task = (*next_)();
         if (!m.task) return idle(lane);
         ++busy_;
-        if (!stepper_.load(lane, m.task->start.q, m.task->start.u)) alone(lane);
+        if (!stepper_.load(lane, m.task->start.q, m.task->start.u)) simulate_alone(lane);
     }
 
-    /// A lane without work goes on from somewhere harmless.
+    /// A lane without a task integrates the initial state of the model; the results are not used.
     void idle(std::size_t lane) { stepper_.load(lane, model_.q0, model_.u0); }
 
     void end(std::size_t lane, Fate fate, double t) {
@@ -85,9 +90,10 @@ private:
         refill(lane);
     }
 
-    void alone(std::size_t lane) {
+    /// Simulates the motion of a lane from its start by the scalar method.
+    void simulate_alone(std::size_t lane) {
         const Task& task = *motions_[lane].task;
-        (*finish_)(task, by_moreau(model_, method_, decision_, task.start, task.captured_counts));
+        (*finish_)(task, by_moreau(model_, method_, decision_, task.start, task.stop_when_captured));
         refill(lane);
     }
 
@@ -101,17 +107,19 @@ private:
         model::evaluate(model_, workspace_, t, q_, u_, terms_);
         if (!mass_.factorise(terms_.M)) return false;
         if (!m.stiffness) m.stiffness.emplace(model_);
-        return m.stiffness->beyond(t, q_, u_, method_.h, m.steps == 0 ? 16 : 3,
+        return m.stiffness->beyond(t, q_, u_, method_.h,
+                                   m.steps == 0 ? first_stiffness_iterations : further_stiffness_iterations,
                                    [&](std::span<double> x) { mass_.solve(x); });
     }
 
-    void look(std::size_t lane) {
+    /// Applies the rules of Decision to a lane after a step, as by_moreau does.
+    void decide(std::size_t lane) {
         Motion& m = motions_[lane];
         if (!m.task) {
-            if (++m.steps % 1000 == 0 || stepper_.lost(lane)) m.steps = 0, idle(lane);
+            if (++m.steps % idle_steps == 0 || stepper_.lost(lane)) m.steps = 0, idle(lane);
             return;
         }
-        if (stepper_.lost(lane)) return alone(lane);
+        if (stepper_.lost(lane)) return simulate_alone(lane);
         ++m.steps;
         const double t = stepper_.t(lane);
         if (kinetic_[lane] > decision_.slow) {
@@ -120,7 +128,7 @@ private:
             if (m.slow == 0) m.slow_since = t;
             if (++m.slow == Decision::slow_steps) return end(lane, Fate::rest, m.slow_since);
         }
-        if (m.task->captured_counts && m.steps % Decision::steps_to_look == 0 &&
+        if (m.task->stop_when_captured && m.steps % Decision::steps_between_captures == 0 &&
             decision_.height(kinetic_[lane], potential_[lane]) < decision_.level->rho) {
             for (int i = 0; i < model_.size(); ++i) q_[static_cast<std::size_t>(i)] = stepper_.q(i, lane);
             if (decision_.inside(kinetic_[lane], potential_[lane], q_)) return end(lane, Fate::captured, t);
@@ -137,7 +145,7 @@ private:
     model::MassFactor mass_;
     std::vector<double> q_, u_;
     std::array<Motion, width> motions_;
-    int busy_ = 0;
+    int busy_ = 0;  ///< lanes with a task
     expr::Lanes to_{0.0}, kinetic_{0.0}, potential_{0.0};
     const std::function<std::optional<Task>()>* next_ = nullptr;
     const std::function<void(const Task&, const Ending&)>* finish_ = nullptr;

@@ -2,6 +2,7 @@
 #include "saltus/stability/basin/detail/basin_motion.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
@@ -9,6 +10,18 @@
 namespace saltus::stability {
 
 namespace {
+
+/// The stiffness of the forces is examined every so many steps, as in a single simulation,
+constexpr int steps_between_stiffness = 200;
+/// with so many power iterations at the start and later.
+constexpr int first_stiffness_iterations = 16, further_stiffness_iterations = 3;
+constexpr int steps_between_polls = 1024;  ///< of Decision::interrupted
+
+/// The time of entry into the level set is found by bisection to this part of 1 + t.
+constexpr double entry_accuracy = 1e-12;
+constexpr int max_entry_bisections = 60;
+/// A motion of the event-driven method rests if it was slow for more than this part of t_max before its end.
+constexpr double shortest_rest = 1e-6;
 
 model::Energy energy_at(const model::Model& model, model::Workspace& workspace, double t, std::span<const double> q,
                         std::span<const double> u) {
@@ -19,11 +32,11 @@ model::Energy energy_at(const model::Model& model, model::Workspace& workspace, 
 
 bool Decision::inside(double kinetic, double potential, std::span<const double> q) const {
     if (level == nullptr || !(height(kinetic, potential) < level->rho)) return false;
-    if (!level->around) return true;
-    std::vector<double> near(q.begin(), q.end());
-    for (std::size_t i = 0; i < near.size(); ++i)
-        if (periods[i] > 0.0) near[i] -= periods[i] * std::round((near[i] - level->q[i]) / periods[i]);
-    return level->around(near);
+    if (!level->in_component) return true;
+    std::vector<double> copy(q.begin(), q.end());
+    for (std::size_t i = 0; i < copy.size(); ++i)
+        if (periods[i] > 0.0) copy[i] -= periods[i] * std::round((copy[i] - level->q[i]) / periods[i]);
+    return level->in_component(copy);
 }
 
 Starts::Starts(const model::Model& model, std::span<const int> components)
@@ -32,7 +45,8 @@ Starts::Starts(const model::Model& model, std::span<const int> components)
       admitter_(model, components),
       workspace_(model) {}
 
-void Starts::make(std::span<const double> values, Start& start) {
+Start Starts::make(std::span<const double> values) {
+    Start start;
     start.q = model_.q0;
     start.u = model_.u0;
     for (std::size_t k = 0; k < components_.size(); ++k) {
@@ -43,11 +57,13 @@ void Starts::make(std::span<const double> values, Start& start) {
     const model::Energy e = energy_at(model_, workspace_, 0.0, start.q, start.u);
     start.kinetic = e.kinetic;
     start.potential = e.potential;
+    return start;
 }
 
+/// Rest: T <= slow for slow_steps steps in a row; it began with the first of them. Forces that hold a resting body may
+/// let it creep or vibrate below this bound, and a turning point of a moving body is slow for a few steps only.
 Ending by_moreau(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
-                 const Start& start, bool captured_counts) {
-    constexpr int steps_between_looks = 200;  // at the stiffness of the forces, as in a single run
+                 const Start& start, bool stop_when_captured) {
     integrate::moreau::Stepper stepper(model, method);
     stepper.wants_energy = false;
     integrate::moreau::Point at, next;
@@ -62,10 +78,11 @@ Ending by_moreau(const model::Model& model, const integrate::Moreau& method, con
     if (method.implicit) stepper.become_implicit();
     for (std::int64_t k = 1; at.t < decision.t_max; ++k) {
         double t = static_cast<double>(k) * h;
-        if (t > decision.t_max - 1e-9 * h) t = decision.t_max;
-        if ((k - 1) % steps_between_looks == 0 && !stepper.implicit() && stepper.stiff(at, h, k == 1 ? 16 : 3))
+        if (t > decision.t_max - Decision::last_step_stretch * h) t = decision.t_max;
+        if ((k - 1) % steps_between_stiffness == 0 && !stepper.implicit() &&
+            stepper.stiff(at, h, k == 1 ? first_stiffness_iterations : further_stiffness_iterations))
             stepper.become_implicit();
-        if (k % 1024 == 0 && decision.interrupted && decision.interrupted()) {
+        if (k % steps_between_polls == 0 && decision.interrupted && decision.interrupted()) {
             end.fate = Fate::pending;
             return end;
         }
@@ -85,7 +102,8 @@ Ending by_moreau(const model::Model& model, const integrate::Moreau& method, con
                 break;
             }
         }
-        if (captured_counts && k % Decision::steps_to_look == 0 && decision.inside(e.kinetic, e.potential, at.q)) {
+        if (stop_when_captured && k % Decision::steps_between_captures == 0 &&
+            decision.inside(e.kinetic, e.potential, at.q)) {
             end.fate = Fate::captured;
             break;
         }
@@ -95,8 +113,56 @@ Ending by_moreau(const model::Model& model, const integrate::Moreau& method, con
     return end;
 }
 
+namespace {
+
+/// The state at which a motion enters the level set, if it does: the first step of the integrator whose end is inside,
+/// then bisection within this step.
+std::optional<trajectory::State> entry(const model::Model& model, const trajectory::Trajectory& motion,
+                                       const Decision& decision) {
+    model::Workspace workspace(model);
+    const auto captured = [&](const trajectory::State& s, double t) {
+        const model::Energy e = energy_at(model, workspace, t, s.q, s.u);
+        return decision.inside(e.kinetic, e.potential, s.q);
+    };
+    for (const trajectory::Arc& arc : motion.arcs)
+        for (const ode::Dense& step : arc.steps) {
+            if (!captured(motion.right(step.t_new()), step.t_new())) continue;
+            double before = step.t_old(), after = step.t_new();
+            for (int k = 0; k < max_entry_bisections && after - before > entry_accuracy * (1.0 + after); ++k) {
+                const double middle = 0.5 * (before + after);
+                (captured(motion.right(middle), middle) ? after : before) = middle;
+            }
+            trajectory::State s = motion.right(after);
+            s.t = after;
+            return s;
+        }
+    return {};
+}
+
+/// The time since which a motion has been slow until its end; its end if it is not slow. Each step of the integrator is
+/// tested at its end, middle and start, backwards from the end of the motion.
+double slow_since(const model::Model& model, const trajectory::Trajectory& motion, const Decision& decision) {
+    model::Workspace workspace(model);
+    const std::size_t n = motion.end.q.size();
+    const auto slow = [&](const double* x, double t) {
+        return energy_at(model, workspace, t, {x, n}, {x + n, n}).kinetic <= decision.slow;
+    };
+    std::vector<double> x(2 * n + 2);
+    double since = motion.end.t;
+    for (auto arc = motion.arcs.rbegin(); arc != motion.arcs.rend(); ++arc)
+        for (auto step = arc->steps.rbegin(); step != arc->steps.rend(); ++step)
+            for (const double t : {step->t_new(), 0.5 * (step->t_old() + step->t_new()), step->t_old()}) {
+                step->evaluate(t, x.data());
+                if (!slow(x.data(), t)) return since;
+                since = t;
+            }
+    return since;
+}
+
+}  // namespace
+
 Ending by_events(const model::Model& model, const integrate::EventDriven& method, const Decision& decision,
-                 const Start& start, bool captured_counts) {
+                 const Start& start, bool stop_when_captured) {
     integrate::EventDriven kept = method;
     kept.keep_arcs = true;
     integrate::Options options;
@@ -104,8 +170,6 @@ Ending by_events(const model::Model& model, const integrate::EventDriven& method
     options.start = trajectory::State{0.0, start.q, start.u};
     options.interrupted = decision.interrupted;
     const trajectory::Trajectory motion = integrate::simulate(model, kept, options);
-    model::Workspace workspace(model);
-    const auto n = start.q.size();
     Ending end;
     end.steps = motion.statistics.steps;
     end.t = motion.end.t;
@@ -114,48 +178,15 @@ Ending by_events(const model::Model& model, const integrate::EventDriven& method
         end.fate = Fate::pending;
         return end;
     }
-
-    const auto captured = [&](double t, trajectory::State& s) {
-        s = motion.right(t);
-        const model::Energy e = energy_at(model, workspace, t, s.q, s.u);
-        return decision.inside(e.kinetic, e.potential, s.q);
-    };
-    if (captured_counts && decision.level != nullptr) {
-        trajectory::State s;
-        for (const trajectory::Arc& arc : motion.arcs)
-            for (const ode::Dense& step : arc.steps) {
-                if (!captured(step.t_new(), s)) continue;
-                double before = step.t_old(), after = step.t_new();
-                for (int k = 0; k < 60 && after - before > 1e-12 * (1.0 + after); ++k) {
-                    const double middle = 0.5 * (before + after);
-                    (captured(middle, s) ? after : before) = middle;
-                }
-                captured(after, s);
-                end.fate = Fate::captured;
-                end.t = after;
-                end.q = s.q;
-                return end;
-            }
-    }
-    // Backwards from the end as long as it is slow.
-    const auto slow = [&](const double* x, double t) {
-        return energy_at(model, workspace, t, {x, n}, {x + n, n}).kinetic <= decision.slow;
-    };
-    std::vector<double> x(2 * n + 2);
-    double since = motion.end.t;
-    bool moving = false;
-    for (auto arc = motion.arcs.rbegin(); arc != motion.arcs.rend() && !moving; ++arc)
-        for (auto step = arc->steps.rbegin(); step != arc->steps.rend() && !moving; ++step)
-            for (const double share : {1.0, 0.5, 0.0}) {
-                const double t = share == 1.0   ? step->t_new()
-                                 : share == 0.0 ? step->t_old()
-                                                : 0.5 * (step->t_old() + step->t_new());
-                step->evaluate(t, x.data());
-                moving = !slow(x.data(), t);
-                if (moving) break;
-                since = t;
-            }
-    if (since < motion.end.t - 1e-6 * decision.t_max) {
+    if (stop_when_captured && decision.level != nullptr)
+        if (const std::optional<trajectory::State> s = entry(model, motion, decision)) {
+            end.fate = Fate::captured;
+            end.t = s->t;
+            end.q = s->q;
+            return end;
+        }
+    const double since = slow_since(model, motion, decision);
+    if (since < motion.end.t - shortest_rest * decision.t_max) {
         end.fate = Fate::rest;
         end.t = since;
     } else if (motion.status != trajectory::Status::completed) {

@@ -20,7 +20,7 @@ std::vector<std::size_t> Refinement::next_level(std::span<const int> label) {
     std::vector<long> corner(axes);
     for (std::size_t p = 0; p < size; ++p) {
         const std::vector<long> k = grid_.indices(p, level_);
-        std::size_t between = 0;  // axes along which the point is new
+        std::size_t between = 0;  // axes along which the point lies between two points of the coarser grid
         for (std::size_t d = 0; d < axes; ++d)
             if (grid_.axes[d].n > 1 && k[d] % 2 != 0) ++between;
         bool agree = true;
@@ -65,7 +65,7 @@ std::vector<std::size_t> Refinement::at_differences(std::span<const int> label) 
     return wanted;
 }
 
-void Refinement::computed(std::span<const std::size_t> points, std::size_t first) {
+void Refinement::set_computed(std::span<const std::size_t> points, std::size_t first) {
     for (std::size_t k = 0; k < points.size(); ++k) {
         source_[points[k]] = first + k;
         computed_[points[k]] = 1;

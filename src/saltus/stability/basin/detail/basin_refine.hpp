@@ -9,22 +9,23 @@
 
 namespace saltus::stability {
 
-/// A grid whose distances are halved where labels differ. Every point of the finer grid takes the label of one motion:
-/// its own where one was made, otherwise that of a neighbour in a cell whose corners agree.
+/// A grid that is refined where labels differ. Every point of the refined grid takes the label of one motion: its own
+/// if it was simulated, otherwise that of a corner of its cell, whose corners all agree.
 class Refinement {
 public:
-    /// Motion k of the base grid belongs to its point k.
+    /// Motion k of the base grid starts at its point k.
     explicit Refinement(const ensemble::Grid& grid);
 
-    /// Halves the distances; points between corners with different labels, for which a motion is wanted.
+    /// Halves the distances of the grid. Returns the new points whose neighbours on the coarser grid have different
+    /// labels; they need a motion of their own.
     std::vector<std::size_t> next_level(std::span<const int> label_of_motion);
-    /// Points without a motion of their own that differ from a neighbour.
+    /// Points without a motion of their own whose label differs from that of a neighbour.
     std::vector<std::size_t> at_differences(std::span<const int> label_of_motion) const;
-    /// Motions from `first` on belong to these points.
-    void computed(std::span<const std::size_t> points, std::size_t first);
+    /// Records that motion first + k starts at points[k].
+    void set_computed(std::span<const std::size_t> points, std::size_t first);
 
-    const std::vector<std::size_t>& source() const { return source_; }  ///< motion of each point
-    const std::vector<char>& computed() const { return computed_; }
+    const std::vector<std::size_t>& source() const { return source_; }  ///< motion that gives the label of each point
+    const std::vector<char>& computed() const { return computed_; }     ///< flag: the motion starts at this point
 
 private:
     ensemble::Grid grid_;
@@ -33,16 +34,16 @@ private:
     std::vector<char> computed_;
 };
 
-/// A part of an edge of the grid, along one axis.
+/// A part of an edge of the grid between two neighbouring points.
 struct Edge {
-    std::size_t number = 0;  ///< of the edge that it is part of
-    std::vector<double> at;  ///< values of the axes; of its own axis not used
-    int axis = 0;
-    double low = 0.0, high = 0.0;
-    std::size_t below = 0, above = 0;  ///< motions at its ends
+    std::size_t number = 0;            ///< of the edge of the grid that it is a part of
+    std::vector<double> at;            ///< values of the axes; the value of its own axis is not used
+    int axis = 0;                      ///< along which it lies
+    double low = 0.0, high = 0.0;      ///< its ends along the axis
+    std::size_t below = 0, above = 0;  ///< motions that start at its ends
 };
 
-/// Edges of the base grid between points of different labels.
+/// The edges of the base grid between points of different labels.
 std::vector<Edge> edges_between(const ensemble::Grid& grid, std::span<const int> label_of_motion);
 
 }  // namespace saltus::stability

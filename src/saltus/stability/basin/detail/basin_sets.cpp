@@ -14,13 +14,24 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double first_angle = -0.35;  // of a period: centres of turn 0 lie within one from here
-constexpr double closed_gap = 1e-6;    // of the size of the position
-constexpr int cells_along = 64;        // of the ends' extent, along each coordinate
-constexpr int steps_between = 8;       // looks on the way from one place to another
-constexpr double still = 1e-4;         // acceleration of what rests, of that without reactions
-constexpr double at_set = 1e-6;        // distance from a known set that counts as in it
-constexpr double near_set = 0.02;      // the same for rest that time-stepping left beside it
+/// The copy with turn 0 has its centre between first_angle and first_angle + 1 periods. The bounds are no multiples of
+/// simple fractions, so that rounding of centres like −P/4 or P/2 does not change the copy.
+constexpr double first_angle = -0.35;
+constexpr double closed_gap = 1e-6;  ///< a contact is closed if g_N <= this times max(1, |q_i|)
+constexpr int cells_along = 64;      ///< cells for each scale_ along a coordinate
+constexpr int parts_between = 8;     ///< parts of the line between two places whose ends are tested
+/// A position rests if the velocity after one step is at most this part of the velocity without reactions (√T).
+constexpr double resting_ratio = 1e-4;
+constexpr double smallest_energy = 1e-300;  ///< added to the right-hand side, so that no forces at all count as rest
+/// Distances from a known set, in 1 + |q_i|: first the sharp test, then the one for time-stepping, which stops beside
+/// it.
+constexpr double at_set = 1e-6, near_set = 0.02;
+constexpr double least_scale = 1e-3;       ///< of a coordinate, relative to 1 + its largest end value
+constexpr double equal_potentials = 0.02;  ///< potentials that differ by less than this part of the largest are equal
+constexpr double potential_rounding = 1e-12;  ///< added to that difference, so that it is not 0
+constexpr double equal_period = 1e-12;        ///< a period this near to 2π is printed as 2*pi
+/// Values of Where::set that stand for fates; larger than any index of a set.
+constexpr int failed_fate = 1 << 28, inadmissible_fate = failed_fate + 1;
 
 }  // namespace
 
@@ -46,7 +57,6 @@ std::string RestSets::closed_at(std::span<const double> q) {
     return closed;
 }
 
-/// From one position to another, the short way round.
 std::vector<double> RestSets::difference(std::span<const double> from, std::span<const double> to) const {
     std::vector<double> d(from.size());
     for (std::size_t i = 0; i < d.size(); ++i) {
@@ -63,7 +73,8 @@ double RestSets::distance(std::span<const double> from, std::span<const double> 
     return largest;
 }
 
-/// Whether a step from there with velocity zero goes nowhere.
+/// One step of Moreau's method from (q, 0) gives u⁺ with the reactions that the laws allow; without them the step would
+/// give h M⁻¹h. At rest the reactions cancel the forces: T(u⁺) <= resting_ratio² T(h M⁻¹h).
 bool RestSets::rests(std::span<const double> q) {
     integrate::Moreau method;
     method.h = h_;
@@ -85,30 +96,28 @@ bool RestSets::rests(std::span<const double> q) {
     const auto kinetic = [&](const std::vector<double>& u) {
         return model_.system->energy(model::at(model_, 0.0, at.q, u), workspace_.scratch()).kinetic;
     };
-    return kinetic(next.u) <= still * still * kinetic(free) + 1e-300;
+    return kinetic(next.u) <= resting_ratio * resting_ratio * kinetic(free) + smallest_energy;
 }
 
 bool RestSets::connected(std::span<const double> from, std::span<const double> to) {
     const std::vector<double> d = difference(from, to);
     std::vector<double> q(from.size());
-    for (int k = 1; k < steps_between; ++k) {
-        for (std::size_t i = 0; i < q.size(); ++i) q[i] = from[i] + d[i] * k / steps_between;
+    for (int k = 1; k < parts_between; ++k) {
+        for (std::size_t i = 0; i < q.size(); ++i) q[i] = from[i] + d[i] * k / parts_between;
         if (!rests(q)) return false;
     }
     return true;
 }
 
-/// Time-stepping rests a little inside its obstacles: what counts is the position pushed out of them.
-bool RestSets::in_known(std::span<const double> q, Where& where) {
-    if (known_ == nullptr || known_->sets.empty()) return false;
+/// Time-stepping rests with a small penetration. The position is therefore projected out of the obstacles first.
+std::optional<RestSets::Where> RestSets::in_known(std::span<const double> q) {
+    if (known_ == nullptr || known_->sets.empty()) return {};
     std::vector<double> out(q.begin(), q.end()), u = rest_;
-    if (admitter_.admit(out, u) == Admission::inadmissible) return false;
+    if (admitter_.admit(out, u) == Admission::inadmissible) return {};
     std::optional<Membership> m = member(*known_, out, at_set);
     if (!m) m = member(*known_, out, near_set);
-    if (!m) return false;
-    where.set = m->set;
-    where.turn.assign(m->turns.begin(), m->turns.end());
-    return true;
+    if (!m) return {};
+    return Where{m->set, std::vector<long>(m->turns.begin(), m->turns.end())};
 }
 
 std::string RestSets::cell_of(std::span<const double> q, const std::string& closed) const {
@@ -121,7 +130,6 @@ std::string RestSets::cell_of(std::span<const double> q, const std::string& clos
     return cell;
 }
 
-/// The place of the cell that q lies in; a new one where nothing was before.
 int RestSets::place_of(std::span<const double> q) {
     const std::string closed = closed_at(q), cell = cell_of(q, closed);
     const auto found = std::lower_bound(cells_.begin(), cells_.end(), cell,
@@ -130,12 +138,13 @@ int RestSets::place_of(std::span<const double> q) {
     const int place = static_cast<int>(places_.size());
     cells_.insert(found, {cell, place});
     places_.push_back({closed, std::vector<double>(q.begin(), q.end()), -1});
-    settle(place);
+    assign_group(place);
     return place;
 }
 
-/// Tries the nearest place of each group; what connects two groups makes them one.
-void RestSets::settle(int place) {
+/// Adds a place to the group to whose nearest place it is connected, or begins a new group. A place that is connected
+/// to several groups joins them.
+void RestSets::assign_group(int place) {
     Place& p = places_[ix(place)];
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         Group& group = groups_[g];
@@ -175,21 +184,31 @@ void RestSets::find_scale(const BasinRecord& record, std::size_t motions) {
             }
     for (std::size_t i = 0; i < n; ++i) {
         scale_[i] = periods_[i] > 0.0 ? periods_[i] / 4.0 : high[i] - low[i];
-        const double least = 1e-3 * (1.0 + std::max(std::abs(low[i]), std::abs(high[i])));
+        const double least = least_scale * (1.0 + std::max(std::abs(low[i]), std::abs(high[i])));
         if (!(scale_[i] > least)) scale_[i] = std::isfinite(least) ? least : 1.0;
     }
 }
 
-/// Known sets, or places.
-void RestSets::find_places(const BasinRecord& record, std::size_t motions) {
+/// The set and the copy in which each motion ended, in where_. Captured motions end in the copy of the level set's
+/// equilibrium set that is nearest to where they were captured.
+void RestSets::find_sets(const BasinRecord& record, std::size_t motions) {
     const std::size_t n = model_.coordinates.size();
     where_.assign(motions, Where{});
     place_.assign(motions, -1);
     int captor_place = -1;
-    if (capture_ != nullptr && !in_known(capture_->q, captor_)) captor_place = place_of(capture_->q);
+    if (capture_ != nullptr) {
+        if (const std::optional<Where> known = in_known(capture_->q))
+            captor_ = *known;
+        else
+            captor_place = place_of(capture_->q);
+    }
     for (std::size_t k = 0; k < motions; ++k) {
+        if (record.fate[k] != Fate::rest) continue;
         const std::span<const double> q(record.q.data() + k * n, n);
-        if (record.fate[k] == Fate::rest && !in_known(q, where_[k])) place_[k] = place_of(q);
+        if (const std::optional<Where> known = in_known(q))
+            where_[k] = *known;
+        else
+            place_[k] = place_of(q);
     }
     number_groups(record);
     if (captor_place >= 0) captor_ = where_in_group(captor_place, capture_->q);
@@ -203,7 +222,8 @@ void RestSets::find_places(const BasinRecord& record, std::size_t motions) {
     }
 }
 
-/// Groups after the known sets, by potential energy, then by how far their position is from zero.
+/// Gives the groups their indices after the known sets, in the order of their potential energy, then of the distance
+/// of their centre from zero.
 void RestSets::number_groups(const BasinRecord& record) {
     const std::size_t n = model_.coordinates.size();
     std::vector<std::vector<double>> low(groups_.size()), high(groups_.size());
@@ -241,13 +261,14 @@ void RestSets::number_groups(const BasinRecord& record) {
         double size = 0.0;
         for (std::size_t i = 0; i < n; ++i)
             size = std::max(size, std::abs(groups_[ix(g)].centre[i]) / (1.0 + scale_[i]));
-        return std::pair(std::lround((potential[ix(g)] - lowest) / (1e-12 + 0.02 * span)), size);
+        return std::pair(std::lround((potential[ix(g)] - lowest) / (potential_rounding + equal_potentials * span)),
+                         size);
     };
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
     int next = known_ != nullptr ? static_cast<int>(known_->sets.size()) : 0;
     for (const int g : order) groups_[ix(g)].set = next++;
-    seen_.assign(ix(next), {});
-    for (const int g : order) seen_[ix(groups_[ix(g)].set)].closed = groups_[ix(g)].closed;
+    ends_.assign(ix(next), {});
+    for (const int g : order) ends_[ix(groups_[ix(g)].set)].closed = groups_[ix(g)].closed;
 }
 
 RestSets::Where RestSets::where_in_group(int place, std::span<const double> q) const {
@@ -258,8 +279,8 @@ RestSets::Where RestSets::where_in_group(int place, std::span<const double> q) c
     return w;
 }
 
-void RestSets::see(const Where& where, std::span<const double> q) {
-    Seen& s = seen_[ix(where.set)];
+void RestSets::add_end(const Where& where, std::span<const double> q) {
+    Ends& s = ends_[ix(where.set)];
     const double U = model_.system->energy(model::at(model_, 0.0, q, rest_), workspace_.scratch()).potential;
     const bool first = s.low.empty();
     s.potential = first ? U : std::min(s.potential, U);
@@ -272,28 +293,41 @@ void RestSets::see(const Where& where, std::span<const double> q) {
     ++s.motions;
 }
 
-/// All known sets, then those that were found by motions alone.
+/// Fills in Basin::sets: all known sets, then those that only motions showed.
 void RestSets::describe(Basin& out) const {
     out.sets.clear();
     const std::size_t known = known_ != nullptr ? known_->sets.size() : 0;
-    for (std::size_t k = 0; k < seen_.size(); ++k) {
+    for (std::size_t k = 0; k < ends_.size(); ++k) {
         RestSet set;
         set.known = k < known;
         set.name = set.known ? Equilibria::label(k) : "R" + std::to_string(k - known + 1);
         for (std::size_t c = 0; c < model_.contacts.size(); ++c)
-            if (set.known ? known_->sets[k].closed[c] != 0 : seen_[k].closed[c] == 'c')
+            if (set.known ? known_->sets[k].closed[c] != 0 : ends_[k].closed[c] == 'c')
                 set.closed.push_back(model_.contacts[c].name);
-        set.low = seen_[k].low;
-        set.high = seen_[k].high;
+        set.low = ends_[k].low;
+        set.high = ends_[k].high;
         if (set.known) {
             const EquilibriumSet& e = known_->sets[k];
             set.lower.assign(e.lower.data(), e.lower.data() + e.lower.size());
             set.upper.assign(e.upper.data(), e.upper.data() + e.upper.size());
         }
-        set.potential = set.known ? known_->sets[k].potential_least : seen_[k].potential;
-        set.motions = seen_[k].motions;
+        set.potential = set.known ? known_->sets[k].potential_least : ends_[k].potential;
+        set.motions = ends_[k].motions;
         out.sets.push_back(std::move(set));
     }
+}
+
+/// The name of a set with its turn, for example "E1, phi +1*2*pi".
+std::string RestSets::text_of(const Where& where, const std::string& name) const {
+    std::string text = name;
+    for (std::size_t i = 0; i < where.turn.size(); ++i) {
+        if (where.turn[i] == 0) continue;
+        const std::string period =
+            std::abs(periods_[i] - 2.0 * std::numbers::pi) < equal_period ? "2*pi" : number_text(periods_[i]);
+        text += ", " + model_.coordinates[i] + (where.turn[i] > 0 ? " +" : " ") + std::to_string(where.turn[i]) + "*" +
+                period;
+    }
+    return text;
 }
 
 void RestSets::label(const BasinRecord& record, std::size_t motions, std::size_t base, Basin& out) {
@@ -302,13 +336,13 @@ void RestSets::label(const BasinRecord& record, std::size_t motions, std::size_t
     groups_.clear();
     cells_.clear();
     find_scale(record, motions);
-    find_places(record, motions);
+    find_sets(record, motions);
     for (std::size_t k = 0; k < motions; ++k)
-        if (record.fate[k] == Fate::rest) see(where_[k], {record.q.data() + k * n, n});
+        if (record.fate[k] == Fate::rest) add_end(where_[k], {record.q.data() + k * n, n});
     describe(out);
 
-    // Labels: undecided, then sets with their turns, then what else happened.
-    const Where undecided{}, failed{1 << 28, {}}, inadmissible{(1 << 28) + 1, {}};
+    // The order of Where is the order of the labels: undecided (set −1), the sets with their turns, other fates.
+    const Where undecided{}, failed{failed_fate, {}}, inadmissible{inadmissible_fate, {}};
     std::map<Where, int> numbers{{undecided, 0}};
     if (capture_ != nullptr) numbers[captor_] = 0;
     for (std::size_t k = 0; k < motions; ++k) {
@@ -326,14 +360,7 @@ void RestSets::label(const BasinRecord& record, std::size_t motions, std::size_t
         l.text = where == undecided      ? "undecided"
                  : where == failed       ? "failed"
                  : where == inadmissible ? "inadmissible"
-                                         : out.sets[ix(l.set)].name;
-        for (std::size_t i = 0; i < l.turn.size(); ++i) {
-            if (l.turn[i] == 0) continue;
-            const std::string size =
-                std::abs(periods_[i] - 2.0 * std::numbers::pi) < 1e-12 ? "2*pi" : number_text(periods_[i]);
-            l.text +=
-                ", " + model_.coordinates[i] + (l.turn[i] > 0 ? " +" : " ") + std::to_string(l.turn[i]) + "*" + size;
-        }
+                                         : text_of(where, out.sets[ix(l.set)].name);
         out.labels.push_back(std::move(l));
     }
     out.captor = capture_ != nullptr ? numbers[captor_] : 0;

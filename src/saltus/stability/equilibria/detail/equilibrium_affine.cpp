@@ -9,6 +9,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 #include "saltus/model/symbolic.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
 
@@ -17,7 +18,16 @@ namespace {
 using expr::Expr;
 using trajectory::ElementKind;
 
-/// The formulas of a model with numbers for its parameters, at rest, along a plane.
+/// A constraint or closed gap stays zero along the plane if its slopes |∂g/∂s| are at most this.
+constexpr double constant_row_slope = 1e-10;
+/// Forces of at most this part of Statics::size count as 0 in the test for a neutral plane.
+constexpr double negligible_force = 1e-13;
+/// h + Wλ is constant along the plane if its slopes are at most this part of Statics::size.
+constexpr double constant_force_slope = 1e-12;
+
+/// The formulas of a model at rest along the plane q = q₀ + N s, as expressions in s: the time, the parameters and
+/// u = 0 are replaced by numbers, q_i by q₀_i + Σ N_ij s_j. An expression is affine in s if and only if its derivatives
+/// by all s_j do not contain s; this is decided on the expression graph after simplification.
 class Plane {
 public:
     Plane(const model::SymbolicEquations& system, const model::Model& m, double t, const Vector& q, const Matrix& N)
@@ -46,7 +56,7 @@ public:
     bool constant(Expr e) const { return !f_.graph.depends_on(e, expr::auxiliary); }
     bool constant_on_plane(Expr e) { return constant(on_plane(e)); }
 
-    /// The slopes of an expression on the plane, or false when it is not affine there.
+    /// Appends the derivatives by all s_j. Returns false if the expression is not affine on the plane.
     bool slopes(Expr on_plane, std::vector<Expr>& out) {
         for (expr::Derivative& d : along_) {
             out.push_back(d(on_plane));
@@ -71,7 +81,7 @@ private:
     std::vector<expr::Derivative> along_;
 };
 
-/// Rows of the model that carry forces.
+/// Rows of the model along which forces can act.
 std::set<int> acting_rows(const Statics& s) {
     std::set<int> rows;
     for (const auto& column : s.columns)
@@ -80,6 +90,7 @@ std::set<int> acting_rows(const Statics& s) {
     return rows;
 }
 
+/// Whether the friction coefficients and radii of all acting elements are constant on the plane.
 bool constant_coefficients(Plane& plane, const RestingModel& model, const Statics& s) {
     const model::Model& m = model.model();
     const auto constant = [&](model::Coefficient c) {
@@ -100,7 +111,7 @@ bool constant_coefficients(Plane& plane, const RestingModel& model, const Static
     return true;
 }
 
-/// Slopes as numbers, d a quantity.
+/// The slopes as a matrix of numbers, d = dimension of the plane for each quantity in one row.
 Matrix numbers(Plane& plane, const std::vector<Expr>& slopes, Eigen::Index d) {
     const std::vector<double> values = plane.values(slopes);
     Matrix out(static_cast<Eigen::Index>(values.size()) / std::max<Eigen::Index>(d, 1), d);
@@ -109,7 +120,7 @@ Matrix numbers(Plane& plane, const std::vector<Expr>& slopes, Eigen::Index d) {
     return out;
 }
 
-/// Constraints and closed gaps vanish on the whole plane.
+/// Whether constraints and closed gaps are constant, hence zero, on the whole plane.
 bool stays_closed(Plane& plane, RestingModel& model, const std::vector<char>& closed, Eigen::Index d) {
     const model::Formulas& f = plane.formulas();
     std::vector<Expr> slopes;
@@ -120,24 +131,23 @@ bool stays_closed(Plane& plane, RestingModel& model, const std::vector<char>& cl
             !plane.slopes(plane.on_plane(f.gaps[ix(model.model().contacts[i].row) - f.constraints.size()]), slopes))
             return false;
     const Matrix values = numbers(plane, slopes, d);
-    return values.size() == 0 || values.cwiseAbs().maxCoeff() <= 1e-10;
+    return values.size() == 0 || values.cwiseAbs().maxCoeff() <= constant_row_slope;
 }
 
-/// h₀ + H s and constant rows; H is filled.
-bool affine_forces(Plane& plane, const Statics& s, Eigen::Index d, Matrix& H) {
+/// H of h = h₀ + H s, if h is affine and the acting rows of W and χ are constant on the plane.
+std::optional<Matrix> affine_forces(Plane& plane, const Statics& s, Eigen::Index d) {
     std::vector<Expr> slopes;
     for (const Expr h : plane.derived().h)
-        if (!plane.slopes(plane.on_plane(h), slopes)) return false;
+        if (!plane.slopes(plane.on_plane(h), slopes)) return {};
     const std::set<int> rows = acting_rows(s);
     for (const model::Derived::Entry& e : plane.derived().rows)
-        if (rows.contains(e.row) && !plane.constant_on_plane(e.value)) return false;
+        if (rows.contains(e.row) && !plane.constant_on_plane(e.value)) return {};
     for (const int row : rows)
-        if (!plane.constant_on_plane(plane.derived().chi[ix(row)])) return false;
-    H = numbers(plane, slopes, d);
-    return true;
+        if (!plane.constant_on_plane(plane.derived().chi[ix(row)])) return {};
+    return numbers(plane, slopes, d);
 }
 
-/// h + Wλ of these forces does not change along the plane.
+/// Whether h + Wλ, with these forces λ held, does not change along the plane.
 bool neutral_forces(Plane& plane, const Statics& s, const Vector& lambda, Eigen::Index d, double size) {
     expr::Graph& g = plane.graph();
     std::vector<double> by_row(plane.derived().chi.size(), 0.0);
@@ -146,7 +156,7 @@ bool neutral_forces(Plane& plane, const Statics& s, const Vector& lambda, Eigen:
             by_row[ix(share.row)] += share.factor * lambda(static_cast<Eigen::Index>(c));
     for (const Statics::Fixed& f : s.fixed) by_row[ix(f.row)] += f.force;
     for (double& force : by_row)
-        if (std::abs(force) <= 1e-13 * size) force = 0.0;
+        if (std::abs(force) <= negligible_force * size) force = 0.0;
     for (const int row : acting_rows(s))
         if (!plane.constant_on_plane(plane.derived().chi[ix(row)])) return false;
     std::vector<Expr> total;
@@ -159,25 +169,26 @@ bool neutral_forces(Plane& plane, const Statics& s, const Vector& lambda, Eigen:
     for (const Expr e : total)
         if (!plane.slopes(e, slopes)) return false;
     const Matrix values = numbers(plane, slopes, d);
-    return values.size() == 0 || values.cwiseAbs().maxCoeff() <= 1e-12 * size;
+    return values.size() == 0 || values.cwiseAbs().maxCoeff() <= constant_force_slope * size;
 }
 
-bool slider_loads(Plane& plane, const RestingModel& model, const Statics& s, Eigen::Index d, Matrix& out) {
-    out = Matrix::Zero(static_cast<Eigen::Index>(s.elements.size()), d);
+/// F_s of the sliders' loads F = F₀ + F_s s, if they are affine. The loads of sliders that slide must be constant.
+std::optional<Matrix> slider_loads(Plane& plane, const RestingModel& model, const Statics& s, Eigen::Index d) {
+    Matrix out = Matrix::Zero(static_cast<Eigen::Index>(s.elements.size()), d);
     for (std::size_t k = 0; k < s.elements.size(); ++k) {
         if (s.elements[k].kind != ElementKind::slider) continue;
         const model::Coefficient c =
             model.model().sliders[ix(model.elements()[ix(s.elements[k].element)].index)].normal_force;
         if (c == model::no_coefficient) continue;
         std::vector<Expr> slopes;
-        if (!plane.slopes(plane.on_plane(plane.formulas().coefficients[ix(c)]), slopes)) return false;
+        if (!plane.slopes(plane.on_plane(plane.formulas().coefficients[ix(c)]), slopes)) return {};
         out.row(static_cast<Eigen::Index>(k)) = numbers(plane, slopes, d).row(0);
     }
     for (const Statics::Fixed& f : s.fixed) {
         const model::Coefficient c = model.model().sliders[ix(model.elements()[ix(f.element)].index)].normal_force;
-        if (c != model::no_coefficient && !plane.constant_on_plane(plane.formulas().coefficients[ix(c)])) return false;
+        if (c != model::no_coefficient && !plane.constant_on_plane(plane.formulas().coefficients[ix(c)])) return {};
     }
-    return true;
+    return out;
 }
 
 }  // namespace
@@ -197,19 +208,22 @@ std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<ch
         if (closed[i] == 0) out.gaps.push_back({i, true, model.gap(i), Eigen::RowVectorXd::Zero(d)});
     out.H = Matrix::Zero(model.size(), d);
     out.load_slopes = Matrix::Zero(static_cast<Eigen::Index>(out.statics.elements.size()), d);
-    if (d == 0) return out;  // a point
+    if (d == 0) return out;  // a single point
 
     Plane plane(*system, m, model.time(), q, N);
     if (!stays_closed(plane, model, closed, d)) return {};
-    if (!slider_loads(plane, model, out.statics, d, out.load_slopes)) return {};
+    std::optional<Matrix> load_slopes = slider_loads(plane, model, out.statics, d);
+    if (!load_slopes) return {};
+    out.load_slopes = std::move(*load_slopes);
     if (!constant_coefficients(plane, model, out.statics)) return {};
-    if (!affine_forces(plane, out.statics, d, out.H)) {
-        const double size = std::max(out.statics.size, 1e-300);
+    if (std::optional<Matrix> H = affine_forces(plane, out.statics, d)) {
+        out.H = std::move(*H);
+    } else {
+        const double size = std::max(out.statics.size, smallest_divisor);
         if (out.load_slopes.size() > 0 && out.load_slopes.cwiseAbs().maxCoeff() > 0.0) return {};
         if (lambda.size() != out.statics.W.cols()) return {};
         if (!neutral_forces(plane, out.statics, lambda, d, size)) return {};
         out.neutral = true;
-        out.H.setZero();
     }
     for (AffineRest::Gap& gap : out.gaps) {
         const Expr g = plane.formulas().gaps[ix(m.contacts[gap.contact].row) - plane.formulas().constraints.size()];

@@ -8,32 +8,35 @@
 
 namespace saltus::stability {
 
-/// A plane q = origin + N s of positions in which contacts and constraints stay closed and the statics are affine:
-///     h = h₀ + H s,   W constant,   loads F = F₀ + F_s s,   gaps g = g₀ + g_s s
-/// The structure of the expressions proves it, not samples.
+/// A plane q = origin + N s of positions in which constraints and closed contacts stay closed and the statics are
+/// affine:
+///     h = h₀ + H s,   W constant,   loads F = F₀ + F_s s,   gaps g_N = g₀ + g_s s.
+/// The structure of the expressions proves this; nothing is sampled.
 struct AffineRest {
     Vector origin;
-    Matrix N;
-    Statics statics;  ///< at the origin
-    Matrix H, load_slopes;
+    Matrix N;            ///< directions by columns; without columns the plane is a point
+    Statics statics;     ///< at the origin: h₀, W, F₀
+    Matrix H;            ///< n × d
+    Matrix load_slopes;  ///< F_s, one row for each element of the statics
     struct Gap {
         std::size_t contact;
-        bool affine;
-        double value;
-        Eigen::RowVectorXd slope;
+        bool affine;               ///< false: `value` holds at the origin, `slope` is unset
+        double value;              ///< g₀
+        Eigen::RowVectorXd slope;  ///< g_s
     };
-    std::vector<Gap> gaps;  ///< of contacts that are open
-    /// W and h may vary, but the same forces hold everywhere in the plane.
+    std::vector<Gap> gaps;  ///< of the open contacts
+    /// h and W may vary, but the same forces λ hold every position of the plane. H is then zero.
     bool neutral = false;
 };
 
-/// The statics along the directions N from p; nothing when they are not affine, or the system is not made of
-/// expressions. `lambda`: forces that hold q and obey the laws, for what is neutral; empty: q need not be held.
+/// The statics in the plane through q along the directions N. Nothing if they are not affine there, or if the system is
+/// not made of expressions. `lambda` are forces that hold q and obey the laws; they are needed to recognise a `neutral`
+/// plane and may be empty.
 std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<char>& closed, const Vector& q,
                                        const Vector& lambda, const Matrix& N);
 
-/// Whether constraints and the gaps of the closed contacts are affine everywhere, so that the positions in which they
-/// are closed are one plane.
+/// Whether the constraints and the gaps of the closed contacts are affine functions of q, so that the positions in
+/// which they vanish are one plane. False if the system is not made of expressions.
 bool closes_in_a_plane(const RestingModel& model, const std::vector<char>& closed);
 
 }  // namespace saltus::stability

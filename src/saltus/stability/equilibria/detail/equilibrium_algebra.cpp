@@ -40,13 +40,15 @@ Vector singular_values(const Matrix& A) {
 Matrix reduced_basis(Matrix B, double tolerance) {
     std::vector<Eigen::Index> pivots;
     for (Eigen::Index c = 0; c < B.cols(); ++c) {
-        // The row that carries most of what is left, so that nothing small is divided by.
+        // The pivot row is the one with the largest norm in the remaining columns. Rows count as equal up to
+        // equal_rows, so that rounding does not change the choice: the first of them is taken.
+        constexpr double equal_rows = 1e-6;
         Eigen::Index row = 0;
-        double most = 0.0;
+        double largest = 0.0;
         for (Eigen::Index r = 0; r < B.rows(); ++r) {
             const double size = B.row(r).tail(B.cols() - c).norm();
-            if (size > most * (1.0 + 1e-6)) {
-                most = size;
+            if (size > largest * (1.0 + equal_rows)) {
+                largest = size;
                 row = r;
             }
         }

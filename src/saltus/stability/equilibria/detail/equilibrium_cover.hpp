@@ -7,24 +7,26 @@
 
 namespace saltus::stability {
 
-/// A set of two or more dimensions by points on the manifold at about equal distances: each inside one is followed by
-/// its neighbours along the tangent; where a neighbour is outside, the boundary between them is found as a root.
+/// An equilibrium set of two or more dimensions, described by points at about equal distances. The neighbours of each
+/// point along the tangents of the manifold are visited in turn (breadth first). If a neighbour is outside the set then
+/// the point of the boundary between the two is located.
 struct Cover {
-    std::vector<RestPoint> inside;
-    std::vector<Vector> boundary;
-    Vector measure;             ///< unit of each coordinate: about half the width of the set
-    double spacing = 0.0;       ///< of points, in these units
-    std::vector<char> around;   ///< coordinates with a period that it goes all around
-    std::vector<char> endless;  ///< coordinates along which it did not end
-    bool complete = true;       ///< otherwise there were too many points
+    std::vector<RestPoint> points;  ///< in the set
+    std::vector<Vector> boundary;   ///< points of its boundary
+    Vector measure;                 ///< unit of length of each coordinate: about half the width of the set
+    double spacing = 0.0;           ///< distance of neighbouring points in these units
+    std::vector<char> around;       ///< flags of periodic coordinates along which the set covers a whole period
+    std::vector<char> endless;      ///< flags of coordinates along which the set reaches CoverOptions::furthest
+    bool complete = true;           ///< false: the limit of points or programs was reached first
 };
 
 struct CoverOptions {
     std::vector<double> periods;
-    std::size_t most = 1500;
-    double furthest = 40.0;  ///< in 1 + |q_i|
+    std::size_t max_points = 1500;
+    double furthest = 40.0;  ///< distance from the start at which the search stops, in 1 + |q_i|
 };
 
+/// Covers the equilibrium set around `from`, a point of it.
 Cover cover(RestingManifold& manifold, const RestPoint& from, const CoverOptions& options);
 
 }  // namespace saltus::stability

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "saltus/stability/equilibria/detail/boundary_bracket.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 
 namespace saltus::stability {
@@ -13,214 +15,259 @@ namespace {
 using Sample = Curve::Sample;
 using Index = Eigen::Index;
 
+// Lengths are in units of 1 + |q_i|, depths are relative (RestingManifold::depth), forces relative to Statics::size.
+
+// Steps of the continuation.
+constexpr double shortest_step = 1e-9;    ///< if a step must be shorter, the curve ends at a singular point
+constexpr double least_cosine = 0.9;      ///< of the angle between the tangents before and after a step
+constexpr double step_growth = 1.5;       ///< after each successful step
+constexpr double large_forces = 10.0;     ///< from this force size on, steps shrink like 1/force:
+constexpr double large_force_step = 0.2;  ///< step <= large_force_step · longest · large_forces/size
+constexpr double infinite_force = 1e5;    ///< a larger force size that still grows counts as infinite
+constexpr double growing_force = 1.01;    ///< the force grows if it is larger than this times the one before
+
+// The curve returns to its start if the start lies at a distance of −before_step ... step along the step, at most
+// beside_step · step beside it, and the cosine between the tangents is at least least_return_cosine.
+constexpr double before_step = 1e-12, beside_step = 0.2, least_return_cosine = 0.5;
+
+// Roots and minima of the depth along the curve.
+constexpr int max_root_steps = 200, max_golden_steps = 60, max_extremum_steps = 80, max_cuts = 20;
+constexpr double root_accuracy = 1e-15;                     ///< relative to 1 + |distance|
+constexpr double minimum_accuracy = 1e-12;                  ///< of the place of a minimum of the depth
+constexpr double extremum_accuracy = 1e-9;                  ///< of the place of an extremum of a coordinate
+constexpr double golden_section = 0.3819660112501051;       ///< (3 − √5)/2
+constexpr double golden_section_of_coordinates = 0.381966;  ///< the same, rounded
+constexpr double shallow_depth = 0.1;          ///< a minimum of the depth below this is searched a second time
+constexpr double largest_depth = 1.0 - 1e-9;   ///< samples at least this deep are at the upper bound 1 of the margin
+constexpr double coordinate_rounding = 1e-12;  ///< added to the change of a coordinate between samples
+
+/// Pseudo-arclength continuation. From a sample with the unit tangent τ, a step of length s predicts q + s τ and
+/// corrects it by Newton's method onto F(q, λ) = 0 within the hyperplane τ·(q' − q) = s. The step is halved if the
+/// correction fails or the tangent turns too much. The boundary of the set is the root of the depth along the step.
 class Tracer {
 public:
     Tracer(RestingManifold& m, const CurveOptions& o) : m_(m), o_(o) {}
 
-    /// The tangent at a point, turned along `like`; false where the manifold is no curve.
-    bool look(Sample& s, const Vector& like) {
-        const Matrix T = m_.tangent(s.point);
-        if (T.cols() != 1) return false;
+    /// The sample at a point of the curve, with the tangent on the side of `like` (if it is not empty). Nothing if the
+    /// manifold is not one-dimensional there.
+    std::optional<Sample> sample(const RestPoint& point, const Vector& like) {
+        const Matrix T = m_.tangent(point);
+        if (T.cols() != 1) return {};
+        Sample s;
+        s.point = point;
         s.tangent = T.col(0).cwiseQuotient(m_.unit(s.point.q));
         if (like.size() > 0 && s.tangent.dot(like) < 0.0) s.tangent = -s.tangent;
-        s.inside = m_.inside(s.point.q).value;
-        return true;
+        s.depth = m_.depth(s.point.q);
+        return s;
     }
 
-    /// The point of the curve at this distance along the tangent of a sample.
-    bool along(const Sample& from, double distance, RestPoint& out) {
+    /// The point of the curve at this distance along the tangent of a sample; nothing if Newton's method fails.
+    std::optional<RestPoint> point_at(const Sample& from, double distance) {
         const Vector unit = m_.unit(from.point.q);
-        out = m_.at(from.point.q + distance * from.tangent.cwiseProduct(unit));
-        return m_.correct(out, RestingManifold::Slice{from.point.q, from.tangent.cwiseQuotient(unit), distance});
+        RestPoint out = m_.at(from.point.q + distance * from.tangent.cwiseProduct(unit));
+        if (!m_.correct(out, RestingManifold::Slice{from.point.q, from.tangent.cwiseQuotient(unit), distance}))
+            return {};
+        return out;
+    }
+    std::optional<Sample> sample_at(const Sample& from, double distance) {
+        const std::optional<RestPoint> p = point_at(from, distance);
+        return p ? sample(*p, from.tangent) : std::optional<Sample>();
     }
 
-    double inside_at(const Sample& from, double distance) {
-        RestPoint p;
-        return along(from, distance, p) ? m_.inside(p.q).value : -1.0;
+    /// −1 if there is no such point.
+    double depth_at(const Sample& from, double distance) {
+        const std::optional<RestPoint> p = point_at(from, distance);
+        return p ? m_.depth(p->q) : -1.0;
     }
 
-    /// The distance where it stops being an equilibrium, between one where it is and one where it is not.
+    /// The distance at which the curve leaves the set, between `in`, which is in the set, and `out`, which is not. The
+    /// result is on the inner side.
     double root(const Sample& from, double in, double out) {
-        double f_in = inside_at(from, in) + floor_, f_out = inside_at(from, out) + floor_;
-        double kept = 0.0;
-        for (int k = 0; k < 200 && std::abs(out - in) > 1e-15 * (1.0 + std::abs(in)); ++k) {
-            // Illinois, and every third time the middle.
-            double x = 0.5 * (in + out);
-            if (k % 3 != 2 && f_in > 0.0 && f_out < 0.0) x = in + (out - in) * f_in / (f_in - f_out);
-            if (!(std::min(in, out) < x && x < std::max(in, out))) x = 0.5 * (in + out);
-            if (x == in || x == out) break;
-            const double f = inside_at(from, x) + floor_;
-            if (f >= 0.0) {
-                in = x;
-                f_in = f;
-                if (kept > 0.0) f_out *= 0.5;
-                kept = 1.0;
-            } else {
-                out = x;
-                f_out = f;
-                if (kept < 0.0) f_in *= 0.5;
-                kept = -1.0;
-            }
+        const double f_in = depth_at(from, in) + depth_tolerance_, f_out = depth_at(from, out) + depth_tolerance_;
+        BoundaryBracket bracket{in, out, f_in, f_out};
+        for (int k = 0;
+             k < max_root_steps && std::abs(bracket.out - bracket.in) > root_accuracy * (1.0 + std::abs(bracket.in));
+             ++k) {
+            const double x = bracket.propose(k);
+            if (x == bracket.in || x == bracket.out) break;
+            const double f = depth_at(from, x) + depth_tolerance_;
+            bracket.update(x, f);
             if (f == 0.0) break;
         }
-        return in;
+        return bracket.in;
     }
 
-    /// Steps from the start in one direction; the samples without the start.
-    std::vector<Sample> walk(const Sample& start, Curve::End& end, bool& closed, Vector& turn) {
-        std::vector<Sample> list;
+    /// The part of the curve from the start in one direction.
+    struct Walk {
+        std::vector<Sample> samples;  ///< without the start
+        Curve::End end = Curve::End::boundary;
+        std::optional<Vector> turn;  ///< if the curve returned to the start: the shift to the copy of the start
+    };
+    Walk walk(const Sample& start) {
+        Walk out;
         Sample here = start;
         double step = o_.step, length = 0.0, size = m_.force_size(start.point.q);
         while (true) {
-            Sample next;
-            const bool fine = along(here, step, next.point) && look(next, here.tangent);
-            if (!fine || next.tangent.dot(here.tangent) < 0.9) {
+            const std::optional<Sample> next = sample_at(here, step);
+            if (!next || next->tangent.dot(here.tangent) < least_cosine) {
                 step *= 0.5;
-                if (step < 1e-9) {
-                    end = Curve::End::singular;
-                    return list;
+                if (step < shortest_step) {
+                    out.end = Curve::End::singular;
+                    return out;
                 }
                 continue;
             }
-            if (next.inside < -floor_) {
-                Sample last;
-                end = Curve::End::boundary;
-                if (!along(here, root(here, 0.0, step), last.point)) return list;
-                if (!look(last, here.tangent)) last.tangent = here.tangent;  // where forces would be infinite
-                if (m_.force_size(last.point.q) > 1e5) end = Curve::End::infinite_forces;
-                list.push_back(std::move(last));
-                return list;
+            if (next->depth < -depth_tolerance_) {
+                end_at_boundary(out, here, step);
+                return out;
             }
-            if (!list.empty() && passes(here, step, start, turn)) {
-                closed = true;
-                return list;
+            if (!out.samples.empty()) {
+                out.turn = return_to(start, here, step);
+                if (out.turn) return out;
             }
-            const double next_size = m_.force_size(next.point.q);
-            if (next_size > 1e5 && next_size > 1.01 * size) {
-                // 1/force goes to zero like the distance.
-                const double left = step * size / (next_size - size);
-                Sample last = next;
-                last.point.q += left * next.tangent.cwiseProduct(m_.unit(next.point.q));
-                last.inside = 0.0;
-                list.push_back(next);
-                if (m_.close(last.point.q)) list.push_back(std::move(last));
-                end = Curve::End::infinite_forces;
-                return list;
+            const double next_size = m_.force_size(next->point.q);
+            if (next_size > infinite_force && next_size > growing_force * size) {
+                end_at_infinite_forces(out, *next, step * size / (next_size - size));
+                return out;
             }
             size = next_size;
-            list.push_back(next);
-            here = std::move(next);
+            out.samples.push_back(*next);
+            here = *next;
             length += step;
-            // Not far beyond where forces would be infinite, on to the other side.
-            if (size > 10.0) {
-                step = std::min(step, 0.2 * o_.longest * 10.0 / size);
+            // Near a point of infinite forces long steps would pass to the other side of it.
+            if (size > large_forces) {
+                step = std::min(step, large_force_step * o_.longest * large_forces / size);
                 continue;
             }
-            step = std::min(1.5 * step, o_.longest);
+            step = std::min(step_growth * step, o_.longest);
             if (length > o_.furthest) {
-                end = Curve::End::unbounded;
-                return list;
+                out.end = Curve::End::unbounded;
+                return out;
             }
         }
     }
 
-    /// Whether the start, or a copy of it, lies on the step that comes.
-    bool passes(const Sample& here, double step, const Sample& start, Vector& turn) {
-        const Vector unit = m_.unit(here.point.q);
-        const Vector reached = here.point.q + step * here.tangent.cwiseProduct(unit);
-        const Vector copy = nearest_copy(o_.periods, start.point.q, reached);
-        const Vector to = (copy - here.point.q).cwiseQuotient(unit);
-        const double along_it = to.dot(here.tangent);
-        if (along_it < -1e-12 || along_it > step) return false;
-        if ((to - along_it * here.tangent).norm() > 0.2 * step) return false;
-        if (start.tangent.dot(here.tangent) < 0.5) return false;
-        turn = copy - start.point.q;
-        return true;
-    }
-
-    /// A dip of the margin between samples, to where it is least; the distance from the middle one. The margin has
-    /// kinks, so that a second look with many samples follows where the first ends low.
-    double least_between(const Sample& middle, double from, double to, double& value) {
-        double at = golden(middle, from, to, value);
-        if (value < -rest_tolerance || value > 0.1) return at;
+    struct Minimum {
+        double at;     ///< distance from the sample
+        double depth;  ///< there
+    };
+    /// The least depth between two distances from a sample, where neighbouring samples show a dip. The depth has kinks
+    /// and may have several minima: if the first search ends at a small depth, a search with many samples follows.
+    Minimum least_depth(const Sample& middle, double from, double to) {
+        const Minimum first = golden_search(middle, from, to);
+        if (first.depth < -rest_tolerance || first.depth > shallow_depth) return first;
         constexpr int parts = 24;
-        double low = value, where = at;
+        double low = first.depth, where = first.at;
         for (int k = 1; k < parts; ++k) {
-            const double x = from + (to - from) * k / parts, f = inside_at(middle, x);
+            const double x = from + (to - from) * k / parts, f = depth_at(middle, x);
             if (f < low) {
                 low = f;
                 where = x;
             }
         }
         const double width = (to - from) / parts;
-        double second = 0.0;
-        const double again = golden(middle, std::max(from, where - width), std::min(to, where + width), second);
-        if (second < value) {
-            value = second;
-            at = again;
-        }
-        return at;
+        const Minimum second = golden_search(middle, std::max(from, where - width), std::min(to, where + width));
+        return second.depth < first.depth ? second : first;
     }
 
-    double golden(const Sample& middle, double a, double b, double& value) {
-        constexpr double ratio = 0.3819660112501051;
+    /// Distance of a sample along the tangent of another one.
+    double distance(const Sample& from, const Sample& to) const {
+        return (to.point.q - from.point.q).cwiseQuotient(m_.unit(from.point.q)).dot(from.tangent);
+    }
+
+    /// The start decides: a set whose depth vanishes there up to rounding has depth 0 everywhere.
+    void set_depth_tolerance(double depth_of_start) {
+        depth_tolerance_ = depth_of_start > significant_depth ? 0.0 : rest_tolerance;
+    }
+
+private:
+    /// The next step leaves the set: appends the point where it does.
+    void end_at_boundary(Walk& walk, const Sample& here, double step) {
+        const std::optional<RestPoint> end = point_at(here, root(here, 0.0, step));
+        if (!end) return;
+        Sample last;
+        last.point = *end;
+        last.tangent = here.tangent;  // kept if the manifold is singular there, at infinite forces
+        if (const std::optional<Sample> s = sample(*end, here.tangent)) last = *s;
+        if (m_.force_size(last.point.q) > infinite_force) walk.end = Curve::End::infinite_forces;
+        walk.samples.push_back(std::move(last));
+    }
+
+    /// 1/force vanishes linearly with the distance to the point of infinite forces. With the sizes a < b at the ends of
+    /// a step s, the remaining distance r fulfils a (s + r) = b r, hence r = s a/(b − a).
+    void end_at_infinite_forces(Walk& walk, const Sample& next, double remaining) {
+        Sample last = next;
+        last.point.q += remaining * next.tangent.cwiseProduct(m_.unit(next.point.q));
+        last.depth = 0.0;
+        walk.samples.push_back(next);
+        if (m_.close(last.point.q)) walk.samples.push_back(std::move(last));
+        walk.end = Curve::End::infinite_forces;
+    }
+
+    /// If the start, or a copy of it by whole periods, lies on the next step: the shift from the start to that copy.
+    std::optional<Vector> return_to(const Sample& start, const Sample& here, double step) {
+        const Vector unit = m_.unit(here.point.q);
+        const Vector reached = here.point.q + step * here.tangent.cwiseProduct(unit);
+        const Vector copy = nearest_copy(o_.periods, start.point.q, reached);
+        const Vector to = (copy - here.point.q).cwiseQuotient(unit);
+        const double along_step = to.dot(here.tangent);
+        if (along_step < -before_step || along_step > step) return {};
+        if ((to - along_step * here.tangent).norm() > beside_step * step) return {};
+        if (start.tangent.dot(here.tangent) < least_return_cosine) return {};
+        return copy - start.point.q;
+    }
+
+    Minimum golden_search(const Sample& middle, double a, double b) {
+        constexpr double ratio = golden_section;
         double x = a + ratio * (b - a), y = b - ratio * (b - a);
-        double fx = inside_at(middle, x), fy = inside_at(middle, y);
-        for (int k = 0; k < 60 && b - a > 1e-12; ++k) {
+        double fx = depth_at(middle, x), fy = depth_at(middle, y);
+        for (int k = 0; k < max_golden_steps && b - a > minimum_accuracy; ++k) {
             if (fx < fy) {
                 b = y;
                 y = x;
                 fy = fx;
                 x = a + ratio * (b - a);
-                fx = inside_at(middle, x);
+                fx = depth_at(middle, x);
             } else {
                 a = x;
                 x = y;
                 fx = fy;
                 y = b - ratio * (b - a);
-                fy = inside_at(middle, y);
+                fy = depth_at(middle, y);
             }
         }
-        value = std::min(fx, fy);
-        return fx < fy ? x : y;
+        return {fx < fy ? x : y, std::min(fx, fy)};
     }
 
-    double distance(const Sample& from, const Sample& to) const {
-        return (to.point.q - from.point.q).cwiseQuotient(m_.unit(from.point.q)).dot(from.tangent);
-    }
-
-    void set_floor(double inside) { floor_ = inside > 1e-6 ? 0.0 : rest_tolerance; }
-    double floor() const { return floor_; }
-
-private:
     RestingManifold& m_;
     const CurveOptions& o_;
-    double floor_ = 0.0;  // a set without an inside has margin 0 all over, up to rounding
+    /// A point is in the set if depth >= −depth_tolerance. It is > 0 only for sets whose depth is 0 everywhere.
+    double depth_tolerance_ = 0.0;
 };
 
-/// Cuts the curve at a dip that leaves the set, keeping the side of the start; a closed curve opens there.
-bool cut_at_dips(Tracer& tracer, Curve& c, std::size_t& start) {
+/// Samples may lie on both sides of a short part that is outside the set. If the depth has a minimum below zero between
+/// samples then this function cuts the curve there: it keeps the side of the sample `start` (an index that it updates)
+/// and opens a closed curve. Returns whether it cut.
+bool cut_at_dip(Tracer& tracer, Curve& c, std::size_t& start) {
     for (std::size_t k = 1; k + 1 < c.samples.size(); ++k) {
         const Sample& s = c.samples[k];
-        if (s.inside > c.samples[k - 1].inside || s.inside > c.samples[k + 1].inside) continue;
-        if (std::min(c.samples[k - 1].inside, c.samples[k + 1].inside) >= 1.0 - 1e-9 && s.inside >= 1.0 - 1e-9)
-            continue;  // the margin's ceiling
-        double value = 0.0;
+        if (s.depth > c.samples[k - 1].depth || s.depth > c.samples[k + 1].depth) continue;
+        if (std::min(c.samples[k - 1].depth, c.samples[k + 1].depth) >= largest_depth && s.depth >= largest_depth)
+            continue;  // not a minimum: the margin is bounded by 1
         const double from = tracer.distance(s, c.samples[k - 1]), to = tracer.distance(s, c.samples[k + 1]);
-        const double at = tracer.least_between(s, from, to, value);
-        if (value >= -rest_tolerance) continue;
-        // One part ends before the dip, another begins behind it.
-        Sample end, begin;
-        const bool fine =
-            tracer.along(s, tracer.root(s, at < 0.0 ? from : 0.0, at), end.point) && tracer.look(end, s.tangent) &&
-            tracer.along(s, tracer.root(s, at < 0.0 ? 0.0 : to, at), begin.point) && tracer.look(begin, s.tangent);
-        if (!fine) continue;
+        const auto [at, depth] = tracer.least_depth(s, from, to);
+        if (depth >= -rest_tolerance) continue;
+        // One part of the curve ends before the dip, another begins behind it.
+        const std::optional<Sample> end = tracer.sample_at(s, tracer.root(s, at < 0.0 ? from : 0.0, at));
+        if (!end) continue;
+        const std::optional<Sample> begin = tracer.sample_at(s, tracer.root(s, at < 0.0 ? 0.0 : to, at));
+        if (!begin) continue;
         const auto cut = c.samples.begin() + static_cast<std::ptrdiff_t>(at < 0.0 ? k : k + 1);
         std::vector<Sample> before(c.samples.begin(), cut), behind(cut, c.samples.end());
-        before.push_back(std::move(end));
-        behind.insert(behind.begin(), std::move(begin));
+        before.push_back(*end);
+        behind.insert(behind.begin(), *begin);
         if (c.closed) {
-            behind.pop_back();  // the start once more
+            behind.pop_back();  // the last sample repeats the start
             for (Sample& x : behind) x.point.q -= c.turn;
             start = behind.size();
             behind.insert(behind.end(), before.begin(), before.end());
@@ -247,32 +294,32 @@ bool cut_at_dips(Tracer& tracer, Curve& c, std::size_t& start) {
 Curve trace(RestingManifold& manifold, const RestPoint& from, const CurveOptions& options) {
     Curve c;
     Tracer tracer(manifold, options);
-    Sample start;
-    start.point = from;
-    if (!tracer.look(start, {})) return c;
-    tracer.set_floor(start.inside);
-    Vector turn = Vector::Zero(from.q.size());
-    std::vector<Sample> ahead = tracer.walk(start, c.last, c.closed, turn), behind;
+    const std::optional<Sample> start = tracer.sample(from, {});
+    if (!start) return c;
+    tracer.set_depth_tolerance(start->depth);
+    const Tracer::Walk ahead = tracer.walk(*start);
+    c.last = ahead.end;
+    c.closed = ahead.turn.has_value();
     if (!c.closed) {
-        Sample back = start;
+        Sample back = *start;
         back.tangent = -back.tangent;
-        behind = tracer.walk(back, c.first, c.closed, turn);
-        c.closed = false;
+        Tracer::Walk behind = tracer.walk(back);
+        c.first = behind.end;
+        for (auto s = behind.samples.rbegin(); s != behind.samples.rend(); ++s) {
+            s->tangent = -s->tangent;
+            c.samples.push_back(*s);
+        }
     }
-    for (auto s = behind.rbegin(); s != behind.rend(); ++s) {
-        s->tangent = -s->tangent;
-        c.samples.push_back(*s);
-    }
-    std::size_t at = c.samples.size();
-    c.samples.push_back(start);
-    c.samples.insert(c.samples.end(), ahead.begin(), ahead.end());
+    std::size_t start_index = c.samples.size();
+    c.samples.push_back(*start);
+    c.samples.insert(c.samples.end(), ahead.samples.begin(), ahead.samples.end());
     if (c.closed) {
-        c.turn = turn;
-        Sample again = start;  // a whole turn, so that nothing is missed between the last sample and the first
-        again.point.q += turn;
+        c.turn = *ahead.turn;
+        Sample again = *start;  // the whole turn, so that the part between the last sample and the first is covered
+        again.point.q += c.turn;
         c.samples.push_back(std::move(again));
     }
-    for (int cuts = 0; cuts < 20 && cut_at_dips(tracer, c, at);) ++cuts;
+    for (int cuts = 0; cuts < max_cuts && cut_at_dip(tracer, c, start_index);) ++cuts;
     return c;
 }
 
@@ -291,17 +338,21 @@ Extent extent_of(RestingManifold& manifold, const Curve& curve, Index i) {
                      after = curve.samples[k + 1].point.q(i);
         for (const double side : {1.0, -1.0}) {
             if (side * q < side * before || side * q < side * after) continue;
-            if (side > 0.0 ? q < e.upper - std::abs(after - before) - 1e-12
-                           : q > e.lower + std::abs(after - before) + 1e-12)
+            // An extremum between these samples cannot exceed the extent known so far.
+            if (side > 0.0 ? q < e.upper - std::abs(after - before) - coordinate_rounding
+                           : q > e.lower + std::abs(after - before) + coordinate_rounding)
                 continue;
+            constexpr double ratio = golden_section_of_coordinates;
             double a = tracer.distance(s, curve.samples[k - 1]), b = tracer.distance(s, curve.samples[k + 1]);
-            for (int round = 0; round < 80 && b - a > 1e-9; ++round) {
-                const double x = a + 0.381966 * (b - a), y = b - 0.381966 * (b - a);
-                RestPoint px, py;
-                if (!tracer.along(s, x, px) || !tracer.along(s, y, py)) break;
-                take(px.q(i));
-                take(py.q(i));
-                if (side * px.q(i) > side * py.q(i))
+            for (int round = 0; round < max_extremum_steps && b - a > extremum_accuracy; ++round) {
+                const double x = a + ratio * (b - a), y = b - ratio * (b - a);
+                const std::optional<RestPoint> px = tracer.point_at(s, x);
+                if (!px) break;
+                const std::optional<RestPoint> py = tracer.point_at(s, y);
+                if (!py) break;
+                take(px->q(i));
+                take(py->q(i));
+                if (side * px->q(i) > side * py->q(i))
                     b = y;
                 else
                     a = x;

@@ -7,39 +7,44 @@
 
 namespace saltus::stability {
 
-/// A curve of equilibria through a point, by continuation with steps that are corrected onto the manifold; where the
-/// forces leave their cones or a gap closes the end is found as a root.
+/// A one-dimensional equilibrium set: the connected curve of equilibria through a point.
 struct Curve {
     struct Sample {
         RestPoint point;
-        Vector tangent;  ///< in the measure of the manifold
-        double inside = 0.0;
+        Vector tangent;      ///< unit vector, with q_i in units of 1 + |q_i|
+        double depth = 0.0;  ///< RestingManifold::depth
     };
     enum class End {
-        boundary,
-        singular,         ///< no step leads on
-        infinite_forces,  ///< the forces grow without bound; the end is where they would be infinite
-        unbounded,
+        boundary,         ///< a force leaves its cone or a gap closes
+        singular,         ///< no step of any length continues the curve
+        infinite_forces,  ///< the forces grow without bound; the end is extrapolated to where they would be infinite
+        unbounded,        ///< the curve is longer than CurveOptions::furthest
     };
-    std::vector<Sample> samples;  ///< in order; the first and the last are the ends
-    bool closed = false;          ///< comes back to where it began, or to a copy of it
-    Vector turn;                  ///< the shift to that copy; zero where it is the same point
+    std::vector<Sample> samples;  ///< in order along the curve; the first and the last are the ends
+    bool closed = false;          ///< the curve returns to its start, or to a copy shifted by whole periods
+    Vector turn;                  ///< if closed: the shift to that copy; zero if it is the start itself
     End first = End::boundary, last = End::boundary;
-    std::vector<Vector> beyond;  ///< equilibria on the other side of gaps that were seen: other sets
+    /// Equilibria on the manifold that belong to other sets: the curve leaves the set between them and the start.
+    std::vector<Vector> beyond;
 };
 
+/// Lengths are in units of 1 + |q_i|.
 struct CurveOptions {
-    double step = 1e-3, longest = 0.05;  ///< in the measure of the manifold
-    double furthest = 60.0;              ///< length after which it counts as unbounded
+    double step = 1e-3;      ///< length of the first step
+    double longest = 0.05;   ///< largest length of a step
+    double furthest = 60.0;  ///< a longer curve counts as unbounded
     std::vector<double> periods;
 };
 
+/// Follows the curve of equilibria through `from` in both directions. The result has no samples if the manifold is not
+/// a curve at `from`.
 Curve trace(RestingManifold& manifold, const RestPoint& from, const CurveOptions& options);
 
-/// Largest and smallest value of a coordinate on the curve, between samples too.
+/// Least and greatest value of a coordinate.
 struct Extent {
     double lower, upper;
 };
+/// The extent of the curve along a coordinate. Extrema between samples are located by search.
 Extent extent_of(RestingManifold& manifold, const Curve& curve, Eigen::Index coordinate);
 
 }  // namespace saltus::stability

@@ -14,6 +14,26 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 
+/// Newton's method for F(q, λ) = 0. The residual is max|F|/(1 + max|λ|), because large forces have large rounding
+/// errors.
+constexpr int max_newton_steps = 40;
+constexpr double exact_residual = 1e-16;     ///< the method stops at once if the residual is at most this
+constexpr double accepted_residual = 1e-12;  ///< a point is on the manifold if residual <= max(tolerance, this)
+constexpr double fixed_coordinates_residual = 1e-13;  ///< tolerance of correct_with
+constexpr double longest_newton_step = 0.5;           ///< in 1 + |q_i|; longer steps are shortened
+constexpr int patient_newton_steps = 8;        ///< after so many steps it gives up if the residual is still large,
+constexpr double large_residual = 1e-3;        ///< that is residual > this,
+constexpr double slow_reduction = 0.9;         ///< and a step reduces it by less than this factor
+constexpr double dependent_equations = 1e-11;  ///< singular values below this part of the largest count as 0
+
+/// Kernel of the rows of g and the closed gaps: singular values below this part of the largest count as 0.
+constexpr double closing_kernel_tolerance = 1e-9;
+/// Tangent directions: singular values s <= max(tangent_tolerance · s_max, least_tangent_value) count as 0.
+constexpr double tangent_tolerance = 1e-8, least_tangent_value = 1e-9;
+/// If the part of h outside the range of W (Balance::defect) exceeds this, q is off the manifold and its depth
+/// negative.
+constexpr double off_manifold = 1e-8;
+
 }  // namespace
 
 RestingManifold::RestingManifold(RestingModel& model, std::vector<char> closed)
@@ -27,8 +47,8 @@ RestingManifold::RestingManifold(RestingModel& model, std::vector<char> closed)
             open_.push_back(i);
 }
 
-/// F at λ = 0, W and units; gaps.
-void RestingManifold::evaluate(const Vector& q, Linear& l) {
+RestingManifold::Linear RestingManifold::evaluate(const Vector& q) {
+    Linear l;
     model_.move_to(q);
     l.statics = frictionless_ ? without_friction(model_, model_.statics(closed_)) : model_.statics(closed_);
     const Statics& s = l.statics;
@@ -54,11 +74,11 @@ void RestingManifold::evaluate(const Vector& q, Linear& l) {
         const int row = model_.model().contacts[open_[k]].row;
         l.gaps(static_cast<Index>(k)) = model_.position(row) / model_.position_scale(row);
     }
+    return l;
 }
 
-RestingManifold::Linear RestingManifold::linearise(const Vector& q, const Vector& lambda, bool gaps) {
-    Linear l;
-    evaluate(q, l);
+RestingManifold::Linear RestingManifold::linearise(const Vector& q, const Vector& lambda, GapSlopes gap_slopes) {
+    Linear l = evaluate(q);
     const Statics& s = l.statics;
     const Index n = size(), m = static_cast<Index>(rows_.size());
     const double size = s.size > 0.0 ? s.size : 1.0;
@@ -69,7 +89,7 @@ RestingManifold::Linear RestingManifold::linearise(const Vector& q, const Vector
         l.J.row(n + k) = model_.row(row) / model_.position_scale(row);
     }
     l.J = l.J * l.unit_q.asDiagonal();
-    if (!gaps) return l;
+    if (gap_slopes == GapSlopes::skip) return l;
     l.gap_slopes.resize(l.gaps.size(), n);
     for (std::size_t k = 0; k < open_.size(); ++k) {
         const int row = model_.model().contacts[open_[k]].row;
@@ -80,12 +100,11 @@ RestingManifold::Linear RestingManifold::linearise(const Vector& q, const Vector
 }
 
 RestPoint RestingManifold::at(const Vector& q) {
-    Linear l;
-    evaluate(q, l);
+    const Linear l = evaluate(q);
     RestPoint p;
     p.q = q;
     const Index n = size();
-    p.lambda = least_squares(l.B.topRows(n), -l.constant.head(n), 1e-10).cwiseProduct(l.unit_lambda);
+    p.lambda = least_squares(l.B.topRows(n), -l.constant.head(n), dependent_rows).cwiseProduct(l.unit_lambda);
     p.residual = (l.constant + l.B * p.lambda.cwiseQuotient(l.unit_lambda)).cwiseAbs().maxCoeff();
     p.sign.assign(l.statics.elements.size(), 0);
     for (std::size_t k = 0; k < p.sign.size(); ++k) {
@@ -99,7 +118,7 @@ bool RestingManifold::close(Vector& q) {
     const Index m = static_cast<Index>(rows_.size());
     if (m == 0) return true;
     double before = infinity;
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < max_closing_steps; ++round) {
         model_.move_to(q);
         Matrix J(m, size());
         Vector g(m);
@@ -111,15 +130,15 @@ bool RestingManifold::close(Vector& q) {
         }
         const double now = g.cwiseAbs().maxCoeff();
         if (!std::isfinite(now)) return false;
-        if (now <= 1e-14 || (now <= 1e-11 && now >= 0.5 * before)) return true;
+        if (now <= exact_closing || (now <= closing_tolerance && now >= 0.5 * before)) return true;
         before = now;
         const Vector units = unit(q);
-        Vector step = -least_squares(J * units.asDiagonal(), g, 1e-10);
+        Vector step = -least_squares(J * units.asDiagonal(), g, dependent_rows);
         const double length = step.cwiseAbs().maxCoeff();
         if (length > 1.0) step /= length;
         q += step.cwiseProduct(units);
     }
-    return before <= 1e-11;
+    return before <= closing_tolerance;
 }
 
 Matrix RestingManifold::closing() {
@@ -128,23 +147,27 @@ Matrix RestingManifold::closing() {
         const int row = rows_[static_cast<std::size_t>(k)];
         J.row(k) = model_.row(row) / model_.position_scale(row);
     }
-    return kernel_of(J, 1e-9);
+    return kernel_of(J, closing_kernel_tolerance);
 }
 
 bool RestingManifold::correct(RestPoint& p, const std::optional<Slice>& slice, double tolerance) {
     return newton(p, slice, nullptr, tolerance);
 }
 
-bool RestingManifold::correct_with(RestPoint& p, const std::vector<char>& held) { return newton(p, {}, &held, 1e-13); }
+bool RestingManifold::correct_with(RestPoint& p, const std::vector<char>& held) {
+    return newton(p, {}, &held, fixed_coordinates_residual);
+}
 
+/// Gauss–Newton: the step is the least-norm solution of J (δq, δλ) = −F in units, with one more row for the slice. It
+/// is the shortest way because the equations have more unknowns than rows along a set, and F = 0 may be redundant.
 bool RestingManifold::newton(RestPoint& p, const std::optional<Slice>& slice, const std::vector<char>* held,
                              double tolerance) {
     const Index n = size();
     double before = infinity;
     RestPoint best = p;
     best.residual = infinity;
-    for (int round = 0; round < 40; ++round) {
-        const Linear l = linearise(p.q, p.lambda, false);
+    for (int round = 0; round < max_newton_steps; ++round) {
+        const Linear l = linearise(p.q, p.lambda, GapSlopes::skip);
         const Index equations = l.constant.size(), columns = l.B.cols();
         Matrix J(equations + (slice ? 1 : 0), n + columns);
         Vector F(J.rows());
@@ -159,7 +182,6 @@ bool RestingManifold::newton(RestPoint& p, const std::optional<Slice>& slice, co
         if (held != nullptr)
             for (Index i = 0; i < n; ++i)
                 if ((*held)[static_cast<std::size_t>(i)] != 0) J.col(i).setZero();
-        // Large forces leave large roundings.
         const double loads = columns > 0 ? p.lambda.cwiseQuotient(l.unit_lambda).cwiseAbs().maxCoeff() : 0.0;
         const double now = F.cwiseAbs().maxCoeff() / (1.0 + loads);
         if (!std::isfinite(now)) return false;
@@ -167,22 +189,24 @@ bool RestingManifold::newton(RestPoint& p, const std::optional<Slice>& slice, co
             best = p;
             best.residual = now;
         }
-        if (now <= 1e-16 || (now <= tolerance && now >= 0.5 * before)) break;
-        if (round > 8 && now > 0.9 * before && now > 1e-3) return false;
+        if (now <= exact_residual || (now <= tolerance && now >= 0.5 * before)) break;
+        if (round > patient_newton_steps && now > slow_reduction * before && now > large_residual) return false;
         before = now;
-        Vector step = -least_squares(J, F, 1e-11);
+        Vector step = -least_squares(J, F, dependent_equations);
         const double length = step.head(n).cwiseAbs().maxCoeff();
-        if (length > 0.5) step *= 0.5 / length;
+        if (length > longest_newton_step) step *= longest_newton_step / length;
         p.q += step.head(n).cwiseProduct(l.unit_q);
         p.lambda += step.tail(columns).cwiseProduct(l.unit_lambda);
     }
     p = best;
-    return p.residual <= std::max(tolerance, 1e-12);
+    return p.residual <= std::max(tolerance, accepted_residual);
 }
 
-/// Forces follow as long as they can: what W does not reach of ∂(h + Wλ)/∂q must vanish.
+/// Along the manifold d(h + Wλ) = K δq + W δλ = 0 with K = ∂(h + Wλ)/∂q. The forces can follow if K δq lies in the
+/// range of W. With an orthonormal basis N of its complement (kernel of Wᵀ) the tangents are the kernel of
+///     ( NᵀK,  ∂g/∂q,  ∂g_N/∂q of the closed contacts,  neutral directionsᵀ ).
 Matrix RestingManifold::tangent(const RestPoint& p) {
-    const Linear l = linearise(p.q, p.lambda, false);
+    const Linear l = linearise(p.q, p.lambda, GapSlopes::skip);
     const Index n = size(), m = l.constant.size() - n;
     const Matrix reach = range_of(l.B.topRows(n));
     const Matrix beyond = kernel_of(reach.transpose());  // n × (n − rank)
@@ -190,10 +214,10 @@ Matrix RestingManifold::tangent(const RestPoint& p) {
     J.topRows(beyond.cols()) = beyond.transpose() * l.J.topRows(n);
     J.middleRows(beyond.cols(), m) = l.J.bottomRows(m);
     J.bottomRows(neutral.cols()) = neutral.transpose() * l.unit_q.asDiagonal();
-    // Rows that are rounding beside the stiffness they come from say nothing.
-    const double stiff = std::max(l.J.topRows(n).norm(), 1e-300);
+    // Rows of NᵀK relative to K: a row that is only rounding of K must count as zero.
+    const double stiff = std::max(l.J.topRows(n).norm(), smallest_divisor);
     for (Index r = 0; r < beyond.cols(); ++r) J.row(r) /= stiff;
-    return l.unit_q.asDiagonal() * kernel_of(J, 1e-8, 1e-9);
+    return l.unit_q.asDiagonal() * kernel_of(J, tangent_tolerance, least_tangent_value);
 }
 
 bool RestingManifold::settle_without_friction(RestPoint& p) {
@@ -210,10 +234,10 @@ bool RestingManifold::settle_without_friction(RestPoint& p) {
 double RestingManifold::force_size(const Vector& q) {
     const RestPoint p = at(q);
     const Statics s = model_.statics(closed_);
-    double most = 0.0;
+    double largest = 0.0;
     for (Index c = 0; c < s.W.cols(); ++c)
-        most = std::max(most, std::abs(p.lambda(c)) * s.W.col(c).cwiseQuotient(s.scale).norm());
-    return s.size > 0.0 ? most / s.size : most;
+        largest = std::max(largest, std::abs(p.lambda(c)) * s.W.col(c).cwiseQuotient(s.scale).norm());
+    return s.size > 0.0 ? largest / s.size : largest;
 }
 
 Balance RestingManifold::forces(const Vector& q) {
@@ -222,32 +246,23 @@ Balance RestingManifold::forces(const Vector& q) {
     return balance(model_.statics(closed_), {}, &corners_);
 }
 
-double RestingManifold::least_gap(const Vector& q, int* contact) {
+RestingManifold::LeastGap RestingManifold::least_gap(const Vector& q) {
     model_.move_to(q);
-    double least = infinity;
+    LeastGap least{infinity};
     for (const std::size_t i : open_) {
         const int row = model_.model().contacts[i].row;
         const double gap = model_.position(row) / model_.position_scale(row);
-        if (gap < least) {
-            least = gap;
-            if (contact != nullptr) *contact = static_cast<int>(i);
-        }
+        if (gap < least.value) least = {gap, static_cast<int>(i)};
     }
     return least;
 }
 
-RestingManifold::Inside RestingManifold::inside(const Vector& q) {
-    Inside out;
-    int contact = -1;
-    const double gap = least_gap(q, &contact);
+double RestingManifold::depth(const Vector& q) {
+    const double gap = least_gap(q).value;
     const Balance b = forces(q);
-    out.value = std::isfinite(b.margin) ? b.margin : -1.0;
-    if (b.defect > 1e-8) out.value = std::min(out.value, -b.defect);
-    if (gap < out.value) {
-        out.value = gap;
-        out.contact = contact;
-    }
-    return out;
+    double depth = std::isfinite(b.margin) ? b.margin : -1.0;
+    if (b.defect > off_manifold) depth = std::min(depth, -b.defect);
+    return gap < depth ? gap : depth;
 }
 
 }  // namespace saltus::stability

@@ -14,7 +14,20 @@ namespace saltus::stability {
 
 namespace {
 
-/// 2π/|slope| of the arguments of circular functions by q_i, where the slope is a number.
+/// Candidates P have relative differences of more than this; others are the same.
+constexpr double equal_periods = 1e-12;
+/// P is a period if the statics change by at most this part of 1 + their largest number.
+constexpr double periodic_difference = 1e-11;
+/// The statics depend on time if they change by more than this part of 1 + their largest number.
+constexpr double time_difference = 1e-13;
+/// Rows that differ from a combination of others by at most this do not enlarge the span.
+constexpr double equal_rows = 1e-11;
+/// A direction is neutral if the derivatives along it are at most max(neutral_tolerance · largest, neutral_derivative).
+constexpr double neutral_tolerance = 1e-9, neutral_derivative = 1e-11;
+
+/// sin(a q_i + ...) has the period 2π/|a| along q_i. The candidates are these periods of all circular functions in the
+/// statics whose argument has a slope a = ∂/∂q_i that is a number, in ascending order. A common period of several
+/// functions is among their small multiples.
 std::vector<double> candidates(const model::SymbolicEquations& system, const model::Model& m, std::size_t i) {
     model::Formulas f = system.formulas();
     const model::Derived& d = system.derived();
@@ -39,12 +52,12 @@ std::vector<double> candidates(const model::SymbolicEquations& system, const mod
     for (const double slope : values)
         if (std::isfinite(slope) && slope != 0.0) list.push_back(2.0 * std::numbers::pi / std::abs(slope));
     std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end(), [](double a, double b) { return b - a <= 1e-12 * b; }),
+    list.erase(std::unique(list.begin(), list.end(), [](double a, double b) { return b - a <= equal_periods * b; }),
                list.end());
     return list;
 }
 
-/// Everything that statics knows of a position.
+/// All numbers that the statics have at a position, with all contacts closed.
 Vector fingerprint(RestingModel& model, const Vector& q) {
     model.move_to(q);
     const model::Model& m = model.model();
@@ -57,24 +70,29 @@ Vector fingerprint(RestingModel& model, const Vector& q) {
     return Eigen::Map<const Vector>(all.data(), static_cast<Eigen::Index>(all.size()));
 }
 
-/// Numbers between −1 and 1, scattered, the same in every run.
+/// n scattered numbers between −1 and 1, the same in every run: multiples of the golden ratio and of the plastic number
+/// modulo 1, which have no common period.
 Vector scattered(Eigen::Index n, int k) {
+    constexpr double golden_ratio = 0.6180339887498949, plastic_number = 1.3247179572447460;
     Vector out(n);
     for (Eigen::Index j = 0; j < n; ++j) {
-        const double x = 0.6180339887498949 * (k + 7.0 * static_cast<double>(j + 1) * 1.3247179572447460);
+        const double x = golden_ratio * (k + 7.0 * static_cast<double>(j + 1) * plastic_number);
         out(j) = 2.0 * (x - std::floor(x)) - 1.0;
     }
     return out;
 }
 
+/// Whether a shift of q_i by `period` changes nothing at some scattered positions.
 bool is_period(RestingModel& model, Eigen::Index i, double period) {
-    for (int k = 1; k <= 6; ++k) {
+    constexpr int positions = 6;
+    for (int k = 1; k <= positions; ++k) {
         Vector q = 2.0 * scattered(model.size(), k);
         const Vector here = fingerprint(model, q);
         q(i) += period;
         const Vector there = fingerprint(model, q);
         if (here.size() != there.size() || !here.allFinite() || !there.allFinite()) return false;
-        if ((here - there).cwiseAbs().maxCoeff() > 1e-11 * (1.0 + here.cwiseAbs().maxCoeff())) return false;
+        if ((here - there).cwiseAbs().maxCoeff() > periodic_difference * (1.0 + here.cwiseAbs().maxCoeff()))
+            return false;
     }
     return true;
 }
@@ -111,7 +129,7 @@ bool depends_on_time(const model::Model& m) {
         if (std::any_of(all.begin(), all.end(), varies)) return true;
         return std::any_of(d.rows.begin(), d.rows.end(), [&](const auto& e) { return varies(e.value); });
     }
-    // Other systems are looked at, at scattered times.
+    // Other systems are compared at scattered times.
     const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), m.size());
     RestingModel start(m, 0.0);
     const Vector first = fingerprint(start, q0);
@@ -119,11 +137,13 @@ bool depends_on_time(const model::Model& m) {
         RestingModel later(m, t);
         const Vector then = fingerprint(later, q0);
         if (first.size() != then.size()) return true;
-        if ((first - then).cwiseAbs().maxCoeff() > 1e-13 * (1.0 + first.cwiseAbs().maxCoeff())) return true;
+        if ((first - then).cwiseAbs().maxCoeff() > time_difference * (1.0 + first.cwiseAbs().maxCoeff())) return true;
     }
     return false;
 }
 
+/// A shift along v changes nothing if K v = 0, G v = 0, W_Nᵀv = 0 and F_q v = 0 everywhere, with K = ∂(h + Wλ)/∂q for
+/// scattered λ. At scattered positions the rows of all these matrices are collected; v spans their common kernel.
 Matrix neutral_directions(RestingModel& model) {
     const Eigen::Index n = model.size();
     const model::Model& m = model.model();
@@ -133,20 +153,21 @@ Matrix neutral_directions(RestingModel& model) {
         rows.bottomRows(more.rows()) = more;
     };
     const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), n);
-    for (int k = 1; k <= 3; ++k) {
+    constexpr int positions = 3;
+    for (int k = 1; k <= positions; ++k) {
         model.move_to(q0 + scattered(n, k));
         const Statics s = model.statics(std::vector<char>(m.contacts.size(), 1));
         const Matrix K = model.stiffness(s, 1.0 * scattered(s.W.cols(), k + 10));
         if (!K.allFinite()) return Matrix(n, 0);
-        add(K / std::max(K.norm(), 1e-300));
+        add(K / std::max(K.norm(), smallest_divisor));
         for (int row = 0; row < m.layout().positions(); ++row) add(model.row(row));
         add(model.load_slopes(s));
-        if (rows.rows() > 4 * n) {  // their span is enough
-            const Matrix span = range_of(rows.transpose(), 1e-11);
+        if (rows.rows() > 4 * n) {  // keep only a basis of their span
+            const Matrix span = range_of(rows.transpose(), equal_rows);
             rows = span.transpose();
         }
     }
-    return kernel_of(rows, 1e-9, 1e-11);
+    return kernel_of(rows, neutral_tolerance, neutral_derivative);
 }
 
 Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b) {

@@ -7,19 +7,21 @@
 
 namespace saltus::stability {
 
-/// The period of each coordinate: the shift that changes no gap, constraint, force or row; 0: none. Candidates come
-/// from the arguments of sines and cosines; that they are periods is seen at scattered positions.
+/// The period of each coordinate: a shift that changes no gap, constraint, force, row or friction coefficient; 0 if the
+/// coordinate has none. Candidates come from the arguments of sin, cos and tan in the expressions; they are accepted if
+/// they hold at scattered positions. Systems that are not made of expressions have no periods.
 std::vector<double> periods_of(RestingModel& model);
 
-/// Directions along which every position may be shifted without any change, orthonormal columns: translations of a
-/// model that no spring ties to the ground. From exact derivatives at scattered positions.
+/// Directions along which every position may be shifted without any change (translations of a model that no spring
+/// ties to the ground), an orthonormal basis by columns. It is the common kernel of exact derivatives at scattered
+/// positions. Needs derivatives.
 Matrix neutral_directions(RestingModel& model);
 
-/// Whether forces at rest, gaps, constraints, rows or loads depend on time, with the values that the parameters have: a
-/// term with a factor 0 does not.
+/// Whether forces at rest, gaps, constraints, rows or loads depend on time with the present values of the parameters.
+/// A time-dependent term with a factor 0 does not count. Systems that are not made of expressions are sampled.
 bool depends_on_time(const model::Model& model);
 
-/// a shifted by whole periods to where it is nearest to b.
+/// The copy of a, shifted by whole periods, that is nearest to b. A period 0 stands for none.
 Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b);
 
 }  // namespace saltus::stability

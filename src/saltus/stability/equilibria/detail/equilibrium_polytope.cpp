@@ -17,6 +17,26 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 using solvers::ProgramStatus;
 
+constexpr std::size_t max_sign_choices = 256;  ///< further choices are not examined
+/// Columns of the equations that depend on others to this accuracy do not enlarge their range.
+constexpr double dependent_column = 1e-9;
+/// The smallest gap of a position that `somewhere` returns is larger than this; less counts as closed.
+constexpr double open_gap = 1e-9;
+/// ‖h + Wλ‖ of a frictionless position is at most this part of the size of the forces.
+constexpr double balanced_without_friction = 1e-9;
+/// In 1 + |q_i|: a set narrower than this along all coordinates is a point.
+constexpr double negligible_width = 1e-10;
+/// In 1 + |q_i|: a frictionless position this far outside the extent still belongs to the set.
+constexpr double outside_extent = 1e-9;
+
+// The outline, in units of the widths of the set.
+constexpr std::size_t max_corners = 128;
+constexpr double shortest_edge = 1e-7;      ///< corners that are nearer to each other are one
+constexpr double bulge_of_polygon = 1e-10;  ///< an edge is final if the set reaches at most this far beyond it
+constexpr double bulge_of_curve = 2e-3;     ///< the same for curved sets: a turn of a few degrees at each corner
+constexpr double flat_corner = 1e-9;        ///< a corner with a smaller sine of its angle is on an edge
+constexpr double first_angle = 0.1;         ///< of the first search direction; not along a typical edge
+
 }  // namespace
 
 std::string_view to_string(SetShape shape) {
@@ -70,16 +90,17 @@ ForceProgram AffineSets::program(const Signs& sign) const {
     const Matrix metric = s.scale.cwiseInverse().asDiagonal();
     p.B = metric * s.W / size_;
     p.b = -metric * s.h / size_;
-    if (plane_.neutral) {  // the same forces hold everywhere: nothing of s enters
+    if (plane_.neutral) {  // the same forces hold everywhere: s does not enter
         p.A = Matrix::Zero(p.b.size(), plane_.N.cols());
     } else {
         p.A = metric * plane_.H / size_;
         p.load_slope = plane_.load_slopes;
     }
-    // The origin fulfils the equations to rounding; what of them no s and no force reaches is that.
+    // Only equations in the range of (A, B) are kept. The origin is an equilibrium, so that the right-hand side of the
+    // others is rounding, which would make the program infeasible.
     Matrix all(p.b.size(), p.A.cols() + p.B.cols());
     all << p.A, p.B;
-    const Matrix range = range_of(all, 1e-9);
+    const Matrix range = range_of(all, dependent_column);
     p.A = (range.transpose() * p.A).eval();
     p.B = (range.transpose() * p.B).eval();
     p.b = (range.transpose() * p.b).eval();
@@ -95,15 +116,14 @@ ForceProgram AffineSets::program(const Signs& sign) const {
     return p;
 }
 
-bool AffineSets::feasible(const Signs& sign, Vector* s) const {
+std::optional<Vector> AffineSets::feasible_point(const Signs& sign) const {
     const ForceSolution found = solve(program(sign), {});
-    if (found.status == ProgramStatus::optimal && s != nullptr) *s = found.x;
-    return found.status == ProgramStatus::optimal;
+    if (found.status != ProgramStatus::optimal) return {};
+    return found.x;
 }
 
 void AffineSets::enumerate(Signs& sign, std::size_t from) {
-    constexpr std::size_t most = 256;
-    if (feasible_.size() >= most || !feasible(sign)) return;
+    if (feasible_.size() >= max_sign_choices || !feasible_point(sign)) return;
     while (from < sign.size() && !plane_.statics.elements[from].two_signed()) ++from;
     if (from == sign.size()) {
         feasible_.push_back(sign);
@@ -116,7 +136,8 @@ void AffineSets::enumerate(Signs& sign, std::size_t from) {
     sign[from] = 0;
 }
 
-/// Two systems of forces over the same s.
+/// Feasibility of one s with two systems of forces, one for each choice of signs:
+///     A s + B λ_a = b,   A s + B λ_b = b.
 bool AffineSets::meet(const Signs& a, const Signs& b) const {
     const ForceProgram p = program(a);
     const Index rows = p.b.size(), columns = p.B.cols();
@@ -152,9 +173,9 @@ std::optional<Vector> AffineSets::somewhere(RestingModel& model, const std::vect
     Signs sign(plane.statics.elements.size(), 0);
     all.enumerate(sign, 0);
     std::optional<Vector> best;
-    double widest = 1e-9;
+    double widest = open_gap;
     for (const Signs& part : all.feasible_) {
-        // x = (s, τ): gaps >= τ, τ at most 1
+        // Maximise τ over x = (s, τ) such that all gaps are >= τ, τ <= 1.
         ForceProgram p = all.program(part);
         const Index d = p.A.cols();
         p.A.conservativeResize(p.A.rows(), d + 1);
@@ -178,37 +199,36 @@ std::optional<Vector> AffineSets::somewhere(RestingModel& model, const std::vect
     return best;
 }
 
-bool AffineSets::extreme(const std::vector<Signs>& parts, const Vector& cost, Vector& s) const {
+std::optional<Vector> AffineSets::extreme(const std::vector<Signs>& parts, const Vector& cost) const {
     double best = infinity;
+    std::optional<Vector> s;
     for (const Signs& sign : parts) {
         ForceCost c;
         c.x = cost;
         const ForceSolution end = solve(program(sign), c);
-        if (end.status == ProgramStatus::unbounded) return false;
+        if (end.status == ProgramStatus::unbounded) return {};
         if (end.status == ProgramStatus::optimal && end.value < best) {
             best = end.value;
             s = end.x;
         }
     }
-    return std::isfinite(best);
+    return std::isfinite(best) ? s : std::nullopt;
 }
 
-bool AffineSets::frictionless(Vector& s) const {
+std::optional<Vector> AffineSets::frictionless() const {
     AffineRest smooth = plane_;
     model_.move_to(plane_.origin);
     smooth.statics = without_friction(model_, plane_.statics);
     smooth.load_slopes = Matrix();
     AffineSets other(model_, closed_, smooth, Signs(smooth.statics.elements.size(), 0));
     const ForceSolution found = solve(other.program(other.feasible_[0]), {});
-    if (found.status != ProgramStatus::optimal) return false;
-    // What h has beyond the reach of normal forces must be nothing.
+    if (found.status != ProgramStatus::optimal) return {};
+    // The program ignores the part of h outside the range of the normal forces; it must vanish.
     const Vector left = smooth.statics.h + smooth.H * found.x + smooth.statics.W * found.lambda;
-    if (left.cwiseQuotient(smooth.statics.scale).norm() > 1e-9 * size_) return false;
-    s = found.x;
-    return true;
+    if (left.cwiseQuotient(smooth.statics.scale).norm() > balanced_without_friction * size_) return {};
+    return found.x;
 }
 
-/// Interval arithmetic over the extent.
 bool AffineSets::stays_open(const EquilibriumSet& set, const AffineRest::Gap& gap) const {
     const model::SymbolicEquations* const system = model_.model().system->symbolic();
     if (system == nullptr) return false;
@@ -226,69 +246,53 @@ bool AffineSets::stays_open(const EquilibriumSet& set, const AffineRest::Gap& ga
     return out[static_cast<std::size_t>(m.contacts[gap.contact].row)].lo > 0.0;
 }
 
-void AffineSets::describe(const std::vector<Signs>& parts) {
+Vector AffineSets::find_extent(const std::vector<Signs>& parts, EquilibriumSet& set) const {
     const Index n = model_.size(), d = plane_.N.cols();
+    Vector centre = Vector::Zero(d);
+    int ends = 0;
+    for (Index i = 0; i < n; ++i) {
+        if (d == 0) continue;
+        const Vector slope = plane_.N.row(i).transpose();
+        if (slope.cwiseAbs().maxCoeff() == 0.0) continue;
+        for (const double side : {1.0, -1.0}) {
+            const std::optional<Vector> s = extreme(parts, side * slope);
+            double& bound = side > 0.0 ? set.lower(i) : set.upper(i);
+            bound = s ? position(*s)(i) : -side * infinity;
+            if (!s) continue;
+            centre += *s;
+            ++ends;
+            set.boundary.push_back(position(*s));
+        }
+    }
+    if (ends > 0) centre /= ends;
+    return centre;
+}
+
+void AffineSets::describe(const std::vector<Signs>& parts) {
+    const Index n = model_.size();
     EquilibriumSet set;
     set.closed = closed_;
     set.exact = true;
     set.origin = plane_.origin;
     set.directions = plane_.N;
     set.lower = set.upper = plane_.origin;
-    Vector centre = Vector::Zero(d);
-    int ends = 0;
-    bool straight = true;
-    for (const RestingElement& e : plane_.statics.elements) straight = straight && e.body.polyhedral();
-    for (Index i = 0; i < n; ++i) {
-        if (d == 0) continue;
-        const Vector slope = plane_.N.row(i).transpose();
-        if (slope.cwiseAbs().maxCoeff() == 0.0) continue;
-        for (const double side : {1.0, -1.0}) {
-            Vector s;
-            const bool ends_there = extreme(parts, side * slope, s);
-            double& bound = side > 0.0 ? set.lower(i) : set.upper(i);
-            bound = ends_there ? position(s)(i) : -side * infinity;
-            if (!ends_there) continue;
-            centre += s;
-            ++ends;
-            set.boundary.push_back(position(s));
-        }
+    Vector inside = find_extent(parts, set);
+    // The mean of the extreme points is an equilibrium if the set is convex and bounded. Otherwise another point is
+    // taken.
+    model_.move_to(position(inside));
+    if (!balance(model_.statics(closed_)).holds) {
+        const std::optional<Vector> s = feasible_point(parts[0]);
+        if (!s) return;
+        inside = *s;
     }
-    if (ends > 0) centre /= ends;
-    // Unbounded directions leave the centre at their origin; a part that is empty there gives a point of its own.
-    Vector inside = centre;
-    RestingModel& m = model_;
-    m.move_to(position(inside));
-    if (!balance(m.statics(closed_)).holds && !feasible(parts[0], &inside)) return;
     set.representative = position(inside);
-    const Vector width = (set.upper - set.lower).cwiseQuotient(plane_.origin.cwiseAbs() + Vector::Ones(n));
-    const double widest = width.size() > 0 ? width.maxCoeff() : 0.0;
-    set.dimension = static_cast<int>(d);
-    // Directions without width: the plane holds one point of them.
-    if (d > 0 && widest <= 1e-10) set.dimension = 0;
-    if (set.dimension == 0) {
-        set.shape = SetShape::point;
-        set.boundary.clear();
-    } else if (std::isinf(widest) && set.boundary.empty()) {
-        set.shape = SetShape::plane;
-    } else if (d == 1) {
-        set.shape = SetShape::interval;
-        std::sort(set.boundary.begin(), set.boundary.end(),
-                  [&](const Vector& a, const Vector& b) { return plane_.N.col(0).dot(a) < plane_.N.col(0).dot(b); });
-        // Each coordinate gave the same two ends.
-        if (set.boundary.size() > 2) set.boundary = {set.boundary.front(), set.boundary.back()};
-    } else {
-        set.shape = straight && parts.size() == 1 ? SetShape::polytope
-                    : parts.size() == 1           ? SetShape::convex
-                                                  : SetShape::region;
-        if (d == 2 && std::isfinite(widest)) outline(parts, set);
-    }
-    Vector s;
-    if (frictionless(s)) {
-        // Among the parts of one plane it belongs to this set when it is inside its extent.
-        const Vector q = position(s);
+    classify(parts, set);
+    if (const std::optional<Vector> s = frictionless()) {
+        // A plane may contain several sets. The position belongs to this one if it is within its extent.
+        const Vector q = position(*s);
         const Vector unit = q.cwiseAbs() + Vector::Ones(n);
-        if (((q - set.lower).cwiseQuotient(unit).array() >= -1e-9).all() &&
-            ((set.upper - q).cwiseQuotient(unit).array() >= -1e-9).all()) {
+        if (((q - set.lower).cwiseQuotient(unit).array() >= -outside_extent).all() &&
+            ((set.upper - q).cwiseQuotient(unit).array() >= -outside_extent).all()) {
             set.contains_frictionless = true;
             set.frictionless = set.representative = q;
         }
@@ -298,57 +302,82 @@ void AffineSets::describe(const std::vector<Signs>& parts) {
     sets_.push_back(std::move(set));
 }
 
-/// The polygon between its furthest points: an edge is final when nothing lies further out. With curved friction it
-/// ends at a turn of a few degrees.
+void AffineSets::classify(const std::vector<Signs>& parts, EquilibriumSet& set) const {
+    const Index n = model_.size(), d = plane_.N.cols();
+    bool straight = true;
+    for (const RestingElement& e : plane_.statics.elements) straight = straight && e.body.polyhedral();
+    const Vector width = (set.upper - set.lower).cwiseQuotient(plane_.origin.cwiseAbs() + Vector::Ones(n));
+    const double widest = width.size() > 0 ? width.maxCoeff() : 0.0;
+    set.dimension = static_cast<int>(d);
+    if (d > 0 && widest <= negligible_width) set.dimension = 0;  // the plane meets the set in one point
+    if (set.dimension == 0) {
+        set.shape = SetShape::point;
+        set.boundary.clear();
+    } else if (std::isinf(widest) && set.boundary.empty()) {
+        set.shape = SetShape::plane;
+    } else if (d == 1) {
+        set.shape = SetShape::interval;
+        std::sort(set.boundary.begin(), set.boundary.end(),
+                  [&](const Vector& a, const Vector& b) { return plane_.N.col(0).dot(a) < plane_.N.col(0).dot(b); });
+        // Each coordinate gave the same two ends once more.
+        if (set.boundary.size() > 2) set.boundary = {set.boundary.front(), set.boundary.back()};
+    } else {
+        set.shape = straight && parts.size() == 1 ? SetShape::polytope
+                    : parts.size() == 1           ? SetShape::convex
+                                                  : SetShape::region;
+        if (d == 2 && std::isfinite(widest)) outline(parts, set);
+    }
+}
+
+/// Grows a polygon from inside: for the outward normal of each edge a program gives the furthest point of the set; if
+/// it lies beyond the edge then it becomes a corner between the ends of the edge, otherwise the edge is final.
 void AffineSets::outline(const std::vector<Signs>& parts, EquilibriumSet& set) const {
     std::vector<Vector> corners;
-    // The coordinates of the plane in units of their widths.
+    // The coordinates s of the plane are measured in units of their widths.
     Vector low(2), high(2);
-    for (int j = 0; j < 2; ++j) {
-        Vector s;
+    for (int j = 0; j < 2; ++j)
         for (const double side : {1.0, -1.0}) {
-            if (!extreme(parts, side * Vector::Unit(2, j), s)) return;
-            (side > 0.0 ? low : high)(j) = s(j);
+            const std::optional<Vector> s = extreme(parts, side * Vector::Unit(2, j));
+            if (!s) return;
+            (side > 0.0 ? low : high)(j) = (*s)(j);
         }
+    const Vector width = (high - low).cwiseMax(smallest_divisor);
+    // The furthest point of the set along a direction.
+    const auto furthest = [&](const Vector& direction) { return extreme(parts, -direction.cwiseQuotient(width)); };
+    // A first triangle, from three directions at 120 degrees.
+    for (const double angle : {first_angle, first_angle + 2.0943951, first_angle + 4.1887902}) {
+        const std::optional<Vector> s = furthest((Vector(2) << std::cos(angle), std::sin(angle)).finished());
+        if (!s) return;
+        corners.push_back(s->cwiseQuotient(width));
     }
-    const Vector width = (high - low).cwiseMax(1e-300);
-    const auto support = [&](const Vector& direction, Vector& s) {
-        return extreme(parts, -direction.cwiseQuotient(width), s);
-    };
-    for (const double angle : {0.1, 0.1 + 2.0943951, 0.1 + 4.1887902}) {
-        Vector s;
-        if (!support((Vector(2) << std::cos(angle), std::sin(angle)).finished(), s)) return;
-        corners.push_back(s.cwiseQuotient(width));
-    }
-    constexpr std::size_t most = 128;
-    for (std::size_t k = 0; k < corners.size() && corners.size() < most;) {
+    for (std::size_t k = 0; k < corners.size() && corners.size() < max_corners;) {
         const Vector& a = corners[k];
         const Vector& b = corners[(k + 1) % corners.size()];
         const Vector edge = b - a;
-        if (edge.norm() <= 1e-7) {
+        if (edge.norm() <= shortest_edge) {
             if (corners.size() <= 2) break;
             corners.erase(corners.begin() + static_cast<std::ptrdiff_t>((k + 1) % corners.size()));
             if (k >= corners.size()) break;
             continue;
         }
         const Vector normal = (Vector(2) << edge(1), -edge(0)).finished() / edge.norm();
-        Vector s;
-        if (!support(normal, s)) return;
-        s = s.cwiseQuotient(width);
+        const std::optional<Vector> reached = furthest(normal);
+        if (!reached) return;
+        const Vector s = reached->cwiseQuotient(width);
         const bool curved = set.shape != SetShape::polytope;
-        if (normal.dot(s - a) <= (curved ? 2e-3 : 1e-10)) {
+        if (normal.dot(s - a) <= (curved ? bulge_of_curve : bulge_of_polygon)) {
             ++k;
             continue;
         }
         corners.insert(corners.begin() + static_cast<std::ptrdiff_t>(k + 1), s);
     }
-    // Corners on an edge between others are none.
+    // Corners on the edge between their neighbours are removed.
     if (set.shape == SetShape::polytope && corners.size() > 3)
         for (std::size_t k = 0; k < corners.size() && corners.size() > 3;) {
             const Vector& a = corners[(k + corners.size() - 1) % corners.size()];
             const Vector& c = corners[(k + 1) % corners.size()];
             const Vector one = corners[k] - a, two = c - corners[k];
-            if (std::abs(one(0) * two(1) - one(1) * two(0)) <= 1e-9 * one.norm() * two.norm())
+            if (std::abs(one(0) * two(1) - one(1) * two(0)) <= flat_corner * one.norm() * two.norm())
                 corners.erase(corners.begin() + static_cast<std::ptrdiff_t>(k));
             else
                 ++k;

@@ -8,40 +8,55 @@
 
 namespace saltus::stability {
 
-/// The equilibria in a plane on which the statics are affine: a polytope, or with spatial friction a convex set, for
-/// each choice of signs of reactions with friction; those that meet are one set. Linear programs give the extents.
+/// The equilibrium sets in a plane q = origin + N s on which the statics are affine. For each choice of signs of the
+/// reactions with friction the set { s : h₀ + H s + Wλ = 0, gaps >= 0, λ allowed } is the projection of a convex set:
+/// a polytope with planar friction. Parts that meet are one set. Linear programs give the extents.
 class AffineSets {
 public:
+    /// Finds and describes all sets. The arguments must outlive this object.
     AffineSets(RestingModel& model, const std::vector<char>& closed, const AffineRest& plane);
 
-    /// False: some gap is not affine along the plane and was not shown to stay open.
+    /// False if the gap of an open contact is not affine along the plane and could not be proved to stay positive. The
+    /// sets must then not be used.
     bool exact() const { return exact_; }
     const std::vector<EquilibriumSet>& sets() const { return sets_; }
 
-    /// A position of the plane that is an equilibrium with its gaps as open as may be; nothing when there is none.
+    /// An equilibrium position in the plane whose smallest gap is as large as possible; nothing if there is none.
     static std::optional<Vector> somewhere(RestingModel& model, const std::vector<char>& closed,
                                            const AffineRest& plane);
 
 private:
-    using Signs = std::vector<int>;
+    using Signs = std::vector<int>;  ///< σ of each element, as ForceProgram::sign
 
     AffineSets(RestingModel& model, const std::vector<char>& closed, const AffineRest& plane, Signs only);
+    /// The program over (s, λ) with these signs.
     ForceProgram program(const Signs& sign) const;
-    bool feasible(const Signs& sign, Vector* s = nullptr) const;
+    /// A feasible s, if there is one.
+    std::optional<Vector> feasible_point(const Signs& sign) const;
+    /// Whether the parts of two choices of signs have a common s.
     bool meet(const Signs& a, const Signs& b) const;
+    /// Appends all feasible choices of the signs from this element on to feasible_.
     void enumerate(Signs& sign, std::size_t from);
+    /// Describes the union of the parts as one set and adds it.
     void describe(const std::vector<Signs>& parts);
-    /// The point of the parts that is furthest against the cost; false when there is none: it goes on for ever.
-    bool extreme(const std::vector<Signs>& parts, const Vector& cost, Vector& s) const;
+    /// Sets `lower`, `upper` and `boundary`. Returns the mean of the extreme points, in s.
+    Vector find_extent(const std::vector<Signs>& parts, EquilibriumSet& set) const;
+    /// Sets `dimension` and `shape`, and puts `boundary` in order.
+    void classify(const std::vector<Signs>& parts, EquilibriumSet& set) const;
+    /// The s of the parts with the least cost; nothing if the cost is unbounded below.
+    std::optional<Vector> extreme(const std::vector<Signs>& parts, const Vector& cost) const;
+    /// The vertices of a set of two dimensions in order; leaves `boundary` as it is if the set is unbounded.
     void outline(const std::vector<Signs>& parts, EquilibriumSet& set) const;
-    bool frictionless(Vector& s) const;
+    /// An s that needs no friction, if there is one.
+    std::optional<Vector> frictionless() const;
+    /// Proves by interval arithmetic that the gap is positive over the extent of the set.
     bool stays_open(const EquilibriumSet& set, const AffineRest::Gap& gap) const;
     Vector position(const Vector& s) const { return plane_.origin + plane_.N * s; }
 
     RestingModel& model_;
     const std::vector<char>& closed_;
     const AffineRest& plane_;
-    double size_ = 1.0;
+    double size_ = 1.0;  ///< of forces
     std::vector<Signs> feasible_;
     std::vector<EquilibriumSet> sets_;
     bool exact_ = true;

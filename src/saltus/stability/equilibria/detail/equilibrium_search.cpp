@@ -14,8 +14,22 @@ namespace saltus::stability {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double open_gap = 1e-9;  ///< of the row's size: less counts as closed
 using Index = Eigen::Index;
+
+// Lengths are in units of 1 + |q_i|, gaps relative to their position_scale, depths as RestingManifold::depth.
+constexpr double open_gap = 1e-9;         ///< a contact is open if its gap is larger
+constexpr double period_rounding = 1e-9;  ///< of q/P: positions at −P/2 up to this count as at +P/2
+constexpr double off_plane = 1e-7;        ///< largest distance of a position from the exact set that it belongs to
+constexpr double off_curve = 1e-6;        ///< largest distance from a curve
+constexpr double near_curve = 0.1;        ///< positions further from all samples of a curve are not on it
+constexpr double outside_depth = -1e-8;   ///< a position of less depth is not in a region
+/// A region whose extent is less accurate than this was not covered to its ends.
+constexpr double incomplete_tolerance = 1e-6;
+constexpr int max_settles = 50;  ///< searches from one start and the positions that it leads to
+constexpr int max_lifts = 4;     ///< attempts to open touching contacts
+/// Short searches are enough to open a contact.
+constexpr RestingManifold::SettleOptions lift_options{
+    .radius = 0.05, .largest = 0.1, .smallest = 1e-8, .max_steps = 20};
 
 }  // namespace
 
@@ -23,7 +37,7 @@ Vector first_copy(const std::vector<double>& periods, const Vector& q) {
     Vector out = q;
     for (std::size_t i = 0; i < periods.size(); ++i) {
         const auto k = static_cast<Index>(i);
-        if (periods[i] > 0.0) out(k) -= periods[i] * std::ceil(q(k) / periods[i] - 0.5 - 1e-9);
+        if (periods[i] > 0.0) out(k) -= periods[i] * std::ceil(q(k) / periods[i] - 0.5 - period_rounding);
     }
     return out;
 }
@@ -35,18 +49,18 @@ CombinationSearch::CombinationSearch(RestingModel& model, std::vector<char> clos
     manifold_.interrupted = std::move(interrupted);
 }
 
-bool CombinationSearch::look_from(Vector q) {
+bool CombinationSearch::search_from(Vector q) {
     if (!manifold_.close(q)) return false;
-    more_.push_back(q);
-    for (int rounds = 0; !more_.empty() && rounds < 50 && !manifold_.tired(); ++rounds) {
-        RestPoint p = manifold_.at(more_.front());
-        more_.pop_front();
+    pending_.push_back(q);
+    for (int rounds = 0; !pending_.empty() && rounds < max_settles && !manifold_.must_stop(); ++rounds) {
+        RestPoint p = manifold_.at(pending_.front());
+        pending_.pop_front();
         if (!manifold_.settle(p)) continue;
         p.q = first_copy(periods_, p.q);
         if (!lift(p) || known(p)) continue;
         describe(std::move(p));
     }
-    more_.clear();
+    pending_.clear();
     return true;
 }
 
@@ -55,7 +69,7 @@ std::vector<EquilibriumSet> CombinationSearch::sets() const {
     EquilibriumSet* open = nullptr;
     list.reserve(sets_.size());
     for (const EquilibriumSet& set : sets_) {
-        const bool unfinished = set.shape == SetShape::region && set.tolerance > 1e-6;
+        const bool unfinished = set.shape == SetShape::region && set.tolerance > incomplete_tolerance;
         if (!unfinished || open == nullptr || open->dimension != set.dimension) {
             list.push_back(set);
             if (unfinished) open = &list.back();
@@ -76,82 +90,92 @@ std::vector<EquilibriumSet> CombinationSearch::sets() const {
     return list;
 }
 
-bool CombinationSearch::look_everywhere(Vector q, bool& possible) {
-    if (!closes_in_a_plane(model_, manifold_.closed())) return false;
-    possible = manifold_.close(q);
-    if (!possible) return true;
+CombinationSearch::AffineSearch CombinationSearch::search_affine(Vector q) {
+    constexpr bool complete = true;
+    if (!closes_in_a_plane(model_, manifold_.closed())) return {};
+    const bool closable = manifold_.close(q);
+    if (!closable) return {complete, closable};
     model_.move_to(q);
     const Matrix N = manifold_.closing();
     const std::optional<AffineRest> plane =
         affine_along(model_, manifold_.closed(), q, {}, N.cols() > 0 ? reduced_basis(N) : N);
-    if (!plane || plane->neutral) return false;
+    if (!plane || plane->neutral) return {!complete, closable};
     for (const AffineRest::Gap& gap : plane->gaps)
-        if (!gap.affine) return false;
+        if (!gap.affine) return {!complete, closable};
     const std::optional<Vector> found = AffineSets::somewhere(model_, manifold_.closed(), *plane);
-    if (!found) return true;
+    if (!found) return {complete, closable};
     RestPoint p = manifold_.at(*found);
     const std::size_t before = sets_.size();
     if (manifold_.correct(p)) describe(std::move(p));
-    return sets_.size() > before && sets_.back().exact;
+    return {sets_.size() > before && sets_.back().exact, closable};
 }
 
-/// The contacts that are not closed here are to be open: off a point where one just touches.
 bool CombinationSearch::lift(RestPoint& p) {
-    for (int tries = 0; tries < 4; ++tries) {
-        int contact = -1;
-        if (manifold_.least_gap(p.q, &contact) > open_gap) return true;
+    for (int tries = 0; tries < max_lifts; ++tries) {
+        const RestingManifold::LeastGap least = manifold_.least_gap(p.q);
+        if (least.value > open_gap) return true;
         model_.move_to(p.q);
-        const Vector cost = -model_.row(model_.model().contacts[static_cast<std::size_t>(contact)].row).transpose();
-        if (!manifold_.settle(p, cost, {.radius = 0.05, .largest = 0.1, .smallest = 1e-8, .most = 20})) return false;
+        const Vector cost =
+            -model_.row(model_.model().contacts[static_cast<std::size_t>(least.contact)].row).transpose();
+        if (!manifold_.settle(p, cost, lift_options)) return false;
     }
-    return manifold_.least_gap(p.q) > open_gap;
+    return manifold_.least_gap(p.q).value > open_gap;
 }
 
 bool CombinationSearch::in_set(std::size_t k, const Vector& q) {
-    const EquilibriumSet& set = sets_[k];
-    if (set.exact) {
-        Vector off = manifold_.modulo(nearest_copy(periods_, q, set.origin) - set.origin);
-        const Vector unit = manifold_.unit(q);
-        if (set.directions.cols() > 0) off -= set.directions * least_squares(set.directions, off);
-        if (off.cwiseQuotient(unit).cwiseAbs().maxCoeff() > 1e-7) return false;
-        for (Index i = 0; i < q.size(); ++i) {
-            if (set.around[static_cast<std::size_t>(i)] != 0) continue;
-            const double x = nearest_copy(periods_, q, set.representative)(i);
-            if (x < set.lower(i) - 1e-7 * unit(i) || x > set.upper(i) + 1e-7 * unit(i)) return false;
-        }
-        return true;
+    if (sets_[k].exact) return in_exact_set(sets_[k], q);
+    if (curves_[k]) return on_curve(*curves_[k], q);
+    return in_region(sets_[k], q);
+}
+
+/// In the plane of the set and within its extent.
+bool CombinationSearch::in_exact_set(const EquilibriumSet& set, const Vector& q) const {
+    Vector off = manifold_.modulo(nearest_copy(periods_, q, set.origin) - set.origin);
+    const Vector unit = manifold_.unit(q);
+    if (set.directions.cols() > 0) off -= set.directions * least_squares(set.directions, off);
+    if (off.cwiseQuotient(unit).cwiseAbs().maxCoeff() > off_plane) return false;
+    for (Index i = 0; i < q.size(); ++i) {
+        if (set.around[static_cast<std::size_t>(i)] != 0) continue;
+        const double x = nearest_copy(periods_, q, set.representative)(i);
+        if (x < set.lower(i) - off_plane * unit(i) || x > set.upper(i) + off_plane * unit(i)) return false;
     }
-    if (curves_[k]) {
-        const Curve& c = *curves_[k];
-        double best = infinity;
-        std::size_t nearest = 0;
-        for (std::size_t i = 0; i < c.samples.size(); ++i) {
-            const Vector& at = c.samples[i].point.q;
-            const double d = manifold_.distance(at, at + manifold_.modulo(nearest_copy(periods_, q, at) - at));
-            if (d < best) {
-                best = d;
-                nearest = i;
-            }
+    return true;
+}
+
+/// The point of the curve beside q, at the same distance along the tangent of the nearest sample, is q itself.
+bool CombinationSearch::on_curve(const Curve& c, const Vector& q) {
+    double best = infinity;
+    std::size_t nearest = 0;
+    for (std::size_t i = 0; i < c.samples.size(); ++i) {
+        const Vector& at = c.samples[i].point.q;
+        const double d = manifold_.distance(at, at + manifold_.modulo(nearest_copy(periods_, q, at) - at));
+        if (d < best) {
+            best = d;
+            nearest = i;
         }
-        if (best > 0.1) return false;
-        const Curve::Sample& s = c.samples[nearest];
-        const Vector unit = manifold_.unit(s.point.q);
-        const Vector copy = s.point.q + manifold_.modulo(nearest_copy(periods_, q, s.point.q) - s.point.q);
-        const Vector direction = s.tangent.cwiseQuotient(unit);
-        RestPoint p = s.point;
-        const double distance = direction.dot(copy - p.q);
-        p.q += distance * s.tangent.cwiseProduct(unit);
-        if (!manifold_.correct(p, RestingManifold::Slice{s.point.q, direction, distance})) return false;
-        return manifold_.distance(p.q, copy) <= 1e-6;
     }
-    // A region: near a sample, and equilibria all the way to it.
+    if (best > near_curve) return false;
+    const Curve::Sample& s = c.samples[nearest];
+    const Vector unit = manifold_.unit(s.point.q);
+    const Vector copy = s.point.q + manifold_.modulo(nearest_copy(periods_, q, s.point.q) - s.point.q);
+    const Vector direction = s.tangent.cwiseQuotient(unit);
+    RestPoint p = s.point;
+    const double distance = direction.dot(copy - p.q);
+    p.q += distance * s.tangent.cwiseProduct(unit);
+    if (!manifold_.correct(p, RestingManifold::Slice{s.point.q, direction, distance})) return false;
+    return manifold_.distance(p.q, copy) <= off_curve;
+}
+
+/// A sample is near, and the positions between it and q are equilibria.
+bool CombinationSearch::in_region(const EquilibriumSet& set, const Vector& q) {
+    constexpr int parts = 8;
     for (const Vector& at : set.samples) {
         const Vector copy = at + manifold_.modulo(nearest_copy(periods_, q, at) - at);
         if (manifold_.distance(at, copy) > 1.5 * set.spacing) continue;
         bool all = true;
-        for (int part = 1; part < 8 && all; ++part) {
-            RestPoint p = manifold_.at(at + (copy - at) * (part / 8.0));
-            all = manifold_.correct(p) && manifold_.inside(p.q).value >= -1e-8;
+        for (int part = 1; part < parts && all; ++part) {
+            RestPoint p = manifold_.at(at + (copy - at) * (part / static_cast<double>(parts)));
+            all = manifold_.correct(p) && manifold_.depth(p.q) >= outside_depth;
         }
         if (all) return true;
     }

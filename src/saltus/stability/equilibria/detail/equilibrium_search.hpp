@@ -4,55 +4,77 @@
 #include <deque>
 #include <optional>
 
+#include "saltus/stability/equilibria/detail/equilibrium_cover.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_curve.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 
 namespace saltus::stability {
 
-/// The search for the sets of one combination of closed contacts.
+/// The search for the equilibrium sets of one combination of closed contacts. equilibrium_search.cpp finds points,
+/// equilibrium_describe.cpp describes the set around a point.
 class CombinationSearch {
 public:
-    /// `neutral`: directions in which everything may be shifted.
+    /// `closed` has one flag for each contact; `neutral` are the directions along which the model may be shifted.
     CombinationSearch(RestingModel& model, std::vector<char> closed, const std::vector<double>& periods,
                       const Matrix& neutral, std::function<bool()> interrupted);
 
-    /// Where geometry and statics are affine all over, one program tells whether there is an equilibrium at all: true
-    /// when it did, and nothing is left to be looked for.
-    bool look_everywhere(Vector q, bool& possible);
+    struct AffineSearch {
+        bool complete = false;  ///< all sets of this combination are known; no further search is needed
+        bool closable = false;  ///< a position with these contacts closed was found
+    };
+    /// If geometry and statics are affine everywhere then one linear program finds an equilibrium or proves that there
+    /// is none. Otherwise the result is not `complete`. `q` is a start position.
+    AffineSearch search_affine(Vector q);
 
-    /// Looks from a position; adds the sets that it finds and did not know. False when the contacts could not even be
-    /// closed from there.
-    bool look_from(Vector q);
+    /// Searches from the position q and adds the sets that it finds. Returns false if the contacts could not be closed
+    /// from there.
+    bool search_from(Vector q);
 
-    /// What was found; regions that were not covered to their ends count as one, as they may be connected.
+    /// The sets found so far. Regions that were not covered to their ends are joined, as they may be connected.
     std::vector<EquilibriumSet> sets() const;
     long programs() const { return manifold_.programs; }
-    bool tired() const { return manifold_.tired(); }
+    bool must_stop() const { return manifold_.must_stop(); }
 
 private:
+    /// Whether p lies in a set that is known.
     bool known(const RestPoint& p);
+    bool in_set(std::size_t k, const Vector& q);
+    bool in_exact_set(const EquilibriumSet& set, const Vector& q) const;
+    bool on_curve(const Curve& curve, const Vector& q);
+    bool in_region(const EquilibriumSet& set, const Vector& q);
+    /// Moves p to where the contacts that are not closed here are open. Returns false if there is no such point nearby.
     bool lift(RestPoint& p);
+
+    /// Describes the set around p and adds it to sets_.
     void describe(RestPoint p);
+    /// If the set is affine: by linear programs. Returns false otherwise.
     bool describe_exactly(const RestPoint& p, const Matrix& T);
     void describe_curve(const RestPoint& p);
     void describe_region(const RestPoint& seed, const Matrix& T);
     void describe_point(const RestPoint& p);
-    void inwards(RestPoint& p, const Matrix& T);
+    /// Finds the extent of a region along coordinate i from the outermost samples.
+    void extend_region(EquilibriumSet& set, const Cover& cover, const Vector& from, Eigen::Index i);
+    /// Moves p from the boundary of the set into its interior along the tangents T.
+    void move_inwards(RestPoint& p, const Matrix& T);
+    void add(EquilibriumSet set, std::optional<Curve> curve = {});
     void finish(EquilibriumSet& set);
+    void widen_along_neutral(EquilibriumSet& set) const;
+    /// What ends the set at the point q of its boundary.
     SetLimit limit_at(const Vector& q);
-    void canonical(EquilibriumSet& set) const;
+    /// Shifts the set by whole periods so that its representative is the first copy.
+    void shift_to_first_copy(EquilibriumSet& set) const;
+    /// A position of the set that needs no friction, if one is found.
     std::optional<Vector> frictionless_near(const EquilibriumSet& set);
-    bool in_set(std::size_t k, const Vector& q);
 
     RestingModel& model_;
     RestingManifold manifold_;
     const std::vector<double>& periods_;
     std::vector<EquilibriumSet> sets_;
-    std::vector<std::optional<Curve>> curves_;
-    std::deque<Vector> more_;
+    std::vector<std::optional<Curve>> curves_;  ///< one for each set; only of curves
+    std::deque<Vector> pending_;                ///< positions to search from
 };
 
-/// q shifted by whole periods into (−P/2, P/2].
+/// q shifted by whole periods P into (−P/2, P/2].
 Vector first_copy(const std::vector<double>& periods, const Vector& q);
 
 }  // namespace saltus::stability

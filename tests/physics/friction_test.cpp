@@ -154,7 +154,7 @@ T = "1/2*(x'^2 + y'^2 + z'^2)"
 U = "9.81*z"
 [parameters]
 mu1 = 0.4
-mu2 = 0.28284271247461901      # mu1^2 = 2 mu2^2
+mu2 = "mu1/sqrt(2)"      # mu1^2 = 2 mu2^2
 vx = 1.0
 vy = 1.0
 [[contact]]
@@ -232,8 +232,7 @@ TEST(Contensou, SlidingAloneIsBrakedByTheWholeForce) {
 }
 
 TEST(Contensou, SlidingAndDrillingEndTogether) {
-    // A uniform disc: whatever the start, v/(Rω) tends to 0.653 and both vanish at the same time (Farkas, Bartels,
-    // Unger, Wolf 2003).
+    // A uniform disc: whatever the start, v/(Rω) tends to 0.653 and both vanish at the same time [Farkas].
     for (const double w0 : {2.0, 10.0, 50.0}) {
         const Trajectory motion = motion_of(from_text(puck, {{"v0", 1.0}, {"w0", w0}}), 4.0);
         ASSERT_EQ(motion.events.size(), 1U) << story(motion);
@@ -373,7 +372,7 @@ TEST(SuperBall, ComesBackFromUnderTheTable) {
 
 // --- friction of springs ---------------------------------------------------------------------------------------------
 
-TEST(Penalty, FrictionTakesTheForceAtHand) {
+TEST(Penalty, FrictionIsProportionalToTheForceOfTheSpring) {
     // At rest on the spring, m g/k deep, friction is μ m g as on a rigid floor.
     const std::string sledge = R"toml(
 [system]

@@ -106,7 +106,7 @@ std::string bead_at_moving_wall(const std::string& theta) {
 
 TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequency) {
     const EventStudy study = study_of(bead_at_moving_wall(std::string("a*cos(b*(t - ") + at_collision() + "))"),
-                                 options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
+                                      options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
     ASSERT_TRUE(study.complete);
     ASSERT_EQ(study.nominal.size(), 1U);
     const EventResponse::Answer& time = answer(study, 0, Quantity::time);
@@ -120,7 +120,7 @@ TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequen
 
 TEST(StudyMessage, ACollisionsImpulseFollowsTheFirstDerivative) {
     const EventStudy study = study_of(bead_at_moving_wall(std::string("a*sin(b*(t - ") + at_collision() + "))"),
-                                 options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
+                                      options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
     const EventResponse::Answer& impulse = answer(study, 0, Quantity::impulse);
     EXPECT_NEAR(impulse.law.exponents[0], 1.0, 1e-3);
     EXPECT_NEAR(impulse.law.exponents[1], 1.0, 1e-3);

@@ -58,7 +58,7 @@ struct Work {
     const model::Layout& layout;
     int n = 0;
     double theta = 0.5, tolerance = 1e-10;  ///< those of the method: θ, and the relative residual of contact problems
-    std::vector<Block> blocks;  ///< constraints, their friction, sliders, clutches, contacts
+    std::vector<Block> blocks;              ///< constraints, their friction, sliders, clutches, contacts
     int constraints = 0;
     expr::Tape tape, energy_tape, position_tape;
     bool diagonal = false, mass_constant = false;

@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/base/linalg.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/sensitivity/variables.hpp"
 

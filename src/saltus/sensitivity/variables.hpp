@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/base/linalg.hpp"
 #include "saltus/model/fwd.hpp"
 
 namespace saltus::sensitivity {

@@ -193,12 +193,12 @@ void certify_springs(const Domain& domain, const Row& law, const std::vector<dou
 
 /// The certificate of a closed loop that the theorems do not treat: all rows but `law` are not examined.
 void refuse(const Row& law, RegulationCertificate& out) {
-    const char* const why = "the theorems do not treat this kind of closed loop";
+    const std::string why = "the theorems do not treat this kind of closed loop";
     Certificate& t = out.table;
     t.conditions.push_back(law.condition);
     for (const char* const id : {"1", "2", "LI", "3", "4", "R8", "R6", "5", "6", "7", "R13"})
         t.conditions.push_back(skipped_row(id, why).condition);
-    t.summary = std::string("nothing follows: ") + why;
+    t.summary = "nothing follows: " + why;
     out.no_springs = why;
 }
 

@@ -6,6 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 

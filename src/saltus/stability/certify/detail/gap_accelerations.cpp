@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {

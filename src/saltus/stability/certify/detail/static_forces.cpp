@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "saltus/model/model.hpp"
 #include "saltus/proof/admissible.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 

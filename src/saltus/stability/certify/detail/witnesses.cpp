@@ -7,6 +7,8 @@
 #include <numbers>
 #include <utility>
 
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::stability {

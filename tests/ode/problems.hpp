@@ -115,7 +115,7 @@ struct Robertson {
                                                       0.9999999791665050};
 };
 
-/// Steps until t_end; the status of the step that was not accepted, if any.
+/// Steps until t_end or until a step is not accepted; returns the last status.
 template <class Method>
 StepStatus run(Method& method, const Problem& problem, double t_end) {
     StepStatus status = StepStatus::accepted;
@@ -123,7 +123,7 @@ StepStatus run(Method& method, const Problem& problem, double t_end) {
     return status;
 }
 
-/// Largest difference of two states.
+/// Largest difference of two components.
 template <class A, class B>
 double distance(const A& a, const B& b) {
     double largest = 0.0;

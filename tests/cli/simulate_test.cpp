@@ -150,7 +150,7 @@ TEST(Simulate, TellsAPersonAsMuch) {
                             "  method      event-driven  (--method event --t-end 1 --rtol 1e-09 --atol 1e-12)\n"
                             "  status      completed, t = 0 to 1\n"
                             "  events      1\n"
-                            "    t               kind         contacts  what jumped\n"
+                            "    t               kind         contacts  velocity jumps\n"
                             "    0.45152364099   impact       floor     y': -4.42945 -> 3.54356\n"))
         << run.out;
     EXPECT_EQ(simulate({model("bouncing-ball"), "--quiet"}).out, "");

@@ -250,7 +250,7 @@ TEST(Fclib, RefusesToWriteOtherLaws) {
     const auto refusal_to_write = [&](const FrictionProblem& p) {
         return test::refusal_of([&] { io::write_fclib_local(folder.path().string(), "a", p, ""); });
     };
-    const std::string layout = folder.file("a") + ": the FCLIB local layout holds ";
+    const std::string layout = folder.file("a") + ": the FCLIB local layout needs ";
     const std::string alike = "contacts that all have planar friction or all have spatial friction; contact ";
     FrictionProblem p = some_problem(3);
     p.laws[1].kind = LawKind::unilateral;
@@ -484,9 +484,9 @@ TEST(Fclib, RefusesInconsistentData) {
               "fclib_local/W/x, number 1, is inf, not finite; give a finite number");
 
     EXPECT_EQ(refusal_with([&](Maker& m) { m.integers("other", {1}); }),
-              "holds no contact problem: neither fclib_local nor fclib_global nor fclib_global_rolling");
+              "contains no contact problem: neither fclib_local nor fclib_global nor fclib_global_rolling");
     EXPECT_EQ(refusal_with([&](Maker& m) { m.integers(g + "spacedim", {2}).integers("fclib_global/spacedim", {2}); }),
-              "holds more than one contact problem");
+              "contains more than one contact problem");
     EXPECT_EQ(refusal_with([&](Maker& m) { m.integers(g + "spacedim", {5}); }),
               "fclib_local/spacedim is 5, not 2 or 3");
     EXPECT_EQ(refusal_with([&](Maker& m) {
@@ -494,7 +494,7 @@ TEST(Fclib, RefusesInconsistentData) {
               }),
               "fclib_local/spacedim has 2 numbers, not one");
     EXPECT_EQ(refusal_with([&](Maker& m) { m.reals(g + "spacedim", {2}); }),
-              "fclib_local/spacedim does not hold integers");
+              "fclib_local/spacedim does not contain integers");
     EXPECT_EQ(refusal_with([&](Maker& m) { rest(m); }), "fclib_local/W is missing");
     EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).integers(g + "W", {1}); }), "fclib_local/W/m is missing");
     EXPECT_EQ(refusal_with([&](Maker& m) {

@@ -71,7 +71,7 @@ TEST(WriteFile, SaysWhenTheDraftCannotBeOpened) {
     const test::Folder folder;
     const std::string name(300, 'n');  // longer than any file name may be, for every user
     const std::string refusal = test::refusal_of([&] { io::write_file(folder.path().string(), name, "y"); });
-    EXPECT_EQ(refusal, folder.file(name) + ": cannot be written; is there space, and may you write there?");
+    EXPECT_EQ(refusal, folder.file(name) + ": cannot be written; check free space and permissions");
     EXPECT_EQ(folder.names(), Names{});
 }
 

@@ -355,7 +355,7 @@ TEST(ReadProblem, RefusesAnInconsistentMixedProblem) {
               "p.dat:6:3: the flags of the blocks, number 2 of 2, is 2, not in 0 ... 1");
     EXPECT_EQ(refusal("0 0 1 1", ProblemKind::mlcp),
               "p.dat:1:1: both flags are 0: the file contains neither (M, q) nor (A, B, C, D, a, b)");
-    EXPECT_EQ(refusal("1 1 0 0", ProblemKind::mlcp), "p.dat:1:5: a mixed problem without unknowns");
+    EXPECT_EQ(refusal("1 1 0 0", ProblemKind::mlcp), "p.dat:1:5: the mixed problem has no unknowns");
     EXPECT_EQ(refusal("0 1 100000 100000", ProblemKind::mlcp),
               "p.dat:1:5: M would need 298 GiB as a dense matrix of 200000 x 200000; the limit is 2 GiB; check the "
               "sizes; complementarity problems are kept dense");

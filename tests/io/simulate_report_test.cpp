@@ -195,7 +195,7 @@ TEST(SimulateText, SummarisesTheMotion) {
               "  method      event-driven  (--t-end 2 --method event)\n"
               "  status      completed, t = 0 to 1.375\n"
               "  events      3\n"
-              "    t               kind         contacts  what jumped\n"
+              "    t               kind         contacts  velocity jumps\n"
               "    0.5             impact       floor     y': -4 -> 2\n"
               "    1               impact       floor     y': -2 -> 1\n"
               "    1.25            impact       floor     y': -1 -> 0.5\n"

@@ -197,7 +197,7 @@ TEST(TrajectoryFile, LeavesNoFileIfItCannotWrite) {
               folder.file("run.h5") + ": cannot be written: Is a directory");
     const std::string name(300, 'n');
     EXPECT_EQ(test::refusal_of([&] { io::write_trajectory(folder.file(name), test::ball()); }),
-              folder.file(name) + ": cannot be written; is there space, and may you write there?");
+              folder.file(name) + ": cannot be written; check free space and permissions");
     EXPECT_EQ(folder.names(), (Names{"run.h5", "taken"}));
 }
 
@@ -212,7 +212,7 @@ TEST(TrajectoryFile, KeepsTheOldFileWhenTheDiskIsFull) {
         const rlimit limit{65536, 65536};
         ::setrlimit(RLIMIT_FSIZE, &limit);
         const std::string refusal = test::refusal_of([&] { io::write_trajectory(path, large); });
-        std::exit(refusal == path + ": cannot be written; is there space, and may you write there?" ? 42 : 1);
+        std::exit(refusal == path + ": cannot be written; check free space and permissions" ? 42 : 1);
     };
     EXPECT_EXIT(limited(), testing::ExitedWithCode(42), "^$");
     EXPECT_EQ(folder.names(), Names{"run.h5"});
@@ -236,7 +236,7 @@ TEST(TrajectoryFile, RefusesFilesThatAreNotTrajectories) {
               "cannot be read; it may be cut short or damaged; run the simulation again");
     const std::string other = folder.file("other.h5");
     H5Fclose(H5Fcreate(other.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
-    EXPECT_EQ(refusal(other), "is HDF5, but no trajectory of saltus; " + none);
+    EXPECT_EQ(refusal(other), "is an HDF5 file, but not a trajectory of saltus; " + none);
 }
 
 TEST(TrajectoryFile, DetectsThatAFileIsCutShort) {
@@ -322,9 +322,9 @@ TEST(TrajectoryFile, NamesTheColumnThatDoesNotFit) {
     EXPECT_EQ(after_integer("impulses/element", -1), "impulses/element has -1, not in 0 ... 4 - 1");
     EXPECT_EQ(after_integer("forces/element", 99), "forces/element has 99, not in 0 ... 4 - 1");
     EXPECT_EQ(after_offset("events/noted", 3), "events/noted has 3, not in 0 ... 3 - 1");
-    EXPECT_EQ(after_offset("arcs/steps_offsets", 1), "arcs/steps_offsets does not rise from 0 to 5");
-    EXPECT_EQ(after_offset("events/q_offsets", 2), "events/q_offsets does not rise from 0 to 3");
-    const std::string no_step = "steps, row 0, is no polynomial of positions and velocities";
+    EXPECT_EQ(after_offset("arcs/steps_offsets", 1), "arcs/steps_offsets does not ascend from 0 to 5");
+    EXPECT_EQ(after_offset("events/q_offsets", 2), "events/q_offsets does not ascend from 0 to 3");
+    const std::string no_step = "steps, row 0, is not a polynomial of positions and velocities";
     EXPECT_EQ(after_integer("steps/terms", 4), no_step);
     EXPECT_EQ(after_integer("steps/terms", 1 << 30), no_step);
     EXPECT_EQ(after_integer("steps/components", -2), no_step);

@@ -532,7 +532,8 @@ TEST(ValidationOfTheFile, PairsIsAStringIsRefused) {
 
 TEST(ValidationOfTheFile, PairHasAFractionIsRefused) {
     EXPECT_EQ(refusal(row(R"(over = "longitudinal")", "pairs = [[0, 1.5]]")),
-              "row.toml:12:14: pairs of [[springs]] holds a number that is not an integer; give the numbers of points as integers");
+              "row.toml:12:14: pairs of [[springs]] contains a number that is not an integer; give the numbers of "
+              "points as integers");
 }
 
 TEST(ValidationOfTheFile, PositionRowIsANumberIsRefused) {

@@ -39,7 +39,7 @@ void limit_dotted_keys(std::string_view text, const std::string& file) {
         dots = may_be_key ? dots + (c == '.' ? 1 : 0) : 0;
         if (c == '\n') ++line;
         if (dots > max_dots)
-            throw Error("a key with more than 100 dots", {file, line, 0}, "tables may be nested 100 deep");
+            throw Error("a key with more than 100 dots", {file, line, 0}, "tables can be nested up to 100 levels");
     }
 }
 
@@ -355,7 +355,7 @@ private:
         list.place = place_of(node);
         const auto integer = [&](const toml::node& n) {
             if (!n.is_integer())
-                throw Error(what + " holds " + (n.is_number() ? "a number that is not an integer" : type_name(n)),
+                throw Error(what + " contains " + (n.is_number() ? "a number that is not an integer" : type_name(n)),
                             place_of(n), "give the numbers of points as integers");
             return static_cast<long long>(n.as_integer()->get());
         };

@@ -66,7 +66,8 @@ public:
         if (fs::is_directory(path, error))
             folder(path);
         else if (!fs::exists(path, error))
-            throw Error("there is no such file or folder", {path, 0, 0}, "give what --out wrote, or a JSON document");
+            throw Error("there is no such file or folder", {path, 0, 0},
+                        "give a folder that --out wrote, or a JSON document");
         else if (!file(path, Origin::given))
             throw Error("is not a result of saltus", {path, 0, 0},
                         "results are trajectory.h5, the JSON of the commands, and folders that --out wrote");
@@ -110,7 +111,7 @@ private:
         }
         std::error_code error;
         if (fs::file_size(path, error) > largest_json)
-            throw Error("is larger than 64 MiB", {path, 0, 0}, "report a part of it");
+            throw Error("is larger than 64 MiB", {path, 0, 0}, "give a smaller result");
         Json j = Json::parse(read_bytes(path), nullptr, false);
         const std::string kind = j.is_discarded() ? "" : kind_of(j);
         if (kind.empty()) return false;

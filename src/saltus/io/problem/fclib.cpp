@@ -136,7 +136,7 @@ private:
         const Id space(H5Dget_space(set.get()), H5Sclose);
         const Id creation(H5Dget_create_plist(set.get()), H5Pclose);
         if (!type || !space || !creation) fail(name + " cannot be read", damaged);
-        if (H5Tget_class(type.get()) != wanted) fail(name + " does not hold " + what);
+        if (H5Tget_class(type.get()) != wanted) fail(name + " does not contain " + what);
         const hssize_t count = H5Sget_simple_extent_npoints(space.get());
         if (count < 0) fail(name + " cannot be read", damaged);
         // A damaged file may announce any number of entries. Refuse more than the file has room for.
@@ -322,8 +322,9 @@ ContactProblem read_fclib(const std::string& path, std::optional<ProblemKind> ki
             result.kind = its_kind;
             ++found;
         }
-    if (found == 0) in.fail("holds no contact problem: neither fclib_local nor fclib_global nor fclib_global_rolling");
-    if (found > 1) in.fail("holds more than one contact problem");
+    if (found == 0)
+        in.fail("contains no contact problem: neither fclib_local nor fclib_global nor fclib_global_rolling");
+    if (found > 1) in.fail("contains more than one contact problem");
     const std::string found_kind(to_string(result.kind));
     if (kind && *kind != result.kind)
         in.fail(group + " is not of the kind " + std::string(to_string(*kind)),
@@ -465,7 +466,7 @@ bool couples_symmetrically(const solvers::BlockMatrix& W, Range contacts) {
 /// The number of contacts, which come before the bilateral rows. Throws Error if the layout cannot hold the problem.
 int writable_contacts(const solvers::FrictionProblem& problem, const Place& target) {
     using solvers::LawKind;
-    const auto refuse = [&](const std::string& what) { throw Error("the FCLIB local layout holds " + what, target); };
+    const auto refuse = [&](const std::string& what) { throw Error("the FCLIB local layout needs " + what, target); };
     const auto is_bilateral = [](const solvers::Law& law) { return law.kind == LawKind::bilateral; };
     const auto first = std::find_if(problem.laws.begin(), problem.laws.end(), is_bilateral);
     const auto contacts = static_cast<int>(first - problem.laws.begin());

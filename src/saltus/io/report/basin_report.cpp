@@ -215,9 +215,11 @@ std::string basin_text(const BasinReport& r) {
     std::string text = r.model + "\n";
     text += fmt::format("  starts      {}: {}\n", counted(b.base, r.sampled() ? "sample" : "point"), axes_text(r));
     if (const std::size_t n = count(b, Admission::adjusted); n > 0)
-        text += fmt::format("              {} of them made admissible by other coordinates and velocities\n", n);
+        text +=
+            fmt::format("              {} of them made admissible by changing other coordinates and velocities\n", n);
     if (const std::size_t n = count(b, Admission::moved); n > 0)
-        text += fmt::format("              {} of them only by moving what the axes give\n", n);
+        text +=
+            fmt::format("              {} of them admissible only after the coordinates of the axes were moved\n", n);
     text += fmt::format("  method      {}{}  ({})\n", b.method,
                         b.lanes > 1 ? fmt::format(", {} motions side by side", b.lanes) : "", r.options_text);
     text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",
@@ -227,7 +229,7 @@ std::string basin_text(const BasinReport& r) {
         text += fmt::format("  {:<11} {}", s.name,
                             s.known ? extent_text(r, s.lower, s.upper) : extent_text(r, s.low, s.high));
         if (!s.closed.empty()) text += "; closed: " + listing(s.closed);
-        text += s.known ? "\n" : "; rest in no known set\n";
+        text += s.known ? "\n" : "; at rest outside all known sets\n";
     }
     text += "  labels\n" + labels_text(r);
     if (r.options.level) {

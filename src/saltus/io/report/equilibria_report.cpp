@@ -174,7 +174,7 @@ std::string set_text(const EquilibriaReport& r, std::size_t k) {
         text +=
             fmt::format("       {:<10} {}{}\n", e.coordinates[i],
                         s.lower(c) == s.upper(c) ? shown(s.lower(c)) : shown(s.lower(c)) + " .. " + shown(s.upper(c)),
-                        s.around[i] != 0 ? "  (all around)" : "");
+                        s.around[i] != 0 ? "  (full circle)" : "");
     }
     if (!s.touches.empty()) {
         std::vector<std::string> list;
@@ -199,11 +199,11 @@ std::string point_text(const EquilibriaReport& r) {
         text += fmt::format("{} {} = {}", i == 0 ? "" : ",", r.equilibria.coordinates[ix(i)], shown(p.q(i)));
     if (p.q.size() > max_coordinates) text += fmt::format(" and {} more", p.q.size() - max_coordinates);
     text += "\n";
-    if (!r.completed.empty()) text += "       chosen: " + listing(r.completed) + "\n";
+    if (!r.completed.empty()) text += "       chosen by the program: " + listing(r.completed) + "\n";
     if (p.is_equilibrium) {
         text += fmt::format("       an equilibrium, margin {:.3g}{}{}; forces that hold it\n", p.margin + 0.0,
                             p.hyperstatic > 0 ? fmt::format(", {} times hyperstatic", p.hyperstatic) : "",
-                            p.self_stress ? ", jams without load" : "");
+                            p.self_stress ? ", self-stress possible without load" : "");
         text += force_text(r, p.forces, "         ");
         for (const auto& [name, force] : p.control)
             text += fmt::format("         control of {:<7} {}\n", name, shown(force));

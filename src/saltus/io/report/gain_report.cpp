@@ -124,7 +124,7 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
     }
     if (study.runs.size() > max_runs) text += fmt::format("    … {} runs in all\n", study.runs.size());
     if (any([](const StudiedRun& r) { return r.measures.accumulations > 0; }))
-        text += "    + and infinitely many more, up to a time at which they end\n";
+        text += "    +: and infinitely many more in an accumulation\n";
     if (!study.complete) text += "  interrupted\n";
     return text + warnings_text(head);
 }
@@ -187,7 +187,7 @@ std::string gain_solution_text(const GainSolution& s, const GainHead& head) {
     if (!std::isnan(s.value)) {
         text += fmt::format("  {} {} = {}\n", s.status == SolveStatus::solved ? "answer     " : "nearest    ",
                             s.unknown, number_text(s.value));
-        text += fmt::format("  left side   {}, off by {:.2e}\n", number_text(s.reached.left), s.reached.difference);
+        text += fmt::format("  left side   {}, difference {:.2e}\n", number_text(s.reached.left), s.reached.difference);
         if (s.derivative) text += fmt::format("  derivative  {:.10g} of the target, exactly\n", *s.derivative);
         const Measures& m = s.run.measures;
         text += fmt::format("  run         settled at {}, {}{}, peak impulse {:.8g}\n", cell(m.settling_time),

@@ -134,7 +134,7 @@ std::string compatibility(const ImpactReport& r) {
         text += line("kinematic", fmt::format("{}: least gamma+ {:.6g} ({})", s.kinematic.holds ? "holds" : "fails",
                                               cleaned(r, s.kinematic.slack(s.kinematic.worst)), name));
     }
-    text += line("kinetic", fmt::format("{}: u+ is {:.3g} from what contact impulses reach, of a jump of {:.6g}",
+    text += line("kinetic", fmt::format("{}: u+ is {:.3g} from the velocities that contact impulses reach, jump {:.6g}",
                                         s.kinetic.holds ? "holds" : "fails", s.kinetic.distance, s.kinetic.impulse));
     return text;
 }
@@ -167,7 +167,7 @@ std::string work_lines(const ImpactReport& r) {
                                          parts_text(s.given->parts), impulses(r, s.given->Lambda)));
         if (s.given->misses > impulse_misfit * s.kinetic.impulse &&
             s.given->misses > impulse_misfit * std::sqrt(s.energy_minus + s.energy_plus))
-            text += line("", fmt::format("they do not lead to u+, but to {:.3g} from it", s.given->misses));
+            text += line("", fmt::format("they lead to velocities at the distance {:.3g} from u+", s.given->misses));
         if (s.given->outside > outside_cones)
             text += line("", fmt::format("they are not admissible: outside their cones by {:.3g} of the largest",
                                          s.given->outside));
@@ -191,7 +191,7 @@ std::string energy_line(const ImpactReport& r) {
     text += fmt::format(" = contact work {:.6g}", work + 0.0);
     if (r.at.collision.chi.size() > 0 && !r.at.collision.chi.isZero(0.0))
         text += fmt::format(" + moving obstacles {:.6g}", obstacles + 0.0);
-    if (r.at.collision.impulse.size() > 0) text += fmt::format(" + outside impulse {:.6g}", s.external_work + 0.0);
+    if (r.at.collision.impulse.size() > 0) text += fmt::format(" + external impulse {:.6g}", s.external_work + 0.0);
     return line("energy", text);
 }
 
@@ -199,7 +199,7 @@ std::string verdict_lines(const ImpactReport& r) {
     const Study& s = r.study;
     std::string text = line("verdict", s.sentence);
     if (r.at.collision.impulse.size() > 0 && s.verdict_with_external_work != Verdict::invalid)
-        text += line("", fmt::format("with alpha and the work of the outside impulse allowed: {}",
+        text += line("", fmt::format("with alpha and the work of the external impulse allowed: {}",
                                      consistent(s.verdict_with_external_work) ? "consistent" : "not consistent"));
     if (s.cause) text += line("", s.cause->sentence);
     for (const Remark& remark : s.remarks) text += line("", "- " + remark.text);
@@ -298,7 +298,7 @@ std::string impact_text(const ImpactReport& r) {
     std::string text = r.model + ": a collision\n";
     text += line("u-", values(r.coordinates, r.at.collision.u_minus, "'"));
     if (r.at.collision.impulse.size() > 0)
-        text += line("impulse", values(r.coordinates, r.at.collision.impulse, "") + "   from outside");
+        text += line("impulse", values(r.coordinates, r.at.collision.impulse, "") + "   external");
     text += line("u+", values(r.coordinates, r.at.collision.u_plus, "'") + "   " + r.source);
     text += contact_table(r);
     if (r.study.verdict == Verdict::invalid && r.study.least.why.empty()) {

@@ -89,7 +89,7 @@ std::string check_text(const SensitivityReport& r) {
     const Sensitivity& s = *r.result;
     std::string text =
         fmt::format("  against central differences of whole motions ({:.2f} s)\n    {:<12} {:>10} {:>14} {:>14}\n",
-                    r.check->seconds, "", "step", "error", "their own");
+                    r.check->seconds, "", "step", "error", "uncertainty");
     for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
         const Differenced& d = r.check->variables[j];
         if (d.possible)

@@ -189,7 +189,8 @@ std::string event_lines(const Trajectory& t) {
         text += row + "\n";
     }
     const std::string head =
-        count == 0 ? "" : fmt::format("    {:<15} {:<12} {:<{}}  {}\n", "t", "kind", "contacts", width, "what jumped");
+        count == 0 ? ""
+                   : fmt::format("    {:<15} {:<12} {:<{}}  {}\n", "t", "kind", "contacts", width, "velocity jumps");
     return fmt::format("  events      {}\n", count) + head + text;
 }
 
@@ -267,8 +268,8 @@ std::string balance_text(const LyapunovBalance& b) {
         text += rubbed != 0.0 ? fmt::format(" impacts {:.6g} (of it friction {:.6g}),", lost, rubbed)
                               : fmt::format(" impacts {:.6g},", lost);
     if (b.applied.back() != 0.0 || b.driven.back() != 0.0)
-        text += fmt::format(" brought in {:.6g},", b.applied.back() + b.driven.back());
-    if (text.back() == ':') text += " nothing taken out,";
+        text += fmt::format(" supplied {:.6g},", b.applied.back() + b.driven.back());
+    if (text.back() == ':') text += " nothing dissipated,";
     return text + fmt::format(" closed to {:.1e}", b.error);
 }
 

@@ -84,7 +84,7 @@ std::string answer_text(const Study& study, const EventStudy::Answer& a) {
         for (std::size_t k = 0; k < fits->laws.size(); ++k)
             if (std::isfinite(fits->laws[k].rms))
                 text += fmt::format("      against {}{}\n", law_text(fits->laws[k]),
-                                    fits->felt == static_cast<int>(k) ? "   <- follows this one best" : "");
+                                    fits->felt == static_cast<int>(k) ? "   <- best fit" : "");
     return text;
 }
 

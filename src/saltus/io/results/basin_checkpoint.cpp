@@ -87,7 +87,7 @@ std::optional<BasinRecord> read_basin_checkpoint(const std::string& folder, cons
     if (!reader.get(sizes, 3) || sizes[0] > reader.left() || !reader.text(written_for, sizes[0])) throw damaged();
     if (written_for != purpose)
         throw Error("belongs to another model or other options", {path.string(), 0, 0},
-                    "give those of the first run, or leave --resume out");
+                    "give those of the first run, or omit --resume");
     if (sizes[1] > reader.left() || sizes[2] != sizes[1] * coordinates) throw damaged();
     r.append(sizes[1], coordinates);
     const bool read = reader.get(r.fate.data(), r.size()) && reader.get(r.admission.data(), r.size()) &&

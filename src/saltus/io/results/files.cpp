@@ -24,7 +24,7 @@ void write_file(const std::string& folder, const std::string& name, std::string_
         out.flush();
         if (!out) {
             fs::remove(draft, error);
-            throw Error("cannot be written", {target.string(), 0, 0}, "is there space, and may you write there?");
+            throw Error("cannot be written", {target.string(), 0, 0}, "check free space and permissions");
         }
     }
     fs::rename(draft, target, error);

@@ -349,7 +349,7 @@ public:
         rows(name, column, count + 1);
         if (column.front() != 0 || !std::is_sorted(column.begin(), column.end()) ||
             static_cast<std::uint64_t>(column.back()) != end)
-            in_.fail_damaged(name + " does not rise from 0 to " + std::to_string(end));
+            in_.fail_damaged(name + " does not ascend from 0 to " + std::to_string(end));
     }
 
     template <class T>
@@ -384,7 +384,7 @@ void check_steps(const TableReader& in, const Columns& c) {
         const std::int32_t size = c.steps.components[k], terms = c.steps.terms[k];
         if (size / 2 < n || terms < 2 || terms > max_terms || !(c.steps.t_new[k] > c.steps.t_old[k]) ||
             c.steps.coefficients_offsets[k + 1] - c.steps.coefficients_offsets[k] != std::int64_t{size} * terms)
-            in.fail_damaged("steps, row " + std::to_string(k) + ", is no polynomial of positions and velocities");
+            in.fail_damaged("steps, row " + std::to_string(k) + ", is not a polynomial of positions and velocities");
     }
 }
 
@@ -510,7 +510,8 @@ void check_format(const TableReader& in) {
     std::string its_format;
     if (in.has_attribute("", "format")) in.attribute("", "format", its_format);
     if (its_format != format)
-        in.fail("is HDF5, but no trajectory of saltus", "give a trajectory.h5 that saltus simulate --out wrote");
+        in.fail("is an HDF5 file, but not a trajectory of saltus",
+                "give a trajectory.h5 that saltus simulate --out wrote");
     std::int64_t its_layout = 0;
     in.attribute("", "layout", its_layout);
     if (its_layout != layout)

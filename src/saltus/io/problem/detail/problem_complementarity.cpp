@@ -155,7 +155,7 @@ ContactProblem read_mlcp(Scanner& in) {
     const std::size_t size_at = in.position();
     const auto n = static_cast<int>(in.integer({"the number of equalities"}));
     const auto m = static_cast<int>(in.integer({"the number of complementarities"}));
-    if (n + std::int64_t{m} < 1) throw Misfit{size_at, "a mixed problem without unknowns"};
+    if (n + std::int64_t{m} < 1) throw Misfit{size_at, "the mixed problem has no unknowns"};
     check_dense_size(size_at, "M", std::int64_t{n} + m, std::int64_t{n} + m);  // n + m is an int from here on
 
     solvers::MixedComplementarity mixed;

@@ -254,7 +254,7 @@ void TableReader::number(const std::string& group, const std::string& name, H5T_
     const Id id(open_attribute(group, name), H5Aclose);
     const Id type(H5Aget_type(id.get()), H5Tclose), space(H5Aget_space(id.get()), H5Sclose);
     if (!type || !space || H5Tget_class(type.get()) != wanted || H5Sget_simple_extent_npoints(space.get()) != 1)
-        fail_damaged(full_name(group, name) + " is not one number of its kind");
+        fail_damaged(full_name(group, name) + " is not a single number of the expected type");
     if (H5Aread(id.get(), native, value) < 0) fail_damaged(full_name(group, name) + " cannot be read");
 }
 
@@ -294,7 +294,7 @@ hid_t TableReader::open_dataset(const std::string& name) const {
 std::size_t TableReader::rows(const std::string& name, const Id& set, hid_t wanted) const {
     const Id type(H5Dget_type(set.get()), H5Tclose), space(H5Dget_space(set.get()), H5Sclose);
     if (!type || !space) fail_damaged(name + " cannot be read");
-    if (H5Tequal(type.get(), wanted) <= 0) fail_damaged(name + " is not of its type");
+    if (H5Tequal(type.get(), wanted) <= 0) fail_damaged(name + " has the wrong type");
     if (H5Sget_simple_extent_ndims(space.get()) != 1) fail_damaged(name + " is not a column");
     const auto count = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
     // Columns are not compressed. A column that announces more rows than the file has bytes is damaged.
@@ -307,7 +307,7 @@ void TableReader::compare(const std::string& name, const Id& set, std::uint64_t 
     const Id sealed(H5Aopen(set.get(), "checksum", H5P_DEFAULT), H5Aclose);
     std::uint64_t written = 0;
     if (!sealed || H5Aread(sealed.get(), H5T_NATIVE_UINT64, &written) < 0) fail_damaged(name + " has no checksum");
-    if (written != checksum) fail_damaged(name + " is not what was written: its checksum is another");
+    if (written != checksum) fail_damaged(name + " is damaged: its checksum is wrong");
 }
 
 template <class T>
@@ -333,14 +333,14 @@ void TableReader::words(const std::string& name, Codes& codes, Words words) cons
     const Id type(word_type(words), H5Tclose);
     column(name, type.get(), codes);
     for (const std::uint8_t code : codes)
-        if (code >= words.size()) fail_damaged(name + " has " + std::to_string(code) + ", which is no word");
+        if (code >= words.size()) fail_damaged(name + " has " + std::to_string(code) + ", which is not a known code");
 }
 
 void TableReader::texts(const std::string& name, std::vector<std::string>& values) const {
     const Id set(open_dataset(name), H5Dclose);
     const Id type(H5Dget_type(set.get()), H5Tclose);
     if (!type || H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0)
-        fail_damaged(name + " does not hold texts of fixed length");
+        fail_damaged(name + " does not contain texts of fixed length");
     const std::size_t count = rows(name, set, type.get()), length = H5Tget_size(type.get());
     std::string block(count * length, '\0');
     if (count > 0 && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, block.data()) < 0)

@@ -69,10 +69,9 @@ std::string gallery_index(const Gallery& gallery, const std::vector<GalleryCard>
         "href=\"data:,\">\n";
     html += style;
     html +=
-        "</head><body>\n<h1>Saltus: gallery</h1>\n<p>Every model that ships with Saltus, with a study of it: what "
-        "moves, "
-        "what jumps, and the numbers that its source states beside those that come out. Every page opens offline; "
-        "<code>saltus gallery -o DIR</code> makes them anew.</p>\n";
+        "</head><body>\n<h1>Saltus: gallery</h1>\n<p>Every model that ships with Saltus, with a study of it: its "
+        "motion, its events, and the numbers that papers state beside the computed ones. All pages work offline; "
+        "<code>saltus gallery -o DIR</code> creates them.</p>\n";
     for (const GalleryGroup& g : gallery.groups) {
         html += "<h2>" + escaped(g.title) + "</h2>\n";
         if (!g.text.empty()) html += "<p>" + escaped(g.text) + "</p>\n";

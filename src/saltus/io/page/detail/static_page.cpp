@@ -155,8 +155,8 @@ std::string static_report_html(const Report& report) {
         html += "<a href=\"" + escaped(report.back_href) + "\">← " + escaped(report.back_text) + "</a>";
     html += "<h1>" + title + "</h1>\n";
     html +=
-        "<p class=\"note\">Static plots: this Saltus was built without Node, or was asked for them. The interactive "
-        "page needs Node at build time.</p>\n";
+        "<p class=\"note\">Static plots: this Saltus was built without Node, or static plots were requested. The "
+        "interactive page needs Node at build time.</p>\n";
     for (const std::string& note : report.notes) html += "<p class=\"note\">" + escaped(note) + "</p>\n";
     if (!report.text.empty()) html += "<p>" + escaped(report.text) + "</p>\n";
     if (!report.numbers.empty()) {

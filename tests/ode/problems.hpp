@@ -123,7 +123,7 @@ struct Robertson {
     static std::array<double, 3> at_1e11() { return known<3>("additional_robertson", "outputs", "at_1e11"); }
 };
 
-/// Steps until t_end; the status of the step that was not accepted, if any.
+/// Steps until t_end or until a step is not accepted; returns the last status.
 template <class Method>
 StepStatus run(Method& method, const Problem& problem, double t_end) {
     StepStatus status = StepStatus::accepted;
@@ -131,7 +131,7 @@ StepStatus run(Method& method, const Problem& problem, double t_end) {
     return status;
 }
 
-/// Largest difference of two states.
+/// Largest difference of two components.
 template <class A, class B>
 double distance(const A& a, const B& b) {
     double largest = 0.0;

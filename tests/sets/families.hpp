@@ -30,7 +30,7 @@ inline double uniform(Random& random, double low, double high) {
 }
 inline int below(Random& random, int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); }
 
-/// Zero, one, ordinary, or of another magnitude.
+/// A random parameter: 0, 1, a number below 2, or a power of two between 2^-40 and 2^20.
 inline double parameter(Random& random) {
     switch (below(random, 6)) {
         case 0: return 0.0;
@@ -40,7 +40,7 @@ inline double parameter(Random& random) {
     }
 }
 
-/// A direction, often along an axis or nearly so, with components of either sign of zero.
+/// A random direction, often along or near an axis, with zeros of both signs.
 inline Vector direction(Random& random, int n) {
     std::normal_distribution<double> normal;
     Vector d(static_cast<std::size_t>(n));

@@ -17,11 +17,11 @@ inline void PrintTo(Status status, std::ostream* out) { *out << to_string(status
 
 }  // namespace saltus::solvers
 
-/// Problems for the tests of the solvers: laws by name, matrices with known properties, and problems whose solution is
-/// known because it was chosen first.
+/// Problems for the tests of the solvers: laws by name, matrices with known properties, and problems constructed from a
+/// chosen solution.
 namespace saltus::solvers::test {
 
-/// The same numbers with every compiler and standard library.
+/// Random numbers that are the same with every compiler and standard library.
 class Random {
 public:
     explicit Random(unsigned seed) : engine_(seed) {}
@@ -72,7 +72,7 @@ inline Law scaled_slider(double mu, int row) {
     return law;
 }
 
-/// What the random problems are made of: one law, or a bilateral row with friction on it.
+/// The elements of random problems. Each is one law; a rail is a bilateral row with friction scaled by its reaction.
 enum class Sort {
     unilateral,
     planar,
@@ -89,6 +89,7 @@ enum class Sort {
     rail_in_the_plane,
 };
 
+/// A block of rows with its law.
 struct Piece {
     Law law;
     int size;
@@ -101,10 +102,10 @@ std::vector<int> sizes_of(const std::vector<Piece>& pieces);
 
 // --- matrices ------------------------------------------------------------------------------------------------
 
-/// A symmetric matrix with eigenvalues from 1 down to 1/condition, evenly by their logarithm; below `rank` zeros.
+/// A symmetric matrix of the given rank. Its nonzero eigenvalues fall from 1 to 1/condition, evenly in their logarithm.
 Matrix with_condition(Random& random, int n, double condition, int rank);
 
-/// Only the blocks that hold something.
+/// The nonzero blocks of W.
 BlockMatrix sparse(const Matrix& W, const std::vector<int>& sizes);
 
 // --- problems ------------------------------------------------------------------------------------------------
@@ -132,27 +133,26 @@ struct Constructed {
 /// Chooses r and v of one block so that they satisfy its law; `scaling` is the reaction of a scaled slider's row.
 void choose_solution(const Piece& piece, Random& random, double scaling, double* r, double* v);
 
-/// How the matrix and the units of a constructed problem are.
+/// Properties of the matrix and the units of a constructed problem.
 struct Recipe {
-    double condition = 1.0;
-    double rank = 1.0;        ///< as a share of the rows
-    int bodies = 0;           ///< > 0: the matrix of a structure, in sparse blocks
-    double asymmetry = 0.0;   ///< relative, of every element
-    double compliance = 0.0;  ///< added to the diagonal, of its mean
-    double friction = 1.0;    ///< factor of the coefficients of friction
-    double w_unit = 1.0, q_unit = 1.0;
+    double condition = 1.0;             ///< condition number of W
+    double rank = 1.0;                  ///< rank of W over its rows
+    int bodies = 0;                     ///< > 0: W of contacts among so many rigid bodies, in sparse blocks
+    double asymmetry = 0.0;             ///< relative random change of every element
+    double compliance = 0.0;            ///< added to the diagonal, relative to its mean
+    double friction = 1.0;              ///< factor of the friction coefficients
+    double w_unit = 1.0, q_unit = 1.0;  ///< units of W and q
 };
 
-/// Laws, a solution r, v of them, W by the recipe, and q = v − W r.
+/// A problem with the solution r, v: random laws of these sorts, W by the recipe, and q = v − W r.
 Constructed constructed(unsigned seed, const std::vector<Sort>& sorts, const Recipe& recipe);
 
-/// Bodies thrown at each other such that a way out exists: every normal lies within 17° of the relative velocity of
-/// some motion u*, so H u* is inside the dual cones, which is enough for a solution of problems with W = H M⁻¹ Hᵀ,
-/// q = H u, whatever the rank (Acary, Cadoux, Lemaréchal, Malick 2011). u is −u* and something random.
-/// Sorts: unilateral, planar, spatial.
+/// Colliding bodies for which a separating motion u* exists: every normal is within 17° of the relative velocity of u*,
+/// so H u* is inside the dual cones. That suffices for the existence of a solution with W = H M⁻¹ Hᵀ and q = H u, for
+/// any rank (Acary, Cadoux, Lemaréchal, Malick 2011). u is −u* plus a random part. Sorts: unilateral, planar, spatial.
 FrictionProblem pile(unsigned seed, const std::vector<Sort>& sorts, int bodies);
 
-/// `count` sorts drawn from a list.
+/// `count` sorts drawn at random from a list.
 std::vector<Sort> mixed(unsigned seed, const std::vector<Sort>& list, int count);
 
 }  // namespace saltus::solvers::test

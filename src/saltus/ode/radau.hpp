@@ -13,9 +13,8 @@ enum class Attempt;  // detail/step_control.hpp
 /// The implicit Runge–Kutta method Radau IIA of order 5 with 3 stages ([Hairer] IV.8), for stiff problems. It is
 /// L-stable, so the step length is limited by accuracy only. The stages are found by simplified Newton iterations with
 /// the exact Jacobian; Jacobian and dense factors are kept as long as the iteration converges well. The error estimate
-/// is of order
-/// 3. It holds for the whole dense output, the collocation polynomial of degree 3, whose error is O(h⁴). The ends of
-/// steps, with errors O(h⁵), are more accurate than required. It is a `Stepper` (step.hpp).
+/// has order 3. It holds for the whole dense output, the collocation polynomial of degree 3, whose error is O(h⁴). The
+/// ends of steps, with errors O(h⁵), are more accurate than required. It is a `Stepper` (step.hpp).
 class Radau {
 public:
     /// n components; no step is longer than `largest_step` > 0. Newton's iteration ends if its estimated remaining

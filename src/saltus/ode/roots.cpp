@@ -13,18 +13,15 @@ namespace saltus::ode {
 namespace {
 
 // The search has three layers:
-//   examine   divides [a, b] into pieces and interpolates s on each by a Chebyshev series. A piece is settled if the
-//   series
-//             shows that s has no zero or is monotone there, or if the series is as accurate as s itself. In the last
-//             case the extrema of the series are added to the samples. The settled points contain a point on each side
-//             of every zero.
+//   examine   divides [a, b] into pieces and interpolates s on each by a Chebyshev series. A piece is settled if its
+//             series shows that s has no zero or is monotone there, or if the series is as accurate as s itself. In
+//             the last case the extrema of the series are added to the samples. The settled points contain a point on
+//             each side of every zero.
 //   walk      goes through these points in ascending order and notices crossings and touches.
 //   refine    shrinks the bracket of a root to rounding.
 //
-// The brackets of events need a guaranteed sign on either side and the direction of the crossing. Other searches in the
-// code base are different and are therefore not built on this one: control/gains evaluates whole simulations, so it
-// takes Newton steps, remembers all trials and distinguishes jumps; the bisections in solvers, stability and
-// sensitivity decide a predicate without values, each with its own stopping rule.
+// The bracket of an event needs a guaranteed sign on either side and the direction of the crossing. README.md says why
+// other searches for zeros in the code base are not built on this one.
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr int degree = 8;  // of the Chebyshev series of a piece

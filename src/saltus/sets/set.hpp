@@ -29,9 +29,8 @@
 namespace saltus::sets {
 
 /// A closed convex set C ⊂ ℝⁿ, n = `dimension`.
-///   contains(x, tolerance)           True if x is within `tolerance` (a length in the unit of x) of C, or of each of
-///   the
-///                                    sets whose intersection defines C. With 0 the definition is tested as computed.
+///   contains(x, tolerance)           True if x is within `tolerance` (a length in the unit of x) of C, or of each set
+///                                    whose intersection defines C. With 0 the definition is tested as computed.
 ///   project(x, out)                  out = P_C(x), the point of C nearest to x, exact to rounding. out may be x.
 ///   support(d)                       σ_C(d), the supremum of ⟨d, y⟩ over y ∈ C; +∞ if unbounded. For a cone: 0 if d is
 ///                                    in the polar cone within `rounding`·‖d‖, else +∞.

@@ -48,7 +48,7 @@ inline bool orthotropic(const Law& law) { return law.kind == LawKind::friction3 
 /// The sum in brackets is the support function of the friction forces of r_N = 1; for an ellipse or a patch it is the
 /// support function of that set. W may be dense or sparse in blocks, singular, and slightly unsymmetric.
 struct FrictionProblem {
-    BlockMatrix W;
+    BlockMatrix W;          ///< Delassus matrix, named as in the literature on contact solvers; `delassus` elsewhere
     std::vector<double> q;  ///< one number per row of W
     std::vector<Law> laws;  ///< one law per block of W
 

@@ -52,9 +52,8 @@ struct ContactProblem {
 ///
 /// Without `kind` the kind of a text is inferred from its content:
 ///  - Two flags (0 or 1), then n and m: an mlcp.
-///  - `n storage n n`: an lcp if exactly n numbers follow the matrix, a relay if exactly 3n do. Numbers end at the end
-///  of
-///    the file or at the first word that is not a number. Any other count is ambiguous (a relay that is cut short, or
+///  - `n storage n n`: an lcp if exactly n numbers follow the matrix, a relay if exactly 3n do. Numbers end at the
+///    first word that is not a number, or with the file. Any other count is ambiguous (a relay that is cut short, or
 ///    an lcp with numbers as a comment) and is refused with the request to give the kind.
 ///  - `d nc storage s s` with d = 2, 3 or 5: friction; 5 means rolling. It is global if s ≠ d·nc, or if a matrix of
 ///    s × d·nc follows the first one; otherwise it is local. If neither can be excluded then the text is refused with

@@ -83,12 +83,12 @@ Sizes sizes_of(int n, const double* M, const double* scale, double* size) {
         }
         size[j] = std::max(size[j], largest);
     }
-    double least = infinity, most = 0.0;
+    double smallest = infinity, largest = 0.0;
     for (int i = 0; i < n; ++i) {
-        most = std::max(most, size[i]);
-        if (size[i] > 0.0) least = std::min(least, size[i]);
+        largest = std::max(largest, size[i]);
+        if (size[i] > 0.0) smallest = std::min(smallest, size[i]);
     }
-    return {most <= even_ratio * least, most};
+    return {largest <= even_ratio * smallest, largest};
 }
 
 /// Powers of two D such that D M D has entries of about 1 in each row and column. `size` is scratch.

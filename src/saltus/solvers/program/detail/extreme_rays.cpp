@@ -115,6 +115,17 @@ void seed(Rays& rays, const ConeProgram& p, const ProgramSolution& start) {
     });
 }
 
+/// Replaces `best` by the pair x, y if that has smaller residuals.
+void keep_better(const ConeProgram& p, const Vector& x, const Vector& y, ProgramSolution& best) {
+    ProgramSolution s;
+    s.x = x;
+    s.y = y;
+    examine(p, s);
+    s.iterations = best.iterations;
+    const auto rank = [](const ProgramSolution& q) { return std::max(worst(q), primal_weight * q.primal_residual); };
+    if (rank(s) < rank(best)) best = s;
+}
+
 }  // namespace
 
 ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const ProgramSolution& start) {
@@ -128,19 +139,8 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
     }
     examine(p, best);
     const ProgramSolution first = best;
-    const auto keep_if_better = [&](const Vector& x, const Vector& y) {
-        ProgramSolution s;
-        s.x = x;
-        s.y = y;
-        examine(p, s);
-        s.iterations = best.iterations;
-        const auto rank = [](const ProgramSolution& q) {
-            return std::max(worst(q), primal_weight * q.primal_residual);
-        };
-        if (rank(s) < rank(best)) best = s;
-    };
-    const auto ended = [&](ProgramStatus otherwise) {
-        best.status = worst(best) <= method.accept ? ProgramStatus::optimal : otherwise;
+    const auto without_progress = [&] {
+        best.status = worst(best) <= method.accept ? ProgramStatus::optimal : ProgramStatus::stalled;
         return best;
     };
     bool moved = false;  // b has been replaced by a point of A K
@@ -151,15 +151,15 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
         best.iterations += linear.iterations;
         const Vector x = rays.point(linear.x);
         // If the primal or the dual program has no interior, the start may have the better point of the other one.
-        keep_if_better(x, linear.y);
-        keep_if_better(x, first.y);
-        keep_if_better(first.x, linear.y);
+        keep_better(p, x, linear.y, best);
+        keep_better(p, x, first.y, best);
+        keep_better(p, first.x, linear.y, best);
         if (worst(best) <= method.tolerance) break;
         switch (linear.status) {
             case ProgramStatus::optimal:
                 if (rays.add_violated(p.A.transpose() * linear.y - p.c, rays.terms(linear.y), method.tolerance))
                     continue;
-                return ended(ProgramStatus::stalled);
+                return without_progress();
             case ProgramStatus::infeasible: {
                 const Vector g = p.A.transpose() * linear.certificate;
                 if (rays.add_violated(g, Vector::Zero(g.size()), 0.0)) continue;
@@ -169,7 +169,7 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
                     return best;
                 }
                 // b is on the boundary of A K, outside by rounding only: replace it, once, by the nearest known point.
-                if (moved) return ended(ProgramStatus::stalled);
+                if (moved) return without_progress();
                 rays.set_right_side(p.A * x);
                 moved = true;
                 continue;
@@ -181,10 +181,10 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
                 best.certificate = rays.point(linear.certificate);
                 best.status = ProgramStatus::unbounded;
                 return best;
-            default: return ended(ProgramStatus::stalled);
+            default: return without_progress();
         }
     }
-    return ended(ProgramStatus::stalled);
+    return without_progress();
 }
 
 }  // namespace saltus::solvers

@@ -32,9 +32,9 @@ constexpr double certificate_margin = 1e-6;  // `excludes` or `falls` must excee
 /// λ = W s = W⁻¹x:
 ///     A dx − b dτ = η r_p,   Aᵀdy + ds − c dτ = η r_d,   bᵀdy − cᵀdx − dκ = η r_g,
 ///     λ ∘ (W⁻¹dx + W ds) = r_c,   κ dτ + τ dκ = r_k.
-/// From the fourth line W⁻¹dx + W ds = λ⁻¹∘r_c =: v, so dx = W v − W²ds. Inserting ds from the second line leaves the
-/// normal equations (A W²Aᵀ) dy = …; they are solved for two right-hand sides, because dy and dx are linear in dτ:
-/// dy = p1 + dτ p2, dx = q1 + dτ q2. The third line then gives dτ.
+/// From the fourth equation W⁻¹dx + W ds = λ⁻¹∘r_c =: v, so dx = W v − W²ds. Inserting ds from the second one leaves
+/// the normal equations (A W²Aᵀ) dy = …; they are solved for two right-hand sides, because dy and dx are linear in dτ:
+/// dy = p1 + dτ p2, dx = q1 + dτ q2. The third equation then gives dτ.
 ///
 /// Mehrotra: an affine step (σ = 0) shows how far the cones allow to go; σ = (1 − that length)³ centres the actual
 /// step, whose r_c contains the second-order correction (W⁻¹dx_a) ∘ (W ds_a).

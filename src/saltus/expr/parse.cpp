@@ -290,7 +290,7 @@ private:
 
     [[noreturn]] void unknown(std::string_view name, std::size_t start) const {
         if (const std::string why = scope_.refusal ? scope_.refusal(name) : std::string{}; !why.empty())
-            fail(start, quoted(name) + " may not stand in " + scope_.what, why);
+            fail(start, quoted(name) + " is not allowed in " + scope_.what, why);
         std::vector<std::string> known = scope_.names();
         known.emplace_back("pi");
         const std::string guess = nearest(name, known);

@@ -92,13 +92,13 @@ EnergyFinding find_cause(const FrictionalCollision& c, const Vector& Lambda, con
     const Vector gamma_minus = relative_velocities(c, c.u_minus), gamma_plus = relative_velocities(c, c.u_plus);
     const Vector mean = 0.5 * (gamma_minus + gamma_plus);
     EnergyFinding f;
-    double most = 0.0, tangential = 0.0, total = 0.0;
+    double largest_work = 0.0, tangential = 0.0, total = 0.0;
     Index first = 0;
     each_block(c, [&](std::size_t k, Index row) {
         const double own = mean.segment(row, c.sizes[k]).dot(Lambda.segment(row, c.sizes[k]));
         total += own;
-        if (f.block >= 0 && own <= most) return;
-        most = own;
+        if (f.block >= 0 && own <= largest_work) return;
+        largest_work = own;
         f.block = static_cast<int>(k);
         first = row;
         tangential = 0.0;
@@ -122,8 +122,8 @@ EnergyFinding find_cause(const FrictionalCollision& c, const Vector& Lambda, con
             return f;
         }
     }
-    f.sentence = fmt::format("{} ({}) did the most work, {:.6g}", name_of(c, block), f.law, most);
-    if (tangential > 0.5 * most) f.sentence += ", by friction";
+    f.sentence = fmt::format("{} ({}) did the most work, {:.6g}", name_of(c, block), f.law, largest_work);
+    if (tangential > 0.5 * largest_work) f.sentence += ", by friction";
     f.sentence += "; " + reason(c, r, block);
     return f;
 }

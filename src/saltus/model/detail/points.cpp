@@ -186,7 +186,7 @@ void Builder::set_masses() {
     if (p.masses.size() != n)
         throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.masses.size()) +
                         (p.masses.size() == 1 ? " mass" : " masses"),
-                    p.masses[0].place(), "give one a point, or { total = ..., distribution = \"equal\" }");
+                    p.masses[0].place(), "give one per point, or { total = ..., distribution = \"equal\" }");
     for (std::size_t i = 0; i < n; ++i) {
         const double m = structural_number(p.masses[i], "the mass of point " + std::to_string(i));
         if (!(m > 0.0))
@@ -203,7 +203,7 @@ void Builder::set_velocities() {
     if (p.velocity.empty()) return;
     if (p.velocity.size() != 1 && p.velocity.size() != n)
         throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.velocity.size()) + " velocities",
-                    p.velocity[0][0].place(), "give one for all, or one a point");
+                    p.velocity[0][0].place(), "give one for all, or one per point");
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && p.velocity.size() == 1) {
             std::copy_n(points_.velocity.begin(), 3, points_.velocity.begin() + static_cast<std::ptrdiff_t>(3 * i));

@@ -56,7 +56,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
             c.impulse.size() == 0 || c.impulse.isZero(0.0)
                 ? "nothing moves the contacts: the contact work is the change of kinetic energy"
                 : "nothing moves the contacts: the contact work is the change of kinetic energy less the work of the "
-                  "impulse from outside");
+                  "external impulse");
     } else {
         const Vector b = least_squares(W.transpose(), -chi);
         if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= uniform_excitation_tolerance * moving)
@@ -70,7 +70,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
     }
     if (c.impulse.size() > 0 && !c.impulse.isZero(0.0))
         add(RemarkKind::kinetic_excitation,
-            fmt::format("an impulse from outside does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
+            fmt::format("an external impulse does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
                         "all the same",
                         a.external_work));
     std::vector<int> leaving;

@@ -53,10 +53,9 @@ public:
         excitation();
         if (c_.impulse.size() > 0 && !c_.impulse.isZero(0.0))
             add(RemarkKind::kinetic_excitation,
-                fmt::format(
-                    "an impulse from outside does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
-                    "all the same",
-                    a_.external_work));
+                fmt::format("an external impulse does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
+                            "all the same",
+                            a_.external_work));
         not_approaching();
         dependence();
         emptiness();
@@ -85,7 +84,7 @@ private:
                 c_.impulse.size() == 0 || c_.impulse.isZero(0.0)
                     ? "nothing moves the contacts: the contact work is the change of kinetic energy"
                     : "nothing moves the contacts: the contact work is the change of kinetic energy less the work of "
-                      "the impulse from outside");
+                      "the external impulse");
             return;
         }
         const Matrix rows = f_.normals.transpose();
@@ -201,7 +200,8 @@ std::string energy_sentence(const Audit& a, const WorkEnd& end) {
     if (obstacles) text += fmt::format(", of which the moving obstacles did {:.6g}", end.obstacle_work);
     if (outside)
         text +=
-            fmt::format("{} {:.6g}", obstacles ? " and the outside" : ", of which the outside did", a.external_work);
+            fmt::format("{} {:.6g}", obstacles ? " and the external impulse" : ", of which the external impulse did",
+                        a.external_work);
     return text;
 }
 
@@ -215,9 +215,9 @@ std::string unbounded_sentence(const FrictionlessCollision& c, const Vector& ray
     const std::string names = names_of(c, positive_components(ray));
     return end == IntervalEnd::least
                ? "P+ is empty: " + names +
-                     " close on the system, so that the harder they press the more work they take, without end"
+                     " close on the system, so the work that they take grows without bound with their impulses"
                : "P- is empty: " + names +
-                     " move apart, so that the harder they press the more work they do, without end";
+                     " move apart, so the work that they do grows without bound with their impulses";
 }
 
 std::string sentence_of(const FrictionlessCollision& c, const Audit& a, double alpha) {

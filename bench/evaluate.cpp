@@ -12,8 +12,10 @@
 #include "hand_written.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/inspect.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/jacobians.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace {
 
@@ -46,7 +48,7 @@ struct Bench {
 double checksum = 0.0;
 
 void run(const Bench& b) {
-    const auto& system = dynamic_cast<const ExpressionSystem&>(*b.model.system);
+    const SymbolicEquations& system = *b.model.system->symbolic();
     const std::size_t n = b.model.q0.size();
     std::mt19937 random(1);
     std::uniform_real_distribution<double> uniform(-1.0, 1.0);

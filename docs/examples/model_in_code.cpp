@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 
 using namespace saltus::model;
 

@@ -9,6 +9,7 @@
 #include "saltus/io/page/report_page.hpp"
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/sensitivity/pair/pair.hpp"
 
 using namespace saltus;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/inspect.hpp"
 
 using namespace saltus::model;

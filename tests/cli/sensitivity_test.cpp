@@ -166,7 +166,7 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
     refused("--output 'x+'", "--output");
     refused("--adjoint", "needs an output");
     refused("--method moreau", "time-stepping does not locate its events");
-    refused("--method penalty", "needs a stiffness");
+    refused("--method penalty", "without a stiffness");
     refused("--t-end -1", "must be a number > 0");
     refused("--vary a", "does not say what to vary");
     refused("--vary a=1:2", "is not a range");

@@ -340,10 +340,11 @@ TEST(Simulate, RefusesBadValuesWithWhatIsAllowed) {
     EXPECT_NE(refusal({"--h", "small"}).find("--h"), std::string::npos);
     EXPECT_NE(refusal({"--samples", "many"}).find("--samples"), std::string::npos);
     EXPECT_EQ(refusal({"--set", "e"}), "--set: 'e' is not an assignment; write --set name=value\n");
-    EXPECT_EQ(complaint(simulate({model("rocking-bar"), "--method", "penalty"})),
-              "saltus: error: " + model("rocking-bar") +
-                  ": method 'penalty' needs a stiffness, and contact 'left' has none; give the model a [penalty] with "
-                  "k\n");
+    EXPECT_EQ(
+        complaint(simulate({model("rocking-bar"), "--method", "penalty"})),
+        "saltus: error: " + model("rocking-bar") +
+            ": method penalty does not support contacts without a stiffness k (contact 'left'): the contact force "
+            "is k*depth + d*rate; give the model a [penalty] with k\n");
 }
 
 TEST(Simulate, BadInputLeavesNoFile) {

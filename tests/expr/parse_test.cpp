@@ -269,7 +269,7 @@ TEST(ParserErrors, TheScopeNamesTheExpressionAndMayRefuseANameThatExists) {
         return "accepted";
     };
     EXPECT_EQ(message("x + u"),
-              "m.toml:3:10: 'u' may not stand in gN of contact 'left'; a gap depends on positions and time only");
+              "m.toml:3:10: 'u' is not allowed in gN of contact 'left'; a gap depends on positions and time only");
     EXPECT_EQ(message("x + mas"), "m.toml:3:10: undefined name 'mas' in gN of contact 'left'; did you mean 'mass'?");
     EXPECT_EQ(message(""), "m.toml:3:6: gN of contact 'left' is empty; write a number or an expression");
 }

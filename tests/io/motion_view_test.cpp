@@ -17,6 +17,7 @@
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/drawing.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "support.hpp"
 
 namespace saltus {

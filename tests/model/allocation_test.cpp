@@ -4,6 +4,7 @@
 #include "allocations.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 
 namespace saltus {

@@ -9,7 +9,9 @@
 #include "oracles/lagrange_cases.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/jacobians.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace saltus {
 namespace {
@@ -89,8 +91,8 @@ TEST_P(Lagrange, PositionJacobianIsTheRowsAndTheirRate) {
 }
 
 TEST_P(Lagrange, AllTermsOnOneTapeAreTheTermsOneByOne) {
-    const auto& system = dynamic_cast<const ExpressionSystem&>(*m.system);
-    const expr::Tape& tape = system.tape(ExpressionSystem::all_terms);
+    ASSERT_NE(m.system->symbolic(), nullptr);
+    const expr::Tape& tape = m.system->symbolic()->tape(SymbolicEquations::Part::all);
     std::vector<double> variables{c.t}, scratch(tape.slot_count()), out(tape.output_count()), expected;
     variables.insert(variables.end(), c.q.begin(), c.q.end());
     variables.insert(variables.end(), c.u.begin(), c.u.end());

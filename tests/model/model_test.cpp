@@ -6,9 +6,11 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/inspect.hpp"
+#include "saltus/model/jacobians.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/systems/detail/expression_system.hpp"
 
 namespace saltus {
 namespace {

@@ -7,6 +7,8 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/jacobians.hpp"
 #include "saltus/model/systems/detail/point_system.hpp"
 
 namespace saltus {

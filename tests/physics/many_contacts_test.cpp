@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "physics/motion.hpp"
+#include "saltus/model/evaluate.hpp"
 
 namespace saltus {
 namespace {

@@ -150,7 +150,7 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     std::vector<double> P(m.coordinates.size(), 0.0);
     if (assign(c.impulse, "--impulse", m.coordinates, P)) f.impulse = vector_of(P);
 
-    impact::StudyOptions options;
+    impact::CollisionStudyOptions options;
     options.alpha = c.alpha;
     options.restitutions = report.at.restitutions;
     Vector Lambda;
@@ -179,9 +179,9 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
                                              : "as before: no contact approaches";
     }
     if (!report.at.note.empty()) report.warnings.push_back(report.at.note);
-    report.study = impact::study(f, options);
+    report.study = impact::study_collision(f, options);
     constexpr double max_duality_gap = 1e-10;  // relative; a larger gap is reported as a warning
-    for (const impact::StudyEnd* const end : {&report.study.least, &report.study.greatest})
+    for (const impact::CollisionWorkEnd* const end : {&report.study.least, &report.study.greatest})
         if (std::isfinite(end->work) && !(end->gap <= max_duality_gap))
             report.warnings.push_back("the duality gap of the contact work is " + number_text(end->gap) +
                                       ", not 1e-10");

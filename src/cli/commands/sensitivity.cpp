@@ -11,6 +11,7 @@
 #include "saltus/io/report/sensitivity_report.hpp"
 #include "saltus/io/report/study_report.hpp"
 #include "saltus/io/results/files.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::cli {
 
@@ -55,10 +56,7 @@ integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) 
                     "allowed are event and penalty");
     if (name != "penalty")
         throw Error("unknown method '" + name + "'", {"--method", 0, 0}, "allowed are event and penalty");
-    for (const model::Contact& contact : m.contacts)
-        if (contact.penalty_k == model::no_coefficient)
-            throw Error("method 'penalty' needs a stiffness, and contact '" + contact.name + "' has none",
-                        {c.common.model, 0, 0}, "give the model a [penalty] with k");
+    model::refuse_unsupported(m, model::Analysis::penalty, {c.common.model, 0, 0});
     return tolerances(integrate::Penalty{});
 }
 

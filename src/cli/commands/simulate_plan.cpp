@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::cli {
 
@@ -52,13 +53,6 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
     return m;
 }
 
-void refuse_without_penalty(const model::Model& m, const std::string& file) {
-    for (const model::Contact& contact : m.contacts)
-        if (contact.penalty_k == model::no_coefficient)
-            throw Error("method 'penalty' needs a stiffness, and contact '" + contact.name + "' has none", {file, 0, 0},
-                        "give the model a [penalty] with k");
-}
-
 void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) {
     const bool keep_arcs = !c.common.out.empty();
     plan.method_name = c.method.empty() ? m.simulate.method : c.method;
@@ -74,7 +68,7 @@ void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) 
     if (plan.method_name == "event") {
         plan.method = smooth_method<integrate::EventDriven>(c, m.simulate, keep_arcs);
     } else if (plan.method_name == "penalty") {
-        refuse_without_penalty(m, c.common.model);
+        model::refuse_unsupported(m, model::Analysis::penalty, {c.common.model, 0, 0});
         plan.method = smooth_method<integrate::Penalty>(c, m.simulate, keep_arcs);
     } else {
         throw Error("unknown method '" + c.method + "'", {"--method", 0, 0}, "allowed are event, moreau and penalty");

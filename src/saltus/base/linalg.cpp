@@ -23,12 +23,12 @@ Spectrum symmetric_spectrum(const Matrix& A) {
 }
 
 RowRank row_rank(const Matrix& rows, double tolerance) {
-    // Gram–Schmidt with reorthogonalisation keeps the order of the rows, which pivoting would not: the later of two
-    // equal constraints is the redundant one. The unit rows kept are Q R, so a dependent one with Q-coordinates c is
-    // the combination R⁻¹c of them.
+    // Gram–Schmidt with reorthogonalisation keeps the order of the rows: the later of two equal constraints is the
+    // redundant one. Pivoting would not keep it. The independent unit rows are the columns of Q R. So a dependent unit
+    // row with coordinates c in the basis Q is the combination R⁻¹c of them.
     RowRank result;
-    const Eigen::Index n = rows.cols(), most = std::min(rows.rows(), n);
-    Matrix Q(n, most), R = Matrix::Zero(most, most);
+    const Eigen::Index n = rows.cols(), max_rank = std::min(rows.rows(), n);
+    Matrix Q(n, max_rank), R = Matrix::Zero(max_rank, max_rank);
     Eigen::Index rank = 0;
     std::vector<double> length(static_cast<std::size_t>(rows.rows()), 0.0);
     for (Eigen::Index i = 0; i < rows.rows(); ++i) {
@@ -42,7 +42,7 @@ RowRank row_rank(const Matrix& rows, double tolerance) {
                 rest -= Q.leftCols(rank) * part;
                 c += part;
             }
-            if (rank < most && rest.norm() > tolerance) {
+            if (rank < max_rank && rest.norm() > tolerance) {
                 R.col(rank).head(rank) = c;
                 R(rank, rank) = rest.norm();
                 Q.col(rank++) = rest / rest.norm();

@@ -38,9 +38,9 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest(std::string_view name, std::span<const std::string> candidates) {
-    constexpr std::size_t longest = 64;  // beyond this it is no misspelt name, and the distance is quadratic
+    constexpr std::size_t longest = 64;  // a longer text is not a misspelt name, and the distance costs O(length²)
     if (name.size() > longest) return {};
-    // Near enough: a third of the letters changed, but not all of a short name.
+    // In half edits: a third of the letters may differ, at least one, but never all letters of a short name.
     const int limit =
         std::min(static_cast<int>(name.size()) * 2 - 1, std::max(2, static_cast<int>(name.size()) * 2 / 3));
     const std::string* best = nullptr;
@@ -57,9 +57,9 @@ std::string nearest(std::string_view name, std::span<const std::string> candidat
 }
 
 std::string listing(std::span<const std::string> items, std::string_view last, std::string_view quote,
-                    std::size_t most) {
+                    std::size_t limit) {
     std::string text;
-    const std::size_t shown = std::min(items.size(), most);
+    const std::size_t shown = std::min(items.size(), limit);
     for (std::size_t i = 0; i < shown; ++i) {
         if (i > 0) text += (i + 1 == items.size()) ? " " + std::string(last) + " " : std::string(", ");
         text += std::string(quote) + items[i] + std::string(quote);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
+
 namespace saltus::control {
 
 namespace {
@@ -15,19 +18,8 @@ constexpr int most_coordinates = 300;  // matrices are dense here
 std::string statics_refusal(const model::Model& model, ContactModel contacts) {
     if (model.size() > most_coordinates)
         return "the model has more than " + std::to_string(most_coordinates) + " coordinates";
-    if (!model.scleronomic || !model.autonomous) return "the model depends on the time";
-    for (const model::Contact& c : model.contacts) {
-        if (c.friction.law != model::FrictionLaw::none)
-            return "contact '" + c.name + "' has friction: its equilibria are sets";
-        if (contacts == ContactModel::springs && c.penalty_k == model::no_coefficient)
-            return "contact '" + c.name + "' has no k in [penalty]";
-    }
-    for (const model::Constraint& c : model.constraints)
-        if (c.friction.law != model::FrictionLaw::none)
-            return "constraint '" + c.name + "' has friction: its equilibria are sets";
-    if (!model.sliders.empty()) return "slider '" + model.sliders[0].name + "' has friction: its equilibria are sets";
-    if (!model.clutches.empty()) return "clutch '" + model.clutches[0].name + "' locks velocities";
-    return {};
+    return model::unsupported(model, contacts == ContactModel::springs ? model::Analysis::sprung_equilibria
+                                                                       : model::Analysis::equilibrium_points);
 }
 
 Statics::Statics(const model::Model& model, ContactModel contacts, double stiffness)

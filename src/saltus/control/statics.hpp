@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/fwd.hpp"
+#include "saltus/model/jacobians.hpp"
 
 namespace saltus::control {
 

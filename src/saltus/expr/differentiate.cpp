@@ -27,7 +27,8 @@ Expr Derivative::operator()(Expr root) {
         known_.resize(graph_.size(), false);
     }
     if (known_[root.id]) return rate_[root.id];
-    // Depth first with an explicit stack; nodes already known are not entered again.
+    // Depth first with an explicit stack. A node is differentiated when the derivatives of its operands are known. The
+    // condition of a select is not differentiated.
     std::vector<Expr> stack{root};
     while (!stack.empty()) {
         const Expr e = stack.back();
@@ -86,7 +87,7 @@ Expr Derivative::of_node(Expr e) {
         case Op::neg: return g.neg(da);
         case Op::powi: return times(g.mul(g.constant(n.exponent), g.powi(n.a, n.exponent - 1)), da);
         case Op::pow:
-            // ∂/∂a a^b = b a^(b−1) stays finite at a = 0 where b a^b / a would not; a^b log a tends to 0 there
+            // ∂(a^b)/∂a = b a^(b−1) is finite at a = 0, unlike b a^b/a. ∂(a^b)/∂b = a^b log a tends to 0 there.
             return plus(
                 times(g.mul(n.b, g.pow(n.a, g.sub(n.b, one()))), da),
                 db == zero_
@@ -111,9 +112,10 @@ Expr Derivative::of_node(Expr e) {
         }
         case Op::hypot: {
             const Expr inner = plus(times(n.a, da), times(n.b, db));
-            return g.select(g.binary(Op::equal, e, zero_), zero_, g.div(inner, e));  // 0 at the tip of the cone
+            return g.select(g.binary(Op::equal, e, zero_), zero_, g.div(inner, e));  // the convention at the kink
         }
-        case Op::min: return g.select(g.binary(Op::less, n.b, n.a), db, da);  // the branch that the value takes
+        case Op::min:
+            return g.select(g.binary(Op::less, n.b, n.a), db, da);  // of the operand that the value is taken from
         case Op::max: return g.select(g.binary(Op::less, n.a, n.b), db, da);
         default: return zero_;  // sign and comparisons are piecewise constant
     }

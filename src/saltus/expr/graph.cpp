@@ -17,10 +17,11 @@ namespace {
 struct OpInfo {
     std::string_view name;
     int operands;
-    bool total;  // given total operands
-    bool kink;
+    bool total;  // finite for operands that are finite and of moderate size
+    bool kink;   // has a kink or a jump
 };
 
+/// In the order of Op.
 constexpr std::array<OpInfo, 32> op_table{{
     {"constant", 0, true, false}, {"symbol", 0, true, false}, {"+", 2, true, false},     {"-", 2, true, false},
     {"*", 2, true, false},        {"/", 2, false, false},     {"-", 1, true, false},     {"^", 1, true, false},
@@ -36,6 +37,7 @@ const OpInfo& info(Op op) { return op_table[static_cast<std::size_t>(op)]; }
 
 bool commutative(Op op) { return op == Op::add || op == Op::mul || op == Op::equal || op == Op::not_equal; }
 
+/// Combines a hash with one more word; the constants are those of the golden ratio and of MurmurHash3's finaliser.
 std::uint64_t mix(std::uint64_t h, std::uint64_t x) {
     h ^= x + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
     return h * 0xff51afd7ed558ccdULL;
@@ -49,6 +51,7 @@ std::uint64_t hash_of(const Node& n) {
     return h ^ (h >> 29);
 }
 
+/// Bitwise equality, so that 0 and -0 are different constants and a NaN equals itself.
 bool same(const Node& x, const Node& y) {
     return x.op == y.op && x.a == y.a && x.b == y.b && x.c == y.c && x.exponent == y.exponent &&
            std::bit_cast<std::uint64_t>(x.value) == std::bit_cast<std::uint64_t>(y.value) &&
@@ -56,7 +59,8 @@ bool same(const Node& x, const Node& y) {
            std::bit_cast<std::uint64_t>(x.high) == std::bit_cast<std::uint64_t>(y.high);
 }
 
-/// Worth multiplying into another constant: neither lost nor overflown by the product.
+/// Whether a constant may be multiplied into another such constant: the product neither underflows nor overflows,
+/// because 1e-150² and 1e150² are representable.
 bool moderate(double x) { return std::isfinite(x) && std::abs(x) > 1e-150 && std::abs(x) < 1e150; }
 
 }  // namespace
@@ -172,8 +176,9 @@ Expr Graph::insert(Node node) {
         node.total = node.total && x.total;
         node.kinked = node.kinked || x.kinked;
     }
-    node.total =
-        node.total && info(node.op).total && !(node.op == Op::powi && (node.exponent < 0 || node.exponent > 8));
+    constexpr int max_total_exponent = 8;  // beyond it, a base of moderate size may overflow
+    node.total = node.total && info(node.op).total &&
+                 !(node.op == Op::powi && (node.exponent < 0 || node.exponent > max_total_exponent));
     node.kinked = node.kinked || info(node.op).kink;
     const Expr e{static_cast<std::uint32_t>(nodes_.size())};
     nodes_.push_back(node);
@@ -198,14 +203,13 @@ Expr Graph::constant(double value, const Interval& range) {
     return insert(n);
 }
 
-/// The operation on constants, done once; not when the result is not a finite number.
-Expr Graph::fold(Op op, Expr a, Expr b, int exponent, bool& folded) {
+/// The constant that an operation on constants gives. None if the result, or a bound of its enclosure, is not finite:
+/// then the operation stays in the graph and fails at evaluation.
+std::optional<Expr> Graph::fold(Op op, Expr a, Expr b, int exponent) {
     const double value = apply(op, nodes_[a.id].value, nodes_[b.id].value, 0.0, exponent);
-    folded = false;
-    if (!std::isfinite(value)) return a;
+    if (!std::isfinite(value)) return std::nullopt;
     const Interval exact = apply(op, range(a), range(b), Interval(0.0), exponent);
-    if (!exact.defined || !std::isfinite(exact.lo) || !std::isfinite(exact.hi)) return a;
-    folded = true;
+    if (!exact.defined || !std::isfinite(exact.lo) || !std::isfinite(exact.hi)) return std::nullopt;
     return constant(value, hull(exact, Interval(value)));
 }
 
@@ -224,20 +228,17 @@ bool Graph::is_truth(Expr e) const {
     return op == Op::less || op == Op::less_equal || op == Op::equal || op == Op::not_equal;
 }
 
-/// factor * e with the constant factors of e collected; the factor is a constant.
+/// factor * e, with a constant factor of e multiplied into `factor`, which must be a constant.
 Expr Graph::scaled(Expr factor, Expr e) {
     const Node n = nodes_[e.id];
-    bool folded = false;
-    if (n.op == Op::constant) {
-        const Expr product = fold(Op::mul, factor, e, 0, folded);
-        if (folded) return product;
-    }
+    if (n.op == Op::constant)
+        if (const std::optional<Expr> product = fold(Op::mul, factor, e)) return *product;
     if (is_constant(factor, 1.0)) return e;
     if (is_constant(factor, -1.0)) return neg(e);
     if (n.op == Op::neg) return scaled(neg(factor), n.a);
     if (n.op == Op::mul && is_constant(n.a)) {
-        const Expr product = fold(Op::mul, factor, n.a, 0, folded);
-        if (folded && moderate(nodes_[product.id].value)) return scaled(product, n.b);
+        const std::optional<Expr> product = fold(Op::mul, factor, n.a);
+        if (product && moderate(nodes_[product->id].value)) return scaled(*product, n.b);
     }
     Node m;
     m.op = Op::mul;
@@ -246,7 +247,8 @@ Expr Graph::scaled(Expr factor, Expr e) {
     return insert(m);
 }
 
-/// Known to be >= 0 from its form: squares, absolute values and the like, and their sums and products.
+/// Whether the form of `e` shows that e >= 0: squares, absolute values, roots and the like, and their sums and
+/// products. False if that needs a look at more than 200 nodes.
 bool Graph::is_nonnegative(Expr e) const {
     std::vector<Expr> stack{e};
     for (int budget = 200; !stack.empty(); --budget) {
@@ -279,11 +281,8 @@ Expr Graph::unary(Op op, Expr a) {
     if (simplify_ == Simplify::no) return insert(n);
 
     const Node x = nodes_[a.id];
-    if (x.op == Op::constant) {
-        bool folded = false;
-        const Expr e = fold(op, a, a, 0, folded);
-        if (folded) return e;
-    }
+    if (x.op == Op::constant)
+        if (const std::optional<Expr> e = fold(op, a, a)) return *e;
     if (op == Op::neg) {
         if (x.op == Op::neg) return x.a;
         if (x.op == Op::sub) return sub(x.b, x.a);
@@ -305,11 +304,8 @@ Expr Graph::powi(Expr a, int exponent) {
         if (exponent == 1) return a;
         if (exponent == 2) return mul(a, a);
         const Node x = nodes_[a.id];
-        if (x.op == Op::constant) {
-            bool folded = false;
-            const Expr e = fold(Op::powi, a, a, exponent, folded);
-            if (folded) return e;
-        }
+        if (x.op == Op::constant)
+            if (const std::optional<Expr> e = fold(Op::powi, a, a, exponent)) return *e;
         if (x.op == Op::neg) return exponent % 2 == 0 ? powi(x.a, exponent) : neg(powi(x.a, exponent));
     }
     Node n;
@@ -319,28 +315,69 @@ Expr Graph::powi(Expr a, int exponent) {
     return insert(n);
 }
 
+/// The node without simplification. Both orders of a commutative operation become one node: a constant operand comes
+/// first, otherwise the older operand.
+Expr Graph::commuted(Op op, Expr a, Expr b) {
+    Node n;
+    n.op = op;
+    n.a = a;
+    n.b = b;
+    if (commutative(op) && (is_constant(n.b) ? !is_constant(n.a) : (!is_constant(n.a) && n.b.id < n.a.id)))
+        std::swap(n.a, n.b);
+    return insert(n);
+}
+
+/// a*b, not both constants that fold. Constant factors of both operands are collected in front.
+Expr Graph::multiplied(Expr a, Expr b) {
+    const Node x = nodes_[a.id];
+    const Node y = nodes_[b.id];
+    if (is_zero(a) && y.total) return a;
+    if (is_zero(b) && x.total) return b;
+    if (is_zero(a) || is_zero(b)) return commuted(Op::mul, a, b);
+    if (x.op == Op::constant && std::isfinite(x.value)) return scaled(a, b);
+    if (y.op == Op::constant && std::isfinite(y.value)) return scaled(b, a);
+    if (x.op == Op::neg) return neg(mul(x.a, b));
+    if (y.op == Op::neg) return neg(mul(a, y.a));
+    if (a == b && x.op == Op::hypot) return add(mul(x.a, x.a), mul(x.b, x.b));
+    if (a == b && x.op == Op::sqrt && is_nonnegative(x.a)) return x.a;
+    const bool fx = x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value);
+    const bool fy = y.op == Op::mul && is_constant(y.a) && moderate(nodes_[y.a.id].value);
+    if (fx && fy) {
+        const std::optional<Expr> factor = fold(Op::mul, x.a, y.a);
+        if (factor && moderate(nodes_[factor->id].value)) return scaled(*factor, mul(x.b, y.b));
+    }
+    if (fx && a != b) return scaled(x.a, mul(x.b, b));
+    if (fy && a != b) return scaled(y.a, mul(a, y.b));
+    return commuted(Op::mul, a, b);
+}
+
+/// a/b, not both constants that fold. Dividing by a power of two is exact, so it becomes a product.
+Expr Graph::divided(Expr a, Expr b) {
+    const Node x = nodes_[a.id];
+    const Node y = nodes_[b.id];
+    if (y.op == Op::constant && y.low == y.high && y.value != 0.0 && std::isfinite(y.value)) {
+        constexpr int safe_exponent = 900;  // 1/y and products with it stay clear of overflow and underflow
+        int exponent = 0;
+        const bool power_of_two = std::abs(std::frexp(y.value, &exponent)) == 0.5 && std::abs(exponent) < safe_exponent;
+        if (power_of_two) return scaled(constant(1.0 / y.value), a);
+    }
+    if (x.op == Op::neg) return neg(div(x.a, b));
+    if (y.op == Op::neg) return neg(div(a, y.a));
+    if (x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value) && y.op == Op::constant &&
+        moderate(y.value))
+        if (const std::optional<Expr> factor = fold(Op::div, x.a, b)) return scaled(*factor, x.b);
+    return commuted(Op::div, a, b);
+}
+
 Expr Graph::binary(Op op, Expr a, Expr b) {
     SALTUS_EXPECT(operand_count(op) == 2);
-    const auto plain = [&] {
-        Node n;
-        n.op = op;
-        n.a = a;
-        n.b = b;
-        // One order for both ways of writing; a constant factor first.
-        if (commutative(op) && (is_constant(n.b) ? !is_constant(n.a) : (!is_constant(n.a) && n.b.id < n.a.id)))
-            std::swap(n.a, n.b);
-        return insert(n);
-    };
-    if (simplify_ == Simplify::no) return plain();
+    if (simplify_ == Simplify::no) return commuted(op, a, b);
 
     const Node x = nodes_[a.id];
     const Node y = nodes_[b.id];
     const bool comparison = op >= Op::less && op <= Op::not_equal;
-    if (x.op == Op::constant && y.op == Op::constant && !comparison) {
-        bool folded = false;
-        const Expr e = fold(op, a, b, 0, folded);
-        if (folded) return e;
-    }
+    if (x.op == Op::constant && y.op == Op::constant && !comparison)
+        if (const std::optional<Expr> e = fold(op, a, b)) return *e;
     switch (op) {
         case Op::add:
             if (is_zero(a)) return b;
@@ -356,46 +393,12 @@ Expr Graph::binary(Op op, Expr a, Expr b) {
             if (y.op == Op::neg) return add(a, y.a);
             if (x.op == Op::neg) return neg(add(x.a, b));
             break;
-        case Op::mul: {
-            if (is_zero(a) && y.total) return a;
-            if (is_zero(b) && x.total) return b;
-            if (is_zero(a) || is_zero(b)) break;
-            if (x.op == Op::constant && std::isfinite(x.value)) return scaled(a, b);
-            if (y.op == Op::constant && std::isfinite(y.value)) return scaled(b, a);
-            if (x.op == Op::neg) return neg(mul(x.a, b));
-            if (y.op == Op::neg) return neg(mul(a, y.a));
-            if (a == b && x.op == Op::hypot) return add(mul(x.a, x.a), mul(x.b, x.b));
-            if (a == b && x.op == Op::sqrt && is_nonnegative(x.a)) return x.a;
-            const bool fx = x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value);
-            const bool fy = y.op == Op::mul && is_constant(y.a) && moderate(nodes_[y.a.id].value);
-            if (fx && fy) {
-                bool folded = false;
-                const Expr factor = fold(Op::mul, x.a, y.a, 0, folded);
-                if (folded && moderate(nodes_[factor.id].value)) return scaled(factor, mul(x.b, y.b));
-            }
-            if (fx && a != b) return scaled(x.a, mul(x.b, b));
-            if (fy && a != b) return scaled(y.a, mul(a, y.b));
-            break;
-        }
-        case Op::div:
-            if (y.op == Op::constant && y.low == y.high && y.value != 0.0 && std::isfinite(y.value)) {
-                int exponent = 0;
-                const bool power_of_two = std::abs(std::frexp(y.value, &exponent)) == 0.5 && std::abs(exponent) < 900;
-                if (power_of_two) return scaled(constant(1.0 / y.value), a);
-            }
-            if (x.op == Op::neg) return neg(div(x.a, b));
-            if (y.op == Op::neg) return neg(div(a, y.a));
-            if (x.op == Op::mul && is_constant(x.a) && moderate(nodes_[x.a.id].value) && y.op == Op::constant &&
-                moderate(y.value)) {
-                bool folded = false;
-                const Expr factor = fold(Op::div, x.a, b, 0, folded);
-                if (folded) return scaled(factor, x.b);
-            }
-            break;
+        case Op::mul: return multiplied(a, b);
+        case Op::div: return divided(a, b);
         case Op::pow:
             if (y.op == Op::constant && y.low == y.high) {
-                constexpr double largest = 64.0;
-                if (y.value == std::round(y.value) && std::abs(y.value) <= largest)
+                constexpr double max_exponent = 64.0;  // larger integer powers are left to std::pow
+                if (y.value == std::round(y.value) && std::abs(y.value) <= max_exponent)
                     return powi(a, static_cast<int>(y.value));
                 if (y.value == 0.5) return unary(Op::sqrt, a);
             }
@@ -406,7 +409,7 @@ Expr Graph::binary(Op op, Expr a, Expr b) {
             break;
         default: break;
     }
-    return plain();
+    return commuted(op, a, b);
 }
 
 Expr Graph::select(Expr condition, Expr a, Expr b) {
@@ -447,7 +450,10 @@ std::vector<Expr> reachable(const Graph& graph, std::span<const Expr> roots) {
 
 namespace {
 
+/// Binding strength of what surrounds an operand: it is put in parentheses if it binds less.
 enum Level { lowest = 0, sum = 2, product = 3, sign_level = 4, power_level = 5, atom = 6 };
+
+constexpr int max_written_depth = 64;  // bounds the recursion of Writer
 
 struct Writer {
     const Graph& graph;
@@ -455,7 +461,7 @@ struct Writer {
     std::string text;
 
     void write(Expr e, int outer, int depth) {
-        if (text.size() > limit || depth > 64) {
+        if (text.size() > limit || depth > max_written_depth) {
             if (!text.ends_with("...")) text += "...";
             return;
         }
@@ -539,7 +545,8 @@ std::vector<std::string> kinks(const Graph& graph, Expr e, Kinds kinds) {
     return names;
 }
 
-std::vector<Expr> terms(Graph& graph, Expr e, bool distribute) {
+std::vector<Expr> terms(Graph& graph, Expr e, Products products) {
+    constexpr std::size_t max_terms = 300;  // expansion grows exponentially with nested products; stop it here
     struct Signed {
         Expr e;
         bool negative;
@@ -556,8 +563,9 @@ std::vector<Expr> terms(Graph& graph, Expr e, bool distribute) {
             stack.push_back({n.a, s.negative});
         } else if (n.op == Op::neg) {
             stack.push_back({n.a, !s.negative});
-        } else if (const bool left = is_sum(n.a), right = is_sum(n.b);
-                   distribute && n.op == Op::mul && (left || right) && found.size() + stack.size() < 300) {
+        } else if (const bool left = is_sum(n.a), right = is_sum(n.b); products == Products::expand &&
+                                                                       n.op == Op::mul && (left || right) &&
+                                                                       found.size() + stack.size() < max_terms) {
             // The products of each part of the sum with the rest; they may be sums again.
             const Expr rest = left ? n.b : n.a;
             for (const Expr part : terms(graph, left ? n.a : n.b)) stack.push_back({graph.mul(part, rest), s.negative});

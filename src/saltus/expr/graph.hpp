@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 
 namespace saltus::expr {
 
+/// The operation of a node. Arithmetic, functions of one argument (sqrt … sign), functions of two arguments,
+/// comparisons (less … not_equal, which give 1 or 0) and `select`, which is written if(condition, a, b).
 enum class Op : std::uint8_t {
     constant,
     symbol,
@@ -19,8 +22,8 @@ enum class Op : std::uint8_t {
     mul,
     div,
     neg,
-    powi,
-    pow,
+    powi,  ///< integer exponent, stored in the node
+    pow,   ///< exponent is an expression
     sqrt,
     exp,
     log,
@@ -46,61 +49,68 @@ enum class Op : std::uint8_t {
     select,
 };
 
-/// What a symbol stands for; the bits of an expression's kinds() say what it depends on.
+/// What a symbol stands for. `auxiliary` symbols are those that an algorithm adds for itself.
 enum Kind : std::uint8_t { time = 1, position = 2, velocity = 4, parameter = 8, auxiliary = 16 };
+/// A set of kinds: the bitwise or of Kind values.
 using Kinds = std::uint8_t;
 
-/// A handle to a node of one Graph.
+/// A handle to a node of one Graph. It is only meaningful together with that graph (or a copy of it).
 struct Expr {
     std::uint32_t id = 0;
     friend bool operator==(Expr, Expr) = default;
 };
 
+/// One operation of a graph with its operands.
 struct Node {
     Op op = Op::constant;
-    Kinds kinds = 0;
-    bool total = true;             ///< finite for all finite inputs of moderate size: safe to drop when multiplied by 0
-    bool kinked = false;           ///< abs, sign, min, max, hypot or if, here or below
-    Expr a, b, c;                  ///< operands; they come before the node in the graph
+    Kinds kinds = 0;               ///< kinds of all symbols that the node depends on
+    bool total = true;             ///< finite for all finite inputs of moderate size; then 0 times the node is 0
+    bool kinked = false;           ///< the node or an operand of it, however deep, is abs, sign, min, max, hypot or if
+    Expr a, b, c;                  ///< operands, as many as operand_count(op); their ids are smaller than the node's
     double value = 0.0;            ///< of a constant
-    double low = 0.0, high = 0.0;  ///< enclosure of the exact value that a constant stands for: 1/3, pi
-    int exponent = 0;              ///< of powi; index of a symbol
+    double low = 0.0, high = 0.0;  ///< of a constant: enclosure of the exact number it stands for, such as 1/3 or pi
+    int exponent = 0;              ///< of powi; of a symbol: its index in Graph::symbols
 };
 
+/// A name that expressions may contain.
 struct Symbol {
     std::string name;
     Kind kind;
     Expr node;
 };
 
-/// An expression graph in which equal expressions are one node. Nodes only refer to earlier nodes, so that index
-/// order is an evaluation order and no algorithm needs recursion.
+/// An expression graph in which equal expressions are one node (hash consing). A node only refers to nodes with smaller
+/// ids. So the order of the ids is an order of evaluation, and no algorithm needs recursion.
 ///
-/// The builders simplify as they go (constant folding, neutral elements, signs, collected constant factors). A
-/// simplification never changes a value beyond rounding, and never hides a NaN: x/x stays, and 0*x becomes 0 only
-/// if x is total. (Two things are not kept: the sign of a zero, and what overflows or underflows on the way in one
-/// order of a product but not in another.) Folded constants carry an enclosure of what they were folded from, so that
-/// bounds computed with intervals stay bounds.
+/// The functions that make nodes also simplify: they fold constants, drop neutral elements, move signs outward and
+/// collect constant factors. A simplification changes a value by rounding errors at most and never hides a NaN: x/x
+/// stays, and 0*x becomes 0 only if x is total. Two things may change: the sign of a zero, and an overflow or underflow
+/// that occurs in one order of a product but not in the other. A folded constant keeps an enclosure of the exact number
+/// it was folded from, so that bounds computed with intervals remain bounds.
+///
+/// A graph is a value: a copy has the same ids, so handles are valid in both.
 class Graph {
 public:
     enum class Simplify { yes, no };
 
+    /// Making more than `node_limit` nodes throws Error.
     explicit Graph(Simplify simplify = Simplify::yes, std::size_t node_limit = 4'000'000);
 
-    Expr constant(double value);                         ///< exactly this number
-    Expr constant(double value, const Interval& range);  ///< a number known to lie in the range
-    Expr symbol(std::string_view name, Kind kind);
+    Expr constant(double value);  ///< exactly this number; it may be NaN or infinite
+    /// A number that is only known to lie in `range`. `value` must be finite and in the range.
+    Expr constant(double value, const Interval& range);
+    Expr symbol(std::string_view name, Kind kind);  ///< a new symbol, also if the name exists already
 
     Expr add(Expr a, Expr b);
     Expr sub(Expr a, Expr b);
     Expr mul(Expr a, Expr b);
     Expr div(Expr a, Expr b);
     Expr neg(Expr a);
-    Expr powi(Expr a, int exponent);
+    Expr powi(Expr a, int exponent);  ///< |exponent| <= 1000
     Expr pow(Expr a, Expr b);
-    Expr unary(Op op, Expr a);           ///< sqrt ... sign
-    Expr binary(Op op, Expr a, Expr b);  ///< any two-operand operation, comparisons included
-    Expr select(Expr condition, Expr a, Expr b);
+    Expr unary(Op op, Expr a);                    ///< neg and sqrt … sign
+    Expr binary(Op op, Expr a, Expr b);           ///< any operation with two operands, comparisons included
+    Expr select(Expr condition, Expr a, Expr b);  ///< a if the condition is not 0, otherwise b
 
     const Node& operator[](Expr e) const { return nodes_[e.id]; }
     std::size_t size() const { return nodes_.size(); }
@@ -113,15 +123,19 @@ public:
         return n.op == Op::constant && n.value == value && n.low == n.high;
     }
     bool is_zero(Expr e) const { return is_constant(e, 0.0); }
-    bool is_truth(Expr e) const;  ///< a comparison: a condition, not a number
+    bool is_truth(Expr e) const;  ///< a comparison, that is, a condition and not a number
     Kinds kinds(Expr e) const { return nodes_[e.id].kinds; }
+    /// Whether `e` contains a symbol of any of these kinds.
     bool depends_on(Expr e, Kinds kinds) const { return (nodes_[e.id].kinds & kinds) != 0; }
 
 private:
     Expr insert(Node node);
     Expr scaled(Expr factor, Expr e);
     bool is_nonnegative(Expr e) const;
-    Expr fold(Op op, Expr a, Expr b, int exponent, bool& folded);
+    std::optional<Expr> fold(Op op, Expr a, Expr b, int exponent = 0);
+    Expr divided(Expr a, Expr b);
+    Expr multiplied(Expr a, Expr b);
+    Expr commuted(Op op, Expr a, Expr b);
     Interval range(Expr constant) const { return {nodes_[constant.id].low, nodes_[constant.id].high}; }
     void grow_table();
 
@@ -129,17 +143,20 @@ private:
     std::size_t node_limit_;
     std::vector<Node> nodes_;
     std::vector<Symbol> symbols_;
-    std::vector<std::uint32_t> table_;  // open addressing; index + 1, 0 is empty
+    std::vector<std::uint32_t> table_;  // hash table with open addressing: node id + 1, or 0 for an empty slot
 };
 
-int operand_count(Op op);
-std::string_view op_name(Op op);
+int operand_count(Op op);         ///< 0 to 3
+std::string_view op_name(Op op);  ///< as the grammar writes it: "+", "sin", "if"
 
-/// One operation on numbers; the meaning that every other evaluation of the graph must agree with.
+/// One operation on numbers. It defines the meaning: every other evaluation of a graph must give the same bits.
+/// Operands that the operation does not have are ignored.
 double apply(Op op, double a, double b, double c, int exponent);
+/// The same on intervals: an enclosure of the results for all operands in the intervals.
 Interval apply(Op op, const Interval& a, const Interval& b, const Interval& c, int exponent);
 
-/// x^n by repeated multiplication, in the order that emitted code uses too.
+/// x^n by repeated squaring, for any type V of values. Emitted code multiplies in the same order, so that it gives the
+/// same bits. A negative n gives the reciprocal of the positive power.
 template <class V>
 V power(V x, int n) {
     if (n < 0) return V(1.0) / power(x, -n);
@@ -155,28 +172,34 @@ V power(V x, int n) {
     }
 }
 
-/// Nodes that the given expressions need, in evaluation order.
+/// All nodes that the given expressions are made of, the expressions included, in an order of evaluation.
 std::vector<Expr> reachable(const Graph& graph, std::span<const Expr> roots);
 
-/// The expression as a person would write it, cut at about `limit` characters.
+/// The expression as a person would write it. It is cut off with "..." after about `limit` characters.
 std::string to_string(const Graph& graph, Expr e, std::size_t limit = 160);
 
-/// Names of the operations with kinks (abs, sign, min, max, hypot, if) in `e` that depend on any of `kinds`.
+/// Names of the operations with kinks or jumps (abs, sign, min, max, hypot, if) in `e` that depend on any of `kinds`,
+/// each name once. An `if` counts if its condition depends on them.
 std::vector<std::string> kinks(const Graph& graph, Expr e, Kinds kinds);
 
-/// Terms whose sum is `e`: the operands of its outermost + and -, signs included; with `distribute` also through
-/// products of sums, as long as that makes no more than a few hundred.
-std::vector<Expr> terms(Graph& graph, Expr e, bool distribute = false);
+/// Whether `terms` multiplies out products that contain a sum.
+enum class Products { keep, expand };
 
-/// `e` with symbols replaced; replacement[i] stands for the symbol number i, or itself where absent.
+/// Terms whose sum is `e`: the operands of its outermost additions and subtractions, with their signs. If products are
+/// expanded, then a*(b + c) gives a*b and a*c; expansion stops when there are about 300 terms.
+std::vector<Expr> terms(Graph& graph, Expr e, Products products = Products::keep);
+
+/// Replaces symbols (or other nodes) by expressions. Images of shared subexpressions are computed once and kept, so one
+/// object should be used for many expressions. It refers to the graph and adds nodes to it.
 class Substitution {
 public:
+    /// Each pair is (node, its replacement).
     Substitution(Graph& graph, std::vector<std::pair<Expr, Expr>> replacements);
     Expr operator()(Expr e);
 
 private:
     Graph& graph_;
-    std::vector<Expr> image_;
+    std::vector<Expr> image_;  // by node; valid if done_
     std::vector<bool> done_;
 };
 

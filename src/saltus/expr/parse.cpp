@@ -55,6 +55,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
 
+/// A recursive-descent parser: one function for each rule of the grammar in parse.hpp. It builds nodes as it reads.
 class Parser {
 public:
     Parser(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits)
@@ -64,7 +65,11 @@ public:
                  "at most " + std::to_string(limits_.characters) + " are allowed");
     }
 
-    Expr whole(bool condition) {
+    enum class Expected { number, condition };
+
+    /// Reads the whole text.
+    Expr whole(Expected expected) {
+        const bool condition = expected == Expected::condition;
         const Expr e = comparison();
         skip_space();
         if (at_ < text_.size()) fail_at_unexpected();
@@ -99,6 +104,7 @@ private:
              "allowed are + - * / ^ ( ) , < <= > >= == != numbers, names and functions");
     }
 
+    /// A character outside ASCII. Common ones (a typographic minus or apostrophe) get a remedy of their own.
     [[noreturn]] void fail_at_foreign() const {
         std::size_t end = at_ + 1;
         while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xC0) == 0x80) ++end;
@@ -121,7 +127,7 @@ private:
     void skip_space() {
         while (at_ < text_.size() && is_space(text_[at_])) ++at_;
     }
-    /// Where the next operand begins.
+    /// Offset of the next operand.
     std::size_t start_here() {
         skip_space();
         return at_;
@@ -274,7 +280,7 @@ private:
         }
         if (name == "pi")
             return graph_.constant(std::numbers::pi,
-                                   {std::numbers::pi, next_up(std::numbers::pi)});  // pi lies just above
+                                   {std::numbers::pi, next_up(std::numbers::pi)});  // the double is just below pi
         const std::optional<Expr> meaning = scope_.find(name);
         if (called && meaning) fail(next, "unexpected '(' after " + quoted(name), "write * for a product");
         if (called) fail(start, "unknown function " + quoted(name), did_you_mean(name, function_names()));
@@ -284,7 +290,7 @@ private:
 
     [[noreturn]] void unknown(std::string_view name, std::size_t start) const {
         if (const std::string why = scope_.refusal ? scope_.refusal(name) : std::string{}; !why.empty())
-            fail(start, quoted(name) + " may not stand in " + scope_.what, why);
+            fail(start, quoted(name) + " is not allowed in " + scope_.what, why);
         std::vector<std::string> known = scope_.names();
         known.emplace_back("pi");
         const std::string guess = nearest(name, known);
@@ -334,7 +340,7 @@ private:
         return graph_.select(argument[0], argument[1], argument[2]);
     }
 
-    // Every nesting passes through signed_power, so its depth bounds the stack.
+    // Counts the nesting. Every recursion passes through signed_power, so this bounds the stack.
     struct Depth {
         explicit Depth(Parser& p) : parser(p) {
             if (++parser.depth_ > parser.limits_.depth)
@@ -359,11 +365,11 @@ private:
 }  // namespace
 
 Expr parse(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {
-    return Parser(graph, source, scope, limits).whole(false);
+    return Parser(graph, source, scope, limits).whole(Parser::Expected::number);
 }
 
 Expr parse_condition(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {
-    return Parser(graph, source, scope, limits).whole(true);
+    return Parser(graph, source, scope, limits).whole(Parser::Expected::condition);
 }
 
 bool is_function(std::string_view name) { return find_function(name) != nullptr; }

@@ -12,45 +12,48 @@
 
 namespace saltus::expr {
 
-/// A text with its place in the file it came from. `place_of(offset)` gives line and column of a character.
+/// The text of an expression with its place in the file it came from.
 struct Source {
     std::string text;
     Place place;                           ///< of the first character
-    std::vector<std::pair<int, int>> map;  ///< line and column of each character where it is not simply the next column
+    std::vector<std::pair<int, int>> map;  ///< line and column of each character; empty if the text stands on one line
 
+    /// The place of the character with this index, for messages.
     Place place_of(std::size_t offset) const;
 };
 
 /// What the names in an expression mean.
 struct Scope {
-    std::function<std::optional<Expr>(std::string_view)> find;  ///< `x`, `x'`, `t`, a parameter; nothing if unknown
-    std::function<std::vector<std::string>()> names;            ///< for "did you mean"
-    std::function<std::string(std::string_view)> refusal;       ///< why a name that exists may not stand here, or ""
-    std::string what = "the expression";                        ///< named in messages: "the gap gN of 'left'"
+    std::function<std::optional<Expr>(std::string_view)> find;  ///< value of `x`, `x'`, `t` or a parameter, if known
+    std::function<std::vector<std::string>()> names;            ///< all known names, for "did you mean"
+    std::function<std::string(std::string_view)> refusal;       ///< why a known name is not allowed here, or ""
+    std::string what = "the expression";                        ///< subject of messages: "the gap gN of 'left'"
 };
 
-/// Hostile input ends with an error before it ends the stack or the memory.
+/// Limits that make hostile input fail with an Error before it exhausts stack or memory.
 struct ParseLimits {
     std::size_t characters = 100'000;
-    int depth = 200;
+    int depth = 200;  ///< of nested parentheses, signs and powers
 };
 
-/// The grammar, loosest binding first:
+/// Reads an expression that is a number. Throws Error, with the place of the offending character, for anything that
+/// does not follow the grammar. The grammar, loosest binding first:
 ///     condition = sum [("<" | "<=" | ">" | ">=" | "==" | "!=") sum]
 ///     sum       = product {("+" | "-") product}
 ///     product   = signed {("*" | "/") signed}
 ///     signed    = ("-" | "+") signed | power
 ///     power     = primary ["^" signed]                      (right associative; -x^2 is -(x^2))
 ///     primary   = number | name | name "'" | function "(" ... ")" | "(" sum ")"
-/// A comparison is a condition: it may stand alone where a condition is asked for, or first in `if(c, a, b)`.
+/// A comparison is a condition, not a number. It may only be the first argument of `if(c, a, b)`.
 Expr parse(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits = {});
+/// Reads a condition: a single comparison.
 Expr parse_condition(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits = {});
 
-/// Names that the grammar has taken: functions, `if`, `t`, `pi`.
+/// Whether the grammar uses the name itself: functions, `if`, `t`, `pi`. Such a name cannot be given to a parameter.
 bool is_reserved(std::string_view name);
 bool is_function(std::string_view name);
 
-/// A letter or underscore, then letters, digits, underscores.
+/// Whether the text is a letter or underscore, followed by letters, digits and underscores.
 bool is_name(std::string_view text);
 
 }  // namespace saltus::expr

@@ -12,8 +12,9 @@ namespace saltus::expr {
 
 // --- compiling -----------------------------------------------------------------------------------------------
 
-/// Chooses instructions with one virtual register a node, then lets registers that are no longer needed be used
-/// again, so that the working set of a long tape stays in the first-level cache even with eight lanes a slot.
+/// Compiles in two steps. First it selects instructions, with one virtual register for each node. Then it assigns slots
+/// and reuses those of values that are no longer needed. So the slots of a long tape stay in the first-level cache,
+/// even with eight lanes per slot.
 class Tape::Compiler {
 public:
     Compiler(Tape& tape, const Graph& graph, std::span<const Expr> outputs, std::span<const Expr> parameters,
@@ -38,13 +39,13 @@ private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     enum class Role : std::uint8_t { constant, parameter, variable, computed };
 
-    /// Depends on no variable: computed once for each set of parameters.
+    /// Whether a node depends on no variable. Such a node is computed by `prepare`.
     bool is_prepared(Expr e) const { return !varies_[e.id]; }
     bool is_computed(Expr e) const { return role_[e.id] == Role::computed; }
 
     void count_uses(std::span<const Expr> outputs) {
         uses_.assign(graph_.size(), 0);
-        for (const Expr e : outputs) uses_[e.id] += 2;  // an output is never folded into its only reader
+        for (const Expr e : outputs) uses_[e.id] += 2;  // an output needs a slot of its own, so it is never fused
         for (const Expr e : nodes_) {
             const Node& n = graph_[e];
             const int operands = operand_count(n.op);
@@ -108,7 +109,8 @@ private:
         return graph_[product].op == Op::mul && uses_[product.id] == 1 && is_prepared(product) == into_prepared;
     }
 
-    /// Which product a sum or difference takes in: the one that only it reads.
+    /// The product that a sum or difference is fused with: an operand that nothing else reads. `e` itself if there is
+    /// none.
     Expr folded_operand(Expr e) const {
         const Node& n = graph_[e];
         if (n.op != Op::add && n.op != Op::sub) return e;
@@ -172,11 +174,12 @@ private:
         for (std::size_t k = 0; k < code.size(); ++k) {
             Instruction& i = code[k];
             const Instruction nodes = i;
-            // Operands that end here give their slots back first: the result may overwrite them.
+            // Operands that are read here for the last time release their slots first, so the result may overwrite
+            // them.
             for_each_operand(i, [&](std::uint32_t x) {
                 if (last_use[x] == k && is_temporary(x)) {
                     free.push_back(slot_[x]);
-                    last_use[x] = forever;  // once, even if it stands twice in this instruction
+                    last_use[x] = forever;  // release once, even if it is both operands of this instruction
                 }
             });
             slot_[nodes.to] = take();
@@ -211,8 +214,8 @@ Tape::Tape(const Graph& graph, std::span<const Expr> outputs, std::span<const Ex
 
 namespace {
 
-// The operations that the standard library does not name, for each kind of value. Sign, order and choice must agree
-// with apply(), which defines them; intervals bring their own (interval.hpp).
+// Operations that the standard library does not have, for each type of values. They must agree with apply(), which
+// defines them. Intervals have their own (interval.hpp).
 
 double less(double a, double b) { return a < b ? 1.0 : 0.0; }
 double less_equal(double a, double b) { return a <= b ? 1.0 : 0.0; }
@@ -245,7 +248,7 @@ Interval angle(const Interval& y, const Interval& x) { return atan2(y, x); }
 Interval minimum(const Interval& a, const Interval& b) { return min(a, b); }
 Interval maximum(const Interval& a, const Interval& b) { return max(a, b); }
 
-/// The product of two slots; the square of an interval is tighter than its product with a stranger.
+/// The product of two slots. If both are the same slot, an interval is squared, which gives a tighter range.
 template <class V>
 V product(const V& a, const V& b, bool same) {
     if constexpr (std::is_same_v<V, Interval>)

@@ -13,15 +13,20 @@
 
 namespace saltus::expr {
 
-/// Several expressions compiled to one flat list of instructions over numbered slots; what they share is computed
-/// once. The inputs are of two speeds: parameters, for which `prepare` also computes all that depends on them alone,
-/// and variables, which every `evaluate` takes anew. The tape is immutable; all that changes lives in the caller's
-/// scratch, so that threads share a tape. Evaluation allocates nothing.
+/// Several expressions compiled to one flat list of instructions over numbered slots. Common subexpressions are
+/// computed once. There are two kinds of inputs. Parameters change rarely: `prepare` stores them and computes
+/// everything that depends on parameters alone. Variables change with every `evaluate`.
 ///
-/// V is double (one state), Lanes (eight states side by side) or Interval (an enclosure of the range over a box).
+/// A tape is immutable. All changing values live in the caller's scratch, so threads can share a tape; each thread
+/// needs its own scratch. Evaluation allocates nothing.
+///
+/// V is the type of the values: double (one state), Lanes (eight states side by side) or Interval (an enclosure of the
+/// range over a box).
 class Tape {
 public:
     Tape() = default;
+    /// `parameters` and `variables` are symbols of the graph, in the order in which their values will be passed. Every
+    /// symbol that the outputs contain must be among them.
     Tape(const Graph& graph, std::span<const Expr> outputs, std::span<const Expr> parameters,
          std::span<const Expr> variables);
 
@@ -29,16 +34,19 @@ public:
     std::size_t variable_count() const { return variables_; }
     std::size_t output_count() const { return outputs_.size(); }
     std::size_t instruction_count() const { return main_.size(); }  ///< of one `evaluate`
-    std::size_t slot_count() const { return slots_; }               ///< elements of V that the scratch must have
+    std::size_t slot_count() const { return slots_; }               ///< required size of the scratch
 
+    /// Stores parameter values in the scratch. It must be called before the first `evaluate` with that scratch and
+    /// after every change of a parameter.
     template <class V>
     void prepare(std::span<const V> parameters, std::span<V> scratch) const;
 
+    /// Writes the values of the outputs at these variables to `out`.
     template <class V>
     void evaluate(std::span<const V> variables, std::span<V> scratch, std::span<V> out) const;
 
-    /// The place of the variables in the scratch, for those who write them there themselves, and the evaluation of
-    /// what was written.
+    /// The part of the scratch that holds the variables. A caller that writes the variables there directly then calls
+    /// `evaluate_in_place` and saves a copy.
     template <class V>
     std::span<V> variables(std::span<V> scratch) const {
         return scratch.subspan(first_variable_, variables_);
@@ -46,19 +54,23 @@ public:
     template <class V>
     void evaluate_in_place(std::span<V> scratch, std::span<V> out) const;
 
-    /// The whole tape as the source of one C++ function without dependencies beyond <math.h>:
+    /// The whole tape as the source of one C++ function that needs only <math.h>:
     ///     void name(const double* parameters, const double* variables, double* out)
-    /// which gives the bits that `evaluate` gives when compiled with -ffp-contract=off -fno-builtin; otherwise
-    /// compilers may fold library calls, to 2 units in the last place of each. It compiles for host and device.
+    /// It gives the same bits as `evaluate` if it is compiled with -ffp-contract=off -fno-builtin. Otherwise the
+    /// compiler may evaluate library calls itself, which differ by up to 2 units in the last place each. The source
+    /// compiles for host and device.
     std::string emit_cpp(std::string_view name) const;
 
 private:
-    /// Values of Op, and what only a tape has: a sine and a cosine of the same angle, products with a sum.
+    // Instructions beyond those of Op: sine and cosine of one angle, a*b + c, a*b − c, c − a*b (each product and sum is
+    // rounded by itself). They are numbered from 64, beyond every Op.
     enum Code : std::uint8_t { sincos = 64, mul_add, mul_sub, sub_mul };
 
+    // All numbers are slots. sincos writes the sine to `to` and the cosine to `c`. powi keeps the bits of its exponent
+    // in `b`.
     struct Instruction {
-        std::uint8_t code;
-        std::uint32_t to, a, b, c;  // sincos: `c` takes the cosine; powi: `b` is the exponent's bits
+        std::uint8_t code;  // an Op or a Code
+        std::uint32_t to, a, b, c;
     };
 
     template <class V>
@@ -70,11 +82,11 @@ private:
     struct Constant {
         double value, low, high;
     };
-    std::vector<Constant> constants_;  // slots [0, constants)
-                                       // then parameters, prepared values, variables, temporaries
+    // Order of the slots: constants, parameters, values prepared from parameters, variables, temporaries.
+    std::vector<Constant> constants_;
     std::size_t first_variable_ = 0;
-    std::vector<Instruction> prepared_, main_;
-    std::vector<std::uint32_t> outputs_;  // slots
+    std::vector<Instruction> prepared_, main_;  // executed by `prepare` and by `evaluate`
+    std::vector<std::uint32_t> outputs_;        // slots of the results
 };
 
 }  // namespace saltus::expr

@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/impact/frictional.hpp"
 
 namespace saltus::impact {
 
@@ -16,14 +17,18 @@ namespace {
 using solvers::LawKind;
 using solvers::Status;
 
-bool has_normal(const solvers::Law& law) {
-    return law.kind != LawKind::bilateral && law.kind != LawKind::slider && law.kind != LawKind::scaled_slider;
-}
+/// A velocity counts as zero if it is <= this times the solver's tolerance times the largest velocity: the solver
+/// leaves errors of a few times its tolerance. The same factor holds for impulses.
+constexpr double solver_errors = 100.0;
+
+/// A solved contact problem is not believed if some normal velocity is below −(this) times the largest velocity. Its
+/// residual is relative to the impulses, so impulses that grow without bound can hide such a penetration.
+constexpr double gross_penetration = 1e-3;
 
 double largest(std::span<const double> x) {
-    double most = 0.0;
-    for (const double value : x) most = std::max(most, std::abs(value));
-    return most;
+    double size = 0.0;
+    for (const double value : x) size = std::max(size, std::abs(value));
+    return size;
 }
 
 double dot(std::span<const double> x, std::span<const double> y) {
@@ -36,10 +41,10 @@ std::string_view name_of(ImpactLaw law) {
     return law == ImpactLaw::newton ? "Newton's" : law == ImpactLaw::poisson ? "Poisson's" : "the energy";
 }
 
-/// One collision on its way to its outcome.
-class Course {
+/// Computes the outcome of one collision, in the memory of the outcome.
+class Impact {
 public:
-    Course(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome)
+    Impact(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome)
         : c_(collision), D_(collision.problem.W), tolerance_(tolerance), workspace_(workspace), o_(outcome) {
         o_.status = Status::converged;
         o_.work = o_.residual = 0.0;
@@ -50,8 +55,7 @@ public:
         o_.Lambda.assign(c_.gamma_minus.size(), 0.0);
         o_.gamma_plus = c_.gamma_minus;
         o_.scratch.problem = c_.problem;
-        // What counts as zero among velocities: the solver leaves errors of a few times its tolerance.
-        zero_gamma_ = 100.0 * tolerance_ * largest(c_.gamma_minus);
+        zero_gamma_ = solver_errors * tolerance_ * largest(c_.gamma_minus);
     }
 
     void run() {
@@ -71,7 +75,7 @@ private:
         return has_normal(c_.problem.laws[ix(block)]) && c_.gamma_minus[ix(normal_row(block))] < -zero_gamma_;
     }
 
-    /// The strongest law among the contacts that approach. Without any, all laws agree.
+    /// The law of highest precedence among the contacts that approach. If none approaches, all laws agree.
     ImpactLaw law() {
         ImpactLaw strongest = ImpactLaw::newton;
         for (int a = 0; a < c_.problem.contacts(); ++a)
@@ -93,7 +97,6 @@ private:
         const solvers::Solution& s = o_.scratch.solution;
         o_.residual = std::max(o_.residual, s.residual);
         o_.status = s.status;
-        // The residual is relative to the impulses, and impulses without bound have small ones whatever they do.
         if (usable(s.status) && into_obstacle(s.v)) o_.status = Status::stalled;
         if (usable(o_.status)) return;
         o_.note = std::string("the contact problem of the ") + phase + " is not solved (" +
@@ -101,9 +104,9 @@ private:
     }
 
     bool into_obstacle(std::span<const double> v) const {
-        const double much = 1e-3 * largest(o_.scratch.problem.q);
+        const double limit = gross_penetration * largest(o_.scratch.problem.q);
         for (int a = 0; a < c_.problem.contacts(); ++a)
-            if (has_normal(c_.problem.laws[ix(a)]) && v[ix(normal_row(a))] < -much) return true;
+            if (has_normal(c_.problem.laws[ix(a)]) && v[ix(normal_row(a))] < -limit) return true;
         return false;
     }
 
@@ -114,8 +117,8 @@ private:
         for (std::size_t i = 0; i < gamma.size(); ++i) gamma[i] += from[i];
     }
 
-    /// ξ = γ⁺ + Eγ⁻ in the place of v, so that v = D Λ + (1 + E)γ⁻. For a contact that leaves, E would allow
-    /// γ_N⁺ = −e γ_N⁻ < 0: into the obstacle.
+    /// Newton's law: the contact problem v = D Λ + q with v = ξ = γ⁺ + Eγ⁻, hence q = (I + E)γ⁻. For a contact that
+    /// separates (γ_N⁻ > 0), ξ_N >= 0 would allow γ_N⁺ = −e γ_N⁻ < 0, a penetration; so it gets e = 0.
     void newton() {
         std::vector<double>& q = o_.scratch.problem.q;
         q.resize(c_.gamma_minus.size());
@@ -129,6 +132,7 @@ private:
         apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
     }
 
+    /// The collision with E = 0.
     void inelastic(const char* phase) {
         o_.scratch.problem.q = c_.gamma_minus;
         solve(phase);
@@ -136,13 +140,14 @@ private:
         apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
     }
 
-    /// Expansion: γ⁺ = γ_C + D Λ_E with 0 <= γ_N⁺ ⊥ Λ_EN − e_N Λ_CN >= 0 and the friction of Λ_EN acting on
-    /// γ_T⁺ + e_T γ_T⁻. Each contact has one of two modes:
-    ///     held    Λ_EN = e_N Λ_CN is known; right when γ_N⁺ >= 0
-    ///     free    the law of the block as it is; right when Λ_EN >= e_N Λ_CN
-    /// A held contact is written as its law with the normal row replaced by D_NN (Λ_EN − e_N Λ_CN): whatever friction
-    /// belongs to the law then has the bound that belongs to that impulse. Contacts in the wrong mode change it, all
-    /// at once, later one by one (the order of Murty's pivots, which cannot cycle without friction).
+    /// Poisson's law. After the compression (γ_C, Λ_C), the expansion is γ⁺ = γ_C + D Λ_E with
+    /// 0 <= γ_N⁺ ⊥ Λ_EN − e_N Λ_CN >= 0, and the friction of Λ_EN acts on γ_T⁺ + e_T γ_T⁻. Each contact is in one of
+    /// two modes:
+    ///     held    Λ_EN = e_N Λ_CN is prescribed; consistent if γ_N⁺ >= 0
+    ///     free    the law of the block; consistent if Λ_EN >= e_N Λ_CN
+    /// For a held contact the normal row of its block is replaced by D_NN (Λ_EN − e_N Λ_CN) = 0. The friction law then
+    /// has the bound that belongs to the prescribed impulse. Contacts in an inconsistent mode change it: all of them at
+    /// once in the first rounds, later one per round (Murty's pivoting order, which cannot cycle without friction).
     void poisson() {
         inelastic("compression");
         if (!usable(o_.status)) return;
@@ -158,15 +163,17 @@ private:
         if (std::none_of(s.held.begin(), s.held.end(), [](char h) { return h != 0; })) return;
         s.Lambda = o_.Lambda;
         s.gamma = o_.gamma_plus;
-        const double zero_Lambda = 100.0 * tolerance_ * largest(s.Lambda);
-        const int patient = blocks + 8, most = 10 * blocks + 40;
-        for (int round = 0; round < most; ++round) {
+        const double zero_Lambda = solver_errors * tolerance_ * largest(s.Lambda);
+        // Rounds in which all modes change at once, and rounds at most. Changing all modes settles in a few rounds if
+        // it settles at all; Murty's order needs about one round per contact.
+        const int joint_rounds = blocks + 8, max_rounds = 10 * blocks + 40;
+        for (int round = 0; round < max_rounds; ++round) {
             prepare_expansion();
             solve("expansion");
             if (!usable(o_.status)) break;
             apply(s.solution.r, s.gamma, o_.gamma_plus);
             bool changed = false;
-            for (int a = 0; a < blocks && !(changed && round >= patient); ++a) {
+            for (int a = 0; a < blocks && !(changed && round >= joint_rounds); ++a) {
                 if (!(s.prescribed[ix(a)] > 0.0)) continue;
                 const auto n = ix(normal_row(a));
                 const bool wrong = s.held[ix(a)] ? o_.gamma_plus[n] < -zero_gamma_
@@ -188,6 +195,7 @@ private:
         o_.note = "no consistent expansion was found; the outcome is that of the compression";
     }
 
+    /// The contact problem of the expansion for the present modes.
     void prepare_expansion() {
         Outcome::Scratch& s = o_.scratch;
         solvers::FrictionProblem& p = s.problem;
@@ -210,9 +218,11 @@ private:
         }
     }
 
-    /// Along the impulse Λ₀ of the inelastic collision the kinetic energy is
-    ///     T(s) = T⁻ + b s + a s²,   a = ½ Λ₀ᵀD Λ₀,   b = (Wᵀu⁻)·Λ₀ = (γ⁻ − χ)·Λ₀,
-    /// and T(s) = e² T⁻ has the larger root s >= 1 that leads out of the obstacles. [Tornambè] (46)
+    /// The energy law T⁺ = e² T⁻, e = Π e_i over the approaching contacts. [Tornambe] (46)
+    /// Along s times the impulse Λ₀ of the inelastic collision, u⁺ = u⁻ + s M⁻¹WΛ₀ has the kinetic energy
+    ///     T(s) = T⁻ + b s + a s²,   a = ½ Λ₀ᵀD Λ₀,   b = u⁻ᵀWΛ₀ = (γ⁻ − χ)·Λ₀.
+    /// The larger root s of T(s) = e² T⁻ separates the bodies. T is the whole kinetic energy, so there may be no real
+    /// root (errata, Tornambe 3).
     void energy() {
         double e = 1.0;
         for (int a = 0; a < c_.problem.contacts(); ++a)
@@ -227,7 +237,8 @@ private:
         if (!(a > 0.0)) return;  // no impulse
         const double T = c_.kinetic_energy;
         const double discriminant = b * b - 4.0 * a * (1.0 - e * e) * T;
-        // The largest loss along Λ₀ may be asked for exactly (e = 0 in a central impact): a double root.
+        // A discriminant of the size of the solver's errors is a double root: e = 0 in a central impact asks for the
+        // largest loss that is possible.
         const double rounding = 8.0 * tolerance_ * b * b;
         if (discriminant < -rounding) {
             const double least = std::sqrt(std::max(0.0, 1.0 - b * b / (4.0 * a * T)));
@@ -274,7 +285,7 @@ void collide(const Collision& collision, double tolerance, solvers::Workspace& w
     SALTUS_EXPECT(collision.gamma_minus.size() == rows && collision.e.size() == rows);
     SALTUS_EXPECT(collision.law.size() == collision.problem.laws.size());
     SALTUS_EXPECT(collision.chi.empty() || collision.chi.size() == rows);
-    Course(collision, tolerance, workspace, outcome).run();
+    Impact(collision, tolerance, workspace, outcome).run();
 }
 
 }  // namespace saltus::impact

@@ -8,35 +8,38 @@
 
 namespace saltus::impact {
 
+/// In the order of precedence: if contacts with different laws collide at once, the last one of these rules them all.
 enum class ImpactLaw { newton, poisson, energy };
 
-/// A collision as matrices and laws: all closed contacts and all bilateral rows at once,
-///     γ⁺ = γ⁻ + D Λ.
-/// Newton: ξ = γ⁺ + E γ⁻ and Λ obey the laws of `problem`. Poisson: compression with E = 0, then expansion impulses of
-/// at least e_N times those of compression. Energy: T⁺ = (Π e²) T⁻ along the impulse of the inelastic collision. e_N
-/// belongs to approaching contacts: one that leaves already has γ_N⁺ >= 0 for its law, whatever e_N. [Glocker], [Leine]
-/// (64)–(73), [Tornambè] (46)
+/// A collision as matrices and laws, for all closed contacts and all bilateral rows at once:
+///     γ⁺ = γ⁻ + D Λ,   D = WᵀM⁻¹W.
+/// A block is the set of rows of one contact (normal row first), slider or bilateral constraint. The impact laws are
+///     Newton   ξ = γ⁺ + E γ⁻ and Λ obey the contact laws of `problem`; [Leine] (64)–(73)
+///     Poisson  compression with E = 0 gives Λ_C; the expansion impulse is at least e_N Λ_CN
+///     energy   T⁺ = (Π e²) T⁻ along the impulse of the inelastic collision; [Tornambe] (46)
+/// e_N acts on contacts that approach. A contact that separates already must keep γ_N⁺ >= 0, whatever its e_N is.
 struct Collision {
-    solvers::FrictionProblem problem;  ///< D and the laws of the blocks; q is not read
-    std::vector<double> gamma_minus;   ///< γ⁻, one a row
-    std::vector<double> e;             ///< restitution, one a row (normal e_N, tangential e_T; bilateral rows 0)
-    std::vector<ImpactLaw> law;        ///< one a block
-    double kinetic_energy = 0.0;       ///< T⁻, read by the energy law
-    std::vector<double> chi;  ///< χ of γ = Wᵀu + χ, one a row, read by the energy law; empty: nothing moves
+    solvers::FrictionProblem problem;  ///< D and the contact laws of the blocks; its q is not read
+    std::vector<double> gamma_minus;   ///< γ⁻, one per row
+    std::vector<double> e;        ///< restitution, one per row: e_N for normal, e_T for tangential, 0 for bilateral
+    std::vector<ImpactLaw> law;   ///< one per block
+    double kinetic_energy = 0.0;  ///< T⁻; only the energy law reads it
+    std::vector<double> chi;      ///< χ of γ = Wᵀu + χ, one per row; only the energy law reads it; empty means 0
 };
 
+/// What a collision leads to.
 struct Outcome {
-    solvers::Status status = solvers::Status::converged;
-    std::vector<double> Lambda, gamma_plus;  ///< one a row
-    ImpactLaw law = ImpactLaw::newton;       ///< that all blocks followed
-    std::vector<double> compression;         ///< Λ of the inelastic collision of Poisson's and the energy law
-    std::vector<char> held;                  ///< blocks whose expansion is e times their compression (Poisson)
-    double work = 0.0;                       ///< Σ ½(γ⁺ + γ⁻)·Λ
-    double residual = 0.0;                   ///< of the worst contact problem solved
-    int solves = 0;                          ///< contact problems
-    std::string note;  ///< why there is no outcome, or what was chosen where the law leaves a choice
+    solvers::Status status = solvers::Status::converged;  ///< of the contact problems; infeasible: see `collide`
+    std::vector<double> Lambda, gamma_plus;               ///< one per row
+    ImpactLaw law = ImpactLaw::newton;                    ///< the law that was applied to all blocks
+    std::vector<double> compression;  ///< Λ of the inelastic collision (Poisson's and the energy law); else empty
+    std::vector<char> held;           ///< Poisson: 1 for each block with Λ_EN = e_N Λ_CN; else empty
+    double work = 0.0;      ///< contact work Σ ½(γ⁺ + γ⁻)·Λ; positive means that the contacts supplied energy
+    double residual = 0.0;  ///< largest residual of the contact problems that were solved
+    int solves = 0;         ///< number of contact problems that were solved
+    std::string note;       ///< why there is no outcome, or which choice was made; else empty
 
-    /// Memory of the computation. An outcome that is used again allocates nothing for collisions of the same size.
+    /// Memory of the computation. If an outcome is used again, then collisions of the same size allocate nothing.
     struct Scratch {
         solvers::FrictionProblem problem;
         solvers::Solution solution;
@@ -45,10 +48,10 @@ struct Outcome {
     } scratch;
 };
 
-/// The outcome by the laws of the blocks that approach; where blocks of one collision have different laws, energy comes
-/// before Poisson before Newton for all of them, and the note says so. An energy law without an admissible root has
-/// status infeasible with the numbers in the note, and Λ = 0. A contact problem that is not solved gives its status and
-/// its best iterate.
+/// Computes the outcome. The law is the one of the approaching contacts; if these have different laws, then the energy
+/// law precedes Poisson's, and Poisson's precedes Newton's, and the note says so. If the energy law has no admissible
+/// root, then the status is infeasible, the note has the numbers, and Λ = 0. If a contact problem is not solved, then
+/// the outcome has its status and its best iterate. `tolerance` is the relative residual asked of each contact problem.
 void collide(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome);
 
 }  // namespace saltus::impact

@@ -16,13 +16,13 @@ Vector relative_velocities(const FrictionlessCollision& collision, const Vector&
     return gamma;
 }
 
-void expect_consistent_sizes(const FrictionlessCollision& c, bool with_u_plus) {
+void expect_consistent_sizes(const FrictionlessCollision& c, Reads reads) {
     const Eigen::Index n = c.M.rows();
     SALTUS_EXPECT(c.M.cols() == n && c.u_minus.size() == n);
     SALTUS_EXPECT(c.directions.rows() == n || c.directions.cols() == 0);
     SALTUS_EXPECT(c.chi.size() == 0 || c.chi.size() == c.directions.cols());
     SALTUS_EXPECT(c.impulse.size() == 0 || c.impulse.size() == n);
-    SALTUS_EXPECT(!with_u_plus || c.u_plus.size() == n);
+    SALTUS_EXPECT(reads == Reads::u_minus || c.u_plus.size() == n);
     SALTUS_EXPECT(c.bilateral >= 0 && c.bilateral <= c.directions.cols());
 }
 

@@ -14,7 +14,10 @@ namespace {
 using Eigen::Index;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double independent = 1e-10;  // of unit vectors
+
+/// Bound of the rounding errors of a length in the frame, relative to the sum of all lengths that enter: some thousand
+/// operations (factorisation, orthogonalisation, projection).
+constexpr double frame_rounding = 4096.0 * epsilon;
 
 }  // namespace
 
@@ -23,7 +26,7 @@ Matrix orthonormal_span(Matrix columns) {
         if (const double length = columns.col(j).norm(); length > 0.0) columns.col(j) /= length;
     if (columns.rows() == 0 || columns.cols() == 0 || columns.isZero(0.0)) return Matrix(columns.rows(), 0);
     Eigen::ColPivHouseholderQR<Matrix> qr(columns.rows(), columns.cols());
-    qr.setThreshold(independent);
+    qr.setThreshold(dependence_tolerance);
     qr.compute(columns);
     return qr.householderQ() * Matrix::Identity(columns.rows(), qr.rank());
 }
@@ -39,7 +42,7 @@ Vector KineticFrame::velocity(const Vector& y) const {
 }
 
 Vector KineticFrame::representative(const Vector& y) const {
-    // Along the free directions 0; along the bilateral ones what they prescribe.
+    // Zero along the directions outside the frame; along the bilateral ones the velocity that they prescribe.
     Vector x = basis * (basis.transpose() * origin + y);
     x += bilateral * (bilateral.transpose() * origin);
     return cholesky.transpose().triangularView<Eigen::Upper>().solve(x);
@@ -48,7 +51,7 @@ Vector KineticFrame::representative(const Vector& y) const {
 double KineticFrame::norm(const Vector& u) const { return (cholesky.transpose() * u).norm(); }
 
 KineticFrame kinetic_frame(const FrictionlessCollision& c) {
-    expect_consistent_sizes(c, false);
+    expect_consistent_sizes(c, Reads::u_minus);
     KineticFrame f;
     const Index n = c.M.rows(), m = c.contacts();
     if (!c.M.allFinite() || !c.directions.allFinite() || !c.chi.allFinite() || !c.u_minus.allFinite() ||
@@ -76,6 +79,9 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
         if (c.chi.size() > 0) gamma += c.chi.tail(c.bilateral);
         f.origin -= least_squares(B.transpose(), gamma);
     }
+    // w₀: with push = origin − z, ½‖x − b‖² − ½‖z − b‖² at x = origin equals ½‖push‖² + push·(z − b). The corner points
+    // b fulfil the bilateral constraints, as the origin does, and push is orthogonal to those: push·(b − origin) = 0.
+    // So the difference is −½‖push‖²; the shift b + π/2 adds −½π·push.
     const Vector push = f.origin - f.z;
     f.work_offset = -0.5 * push.squaredNorm() - 0.5 * f.pi.dot(push);
 
@@ -85,15 +91,15 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
         gamma += c.chi.head(m);
         terms += c.chi.head(m).cwiseAbs();
     }
-    for (Index i = 0; i < m; ++i)  // what cancels is zero: contacts that meet in a corner are to meet there
-        if (std::abs(gamma(i)) <= 32.0 * epsilon * terms(i)) gamma(i) = 0.0;
+    for (Index i = 0; i < m; ++i)
+        if (std::abs(gamma(i)) <= cancellation * terms(i)) gamma(i) = 0.0;
     const Vector full_length = A.leftCols(m).colwise().norm();
     for (int pass = 0; pass < 2; ++pass)
         A.leftCols(m) -= f.bilateral * (f.bilateral.transpose() * A.leftCols(m)).eval();
-    for (Index i = 0; i < m; ++i)  // held by the bilateral constraints altogether
-        if (A.col(i).norm() <= independent * full_length(i)) A.col(i).setZero();
+    for (Index i = 0; i < m; ++i)  // a contact that the bilateral constraints hold: its impulse has no effect
+        if (A.col(i).norm() <= dependence_tolerance * full_length(i)) A.col(i).setZero();
     f.basis = orthonormal_span(A.leftCols(m));
-    // Right-handed where that has a meaning: what is counter-clockwise in the frame is so for u.
+    // If the frame has all directions, make it right-handed: then counter-clockwise in the frame is so for u too.
     if (f.rank() == n && n > 0 && f.basis.determinant() < 0.0) f.basis.col(0) *= -1.0;
     f.normals = f.basis.transpose() * A.leftCols(m);
     f.scale = f.normals.colwise().norm();
@@ -106,7 +112,7 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     f.distance = gamma.cwiseQuotient(f.scale);
     f.half_impulse = 0.5 * (f.basis.transpose() * f.pi);
     const double fastest = m == 0 ? 0.0 : f.distance.cwiseAbs().maxCoeff();
-    f.noise = 4096.0 * epsilon * (f.z.norm() + f.origin.norm() + f.pi.norm() + fastest);
+    f.noise = frame_rounding * (f.z.norm() + f.origin.norm() + f.pi.norm() + fastest);
     return f;
 }
 

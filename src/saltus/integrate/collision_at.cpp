@@ -7,6 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 

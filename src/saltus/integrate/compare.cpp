@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
+
 namespace saltus::integrate {
 
 namespace {
@@ -63,9 +66,7 @@ Comparison compare(const model::Model& model, const CompareOptions& o) {
         c.moreau.push_back(std::move(run));
     }
     c.moreau_order = orders(c.moreau, 1.0);
-    if (model.contacts.empty()) c.penalty_left_out = "the model has no contacts";
-    for (const model::Contact& contact : model.contacts)
-        if (contact.penalty_k == model::no_coefficient) c.penalty_left_out = "[penalty] gives no k for " + contact.name;
+    c.penalty_left_out = model::unsupported(model, model::Analysis::penalty_limit);
     if (!c.penalty_left_out.empty()) return c;
     for (int k = 0; k <= o.refinements; ++k) {
         Penalty method;

@@ -4,7 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
+#include "saltus/model/system.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::integrate {

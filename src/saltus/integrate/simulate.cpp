@@ -5,6 +5,7 @@
 
 #include "saltus/integrate/event/detail/event_driven.hpp"
 #include "saltus/integrate/moreau/detail/moreau.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
 
@@ -17,6 +18,7 @@ trajectory::Trajectory run(const model::Model& model, const Moreau& method, cons
     return run_moreau(model, method, options);
 }
 trajectory::Trajectory run(const model::Model& model, const Penalty& method, const Options& options) {
+    model::refuse_unsupported(model, model::Analysis::penalty);
     return run_penalty(model, method, options);
 }
 

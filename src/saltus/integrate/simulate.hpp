@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::integrate {

@@ -8,6 +8,7 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/systems/detail/joined_system.hpp"
 
 namespace saltus::model {
@@ -59,6 +60,7 @@ Model Builder::build() {
     if (!options_.open_loop) add_control();
     add_perturbation();
     add_defaults();
+    shift_slip_rows();
     add_drawing();
     add_regions();
     initial_state(model_);
@@ -73,7 +75,8 @@ Model Builder::build() {
     return std::move(model_);
 }
 
-/// Expressions may have taken points' coordinates in any order; patterns want them ascending.
+/// Sorts the coordinates of the formulas. Coordinates of points were added in the order in which expressions mention
+/// them, but the columns of a Pattern must ascend.
 void Builder::sort_coordinates() {
     std::vector<std::size_t> order(f_.q.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -85,7 +88,7 @@ void Builder::sort_coordinates() {
     sorted(f_.q), sorted(f_.u), sorted(f_.f), sorted(f_.index);
 }
 
-/// Whether T and the rows, or the forces, depend on the time explicitly.
+/// Sets `scleronomic` and `autonomous`.
 void Builder::judge_time() {
     std::vector<Expr> kinematics = f_.slips;
     kinematics.insert(kinematics.end(), {f_.T});
@@ -155,7 +158,8 @@ void Builder::add_energies() {
     if (d_.R.given) f_.R = parse(d_.R, "the dissipation R", of_state);
 }
 
-/// T = ½uᵀMu + bᵀu + T₀ with M, b, T₀ free of u; otherwise names the term that is not.
+/// Checks that T = ½uᵀMu + bᵀu + T₀ with M, b, T₀ independent of u, that is, ∂³T/∂u³ = 0. The message names the
+/// offending term. The mass of points is given elsewhere, so T must not contain their velocities.
 void Builder::require_quadratic(Expr T) {
     expr::Graph& g = f_.graph;
     for (const auto& [index, local] : point_coordinate_) {
@@ -174,7 +178,7 @@ void Builder::require_quadratic(Expr T) {
         return true;
     };
     if (quadratic(T)) return;
-    for (const Expr term : expr::terms(g, T, true))
+    for (const Expr term : expr::terms(g, T, expr::Products::expand))
         if (!quadratic(term))
             throw Error("the kinetic energy T is not quadratic in the velocities: term " + expr::to_string(g, term),
                         d_.T.place(),
@@ -192,7 +196,7 @@ void Builder::add_forces() {
 
 bool Builder::depends_on_time(Expr e) {
     if (!f_.graph.depends_on(e, expr::time)) return false;
-    // With the parameters' values in place, 0*cos(b*t) is no dependence.
+    // Insert the values of the parameters: an amplitude of 0, as in 0*cos(b*t), removes the dependence.
     std::vector<std::pair<Expr, Expr>> values;
     for (std::size_t i = 0; i < f_.p.size(); ++i) values.emplace_back(f_.p[i], f_.graph.constant(p_[i]));
     return f_.graph.depends_on(expr::Substitution(f_.graph, values)(e), expr::time);
@@ -271,7 +275,7 @@ void Builder::contact_laws(Contact& contact, const Field& eN, const Field& eT, c
     if (c.given && eN.given) throw Error(owner + " has both eN and c", c.place(), "give eN, or c for e = 1 - c*v");
     if (eN.given) contact.e_n = restitution(eN, "eN of " + owner, 0.0);
     if (eT.given) contact.e_t = restitution(eT, "eT of " + owner, -1.0);
-    if (c.given) contact.c = positive(c, "c of " + owner, true);
+    if (c.given) contact.c = magnitude(c, "c of " + owner, Zero::allowed);
 }
 
 void Builder::add_sliders() {
@@ -304,13 +308,13 @@ void Builder::add_clutches() {
         new_row_name(clutch.name, "clutch", c.place);
         if (!c.gamma.given)
             throw Error("clutch '" + clutch.name + "' has no gamma", c.place, "add gamma = \"...\", which stays >= 0");
-        clutch.row = static_cast<int>(f_.slips.size());  // among the slips; shifted when all rows are known
+        clutch.row = static_cast<int>(f_.slips.size());  // counted from the first slip, see shift_slip_rows
         f_.slips.push_back(slip(c.gamma, "gamma of clutch " + quoted(clutch.name)));
         model_.clutches.push_back(std::move(clutch));
     }
 }
 
-/// A velocity that must be affine in u.
+/// Reads a slip velocity, which must be affine in u.
 Expr Builder::slip(const Field& field, const std::string& what) {
     expr::Graph& g = f_.graph;
     const Expr e = parse(field, what, of_state);
@@ -319,7 +323,7 @@ Expr Builder::slip(const Field& field, const std::string& what) {
                            [&](Expr u) { return !g.depends_on(Derivative(g, u)(x), expr::velocity); });
     };
     if (!affine(e)) {
-        for (const Expr term : expr::terms(g, e, true))
+        for (const Expr term : expr::terms(g, e, expr::Products::expand))
             if (!affine(term))
                 throw Error(what + " is not affine in the velocities: term " + expr::to_string(g, term), field.place(),
                             "velocities may appear to the first power only, not inside functions");
@@ -330,46 +334,42 @@ Expr Builder::slip(const Field& field, const std::string& what) {
     return e;
 }
 
-Friction Builder::friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
-                           const Choice& law, const Field& radius, const std::vector<Field>& radii,
-                           const Place& place) {
-    static const std::vector<std::string> laws{"coulomb", "contensou", "rolling"};
-    if (std::find(laws.begin(), laws.end(), law.word) == laws.end())
-        throw Error("unknown friction law '" + law.word + "' of " + owner, law.place,
-                    "allowed are " + listing(laws) +
-                        (nearest(law.word, laws).empty() ? "" : "; did you mean '" + nearest(law.word, laws) + "'?"));
-    const bool contensou = law.word == "contensou", rolling = law.word == "rolling";
-    const std::size_t n = gammaT.size();
-    Friction result;
-    if (n == 0) {
-        for (const Field& m : mu) {
-            const Coefficient k = friction_coefficient(m, owner);
-            if (!f_.graph.is_zero(f_.coefficients[static_cast<std::size_t>(k)]))
-                throw Error(owner + " has mu but no slip velocity", m.place(), "add gammaT = \"...\"");
-        }
-        if (contensou || rolling)
-            throw Error(owner + " has friction = \"" + law.word + "\" but no gammaT", place, "add gammaT = [...]");
-        if (radius.given)
-            throw Error("radius of " + owner + " belongs to friction = \"contensou\"", radius.place(),
-                        "add gammaT and friction, or remove it");
-        if (!radii.empty())
-            throw Error("radii of " + owner + " belong to friction = \"rolling\"", radii[0].place(),
-                        "add gammaT and friction, or remove them");
-        return result;
+/// Without slip velocities there is no friction: refuses everything that belongs to friction, except mu = 0.
+void Builder::refuse_friction_without_slip(const std::string& owner, const std::vector<Field>& mu, const Choice& law,
+                                           const Field& radius, const std::vector<Field>& radii, const Place& place) {
+    for (const Field& m : mu) {
+        const Coefficient k = friction_coefficient(m, owner);
+        if (!f_.graph.is_zero(f_.coefficients[static_cast<std::size_t>(k)]))
+            throw Error(owner + " has mu but no slip velocity", m.place(), "add gammaT = \"...\"");
     }
-    const std::string components = "gammaT of " + owner + " has " + counted(n, "component");
-    if (contensou && n != 3)
-        throw Error(components, gammaT[0].place(), "friction = \"contensou\" takes 3: two of sliding, then drilling");
-    if (rolling && n != 5)
-        throw Error(components, gammaT[0].place(),
-                    "friction = \"rolling\" takes 5: two of sliding, drilling, two of rolling");
-    if (!contensou && !rolling && n > 2)
-        throw Error(components, gammaT[0].place(),
+    if (law.word != "coulomb")
+        throw Error(owner + " has friction = \"" + law.word + "\" but no gammaT", place, "add gammaT = [...]");
+    if (radius.given)
+        throw Error("radius of " + owner + " belongs to friction = \"contensou\"", radius.place(),
+                    "add gammaT and friction, or remove it");
+    if (!radii.empty())
+        throw Error("radii of " + owner + " belong to friction = \"rolling\"", radii[0].place(),
+                    "add gammaT and friction, or remove them");
+}
+
+/// The friction law for `slips` > 0 slip velocities, after checking that the numbers of slip velocities, coefficients
+/// and radii fit together.
+FrictionLaw Builder::friction_law(const std::string& owner, std::size_t slips, const std::vector<Field>& mu,
+                                  const Choice& law, const Field& radius, const std::vector<Field>& radii,
+                                  const Place& place, const Place& slip_place) {
+    const bool contensou = law.word == "contensou", rolling = law.word == "rolling";
+    const std::string components = "gammaT of " + owner + " has " + counted(slips, "component");
+    if (contensou && slips != 3)
+        throw Error(components, slip_place, "friction = \"contensou\" takes 3: two of sliding, then drilling");
+    if (rolling && slips != 5)
+        throw Error(components, slip_place, "friction = \"rolling\" takes 5: two of sliding, drilling, two of rolling");
+    if (!contensou && !rolling && slips > 2)
+        throw Error(components, slip_place,
                     "coulomb friction takes 1 (planar) or 2 (spatial); 3 need friction = \"contensou\", 5 \"rolling\"");
     if (mu.size() == 2 && (contensou || rolling))
         throw Error("mu of " + owner + " has 2 values", mu[0].place(),
                     "orthotropic friction is coulomb with two slip directions; give one");
-    if (mu.size() > 2 || (mu.size() == 2 && n < 2))
+    if (mu.size() > 2 || (mu.size() == 2 && slips < 2))
         throw Error("mu of " + owner + " has " + counted(mu.size(), "value"), mu[0].place(),
                     "give one, or two (orthotropic) with two slip directions");
     if (contensou != radius.given)
@@ -386,12 +386,28 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
     if (rolling && radii.size() != 2)
         throw Error("radii of " + owner + " has " + counted(radii.size(), "value"), radii[0].place(),
                     "give two, [drilling, rolling]");
+    if (contensou) return FrictionLaw::contensou;
+    if (rolling) return FrictionLaw::rolling;
+    return mu.size() == 2 ? FrictionLaw::orthotropic : FrictionLaw::coulomb;
+}
 
-    result.law = contensou        ? FrictionLaw::contensou
-                 : rolling        ? FrictionLaw::rolling
-                 : mu.size() == 2 ? FrictionLaw::orthotropic
-                                  : FrictionLaw::coulomb;
-    result.first_row = static_cast<int>(f_.slips.size());  // among the slips; shifted when all rows are known
+/// The friction of an element, with its slip rows and coefficients.
+Friction Builder::friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
+                           const Choice& law, const Field& radius, const std::vector<Field>& radii,
+                           const Place& place) {
+    static const std::vector<std::string> laws{"coulomb", "contensou", "rolling"};
+    if (std::find(laws.begin(), laws.end(), law.word) == laws.end())
+        throw Error("unknown friction law '" + law.word + "' of " + owner, law.place,
+                    "allowed are " + listing(laws) +
+                        (nearest(law.word, laws).empty() ? "" : "; did you mean '" + nearest(law.word, laws) + "'?"));
+    const std::size_t n = gammaT.size();
+    Friction result;
+    if (n == 0) {
+        refuse_friction_without_slip(owner, mu, law, radius, radii, place);
+        return result;
+    }
+    result.law = friction_law(owner, n, mu, law, radius, radii, place, gammaT[0].place());
+    result.first_row = static_cast<int>(f_.slips.size());  // counted from the first slip, see shift_slip_rows
     result.dimension = static_cast<int>(n);
     for (std::size_t k = 0; k < n; ++k)
         f_.slips.push_back(slip(
@@ -399,13 +415,15 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
     for (std::size_t k = 0; k < mu.size(); ++k) result.mu[k] = friction_coefficient(mu[k], owner);
     if (mu.empty())
         result.mu[0] = coefficient(f_.graph.constant(0.0), "mu of " + owner, 0.0, infinity, "must be >= 0", place);
-    if (contensou) result.radius[0] = positive(radius, "radius of " + owner, false);
-    for (std::size_t k = 0; k < radii.size(); ++k) result.radius[k] = positive(radii[k], "radii of " + owner, false);
+    if (result.law == FrictionLaw::contensou) result.radius[0] = magnitude(radius, "radius of " + owner, Zero::refused);
+    for (std::size_t k = 0; k < radii.size(); ++k)
+        result.radius[k] = magnitude(radii[k], "radii of " + owner, Zero::refused);
     return result;
 }
 
 // --- coefficients --------------------------------------------------------------------------------------------
 
+/// Adds a coefficient with the range that it must have at the initial state.
 Coefficient Builder::coefficient(Expr e, const std::string& what, double lowest, double highest,
                                  const std::string& range, const Place& place) {
     f_.coefficients.push_back(e);
@@ -423,9 +441,11 @@ Coefficient Builder::friction_coefficient(const Field& field, const std::string&
                        field.place());
 }
 
-Coefficient Builder::positive(const Field& field, const std::string& what, bool zero_allowed) {
-    return coefficient(parse(field, what, 0), what, zero_allowed ? 0.0 : std::numeric_limits<double>::denorm_min(),
-                       infinity, zero_allowed ? "must be >= 0" : "must be > 0", field.place());
+/// A coefficient of parameters that is >= 0, or > 0.
+Coefficient Builder::magnitude(const Field& field, const std::string& what, Zero zero) {
+    const bool allowed = zero == Zero::allowed;
+    return coefficient(parse(field, what, 0), what, allowed ? 0.0 : std::numeric_limits<double>::denorm_min(), infinity,
+                       allowed ? "must be >= 0" : "must be > 0", field.place());
 }
 
 void Builder::check_coefficients(const Model& model) {
@@ -447,30 +467,31 @@ void Builder::add_penalty() {
     std::vector<std::string> names;
     for (const ContactDescription& c : d_.contacts) names.push_back(c.name);
     for (const ObstacleDescription& o : d_.obstacles) names.push_back(o.name);
-    // An obstacle's name stands for all of its contacts, which come after the others, a block for each obstacle.
+    // The name of an obstacle stands for all of its contacts. These come after the other contacts, obstacle by
+    // obstacle.
     const auto contacts_of = [&](const std::string& name) {
         const auto k = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
         const std::size_t own = d_.contacts.size(), n = static_cast<std::size_t>(point_count_);
         return k < own ? std::pair(k, k + 1) : std::pair(own + (k - own) * n, own + (k - own + 1) * n);
     };
-    const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what,
-                            bool zero_allowed, Coefficient Contact::*member) {
+    const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what, Zero zero,
+                            Coefficient Contact::*member) {
         if (common.given) {
-            const Coefficient k = positive(common, what + " in [penalty]", zero_allowed);
+            const Coefficient k = magnitude(common, what + " in [penalty]", zero);
             for (Contact& c : model_.contacts) c.*member = k;
         }
         for (const Entry& e : each) {
             if (std::find(names.begin(), names.end(), e.name) == names.end())
                 throw Error("unknown contact '" + e.name + "' in [penalty] " + what, e.place,
                             did_you_mean(e.name, names));
-            const Coefficient k = positive(e.value, what + " of contact '" + e.name + "' in [penalty]", zero_allowed);
+            const Coefficient k = magnitude(e.value, what + " of contact '" + e.name + "' in [penalty]", zero);
             const auto [first, last] = contacts_of(e.name);
             for (std::size_t i = first; i < last; ++i) model_.contacts[i].*member = k;
         }
     };
     if (!p.k.given && p.k_of.empty()) throw Error("[penalty] has no stiffness", p.place, "add k");
-    assign(p.k, p.k_of, "k", false, &Contact::penalty_k);
-    assign(p.d, p.d_of, "d", true, &Contact::penalty_d);
+    assign(p.k, p.k_of, "k", Zero::refused, &Contact::penalty_k);
+    assign(p.d, p.d_of, "d", Zero::allowed, &Contact::penalty_d);
 }
 
 void Builder::add_defaults() {
@@ -490,8 +511,11 @@ void Builder::add_defaults() {
     take(s.h, "h", model_.simulate.h);
     take(s.rtol, "rtol", model_.simulate.rtol);
     take(s.atol, "atol", model_.simulate.atol);
+}
 
-    // Until here slip rows were counted from the first slip; now all kinds of rows are known.
+/// Slip rows were counted from the first slip. Now the number of constraints and contacts is known, and they get their
+/// place among all rows.
+void Builder::shift_slip_rows() {
     const int first = static_cast<int>(model_.constraints.size() + model_.contacts.size());
     for (Contact& c : model_.contacts) c.friction.first_row += first;
     for (Constraint& c : model_.constraints) c.friction.first_row += first;
@@ -499,7 +523,7 @@ void Builder::add_defaults() {
     for (Clutch& c : model_.clutches) c.row += first;
 }
 
-/// a < b as the slack b − a, which is positive inside.
+/// The region of [certify]: each inequality a < b becomes the slack b − a, which is positive inside.
 void Builder::add_regions() {
     for (const Field& field : d_.certify.region) {
         const std::string what = "the region in [certify]";
@@ -514,7 +538,7 @@ void Builder::add_regions() {
         if (!f_.graph.depends_on(condition, expr::position | expr::velocity))
             throw Error(what + " does not depend on any coordinate or velocity: " + field.source.text, field.place(),
                         "write one such as \"abs(phi) < 1.2\"");
-        // |x| < b as x < b and −x < b, which have no kink.
+        // |x| < b becomes two slacks b − x and b + x, because abs has a kink.
         const expr::Node left = f_.graph[node.a];
         const Expr inner = left.op == expr::Op::abs ? left.a : node.a;
         f_.regions.push_back(f_.graph.sub(node.b, inner));
@@ -525,6 +549,7 @@ void Builder::add_regions() {
 
 // --- initial state -------------------------------------------------------------------------------------------
 
+/// Initial positions (which = "q") or velocities ("u") of all coordinates, as expressions of parameters.
 std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, const std::string& which) {
     const bool q = which == "q";
     std::vector<Expr> values(model_.coordinates.size(), f_.graph.constant(0.0));
@@ -551,6 +576,7 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
     return values;
 }
 
+/// Sets q0, u0 and their derivatives by the independent parameters.
 void Builder::initial_state(Model& model) {
     const auto evaluate = [&](const std::vector<Expr>& values, std::vector<double>& to, Matrix& derivative) {
         const std::size_t n = values.size(), np = f_.p.size();

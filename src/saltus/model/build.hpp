@@ -10,39 +10,44 @@
 
 namespace saltus::model {
 
+/// How a description becomes a model.
 struct BuildOptions {
-    std::vector<std::pair<std::string, std::string>> set;  ///< parameter = number or expression, over the description's
-    bool project_initial = false;                          ///< repair an initial state that penetrates or violates
-    bool perturbed = false;  ///< apply the perturbation: δ, η, θ and the initial offsets
-    bool open_loop = false;  ///< leave the control out
+    /// (parameter, number or expression): replaces the value in the description.
+    std::vector<std::pair<std::string, std::string>> set;
+    bool project_initial = false;  ///< move an initial state that penetrates or violates a constraint to the nearest
+                                   ///< admissible one; otherwise such a state is an Error
+    bool perturbed = false;        ///< apply the perturbation: δ, η, θ and the initial offsets
+    bool open_loop = false;        ///< leave out the control
 };
 
-/// Checks a description and turns it into a model: parameters resolved, equations derived and compiled, initial
-/// state verified. Throws Error for anything that a person has to correct.
+/// Checks a description and turns it into a model: resolves the parameters, derives and compiles the equations, and
+/// verifies the initial state. Throws Error, with the place in the file, for anything that a person has to correct.
 Model build(const Description& description, const BuildOptions& options = {});
 
-/// A model around a system written in C++: frictionless contacts and constraints with the given names, in the order
-/// of the system's rows. Laws can be changed in the returned value. Its initial state is verified as in `build`.
+/// A model around a system written in C++. Its contacts and constraints get the given names, in the order of the
+/// system's rows, and no friction; the laws can be changed in the returned value. The initial state is verified as in
+/// `build`.
 Model from_system(std::shared_ptr<const System> system, std::string name, std::vector<std::string> coordinates,
                   std::vector<double> q0, std::vector<double> u0, std::vector<std::string> constraint_names = {},
                   std::vector<std::string> contact_names = {});
 
-/// How far the initial state may be off and still count as exact: relative to the row's own size.
+/// The initial state is accepted if |g|, |ġ| and −g_N are <= initial_tolerance · row_scale for every row. The tolerance
+/// covers the rounding of hand-written initial values; the integrator projects such residues away in its first step.
 inline constexpr double initial_tolerance = 1e-9;
 
-/// Where to point when the initial state is refused, and what to advise.
+/// Places and remedy for the message if the initial state is refused.
 struct InitialPlaces {
-    Place initial, mass;
+    Place initial, mass;  ///< of [initial] and of T
     std::string remedy;
 };
 
-/// Throws Error where the mass matrix is not positive definite at the initial state, a gap is negative or a
-/// constraint not fulfilled (position and velocity).
+/// Throws Error if the mass matrix is not positive definite at the initial state, if a gap is negative, or if a
+/// constraint is violated in position or velocity.
 void verify_initial(const Model& model, const InitialPlaces& places);
 
-/// Moves q0 by the least amount (in the metric of M there) onto all constraints and out of all obstacles, and u0 onto
-/// the constraints' velocities. Returns false, and changes nothing, when that cannot be done; what it found still has
-/// to pass verify_initial.
+/// Moves q0 by the least distance, in the metric of M(q0), onto all constraints and out of all obstacles, and then u0
+/// onto the velocities that the constraints allow. Returns false and changes nothing if the iteration does not
+/// converge. After success the state must still pass `verify_initial`.
 bool project_initial(Model& model);
 
 }  // namespace saltus::model

@@ -12,14 +12,15 @@
 
 namespace saltus::model {
 
-/// A model as a person describes it: the content of a model file, or the same filled in by C++ code. Nothing here
-/// is checked or computed; `build` (build.hpp) does that.
+// A model as a person describes it: the content of a model file, or the same filled in by C++ code. Nothing here is
+// checked or computed; `build` (build.hpp) does that. Members have the names of the keys in the file; their meaning,
+// units, ranges and defaults are in docs/model-file.md.
 
-/// A number or an expression, with the place it was written at.
+/// A number or an expression, with its place in the file. Code may assign a number or a text.
 struct Field {
     expr::Source source;
-    bool given = false;
-    std::optional<double> number;  ///< when it was written as one
+    bool given = false;            ///< false: the key is absent and the default holds
+    std::optional<double> number;  ///< the value, if it was written as a number and not as a text
 
     Field() = default;
     Field(double value) : source{number_text(value), {}, {}}, given(true), number(value) {}
@@ -30,37 +31,40 @@ struct Field {
     const Place& place() const { return source.place; }
 };
 
-/// One line of a table: the name on the left, the value on the right.
+/// One line `name = value` of a table.
 struct Entry {
     std::string name;
     Field value;
     Place place;
 };
 
-/// A word out of a closed list, such as "newton".
+/// A word out of a closed list, such as "newton". `build` refuses other words.
 struct Choice {
     std::string word;
     Place place;
 };
 
+/// The name of a coordinate.
 struct Coordinate {
     std::string name;
     Place place;
 };
 
+/// [[contact]]: a unilateral contact g_N >= 0.
 struct ContactDescription {
     std::string name;
     Field gN;
-    std::vector<Field> gammaT;
-    std::vector<Field> mu;
+    std::vector<Field> gammaT;  ///< 0 (no friction), 1, 2, 3 or 5 slip velocities
+    std::vector<Field> mu;      ///< 0, 1 or 2 coefficients
     Field eN, eT, c;
-    Choice impact{"newton", {}};
-    Choice friction{"coulomb", {}};
-    Field radius;
-    std::vector<Field> radii;
+    Choice impact{"newton", {}};     ///< newton | poisson | energy
+    Choice friction{"coulomb", {}};  ///< coulomb | contensou | rolling
+    Field radius;                    ///< of contensou friction
+    std::vector<Field> radii;        ///< of rolling friction: drilling, rolling
     Place place;
 };
 
+/// [[constraint]]: a bilateral constraint g = 0, possibly with friction.
 struct ConstraintDescription {
     std::string name;
     Field g;
@@ -69,6 +73,7 @@ struct ConstraintDescription {
     Place place;
 };
 
+/// [[slider]]: friction under a known normal force FN.
 struct SliderDescription {
     std::string name;
     std::vector<Field> gammaT;
@@ -77,22 +82,23 @@ struct SliderDescription {
     Place place;
 };
 
+/// [[clutch]]: a one-way clutch, gamma >= 0.
 struct ClutchDescription {
     std::string name;
     Field gamma;
     Place place;
 };
 
-/// A gain: one number for all outputs, a list (the diagonal), or a square matrix.
+/// A gain of the feedback: one number for all outputs, a list (the diagonal), or a square matrix.
 struct Gain {
-    std::vector<std::vector<Field>> rows;
-    bool matrix = false;
+    std::vector<std::vector<Field>> rows;  ///< a number or a list is a single row
+    bool matrix = false;                   ///< written as a list of lists
 
     bool given() const { return !rows.empty(); }
     bool scalar() const { return !matrix && rows.size() == 1 && rows[0].size() == 1; }
 };
 
-/// Feedback on the natural outputs.
+/// [control]: feedback on the actuated coordinates.
 struct ControlDescription {
     std::vector<Coordinate> actuated;
     Gain Kp, Kv;
@@ -101,78 +107,86 @@ struct ControlDescription {
     Place place;
 };
 
-/// One value for all contacts, or one a contact.
+/// [penalty]: springs and dampers that replace rigid contacts.
 struct PenaltyDescription {
-    Field k, d;
-    std::vector<Entry> k_of, d_of;
+    Field k, d;                     ///< one value for all contacts
+    std::vector<Entry> k_of, d_of;  ///< values by contact or obstacle; they override k and d
     Place place;
 };
 
+/// [perturbation]: δ, η, θ of a perturbed pair ([Alscher]) and offsets of the initial state.
 struct PerturbationDescription {
-    std::vector<Entry> delta, eta, theta;  ///< by coordinate, by constraint, by contact
-    std::vector<Entry> initial_q, initial_u;
+    std::vector<Entry> delta, eta, theta;     ///< by coordinate, by constraint, by contact
+    std::vector<Entry> initial_q, initial_u;  ///< by coordinate, added to the initial state
     Place place;
 };
 
+/// [initial]: the state at t = 0, by coordinate.
 struct InitialDescription {
     std::vector<Entry> q, u;
     Place place;
 };
 
-/// Defaults of `saltus simulate`.
+/// [simulate]: defaults of the command `saltus simulate`.
 struct SimulateDescription {
     Field t_end, h, rtol, atol;
     Choice method{"event", {}};
 };
 
-/// What `saltus certify` may assume of its region: conditions on coordinates and velocities.
+/// [certify]: the region for which certificates are asked, as inequalities of coordinates and velocities.
 struct CertifyDescription {
     std::vector<Field> region;
     Place place;
 };
 
+/// `generate` of [points]: a row of hexahedra along +x.
 struct HexahedraRow {
-    Field segments, length;
-    std::vector<Field> width;   ///< two
-    std::vector<Field> origin;  ///< three: centre of the front section; the row goes along +x
+    Field segments, length;     ///< number of hexahedra; length of each
+    std::vector<Field> width;   ///< of a section, in y and z
+    std::vector<Field> origin;  ///< centre of the front section: x, y, z
     Place place;
 };
 
+/// [points]: mass points, generated or listed.
 struct PointsDescription {
     std::optional<HexahedraRow> generate;
-    std::vector<std::vector<Field>> positions;
-    Field total_mass;
-    Choice distribution{"equal", {}};
-    std::vector<Field> masses;
-    std::vector<std::vector<Field>> velocity;  ///< one for all points, or one a point
-    std::vector<Field> shear;                  ///< initial x += shear[0]·y + shear[1]·z
+    std::vector<std::vector<Field>> positions;  ///< x, y, z of each point, if they are not generated
+    Field total_mass;                           ///< of all points together
+    Choice distribution{"equal", {}};           ///< equal | lumped (the end sections have half the mass)
+    std::vector<Field> masses;                  ///< of each point, if no total mass is given
+    std::vector<std::vector<Field>> velocity;   ///< one for all points, or one per point
+    std::vector<Field> shear;                   ///< initial x += shear[0]·y + shear[1]·z
     std::vector<Field> gravity;
     Place place;
 };
 
-/// Integers with the place of their list, for messages.
+/// A list of lists of integers.
 struct IndexList {
     std::vector<std::vector<long long>> rows;
-    std::vector<Place> places;  ///< of each row, where known
-    Place place;
+    std::vector<Place> places;  ///< of each row; may be shorter than rows
+    Place place;                ///< of the whole list
 
+    /// The place of a row, or of the whole list if the former is unknown.
     const Place& place_of(std::size_t row) const { return row < places.size() ? places[row] : place; }
 };
 
+/// [[springs]]: equal springs between pairs of mass points.
 struct SpringsDescription {
-    Choice over;  ///< longitudinal | transverse | side-diagonals, or "" with `pairs`
-    IndexList pairs;
-    Field k, c, rest;  ///< rest not given: the initial length
+    Choice over;       ///< longitudinal | transverse | side-diagonals of a generated row; "" if `pairs` are given
+    IndexList pairs;   ///< numbers of two points each
+    Field k, c, rest;  ///< stiffness, damping, length without force (default: the initial length)
     Place place;
 };
 
+/// [[volume]]: a constraint that keeps the total volume of some cells constant.
 struct VolumeDescription {
     std::string name;
-    bool all = true;
-    IndexList cells;  ///< numbers of generated cells (rows of one), or eight corner points each
+    bool all = true;  ///< all generated cells; otherwise those in `cells`
+    IndexList cells;  ///< each row is the number of a generated cell, or eight corner points
     Place place;
 };
 
+/// [[obstacle]]: a plane normal·x >= offset for all mass points.
 struct ObstacleDescription {
     std::string name;
     std::vector<Field> normal;
@@ -183,7 +197,7 @@ struct ObstacleDescription {
     Place place;
 };
 
-/// A shape of [draw]: its points and numbers are expressions of t, q and parameters.
+/// A shape of [draw]. Its points and numbers are expressions of t, q and parameters.
 struct ShapeDescription {
     Choice kind;                             ///< segment | spring | circle | polygon | trace
     std::vector<std::vector<Field>> points;  ///< two or three components each
@@ -192,13 +206,14 @@ struct ShapeDescription {
     Place place;
 };
 
-/// Where a contact is, and the directions in which its forces act on the body.
+/// An entry of `contacts` in [draw]: the position of a contact and the directions of its forces on the body.
 struct MarkDescription {
     std::string contact;
     std::vector<Field> at, normal, tangent;
     Place place;
 };
 
+/// [draw]: how the model is drawn.
 struct DrawDescription {
     std::vector<Field> view;  ///< lowest x and y, highest x and y
     std::vector<ShapeDescription> shapes;
@@ -206,8 +221,9 @@ struct DrawDescription {
     Place place;
 };
 
+/// A whole model file.
 struct Description {
-    std::string file;  ///< for messages
+    std::string file;  ///< its name, for messages
     std::string name;
     std::vector<Coordinate> q;
     Field T, U, R;

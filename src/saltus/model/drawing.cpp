@@ -43,7 +43,8 @@ Shape::Style style_of(const Choice& style) {
     return static_cast<Shape::Style>(at - words.begin());
 }
 
-/// Collects expressions of t and q in a graph of their own: what is drawn is no part of the equations.
+/// Collects the numbers of a drawing: expressions of t and q, in a graph of their own, because a drawing is no part of
+/// the equations.
 class Numbers {
 public:
     using Find = std::function<std::optional<Expr>(std::string_view)>;
@@ -93,7 +94,7 @@ private:
     std::function<std::vector<std::string>()> names_;
 };
 
-/// The points of one drawing have the same number of components.
+/// Reads points and checks that all points of a drawing have the same number of components.
 class Points {
 public:
     explicit Points(Numbers& numbers) : numbers_(numbers) {}
@@ -118,7 +119,55 @@ private:
     int dimension_ = 0;
 };
 
+std::vector<Shape> shapes_of(const DrawDescription& draw, Numbers& numbers, Points& points) {
+    std::vector<Shape> shapes;
+    for (const ShapeDescription& s : draw.shapes) {
+        const std::string what = "a " + s.kind.word + " of [draw]";
+        Shape shape{kind_of(s.kind.word), style_of(s.style), {}};
+        for (const std::vector<Field>& point : s.points) {
+            const std::vector<int> at = points.add(point, "a point of " + what, s.place);
+            shape.values.insert(shape.values.end(), at.begin(), at.end());
+        }
+        if (shape.kind == Shape::Kind::circle) {
+            shape.values.push_back(numbers.add(s.radius, "the radius of " + what));
+            shape.values.push_back(s.angle.given ? numbers.add(s.angle, "the angle of " + what)
+                                                 : numbers.constant(0.0));
+        }
+        shapes.push_back(std::move(shape));
+    }
+    return shapes;
+}
+
+/// `elements` are the names that a mark may have.
+std::vector<ContactMark> marks_of(const DrawDescription& draw, const std::vector<std::string>& elements,
+                                  Points& points) {
+    std::vector<ContactMark> marks;
+    for (const MarkDescription& m : draw.contacts) {
+        if (std::find(elements.begin(), elements.end(), m.contact) == elements.end())
+            throw Error("unknown contact '" + m.contact + "' in [draw]", m.place, did_you_mean(m.contact, elements));
+        const std::string what = "of contact '" + m.contact + "' in [draw]";
+        ContactMark mark;
+        mark.contact = m.contact;
+        mark.at = points.add(m.at, "the place " + what, m.place);
+        if (!m.normal.empty()) mark.normal = points.add(m.normal, "the normal " + what, m.place);
+        if (!m.tangent.empty()) mark.tangent = points.add(m.tangent, "the tangent " + what, m.place);
+        marks.push_back(std::move(mark));
+    }
+    return marks;
+}
+
 }  // namespace
+
+std::array<double, 4> Builder::view_of(const std::vector<Field>& fields) {
+    if (fields.size() != 4)
+        throw Error("view of [draw] has " + counted(fields.size(), "value"), fields[0].place(),
+                    "give four: lowest x and y, highest x and y");
+    std::array<double, 4> view{};
+    for (std::size_t k = 0; k < 4; ++k) view[k] = number(fields[k], "view of [draw]");
+    if (!(view[0] < view[2] && view[1] < view[3]))
+        throw Error("view of [draw] is empty", fields[0].place(), "give the lowest x and y, then the highest");
+    return view;
+}
 
 void Builder::add_drawing() {
     if (!d_.draw && !has_points_) return;
@@ -140,45 +189,13 @@ void Builder::add_drawing() {
     access = &numbers;
     Points points(numbers);
     if (d_.draw) {
-        for (const ShapeDescription& s : d_.draw->shapes) {
-            const std::string what = "a " + s.kind.word + " of [draw]";
-            Shape shape{kind_of(s.kind.word), style_of(s.style), {}};
-            for (const std::vector<Field>& point : s.points) {
-                const std::vector<int> at = points.add(point, "a point of " + what, s.place);
-                shape.values.insert(shape.values.end(), at.begin(), at.end());
-            }
-            if (shape.kind == Shape::Kind::circle) {
-                shape.values.push_back(numbers.add(s.radius, "the radius of " + what));
-                shape.values.push_back(s.angle.given ? numbers.add(s.angle, "the angle of " + what)
-                                                     : numbers.constant(0.0));
-            }
-            drawing.shapes.push_back(std::move(shape));
-        }
+        drawing.shapes = shapes_of(*d_.draw, numbers, points);
         std::vector<std::string> names;
         for (const Contact& c : model_.contacts) names.push_back(c.name);
         for (const Constraint& c : model_.constraints) names.push_back(c.name);
         for (const Slider& s : model_.sliders) names.push_back(s.name);
-        for (const MarkDescription& m : d_.draw->contacts) {
-            if (std::find(names.begin(), names.end(), m.contact) == names.end())
-                throw Error("unknown contact '" + m.contact + "' in [draw]", m.place, did_you_mean(m.contact, names));
-            const std::string what = "of contact '" + m.contact + "' in [draw]";
-            ContactMark mark;
-            mark.contact = m.contact;
-            mark.at = points.add(m.at, "the place " + what, m.place);
-            if (!m.normal.empty()) mark.normal = points.add(m.normal, "the normal " + what, m.place);
-            if (!m.tangent.empty()) mark.tangent = points.add(m.tangent, "the tangent " + what, m.place);
-            drawing.contacts.push_back(std::move(mark));
-        }
-        if (!d_.draw->view.empty()) {
-            if (d_.draw->view.size() != 4)
-                throw Error("view of [draw] has " + counted(d_.draw->view.size(), "value"), d_.draw->view[0].place(),
-                            "give four: lowest x and y, highest x and y");
-            drawing.view.emplace();
-            for (std::size_t k = 0; k < 4; ++k) (*drawing.view)[k] = number(d_.draw->view[k], "view of [draw]");
-            if (!((*drawing.view)[0] < (*drawing.view)[2] && (*drawing.view)[1] < (*drawing.view)[3]))
-                throw Error("view of [draw] is empty", d_.draw->view[0].place(),
-                            "give the lowest x and y, then the highest");
-        }
+        drawing.contacts = marks_of(*d_.draw, names, points);
+        if (!d_.draw->view.empty()) drawing.view = view_of(d_.draw->view);
     }
     if (has_points_) {
         if (points.dimension() == 2)

@@ -7,11 +7,18 @@
 #include <numeric>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 
 namespace saltus::model {
 
 namespace {
+
+/// The rank of a component of rows costs O(rows³). Larger components are not computed.
+constexpr std::size_t max_component_rows = 600;
+
+/// A warning is given if the eigenvalues of M differ by more than this factor.
+constexpr double nearly_singular_mass = 1e12;
 
 class Inspector {
 public:
@@ -88,7 +95,7 @@ private:
     using Rows = std::vector<std::size_t>;  // numbers in active_
 
     Matrix jacobian(const Rows& rows) const {
-        // Columns that none of the rows touches say nothing about the rank.
+        // Columns without entries do not change the rank and are left out.
         std::map<int, Eigen::Index> column_of;
         const auto for_each = [&](auto f) {
             for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -105,7 +112,8 @@ private:
         return J;
     }
 
-    /// Rows that share no coordinate, directly or through others, are independent of each other.
+    /// The first `count` active rows, grouped into components. Rows of different components share no coordinate,
+    /// directly or through other rows, so they are independent of each other.
     std::vector<Rows> components(std::size_t count) const {
         std::vector<std::size_t> parent(count);
         std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -128,13 +136,13 @@ private:
         return list;
     }
 
-    /// Rank of the first `count` active rows, or nothing where a component is too large; collects redundant rows.
+    /// Rank of the first `count` active rows; none if a component is too large. Appends the redundant rows to
+    /// `redundant` unless that is null.
     std::optional<int> rank_of(std::size_t count, std::vector<Inspection::Redundant>* redundant) const {
-        constexpr std::size_t most_rows = 600;
         int rank = 0;
         std::vector<std::pair<std::size_t, Inspection::Redundant>> found;
         for (const Rows& rows : components(count)) {
-            if (rows.size() > most_rows) return std::nullopt;
+            if (rows.size() > max_component_rows) return std::nullopt;
             const RowRank r = row_rank(jacobian(rows));
             rank += r.rank;
             for (const RowRank::Dependent& d : r.dependent) {
@@ -157,7 +165,7 @@ private:
         result_.rank = rank_of(active_.size(), &result_.redundant);
         if (!result_.rank)
             result_.warnings.push_back("rank of the active rows not computed: " + counted(active_.size(), "row") +
-                                       " hang together");
+                                       " are coupled");
         if (!result_.constraint_rank)
             result_.warnings.push_back(
                 "rank of the constraints not computed: the degrees of freedom count them as independent");
@@ -168,7 +176,7 @@ private:
         const Spectrum s = factor.spectrum(terms_.M);
         result_.mass_smallest = s.smallest;
         result_.mass_largest = s.largest;
-        if (s.largest > 1e12 * s.smallest)
+        if (s.largest > nearly_singular_mass * s.smallest)
             result_.warnings.push_back("the mass matrix is nearly singular: its eigenvalues differ by more than 1e12");
         result_.mass_diagonal = factor.blocks().size() == static_cast<std::size_t>(model_.size());
     }
@@ -178,7 +186,7 @@ private:
     Workspace workspace_;
     Terms terms_;
     std::vector<double> coefficients_;
-    std::vector<std::pair<int, const std::string*>> active_;
+    std::vector<std::pair<int, const std::string*>> active_;  // row and name of constraints and closed contacts
     Inspection result_;
 };
 

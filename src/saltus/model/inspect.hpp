@@ -6,52 +6,57 @@
 #include <utility>
 #include <vector>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
+#include "saltus/model/system.hpp"
 
 namespace saltus::model {
 
-/// What can be said of a model at its initial state, before anything moves.
+/// Properties of a model at its initial state (t = 0): what `saltus check` reports.
 struct Inspection {
     struct ContactState {
-        double gap, gamma_n;
-        std::vector<double> gamma_t, mu;
+        double gap, gamma_n;              ///< gap and its rate
+        std::vector<double> gamma_t, mu;  ///< slip velocities; friction coefficients (two if orthotropic)
         bool closed;
         double e_n, e_t, c;
-        std::vector<double> radius;
-        std::optional<double> penalty_k, penalty_d;
+        std::vector<double> radius;                  ///< of drilling and rolling friction
+        std::optional<double> penalty_k, penalty_d;  ///< of method penalty, if given
     };
     struct ConstraintState {
-        double g, rate;
+        double g, rate;  ///< constraint function and its rate; both are 0 up to `initial_tolerance`
         std::vector<double> gamma_t, mu;
     };
     struct SliderState {
         std::vector<double> gamma_t, mu;
         double normal_force;
     };
+    /// A constraint or closed contact whose row depends linearly on the rows of others.
     struct Redundant {
         std::string name;
-        std::vector<std::pair<std::string, double>> combination;  ///< its row is Σ factor · row of name
+        std::vector<std::pair<std::string, double>>
+            combination;  ///< (other, factor): its row = Σ factor · row of other
     };
 
-    std::vector<ContactState> contacts;  ///< in the model's order
+    std::vector<ContactState> contacts;  ///< in the order of the model, as the next two
     std::vector<ConstraintState> constraints;
     std::vector<SliderState> sliders;
-    std::vector<double> clutch_gamma;
-    int closed = 0;
-    int active_rows = 0;      ///< constraints and closed contacts
-    std::optional<int> rank;  ///< of their rows; absent where too many to tell
-    std::optional<int> constraint_rank;
+    std::vector<double> clutch_gamma;    ///< velocity of each clutch
+    int closed = 0;                      ///< number of closed contacts
+    int active_rows = 0;                 ///< number of constraints and closed contacts
+    std::optional<int> rank;             ///< of the active rows; none if there are too many to compute it
+    std::optional<int> constraint_rank;  ///< of the constraints' rows
     std::vector<Redundant> redundant;
-    int degrees_of_freedom = 0;                      ///< coordinates less independent constraints
-    double mass_smallest = 0.0, mass_largest = 0.0;  ///< eigenvalues of M
+    int degrees_of_freedom = 0;                      ///< coordinates minus independent constraints
+    double mass_smallest = 0.0, mass_largest = 0.0;  ///< extreme eigenvalues of M
     bool mass_diagonal = false;
     Energy energy;
-    std::vector<std::string> warnings;  ///< the model's, and what the state adds
+    std::vector<std::string> warnings;  ///< those of the model, and those about the initial state
 };
 
-/// A gap counts as closed when it is zero to this, relative to the row's own size.
+/// A contact counts as closed if gap <= closed_tolerance · row_scale. Rounding of q0 makes larger residues unlikely; a
+/// contact that is open by less would close at once.
 inline constexpr double closed_tolerance = 1e-9;
 
+/// Evaluates the model at its initial state.
 Inspection inspect(const Model& model);
 
 }  // namespace saltus::model

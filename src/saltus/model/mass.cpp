@@ -12,6 +12,7 @@ namespace saltus::model {
 
 namespace {
 
+/// The representative of a coordinate's block (union-find with path halving).
 int root_of(std::vector<int>& parent, int i) {
     while (parent[static_cast<std::size_t>(i)] != i) {
         parent[static_cast<std::size_t>(i)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(i)])];

@@ -9,123 +9,108 @@
 
 namespace saltus::model {
 
+class Jacobians;
+class SymbolicEquations;
+
 /// Time, state and parameter values at which a system is evaluated.
 struct At {
     double t = 0.0;
     std::span<const double> q, u;
-    std::span<const double> p;
+    std::span<const double> p;  ///< of the independent parameters
 };
 
-/// How many rows of each kind a system has. Rows are numbered in this order; the first two kinds have a position
-/// (constraint function or gap), the others a velocity alone.
+/// Sizes and sparsity of a system. Its rows are numbered constraints, normals, slips. Constraints and normals have a
+/// position (constraint function or gap); slips have a velocity only.
 struct Layout {
     int coordinates = 0;
-    int parameters = 0;
+    int parameters = 0;                  ///< independent ones
     int constraints = 0;                 ///< bilateral: g(t,q) = 0
-    int normals = 0;                     ///< unilateral: gN(t,q) >= 0
-    int slips = 0;                       ///< slips of contacts, constraints, sliders; clutches; slips of obstacles
-    int coefficients = 0;                ///< mu, e, FN and the like
+    int normals = 0;                     ///< unilateral: g_N(t,q) >= 0
+    int slips = 0;                       ///< of contacts, constraints and sliders; of clutches; of obstacles
+    int coefficients = 0;                ///< μ, e, F_N and so on
     Pattern mass;                        ///< lower triangle of M
-    bool mass_constant = false;          ///< M depends on parameters alone
-    bool coefficients_constant = false;  ///< they do
-    bool powered = true;                 ///< energies may have a power of damping or of applied forces
-    Pattern rows;                        ///< W^T: one row for each constraint, normal and slip
+    bool mass_constant = false;          ///< M depends on parameters only
+    bool coefficients_constant = false;  ///< the coefficients depend on parameters only
+    bool powered = true;                 ///< Energy::damping or Energy::applied may be nonzero
+    Pattern rows;                        ///< Wᵀ: one row for each constraint, normal and slip
 
     int positions() const { return constraints + normals; }
     int row_count() const { return constraints + normals + slips; }
 };
 
-/// All that the equations of motion need at one state, in the patterns of the layout, one after the other in memory.
+/// All terms of the equations of motion at one state. The parts lie one after the other in memory.
 struct Terms {
     explicit Terms(const Layout& layout);
     Terms(const Terms& other);
     Terms& operator=(const Terms&) = delete;
 
-    std::span<double> M, h, positions, W, chi, zeta;
-    std::span<double> all() { return data_; }  ///< M h positions W χ ζ
+    std::span<double> M;                       ///< in the pattern Layout::mass
+    std::span<double> h;                       ///< one per coordinate
+    std::span<double> positions;               ///< constraint functions, then gaps
+    std::span<double> W;                       ///< in the pattern Layout::rows
+    std::span<double> chi, zeta;               ///< one per row
+    std::span<double> all() { return data_; }  ///< M, h, positions, W, χ, ζ in this order
 
 private:
     void lay_out(const std::vector<std::size_t>& sizes);
     std::vector<double> data_;
 };
 
+/// Energies in J and powers in W at one state.
 struct Energy {
     double kinetic = 0.0, potential = 0.0;
-    double damping = 0.0;  ///< u·∂R/∂u, the power that Rayleigh damping takes out
-    double applied = 0.0;  ///< u·f, the power that the other forces bring in
+    double damping = 0.0;  ///< u·∂R/∂u: power that Rayleigh damping takes out
+    double applied = 0.0;  ///< u·f: power that the other forces f supply
 };
 
-/// The vector functions whose Jacobians a system gives. Columns are [t, q..., u..., p...].
-enum class Function {
-    residual,      ///< h + Σ W λ − M a with a and λ (one per row) held fixed
-    position,      ///< constraints and gaps
-    velocity,      ///< γ = Wᵀu + χ
-    acceleration,  ///< Wᵀa + ζ with a held fixed
-    coefficient,   ///< mu, e, FN, ...
-};
-
-/// 0, 1, ... below the count.
-std::vector<int> numbers_to(std::size_t count);
-
-/// Exact Jacobians of one system, with the scratch to evaluate them; one per thread.
-class Jacobians {
-public:
-    virtual ~Jacobians() = default;
-    virtual const Pattern& pattern(Function f) const = 0;
-    /// `a` and `lambda` are read by `residual` and `acceleration` alone.
-    virtual void evaluate(Function f, const At& at, std::span<const double> a, std::span<const double> lambda,
-                          std::span<double> values) = 0;
-    /// Adds ∂residual · directions without the matrix: one direction a row, one row of `out` for each. False, and
-    /// nothing done, where the matrix is the shorter way.
-    virtual bool residual_along(const At&, std::span<const double> /*a*/, std::span<const double> /*lambda*/,
-                                const Matrix& /*directions*/, Matrix& /*out*/) {
-        return false;
-    }
-
-    /// Functions of t, q, u that are zero where expressions jump or have kinks: what if, sign, abs, min, max compare.
-    virtual int switches() const { return 0; }
-    virtual bool all_switches() const { return false; }  ///< whether there are no others
-    virtual void switches(const At&, std::span<double> /*values*/) {}
-    /// Their derivatives, one a row, in all columns.
-    virtual void switch_derivatives(const At&, Matrix& /*out*/) {}
-};
-
-/// The equations of one mechanical system: M(t,q) u̇ = h(t,q,u) + W λ. Everything an algorithm knows of a system
-/// passes through here; the three kinds in Saltus (expressions, mass points, both joined) and the systems that users
-/// write in C++ implement it. A system is immutable. Scratch belongs to the caller: `prepare` fills it for one set of
-/// parameter values, the other functions use it and allocate nothing.
+/// The equations of one mechanical system: M(t,q) u̇ = h(t,q,u) + W λ. Everything that an algorithm knows of the
+/// equations passes through this interface. Saltus implements it for expressions, for mass points, and for both
+/// together; users may implement it in C++.
 ///
-/// A user's system must give layout, mass and force, and, if it has rows, positions, rows and curvature.
+/// A system is immutable and can be shared by threads. Scratch memory belongs to the caller: `prepare` fills it for one
+/// set of parameter values, and the other functions use it and allocate nothing.
+///
+/// A user's system must implement layout, mass and force, and, if it has rows, positions, rows and curvature.
 class System {
 public:
     virtual ~System() = default;
 
     virtual const Layout& layout() const = 0;
-    virtual std::size_t scratch_size() const { return 0; }
+    virtual std::size_t scratch_size() const { return 0; }  ///< in doubles
+    /// Stores what depends on parameters only. It must be called before the functions below.
     virtual void prepare(std::span<const double> /*p*/, std::span<double> /*scratch*/) const {}
 
+    /// M in the pattern Layout::mass. It must be symmetric and positive definite.
     virtual void mass(const At& at, std::span<double> scratch, std::span<double> M) const = 0;
+    /// All smooth forces h(t,q,u).
     virtual void force(const At& at, std::span<double> scratch, std::span<double> h) const = 0;
 
-    /// Constraint functions and gaps.
+    /// Constraint functions g, then gaps g_N.
     virtual void positions(const At&, std::span<double> /*scratch*/, std::span<double> /*g*/) const {}
-    /// Rows Wᵀ and χ of γ = Wᵀu + χ.
+    /// Wᵀ, in the pattern Layout::rows, and χ of γ = Wᵀu + χ.
     virtual void rows(const At&, std::span<double> /*scratch*/, std::span<double> /*W*/,
                       std::span<double> /*chi*/) const {}
-    /// ζ of γ̇ = Wᵀu̇ + ζ; for a constraint uᵀ g_qq u + 2 g_tq u + g_tt. [Alscher] (17)
+    /// ζ of γ̇ = Wᵀu̇ + ζ. For a constraint or gap ζ = uᵀ g_qq u + 2 g_tq u + g_tt. [Alscher] (17)
     virtual void curvature(const At&, std::span<double> /*scratch*/, std::span<double> /*zeta*/) const {}
+    /// Values of μ, e, F_N and so on.
     virtual void coefficients(const At&, std::span<double> /*scratch*/, std::span<double> /*values*/) const {}
 
-    /// Everything above but the coefficients at once; systems that can share work between the parts do.
+    /// mass, force, positions, rows and curvature at once. A system overrides it if the parts share work.
     virtual void terms(const At& at, std::span<double> scratch, Terms& out) const;
 
-    /// Energies, where the system knows them; the kinetic energy defaults to ½ uᵀMu.
+    /// Energies and powers. The default gives the kinetic energy ½ uᵀMu and zero for the rest.
     virtual Energy energy(const At& at, std::span<double> scratch) const;
 
-    /// Exact derivatives, or nothing when the system has none to give.
-    virtual std::unique_ptr<Jacobians> jacobians() const { return nullptr; }
-    /// The same with columns for t, q, u and these parameters alone: less work, where a system can do with less.
+    /// Exact derivatives by t, q, u and all parameters. Null if the system has none.
+    virtual std::unique_ptr<Jacobians> jacobians() const;
+    /// The same with columns for t, q, u and these parameters only, which may cost less. Null if the system has none.
     virtual std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const;
+
+    /// The equations as formulas, for algorithms that look into expressions, evaluate eight states at once (Lanes) or
+    /// bound values over boxes (Interval). If it is not null then the formulas describe the whole system: all of its
+    /// coordinates, in the order of the layout. Null for mass points, for mass points joined with expressions and, by
+    /// default, for a user's system.
+    virtual const SymbolicEquations* symbolic() const { return nullptr; }
 };
 
 }  // namespace saltus::model

@@ -6,7 +6,9 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace saltus::proof {
 
@@ -37,12 +39,8 @@ IntervalMatrix rectangle(const std::vector<Interval>& values, std::size_t from, 
 }  // namespace
 
 std::unique_ptr<Enclosure> Enclosure::of(const model::Model& model, std::string& why) {
-    if (dynamic_cast<const model::ExpressionSystem*>(model.system.get()) == nullptr) {
-        why =
-            "its equations are not all expressions (mass points, or a system written in C++), and bounds over boxes "
-            "need them";
-        return nullptr;
-    }
+    why = model::unsupported(model, model::Analysis::enclosure);
+    if (!why.empty()) return nullptr;
     if (model.size() > most_coordinates) {
         why = "it has " + counted(static_cast<std::size_t>(model.size()), "coordinate") +
               ", and bounds over boxes are made for up to " + std::to_string(most_coordinates);
@@ -52,7 +50,7 @@ std::unique_ptr<Enclosure> Enclosure::of(const model::Model& model, std::string&
 }
 
 Enclosure::Enclosure(const model::Model& model) : model_(model) {
-    const auto& system = dynamic_cast<const model::ExpressionSystem&>(*model.system);
+    const model::SymbolicEquations& system = *model.system->symbolic();
     model::Formulas f = system.formulas();  // derivatives are built in a graph of their own
     const model::Derived& d = system.derived();
     expr::Graph& g = f.graph;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/proof/box.hpp"
 #include "saltus/proof/matrix.hpp"
 

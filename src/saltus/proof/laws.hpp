@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "saltus/model/elements.hpp"
 #include "saltus/proof/enclosure.hpp"
 #include "saltus/proof/separation.hpp"
 

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/sensitivity/arc/detail/jumps.hpp"
 #include "saltus/sensitivity/detail/adjoint.hpp"
 #include "saltus/sensitivity/detail/forward.hpp"
@@ -54,7 +56,7 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     const bool possible = output && options.adjoint ? backwards(model, recording, *output, options, out)
                                                     : forwards(model, recording, options, out);
     if (!possible) {
-        refuse("the system gives no derivatives of its equations");
+        refuse(model::unsupported(model, model::Analysis::sensitivity));
         return out;
     }
     if (output && !options.adjoint)

@@ -9,6 +9,8 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/parse.hpp"
 #include "saltus/expr/tape.hpp"
+#include "saltus/model/description.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::sensitivity {
 

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/model/description.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::sensitivity {
 

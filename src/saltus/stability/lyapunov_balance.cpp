@@ -8,6 +8,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/impact/frictional.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 

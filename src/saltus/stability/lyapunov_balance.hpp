@@ -2,7 +2,7 @@
 #pragma once
 
 #include "saltus/integrate/event/recording.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/ode/roots.hpp"
 
 namespace saltus::control {

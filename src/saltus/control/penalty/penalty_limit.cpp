@@ -8,6 +8,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::control {
 
@@ -131,15 +132,11 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
     };
     const model::Description rigid_description = elastic(description);
     const model::Model rigid = model::build(rigid_description, o.build);
-    if (rigid.contacts.empty()) throw Error("the model has no contacts", {description.file, 0, 0});
     out.model = rigid.name;
     out.coordinates = rigid.coordinates;
     for (const model::Contact& c : rigid.contacts) out.contacts.push_back(c.name);
     const model::Model softest = built(description, stiffness.values.front());
-    for (const model::Contact& c : softest.contacts)
-        if (c.penalty_k == model::no_coefficient)
-            throw Error("contact '" + c.name + "' has no k in [penalty]", {description.file, 0, 0},
-                        "write --penalty k=... to give one to all of them");
+    model::refuse_unsupported(softest, model::Analysis::penalty_limit, {description.file, 0, 0});
     if (description.penalty && (description.penalty->d.given || !description.penalty->d_of.empty())) {
         model::Workspace workspace(softest);
         std::vector<double> values(static_cast<std::size_t>(softest.layout().coefficients));

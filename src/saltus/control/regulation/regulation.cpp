@@ -7,6 +7,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_rows.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::control {
 
@@ -184,9 +185,7 @@ void certify_springs(const Domain& domain, const Row& law, const std::vector<dou
 }  // namespace
 
 RegulationCertificate certify_regulation(const model::Model& m, const RegulationOptions& o) {
-    if (!m.control)
-        throw Error("regulation is about a controller, and the model has no [control]", {},
-                    "add one, or take --theorem attractivity");
+    model::refuse_unsupported(m, model::Analysis::regulation);
     RegulationCertificate out;
     Certificate& t = out.table;
     t.theorem = "regulation";

@@ -41,7 +41,7 @@ static_assert(std::numeric_limits<double>::is_iec559);
 struct Interval {
     double lo = 0.0;
     double hi = 0.0;
-    bool defined = true;
+    bool defined = true;  // the expression exists for every choice of points
 
     constexpr Interval() = default;
 
@@ -133,7 +133,7 @@ constexpr Interval entire(bool is_defined = true) {
     return Interval(-Interval::infinity, Interval::infinity, is_defined);
 }
 
-// Smallest interval around both; of numbers too, in any order.
+// The smallest interval that contains both. Numbers convert to points, so hull(x, y) takes bounds in any order.
 constexpr Interval hull(const Interval& a, const Interval& b) {
     return Interval(a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, a.defined && b.defined);
 }
@@ -215,21 +215,21 @@ Interval powi(const Interval& x, int n);
 // zero base only at b >= 0 (0^0 = 1): outside, `defined` is false and the range covers what is left.
 Interval pow(const Interval& a, const Interval& b);
 
-Interval sqrt(const Interval& x);
+Interval sqrt(const Interval& x);  // undefined where x is negative
 Interval hypot(const Interval& a, const Interval& b);
 
 // --- elementary functions ---------------------------------------------------------------------------
 
 Interval exp(const Interval& x);
-Interval log(const Interval& x);
+Interval log(const Interval& x);  // undefined where x <= 0
 
-// For bounds beyond 1e8 in size the range of a proper interval is not resolved: sin and cos return [-1, 1],
-// tan the whole line, undefined. Points are always resolved.
+// If a bound of a proper interval exceeds 1e8 in size, its range is not resolved: sin and cos return [-1, 1], tan
+// returns the whole line, undefined. Points are always resolved. tan is undefined across a pole.
 Interval sin(const Interval& x);
 Interval cos(const Interval& x);
 Interval tan(const Interval& x);
 
-Interval asin(const Interval& x);
+Interval asin(const Interval& x);  // asin and acos are undefined outside [-1, 1]
 Interval acos(const Interval& x);
 Interval atan(const Interval& x);
 

@@ -19,6 +19,14 @@ using Eigen::Index;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// The given impulses count as leading to u⁺ if ‖M(u⁺ − u⁻) − P − WΛ‖² <= this times T⁺ + T⁻, all in the kinetic
+/// metric. It is the square of a relative error of 1e-6 of the velocities.
+constexpr double negligible_miss_squared = 1e-12;
+
+/// The given impulses count as inside their cones if `outside_cones` is below this.
+constexpr double negligible_cone_violation = 1e-8;
+
+/// Numbers of the columns of the normal part as numbers of all rows; `otherwise` for the other rows.
 Vector spread(const Vector& columns, const NormalPart& part, Index rows, double otherwise) {
     Vector all = Vector::Constant(rows, otherwise);
     for (Index j = 0; j < columns.size(); ++j) all(part.rows[static_cast<std::size_t>(j)]) = columns(j);
@@ -29,8 +37,8 @@ double obstacle_work(const FrictionalCollision& c, const Vector& Lambda) {
     return c.chi.size() == 0 ? 0.0 : -c.chi.dot(Lambda);
 }
 
-StudyEnd end_of(const FrictionalCollision& c, const WorkEnd& end, const NormalPart& part) {
-    StudyEnd e;
+CollisionWorkEnd end_of(const FrictionalCollision& c, const WorkEnd& end, const NormalPart& part) {
+    CollisionWorkEnd e;
     e.work = end.work;
     e.obstacle_work = end.obstacle_work;
     e.Lambda = spread(end.Lambda, part, c.directions.cols(), 0.0);
@@ -41,8 +49,8 @@ StudyEnd end_of(const FrictionalCollision& c, const WorkEnd& end, const NormalPa
     return e;
 }
 
-StudyEnd end_of(const FrictionalCollision& c, const FrictionalEnd& end) {
-    StudyEnd e;
+CollisionWorkEnd end_of(const FrictionalCollision& c, const FrictionalEnd& end) {
+    CollisionWorkEnd e;
     e.work = end.work;
     e.parts = end.parts;
     e.Lambda = end.Lambda;
@@ -53,8 +61,8 @@ StudyEnd end_of(const FrictionalCollision& c, const FrictionalEnd& end) {
     return e;
 }
 
-void judge_without_friction(const FrictionalCollision& c, const NormalPart& part, const StudyOptions& options,
-                            Study& s) {
+void judge_without_friction(const FrictionalCollision& c, const NormalPart& part, const CollisionStudyOptions& options,
+                            CollisionStudy& s) {
     const Audit a = audit(part.collision, {.tolerance = options.tolerance, .alpha = options.alpha});
     s.verdict = a.verdict;
     s.verdict_with_external_work = a.verdict_with_external_work;
@@ -78,7 +86,7 @@ void judge_without_friction(const FrictionalCollision& c, const NormalPart& part
         for (int& i : r.contacts) i = s.blocks[static_cast<std::size_t>(i)];
 }
 
-void judge_with_friction(const FrictionalCollision& c, const StudyOptions& options, Study& s) {
+void judge_with_friction(const FrictionalCollision& c, const CollisionStudyOptions& options, CollisionStudy& s) {
     const FrictionalAudit a = audit(c, {.tolerance = options.tolerance, .alpha = options.alpha});
     s.verdict = a.verdict;
     s.verdict_with_external_work = a.verdict_with_external_work;
@@ -94,8 +102,8 @@ void judge_with_friction(const FrictionalCollision& c, const StudyOptions& optio
     if (a.verdict != Verdict::invalid) s.remarks = frictional_remarks(c, a);
 }
 
-Study::Given judge_given(const FrictionalCollision& c, const Vector& Lambda) {
-    Study::Given g;
+CollisionStudy::Given judge_given(const FrictionalCollision& c, const Vector& Lambda) {
+    CollisionStudy::Given g;
     g.Lambda = Lambda;
     g.parts = work_parts(c, Lambda);
     g.obstacle_work = obstacle_work(c, Lambda);
@@ -111,10 +119,13 @@ Study::Given judge_given(const FrictionalCollision& c, const Vector& Lambda) {
     return g;
 }
 
-/// Where a law has no cone that programs could search: the given impulses are one way to u⁺.
-void judge_by_given(const FrictionalCollision& c, const StudyOptions& options, Study& s) {
-    const double jump = s.energy_plus + s.energy_minus;
-    if (!s.given || !(s.given->misses * s.given->misses <= 1e-12 * jump) || !(s.given->outside <= 1e-8)) return;
+/// If a law has no cone that a program could search, then the given impulses are the only ones known. They show that u⁺
+/// is kinetically admissible, and their work is an upper bound of the least work.
+void judge_by_given(const FrictionalCollision& c, const CollisionStudyOptions& options, CollisionStudy& s) {
+    const double energies = s.energy_plus + s.energy_minus;
+    if (!s.given || !(s.given->misses * s.given->misses <= negligible_miss_squared * energies) ||
+        !(s.given->outside <= negligible_cone_violation))
+        return;
     s.kinetic.holds = true;
     s.kinetic.distance = s.given->misses;
     const Vector change = c.u_plus - c.u_minus;
@@ -133,11 +144,12 @@ void judge_by_given(const FrictionalCollision& c, const StudyOptions& options, S
                              work, s.kinematic.holds ? "" : ", but u+ goes into an obstacle", why);
 }
 
-void describe(const FrictionalCollision& c, const NormalPart& part, const StudyOptions& options, Study& s) {
+void describe(const FrictionalCollision& c, const NormalPart& part, const CollisionStudyOptions& options,
+              CollisionStudy& s) {
     s.plus = velocity_polyhedron(part.collision, Side::plus);
     s.minus = velocity_polyhedron(part.collision, Side::minus);
     s.cone = tangent_cone(part.collision);
-    const Allowance allowance{options.alpha, false};
+    const Allowance allowance{.alpha = options.alpha};
     if (s.friction) {
         s.balls = consistency_balls(c, allowance);
         s.boundary = consistency_boundary(c, allowance);
@@ -152,6 +164,7 @@ void describe(const FrictionalCollision& c, const NormalPart& part, const StudyO
 
 }  // namespace
 
+// For each law: −Λ_N, and ‖Λ_T‖ − μΛ_N of each of its parts.
 double outside_cones(const FrictionalCollision& c, const Vector& Lambda) {
     SALTUS_EXPECT(Lambda.size() == c.directions.cols());
     using solvers::LawKind;
@@ -192,9 +205,9 @@ double outside_cones(const FrictionalCollision& c, const Vector& Lambda) {
     return worst / size;
 }
 
-Study study(const FrictionalCollision& c, const StudyOptions& options) {
+CollisionStudy study_collision(const FrictionalCollision& c, const CollisionStudyOptions& options) {
     expect_consistent_sizes(c);
-    Study s;
+    CollisionStudy s;
     s.friction = has_friction(c);
     const NormalPart part = normal_part(c);
     std::vector<int> block_of(static_cast<std::size_t>(c.directions.cols()));
@@ -211,7 +224,7 @@ Study study(const FrictionalCollision& c, const StudyOptions& options) {
     if (options.Lambda) s.given = judge_given(c, *options.Lambda);
     if (s.verdict == Verdict::invalid && s.friction) judge_by_given(c, options, s);
     if (s.verdict == Verdict::invalid && !s.friction) return s;
-    s.nearest = nearest_consistent(c, Allowance{options.alpha, false});
+    s.nearest = nearest_consistent(c, Allowance{.alpha = options.alpha});
     if (options.geometry) describe(c, part, options, s);
     if (!options.restitutions) return s;
     const Restitutions& r = *options.restitutions;
@@ -220,7 +233,7 @@ Study study(const FrictionalCollision& c, const StudyOptions& options) {
         s.dissipation = dissipation_test(restitution_of(c, r.e));
         if (!s.dissipation->safe) s.creation = find_energy_creation(c, r.e);
     }
-    if (s.given && s.given->parts.total() > options.alpha && s.given->outside < 1e-8) {
+    if (s.given && s.given->parts.total() > options.alpha && s.given->outside < negligible_cone_violation) {
         const Vector speed = 0.5 * (s.gamma_minus.cwiseAbs() + s.gamma_plus.cwiseAbs());
         if (s.given->parts.total() > options.tolerance * speed.dot(s.given->Lambda.cwiseAbs()))
             s.cause = find_cause(c, s.given->Lambda, r, options.tolerance);

@@ -11,66 +11,72 @@
 
 namespace saltus::impact {
 
-struct StudyOptions {
-    double alpha = 0.0;                          ///< contact work that is allowed
-    double tolerance = 1e-9;                     ///< of the verdict, see AuditOptions
-    int subdivisions = 3;                        ///< of the mesh for three velocities
-    bool geometry = true;                        ///< P⁺, P⁻, cone and consistency set too
-    std::optional<Vector> Lambda{};              ///< impulses to judge, one a row: those of a law, or stated
-    std::optional<Restitutions> restitutions{};  ///< of Newton's law, to be tested before any collision
+/// Options of `study_collision`.
+struct CollisionStudyOptions {
+    double alpha = 0.0;              ///< contact work that is allowed, in J
+    double tolerance = 1e-9;         ///< of the verdict, see AuditOptions
+    int subdivisions = 3;            ///< of the mesh, if contact impulses act in three directions
+    bool geometry = true;            ///< describe P⁺, P⁻, the cone of jumps and the consistency set too
+    std::optional<Vector> Lambda{};  ///< impulses to judge, one per row: those of an impact law, or given ones
+    /// Restitution and impact laws. If all laws are Newton's, then the law is tested too (DissipationTest).
+    std::optional<Restitutions> restitutions{};
 };
 
-/// One end of the work interval, rows as in the collision.
-struct StudyEnd {
+/// One end of the interval of the contact work, with the rows of the frictional collision. Members as in WorkEnd and
+/// FrictionalEnd.
+struct CollisionWorkEnd {
     double work = 0.0;
     double obstacle_work = 0.0;  ///< −χᵀΛ
     WorkParts parts;
     Vector Lambda, b;
     double gap = 0.0;
-    std::string why;  ///< there is no finite work, or not to the gap asked for
+    std::string why;  ///< the reason if there is no finite work, or not to the accuracy asked for; else empty
 };
 
-/// Everything there is to say about one collision. Without friction that acts it is Glocker's theory, with linear
-/// programs; with friction the programs have the friction cones, and the consistency set is described for planar
-/// contacts alone.
-struct Study {
-    bool friction = false;
-    Verdict verdict = Verdict::invalid, verdict_with_external_work = Verdict::invalid;
-    std::string sentence;
-    Audit::Kinematic kinematic;  ///< one a row; +∞ where nothing is asked of it
+/// Everything that is known about one collision. If no friction acts, it is the theory of [Glocker] with linear
+/// programs. Otherwise the programs have the friction cones, and the consistency set is described for planar contacts
+/// only.
+struct CollisionStudy {
+    bool friction = false;                                                              ///< friction can act
+    Verdict verdict = Verdict::invalid, verdict_with_external_work = Verdict::invalid;  ///< as in Audit
+    std::string sentence;                                                               ///< the verdict in words
+    Audit::Kinematic kinematic;  ///< one number per row; +∞ for rows without a condition
     Audit::Kinetic kinetic;
-    Vector gamma_minus, gamma_plus;
-    StudyEnd least, greatest;
-    double energy_minus = 0.0, energy_plus = 0.0, energy_change = 0.0, external_work = 0.0;
-    std::vector<Remark> remarks;  ///< about blocks
+    Vector gamma_minus, gamma_plus;  ///< one per row
+    CollisionWorkEnd least, greatest;
+    double energy_minus = 0.0, energy_plus = 0.0, energy_change = 0.0, external_work = 0.0;  ///< as in Audit
+    std::vector<Remark> remarks;  ///< `contacts` are numbers of blocks
 
+    /// Judgement of the impulses that the options give.
     struct Given {
         Vector Lambda;
         WorkParts parts;
-        double obstacle_work = 0.0;
-        double misses = 0.0;           ///< ‖M(u⁺ − u⁻) − P − WΛ‖ in the norm of M⁻¹
-        double outside = 0.0;          ///< by how much Λ leaves its cones, of the largest impulse
-        std::vector<double> by_block;  ///< work of each
+        double obstacle_work = 0.0;    ///< −χᵀΛ
+        double misses = 0.0;           ///< ‖M(u⁺ − u⁻) − P − WΛ‖ in the M⁻¹-norm
+        double outside = 0.0;          ///< `outside_cones` of Λ
+        std::vector<double> by_block;  ///< contact work of each block
     };
     std::optional<Given> given;
 
-    std::vector<int> blocks;  ///< of the columns of the normal part, which the geometry is about
-    VelocityPolyhedron plus, minus;
+    // Geometry. It is about the normal part of the collision; `blocks` gives the block of each of its columns.
+    std::vector<int> blocks;
+    VelocityPolyhedron plus, minus;  ///< P⁺ and P⁻
     TangentCone cone;
     Balls balls;
     ConsistencyBoundary boundary;
     ConsistencyMesh mesh;
     NearestByFriction nearest;
-    LeastWork least_compatible;  ///< without friction
+    LeastWork least_compatible;  ///< only without friction
 
-    std::optional<DissipationTest> dissipation;  ///< of Newton's law with friction
-    std::optional<EnergyCreation> creation;      ///< where that promises nothing
-    std::optional<EnergyFinding> cause;          ///< where the given impulses supply energy
+    std::optional<DissipationTest> dissipation;  ///< if all laws are Newton's and there is friction
+    std::optional<EnergyCreation> creation;      ///< if the dissipation test guarantees nothing
+    std::optional<EnergyFinding> cause;          ///< if the given impulses supply energy
 };
 
-Study study(const FrictionalCollision& collision, const StudyOptions& options = {});
+/// Judges u⁺ of a collision and describes which u⁺ would be consistent.
+CollisionStudy study_collision(const FrictionalCollision& collision, const CollisionStudyOptions& options = {});
 
-/// What Λ exceeds its law's cone by, relative to its largest component.
+/// The largest amount by which Λ violates its friction cones, relative to the largest component of Λ; 0 if Λ = 0.
 double outside_cones(const FrictionalCollision& collision, const Vector& Lambda);
 
 }  // namespace saltus::impact

@@ -16,13 +16,17 @@ namespace {
 
 using Eigen::Index;
 
+/// A row whose exact velocity is zero has an error of the size of the contact solver's residual, which is relative to
+/// the largest velocity. Its share of the noise, relative to `tolerance`.
+constexpr double cross_row_share = 1e-3;
+
 std::string law_text(const FrictionalCollision& c, const Restitutions& r, std::size_t block, Index row) {
     std::string text = fmt::format("{}, eN = {:.6g}", to_string(r.law[block]), r.e(row));
     if (c.sizes[block] > 1) text += fmt::format(", eT = {:.6g}", r.e(row + 1));
     return text;
 }
 
-/// What about the law lets it happen.
+/// Which property of the impact law allows it to supply energy.
 std::string reason(const FrictionalCollision& c, const Restitutions& r, std::size_t block) {
     switch (r.law[block]) {
         case ImpactLaw::newton: {
@@ -54,7 +58,9 @@ DecidedWork audit(const DecidedImpact& impact, double tolerance) {
     SALTUS_EXPECT(impact.gamma_minus.size() == rows && impact.gamma_plus.size() == rows && impact.chi.size() == rows);
     SALTUS_EXPECT(impact.start.size() == impact.laws.size() + 1);
     DecidedWork a;
-    double fastest = 0.0, pressed = 0.0, most = 0.0;
+    double fastest = 0.0;      // largest row velocity
+    double impulse_sum = 0.0;  // Σ|Λ|
+    double largest_work = 0.0;
     for (std::size_t b = 0; b < impact.laws.size(); ++b) {
         double own = 0.0;
         for (int i = impact.start[b]; i < impact.start[b + 1]; ++i) {
@@ -67,15 +73,15 @@ DecidedWork audit(const DecidedImpact& impact, double tolerance) {
             a.obstacle_work -= impact.chi[k] * Lambda;
             a.noise += tolerance * speed * std::abs(Lambda);
             fastest = std::max(fastest, speed + std::abs(impact.chi[k]));
-            pressed += std::abs(Lambda);
+            impulse_sum += std::abs(Lambda);
         }
         a.work += own;
-        if (a.block < 0 || !(own <= most)) {
-            most = own;
+        if (a.block < 0 || !(own <= largest_work)) {
+            largest_work = own;
             a.block = static_cast<int>(b);
         }
     }
-    a.noise += 1e-3 * tolerance * fastest * pressed;
+    a.noise += cross_row_share * tolerance * fastest * impulse_sum;
     if (!a.supplies_energy()) a.block = -1;
     return a;
 }
@@ -86,13 +92,13 @@ EnergyFinding find_cause(const FrictionalCollision& c, const Vector& Lambda, con
     const Vector gamma_minus = relative_velocities(c, c.u_minus), gamma_plus = relative_velocities(c, c.u_plus);
     const Vector mean = 0.5 * (gamma_minus + gamma_plus);
     EnergyFinding f;
-    double most = 0.0, tangential = 0.0, total = 0.0;
+    double largest_work = 0.0, tangential = 0.0, total = 0.0;
     Index first = 0;
     each_block(c, [&](std::size_t k, Index row) {
         const double own = mean.segment(row, c.sizes[k]).dot(Lambda.segment(row, c.sizes[k]));
         total += own;
-        if (f.block >= 0 && own <= most) return;
-        most = own;
+        if (f.block >= 0 && own <= largest_work) return;
+        largest_work = own;
         f.block = static_cast<int>(k);
         first = row;
         tangential = 0.0;
@@ -116,8 +122,8 @@ EnergyFinding find_cause(const FrictionalCollision& c, const Vector& Lambda, con
             return f;
         }
     }
-    f.sentence = fmt::format("{} ({}) did the most work, {:.6g}", name_of(c, block), f.law, most);
-    if (tangential > 0.5 * most) f.sentence += ", by friction";
+    f.sentence = fmt::format("{} ({}) did the most work, {:.6g}", name_of(c, block), f.law, largest_work);
+    if (tangential > 0.5 * largest_work) f.sentence += ", by friction";
     f.sentence += "; " + reason(c, r, block);
     return f;
 }

@@ -45,22 +45,22 @@ DissipationTest dissipation_test(const Restitution& r) {
         t.sentence = "there is no contact";
         return t;
     }
-    constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
+    constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // per row, of an eigenvalue
     const Matrix D = 0.5 * (r.delassus + r.delassus.transpose());
     const Spectrum spectrum = symmetric_spectrum(D);
-    const double zero = rounding * static_cast<double>(n) * spectrum.largest;
+    const double zero = rounding * static_cast<double>(n) * spectrum.largest;  // eigenvalues below it are zero
     t.condition =
         spectrum.smallest > zero ? spectrum.largest / spectrum.smallest : std::numeric_limits<double>::infinity();
-    const double most = r.e.maxCoeff(), least = r.e.minCoeff();
-    t.left = 2.0 * most / (1.0 + most);
+    const double e_max = r.e.maxCoeff(), e_min = r.e.minCoeff();
+    t.left = 2.0 * e_max / (1.0 + e_max);
     t.right = 1.0 / t.condition;
     t.largest_e = 1.0 / (2.0 * t.condition - 1.0);
-    t.small_coefficients_as_printed = t.left < t.right && most < 1.0 && least > -1.0;
-    t.small_coefficients = t.small_coefficients_as_printed && least >= 0.0;
-    const bool admissible = least >= 0.0 && most <= 1.0;
-    t.equal_coefficients = admissible && most - least <= rounding;
+    t.small_coefficients_as_printed = t.left < t.right && e_max < 1.0 && e_min > -1.0;
+    t.small_coefficients = t.small_coefficients_as_printed && e_min >= 0.0;
+    const bool admissible = e_min >= 0.0 && e_max <= 1.0;
+    t.equal_coefficients = admissible && e_max - e_min <= rounding;
     t.no_friction = admissible && !r.friction;
-    if (least > -1.0) {
+    if (e_min > -1.0) {
         const Vector b = (1.0 - r.e.array()) / (1.0 + r.e.array());
         const Matrix DB = D * b.asDiagonal();
         const Spectrum form = symmetric_spectrum(0.5 * (DB + DB.transpose()));

@@ -7,47 +7,53 @@
 
 namespace saltus::impact {
 
-/// What Newton's impact law with friction promises before any collision: the contact work of ξ = γ⁺ + Eγ⁻ ∈ N_C(−Λ) is
-///     W = Σ ξ·Λ/(1 + e) − ½ ΛᵀD B Λ <= −½ ΛᵀD B Λ,      B = (I − E)(I + E)⁻¹,
-/// so that it is not positive if D B is positive semidefinite. [Leine] (70)–(76), condition 7
+/// The data on which the dissipation of Newton's impact law depends. [Leine] (70)–(76), condition 7.
+/// From ξ = γ⁺ + Eγ⁻ and γ⁺ = γ⁻ + DΛ follows γ⁻ = (I + E)⁻¹(ξ − DΛ) and ½(γ⁺ + γ⁻) = (I + E)⁻¹ξ − ½B DΛ with
+/// B = (I − E)(I + E)⁻¹. So the contact work is
+///     W = Σ ξ·Λ/(1 + e) − ½ ΛᵀD B Λ.
+/// The law ξ ∈ N_C(−Λ) with 0 ∈ C gives ξ_N Λ_N = 0 and ξ_T·Λ_T <= 0 for each contact. So W <= 0 if the symmetric part
+/// of D B is positive semidefinite.
 struct Restitution {
-    Matrix delassus;       ///< D, all rows, normal and tangential
+    Matrix delassus;       ///< D of all rows, normal and tangential
     Vector e;              ///< restitution coefficient of each row
     bool friction = true;  ///< some contact has μ > 0
 };
 
+/// Which sufficient condition guarantees that no collision creates energy under Newton's law.
 struct DissipationTest {
-    /// Condition 7a: 2 e_max/(1 + e_max) < 1/cond(D). As printed it also admits e_T < 0, where it proves nothing (the
-    /// proof needs (1 − e)/(1 + e) <= 1): all e >= 0 is asked here.
+    /// Condition 7a: 2 e_max/(1 + e_max) < 1/cond(D), and all e >= 0. The printed condition also admits e_T < 0, but
+    /// its proof needs (1 − e)/(1 + e) <= 1 (errata, Leine 2).
     bool small_coefficients = false;
-    bool small_coefficients_as_printed = false;
-    double left = 0.0, right = 0.0;   ///< of 7a
-    double condition = 0.0;           ///< cond(D); +∞ for dependent rows
-    double largest_e = 0.0;           ///< 1/(2 cond(D) − 1): what 7a allows
-    bool equal_coefficients = false;  ///< condition 7b: all e equal, 0 <= e <= 1
-    bool no_friction = false;         ///< condition 7c, for contacts that approach, 0 <= e <= 1
-    /// Smallest eigenvalue of ½(D B + B D), which decides what 7a only bounds: not negative means that no Λ of Newton's
-    /// law does positive work.
+    bool small_coefficients_as_printed = false;  ///< 7a without e >= 0
+    double left = 0.0, right = 0.0;              ///< both sides of 7a
+    double condition = 0.0;                      ///< cond(D); +∞ for linearly dependent rows
+    double largest_e = 0.0;                      ///< 1/(2 cond(D) − 1), the bound that 7a sets for e_max
+    bool equal_coefficients = false;             ///< condition 7b: all e are equal, 0 <= e <= 1
+    bool no_friction = false;                    ///< condition 7c: no friction, 0 <= e <= 1
+    /// Smallest eigenvalue of ½(D B + B D). If it is >= 0, then no Λ of Newton's law does positive work. This is exact,
+    /// while 7a is a bound (errata, Leine 3).
     double smallest_eigenvalue = 0.0;
-    bool definite = false;
-    bool safe = false;  ///< by one of them
-    std::string sentence;
+    bool definite = false;  ///< the eigenvalue is >= 0 up to rounding
+    bool safe = false;      ///< one of the conditions holds
+    std::string sentence;   ///< the result in words
 };
 
 DissipationTest dissipation_test(const Restitution& restitution);
 
-/// Of the contacts of a collision, given the coefficients of all rows: D less what bilateral rows hold.
+/// D and e of the contacts of a collision; `e` has the coefficients of all rows. Bilateral constraints are eliminated:
+/// D is the Delassus matrix of the motion that they leave free.
 Restitution restitution_of(const FrictionalCollision& collision, const Vector& e);
 
-/// A collision in which Newton's law creates energy. For given Λ in the friction cones the work is largest where ξ = 0,
-/// all contacts sticking and closed: then γ⁺ = −Eγ⁻ and, with T = ½γᵀD⁻¹γ of what the contacts can change,
-///     W/T⁻ = ‖Eγ⁻‖²/‖γ⁻‖² − 1   in the norm of D⁻¹,      Λ = −D⁻¹(I + E)γ⁻ in the cones,  γ_N⁻ <= 0.
-/// The quotient is made as large as a deterministic search from many starts gets it.
+/// A collision in which Newton's law creates energy. For given Λ in the friction cones the work is largest if ξ = 0,
+/// that is, if all contacts stick and stay closed. Then γ⁺ = −Eγ⁻ and, with T = ½γᵀD⁻¹γ of the motion that contacts
+/// change,
+///     W/T⁻ = ‖Eγ⁻‖²/‖γ⁻‖² − 1   in the D⁻¹-norm,      Λ = −D⁻¹(I + E)γ⁻ ∈ K,  γ_N⁻ <= 0.
+/// A deterministic random search from many starts maximises the quotient.
 struct EnergyCreation {
     bool found = false;
-    std::string why;  ///< nothing was looked for
-    Vector u_minus, u_plus, Lambda;
-    double work = 0.0, energy_before = 0.0;  ///< W, T⁻; u⁻ has unit T⁻
+    std::string why;                         ///< the reason if no search was made; empty if one found nothing
+    Vector u_minus, u_plus, Lambda;          ///< the collision; Lambda has one number per row
+    double work = 0.0, energy_before = 0.0;  ///< W and T⁻ in J; u⁻ is scaled so that T⁻ = 1
 };
 
 EnergyCreation find_energy_creation(const FrictionalCollision& collision, const Vector& e);

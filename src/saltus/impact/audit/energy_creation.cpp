@@ -15,15 +15,29 @@ namespace {
 
 using Eigen::Index;
 
-/// Rows of contacts, and the directions L⁻¹w less what bilateral rows hold.
-struct ContactRows {
-    std::vector<Index> rows;
-    std::vector<std::size_t> block;
-    Matrix cholesky, directions;
+/// The rows of the contacts in the motion that the bilateral constraints leave free.
+struct FreeRows {
+    std::vector<Index> rows;         ///< of the collision
+    std::vector<std::size_t> block;  ///< of each row
+    Matrix cholesky;                 ///< L of M = L Lᵀ
+    Matrix directions;               ///< L⁻¹w of each row, orthogonal to the bilateral directions
 };
 
-ContactRows contact_rows(const FrictionalCollision& c) {
-    ContactRows r;
+/// An impulse counts as inside its cone if confining it to the cone changes it by at most this, relative.
+constexpr double confinement_tolerance = 1e-12;
+
+/// The search for a collision that creates energy. It is a random walk with a step that grows after a success and
+/// shrinks after a failure, from several starts; the seed is fixed, so the result is reproducible.
+constexpr Index max_search_rows = 24;
+constexpr int search_starts = 24;
+constexpr int search_steps = 400;
+constexpr double first_step = 0.5;  // relative to ‖Λ‖
+constexpr double last_step = 1e-6;  // a walk ends below it
+constexpr double step_growth = 1.5, step_shrinkage = 0.9;
+constexpr double negligible_gain = 1e-9;  // W/T⁻ below it counts as no creation
+
+FreeRows contact_rows(const FrictionalCollision& c) {
+    FreeRows r;
     std::vector<Index> held;
     each_block(c, [&](std::size_t k, Index row) {
         for (int i = 0; i < c.sizes[k]; ++i) {
@@ -47,12 +61,12 @@ ContactRows contact_rows(const FrictionalCollision& c) {
     return r;
 }
 
-/// Multiples of Λ_N that the rows of a block may have, and points in its cone.
+/// Impulses in the friction cones of the rows.
 class ConePoint {
 public:
-    ConePoint(const FrictionalCollision& c, const ContactRows& rows) : c_(c), rows_(rows) {}
+    ConePoint(const FrictionalCollision& c, const FreeRows& rows) : c_(c), rows_(rows) {}
 
-    /// Back into the cone: Λ_N >= 0, the friction shortened.
+    /// Moves Λ into the cones: Λ_N >= 0, and friction that is too large is shortened.
     void confine(Vector& Lambda) const {
         for (Index j = 0; j < Lambda.size();) {
             const auto k = rows_.block[static_cast<std::size_t>(j)];
@@ -76,11 +90,12 @@ public:
     bool inside(const Vector& Lambda) const {
         Vector confined = Lambda;
         confine(confined);
-        return (confined - Lambda).norm() <= 1e-12 * Lambda.norm();
+        return (confined - Lambda).norm() <= confinement_tolerance * Lambda.norm();
     }
 
 private:
-    /// A ball inside the set of a law with several parts.
+    /// Friction coefficient of a row of a block. For a law with several parts the ellipsoid of these semi-axes lies
+    /// inside its set.
     static double bound(const solvers::Law& law, int row) {
         if (row == 2 && law.mu_second >= 0.0) return law.mu_second;
         if (row <= 2) return law.mu;
@@ -90,14 +105,74 @@ private:
     }
 
     const FrictionalCollision& c_;
-    const ContactRows& rows_;
+    const FreeRows& rows_;
 };
+
+/// The quotient W/T⁻ of a collision with ξ = 0, as a function of Λ. ξ = 0 gives Λ = −D⁻¹(I + E)γ⁻, so γ⁻ = GΛ with
+/// G = −(I + E)⁻¹D and γ⁺ = −EGΛ. Then 2T⁻ = ΛᵀH₀Λ, 2T⁺ = ΛᵀH₁Λ, and W/T⁻ = T⁺/T⁻ − 1.
+struct Quotient {
+    Matrix G, H0, H1;
+    std::vector<Index> normals;  ///< normal rows
+
+    Quotient(const Restitution& r, const Eigen::LLT<Matrix>& D, std::vector<Index> normal_rows)
+        : normals(std::move(normal_rows)) {
+        const Vector factor = -(Vector::Ones(r.e.size()) + r.e).cwiseInverse();
+        G = factor.asDiagonal() * r.delassus;
+        const Matrix EG = r.e.asDiagonal() * G;
+        H0 = G.transpose() * D.solve(G);
+        H1 = EG.transpose() * D.solve(EG);
+    }
+
+    /// −1 if a contact would separate before the collision.
+    double operator()(const Vector& Lambda) const {
+        for (const Index j : normals)
+            if (G.row(j).dot(Lambda) > 0.0) return -1.0;
+        const double before = Lambda.dot(H0.lazyProduct(Lambda));
+        return before > 0.0 ? Lambda.dot(H1.lazyProduct(Lambda)) / before - 1.0 : -1.0;
+    }
+};
+
+struct Found {
+    Vector Lambda;
+    double quotient = 0.0;
+};
+
+/// The largest quotient that the random walks find.
+Found search(const Quotient& quotient, const ConePoint& cone, Index n) {
+    std::mt19937 engine(1);
+    const auto random = [&] {
+        Vector x(n);
+        for (double& value : x) value = 2.0 * (static_cast<double>(engine()) + 0.5) * 0x1p-32 - 1.0;
+        return x;
+    };
+    Found best;
+    for (int start = 0; start < search_starts; ++start) {
+        Vector Lambda = random();
+        for (const Index j : quotient.normals) Lambda(j) = std::abs(Lambda(j));
+        cone.confine(Lambda);
+        double value = quotient(Lambda);
+        double step_size = first_step;
+        for (int step = 0; step < search_steps && step_size > last_step; ++step) {
+            Vector next = Lambda + step_size * Lambda.norm() * random();
+            cone.confine(next);
+            if (const double there = quotient(next); there > value) {
+                value = there;
+                Lambda = next;
+                step_size *= step_growth;
+            } else {
+                step_size *= step_shrinkage;
+            }
+        }
+        if (value > best.quotient) best = {Lambda, value};
+    }
+    return best;
+}
 
 }  // namespace
 
 Restitution restitution_of(const FrictionalCollision& c, const Vector& e) {
     SALTUS_EXPECT(e.size() == c.directions.cols());
-    const ContactRows r = contact_rows(c);
+    const FreeRows r = contact_rows(c);
     Restitution result;
     result.delassus = r.directions.transpose() * r.directions;
     result.e.resize(result.delassus.rows());
@@ -115,68 +190,28 @@ EnergyCreation find_energy_creation(const FrictionalCollision& c, const Vector& 
         best.why = test.sentence;
         return best;
     }
-    constexpr Index most_rows = 24;
-    if (n > most_rows || !std::isfinite(test.condition) || !(r.e.minCoeff() > -1.0)) {
-        best.why = n > most_rows ? "too many rows to search" : "the rows depend on each other";
+    if (n > max_search_rows || !std::isfinite(test.condition) || !(r.e.minCoeff() > -1.0)) {
+        best.why = n > max_search_rows ? "too many rows to search" : "the rows depend on each other";
         return best;
     }
-    const ContactRows rows = contact_rows(c);
+    const FreeRows rows = contact_rows(c);
     const ConePoint cone(c, rows);
     const Eigen::LLT<Matrix> D(r.delassus);
-    // γ⁻ = G Λ, 2T⁻ = ΛᵀH₀Λ, 2T⁺ = ΛᵀH₁Λ; W/T⁻, or −1 where a contact would leave.
-    const Vector factor = -(Vector::Ones(n) + r.e).cwiseInverse();
-    const Matrix G = factor.asDiagonal() * r.delassus;
-    const Matrix EG = r.e.asDiagonal() * G;
-    const Matrix H0 = G.transpose() * D.solve(G), H1 = EG.transpose() * D.solve(EG);
     std::vector<Index> normals;
     for (Index j = 0; j < n; j += c.sizes[rows.block[static_cast<std::size_t>(j)]]) normals.push_back(j);
-    const auto quotient = [&](const Vector& Lambda) {
-        for (const Index j : normals)
-            if (G.row(j).dot(Lambda) > 0.0) return -1.0;
-        const double before = Lambda.dot(H0.lazyProduct(Lambda));
-        return before > 0.0 ? Lambda.dot(H1.lazyProduct(Lambda)) / before - 1.0 : -1.0;
-    };
-    std::mt19937 engine(1);
-    const auto random = [&] {
-        Vector x(n);
-        for (double& value : x) value = 2.0 * (static_cast<double>(engine()) + 0.5) * 0x1p-32 - 1.0;
-        return x;
-    };
-    Vector champion;
-    double largest = 0.0;
-    for (int start = 0; start < 24; ++start) {
-        Vector Lambda = random();
-        for (const Index j : normals) Lambda(j) = std::abs(Lambda(j));
-        cone.confine(Lambda);
-        double value = quotient(Lambda);
-        double reach = 0.5;
-        for (int step = 0; step < 400 && reach > 1e-6; ++step) {
-            Vector next = Lambda + reach * Lambda.norm() * random();
-            cone.confine(next);
-            if (const double there = quotient(next); there > value) {
-                value = there;
-                Lambda = next;
-                reach *= 1.5;
-            } else {
-                reach *= 0.9;
-            }
-        }
-        if (value > largest) {
-            largest = value;
-            champion = Lambda;
-        }
-    }
-    if (!(largest > 1e-9) || !cone.inside(champion)) return best;
-    const Vector gamma = G * champion;
+    const Quotient quotient(r, D, std::move(normals));
+    const Found found = search(quotient, cone, n);
+    if (!(found.quotient > negligible_gain) || !cone.inside(found.Lambda)) return best;
+    const Vector gamma = quotient.G * found.Lambda;
     const double scale = 1.0 / std::sqrt(0.5 * gamma.dot(D.solve(gamma)));
     const auto upper = rows.cholesky.transpose().triangularView<Eigen::Upper>();
     best.found = true;
     best.u_minus = scale * upper.solve(rows.directions * D.solve(gamma));
-    best.u_plus = best.u_minus + scale * upper.solve(rows.directions * champion);
+    best.u_plus = best.u_minus + scale * upper.solve(rows.directions * found.Lambda);
     best.Lambda = Vector::Zero(c.directions.cols());
-    for (Index j = 0; j < n; ++j) best.Lambda(rows.rows[static_cast<std::size_t>(j)]) = scale * champion(j);
+    for (Index j = 0; j < n; ++j) best.Lambda(rows.rows[static_cast<std::size_t>(j)]) = scale * found.Lambda(j);
     best.energy_before = 1.0;
-    best.work = largest;
+    best.work = found.quotient;
     return best;
 }
 

@@ -6,57 +6,75 @@
 
 namespace saltus::impact {
 
-/// How much work the contacts may do.
+// The consistency set of a collision, [Glocker] 8:
+//     I = P⁺ ∩ (z⁻ − T^⊥) ∩ W_α,     W_α = ⋂ over corner points b of P⁺ of { u : ‖u − b‖²_M <= 2α + ‖z⁻ − b‖²_M },
+// with z⁻ = u⁻ + M⁻¹P, and b + M⁻¹P/2 in the place of b if there is an external impulse P. P⁺ holds the velocities that
+// do not penetrate, z⁻ − T^⊥ those that contact impulses Λ >= 0 can produce, W_α those whose least contact work is <=
+// α.
+
+/// The contact work that is allowed.
 struct Allowance {
-    double alpha = 0.0;
-    bool external_work = false;  ///< alpha + ½(u⁺ + u⁻)ᵀP in the place of alpha
+    double alpha = 0.0;  ///< in J
+    /// Allow α + ½(u⁺ + u⁻)ᵀP. This is the second reading of the paper's undefined "α = W_p"; "the contacts supply no
+    /// energy" is α = 0 without it (errata, Glocker 7).
+    bool external_work = false;
 };
 
-/// The consistency set [Glocker] 8
-///     I = P⁺ ∩ (z⁻ − T^⊥) ∩ W_α,     W_α = ⋂ over corner points b of { u : ‖u − b‖²_M <= 2α + ‖z⁻ − b‖²_M },
-/// with z⁻ = u⁻ + M⁻¹P, and b + M⁻¹P/2 in the place of b.
+/// A ball of W_α, in the M-norm.
 struct Ball {
     Vector centre;
-    double radius_squared = 0.0;  ///< in the M-norm; negative: no u at all
-    std::vector<int> contacts;    ///< with γ = 0 in the corner point
+    double radius_squared = 0.0;  ///< negative if α is so small that no velocity does so little work
+    std::vector<int> contacts;    ///< contacts with γ = 0 at the corner point
 };
 
 struct Balls {
-    VelocityPolyhedron::Status status = VelocityPolyhedron::Status::invalid;
-    std::string why;
-    std::vector<Ball> balls;
-    bool empty() const;  ///< some ball is: no u⁺ does so little work
+    VelocityPolyhedron::Status status = VelocityPolyhedron::Status::invalid;  ///< of P⁺
+    std::string why;                                                          ///< the reason if it is not described
+    std::vector<Ball> balls;                                                  ///< one per corner point
+    bool empty() const;  ///< whether some ball is empty, and with it W_α
 };
 
+/// All balls of W_α. The number of corner points limits it (VelocityPolyhedron::Status::too_large).
 Balls consistency_balls(const FrictionlessCollision& collision, const Allowance& allowance = {});
 
-/// The consistent velocity next to u⁺.
+/// The consistent velocity that is nearest to u⁺ in the M-norm: the projection of u⁺ onto I.
 struct NearestConsistent {
-    enum class Status { found, empty, stalled, invalid };
+    enum class Status {
+        found,
+        empty,    ///< I is empty
+        stalled,  ///< a program was not solved, or too many corner points matter
+        invalid   ///< the collision has no kinetic frame
+    };
     Status status = Status::invalid;
-    std::string why;        ///< where nothing was found
+    std::string why;        ///< the reason if nothing was found
     Vector u;               ///< the nearest point of I
     double distance = 0.0;  ///< ‖u⁺ − u‖_M
-    /// Residual of u⁺ − u ∈ N_I(u) over the distance, and what u violates over the size of the collision: a check by
-    /// nonnegative least squares over the normals at u. Large for a set without interior, where normals do not add up.
+    /// Independent check of the solution. `optimality` is the distance of u⁺ − u from the cone of the normals of I at
+    /// u, relative to ‖u⁺ − u‖. `violation` is the largest violated inequality, relative to the size of the collision.
+    /// `optimality` is large if I has no interior, because then the normals do not generate the normal cone.
     double optimality = 0.0, violation = 0.0;
-    int corner_points = 0;  ///< that had a say
+    int corner_points = 0;  ///< number of corner points whose balls were needed
 };
 
-/// By projections in the kinetic frame with the balls and edges that linear programs show to matter: no corner points
-/// are listed, any number of contacts will do.
-NearestConsistent nearest_consistent(const FrictionlessCollision& collision, const Allowance& allowance = {},
-                                     double tolerance = 1e-12);
+/// Default tolerance of the projections below, relative to the velocities of the collision.
+inline constexpr double projection_tolerance = 1e-12;
 
-/// The compatible velocity of least contact work: I is empty for every alpha below that work.
+/// Projects in the kinetic frame. Balls and edges of the cone are added one by one, as linear programs find them
+/// violated (cutting planes). No corner points are listed, so the number of contacts is not limited. `tolerance` is
+/// relative to the velocities of the collision.
+NearestConsistent nearest_consistent(const FrictionlessCollision& collision, const Allowance& allowance = {},
+                                     double tolerance = projection_tolerance);
+
+/// The velocity of P⁺ ∩ (z⁻ − T^⊥) with the least contact work. I is empty for every α below that work.
 struct LeastWork {
     NearestConsistent::Status status = NearestConsistent::Status::invalid;
-    std::string why;
-    Vector u;
-    double work = 0.0;  ///< less the external work, where that is allowed for
+    std::string why;  ///< the reason if nothing was found
+    Vector u;         ///< the velocity
+    double work = 0.0;  ///< its contact work, minus the external work if that is allowed; −∞ if there is no least value
 };
 
+/// By the same cutting planes. `external_work` as in Allowance.
 LeastWork least_contact_work(const FrictionlessCollision& collision, bool external_work = false,
-                             double tolerance = 1e-12);
+                             double tolerance = projection_tolerance);
 
 }  // namespace saltus::impact

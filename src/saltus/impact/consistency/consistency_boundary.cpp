@@ -18,18 +18,26 @@ using Status = ConsistencyBoundary::Status;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_pi = 2.0 * std::numbers::pi;
-constexpr double touching = 64 * std::numeric_limits<double>::epsilon();
+constexpr double touching = 64 * std::numeric_limits<double>::epsilon();  // of the squared radius
 
-/// One curve's part of the boundary, in the frame.
+/// Lengths below this times the size of the region count as zero; areas below it times the size squared.
+constexpr double negligible_length = 1e-10;
+constexpr double negligible_area = 1e-10;
+
+/// Two unit normals are parallel if the sine of their angle is <= this.
+constexpr double parallel = 1e-12;
+
+/// A part of the boundary that lies on one line or circle, in the kinetic frame.
 struct Stretch {
     bool arc = false;
-    Index curve = 0;              ///< row or centre
-    double from = 0.0, to = 0.0;  ///< along the line, or angles
+    Index curve = 0;              ///< index of the row, or of the centre of an arc
+    double from = 0.0, to = 0.0;  ///< positions along the line, or angles
 };
 
+/// The boundary of a region of two dimensions: half-planes and disks.
 class Outline {
 public:
-    explicit Outline(const WholeRegion& whole) : r_(whole.region), near_(1e-10 * whole.size) {}
+    explicit Outline(const WholeRegion& whole) : r_(whole.region), near_(negligible_length * whole.size) {}
 
     std::vector<Stretch> stretches() {
         std::vector<Stretch> list;
@@ -60,14 +68,14 @@ private:
         return true;
     }
 
-    /// The row's line has one stretch at most: the set is convex.
+    /// The stretch of a row's line. There is at most one, because the set is convex.
     void line(Index i, std::vector<Stretch>& list) const {
         const Point n = r_.rows.row(i).transpose(), along(-n.y(), n.x()), foot = r_.ends(i) * n;
         double low = -infinity, high = infinity;
         for (Index j = 0; j < r_.rows.rows(); ++j) {
             if (j == i) continue;
             const double rate = r_.rows.row(j).dot(along), room = r_.rows.row(j).dot(foot) - r_.ends(j);
-            if (std::abs(rate) <= 1e-12) {
+            if (std::abs(rate) <= parallel) {
                 if (room < -near_) return;
             } else if (rate > 0.0) {
                 low = std::max(low, -room / rate);
@@ -79,7 +87,7 @@ private:
             const Point from_centre = foot - Point(r_.centres.col(k));
             const double middle = -from_centre.dot(along);
             const double half = radius_squared(r_, k) - (from_centre + middle * along).squaredNorm();
-            // A line that touches the circle has no stretch of it, whatever rounding makes of the root.
+            // A line that only touches the circle has no stretch inside; rounding must not give it one.
             if (half <= touching * radius_squared(r_, k)) return;
             low = std::max(low, middle - std::sqrt(half));
             high = std::min(high, middle + std::sqrt(half));
@@ -87,7 +95,8 @@ private:
         if (high - low > near_) list.push_back({false, i, low, high});
     }
 
-    /// A circle may have several stretches: it is cut wherever another curve meets it, and each part is tried.
+    /// The stretches of a circle; there may be several. The circle is cut at every intersection with another curve, and
+    /// the midpoint of each part is tested.
     void circle(Index k, std::vector<Stretch>& list) const {
         const Point c = r_.centres.col(k);
         const double radius = std::sqrt(radius_squared(r_, k));
@@ -136,7 +145,7 @@ private:
 
 double cross(const Point& a, const Point& b) { return a.x() * b.y() - a.y() * b.x(); }
 
-/// Counter-clockwise around a point inside.
+/// Orders the stretches counter-clockwise around an interior point.
 void arrange(const Outline& outline, std::vector<Stretch>& list, const Point& inside) {
     for (Stretch& s : list)
         if (!s.arc && cross(outline.at(s, s.from) - inside, outline.at(s, s.to) - inside) < 0.0)
@@ -148,7 +157,8 @@ void arrange(const Outline& outline, std::vector<Stretch>& list, const Point& in
     std::sort(list.begin(), list.end(), [&](const Stretch& a, const Stretch& b) { return angle(a) < angle(b); });
 }
 
-/// ½∮ (y − o) × dy; of an arc around c with the angle Δφ: ½ (c − o) × (to − from) + ½ R²Δφ.
+/// The area by Green's theorem, ½∮ (y − o) × dy. An arc around c with the angle Δφ contributes
+/// ½(c − o) × (to − from) + ½R²Δφ, because y = c + R(cos φ, sin φ).
 double area_of(const Outline& outline, const Region& r, const std::vector<Stretch>& list, const Point& o) {
     double area = 0.0;
     for (const Stretch& s : list) {
@@ -205,8 +215,8 @@ void describe_plane(const WholeRegion& whole, ConsistencyBoundary& b) {
     arrange(outline, list, inside);
     const double area = area_of(outline, whole.region, list, inside);
     b.status = Status::described;
-    b.dimension = area > 1e-10 * whole.size * whole.size ? 2 : 1;
-    // A segment may come twice, from a line and its opposite.
+    b.dimension = area > negligible_area * whole.size * whole.size ? 2 : 1;
+    // A flat set is a segment, which may be listed twice: by a line and by the opposite line.
     if (b.dimension == 1) list.resize(1);
     for (const Stretch& s : list) {
         b.pieces.push_back(piece_of(whole, outline, s));
@@ -229,7 +239,7 @@ void describe_line(const WholeRegion& whole, ConsistencyBoundary& b) {
         low = std::max(low, r.centres(0, k) - radius);
         high = std::min(high, r.centres(0, k) + radius);
     }
-    if (high - low <= 1e-10 * whole.size)
+    if (high - low <= negligible_length * whole.size)
         return single_point(whole, Vector::Constant(1, std::isfinite(low + high) ? 0.5 * (low + high) : 0.0), b);
     b.status = Status::described;
     b.dimension = 1;

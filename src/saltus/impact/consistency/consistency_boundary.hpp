@@ -6,11 +6,11 @@
 
 namespace saltus::impact {
 
-/// What a piece of the boundary of the consistency set lies on.
+/// The inequality that holds with equality on a piece of the boundary of the consistency set.
 enum class Bound {
     contact,  ///< γ = 0 of contact `index`
-    impulse,  ///< only contact `index` acts: an edge of z⁻ − T^⊥
-    ball,     ///< the work allowed is used up, against corner point `index` of `consistency_balls`
+    impulse,  ///< only contact `index` has an impulse: an edge of z⁻ − T^⊥
+    ball,     ///< the contact work against corner point `index` of `consistency_balls` equals α
 };
 
 /// A segment or an arc of an ellipse from one vertex to the next, counter-clockwise:
@@ -20,27 +20,33 @@ struct BoundaryPiece {
     int index = -1;
     Vector from, to;
     bool arc = false;
-    Vector centre, first, second;  ///< of an arc; `first` and `second` are M-orthogonal and of its radius's M-length
-    double phi_from = 0.0, phi_to = 0.0;
+    Vector centre, first, second;  ///< of an arc; `first` and `second` are M-orthogonal, with the radius as M-length
+    double phi_from = 0.0, phi_to = 0.0;  ///< of an arc, in radians
 
-    Vector at(double s) const;
+    Vector at(double s) const;  ///< u(s), 0 <= s <= 1
 };
 
-/// The consistency set exactly, where the velocities that contacts can change are one or two.
+/// The consistency set exactly, if contact impulses act in at most two directions.
 struct ConsistencyBoundary {
-    enum class Status { described, empty, other_dimension, too_large, invalid };
+    enum class Status {
+        described,
+        empty,
+        other_dimension,  ///< contact impulses act in more directions, or the friction cones are round
+        too_large,        ///< too many corner points
+        invalid           ///< the collision has no kinetic frame
+    };
     Status status = Status::invalid;
-    std::string why;
-    int dimension = 0;  ///< of the set: 2, or 1 for a segment, 0 for a point
-    std::vector<BoundaryPiece> pieces;
-    std::vector<Vector> vertices;  ///< where pieces meet, in their order
-    double area = 0.0;             ///< for two velocities; in closed form, by Green's theorem
+    std::string why;                    ///< the reason if it is not described
+    int dimension = 0;                  ///< of the set: 2, 1 for a segment, 0 for a point
+    std::vector<BoundaryPiece> pieces;  ///< counter-clockwise
+    std::vector<Vector> vertices;       ///< where pieces meet, in their order
+    double area = 0.0;                  ///< if n = 2; in closed form, by Green's theorem
 };
 
 ConsistencyBoundary consistency_boundary(const FrictionlessCollision& collision, const Allowance& allowance = {});
 
-/// The same with planar friction. Balls are around the corner points of { b : γ_N(b) >= μ|γ_T(b)| }; contacts are
-/// counted without what is none.
+/// The same with planar friction. The balls are around the corner points of { b : γ_N(b) >= μ|γ_T(b)| }. Contacts are
+/// numbered without the other blocks of the collision.
 ConsistencyBoundary consistency_boundary(const FrictionalCollision& collision, const Allowance& allowance = {});
 Balls consistency_balls(const FrictionalCollision& collision, const Allowance& allowance = {});
 

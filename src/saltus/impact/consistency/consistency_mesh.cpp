@@ -20,7 +20,16 @@ using Status = ConsistencyBoundary::Status;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// How far one may go from y along the direction, and what stops it.
+/// The region counts as flat if its extent in some direction is <= this times its size.
+constexpr double flat = 1e-8;
+
+/// Farther than any point of the region, relative to its size: the nearest point to such a target is an extreme one.
+constexpr double far_away = 1e3;
+
+/// Tolerance of the edge length 2 of the icosahedron with corners (0, ±1, ±φ).
+constexpr double edge_tolerance = 1e-9;
+
+/// The distance from y to the boundary along a direction, and the bound that is reached there.
 struct Reach {
     double length = infinity;
     Bound bound = Bound::contact;
@@ -47,8 +56,8 @@ Reach reach_of(const WholeRegion& whole, const Vector& y, const Vector& directio
     return reach;
 }
 
-/// The mean of affinely independent points of the region, found as those farthest along directions that are square to
-/// what is there; none when the region is flat.
+/// An interior point: the mean of n + 1 affinely independent points. Each new point is the farthest one along a
+/// direction orthogonal to the span of the points before. None if the region is flat.
 std::optional<Vector> interior_point(const WholeRegion& whole) {
     const Index n = whole.region.dimension();
     const std::optional<Vector> first = nearest(whole.region, Vector::Zero(n));
@@ -62,14 +71,14 @@ std::optional<Vector> interior_point(const WholeRegion& whole) {
         const Vector direction = rest.col(best).normalized();
         std::optional<Vector> farthest;
         for (const double sign : {1.0, -1.0}) {
-            const std::optional<Vector> y = nearest(whole.region, *first + sign * 1e3 * whole.size * direction);
+            const std::optional<Vector> y = nearest(whole.region, *first + sign * far_away * whole.size * direction);
             if (y && (!farthest || std::abs(direction.dot(*y - *first)) > std::abs(direction.dot(*farthest - *first))))
                 farthest = y;
         }
         if (!farthest) return std::nullopt;
         Vector step = *farthest - *first;
         step -= span * (span.transpose() * step).eval();
-        if (step.norm() <= 1e-8 * whole.size) return std::nullopt;
+        if (step.norm() <= flat * whole.size) return std::nullopt;
         span.conservativeResize(n, k + 1);
         span.col(k) = step.normalized();
         sum += *farthest;
@@ -77,6 +86,7 @@ std::optional<Vector> interior_point(const WholeRegion& whole) {
     return sum / static_cast<double>(n + 1);
 }
 
+/// A triangulated unit sphere.
 struct Sphere {
     std::vector<Eigen::Vector3d> directions;
     std::vector<std::array<int, 3>> triangles;
@@ -94,7 +104,7 @@ Sphere icosphere(int subdivisions) {
     // Faces: triples of corners at the edge length 2 from each other.
     const auto near = [&](int i, int j) {
         return std::abs((s.directions[static_cast<std::size_t>(i)] - s.directions[static_cast<std::size_t>(j)]).norm() -
-                        2.0) < 1e-9;
+                        2.0) < edge_tolerance;
     };
     for (int i = 0; i < 12; ++i)
         for (int j = i + 1; j < 12; ++j)
@@ -147,7 +157,7 @@ ConsistencyMesh consistency_mesh(const FrictionlessCollision& c, const Allowance
         return mesh;
     }
     const Sphere sphere = icosphere(subdivisions);
-    // Once for the middle, then from there.
+    // The first pass only finds the middle of the boundary points; the mesh is seen from there.
     Vector middle = Vector::Zero(3);
     for (const auto& d : sphere.directions) middle += *inside + reach_of(whole, *inside, d).length * d;
     *inside = middle / static_cast<double>(sphere.directions.size());

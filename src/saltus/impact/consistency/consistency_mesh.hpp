@@ -7,19 +7,21 @@
 
 namespace saltus::impact {
 
-/// Triangles on the boundary of the consistency set for three velocities, seen from a point inside: the directions of
-/// a subdivided icosahedron, each followed to the boundary exactly. For drawing; edges of the set are not followed.
+/// A triangle mesh of the boundary of the consistency set, if contact impulses act in three directions. From an
+/// interior point, the directions of a subdivided icosahedron are followed to the boundary, exactly. The mesh is for
+/// drawing: it rounds off the edges of the set.
 struct ConsistencyMesh {
     ConsistencyBoundary::Status status = ConsistencyBoundary::Status::invalid;
-    std::string why;
+    std::string why;  ///< the reason if it is not described
     std::vector<Vector> points;
-    std::vector<std::array<int, 3>> triangles;  ///< counter-clockwise from outside
-    std::vector<Bound> bound;                   ///< of each point
-    std::vector<int> index;                     ///< of each point's bound
-    Vector inside;                              ///< the point it is seen from
-    double volume = 0.0;                        ///< inside the triangles, for three velocities
+    std::vector<std::array<int, 3>> triangles;  ///< indices of points, counter-clockwise seen from outside
+    std::vector<Bound> bound;                   ///< what each point lies on
+    std::vector<int> index;                     ///< the `index` of that bound (see Bound)
+    Vector inside;                              ///< the interior point
+    double volume = 0.0;                        ///< enclosed by the triangles; of velocities if n = 3
 };
 
+/// Each subdivision splits every triangle into four: 20·4^subdivisions triangles, 0 <= subdivisions <= 7.
 ConsistencyMesh consistency_mesh(const FrictionlessCollision& collision, const Allowance& allowance = {},
                                  int subdivisions = 4);
 

@@ -16,8 +16,17 @@ namespace {
 using Eigen::Index;
 using Status = NearestConsistent::Status;
 
-/// min t over x ∈ K with the jump y = A x, slacks v of the normal velocities, (t, y⁺ − y) and the work in cones:
-///     ‖y‖² <= 2w is the cone (w/s + s/2, y, w/s − s/2),   w = level − cost·x,   s of the size of y.
+/// More edges are added as long as the distance decreases by more than this, relative, and at most this often.
+constexpr double negligible_improvement = 1e-12;
+constexpr int max_refinements = 12;
+
+/// Positive numbers that avoid a division by zero for a collision at rest.
+constexpr double tiny_size = 1e-150, tiny_length = 1e-300;
+
+/// The projection as a second-order cone program: min t over x ∈ K, with the jump y = A x, slacks v >= 0 of the normal
+/// velocities, and ‖y⁺ − y‖ <= t. The bound of the work ‖y‖² <= 2w, w = level − cost·x, is the cone
+///     ‖(y, w/s − s/2)‖ <= w/s + s/2,
+/// because (w/s + s/2)² − (w/s − s/2)² = 2w. The number s is of the size of y, for a good scaling.
 class NearestProgram {
 public:
     NearestProgram(const FrictionalProgram& base, const Allowance& allowance, const Vector& y_plus)
@@ -32,7 +41,7 @@ public:
             level += 0.5 * base.pi().dot(o_.origin + base.before());
             cost -= 0.5 * A.transpose() * (base.basis().transpose() * base.pi());
         }
-        const double size = std::max({y_plus.norm(), std::sqrt(std::abs(level)), base.noise, 1e-150});
+        const double size = std::max({y_plus.norm(), std::sqrt(std::abs(level)), base.noise, tiny_size});
 
         p_.A = Matrix::Zero(ties + m + 2 * rank_ + 2, ball + rank_ + 2);
         p_.b = Vector::Zero(p_.A.rows());
@@ -40,7 +49,7 @@ public:
         p_.A.topLeftCorner(ties, n_) = base.program.A.bottomRows(ties);
         p_.b.head(ties) = base.program.b.tail(ties);
         for (Index i = 0; i < m; ++i) {
-            const double length = std::max(o_.slopes.row(i).norm(), 1e-300);
+            const double length = std::max(o_.slopes.row(i).norm(), tiny_length);
             p_.A.row(ties + i).head(n_) = o_.slopes.row(i) * A / length;
             p_.A(ties + i, n_ + i) = -1.0;
             p_.b(ties + i) = -o_.distance(i) / length;
@@ -62,7 +71,7 @@ public:
         p_.cones.push_back(static_cast<int>(2 + rank_));
     }
 
-    /// Impulses near those of the solution, and those that its dual point asks for: the directions that matter.
+    /// Two guesses of the impulses of the solution: those of the primal point, and the directions of the dual point.
     std::vector<Vector> directions() const {
         const solvers::ProgramSolution s = solve(p_, solvers::InteriorPoint{});
         if (!s.x.allFinite() || !s.y.allFinite()) return {};
@@ -82,7 +91,7 @@ private:
     solvers::ConeProgram p_;
 };
 
-/// The nearest in the polygons of the cones, and the weights of their edges.
+/// The nearest consistent velocity for polyhedral cones, with its impulses and their work.
 struct InPolygons {
     NearestConsistent nearest;
     Vector Lambda;
@@ -99,14 +108,14 @@ InPolygons nearest_in(const FrictionEdges& edges, const FrictionalCollision& c, 
         return in;
     }
     const ContactRows rows = edges.normal_rows(frame);
-    in.nearest = nearest_in_frame(frame, rows, c.u_plus, allowance, 1e-12);
-    result.least = least_work_in_frame(frame, rows, allowance.external_work, 1e-12).work;
+    in.nearest = nearest_in_frame(frame, rows, c.u_plus, allowance, projection_tolerance);
+    result.least = least_work_in_frame(frame, rows, allowance.external_work, projection_tolerance).work;
     if (in.nearest.status != Status::found) return in;
     f.u_plus = in.nearest.u;
     const Audit a = audit(f, {.alpha = allowance.alpha, .remarks = false});
     Vector weights = a.kinetic.holds ? a.least.Lambda : a.kinetic.Lambda;
     if (a.least.ray.size() > 0) {
-        // Contacts that jam take any amount of work: as much as is asked for.
+        // Contacts that jam can absorb any amount of work: move along the ray until the work is the allowed one.
         const double rate = contact_work(f, a.least.ray), over = contact_work(f, weights);
         if (over > allowance.alpha && rate < 0.0) weights += (allowance.alpha - over) / rate * a.least.ray;
     }
@@ -142,17 +151,16 @@ NearestByFriction nearest_consistent(const FrictionalCollision& c, const Allowan
         edges = plain;
         in = nearest_in(edges, c, allowance, result);
     }
-    // More edges where impulses lie between two: as long as they bring something.
-    constexpr int most_rounds = 12;
-    for (int round = 0; round < most_rounds && !edges.exact() && in.nearest.status == Status::found; ++round) {
+    // Impulses between two edges are replaced by an edge of their own, as long as that improves the answer.
+    for (int round = 0; round < max_refinements && !edges.exact() && in.nearest.status == Status::found; ++round) {
         bool added = false;
         for (std::size_t k = 0; k < c.laws.size(); ++k) added = edges.add(k, in.Lambda) || added;
         if (!added) break;
         InPolygons better = nearest_in(edges, c, allowance, result);
         if (better.nearest.status != Status::found) break;
-        const bool much = better.nearest.distance < in.nearest.distance * (1.0 - 1e-12);
+        const bool improved = better.nearest.distance < in.nearest.distance * (1.0 - negligible_improvement);
         if (better.nearest.distance <= in.nearest.distance) in = std::move(better);
-        if (!much) break;
+        if (!improved) break;
     }
     result.status = in.nearest.status;
     result.why = in.nearest.why;

@@ -18,8 +18,15 @@ namespace {
 using Eigen::Index;
 using Status = VelocityPolyhedron::Status;
 
-constexpr double close = 1e-10;
+/// Relative tolerance of the geometry: an inequality n·y + d >= 0 holds, or holds with equality, up to this times
+/// |d| + ‖y‖; unit vectors are dependent if the orthogonal remainder is <= this.
+constexpr double geometry_tolerance = 1e-10;
 
+/// Two points are equal if their distance is <= this times their size. It is larger than the tolerance above, because a
+/// point that is defined by other hyperplanes has errors of this size.
+constexpr double equal_points = 10.0 * geometry_tolerance;
+
+/// The binomial coefficient n over k, as a double because it may be large.
 double subsets(Index n, Index k) {
     double count = 1.0;
     for (Index i = 0; i < k; ++i) count *= static_cast<double>(n - i) / static_cast<double>(i + 1);
@@ -38,7 +45,7 @@ struct Pointed {
     }
     Index rank() const { return normals.rows(); }
 
-    double tolerance(Index i, double size) const { return close * (std::abs(distance(i)) + size); }
+    double tolerance(Index i, double size) const { return geometry_tolerance * (std::abs(distance(i)) + size); }
     double value(Index i, const Vector& y) const { return normals.col(i).dot(y) + distance(i); }
     bool contains(const Vector& y) const {
         const double size = y.norm();
@@ -48,7 +55,7 @@ struct Pointed {
     }
     bool recedes(const Vector& direction) const {
         for (const Index i : rows)
-            if (normals.col(i).dot(direction) < -close) return false;
+            if (normals.col(i).dot(direction) < -geometry_tolerance) return false;
         return true;
     }
     std::vector<int> active(const Vector& y) const {
@@ -84,7 +91,7 @@ private:
             for (int pass = 0; pass < 2; ++pass)
                 rest -= basis_.leftCols(level) * (basis_.leftCols(level).transpose() * rest).eval();
             const double length = rest.norm();
-            if (length <= close) continue;
+            if (length <= geometry_tolerance) continue;
             basis_.col(level) = rest / length;
             extend(level + 1, k + 1, point - basis_.col(level) * (set_.value(i, point) / length));
         }
@@ -96,7 +103,7 @@ private:
     Matrix basis_;
 };
 
-/// The point of all hyperplanes that pass through it: better than that of any few of them.
+/// Improves a corner point: the least-squares point of all hyperplanes through it, not only of those that defined it.
 Vector sharpened(const Pointed& set, const Vector& y) {
     const std::vector<int> active = set.active(y);
     Matrix rows(static_cast<Index>(active.size()), set.rank());
@@ -110,7 +117,7 @@ Vector sharpened(const Pointed& set, const Vector& y) {
 
 bool among(const std::vector<Vector>& list, const Vector& y, double size) {
     return std::any_of(list.begin(), list.end(),
-                       [&](const Vector& x) { return (x - y).norm() <= 10.0 * close * size; });
+                       [&](const Vector& x) { return (x - y).norm() <= equal_points * size; });
 }
 
 Matrix columns_of(const std::vector<Vector>& list, Index rows) {
@@ -133,7 +140,7 @@ Matrix rays_of(const Pointed& set) {
     std::vector<Vector> found;
     if (set.rank() == 0) return Matrix(0, 0);
     Subsets(set, set.rank() - 1, [&](const Matrix& basis, const Vector&) {
-        // What is orthogonal to all of the basis: the rest of the unit vector that has the largest.
+        // The direction orthogonal to the basis: the remainder of the unit vector whose remainder is largest.
         Matrix rest = Matrix::Identity(set.rank(), set.rank()) - basis * basis.transpose();
         Index best = 0;
         rest.colwise().norm().maxCoeff(&best);
@@ -167,14 +174,15 @@ std::vector<int> redundant_rows(const Pointed& set) {
         }
         const solvers::ProgramSolution s = solve(program);
         const double size = std::abs(set.distance(i)) + program.c.cwiseAbs().dot(s.x);
-        if (!usable(s.status) || s.value > set.distance(i) + close * size) continue;
+        if (!usable(s.status) || s.value > set.distance(i) + geometry_tolerance * size) continue;
         redundant.insert(redundant.begin(), static_cast<int>(i));
         kept = std::move(others);
     }
     return redundant;
 }
 
-/// Λ >= 0 with Σ n_iΛ_i = 0 and Σ d_iΛ_i < 0, which no y survives; empty when there is none.
+/// Λ >= 0 with Σ n_iΛ_i = 0 and Σ d_iΛ_i < 0; empty if there is none. Such a Λ exists if and only if no y fulfils
+/// n_i·y + d_i >= 0 for all i (Farkas).
 Vector closing_impulses(const Matrix& normals, const Vector& distance) {
     solvers::LinearProgram program{normals, Vector::Zero(normals.rows()), distance, {}, {}};
     const solvers::ProgramSolution s = solve(program);
@@ -186,7 +194,7 @@ Matrix from_frame(const KineticFrame& f, const Matrix& directions) {
     return f.cholesky.transpose().triangularView<Eigen::Upper>().solve(f.basis * directions);
 }
 
-/// M-orthonormal basis of what neither contacts nor bilateral constraints feel.
+/// M-orthonormal basis of the velocities that change neither a contact nor a bilateral constraint.
 Matrix lineality_of(const KineticFrame& f) {
     const Index n = f.cholesky.rows();
     Matrix held(n, f.basis.cols() + f.bilateral.cols());
@@ -222,7 +230,7 @@ VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, S
         return p;
     }
     const double work = subsets(static_cast<Index>(set.rows.size()), set.rank()) * static_cast<double>(normals.cols());
-    if (work > most_subsets) {
+    if (work > max_subset_work) {
         p.status = Status::too_large;
         p.why = fmt::format(
             "{} contacts in {} directions have too many corner points to list; the linear programs "
@@ -233,9 +241,9 @@ VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, S
     p.corner_coordinates = corners_of(set);
     p.ray_coordinates = rays_of(set);
     if (p.corner_coordinates.cols() == 0) {
-        // The program found a point, so that this is a polyhedron thinner than the tolerance.
+        // The program found a point, but no corner point passes the tolerance: the polyhedron is thinner than that.
         p.status = Status::empty;
-        p.why = "what there is of it is thinner than rounding";
+        p.why = "the polyhedron is thinner than the rounding errors";
         return p;
     }
     p.status = Status::described;
@@ -253,17 +261,18 @@ TangentCone tangent_cone(const FrictionlessCollision& collision) {
     TangentCone t;
     const KineticFrame f = kinetic_frame(collision);
     if (!f.valid) return t;
-    const Vector nothing = Vector::Zero(f.normals.cols());
-    const Pointed set(f.normals, nothing);
+    const Vector no_distance = Vector::Zero(f.normals.cols());
+    const Pointed set(f.normals, no_distance);
     t.lineality = lineality_of(f);
-    // A generator that the remaining ones make up is left out, the later of two equal ones.
+    // Leave out each generator that is a nonnegative combination of the others; of two equal ones the later.
     std::vector<Index> kept = set.rows;
     for (std::size_t k = kept.size(); k-- > 0;) {
         std::vector<Index> others = kept;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
         Matrix A(set.rank(), static_cast<Index>(others.size()));
         for (Index j = 0; j < A.cols(); ++j) A.col(j) = f.normals.col(others[static_cast<std::size_t>(j)]);
-        if (solvers::nonnegative_least_squares(A, f.normals.col(kept[k])).distance <= close) kept = std::move(others);
+        if (solvers::nonnegative_least_squares(A, f.normals.col(kept[k])).distance <= geometry_tolerance)
+            kept = std::move(others);
     }
     for (const Index i : kept) t.polar_contacts.push_back(static_cast<int>(i));
     for (Index i = collision.contacts(); i < collision.directions.cols(); ++i)
@@ -276,7 +285,7 @@ TangentCone tangent_cone(const FrictionlessCollision& collision) {
         t.polar_generators.col(k) = f.cholesky.transpose().triangularView<Eigen::Upper>().solve(other_sign ? x : -x);
     }
     if (subsets(static_cast<Index>(set.rows.size()), set.rank()) * static_cast<double>(set.rows.size()) >
-        most_subsets) {
+        max_subset_work) {
         t.status = Status::too_large;
         return t;
     }

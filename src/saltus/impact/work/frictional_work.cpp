@@ -18,7 +18,9 @@ using Eigen::Index;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double solved_to = 1e-8;  // what cone programs are accepted with
+/// Relative accuracy of an interior-point solution of a cone program. Impulses count as reaching u⁺ if they miss it by
+/// this times the whole impulse, and the work counts as unique if both ends of its interval agree to this.
+constexpr double cone_program_accuracy = 1e-8;
 
 Audit::Kinematic kinematics(const FrictionalCollision& c, const Vector& gamma_plus, double tolerance) {
     Audit::Kinematic k;
@@ -72,29 +74,32 @@ FrictionalEnd end_of_interval(const FrictionalCollision& c, FrictionalProgram& w
     return end;
 }
 
-/// Whether the programs of the work have a feasible point, which they find themselves where it is not the edge of the
-/// cones that u⁺ lies on: else the nearest impulse decides, and takes the place of the impulse when it is near enough.
+/// Kinetic admissibility and the least work. The program of the least work usually finds a feasible point itself. If it
+/// does not, for example because u⁺ needs impulses on the boundary of the cones, then the nearest impulse decides. If
+/// that impulse is near enough, it replaces the required one and the program is solved again.
 void kinetics(const FrictionalCollision& c, FrictionalProgram& work, double tolerance, FrictionalAudit& a) {
     a.kinetic.impulse = work.jump.norm();
-    const double enough = work.near_enough = std::max(tolerance, solved_to) * a.kinetic.impulse + work.noise;
+    const double near_enough = work.near_enough =
+        std::max(tolerance, cone_program_accuracy) * a.kinetic.impulse + work.noise;
     a.least = end_of_interval(c, work, 1.0);
     Vector x = work.last().x;
     const bool found = usable(work.last().status) && work.reaches(x);
     const auto missed = [&](const Vector& z) { return (work.program.A * z - work.program.b).norm(); };
     if (!found) {
         if (const Vector other = work.any(); missed(other) < missed(x)) x = other;
-        if (missed(x) > enough)
+        if (missed(x) > near_enough)
             if (const Vector other = work.nearest(); missed(other) < missed(x)) x = other;
     }
     a.kinetic.distance = std::hypot(work.unreachable, missed(x));
     a.kinetic.Lambda = work.impulses(x);
-    a.kinetic.holds = a.kinetic.distance <= enough;
+    a.kinetic.holds = a.kinetic.distance <= near_enough;
     if (!a.kinetic.holds || found || work.last().status == solvers::ProgramStatus::unbounded) return;
     work.replace_impulse(x);
     a.least = end_of_interval(c, work, 1.0);
 }
 
-/// `rounding` is what velocities and impulses do that are nothing else.
+/// `rounding` is the work of velocities and impulses of the size of the rounding errors. The least work counts as more
+/// than α only if its dual bound proves it.
 Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance, double rounding) {
     if (!a.kinematic.holds) return Verdict::into_obstacle;
     if (!a.kinetic.holds) return Verdict::not_by_contacts;
@@ -109,7 +114,7 @@ Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance, dou
 
 std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, double alpha) {
     const double size = std::abs(a.least.work) + std::abs(a.greatest.work);
-    const bool unique = std::abs(a.greatest.work - a.least.work) <= 1e-8 * size || size == 0.0;
+    const bool unique = std::abs(a.greatest.work - a.least.work) <= cone_program_accuracy * size || size == 0.0;
     const std::string interval = unique
                                      ? fmt::format("the contact work, friction included, is {:.6g}", a.least.work)
                                      : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}",

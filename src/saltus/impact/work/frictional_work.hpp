@@ -6,7 +6,7 @@
 
 namespace saltus::impact {
 
-/// Σ ½(γ⁺ + γ⁻)·Λ by what the rows are.
+/// The contact work Σ ½(γ⁺ + γ⁻)·Λ, split by the kind of the rows.
 struct WorkParts {
     double normal = 0.0, tangential = 0.0, bilateral = 0.0;
     double total() const { return normal + tangential + bilateral; }
@@ -14,40 +14,41 @@ struct WorkParts {
 
 WorkParts work_parts(const FrictionalCollision& collision, const Vector& Lambda);
 
-/// One end of the contact work over all Λ in their cones that give the same u⁺: a second-order cone program. Its dual
-/// lives on { b : γ_k(b) ∈ K_k* } (least) or −K_k* (greatest), which without friction are P⁺ and P⁻, and here too
-///     work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M
-/// as long as no slider has a bound of its own.
+/// One end of the interval of the contact work over all Λ ∈ K that lead to the same u⁺. It is the solution of a
+/// second-order cone program. The feasible set of its dual is { b : γ_k(b) ∈ K_k* } for the least and −K_k* for the
+/// greatest work, with the dual cones K_k*; without friction these are P⁺ and P⁻. If no slider has a bound of its own,
+/// then here too   work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M   with the dual solution b₀.
 struct FrictionalEnd {
-    double work = 0.0;      ///< of Lambda; ±∞ or NaN as it comes
-    double bound = 0.0;     ///< from the dual point: no admissible Λ goes beyond it
-    double gap = 0.0;       ///< between the two, relative to the sizes of their terms
-    double residual = 0.0;  ///< by how much Λ or b₀ misses what it must satisfy, relative
-    WorkParts parts;
-    Vector Lambda;  ///< one a row
-    Vector b;       ///< b₀, which includes the shift M⁻¹P/2
-    std::string why;
+    double work = 0.0;      ///< of Lambda; ±∞ if unbounded; NaN if no Λ leads to u⁺
+    double bound = 0.0;     ///< dual value: no admissible Λ does less (least) or more (greatest) work
+    double gap = 0.0;       ///< between work and bound, relative to the sizes of their terms
+    double residual = 0.0;  ///< violation of the constraints by Λ or b₀, relative
+    WorkParts parts;        ///< of `work`
+    Vector Lambda;          ///< one per row
+    Vector b;               ///< b₀, which includes the shift M⁻¹P/2
+    std::string why;        ///< the reason if there is no finite work, or not to the accuracy asked for; else empty
 };
 
+/// The result of an audit with friction. Members as in Audit.
 struct FrictionalAudit {
     Verdict verdict = Verdict::invalid;
-    Verdict verdict_with_external_work = Verdict::invalid;  ///< with alpha + W_P
+    Verdict verdict_with_external_work = Verdict::invalid;  ///< with α + W_P in the place of α
     std::string sentence;
-    Audit::Kinematic kinematic;  ///< of the normal and bilateral rows; slack of other rows is +∞
+    Audit::Kinematic kinematic;  ///< of the normal and bilateral rows; the slack of other rows is +∞
     Audit::Kinetic kinetic;
     Vector gamma_minus, gamma_plus;
     FrictionalEnd least, greatest;
-    double energy_minus = 0.0, energy_plus = 0.0;  ///< T⁻, T⁺
-    double energy_change = 0.0, external_work = 0.0;
+    double energy_minus = 0.0, energy_plus = 0.0;     ///< T⁻, T⁺
+    double energy_change = 0.0, external_work = 0.0;  ///< T⁺ − T⁻, and W_P = ½(u⁺ + u⁻)ᵀP
 };
 
-/// The interval of the contact work at given u⁻ and u⁺. Planar contacts are linear programs, solved exactly; of spatial
-/// ones, orthotropic ones and those with drilling and rolling moments the gap is below 1e-8, or is reported with the
-/// reason. A Coulomb–Contensou patch and friction on a bilateral row (scaled_slider) are no second-order cones: verdict
-/// invalid, which the sentence says, unless μ = 0 makes them frictionless.
+/// Judges u⁺ of a collision with friction. Planar contacts give linear programs, which are solved exactly. For spatial,
+/// orthotropic, drilling and rolling friction the relative gap is below 1e-8; otherwise the end says why not. The set
+/// of a Coulomb–Contensou patch and of friction on a bilateral row (scaled_slider) is no second-order cone: then the
+/// verdict is invalid and the sentence says so, unless μ = 0.
 FrictionalAudit audit(const FrictionalCollision& collision, const AuditOptions& options = {});
 
-/// The special cases that it is; `contacts` of a remark are blocks.
+/// The special cases that apply to the collision. `contacts` of a remark are numbers of blocks.
 std::vector<Remark> frictional_remarks(const FrictionalCollision& collision, const FrictionalAudit& audit);
 
 }  // namespace saltus::impact

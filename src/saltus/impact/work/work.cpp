@@ -20,6 +20,7 @@ using Eigen::Index;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
+/// γ_i⁺ >= 0, relative to the sum of the absolute terms of γ_i before and after.
 Audit::Kinematic kinematics(const FrictionlessCollision& c, const KineticFrame& f, const Vector& gamma_plus,
                             double tolerance) {
     Audit::Kinematic k;
@@ -27,7 +28,7 @@ Audit::Kinematic kinematics(const FrictionlessCollision& c, const KineticFrame& 
     for (Index i = c.contacts(); i < k.slack.size(); ++i) k.slack(i) = -std::abs(k.slack(i));
     Vector terms = c.directions.cwiseAbs().transpose() * (c.u_plus.cwiseAbs() + c.u_minus.cwiseAbs());
     if (c.chi.size() > 0) terms += c.chi.cwiseAbs();
-    // A contact whose own terms are nothing but rounding is measured by the velocities of the others.
+    // If the terms of a contact are only rounding errors, then its γ⁺ is compared with the noise of the frame.
     for (Index i = 0; i < c.contacts(); ++i) terms(i) = std::max(terms(i), f.scale(i) * f.noise / tolerance);
     k.relative = k.slack;
     for (Index i = 0; i < terms.size(); ++i)
@@ -41,7 +42,7 @@ Audit::Kinematic kinematics(const FrictionlessCollision& c, const KineticFrame& 
     return k;
 }
 
-/// Bilateral impulses that go with the others.
+/// Λ of all columns from the scaled impulses Λ̂ = sΛ of the contacts. The bilateral ones make up the rest of the jump.
 Vector all_impulses(const FrictionlessCollision& c, const KineticFrame& f, const Vector& scaled, const Vector& jump) {
     Vector Lambda(c.directions.cols());
     Lambda.head(c.contacts()) = scaled.cwiseQuotient(f.scale);
@@ -54,8 +55,9 @@ Vector all_impulses(const FrictionlessCollision& c, const KineticFrame& f, const
     return Lambda;
 }
 
+/// min ‖y − Σ n_iΛ̂_i‖ over Λ̂ >= 0.
 solvers::NonnegativeLeastSquares nearest_impulse(const KineticFrame& f, const Vector& y) {
-    if (f.rank() == f.normals.cols()) {  // unique impulses, which are admissible more often than not
+    if (f.rank() == f.normals.cols()) {  // independent directions: Λ̂ is unique, and often >= 0 already
         const Vector Lambda = least_squares(f.normals, y);
         if (Lambda.size() == 0 || Lambda.minCoeff() >= 0.0) {
             const Vector rest = y - f.normals * Lambda;
@@ -65,11 +67,18 @@ solvers::NonnegativeLeastSquares nearest_impulse(const KineticFrame& f, const Ve
     return solvers::nonnegative_least_squares(f.normals, y);
 }
 
-/// The nearest impulse that contacts can give, its Λ̂, and y of it in place of y⁺: a u⁺ that is admissible up to
-/// rounding is one that is admissible. `jump` is Lᵀ(u⁺ − z⁻).
-Audit::Kinetic kinetics(const FrictionlessCollision& c, const KineticFrame& f, const Vector& jump, double tolerance,
-                        Vector& y) {
-    Audit::Kinetic k;
+/// Kinetic admissibility of a jump Lᵀ(u⁺ − z⁻), and the coordinates y of the nearest jump that contact impulses
+/// produce. The work programs use this y in the place of y⁺, so that they are feasible for a u⁺ that is admissible up
+/// to rounding.
+struct Reached {
+    Audit::Kinetic kinetic;
+    Vector y;
+};
+
+Reached kinetics(const FrictionlessCollision& c, const KineticFrame& f, const Vector& jump, double tolerance) {
+    Reached r;
+    Audit::Kinetic& k = r.kinetic;
+    const Vector y = f.basis.transpose() * jump;
     k.impulse = jump.norm();
     Vector rest = jump - f.basis * y;
     rest -= f.bilateral * (f.bilateral.transpose() * rest).eval();
@@ -77,14 +86,14 @@ Audit::Kinetic kinetics(const FrictionlessCollision& c, const KineticFrame& f, c
     k.distance = std::hypot(rest.norm(), nearest.distance);
     k.Lambda = all_impulses(c, f, nearest.x, jump);
     k.holds = k.distance <= tolerance * k.impulse + f.noise;
-    y = f.normals * nearest.x;
-    return k;
+    r.y = f.normals * nearest.x;
+    return r;
 }
 
 WorkEnd end_of_interval(const FrictionlessCollision& c, const KineticFrame& f, WorkProgram& programs, const Vector& y,
-                        const Vector& jump, bool least) {
+                        const Vector& jump, IntervalEnd which) {
     WorkEnd end;
-    const double sign = least ? 1.0 : -1.0;
+    const double sign = which == IntervalEnd::least ? 1.0 : -1.0;
     const solvers::ProgramSolution& s = programs.solve(y, sign);
     end.gap = s.gap;
     end.Lambda = all_impulses(c, f, s.x, jump);
@@ -92,7 +101,7 @@ WorkEnd end_of_interval(const FrictionlessCollision& c, const KineticFrame& f, W
     if (s.status == solvers::ProgramStatus::unbounded) {
         end.work = end.ball = -sign * infinity;
         end.ray = s.certificate.cwiseQuotient(f.scale);
-        end.why = unbounded_sentence(c, end.ray, least);
+        end.why = unbounded_sentence(c, end.ray, which);
         end.b = Vector::Constant(c.M.rows(), nan);
         return end;
     }
@@ -112,12 +121,13 @@ WorkEnd no_end(const FrictionlessCollision& c) {
     end.work = end.ball = end.gap = end.obstacle_work = nan;
     end.Lambda = Vector::Constant(c.directions.cols(), nan);
     end.b = Vector::Constant(c.M.rows(), nan);
-    end.why = "no contact impulses lead to this u+, so there is no work to speak of";
+    end.why = "no contact impulses lead to this u+, so the work is undefined";
     return end;
 }
 
-/// What a work must exceed `alpha` by to count as more: so much of its terms ½(γ⁺ + γ⁻)Λ, and what velocities and
-/// impulses do that are nothing but rounding.
+/// Error bound of a work: a work counts as more than α if it exceeds α by more than this. It is `tolerance` times the
+/// sum of the absolute terms ½(|γ⁺| + |γ⁻|)|Λ|, plus the work of velocities and impulses of the size of the frame's
+/// noise.
 double work_noise(const FrictionlessCollision& c, const KineticFrame& f, const Audit& a, const WorkEnd& end,
                   double tolerance) {
     double noise = 0.0, fastest = 0.0;
@@ -157,7 +167,8 @@ double contact_work(const FrictionlessCollision& c, const Vector& Lambda) {
 }
 
 double ball_work(const FrictionlessCollision& c, const Vector& b) {
-    // ½‖u⁺ − b‖² − ½‖z − b‖² = (u⁺ − z)ᵀM(½(u⁺ + z) − b), with M z = M u⁻ + P.
+    // [Glocker] 6: ½‖u⁺ − b‖² − ½‖z − b‖² = (u⁺ − z)ᵀM(½(u⁺ + z) − b), with z = u⁻ + π and π = M⁻¹P. With
+    // jump = u⁺ − u⁻ and middle = ½(u⁺ + u⁻) − b this is (jump − π)ᵀM(middle + π/2).
     const auto M = c.M.selfadjointView<Eigen::Lower>();
     const Vector jump = c.u_plus - c.u_minus, middle = 0.5 * (c.u_plus + c.u_minus) - b;
     double work = middle.dot(M * jump);
@@ -169,7 +180,7 @@ double ball_work(const FrictionlessCollision& c, const Vector& b) {
 }
 
 Audit audit(const FrictionlessCollision& c, const AuditOptions& options) {
-    expect_consistent_sizes(c, true);
+    expect_consistent_sizes(c, Reads::u_minus_and_u_plus);
     Audit a;
     const KineticFrame f = kinetic_frame(c);
     a.least = a.greatest = no_end(c);
@@ -186,12 +197,13 @@ Audit audit(const FrictionlessCollision& c, const AuditOptions& options) {
 
     a.kinematic = kinematics(c, f, a.gamma_plus, options.tolerance);
     const Vector jump = f.cholesky.transpose() * (c.u_plus - c.u_minus) - f.pi;
-    Vector y = f.basis.transpose() * jump;
-    a.kinetic = kinetics(c, f, jump, options.tolerance, y);
+    const Reached reached = kinetics(c, f, jump, options.tolerance);
+    const Vector& y = reached.y;
+    a.kinetic = reached.kinetic;
     if (a.kinetic.holds) {
         WorkProgram programs(f);
-        a.least = end_of_interval(c, f, programs, y, jump, true);
-        a.greatest = end_of_interval(c, f, programs, y, jump, false);
+        a.least = end_of_interval(c, f, programs, y, jump, IntervalEnd::least);
+        a.greatest = end_of_interval(c, f, programs, y, jump, IntervalEnd::greatest);
     }
     a.verdict = verdict_of(c, f, a, options.alpha, options.tolerance);
     double outside_noise = 0.0;

@@ -5,80 +5,89 @@
 
 namespace saltus::impact {
 
-/// Tolerances of a verdict.
+/// Options of an audit.
 struct AuditOptions {
-    /// Relative: of a relative velocity against the sizes of its terms before and after, of an impulse against the
-    /// whole impulse, of a work against the sizes of its terms. Below 1e-13 rounding decides.
+    /// Relative tolerance τ of the verdict. A velocity counts as admissible if γ_i⁺ >= −τ Σ|terms of γ_i|; an impulse
+    /// as reached if its M⁻¹-norm error is <= τ times the whole impulse; a work as <= α if it exceeds α by at most
+    /// τ Σ|terms of the work|. Below 1e-13 rounding errors decide.
     double tolerance = 1e-9;
-    double alpha = 0.0;   ///< contact work that is allowed
-    bool remarks = true;  ///< recognise special cases too, which costs a few programs more
+    double alpha = 0.0;   ///< contact work that is allowed, in J
+    bool remarks = true;  ///< recognise special cases too; this costs a few more linear programs
 };
 
-/// One end of the interval of the contact work over all Λ >= 0 that give the same u⁺, which a linear program finds.
-/// With the solution b₀ of its dual, over P⁺ (least work) or P⁻ (greatest), [Glocker] 7
+/// One end of the interval of the contact work over all Λ >= 0 that lead to the same u⁺. A linear program finds it. Let
+/// b₀ be the solution of its dual, over P⁺ for the least and over P⁻ for the greatest work. Then [Glocker] 7, errata 2
 ///     work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M,      0 <= Λ_i ⊥ γ_i(b₀ − M⁻¹P/2).
 struct WorkEnd {
-    double work = 0.0;           ///< Σ ½(γ⁺ + γ⁻)Λ; ±∞ or NaN (no Λ) as it comes
-    Vector Lambda;               ///< one a column; where work is infinite: of one admissible Λ
-    Vector b;                    ///< b₀: the point of least ‖·‖_M of its face of P⁺ or P⁻, plus M⁻¹P/2
-    double ball = 0.0;           ///< the work once more, from b₀
-    double gap = 0.0;            ///< of the program, relative
-    double obstacle_work = 0.0;  ///< −χᵀΛ, what moving obstacles did
-    Vector ray;                  ///< where work is infinite: Λ + s·ray gives the same u⁺ for every s >= 0
-    std::string why;             ///< there is no finite work
+    double work = 0.0;  ///< Σ ½(γ⁺ + γ⁻)Λ; ∓∞ if P⁺ or P⁻ is empty; NaN if no Λ leads to u⁺
+    Vector Lambda;      ///< one per column; if the work is infinite: some admissible Λ
+    Vector b;           ///< b₀: the point of least ‖·‖_M of its face of P⁺ or P⁻, plus M⁻¹P/2
+    double ball = 0.0;  ///< the same work, computed from b₀
+    double gap = 0.0;   ///< duality gap of the program, relative
+    double obstacle_work = 0.0;  ///< −χᵀΛ: work of the moving obstacles on the system
+    Vector ray;       ///< if the work is infinite: Λ + s·ray leads to the same u⁺ for every s >= 0; else empty
+    std::string why;  ///< the reason if there is no finite work; else empty
 };
 
+/// The verdict about u⁺. "Compatible" means kinematically and kinetically admissible: γ⁺ >= 0, and some Λ >= 0 leads to
+/// u⁺. The set I of [Glocker] certifies only that some Λ does not supply energy (errata 4), hence two positive
+/// verdicts.
 enum class Verdict {
-    dissipates,       ///< compatible, and no admissible Λ does more work than alpha
-    may_dissipate,    ///< compatible, and some admissible Λ does no more than alpha, but not all
-    supplies_energy,  ///< compatible, but every admissible Λ does more work than alpha
-    into_obstacle,    ///< γ⁺ < 0 somewhere
-    not_by_contacts,  ///< no contact impulses Λ >= 0 lead to u⁺
+    dissipates,       ///< compatible, and no admissible Λ does more work than α
+    may_dissipate,    ///< compatible, and some admissible Λ does at most the work α, but not all of them
+    supplies_energy,  ///< compatible, but every admissible Λ does more work than α
+    into_obstacle,    ///< γ_i⁺ < 0 for some contact
+    not_by_contacts,  ///< no Λ >= 0 leads to u⁺
     undecided,        ///< a program was not solved
     invalid,          ///< M is not positive definite, or a number is not finite
 };
+/// Whether u⁺ is in the consistency set I.
 inline bool consistent(Verdict v) { return v == Verdict::dissipates || v == Verdict::may_dissipate; }
 
+/// Special cases of a collision.
 enum class RemarkKind {
     no_contacts,
     single_contact,
-    no_excitation,          ///< χ = 0: the work is T⁺ − T⁻
-    uniform_excitation,     ///< all χ = −Wᵀb: the work is the same for every Λ
-    nonuniform_excitation,  ///< no frame moves with all obstacles
-    kinetic_excitation,     ///< an impulse from outside
-    not_approaching,        ///< u⁻ leaves some contact already
-    singular_delassus,      ///< dependent contacts
-    redundant_contacts,     ///< γ >= 0 of some contacts follows from the others; looked for among 30 contacts at most
-    no_corner_points,       ///< the contacts do not span the velocities
-    impulses_unbounded,     ///< contacts can press against each other without any effect
-    empty_P_plus,
-    empty_P_minus,
-    bilateral_violated,  ///< u⁺ or u⁻ misses a bilateral constraint
+    no_excitation,          ///< χ = 0: the contact work is T⁺ − T⁻
+    uniform_excitation,     ///< χ = −Wᵀb for one b: the contact work is the same for every Λ
+    nonuniform_excitation,  ///< there is no such b: the contact work depends on Λ
+    kinetic_excitation,     ///< there is an external impulse
+    not_approaching,        ///< u⁻ separates at some contact already
+    singular_delassus,      ///< the contact directions are linearly dependent
+    redundant_contacts,     ///< γ >= 0 of some contacts follows from the others; searched for at most 30 contacts
+    no_corner_points,       ///< the contact directions do not span the velocities, so P⁺ has no corner points
+    impulses_unbounded,     ///< some Λ ≥ 0, Λ ≠ 0 has WΛ = 0
+    empty_P_plus,           ///< no velocity leaves all contacts
+    empty_P_minus,          ///< no velocity approaches all contacts
+    bilateral_violated,     ///< u⁺ or u⁻ violates a bilateral constraint
 };
 
 struct Remark {
     RemarkKind kind;
     std::string text;
-    std::vector<int> contacts;  ///< that it is about
+    std::vector<int> contacts;  ///< the contacts that it is about
 };
 
-/// What can be said of u⁻ → u⁺. [Glocker] 5–10
+/// The result of an audit of u⁻ → u⁺. [Glocker] 5–10
 struct Audit {
     Verdict verdict = Verdict::invalid;
-    Verdict verdict_with_external_work = Verdict::invalid;  ///< with alpha + W_P, the paper's other reading
-    std::string sentence;                                   ///< the verdict in words
+    Verdict verdict_with_external_work = Verdict::invalid;  ///< with α + W_P in the place of α (errata, Glocker 7)
+    std::string sentence;                                   ///< the verdict in words, with its numbers
 
+    /// Kinematic admissibility: u⁺ ∈ P⁺.
     struct Kinematic {
         bool holds = false;
-        Vector slack;     ///< γ⁺, one a column; bilateral ones −|γ⁺|
-        int worst = -1;   ///< column of least slack relative to its terms
-        Vector relative;  ///< slack over the sizes of its terms
+        Vector slack;     ///< γ⁺, one per column; −|γ⁺| for bilateral columns
+        int worst = -1;   ///< column of the smallest relative slack; −1 without columns
+        Vector relative;  ///< slack divided by the sum of the absolute terms of γ
     } kinematic;
+    /// Kinetic admissibility: u⁺ ∈ z⁻ − T^⊥. The work is meaningless without it (errata, Glocker 3).
     struct Kinetic {
         bool holds = false;
-        double distance = 0.0;  ///< of u⁺ from z⁻ − T^⊥ in the M-norm: ‖M(u⁺ − u⁻) − P − WΛ‖ in the norm of M⁻¹
-        Vector Lambda;         ///< of the nearest impulse
-        double impulse = 0.0;  ///< ‖M(u⁺ − u⁻) − P‖ in the norm of M⁻¹, what `distance` is to be compared with
+        double distance =
+            0.0;  ///< M-distance of u⁺ from z⁻ − T^⊥: min over Λ >= 0 of ‖M(u⁺ − u⁻) − P − WΛ‖ in the M⁻¹-norm
+        Vector Lambda;         ///< the minimiser
+        double impulse = 0.0;  ///< ‖M(u⁺ − u⁻) − P‖ in the M⁻¹-norm: the scale of `distance`
     } kinetic;
 
     Vector gamma_minus, gamma_plus;
@@ -87,19 +96,21 @@ struct Audit {
     double energy_change = 0.0;                    ///< T⁺ − T⁻ = work + obstacle work + external work
     double external_work = 0.0;                    ///< W_P = ½(u⁺ + u⁻)ᵀP
     std::vector<Remark> remarks;
-    Vector common_velocity;  ///< b of a uniform excitation: the frame in which the obstacles rest
+    Vector
+        common_velocity;  ///< b of a uniform excitation χ = −Wᵀb: the velocity of the frame in which all obstacles rest
 
     bool consistent() const { return impact::consistent(verdict); }
-    const Remark* remark(RemarkKind kind) const;
+    const Remark* remark(RemarkKind kind) const;  ///< the first remark of this kind, or null
 };
 
+/// Judges u⁺ of a collision without friction.
 Audit audit(const FrictionlessCollision& collision, const AuditOptions& options = {});
 
-/// The work of given impulses, Σ ½(γ⁺ + γ⁻)Λ.
+/// The contact work Σ ½(γ⁺ + γ⁻)Λ of given impulses.
 double contact_work(const FrictionlessCollision& collision, const Vector& Lambda);
 
-/// ½‖u⁺ − b‖²_M − ½‖z⁻ − b‖²_M for any b: a lower bound of the work for b ∈ P⁺ + M⁻¹P/2 if u⁺ is kinetically
-/// admissible, and no statement about anything if it is not.
+/// ½‖u⁺ − b‖²_M − ½‖z⁻ − b‖²_M for any b. If u⁺ is kinetically admissible and b ∈ P⁺ + M⁻¹P/2, it is a lower bound of
+/// the contact work. Otherwise it has no meaning.
 double ball_work(const FrictionlessCollision& collision, const Vector& b);
 
 }  // namespace saltus::impact

@@ -7,6 +7,8 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/mode/active.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 

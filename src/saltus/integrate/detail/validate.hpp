@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::integrate {

@@ -4,10 +4,11 @@
 #include <algorithm>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 
-ActiveRows::ActiveRows(const model::Model& model) : model_(model), body_of_(ix(model.size()), 0) {
+ActiveRows::ActiveRows(const model::Model& model) : layout_(model.layout()), body_of_(ix(model.size()), 0) {
     const model::MassFactor mass(model.layout().mass);
     for (std::size_t b = 0; b < mass.blocks().size(); ++b)
         for (const int c : mass.blocks()[b]) body_of_[ix(c)] = static_cast<int>(b);
@@ -24,7 +25,7 @@ ActiveRows::ActiveRows(const model::Model& model) : model_(model), body_of_(ix(m
 }
 
 void ActiveRows::clear_columns() {
-    const auto n = ix(model_.size());
+    const auto n = ix(layout_.coordinates);
     if (full_) {
         std::fill(inverse_w_.begin(), inverse_w_.end(), 0.0);
         return;
@@ -47,8 +48,8 @@ int ActiveRows::add(std::span<const int> rows, const solvers::Law& law) {
 }
 
 void ActiveRows::assemble_dense(const model::Terms& terms, std::vector<double>& D) const {
-    const model::Pattern& W = model_.layout().rows;
-    const auto n = ix(model_.size());
+    const model::Pattern& W = layout_.rows;
+    const auto n = ix(layout_.coordinates);
     const std::size_t m = rows_.size();
     D.resize(m * m);
     for (std::size_t i = 0; i < m; ++i)
@@ -57,8 +58,8 @@ void ActiveRows::assemble_dense(const model::Terms& terms, std::vector<double>& 
 }
 
 void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
-    const model::Pattern& W = model_.layout().rows;
-    const auto n = ix(model_.size());
+    const model::Pattern& W = layout_.rows;
+    const auto n = ix(layout_.coordinates);
     // Blocks that share a body of M.
     const int blocks = this->blocks();
     const bool all = blocks <= 16 || !by_bodies;
@@ -103,7 +104,7 @@ void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
 }
 
 void ActiveRows::velocity_change(std::span<const double> r, std::span<double> du) const {
-    const auto n = ix(model_.size());
+    const auto n = ix(layout_.coordinates);
     std::fill(du.begin(), du.end(), 0.0);
     for (std::size_t k = 0; k < rows_.size(); ++k) {
         if (r[k] == 0.0) continue;
@@ -116,7 +117,7 @@ void ActiveRows::velocity_change(std::span<const double> r, std::span<double> du
 }
 
 void ActiveRows::forces(const model::Terms& terms, std::span<const double> r, std::span<double> f) const {
-    const model::Pattern& W = model_.layout().rows;
+    const model::Pattern& W = layout_.rows;
     for (std::size_t k = 0; k < rows_.size(); ++k)
         for (int e = W.start[ix(rows_[k])]; e < W.start[ix(rows_[k]) + 1]; ++e)
             f[ix(W.column[ix(e)])] += terms.W[ix(e)] * r[k];

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "saltus/integrate/mode/elements.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/system.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::integrate {
@@ -51,7 +52,7 @@ public:
 private:
     void clear_columns();
 
-    const model::Model& model_;
+    const model::Layout& layout_;
     std::vector<int> rows_, first_{0};
     std::vector<double> inverse_w_;          // M⁻¹ W, a column of n a row; zero outside of its coordinates
     std::vector<int> body_of_;               // block of M of each coordinate
@@ -65,8 +66,8 @@ private:
 
 template <class Solve>
 void ActiveRows::assemble_columns(const model::Terms& terms, bool by_bodies, Solve solve) {
-    const model::Pattern& W = model_.layout().rows;
-    const auto n = static_cast<std::size_t>(model_.size());
+    const model::Pattern& W = layout_.rows;
+    const auto n = static_cast<std::size_t>(layout_.coordinates);
     clear_columns();
     inverse_w_.resize(rows_.size() * n, 0.0);
     filled_ = rows_;

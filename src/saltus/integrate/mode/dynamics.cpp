@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/sets/contensou.hpp"
 
 namespace saltus::integrate {

@@ -6,8 +6,8 @@
 
 #include "saltus/integrate/mode/elements.hpp"
 #include "saltus/integrate/mode/mode.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
 
 namespace saltus::integrate {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "saltus/integrate/mode/mode.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/elements.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 
@@ -38,7 +39,7 @@ void row_times(std::span<const double> values, const int* columns, const double*
 }  // namespace
 
 Linearised::Linearised(Dynamics& dynamics)
-    : Linearised(dynamics, model::numbers_to(ix(dynamics.model().layout().parameters))) {}
+    : Linearised(dynamics, model::all_parameters(ix(dynamics.model().layout().parameters))) {}
 
 Linearised::Linearised(Dynamics& dynamics, std::vector<int> parameters)
     : d_(dynamics),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/model/jacobians.hpp"
 
 namespace saltus::integrate {
 

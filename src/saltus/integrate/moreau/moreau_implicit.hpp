@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/jacobians.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/block_lu.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"

@@ -8,6 +8,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::integrate::moreau {
 
@@ -147,7 +148,7 @@ bool solve_alone(Work& w, std::size_t lane) {
 
 Work::Work(const model::Model& m, double part)
     : model(m),
-      system(dynamic_cast<const model::ExpressionSystem&>(*m.system)),
+      system((SALTUS_EXPECT(m.system->symbolic() != nullptr), *m.system->symbolic())),
       layout(m.layout()),
       n(m.size()),
       theta(part),
@@ -287,26 +288,14 @@ Work::Work(const model::Model& m, double part)
 using lanes::Work;
 
 std::string LaneStepper::refusal(const model::Model& model, const Moreau& method) {
-    const auto* system = dynamic_cast<const model::ExpressionSystem*>(model.system.get());
     if (method.adaptive || method.implicit) return "steps are adaptive or implicit";
-    if (system == nullptr || system->formulas().coordinates != static_cast<int>(system->formulas().q.size()))
-        return "the system is not one of expressions alone";
+    if (std::string why = model::unsupported(model, model::Analysis::moreau_lanes); !why.empty()) return why;
     if (model.size() > lanes::most_coordinates) return "there are too many coordinates";
     int rows = model.layout().constraints + static_cast<int>(model.contacts.size() + model.clutches.size());
-    bool planar = true;
-    const auto look = [&](const model::Friction& f) {
-        rows += f.dimension;
-        planar = planar && (f.dimension == 0 || (f.dimension == 1 && f.law == model::FrictionLaw::coulomb));
-    };
-    for (const model::Contact& c : model.contacts) {
-        look(c.friction);
-        if (c.impact != model::ImpactLaw::newton) return "impacts are not by Newton's law";
-    }
-    for (const model::Constraint& c : model.constraints) look(c.friction);
-    for (const model::Slider& s : model.sliders) look(s.friction);
-    if (!planar) return "friction is not along a line";
+    for (const model::Contact& c : model.contacts) rows += c.friction.dimension;
+    for (const model::Constraint& c : model.constraints) rows += c.friction.dimension;
+    for (const model::Slider& s : model.sliders) rows += s.friction.dimension;
     if (rows > lanes::most_rows) return "there are too many rows";
-    if (!model.layout().coefficients_constant) return "coefficients depend on the state";
     if (model.layout().constraints > 6) return "there are too many constraints";
     return {};
 }

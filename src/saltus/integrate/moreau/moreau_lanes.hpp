@@ -7,7 +7,7 @@
 
 #include "saltus/expr/lanes.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::integrate::moreau {
 

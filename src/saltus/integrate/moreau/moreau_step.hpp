@@ -13,6 +13,7 @@
 #include "saltus/integrate/moreau/few_rows.hpp"
 #include "saltus/integrate/moreau/moreau_implicit.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
 

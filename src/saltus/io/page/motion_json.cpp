@@ -3,7 +3,9 @@
 
 #include "saltus/io/page/detail/json_text.hpp"
 #include "saltus/io/page/motion_view.hpp"
+#include "saltus/model/description.hpp"
 #include "saltus/model/drawing.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 

@@ -7,6 +7,8 @@
 
 #include "saltus/integrate/course.hpp"
 #include "saltus/model/drawing.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 

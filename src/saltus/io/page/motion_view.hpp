@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 /// A motion as a page shows it: a trajectory sampled at a few thousand times that show everything, with gaps, forces,

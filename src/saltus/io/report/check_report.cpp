@@ -8,6 +8,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/inspect.hpp"
-#include "saltus/model/model.hpp"
 
 /// The result of `saltus check` as text and JSON: how the program understood a model file.
 namespace saltus::io {

@@ -121,7 +121,7 @@ std::string contact_table(const ImpactReport& r) {
 
 /// Whether γ⁺ ≥ 0 at all contacts (kinematic) and contact impulses lead from u⁻ to u⁺ (kinetic).
 std::string compatibility(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     std::string text;
     if (s.kinematic.worst < 0) {
         text += line("kinematic", "holds: no contact is closed");
@@ -147,7 +147,7 @@ std::string parts_text(const WorkParts& p) {
 }
 
 /// One end of the interval of contact works, with the impulses that attain it.
-std::string end_lines(const ImpactReport& r, const char* label, const StudyEnd& end) {
+std::string end_lines(const ImpactReport& r, const char* label, const CollisionWorkEnd& end) {
     std::string text = fmt::format("    {:<10}{}", label, number(end.work));
     if (std::isfinite(end.work)) {
         text += parts_text(end.parts) + fmt::format("   Lambda {}\n", impulses(r, end.Lambda));
@@ -160,7 +160,7 @@ std::string end_lines(const ImpactReport& r, const char* label, const StudyEnd& 
 }
 
 std::string work_lines(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     std::string text;
     if (s.given) {
         text += line("work", fmt::format("{}{} of the impulses {}", number(s.given->parts.total()),
@@ -181,7 +181,7 @@ std::string work_lines(const ImpactReport& r) {
 }
 
 std::string energy_line(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     std::string text = fmt::format("T- {} -> T+ {}, change {}", number(s.energy_minus), number(s.energy_plus),
                                    number(s.energy_change));
     const bool given = s.given && s.given->misses <= impulse_misfit * std::sqrt(s.energy_minus + s.energy_plus);
@@ -196,7 +196,7 @@ std::string energy_line(const ImpactReport& r) {
 }
 
 std::string verdict_lines(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     std::string text = line("verdict", s.sentence);
     if (r.at.collision.impulse.size() > 0 && s.verdict_with_external_work != Verdict::invalid)
         text += line("", fmt::format("with alpha and the work of the outside impulse allowed: {}",
@@ -207,7 +207,7 @@ std::string verdict_lines(const ImpactReport& r) {
 }
 
 std::string nearest_lines(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     if (consistent(s.verdict)) return {};
     using Status = NearestConsistent::Status;
     if (s.nearest.status != Status::found)
@@ -218,7 +218,7 @@ std::string nearest_lines(const ImpactReport& r) {
 }
 
 std::string friction_lines(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     if (!s.dissipation) return {};
     std::string text = line("newton", s.dissipation->sentence);
     if (s.creation && s.creation->found)
@@ -262,7 +262,7 @@ std::string bound_text(const ImpactReport& r, const BoundaryPiece& piece) {
 }
 
 std::string set_lines(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     const ConsistencyBoundary& b = s.boundary;
     using Status = ConsistencyBoundary::Status;
     if (s.mesh.status == Status::described)

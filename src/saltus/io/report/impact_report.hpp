@@ -18,7 +18,7 @@ struct ImpactReport {
     std::string model;
     std::vector<std::string> coordinates;  ///< in the order of q
     integrate::ModelCollision at;          ///< state, M, directions W, laws
-    impact::Study study;
+    impact::CollisionStudy study;
     double alpha = 0.0;  ///< allowed contact work: a u⁺ is consistent if the contact work can be ≤ alpha
     std::string source;  ///< where u⁺ comes from, in words
     std::vector<std::string> warnings;

@@ -5,6 +5,7 @@
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/impact_report.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 
@@ -185,7 +186,7 @@ Json parts(const WorkParts& p) {
 }
 
 Json work(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     Json j{{"min", number(s.least.work)},
            {"max", number(s.greatest.work)},
            {"Lambda_min", by_contact(r, s.least.Lambda)},
@@ -208,7 +209,7 @@ Json work(const ImpactReport& r) {
 }
 
 Json dissipation(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     if (!s.dissipation) return nullptr;
     const DissipationTest& t = *s.dissipation;
     Json j{
@@ -232,7 +233,7 @@ Json dissipation(const ImpactReport& r) {
 }  // namespace
 
 std::string impact_json(const ImpactReport& r) {
-    const Study& s = r.study;
+    const CollisionStudy& s = r.study;
     const FrictionalCollision& c = r.at.collision;
     Json remarks = Json::array();
     for (const Remark& remark : s.remarks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,15 +9,20 @@
 #include <vector>
 
 #include "saltus/model/build.hpp"
+#include "saltus/model/systems/detail/expression_system.hpp"
 #include "saltus/model/systems/detail/point_system.hpp"
-#include "saltus/model/systems/expression_system.hpp"
 
 namespace saltus::model {
 
 /// Coordinates of point i are named p<i>.x, .y, .z.
 inline constexpr std::string_view point_axes = "xyz";
 
-/// Turns a description into formulas and a model, one block of the description a function. Private to this module.
+/// Whether a coefficient may be zero.
+enum class Zero { allowed, refused };
+
+/// Turns a description into formulas and a model, with one function for each block of the description. Every function
+/// throws Error, with the place in the file, for input that a person has to correct. The functions depend on each
+/// other's results; `build` calls them in the right order.
 class Builder {
 public:
     Builder(const Description& description, const BuildOptions& options);
@@ -25,7 +31,8 @@ public:
 private:
     using Expr = expr::Expr;
 
-    // names.cpp: what a name means where
+    // names.cpp: names of coordinates and parameters, and expressions that mention them. `what` is the subject of
+    // messages, `allowed` the kinds of symbols that may occur.
     void declare_coordinates();
     void declare_parameters();
     void resolve_parameter(std::size_t index, std::vector<std::size_t>& path);
@@ -37,8 +44,8 @@ private:
     std::size_t local_coordinate(int index);
     expr::Scope scope(std::string what, expr::Kinds allowed);
     Expr parse(const Field& field, const std::string& what, expr::Kinds allowed);
-    double number(const Field& field, const std::string& what);
-    double value_of(Expr e);
+    double number(const Field& field, const std::string& what);  // an expression of parameters; it must be finite
+    double value_of(Expr e);                                     // an expression of parameters
 
     // build.cpp: the system
     void sort_coordinates();
@@ -54,7 +61,13 @@ private:
     void add_clutches();
     void add_penalty();
     void add_defaults();
+    void shift_slip_rows();
     void add_regions();
+    FrictionLaw friction_law(const std::string& owner, std::size_t slips, const std::vector<Field>& mu,
+                             const Choice& law, const Field& radius, const std::vector<Field>& radii,
+                             const Place& place, const Place& slip_place);
+    void refuse_friction_without_slip(const std::string& owner, const std::vector<Field>& mu, const Choice& law,
+                                      const Field& radius, const std::vector<Field>& radii, const Place& place);
     Friction friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
                       const Choice& law, const Field& radius, const std::vector<Field>& radii, const Place& place);
     Expr slip(const Field& field, const std::string& what);
@@ -62,7 +75,7 @@ private:
                             const Place& place);
     Coefficient restitution(const Field& field, const std::string& what, double lowest);
     Coefficient friction_coefficient(const Field& field, const std::string& owner);
-    Coefficient positive(const Field& field, const std::string& what, bool zero_allowed);
+    Coefficient magnitude(const Field& field, const std::string& what, Zero zero);
     void contact_laws(Contact& contact, const Field& eN, const Field& eT, const Field& c, const Choice& impact,
                       const std::string& owner);
     void new_row_name(const std::string& name, const std::string& what, const Place& place);
@@ -82,6 +95,7 @@ private:
 
     // drawing.cpp
     void add_drawing();
+    std::array<double, 4> view_of(const std::vector<Field>& fields);
 
     // points.cpp
     void add_points();
@@ -90,6 +104,7 @@ private:
     void set_masses();
     void set_velocities();
     void add_springs(const SpringsDescription& springs, std::size_t number);
+    std::vector<std::pair<int, int>> spring_pairs(const SpringsDescription& springs, const std::string& owner) const;
     void add_volume(const VolumeDescription& volume, std::size_t number);
     void add_obstacle(const ObstacleDescription& obstacle);
     Expr structural(const Field& field, const std::string& what);
@@ -97,33 +112,35 @@ private:
     std::array<double, 3> triple(const std::vector<Field>& fields, const std::string& what, const Place& place);
 
     struct ParameterState {
-        Expr value{};
-        enum { waiting, open, done } state = waiting;
-        bool derived = false, used = false;
+        Expr value{};                                  // its own symbol, or an expression of others if `derived`
+        enum { waiting, open, done } state = waiting;  // open: its expression is being read
+        bool derived = false;                          // an expression of other parameters
+        bool used = false;                             // mentioned by an expression
     };
+    /// The range of a coefficient, which is checked at the initial state.
     struct CoefficientCheck {
-        std::string what, range;
+        std::string what, range;  // subject and predicate of the message: "mu of 'floor'", "must be >= 0"
         double lowest, highest;
         Place place;
     };
 
     const Description& d_;
     const BuildOptions& options_;
-    std::vector<Entry> parameters_;  // the description's, with the options' values
+    std::vector<Entry> parameters_;  // of the description, with the values of the options
     std::vector<ParameterState> states_;
     std::map<std::string, std::size_t, std::less<>> parameter_index_;
     std::map<std::string, int, std::less<>> coordinate_index_;
-    std::map<int, std::size_t> point_coordinate_;   // coordinates of points that expressions mention → local number
-    std::map<std::string, std::string> row_names_;  // name → what it is
-    std::map<std::string, Expr> local_names_;       // Kp, Kv inside `shaping`
-    std::vector<double> p_;
+    std::map<int, std::size_t> point_coordinate_;  // coordinate of a point that an expression mentions → index in f_.q
+    std::map<std::string, std::string> row_names_;  // name → kind of element
+    std::map<std::string, Expr> local_names_;       // Kp and Kv inside `shaping`
+    std::vector<double> p_;                         // values of f_.p
     std::vector<CoefficientCheck> coefficient_checks_;
     int point_count_ = 0;
 
     Formulas f_;
     PointFormulas points_;
     bool has_points_ = false;
-    Model model_;
+    Model model_;  // the result; rows of slips are counted from the first slip until shift_slip_rows
 };
 
 }  // namespace saltus::model

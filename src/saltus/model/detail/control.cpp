@@ -40,8 +40,10 @@ std::vector<std::vector<Expr>> Builder::gain(const Gain& gain, const std::string
 }
 
 /// Closes the loop: u = −Kp (y − reference) − Kv ẏ on the actuated coordinates y, or with shaping
-/// u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ. Symmetric gains act like a potential and a dissipation and enter U and R, so that the
-/// closed loop's energy is the function that control theory looks at; skew parts enter the forces. [Tornambe] 42–44
+/// u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ. [Tornambe] (42)–(44)
+/// With K = S + A (symmetric and skew part), −S_p(y − reference) is the force of the potential ½(y − r)ᵀS_p(y − r), and
+/// −S_v ẏ that of the dissipation ½ẏᵀS_v ẏ. These enter U and R. So T + U of the closed loop is the Lyapunov function
+/// of the theory. The skew parts enter the forces f.
 void Builder::add_control() {
     if (!d_.control) return;
     const ControlDescription& c = *d_.control;
@@ -95,7 +97,7 @@ void Builder::add_control() {
     }
 }
 
-/// Ũ in the place of U; the gains may be mentioned by their names when the parameters have none such.
+/// Replaces U by Ũ. The expression of Ũ may mention the gains as Kp and Kv, unless parameters have these names.
 void Builder::shape_potential(const ControlDescription& c, std::size_t actuated) {
     if (has_points_)
         throw Error("shaping is not possible with mass points", c.shaping.place(),
@@ -115,6 +117,7 @@ void Builder::shape_potential(const ControlDescription& c, std::size_t actuated)
         model_.warnings.push_back("Kp in [control] is not used: shaping takes its place and does not mention it");
 }
 
+/// Stores the values of the loop in the model, and warns of gains that have no effect or the wrong sign.
 void Builder::describe_loop(const ControlDescription& c, const std::vector<std::vector<Expr>>& Kp,
                             const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference) {
     const auto n = static_cast<Eigen::Index>(c.actuated.size());

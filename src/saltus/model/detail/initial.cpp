@@ -3,16 +3,25 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <optional>
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 
 namespace saltus::model {
 
 namespace {
 
-/// What a row belongs to.
+/// M counts as positive definite if its smallest eigenvalue exceeds this times the largest: the rounding of its
+/// entries.
+constexpr double singular_mass = 64 * std::numeric_limits<double>::epsilon();
+
+/// Components of an eigenvector below this size are left out of the message.
+constexpr double printed_component = 1e-6;
+
+/// What a row belongs to, for messages.
 std::string row_name(const Model& model, int row) {
     for (const Constraint& c : model.constraints)
         if (c.row == row) return "constraint '" + c.name + "'";
@@ -57,15 +66,15 @@ void verify_finite(const Model& model, const Terms& terms, const InitialPlaces& 
 
 void verify_mass(const Model& model, const Terms& terms, const Place& place) {
     const Spectrum spectrum = MassFactor(model.layout().mass).spectrum(terms.M);
-    // Definite beyond the rounding of the entries; a singular matrix comes out as a few units in the last place.
-    const double rounding = 64 * std::numeric_limits<double>::epsilon() * spectrum.largest;
+    // A small mass of a coordinate that is not coupled to others is exact, whatever the largest mass is.
+    const double rounding = singular_mass * spectrum.largest;
     if (spectrum.smallest > rounding ||
         (spectrum.smallest > 0.0 && spectrum.smallest_direction.cwiseAbs().maxCoeff() == 1.0))
         return;
     std::string direction;
     for (int i = 0; i < model.size(); ++i) {
         const double v = spectrum.smallest_direction(i);
-        if (std::abs(v) < 1e-6) continue;
+        if (std::abs(v) < printed_component) continue;
         char text[32];
         std::snprintf(text, sizeof text, "%.3g", v);
         direction += (direction.empty() ? "" : ", ") + model.coordinates[static_cast<std::size_t>(i)] + "' = " + text;
@@ -107,13 +116,25 @@ void verify_initial(const Model& model, const InitialPlaces& places) {
 
 namespace {
 
-/// Moves a state onto rows in the metric of M at the start: x = x⁰ + M⁻¹Jᵀy.
+// Constants of the projection of the initial state.
+constexpr double max_entries = 2e6;        // of the dense matrix J M⁻¹Jᵀ; larger problems are refused
+constexpr double negligible_pull = 1e-12;  // relative to the largest multiplier
+constexpr double negligible_gap = 1e-14;   // penetration of a linearised gap, relative to its row_scale
+constexpr double converged_step = 1e-14;   // ‖Δq‖ <= this · (1 + ‖q‖)
+constexpr std::size_t joint_changes = 20;  // iterations of the active set in which all wrong contacts change at once
+constexpr int iterations_from_start = 40;  // linearisations that project the start
+constexpr int max_iterations = 60;         // the last ones project the current point
+
+/// Projects a state onto rows in the metric of M at the initial position: x = x⁰ + M⁻¹Jᵀy, where J are the rows and y
+/// their multipliers.
 class Projection {
 public:
     explicit Projection(const Model& model)
         : model_(model), layout_(model.layout()), workspace_(model), terms_(layout_), factor_(layout_.mass) {}
 
+    /// Moves q0; false if the iteration does not converge.
     bool positions(std::vector<double>& q0);
+    /// Moves u0 onto the velocities that the constraints allow at q; false if that is impossible.
     bool velocities(std::span<const double> q, std::vector<double>& u0);
 
 private:
@@ -121,9 +142,13 @@ private:
         evaluate(model_, workspace_, 0.0, q, u, terms_);
     }
 
-    /// The step M⁻¹Jᵀy with J M⁻¹Jᵀ y = b in the sense of least squares, y the least such: redundant rows are harmless.
-    Vector step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const;
-    bool solve_linearised(const Vector& q, const Vector& start, Vector& next);
+    struct Step {
+        Vector x;            // M⁻¹Jᵀy
+        Vector multipliers;  // y
+    };
+    /// The step M⁻¹Jᵀy where y is the shortest least-squares solution of J M⁻¹Jᵀ y = b. Redundant rows are harmless.
+    Step step(const std::vector<int>& rows, const Vector& b) const;
+    std::optional<Vector> solve_linearised(const Vector& q, const Vector& start);
     double dot(int row, const Vector& x) const {
         return row_dot(layout_.rows, terms_.W, row, {x.data(), static_cast<std::size_t>(x.size())});
     }
@@ -133,11 +158,11 @@ private:
     Workspace workspace_;
     Terms terms_;
     MassFactor factor_;
-    std::vector<int> held_;  // constraints, then the contacts that are pushed against
+    std::vector<int> held_;  // active set: all constraints, then the contacts that are closed
 };
 
-Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& multipliers) const {
-    // M⁻¹Jᵀ column by column; only the coordinates in the blocks of a row are touched.
+Projection::Step Projection::step(const std::vector<int>& rows, const Vector& b) const {
+    // M⁻¹Jᵀ column by column. Only nonzero entries are stored, so that rows of few coordinates cost little.
     const auto n = static_cast<std::size_t>(model_.size());
     const auto count = static_cast<Eigen::Index>(rows.size());
     std::vector<std::vector<std::pair<int, double>>> columns(rows.size());
@@ -158,30 +183,35 @@ Vector Projection::step(const std::vector<int>& rows, const Vector& b, Vector& m
             D(i, j) = row_dot(layout_.rows, terms_.W, rows[static_cast<std::size_t>(i)], work);
         for (const auto& [c, x] : columns[static_cast<std::size_t>(j)]) work[static_cast<std::size_t>(c)] = 0.0;
     }
-    multipliers = least_squares(D, b);
-    Vector x = Vector::Zero(model_.size());
+    Step s{Vector::Zero(model_.size()), least_squares(D, b)};
     for (std::size_t j = 0; j < rows.size(); ++j)
-        for (const auto& [c, value] : columns[j]) x(c) += value * multipliers(static_cast<Eigen::Index>(j));
-    return x;
+        for (const auto& [c, value] : columns[j]) s.x(c) += value * s.multipliers(static_cast<Eigen::Index>(j));
+    return s;
 }
 
 /// The point nearest to `start` that fulfils the rows linearised at q: constraints as equations, gaps as inequalities.
-/// Active set: contacts that would pull are let go, contacts that would penetrate are taken in.
-bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& next) {
-    constexpr double most_entries = 2e6;  // of J M⁻¹Jᵀ, which is dense here
+/// It is a quadratic program, solved by an active-set method: a contact whose multiplier is negative leaves the set, a
+/// contact that the solution penetrates enters it. None if the method does not end.
+std::optional<Vector> Projection::solve_linearised(const Vector& q, const Vector& start) {
     const std::size_t constraints = model_.constraints.size();
-    for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + 20; ++trial) {
-        if (static_cast<double>(held_.size()) * static_cast<double>(held_.size()) > most_entries) return false;
-        Vector b(static_cast<Eigen::Index>(held_.size())), y;
+    for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + joint_changes; ++trial) {
+        if (static_cast<double>(held_.size()) * static_cast<double>(held_.size()) > max_entries) return std::nullopt;
+        Vector b(static_cast<Eigen::Index>(held_.size()));
         for (std::size_t i = 0; i < held_.size(); ++i)
             b(static_cast<Eigen::Index>(i)) =
                 dot(held_[i], q - start) - terms_.positions[static_cast<std::size_t>(held_[i])];
-        next = held_.empty() ? start : Vector(start + step(held_, b, y));
-        if (!next.allFinite()) return false;
+        Vector next = start, y;
+        if (!held_.empty()) {
+            Step s = step(held_, b);
+            next = start + s.x;
+            y = std::move(s.multipliers);
+        }
+        if (!next.allFinite()) return std::nullopt;
 
-        // Many at once as long as that works, one at a time when it turns out to go round in circles.
-        const bool many = trial < 20;
-        const double pull = 1e-12 * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
+        // All wrong contacts change at once in the first trials. After that one per trial, because joint changes can
+        // cycle.
+        const bool jointly = trial < joint_changes;
+        const double pull = negligible_pull * (y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0.0);
         double strongest = pull;
         for (std::size_t i = constraints; i < held_.size(); ++i)
             strongest = std::max(strongest, -y(static_cast<Eigen::Index>(i)));
@@ -189,7 +219,7 @@ bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& 
             std::size_t kept = constraints;
             for (std::size_t i = constraints; i < held_.size(); ++i) {
                 const double p = -y(static_cast<Eigen::Index>(i));
-                if (!(many ? p > pull : p == strongest)) held_[kept++] = held_[i];
+                if (!(jointly ? p > pull : p == strongest)) held_[kept++] = held_[i];
             }
             held_.resize(kept);
             continue;
@@ -199,14 +229,14 @@ bool Projection::solve_linearised(const Vector& q, const Vector& start, Vector& 
             const double gap =
                 (terms_.positions[static_cast<std::size_t>(c.row)] + dot(c.row, next - q)) /
                 row_scale(layout_.rows, terms_.W, c.row, {next.data(), static_cast<std::size_t>(next.size())});
-            if (gap < -1e-14 && std::find(held_.begin(), held_.end(), c.row) == held_.end())
+            if (gap < -negligible_gap && std::find(held_.begin(), held_.end(), c.row) == held_.end())
                 penetrating.emplace_back(gap, c.row);
         }
-        if (penetrating.empty()) return true;
-        if (!many) penetrating = {*std::min_element(penetrating.begin(), penetrating.end())};
+        if (penetrating.empty()) return next;
+        if (!jointly) penetrating = {*std::min_element(penetrating.begin(), penetrating.end())};
         for (const auto& [gap, row] : penetrating) held_.push_back(row);
     }
-    return false;
+    return std::nullopt;
 }
 
 bool Projection::positions(std::vector<double>& q0) {
@@ -217,18 +247,18 @@ bool Projection::positions(std::vector<double>& q0) {
     held_.clear();
     for (const Constraint& c : model_.constraints) held_.push_back(c.row);
 
-    // Linearise and project until nothing moves. Where the rows curve so much that this does not settle, the last
-    // steps go from the point itself, which settles quadratically.
-    constexpr int patient = 40, most = 60;
-    for (int iteration = 0; iteration < most; ++iteration) {
+    // Linearise at the current point and project the start until nothing moves: the limit is the nearest point. If the
+    // rows are so curved that this does not converge, the last iterations project the current point itself; that is
+    // Newton's method, which converges quadratically to some admissible point.
+    for (int iteration = 0; iteration < max_iterations; ++iteration) {
         evaluate_at(q0, model_.u0);
         for (const double g : terms_.positions)
             if (!std::isfinite(g)) return false;
         const Vector q = result;
-        Vector next;
-        if (!solve_linearised(q, iteration < patient ? start : q, next)) return false;
-        result = next;
-        if ((next - q).norm() <= 1e-14 * (1.0 + next.norm())) break;
+        const std::optional<Vector> next = solve_linearised(q, iteration < iterations_from_start ? start : q);
+        if (!next) return false;
+        result = *next;
+        if ((*next - q).norm() <= converged_step * (1.0 + next->norm())) break;
     }
     return true;
 }
@@ -238,14 +268,14 @@ bool Projection::velocities(std::span<const double> q, std::vector<double>& u0) 
     evaluate_at(q, u0);
     if (!factor_.factorise(terms_.M)) return false;
     held_.clear();
-    Vector b(static_cast<Eigen::Index>(model_.constraints.size())), y;
+    Vector b(static_cast<Eigen::Index>(model_.constraints.size()));
     for (std::size_t i = 0; i < model_.constraints.size(); ++i) {
         held_.push_back(model_.constraints[i].row);
         b(static_cast<Eigen::Index>(i)) = -row_velocity(layout_, terms_, held_.back(), u0);
     }
     if (!b.allFinite()) return false;
     Eigen::Map<Vector> u(u0.data(), model_.size());
-    u += step(held_, b, y);
+    u += step(held_, b).x;
     return u.allFinite();
 }
 

@@ -12,9 +12,12 @@ using expr::Kinds;
 
 namespace {
 
+constexpr long max_point_number = 100'000'000;  // larger numbers are no names of points
+
 constexpr const char* not_finite_remedy = "look for a division by zero, or a root or logarithm of a negative number";
 
-/// p12.x → coordinate 12·3 + 0, or nothing.
+/// Number of a coordinate of a mass point among all of them, from its name: "p12.x" is 12·3 + 0. None if it is no such
+/// name.
 std::optional<long> point_coordinate(std::string_view name) {
     if (name.size() < 4 || name[0] != 'p' || name[name.size() - 2] != '.') return std::nullopt;
     const std::size_t axis = point_axes.find(name.back());
@@ -22,7 +25,7 @@ std::optional<long> point_coordinate(std::string_view name) {
     const char* end = name.data() + name.size() - 2;
     const auto result = std::from_chars(name.data() + 1, end, point);
     if (axis == std::string_view::npos || result.ptr != end || result.ec != std::errc{} || point < 0 ||
-        point > 100'000'000)
+        point > max_point_number)
         return std::nullopt;
     return point * 3 + static_cast<long>(axis);
 }
@@ -80,7 +83,7 @@ void Builder::declare_parameters() {
     std::vector<std::size_t> path;
     for (std::size_t i = 0; i < parameters_.size(); ++i) resolve_parameter(i, path);
 
-    // They were met in the order of their dependence; columns go by the order of the file.
+    // Symbols were made in the order of dependence. Sort the independent parameters in the order of the file.
     std::vector<Expr> symbols;
     std::vector<double> numbers;
     for (const ParameterState& state : states_) {
@@ -106,9 +109,10 @@ void Builder::declare_parameters() {
     }
 }
 
-/// Depth first through the parameters it mentions; a parameter met again while it is still open closes a cycle.
+/// Reads the expression of a parameter, after those that it mentions (depth first). If a parameter is met again while
+/// its own expression is being read, the definition is cyclic. `path` has the parameters that are being read.
 void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
-    constexpr std::size_t deepest = 500;
+    constexpr std::size_t max_depth = 500;  // bounds the recursion
     ParameterState& state = states_[i];
     if (state.state == ParameterState::done) return;
     const Entry& entry = parameters_[i];
@@ -116,10 +120,10 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
         const auto begin = std::find(path.begin(), path.end(), i);
         std::string cycle;
         for (auto k = begin; k != path.end(); ++k) cycle += parameters_[*k].name + " -> ";
-        throw Error("parameters define each other in a circle: " + cycle + entry.name, entry.place,
+        throw Error("the definition of parameters is cyclic: " + cycle + entry.name, entry.place,
                     "give one of them a number");
     }
-    if (path.size() > deepest)
+    if (path.size() > max_depth)
         throw Error("parameters are chained more than 500 deep", entry.place, "give some of them numbers");
     state.state = ParameterState::open;
     path.push_back(i);
@@ -149,7 +153,7 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
     if (state.derived) {
         state.value = value;
     } else {
-        // Its own symbol, so that derivatives with respect to it exist.
+        // An independent parameter gets a symbol, so that derivatives by it exist.
         state.value = f_.graph.symbol(entry.name, expr::parameter);
         const expr::Tape tape(f_.graph, std::array{value}, {}, {});
         std::vector<double> scratch(tape.slot_count());
@@ -189,7 +193,7 @@ int Builder::coordinate_of(const std::string& name, const std::string& where, co
     throw Error("unknown coordinate '" + name + "' in " + where, place, did_you_mean(name, coordinate_names()));
 }
 
-/// The number among the formulas' own coordinates; those of points join when first mentioned.
+/// Index of a coordinate in f_.q. The coordinates of points are added when an expression first mentions them.
 std::size_t Builder::local_coordinate(int index) {
     if (index < static_cast<int>(coordinate_index_.size())) return static_cast<std::size_t>(index);
     if (const auto found = point_coordinate_.find(index); found != point_coordinate_.end()) return found->second;
@@ -203,6 +207,7 @@ std::size_t Builder::local_coordinate(int index) {
     return local;
 }
 
+/// The meaning of a name, if it is known and of an allowed kind.
 std::optional<Expr> Builder::find(std::string_view name, Kinds allowed) {
     if (name == "t") return (allowed & expr::time) != 0 ? std::optional(f_.t) : std::nullopt;
     if (const auto found = local_names_.find(std::string(name)); found != local_names_.end()) return found->second;

@@ -8,7 +8,8 @@ namespace saltus::model {
 using expr::Expr;
 
 /// The perturbed system: M u̇ = h + Gᵀν + Wλ + δ(t), g(t,q) = η(t), gN >= θ(t). [Alscher] (24)–(27)
-/// Shifting the functions, g − η and gN − θ, brings the derivatives of η and θ into every level by itself.
+/// The functions g − η and g_N − θ take the place of g and g_N. Their derivatives then contain those of η and θ, at the
+/// velocity and at the acceleration level.
 void Builder::add_perturbation() {
     if (!d_.perturbation) return;
     const PerturbationDescription& p = *d_.perturbation;

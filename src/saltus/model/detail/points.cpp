@@ -14,13 +14,13 @@ using Triple = PointFormulas::Triple;
 
 namespace {
 
-constexpr long long most_points = 2'000'000;
+constexpr long long max_points = 2'000'000;  // a bound against typing errors; memory is the practical limit
 
-/// Node numbers of a row of hexahedra: corner c of section s; corners go round the section. [skeleton] section 1
+/// Number of the point at a corner of a section of a generated row. Corners are counted around the section.
 int node(int section, int corner) { return 4 * section + corner % 4; }
 
-/// The six faces of a hexahedron given by its eight corners, four of one section then four of the next, each face
-/// counter-clockwise seen from outside.
+/// The six faces of a hexahedron, counter-clockwise seen from outside. Its corners are four of one section, then the
+/// four opposite ones of the next section.
 std::vector<Face> faces_of(const std::array<int, 8>& v) {
     std::vector<Face> faces{{v[0], v[3], v[2], v[1]}, {v[4], v[5], v[6], v[7]}};
     for (std::size_t c = 0; c < 4; ++c) {
@@ -30,7 +30,7 @@ std::vector<Face> faces_of(const std::array<int, 8>& v) {
     return faces;
 }
 
-/// Faces that only one cell has: those between two cells cancel.
+/// The boundary of a set of cells: the faces that belong to one cell only.
 std::vector<Face> boundary(const std::vector<std::array<int, 8>>& cells) {
     std::map<std::array<int, 4>, std::pair<int, Face>> seen;
     for (const auto& cell : cells)
@@ -55,7 +55,7 @@ Triple cross(const Triple& a, const Triple& b) {
 
 }  // namespace
 
-/// A field that shapes the geometry; the parameters in it can be set, but not differentiated by.
+/// Reads a field of the geometry and marks its parameters as structural: they can be set, but not differentiated by.
 Expr Builder::structural(const Field& field, const std::string& what) {
     const Expr e = parse(field, what, 0);
     for (const Expr x : expr::reachable(f_.graph, {&e, 1}))
@@ -127,9 +127,9 @@ void Builder::place_points() {
 
 void Builder::generate_row(const HexahedraRow& row) {
     const double segments = structural_number(row.segments, "the number of segments");
-    if (segments < 1 || segments != std::floor(segments) || 4 * (segments + 1) > static_cast<double>(most_points))
+    if (segments < 1 || segments != std::floor(segments) || 4 * (segments + 1) > static_cast<double>(max_points))
         throw Error("the number of segments is " + number_text(segments), row.segments.place(),
-                    "give a whole number from 1 to " + std::to_string(most_points / 4 - 1));
+                    "give a whole number from 1 to " + std::to_string(max_points / 4 - 1));
     const double size = structural_number(row.length, "the length of a segment");
     if (!(size > 0.0))
         throw Error("the length of a segment is " + number_text(size) + ", it must be > 0", row.length.place());
@@ -170,7 +170,8 @@ void Builder::set_masses() {
             if (!p.generate)
                 throw Error("distribution = \"lumped\" needs a generated row", p.distribution.place,
                             "use \"equal\" or a list");
-            // Each segment gives an eighth of its mass to each of its corners: the two end sections have half.
+            // Each segment gives an eighth of its mass to each corner. So points of the end sections have half the
+            // mass.
             const double inner = 1.0 / static_cast<double>(n - 4);
             points_.weight.assign(n, inner);
             for (std::size_t i = 0; i < 4; ++i) points_.weight[i] = points_.weight[n - 1 - i] = inner / 2;
@@ -185,7 +186,7 @@ void Builder::set_masses() {
     if (p.masses.size() != n)
         throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.masses.size()) +
                         (p.masses.size() == 1 ? " mass" : " masses"),
-                    p.masses[0].place(), "give one a point, or { total = ..., distribution = \"equal\" }");
+                    p.masses[0].place(), "give one per point, or { total = ..., distribution = \"equal\" }");
     for (std::size_t i = 0; i < n; ++i) {
         const double m = structural_number(p.masses[i], "the mass of point " + std::to_string(i));
         if (!(m > 0.0))
@@ -202,7 +203,7 @@ void Builder::set_velocities() {
     if (p.velocity.empty()) return;
     if (p.velocity.size() != 1 && p.velocity.size() != n)
         throw Error("[points] has " + counted(n, "point") + " but " + std::to_string(p.velocity.size()) + " velocities",
-                    p.velocity[0][0].place(), "give one for all, or one a point");
+                    p.velocity[0][0].place(), "give one for all, or one per point");
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && p.velocity.size() == 1) {
             std::copy_n(points_.velocity.begin(), 3, points_.velocity.begin() + static_cast<std::ptrdiff_t>(3 * i));
@@ -231,7 +232,21 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
     group.rest = coefficient_of(s.rest, "rest");
     group.rest_initial = !s.rest.given;
     points_.groups.push_back(group);
+    for (const auto& [i, j] : spring_pairs(s, owner)) {
+        Triple d{};
+        for (std::size_t a = 0; a < 3; ++a)
+            d[a] = points_.position[3 * static_cast<std::size_t>(j) + a] -
+                   points_.position[3 * static_cast<std::size_t>(i) + a];
+        if (!(length(d) > 0.0))
+            throw Error(
+                owner + " joins the points " + std::to_string(i) + " and " + std::to_string(j) + " at the same place",
+                s.place, "a spring needs a direction");
+        points_.springs.push_back({i, j, static_cast<int>(points_.groups.size()) - 1, length(d)});
+    }
+}
 
+/// The pairs of points that springs join: those of a generated row, or the listed ones.
+std::vector<std::pair<int, int>> Builder::spring_pairs(const SpringsDescription& s, const std::string& owner) const {
     std::vector<std::pair<int, int>> pairs;
     static const std::vector<std::string> kinds{"longitudinal", "transverse", "side-diagonals"};
     if (!s.over.word.empty()) {
@@ -268,17 +283,7 @@ void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
             pairs.emplace_back(static_cast<int>(row[0]), static_cast<int>(row[1]));
         }
     }
-    for (const auto& [i, j] : pairs) {
-        Triple d{};
-        for (std::size_t a = 0; a < 3; ++a)
-            d[a] = points_.position[3 * static_cast<std::size_t>(j) + a] -
-                   points_.position[3 * static_cast<std::size_t>(i) + a];
-        if (!(length(d) > 0.0))
-            throw Error(
-                owner + " joins the points " + std::to_string(i) + " and " + std::to_string(j) + " at the same place",
-                s.place, "a spring needs a direction");
-        points_.springs.push_back({i, j, static_cast<int>(points_.groups.size()) - 1, length(d)});
-    }
+    return pairs;
 }
 
 void Builder::add_volume(const VolumeDescription& v, std::size_t number) {
@@ -344,7 +349,7 @@ void Builder::add_obstacle(const ObstacleDescription& o) {
         throw Error("the normal of " + owner + " is zero", o.normal[0].place(),
                     "give the direction from the obstacle to the free side");
     for (double& x : obstacle.normal) x /= size;
-    // Tangents: the axis least along the normal, made orthogonal.
+    // Tangents: n × (the axis that is most orthogonal to n), and the cross product of that with n.
     std::size_t least = 0;
     for (std::size_t a = 1; a < 3; ++a)
         if (std::abs(obstacle.normal[a]) < std::abs(obstacle.normal[least])) least = a;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/sensitivity/saltation/detail/impact_map.hpp"
 
 namespace saltus::sensitivity {

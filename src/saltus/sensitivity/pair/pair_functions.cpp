@@ -10,6 +10,8 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/parse.hpp"
+#include "saltus/model/description.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::sensitivity {
 

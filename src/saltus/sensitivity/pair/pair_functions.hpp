@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/description.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::sensitivity {
 

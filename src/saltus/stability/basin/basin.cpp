@@ -12,6 +12,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/stability/basin/detail/basin_lanes.hpp"
 #include "saltus/stability/basin/detail/basin_refine.hpp"
 #include "saltus/stability/basin/detail/basin_sets.hpp"
@@ -324,8 +325,8 @@ private:
         if (moved > 0)
             out_.warnings.push_back(std::to_string(moved) +
                                     " starts could only be made admissible by moving what the axes give");
-        if (!model_.autonomous || !model_.scleronomic)
-            out_.warnings.push_back("the model depends on time: rest in one place need not last");
+        for (std::string& text : model::approximations(model_, model::Analysis::basin))
+            out_.warnings.push_back(std::move(text));
     }
 
     const model::Model& model_;

@@ -11,7 +11,7 @@
 
 #include "saltus/ensemble/starts.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/stability/basin/basin_start.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 

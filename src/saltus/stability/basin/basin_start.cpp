@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/attractivity_conditions.hpp"
 #include "saltus/stability/certify/detail/attractivity_rows.hpp"
 #include "saltus/stability/certify/detail/known_levels.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/proof/certificate.hpp"
 
 namespace saltus::stability {

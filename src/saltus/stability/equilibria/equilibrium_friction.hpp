@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/elements.hpp"
 
 namespace saltus::stability {
 

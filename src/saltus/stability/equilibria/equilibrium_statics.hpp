@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "saltus/integrate/mode/active.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/jacobians.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/equilibrium_friction.hpp"
 
 namespace saltus::stability {

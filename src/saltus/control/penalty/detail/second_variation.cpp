@@ -5,7 +5,10 @@
 #include <cmath>
 #include <optional>
 
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/jacobians.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/ode/explicit.hpp"
 
 namespace saltus::control {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::control {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "saltus/control/rest.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/proof/admissible.hpp"
 
 namespace saltus::control {

@@ -8,7 +8,7 @@
 #include "saltus/control/regulation/detail/regulation_domain.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace saltus::control {
 
@@ -22,7 +22,7 @@ struct Dependence {
     double period = 0.0;
 };
 
-Dependence dependence(const model::Model& m, const model::ExpressionSystem& system,
+Dependence dependence(const model::Model& m, const model::SymbolicEquations& system,
                       const std::vector<expr::Expr>& roots, std::size_t coordinate) {
     Dependence out;
     model::Formulas f = system.formulas();
@@ -101,7 +101,7 @@ double least(const Box& box, const std::function<double(const Box&)>& bound,
 }  // namespace
 
 Box essential(const Domain& domain, Essential what, const Box& box) {
-    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(domain.model.system.get());
+    const model::SymbolicEquations* const system = domain.model.system->symbolic();
     if (system == nullptr) return box;
     std::vector<expr::Expr> roots;
     if (what == Essential::mass)

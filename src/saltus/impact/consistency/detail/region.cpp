@@ -17,7 +17,13 @@ using Eigen::Index;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Rows of the polyhedron and of the cell of points at which ball k is the tightest: (c_j − c_k)·y >= 0.
+/// A row counts as active if its multiplier exceeds this times the largest one.
+constexpr double active_multiplier = 1e-12;
+
+/// Bisection steps at most; 52 halve the interval [0, 1] down to rounding, and the secants need fewer.
+constexpr int max_bisections = 200;
+
+/// The rows of the polyhedron, and the rows (c_j − c_k)·y >= 0 of the cell of points at which ball k is the tightest.
 struct Cell {
     Matrix rows;
     Vector ends;
@@ -38,14 +44,14 @@ struct Cell {
     }
 };
 
-/// Orthogonal projection onto the rows that hold with equality and push, as an affine map.
+/// Orthogonal projection onto the rows that are active (with a positive multiplier). On one face it is an affine map.
 class Face {
 public:
     Face(const Matrix& rows, const Vector& ends, const Vector& multipliers) {
         std::vector<Index> active;
         const double largest = multipliers.size() == 0 ? 0.0 : multipliers.maxCoeff();
         for (Index i = 0; i < multipliers.size(); ++i)
-            if (multipliers(i) > 1e-12 * largest) active.push_back(i);
+            if (multipliers(i) > active_multiplier * largest) active.push_back(i);
         rows_.resize(static_cast<Index>(active.size()), rows.cols());
         ends_.resize(rows_.rows());
         for (Index k = 0; k < rows_.rows(); ++k) {
@@ -66,7 +72,7 @@ private:
     Vector ends_;
 };
 
-/// Where ‖a + θ(b − a) − c‖ = R, the root in [low, high]; NaN where there is none.
+/// The root θ in [low, high] of ‖a + θ(b − a) − c‖ = R; NaN if there is none.
 double crossing(const Vector& a, const Vector& b, const Vector& c, double radius_squared, double low, double high) {
     const Vector d = b - a, e = a - c;
     const double A = d.squaredNorm(), B = e.dot(d), C = e.squaredNorm() - radius_squared;
@@ -78,10 +84,11 @@ double crossing(const Vector& a, const Vector& b, const Vector& c, double radius
     return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The point of a polyhedron within one ball that is nearest to p. With a multiplier μ for the ball the stationary
-/// point is the projection onto the polyhedron of (p + μc)/(1 + μ): a point that slides from p, θ = 0, to the centre,
-/// θ = 1. Its projection moves along a broken line and comes ever nearer to the centre; where it enters the ball is the
-/// answer. The line's pieces belong to faces, on each of which the entry is the root of a quadratic.
+/// The point nearest to p in the intersection of a polyhedron and one ball. With a multiplier μ >= 0 of the ball, the
+/// solution is the projection of (p + μc)/(1 + μ) onto the polyhedron. That point moves from p (θ = 0) to the centre c
+/// (θ = 1) with θ = μ/(1 + μ); its projection moves along a polygonal line and approaches c monotonically. The solution
+/// is where the line enters the ball. On each face the line is straight, so the entry is the root of a quadratic;
+/// bisection in θ finds the face.
 std::optional<Vector> nearest_in_cell(const Matrix& rows, const Vector& ends, const Vector& centre, double level,
                                       const Vector& p) {
     const double radius_squared = 2.0 * level + centre.squaredNorm();
@@ -97,7 +104,7 @@ std::optional<Vector> nearest_in_cell(const Matrix& rows, const Vector& ends, co
     double low = 0.0, high = 1.0;
     Vector inside = inmost.x;
     double theta = 0.5;
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < max_bisections; ++round) {
         const solvers::LeastDistance at = solvers::least_distance(rows, ends, slid(theta));
         const double over = excess(at.x);
         if (std::abs(over) <= noise) return at.x;
@@ -140,7 +147,8 @@ Region kinematic_region(const KineticFrame& f, const ContactRows& contacts, cons
     Region region;
     region.rows.resize(0, f.rank());
     region.centres.resize(f.rank(), 0);
-    // Rows that leave a single point between them may miss each other by rounding: they are relaxed by as much.
+    // If the rows leave a single point, rounding can make them inconsistent. So they are relaxed by the rounding error
+    // of one row, a small part of the frame's noise.
     const double relaxed = f.noise / 64.0;
     for (Index i = 0; i < contacts.normals.cols(); ++i)
         if (contacts.normals.col(i).squaredNorm() > 0.0)

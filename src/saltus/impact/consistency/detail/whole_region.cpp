@@ -12,6 +12,13 @@ namespace {
 using Eigen::Index;
 using Status = ConsistencyBoundary::Status;
 
+/// Rows are equal if their unit normals differ by at most this, and their ends by this times the size of the region.
+constexpr double equal_rows = 1e-10;
+
+/// Keeps the size positive for a collision at rest.
+constexpr double tiny_size = 1e-300;
+
+/// The contact whose impulse direction lies on the edge given by a ray of the dual cone: the one most orthogonal to it.
 int edge_contact(const KineticFrame& f, const Vector& ray) {
     Index nearest = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -24,10 +31,11 @@ int edge_contact(const KineticFrame& f, const Vector& ray) {
     return static_cast<int>(nearest);
 }
 
-/// Two rows that say the same would give two pieces where there is one.
+/// Whether the region has the row already. Two equal rows would give two boundary pieces in the place of one.
 bool repeated(const Region& region, const Vector& row, double end, double size) {
     for (Index i = 0; i < region.rows.rows(); ++i)
-        if ((region.rows.row(i).transpose() - row).norm() <= 1e-10 && std::abs(region.ends(i) - end) <= 1e-10 * size)
+        if ((region.rows.row(i).transpose() - row).norm() <= equal_rows &&
+            std::abs(region.ends(i) - end) <= equal_rows * size)
             return true;
     return false;
 }
@@ -42,16 +50,16 @@ WholeRegion with_rows(const FrictionlessCollision& c, KineticFrame frame, const 
     whole.status = P.status == VelocityPolyhedron::Status::empty       ? Status::empty
                    : P.status == VelocityPolyhedron::Status::too_large ? Status::too_large
                                                                        : Status::described;
-    if (whole.status == Status::empty && contacts.apart) {
+    if (whole.status == Status::empty && contacts.differ_from_frame) {
         whole.status = Status::other_dimension;
-        whole.why = "the contacts can jam and take any amount of work: the set has no end";
+        whole.why = "the contacts can jam and absorb any amount of work: the set is unbounded";
     }
     if (whole.status != Status::described) return whole;
     const Region kinematic = kinematic_region(f, contacts, allowance);
     whole.region = kinematic;
     whole.region.rows.resize(0, f.rank());
     whole.region.ends.resize(0);
-    whole.size = std::max({1e-300, f.distance.size() == 0 ? 0.0 : f.distance.cwiseAbs().maxCoeff(),
+    whole.size = std::max({tiny_size, f.distance.size() == 0 ? 0.0 : f.distance.cwiseAbs().maxCoeff(),
                            P.corner_coordinates.size() == 0 ? 0.0 : P.corner_coordinates.cwiseAbs().maxCoeff(),
                            f.half_impulse.norm(), std::sqrt(std::abs(kinematic.level))});
     for (Index i = 0; i < contacts.normals.cols(); ++i) {

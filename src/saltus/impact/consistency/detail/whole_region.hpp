@@ -7,27 +7,28 @@
 
 namespace saltus::impact {
 
-/// The region with every edge and every ball, and what each of them is.
+/// The consistency set with all of its edges and balls, and the origin of each of them.
 struct WholeRegion {
     ConsistencyBoundary::Status status = ConsistencyBoundary::Status::invalid;
-    std::string why;
+    std::string why;  ///< the reason if it is not described
     KineticFrame frame;
     Region region;
     struct Label {
         Bound bound;
         int index;
     };
-    std::vector<Label> rows;  ///< of region.rows
-    double size = 0.0;        ///< of velocities in it
+    std::vector<Label> rows;  ///< origin of each row of region.rows
+    double size = 0.0;        ///< largest velocity that occurs, in the M-norm; tolerances are relative to it
 };
 
 WholeRegion whole_region(const FrictionlessCollision& collision, const Allowance& allowance);
 
-/// Of planar friction, `collision` that of the edges of the cones. Impulses are labelled by edges.
+/// The same for planar friction. `collision` has the edges of the friction cones as its directions. The label of an
+/// impulse has the number of the edge.
 WholeRegion whole_region(const FrictionlessCollision& collision, const FrictionEdges& edges,
                          const Allowance& allowance);
 
-/// Of ball k of a region.
+/// Squared radius of ball k of a region; negative if the ball is empty.
 double radius_squared(const Region& region, Eigen::Index k);
 
 }  // namespace saltus::impact

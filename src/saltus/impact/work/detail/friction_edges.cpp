@@ -14,7 +14,19 @@ using solvers::LawKind;
 
 namespace {
 
-/// A part of a law's friction with its own bound: rows [from, from + size) after the normal one, and its radii.
+/// A friction impulse counts as none if its length, measured in its ellipse, is <= this times Λ_N.
+constexpr double negligible_friction = 1e-3;
+
+/// Two edges of one cone are equal if their slips differ by at most this, relative. Edges that are closer make the
+/// bases of the simplex method nearly singular. Leaving one out costs little: the cone between two edges at a small
+/// angle differs from the round cone by the square of the angle.
+constexpr double equal_edges = 1e-4;
+
+/// Edges of a round cone at first: of a law with one part, and of each part of a law with several.
+constexpr int first_edges = 8, first_edges_of_part = 6;
+
+/// A part of a law's friction with its own bound: rows [from, from + size) after the normal row, and the semi-axes of
+/// its ellipse relative to Λ_N.
 struct Part {
     Index from, size;
     double first, second;
@@ -33,6 +45,7 @@ std::vector<Part> parts_of(const Law& law) {
     }
 }
 
+/// The slip Λ_T/Λ_N on the boundary of the part's set, at an angle of the ellipse. A part of one row has ±μ.
 Vector on_edge(const Part& part, double angle) {
     if (part.size == 1) return Vector::Constant(1, std::cos(angle) >= 0.0 ? part.first : -part.first);
     Vector slip(2);
@@ -40,11 +53,11 @@ Vector on_edge(const Part& part, double angle) {
     return slip;
 }
 
-/// The angle of an impulse on the ellipse of its part; none where there is no friction in it.
+/// The angle of a friction impulse on the ellipse of its part; none if the friction is negligible.
 std::optional<double> angle_of(const Part& part, const Vector& slip, double N) {
     const double x = part.first > 0.0 ? slip(0) / part.first : 0.0;
     const double y = part.size == 2 && part.second > 0.0 ? slip(1) / part.second : 0.0;
-    if (!(std::hypot(x, y) > 1e-3 * N)) return std::nullopt;
+    if (!(std::hypot(x, y) > negligible_friction * N)) return std::nullopt;
     return std::atan2(y, x);
 }
 
@@ -64,18 +77,18 @@ void FrictionEdges::add_block(std::size_t block, Index row) {
     if (has_friction(law) && parts_of(law).empty())
         refused_ = "the friction of " + name_of(*c_, block) + " has no cone with edges";
     if (!has_normal(law)) return;
-    // Every combination of edges of the parts.
+    // The edges of the cone are all combinations of edges of its parts.
     std::vector<Vector> slips{Vector::Zero(c_->sizes[block] - 1)};
     const std::vector<Part> parts = parts_of(law);
-    const int most = parts.size() > 1 ? 6 : 8;
+    const int round_edges = parts.size() > 1 ? first_edges_of_part : first_edges;
     for (const Part& part : parts) {
         if (!(part.first > 0.0) && !(part.second > 0.0)) continue;
         const bool two = part.size == 1 || !(part.first > 0.0) || !(part.second > 0.0);
         if (!two) exact_ = false;
         std::vector<Vector> longer;
         for (const Vector& slip : slips)
-            for (int i = 0; i < (two ? 2 : most); ++i) {
-                double angle = 2.0 * std::numbers::pi * i / (two ? 2 : most);
+            for (int i = 0; i < (two ? 2 : round_edges); ++i) {
+                double angle = 2.0 * std::numbers::pi * i / (two ? 2 : round_edges);
                 if (two && part.size == 2 && !(part.first > 0.0)) angle += 0.5 * std::numbers::pi;
                 longer.push_back(slip);
                 longer.back().segment(part.from, part.size) = on_edge(part, angle);
@@ -86,10 +99,8 @@ void FrictionEdges::add_block(std::size_t block, Index row) {
 }
 
 bool FrictionEdges::add_edge(std::size_t block, Index row, const Vector& slip) {
-    // Two that are nearer make bases singular, and what lies between them is nearer still, by the square.
-    constexpr double apart = 1e-4;
     for (const Edge& edge : edges_)
-        if (edge.block == block && (edge.slip - slip).norm() <= apart * slip.norm()) return false;
+        if (edge.block == block && (edge.slip - slip).norm() <= equal_edges * slip.norm()) return false;
     edges_.push_back({block, row, slip});
     return true;
 }
@@ -108,7 +119,8 @@ bool FrictionEdges::add(std::size_t block, const Vector& Lambda) {
     }
     if (!any) return false;
     bool added = add_edge(block, row, slip);
-    // With the other ends of its parts: what lies between must be within reach too.
+    // Also the edges with one part reversed. Otherwise combinations in which only one part acts would not lie between
+    // edges.
     for (const Part& part : parts) {
         if (parts.size() == 1) break;
         Vector other = slip;
@@ -150,7 +162,7 @@ ContactRows FrictionEdges::normal_rows(const KineticFrame& f) const {
         if (has_normal(c_->laws[k])) rows.push_back(row);
     });
     ContactRows r;
-    r.apart = true;
+    r.differ_from_frame = true;
     r.normals = Matrix::Zero(f.rank(), static_cast<Index>(rows.size()));
     r.distance.resize(r.normals.cols());
     const auto lower = f.cholesky.triangularView<Eigen::Lower>();
@@ -159,10 +171,10 @@ ContactRows FrictionEdges::normal_rows(const KineticFrame& f) const {
         const Vector w = lower.solve(c_->directions.col(row));
         const double chi = c_->chi.size() > 0 ? c_->chi(row) : 0.0, gamma = w.dot(f.origin) + chi;
         const double terms = w.cwiseAbs().dot(f.origin.cwiseAbs()) + std::abs(chi);
-        r.distance(i) = std::abs(gamma) <= 32.0 * std::numeric_limits<double>::epsilon() * terms ? 0.0 : gamma;
+        r.distance(i) = std::abs(gamma) <= cancellation * terms ? 0.0 : gamma;
         const Vector normal = f.basis.transpose() * w;
         const double length = normal.norm();
-        if (length <= 1e-10 * w.norm()) continue;
+        if (length <= dependence_tolerance * w.norm()) continue;
         r.normals.col(i) = normal / length;
         r.distance(i) /= length;
     }

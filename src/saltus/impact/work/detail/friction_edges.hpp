@@ -8,35 +8,38 @@
 
 namespace saltus::impact {
 
-/// Friction cones by edges: a collision without friction whose columns are w_N + Σ slip_i w_Ti. Planar cones have two
-/// edges and are met exactly; others by a polygon inside, which more edges make better. The polyhedron of the edges
-/// takes the place of P⁺ in all that is said about the work; what may not be entered stays γ_N >= 0.
+/// Friction cones by their edges. An impulse along an edge, Λ_N(1, slip), acts in the direction w_N + Σ slip_i w_Ti. So
+/// a collision with polyhedral cones is a collision without friction whose directions are the edges. A planar cone has
+/// two edges and is represented exactly. A round cone is replaced by a polyhedral cone inside it; more edges improve
+/// it. In statements about the work, { b : γ of all edges >= 0 } takes the place of P⁺. Kinematic admissibility stays
+/// γ_N >= 0.
 class FrictionEdges {
 public:
     explicit FrictionEdges(const FrictionalCollision& collision);
 
-    /// Why a law has no edges.
+    /// The reason if a law has no cone with edges; else empty.
     const std::string& refused() const { return refused_; }
-    /// More edges would change nothing.
+    /// Whether the edges generate the friction cones exactly.
     bool exact() const { return exact_; }
 
-    /// The edge of a block's cone through Λ's slip directions; false when it is there already, or there is no friction
-    /// in Λ to speak of.
+    /// Adds the edge of the block's cone in the direction of the friction in Λ. Returns false if the edge exists
+    /// already or Λ has almost no friction in this block.
     bool add(std::size_t block, const Vector& Lambda);
 
+    /// The collision without friction whose directions are the edges, then the bilateral rows.
     FrictionlessCollision collision() const;
-    /// Normal velocities in the frame of the edges.
+    /// The inequalities γ_N >= 0 in the kinetic frame of that collision.
     ContactRows normal_rows(const KineticFrame& frame) const;
-    /// The contact, counted without what is none, that an edge belongs to.
+    /// The contact that an edge belongs to. Only contacts are counted, not sliders and bilateral blocks.
     int contact_of(int edge) const;
-    /// Impulses of weights of the edges.
+    /// Λ of the frictional collision for impulses along the edges.
     Vector impulses(const Vector& weights) const;
 
 private:
     struct Edge {
         std::size_t block;
-        Eigen::Index row;
-        Vector slip;
+        Eigen::Index row;  ///< normal row of the block
+        Vector slip;       ///< Λ_T/Λ_N along the edge
     };
     void add_block(std::size_t block, Eigen::Index row);
     bool add_edge(std::size_t block, Eigen::Index row, const Vector& slip);

@@ -7,33 +7,35 @@
 
 namespace saltus::impact {
 
-/// The cones of the laws as second-order cones over columns of their own: Λ = factor · column for each row that has
-/// one. A part of a law with its own bound on the same normal row gets a copy of that row, tied to it by an equation.
+/// The friction cones as second-order cones ‖(x₁, x₂, …)‖ <= x₀ over unknowns ("columns") of their own. Each column
+/// gives one row of Λ, scaled by its friction coefficient. A law with several bounds on the same normal row (sliding,
+/// drilling, rolling) has one cone for each; their x₀ are copies of the normal impulse, tied together by equations.
 class ConeForm {
 public:
     explicit ConeForm(const FrictionalCollision& collision);
 
     struct Column {
-        Eigen::Index row = -1;  ///< of Λ, −1 for a copy or a fixed bound
+        Eigen::Index row = -1;  ///< row of Λ; −1 for a copy or a fixed bound
         double factor = 1.0;    ///< Λ = factor · x
     };
     std::vector<Column> columns;
-    std::vector<int> cones;
+    std::vector<int> cones;  ///< number of columns of each cone, in order
+    /// An equation between columns: x[first] = x[second], or x[first] = value if second < 0.
     struct Tie {
-        Eigen::Index first, second;  ///< columns that are equal, or `first` = value where second < 0
+        Eigen::Index first, second;
         double value = 0.0;
     };
     std::vector<Tie> ties;
-    std::string refused;  ///< why a law is no cone of this kind
+    std::string refused;  ///< the reason if a law is not a second-order cone; else empty
 
 private:
-    using Tangential = std::vector<std::pair<Eigen::Index, double>>;  ///< rows with their μ
+    using Tangential = std::vector<std::pair<Eigen::Index, double>>;  ///< rows with their friction coefficients
 
     void block(const solvers::Law& law, int size, Eigen::Index row, const std::string& name);
     void cone(Eigen::Index normal, const Tangential& tangential);
     void copy(const Tangential& tangential);
 
-    Eigen::Index first_ = 0;
+    Eigen::Index first_ = 0;  // column x₀ of the cone that was added last
 };
 
 }  // namespace saltus::impact

@@ -15,7 +15,8 @@ using solvers::LawKind;
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+/// Bound of the rounding errors of a length, relative to the lengths that enter; as in KineticFrame.
+constexpr double frame_rounding = 4096.0 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
@@ -27,7 +28,7 @@ FrictionalProgram::FrictionalProgram(const FrictionalCollision& c, const ConeFor
     const auto lower = L_.triangularView<Eigen::Lower>();
     pi_ = c.impulse.size() == 0 ? Vector(Vector::Zero(c.M.rows())) : Vector(lower.solve(c.impulse));
     jump = L_.transpose() * (c.u_plus - c.u_minus) - pi_;
-    noise = 4096.0 * epsilon * ((L_.transpose() * c.u_plus).norm() + (L_.transpose() * c.u_minus).norm() + pi_.norm());
+    noise = frame_rounding * ((L_.transpose() * c.u_plus).norm() + (L_.transpose() * c.u_minus).norm() + pi_.norm());
     A_ = c.directions.cols() == 0 ? Matrix(c.M.rows(), 0) : Matrix(lower.solve(c.directions));
     bilateral();
     reduce();
@@ -42,7 +43,8 @@ void FrictionalProgram::bilateral() {
     for (Index i = 0; i < B_.cols(); ++i) B_.col(i) = A_.col(bilateral_rows_[static_cast<std::size_t>(i)]);
 }
 
-/// Rows for the directions in which contact impulses act, and for the ties.
+/// Sets up A x = b: one row for each direction in which contact impulses act, then one for each tie. Bilateral
+/// directions are projected out.
 void FrictionalProgram::reduce() {
     const Matrix held = orthonormal_span(B_);
     const auto n = static_cast<Index>(form_.columns.size());
@@ -63,7 +65,8 @@ void FrictionalProgram::reduce() {
     program.b = Vector::Zero(rank + ties);
     program.b.head(rank) = Q_.transpose() * jump;
     program.c = Vector::Zero(n);
-    // One factor a cone, so that its columns have length about 1: a cone stays a cone.
+    // The columns of each cone are scaled by one factor, so that the longest has length 1. The scaled set is the same
+    // cone.
     scale_ = Vector::Ones(n);
     Index at = 0;
     for (const int size : form_.cones) {
@@ -90,8 +93,9 @@ void FrictionalProgram::set_costs(double sign) {
     Vector middle = 0.5 * (c_.u_plus + c_.u_minus);
     Vector gamma = relative_velocities(c_, middle);
     if (!bilateral_rows_.empty()) {
-        // Λ_B follows from the others: its work turns γ at the middle velocity into γ at the middle velocity moved
-        // onto the constraints.
+        // The bilateral impulses Λ_B follow from the others: BΛ_B = jump − AΛ. Their work γ_B·Λ_B with γ_B = Bᵀ shift
+        // equals shift·(jump − AΛ). So the cost of Λ is γ − Aᵀ shift: γ at the mean velocity projected onto the
+        // constraints.
         Vector missed(static_cast<Index>(bilateral_rows_.size()));
         for (Index i = 0; i < missed.size(); ++i) missed(i) = gamma(bilateral_rows_[static_cast<std::size_t>(i)]);
         shift_ = least_squares(B_.transpose(), missed);
@@ -169,10 +173,11 @@ Vector FrictionalProgram::dual_velocity(const Vector& y, double sign) const {
 }
 
 double FrictionalProgram::fastest(const Vector& gamma) const {
-    double most = 0.0;
+    double largest = 0.0;
     for (Index i = 0; i < gamma.size(); ++i)
-        if (const double length = A_.col(i).norm(); length > 0.0) most = std::max(most, std::abs(gamma(i)) / length);
-    return most;
+        if (const double length = A_.col(i).norm(); length > 0.0)
+            largest = std::max(largest, std::abs(gamma(i)) / length);
+    return largest;
 }
 
 FrictionalProgram::Outcomes FrictionalProgram::outcomes() const {
@@ -187,7 +192,8 @@ FrictionalProgram::Outcomes FrictionalProgram::outcomes() const {
     const Vector gamma_minus = gamma(before);
     Vector mean = gamma_minus;
     if (!bilateral_rows_.empty()) {
-        // Onto the bilateral constraints; what u⁻ misses them by does the work ½γ⁻·Λ_B = ½h·B Λ_B = ½h·(push − A Λ).
+        // Project z⁻ onto the bilateral constraints by `push`. If u⁻ violates them, γ_B⁻ = Bᵀh, then the bilateral
+        // impulses do the work ½γ_B⁻·Λ_B = ½h·BΛ_B = ½h·(push − AΛ).
         const auto held = [&](const Vector& g) {
             Vector part(static_cast<Index>(bilateral_rows_.size()));
             for (Index i = 0; i < part.size(); ++i) part(i) = g(bilateral_rows_[static_cast<std::size_t>(i)]);

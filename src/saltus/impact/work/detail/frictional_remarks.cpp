@@ -15,7 +15,10 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
+constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // relative, of a relative velocity
+
+/// χ = −Wᵀb counts as solved if its residual is <= this times the largest |χ|.
+constexpr double uniform_excitation_tolerance = 1e-10;
 
 /// Rows on which an impulse can act.
 std::vector<Index> acting_rows(const FrictionalCollision& c) {
@@ -53,10 +56,10 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
             c.impulse.size() == 0 || c.impulse.isZero(0.0)
                 ? "nothing moves the contacts: the contact work is the change of kinetic energy"
                 : "nothing moves the contacts: the contact work is the change of kinetic energy less the work of the "
-                  "impulse from outside");
+                  "external impulse");
     } else {
         const Vector b = least_squares(W.transpose(), -chi);
-        if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= 1e-10 * moving)
+        if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= uniform_excitation_tolerance * moving)
             add(RemarkKind::uniform_excitation,
                 "the obstacles move with one common velocity of the system: the contact work does not depend on how "
                 "the impulse is shared, and is the change of kinetic energy in the frame that moves with them");
@@ -67,7 +70,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
     }
     if (c.impulse.size() > 0 && !c.impulse.isZero(0.0))
         add(RemarkKind::kinetic_excitation,
-            fmt::format("an impulse from outside does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
+            fmt::format("an external impulse does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
                         "all the same",
                         a.external_work));
     std::vector<int> leaving;

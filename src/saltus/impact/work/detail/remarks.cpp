@@ -18,7 +18,16 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
+constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // relative, of a velocity or impulse
+
+/// Relative tolerances of the special cases.
+constexpr double uniform_excitation_tolerance = 1e-10;  // residual of n_i·η + d_i = 0, of the largest |d_i|
+constexpr double balance_tolerance = 1e-10;             // residual of Σ n_iρ_i = 0, Σ ρ_i = 1
+constexpr double bilateral_tolerance = 1e-9;            // |γ| of a bilateral row, of the sum of its terms
+constexpr double equal_works = 1e-9;                    // works that differ by less are printed as one
+
+/// Redundant contacts are searched for by one linear program per contact, so only for a few contacts.
+constexpr Index max_contacts_for_redundancy = 30;
 
 std::string names_of(const FrictionlessCollision& c, const std::vector<int>& contacts) {
     std::vector<std::string> names;
@@ -26,7 +35,8 @@ std::string names_of(const FrictionlessCollision& c, const std::vector<int>& con
     return listing(names);
 }
 
-std::vector<int> positive(const Vector& x) {
+/// Indices of the components that are positive by more than rounding.
+std::vector<int> positive_components(const Vector& x) {
     std::vector<int> list;
     for (Index i = 0; i < x.size(); ++i)
         if (x(i) > rounding * x.cwiseAbs().maxCoeff()) list.push_back(static_cast<int>(i));
@@ -43,10 +53,9 @@ public:
         excitation();
         if (c_.impulse.size() > 0 && !c_.impulse.isZero(0.0))
             add(RemarkKind::kinetic_excitation,
-                fmt::format(
-                    "an impulse from outside does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
-                    "all the same",
-                    a_.external_work));
+                fmt::format("an external impulse does the work {:.6g}; \"the contacts supply no energy\" is alpha = 0 "
+                            "all the same",
+                            a_.external_work));
         not_approaching();
         dependence();
         emptiness();
@@ -65,7 +74,7 @@ private:
         return terms;
     }
 
-    /// Is there a frame in which all obstacles rest: n_i·η + d_i = 0 for one η? [Glocker] 9, 10
+    /// Whether there is a frame in which all obstacles rest: n_i·η + d_i = 0 for one η. [Glocker] 9, 10
     void excitation() {
         if (m_ == 0) return;
         const double moving = c_.chi.size() == 0 ? 0.0 : c_.chi.cwiseAbs().maxCoeff();
@@ -75,13 +84,13 @@ private:
                 c_.impulse.size() == 0 || c_.impulse.isZero(0.0)
                     ? "nothing moves the contacts: the contact work is the change of kinetic energy"
                     : "nothing moves the contacts: the contact work is the change of kinetic energy less the work of "
-                      "the impulse from outside");
+                      "the external impulse");
             return;
         }
         const Matrix rows = f_.normals.transpose();
         const Vector eta = least_squares(rows, -f_.distance);
         const double missing = (rows * eta + f_.distance).cwiseAbs().maxCoeff();
-        if (missing <= 1e-10 * f_.distance.cwiseAbs().maxCoeff() + f_.noise) {
+        if (missing <= uniform_excitation_tolerance * f_.distance.cwiseAbs().maxCoeff() + f_.noise) {
             a_.common_velocity = f_.representative(eta);
             add(RemarkKind::uniform_excitation,
                 "the obstacles move with one common velocity of the system: the contact work does not depend on how "
@@ -116,30 +125,30 @@ private:
                             "faces of that dimension",
                             free, c_.M.rows()));
         if (rank == m_) return;
-        // Impulses that balance: Σ n_iρ_i = 0 with Σ ρ_i = 1.
+        // Impulses in equilibrium: ρ >= 0 with Σ n_iρ_i = 0 and Σ ρ_i = 1.
         Matrix balance(rank + 1, m_);
         balance << f_.normals, Eigen::RowVectorXd::Ones(m_);
         const auto s = solvers::nonnegative_least_squares(balance, Vector::Unit(rank + 1, rank));
-        if (s.distance > 1e-10) return;
-        const std::vector<int> pressing = positive(s.x);
+        if (s.distance > balance_tolerance) return;
+        const std::vector<int> pressing = positive_components(s.x);
         add(RemarkKind::impulses_unbounded,
-            names_of(c_, pressing) + " can press against each other as hard as they like without changing any velocity",
+            names_of(c_, pressing) + " can have impulses of any size that are in equilibrium and change no velocity",
             pressing);
     }
 
-    /// The interval's programs know it already where they were solved: bounded means that their duals P⁺, P⁻ have
-    /// points.
+    /// Whether P⁺ or P⁻ is empty. If the work programs were solved, then they tell: they are bounded if and only if
+    /// their dual sets P⁺, P⁻ are not empty. Otherwise the program min ±d·Λ̂ over Σ n_iΛ̂_i = 0 decides (Farkas).
     void emptiness() {
         for (const bool plus : {true, false}) {
             const WorkEnd& end = plus ? a_.least : a_.greatest;
             std::vector<int> closing;
             if (end.ray.size() > 0) {
-                closing = positive(end.ray);
+                closing = positive_components(end.ray);
             } else if (!a_.kinetic.holds) {
                 const Vector cost = plus ? f_.distance : Vector(-f_.distance);
                 const solvers::ProgramSolution s =
                     solve(solvers::LinearProgram{f_.normals, Vector::Zero(f_.rank()), cost, {}, {}});
-                if (s.status == solvers::ProgramStatus::unbounded) closing = positive(s.certificate);
+                if (s.status == solvers::ProgramStatus::unbounded) closing = positive_components(s.certificate);
             }
             if (closing.empty()) continue;
             const std::string names = names_of(c_, closing);
@@ -155,7 +164,8 @@ private:
     }
 
     void redundancy() {
-        if (f_.rank() == m_ || m_ > 30 || a_.remark(RemarkKind::empty_P_plus) != nullptr) return;
+        if (f_.rank() == m_ || m_ > max_contacts_for_redundancy || a_.remark(RemarkKind::empty_P_plus) != nullptr)
+            return;
         const std::vector<int> redundant = redundant_contacts(f_);
         if (redundant.empty()) return;
         add(RemarkKind::redundant_contacts,
@@ -166,7 +176,8 @@ private:
         std::vector<int> violated;
         const Vector before = sizes_before();
         for (Index i = m_; i < c_.directions.cols(); ++i)
-            if (std::abs(a_.gamma_minus(i)) > 1e-9 * before(i) || a_.kinematic.relative(i) < -1e-9)
+            if (std::abs(a_.gamma_minus(i)) > bilateral_tolerance * before(i) ||
+                a_.kinematic.relative(i) < -bilateral_tolerance)
                 violated.push_back(static_cast<int>(i));
         if (!violated.empty())
             add(RemarkKind::bilateral_violated, "u- or u+ misses the bilateral constraint " + names_of(c_, violated),
@@ -179,17 +190,18 @@ private:
     Index m_;
 };
 
-/// Why the kinetic energy tells something else than the work.
+/// A clause about the kinetic energy, if its change differs from the contact work.
 std::string energy_sentence(const Audit& a, const WorkEnd& end) {
     if (!std::isfinite(end.work)) return {};
-    const bool obstacles = std::abs(end.obstacle_work) > 1e-9 * (std::abs(a.energy_change) + std::abs(end.work));
+    const bool obstacles = std::abs(end.obstacle_work) > equal_works * (std::abs(a.energy_change) + std::abs(end.work));
     const bool outside = a.external_work != 0.0;
     if (!obstacles && !outside) return {};
     std::string text = fmt::format("; the kinetic energy changes by {:.6g}", a.energy_change);
     if (obstacles) text += fmt::format(", of which the moving obstacles did {:.6g}", end.obstacle_work);
     if (outside)
         text +=
-            fmt::format("{} {:.6g}", obstacles ? " and the outside" : ", of which the outside did", a.external_work);
+            fmt::format("{} {:.6g}", obstacles ? " and the external impulse" : ", of which the external impulse did",
+                        a.external_work);
     return text;
 }
 
@@ -199,18 +211,19 @@ void add_remarks(const FrictionlessCollision& collision, const KineticFrame& fra
     Remarks(collision, frame, audit).all();
 }
 
-std::string unbounded_sentence(const FrictionlessCollision& c, const Vector& ray, bool least) {
-    const std::string names = names_of(c, positive(ray));
-    return least ? "P+ is empty: " + names +
-                       " close on the system, so that the harder they press the more work they take, without end"
-                 : "P- is empty: " + names +
-                       " move apart, so that the harder they press the more work they do, without end";
+std::string unbounded_sentence(const FrictionlessCollision& c, const Vector& ray, IntervalEnd end) {
+    const std::string names = names_of(c, positive_components(ray));
+    return end == IntervalEnd::least
+               ? "P+ is empty: " + names +
+                     " close on the system, so the work that they take grows without bound with their impulses"
+               : "P- is empty: " + names +
+                     " move apart, so the work that they do grows without bound with their impulses";
 }
 
 std::string sentence_of(const FrictionlessCollision& c, const Audit& a, double alpha) {
     const auto interval = [&] {
         const double size = std::abs(a.least.work) + std::abs(a.greatest.work);
-        return std::abs(a.greatest.work - a.least.work) <= 1e-9 * size || size == 0.0
+        return std::abs(a.greatest.work - a.least.work) <= equal_works * size || size == 0.0
                    ? fmt::format("the contact work is {:.6g}", a.least.work)
                    : fmt::format("the contact work is between {:.6g} and {:.6g}", a.least.work, a.greatest.work);
     };

@@ -6,13 +6,16 @@
 
 namespace saltus::impact {
 
-/// Recognises the special cases of an audited collision and says them; sets `common_velocity`.
+/// Recognises special cases of an audited collision and adds them to its remarks. Also sets `common_velocity`.
 void add_remarks(const FrictionlessCollision& collision, const KineticFrame& frame, Audit& audit);
 
-/// The verdict in words, with the numbers it rests on.
+/// The verdict in words, with its numbers.
 std::string sentence_of(const FrictionlessCollision& collision, const Audit& audit, double alpha);
 
-/// Why the work has no finite least or greatest value, with the contacts that press against each other.
-std::string unbounded_sentence(const FrictionlessCollision& collision, const Vector& ray, bool least);
+/// The two ends of the interval of the contact work.
+enum class IntervalEnd { least, greatest };
+
+/// Why the work has no finite least or greatest value. `ray` is an unbounded direction of the impulses.
+std::string unbounded_sentence(const FrictionlessCollision& collision, const Vector& ray, IntervalEnd end);
 
 }  // namespace saltus::impact

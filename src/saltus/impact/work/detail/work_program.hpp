@@ -6,15 +6,17 @@
 
 namespace saltus::impact {
 
-/// The programs behind the contact work, in the kinetic frame: of all Λ̂ >= 0 with Σ n_iΛ̂_i = y,
-///     min Σ d_iΛ̂_i  =  max −η·y over n_i·η + d_i >= 0,       least work = ½‖y‖² − ϖ·y + w₀ + this minimum,
-/// and the greatest with the signs of d and of the inequality turned. [Glocker] 8
+/// The linear programs of the contact work in the kinetic frame, [Glocker] 8. With Λ̂_i = s_iΛ_i:
+///     min Σ d_iΛ̂_i over Λ̂ >= 0, Σ n_iΛ̂_i = y     =     max −η·y over η with n_i·η + d_i >= 0  (η ∈ P⁺).
+/// Derivation: γ_i at the mean velocity is s_i(½n_i·y + d_i) up to the terms of P. So the contact work is
+/// Σ ½(γ⁺ + γ⁻)Λ = ½‖y‖² − ϖ·y + w₀ + Σ d_iΛ̂_i, because Σ n_iΛ̂_i = y. Only the last sum depends on how y is shared.
+/// The greatest work is the same program with −d; its dual set is P⁻.
 class WorkProgram {
 public:
     explicit WorkProgram(const KineticFrame& frame)
         : frame_(frame), program_{frame.normals, {}, frame.distance, {}, {}} {
         if (frame.rank() != frame.normals.cols()) return;
-        // Independent contacts: their impulses are unique, and this is the only basis.
+        // The contact directions are independent, so the impulses are unique: start from the only basis.
         basis_.unknown.assign(static_cast<std::size_t>(2 * frame.rank()), solvers::SimplexBasis::At::lower);
         for (int i = 0; i < frame.rank(); ++i) {
             basis_.unknown[static_cast<std::size_t>(i)] = solvers::SimplexBasis::At::basic;
@@ -22,8 +24,8 @@ public:
         }
     }
 
-    /// Work with d_i in its given sign (+1: least) or turned (−1: greatest). The dual point η is −y of the solution for
-    /// the least work, +y for the greatest.
+    /// Solves for the least (sign +1, cost d) or the greatest work (sign −1, cost −d). The dual point is η = −y of the
+    /// solution for the least and η = +y for the greatest work.
     const solvers::ProgramSolution& solve(const Vector& y, double sign) {
         program_.b = y;
         program_.c = sign * frame_.distance;
@@ -32,7 +34,7 @@ public:
     }
     const solvers::LinearProgram& program() const { return program_; }
 
-    /// ½‖y‖² − ϖ·y + w₀: the work less what the program adds.
+    /// ½‖y‖² − ϖ·y + w₀: the part of the work that does not depend on how y is shared.
     double base(const Vector& y) const {
         return 0.5 * y.squaredNorm() - frame_.half_impulse.dot(y) + frame_.work_offset;
     }

@@ -13,6 +13,7 @@
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/ode/explicit.hpp"
 #include "saltus/ode/radau.hpp"
 

@@ -7,6 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/impact/consistency/frictional_consistency.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 
 namespace saltus::integrate {

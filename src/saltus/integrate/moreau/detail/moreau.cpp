@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
 
@@ -36,7 +37,8 @@ public:
         out_.coordinates = model.coordinates;
         out_.elements = elements_of(model);
         out_.warnings = model.warnings;
-        warn_of_laws();
+        for (std::string& text : model::approximations(model, model::Analysis::moreau))
+            out_.warnings.push_back(std::move(text));
     }
 
     trajectory::Trajectory go() {
@@ -52,16 +54,6 @@ public:
     }
 
 private:
-    void warn_of_laws() {
-        const auto orthotropic = [](const auto& element) {
-            return element.friction.law == model::FrictionLaw::orthotropic;
-        };
-        if (std::any_of(model_.constraints.begin(), model_.constraints.end(), orthotropic) ||
-            std::any_of(model_.sliders.begin(), model_.sliders.end(), orthotropic))
-            out_.warnings.push_back(
-                "time-stepping treats orthotropic friction of constraints and sliders as isotropic, with the first mu");
-    }
-
     void start() {
         at_.t = options_.start ? options_.start->t : 0.0;
         at_.q = options_.start ? options_.start->q : model_.q0;

@@ -7,9 +7,10 @@
 #include "saltus/expr/lanes.hpp"
 #include "saltus/expr/tape.hpp"
 #include "saltus/integrate/moreau/few_rows.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/symbolic.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::integrate::moreau::lanes {
@@ -51,7 +52,7 @@ struct Work {
 
     // fixed
     const model::Model& model;
-    const model::ExpressionSystem& system;
+    const model::SymbolicEquations& system;
     const model::Layout& layout;
     int n = 0;
     double theta = 0.5, tolerance = 1e-10;

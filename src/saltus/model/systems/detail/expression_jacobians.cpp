@@ -11,8 +11,9 @@ using expr::Tape;
 
 namespace {
 
-/// Sets of parameters whose derivatives a system keeps.
-constexpr std::size_t most_kept = 4;
+/// A system keeps the derivative tapes of this many sets of parameters. Making tapes is expensive, and an analysis
+/// rarely alternates between more sets.
+constexpr std::size_t max_kept_sets = 4;
 
 constexpr std::size_t index_of(Function f) { return static_cast<std::size_t>(f); }
 
@@ -47,7 +48,8 @@ const DerivativeTapes::Switches& DerivativeTapes::switches() const {
     return *switches_;
 }
 
-/// Of all that the equations of motion are made of.
+/// The switching functions of all expressions in the equations of motion: what abs, sign, min, max and conditions
+/// compare.
 std::vector<Expr> DerivativeTapes::conditions() const {
     Graph& g = f_.graph;
     std::vector<Expr> roots = d_.h;
@@ -75,6 +77,7 @@ std::vector<Expr> DerivativeTapes::conditions() const {
     return out;
 }
 
+/// The components of a function as expressions, with the symbols a and λ.
 std::vector<Expr> DerivativeTapes::outputs_of(Function function) const {
     Graph& g = f_.graph;
     std::vector<Expr> out;
@@ -108,6 +111,8 @@ std::vector<Expr> DerivativeTapes::outputs_of(Function function) const {
     return out;
 }
 
+/// The Jacobian of functions. If `by_coordinate`, the functions belong to the formulas' coordinates, and the rows of
+/// the model's other coordinates are empty.
 DerivativeTapes::Made DerivativeTapes::make(const std::vector<Expr>& functions, bool by_coordinate) const {
     Made made;
     Graph& g = f_.graph;
@@ -150,7 +155,7 @@ std::shared_ptr<const DerivativeTapes> DerivativeStore::by(const Formulas& formu
         return std::equal(k.first.begin(), k.first.end(), parameters.begin(), parameters.end());
     });
     if (found != kept_.end()) return found->second;
-    if (kept_.size() == most_kept) kept_.erase(kept_.begin());
+    if (kept_.size() == max_kept_sets) kept_.erase(kept_.begin());
     kept_.emplace_back(std::vector<int>(parameters.begin(), parameters.end()),
                        std::make_shared<const DerivativeTapes>(formulas, derived, parameters));
     return kept_.back().second;

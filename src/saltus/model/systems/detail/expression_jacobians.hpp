@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/jacobians.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace saltus::model {
 
-/// Tapes of the derivatives of a system's functions by t, q, u and some parameters, each made when it is first asked
-/// for. Shared by all who evaluate them, from any thread.
+/// Tapes of the derivatives of a system's functions by t, q, u and some parameters. Each tape is made when it is first
+/// asked for. The object is shared by all evaluators and may be used from any thread.
 class DerivativeTapes {
 public:
+    /// A Jacobian: its pattern, and the tape of its entries in that order.
     struct Made {
         Pattern pattern;
         expr::Tape tape;
@@ -30,8 +32,8 @@ public:
     const Made& of(Function f) const;
     const Switches& switches() const;
 
-    const std::vector<int>& index() const { return f_.index; }  ///< of the formulas' coordinates in the model's
-    /// t, then q, u, a of the formulas' own coordinates and λ of all rows.
+    const std::vector<int>& index() const { return f_.index; }  ///< of the formulas' coordinates among the model's
+    /// Number of variables of the tapes: t; q, u, a of the formulas' coordinates; λ of all rows.
     std::size_t variables() const { return 1 + 3 * f_.index.size() + lambda_.size(); }
 
 private:
@@ -40,18 +42,18 @@ private:
     Made make(const std::vector<expr::Expr>& functions, bool by_coordinate) const;
     expr::Tape tape_of(const std::vector<expr::Expr>& outputs) const;
 
-    mutable Formulas f_;  // their own graph
+    mutable Formulas f_;  // a copy, because derivatives add nodes to the graph
     const Derived d_;
     const std::vector<int> parameters_;
     std::vector<expr::Expr> a_, lambda_;
     std::vector<std::pair<expr::Expr, int>> columns_;
     mutable std::mutex mutex_;
     mutable std::vector<expr::Derivative> derivatives_;
-    mutable std::array<std::unique_ptr<const Made>, 5> made_;
+    mutable std::array<std::unique_ptr<const Made>, function_count> made_;
     mutable std::unique_ptr<const Switches> switches_;
 };
 
-/// Those of a system that were asked for last.
+/// The derivative tapes of one system for the sets of parameters that were asked for last.
 class DerivativeStore {
 public:
     std::shared_ptr<const DerivativeTapes> by(const Formulas& formulas, const Derived& derived,
@@ -62,6 +64,7 @@ private:
     std::vector<std::pair<std::vector<int>, std::shared_ptr<const DerivativeTapes>>> kept_;
 };
 
+/// Evaluates derivative tapes, with scratch memory of its own.
 class ExpressionJacobians final : public Jacobians {
 public:
     explicit ExpressionJacobians(std::shared_ptr<const DerivativeTapes> tapes);
@@ -75,6 +78,7 @@ public:
     void switch_derivatives(const At& at, Matrix& out) override;
 
 private:
+    /// A tape with its scratch. `p` are the parameter values that the scratch was prepared for.
     struct AtHand {
         const Pattern* pattern = nullptr;
         const expr::Tape* tape = nullptr;
@@ -86,7 +90,7 @@ private:
     void run(AtHand& own, std::span<const double> p, std::span<double> values) const;
 
     std::shared_ptr<const DerivativeTapes> tapes_;
-    mutable std::array<AtHand, 5> at_hand_;
+    mutable std::array<AtHand, function_count> at_hand_;
     AtHand switch_values_, switch_derivatives_;
     std::vector<double> variables_;
 };

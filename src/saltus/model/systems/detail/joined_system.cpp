@@ -5,17 +5,19 @@
 #include <array>
 
 #include "saltus/base/error.hpp"
+#include "saltus/model/jacobians.hpp"
 
 namespace saltus::model {
 
 namespace {
 
-/// Rows of two patterns, each at its place: the joined pattern, and where the entries of each part go.
+/// A pattern made of the rows of two patterns, and the new index of every entry of each part.
 struct Stacked {
     Pattern pattern;
     std::array<std::vector<int>, 2> entry_of;
 };
 
+/// Row r of part k becomes row (*row_of[k])[r] of the result, which has `rows` rows.
 Stacked stack(const std::array<const Pattern*, 2>& parts, const std::array<const std::vector<int>*, 2>& row_of,
               int rows) {
     struct Origin {
@@ -155,6 +157,7 @@ Energy JoinedSystem::energy(const At& at, std::span<double> scratch) const {
 
 namespace {
 
+/// Derivatives of a joined system: those of the parts, added (residual) or stacked (rows).
 class JoinedJacobians final : public Jacobians {
 public:
     JoinedJacobians(const JoinedSystem& system, const std::array<const System*, 2>& parts,
@@ -218,13 +221,13 @@ private:
     std::vector<int> row_of_[2];
     std::vector<double> lambda_[2], buffer_;
     MergedPattern residual_;
-    std::array<Stacked, 5> stacked_;
+    std::array<Stacked, function_count> stacked_;
 };
 
 }  // namespace
 
 std::unique_ptr<Jacobians> JoinedSystem::jacobians() const {
-    return jacobians_by(numbers_to(static_cast<std::size_t>(layout_.parameters)));
+    return jacobians_by(all_parameters(static_cast<std::size_t>(layout_.parameters)));
 }
 
 std::unique_ptr<Jacobians> JoinedSystem::jacobians_by(std::span<const int> parameters) const {

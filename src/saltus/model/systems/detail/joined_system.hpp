@@ -8,8 +8,9 @@
 
 namespace saltus::model {
 
-/// Two systems on the same coordinates as one: masses, forces and energies add up, rows of each kind stand one
-/// after the other (the first's, then the second's). Coefficients come from the first.
+/// Two systems on the same coordinates, joined to one. Masses, forces and energies are added. The rows of each kind are
+/// those of the first system, then those of the second. The second system must not have coefficients. `symbolic` is
+/// null, because formulas of the first system alone would not describe the whole.
 class JoinedSystem final : public System {
 public:
     JoinedSystem(std::shared_ptr<const System> first, std::shared_ptr<const System> second);
@@ -27,12 +28,13 @@ public:
     std::unique_ptr<Jacobians> jacobians() const override;
     std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
 
-    /// Row `r` of part 0 or 1 among all rows.
+    /// The number among all rows of row `r` of part 0 or 1.
     int row_of(std::size_t part, int r) const { return row_of_[part][static_cast<std::size_t>(r)]; }
 
 private:
     struct Scratch {
-        std::span<double> part[2], buffer1, buffer2;
+        std::span<double> part[2];           // scratch of each part
+        std::span<double> buffer1, buffer2;  // values of a part before they are scattered
     };
     Scratch split(std::span<double> scratch) const;
     std::size_t buffer_size() const;
@@ -41,7 +43,7 @@ private:
     Layout layout_;
     MergedPattern mass_;
     std::vector<int> row_of_[2];
-    std::vector<int> entry_of_[2];  // values of the part's rows among all rows' values
+    std::vector<int> entry_of_[2];  // index of each W entry of a part among all W entries
 };
 
 }  // namespace saltus::model

@@ -15,11 +15,12 @@ using Face = PointFormulas::Face;
 
 namespace {
 
-/// Up to so many directions their own way is shorter than that through the matrix.
-constexpr std::size_t few_directions = 8;
+/// For up to this many directions, differentiating along each of them is faster than evaluating the matrix.
+constexpr std::size_t max_directions = 8;
 
 }  // namespace
 
+/// Adds an expression to the tape; −1 if it is structurally zero.
 int PointJacobians::output(Expr e) {
     if (f_.graph.is_zero(e)) return -1;
     expressions_.push_back(e);
@@ -190,8 +191,8 @@ void PointJacobians::write_parameters(const Derived& d, double factor, Sink&& si
             sink(1 + 2 * f_.coordinates + static_cast<int>(j), factor * value(d.by_parameter[j]));
 }
 
-/// Entries row by row, columns ascending; column −1 ends a row. With V = D(q,q,q), D symmetric and trilinear, and
-/// B(x,y) = 3 D(x,y,·):
+/// Passes the entries to the sink, row by row, columns ascending; column −1 ends a row. The rows of a volume and their
+/// derivatives, with B(x, y) of add_volume_form:
 ///     position     −V − η:                  ∂q −B(q,q)
 ///     velocity     −B(q,q)·u − η̇:           ∂q −2B(q,u),           ∂u −B(q,q)
 ///     acceleration −B(q,q)·a − 2B(q,u)·u − η̈: ∂q −2B(q,a) − 2B(u,u), ∂u −4B(q,u)
@@ -216,18 +217,25 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
     };
     for (std::size_t k = 0; k < f_.volumes.size(); ++k) {
         const std::vector<Face>& faces = f_.volumes[k].faces;
-        const auto form = [&](std::vector<double>& to, std::span<const double> x, std::span<const double> y,
-                              double factor, bool fresh) {
-            if (fresh) std::fill(to.begin(), to.end(), 0.0);
-            if (factor == 1.0) return volume_form(faces, x, y, to);
+        // to += factor · form
+        const auto add = [&](std::vector<double>& to, double factor, auto form) {
+            if (factor == 1.0) return form(to);
             std::fill(part_.begin(), part_.end(), 0.0);
-            volume_form(faces, x, y, part_);
+            form(part_);
             for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * part_[i];
         };
-        if (level == 0) form(form1_, q, q, 1.0, true);
-        if (level == 1) form(form1_, q, u, 2.0, true), form(form2_, q, q, 1.0, true);
+        const auto square = [&](std::span<const double> x) {
+            return [&, x](std::span<double> to) { add_volume_gradient(faces, x, to); };
+        };
+        const auto product = [&](std::span<const double> x, std::span<const double> y) {
+            return [&, x, y](std::span<double> to) { add_volume_form(faces, x, y, to); };
+        };
+        std::fill(form1_.begin(), form1_.end(), 0.0);
+        std::fill(form2_.begin(), form2_.end(), 0.0);
+        if (level == 0) add(form1_, 1.0, square(q));
+        if (level == 1) add(form1_, 2.0, product(q, u)), add(form2_, 1.0, square(q));
         if (level == 2)
-            form(form1_, q, own(a), 2.0, true), form(form1_, u, u, 2.0, false), form(form2_, q, u, 4.0, true);
+            add(form1_, 2.0, product(q, own(a))), add(form1_, 2.0, square(u)), add(form2_, 4.0, product(q, u));
         write_signal_rate(etas_[k]);
         for (const int i : volume_points_[k])
             for (int b = 0; b < 3; ++b) sink(first_q + 3 * i + b, -form1_[static_cast<std::size_t>(3 * i + b)]);
@@ -238,7 +246,7 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
         sink(-1, 0.0);
     }
     const auto write_direction = [&](const PointFormulas::Triple& d, int i) {
-        if (level == 2) return;  // W is constant: W a has no derivative
+        if (level == 2) return;  // W is constant, so Wᵀa has no derivative
         for (int b = 0; b < 3; ++b)
             if (d[static_cast<std::size_t>(b)] != 0.0)
                 sink((level == 0 ? first_q : first_u) + 3 * i + b, d[static_cast<std::size_t>(b)]);
@@ -260,9 +268,9 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
             }
 }
 
-PointJacobians::Drawn PointJacobians::drawn(std::size_t number, const double* q, const double* u) const {
+PointJacobians::SpringState PointJacobians::spring_state(std::size_t number, const double* q, const double* u) const {
     const PointFormulas::Spring& spring = f_.springs[number];
-    Drawn s{};
+    SpringState s{};
     s.i = 3 * static_cast<std::size_t>(spring.i);
     s.j = 3 * static_cast<std::size_t>(spring.j);
     s.group = static_cast<std::size_t>(spring.group);
@@ -285,29 +293,19 @@ PointJacobians::Drawn PointJacobians::drawn(std::size_t number, const double* q,
     return s;
 }
 
-double PointJacobians::tension_by_parameter(const Drawn& s, std::size_t parameter) const {
+double PointJacobians::tension_by_parameter(const SpringState& s, std::size_t parameter) const {
     const auto by = [&](std::size_t which) { return value(group_derived_[s.group][which].by_parameter[parameter]); };
     const double by_rest = f_.groups[s.group].rest_initial ? 0.0 : -s.k * by(2);
     return s.stretch * by(0) + s.rate * by(1) + by_rest;
 }
 
-/// r = h + Gᵀν + Wλ − M a. A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and j with −F:
+/// A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and point j with
+/// −F. From ∂l/∂d = e, ∂e/∂d = (I − e eᵀ)/l and l̇ = e·w follow
 ///     ∂F/∂d = e (k eᵀ + c (w − l̇ e)ᵀ/l) + s (I − e eᵀ)/l,   ∂F/∂w = c e eᵀ,   d = x_j − x_i, w = u_j − u_i.
-void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
-                                       std::span<double> values) {
-    const Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
-    std::fill(values.begin(), values.end(), 0.0);
-    const auto first = static_cast<std::size_t>(f_.first_coordinate);
-    const double* const q = at.q.data() + first;
-    const double* const u = at.u.data() + first;
-    const auto parameter_entry = [&](int i, std::size_t row) {
-        const auto point = static_cast<std::size_t>(i);
-        return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) +
-               3 * (near_q_[point].size() + near_u_[point].size());
-    };
+void PointJacobians::add_spring_derivatives(const double* q, const double* u, std::span<double> values) const {
     for (std::size_t number = 0; number < f_.springs.size(); ++number) {
         const PointFormulas::Spring& spring = f_.springs[number];
-        const Drawn s = drawn(number, q, u);
+        const SpringState s = spring_state(number, q, u);
         const std::array<double, 3>&e = s.e, &w = s.w;
         // On i by x_j and x_i, then on j; the same by velocities.
         std::array<double*, 8> to{};
@@ -328,12 +326,17 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
         for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
             const double by_p = tension_by_parameter(s, static_cast<std::size_t>(residual_parameters_[m]));
             for (std::size_t r = 0; r < 3; ++r) {
-                parameter_entry(spring.i, r)[m] += by_p * e[r];
-                parameter_entry(spring.j, r)[m] -= by_p * e[r];
+                parameter_entries(values, spring.i, r)[m] += by_p * e[r];
+                parameter_entries(values, spring.j, r)[m] -= by_p * e[r];
             }
         }
     }
-    // ν · ∂²(−V)/∂q²: det(x_i, x_j, x_k) has the mixed derivative ∂²/∂x_i∂x_j = −[x_k]× for cyclic (i, j, k).
+}
+
+/// A volume contributes ν · ∂²(−V)/∂q². For cyclic (i, j, k), ∂²det(x_i, x_j, x_k)/∂x_i∂x_j = −[x_k]×, the matrix of
+/// the cross product.
+void PointJacobians::add_volume_derivatives(const double* q, std::span<const double> lambda,
+                                            std::span<double> values) const {
     for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v) {
         const double factor = -lambda[v] / 12.0;
         auto blocks = volume_blocks_[v].begin();
@@ -359,6 +362,11 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
                     to[0] -= f1, to[1] += f0;
                 }
     }
+}
+
+/// Weight minus inertia, m(g − a), by the parameters of the mass.
+void PointJacobians::add_mass_derivatives(std::span<const double> a, std::span<double> values) const {
+    const auto first = static_cast<std::size_t>(f_.first_coordinate);
     for (int i = 0; i < f_.points(); ++i)
         for (std::size_t r = 0; r < 3; ++r)
             for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
@@ -366,28 +374,47 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
                     value(mass_derived_.by_parameter[static_cast<std::size_t>(residual_parameters_[m])]);
                 const auto point = static_cast<std::size_t>(i);
                 const double acceleration = (a.empty() ? 0.0 : a[first + 3 * point + r]) - f_.gravity[r];
-                parameter_entry(i, r)[m] -= f_.weight[point] * scale_rate * acceleration;
+                parameter_entries(values, i, r)[m] -= f_.weight[point] * scale_rate * acceleration;
             }
 }
 
-/// The same along directions, spring by spring: δF = e δs + s (δd − e e·δd)/l, and −2ν B(q, δq) of a volume.
+/// The derivatives by parameters in one of the three rows of a point, after those by positions and velocities.
+double* PointJacobians::parameter_entries(std::span<double> values, int i, std::size_t row) const {
+    const Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
+    const auto first = static_cast<std::size_t>(f_.first_coordinate), point = static_cast<std::size_t>(i);
+    return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) +
+           3 * (near_q_[point].size() + near_u_[point].size());
+}
+
+void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
+                                       std::span<double> values) {
+    std::fill(values.begin(), values.end(), 0.0);
+    const auto first = static_cast<std::size_t>(f_.first_coordinate);
+    const double* const q = at.q.data() + first;
+    add_spring_derivatives(q, at.u.data() + first, values);
+    add_volume_derivatives(q, lambda, values);
+    add_mass_derivatives(a, values);
+}
+
+/// The same derivatives along directions, without the matrix: δF = e δs + s(δd − e e·δd)/l for a spring, and
+/// −2ν B(q, δq) for a volume.
 bool PointJacobians::residual_along(const At& at, std::span<const double> a, std::span<const double> lambda,
                                     const Matrix& directions, Matrix& out) {
     const auto count = static_cast<std::size_t>(directions.rows());
-    if (count > few_directions) return false;
+    if (count > max_directions) return false;
     evaluate_expressions(at);
     const auto first = static_cast<std::size_t>(f_.first_coordinate), all = static_cast<std::size_t>(f_.coordinates);
     const double* const q = at.q.data() + first;
     const double* const u = at.u.data() + first;
-    // Numbers of one column lie side by side.
+    // Matrices are stored by columns: the numbers of all directions for one column lie side by side.
     const double* const dq = directions.data() + count * (1 + first);
     const double* const du = dq + count * all;
     const double* const dp = directions.data() + count * (1 + 2 * all);
     double* const to = out.data() + count * first;
     for (std::size_t number = 0; number < f_.springs.size(); ++number) {
-        const Drawn s = drawn(number, q, u);
+        const SpringState s = spring_state(number, q, u);
         const double bent = s.tension / s.length, damped = s.c / s.length;
-        std::array<double, few_directions> along{};  // δs − s e·δd/l
+        std::array<double, max_directions> along{};  // δs − s e·δd/l
         for (const int m : residual_parameters_) {
             const auto parameter = static_cast<std::size_t>(m);
             const double by_p = tension_by_parameter(s, parameter);
@@ -414,7 +441,7 @@ bool PointJacobians::residual_along(const At& at, std::span<const double> a, std
         for (std::size_t n = 0; n < count; ++n) {
             for (std::size_t k = 0; k < own; ++k) form1_[k] = dq[count * k + n];
             std::fill(part_.begin(), part_.end(), 0.0);
-            volume_form(f_.volumes[v].faces, {q, own}, form1_, part_);
+            add_volume_form(f_.volumes[v].faces, {q, own}, form1_, part_);
             for (std::size_t k = 0; k < own; ++k) to[count * k + n] -= 2.0 * lambda[v] * part_[k];
         }
     for (const int m : residual_parameters_) {

@@ -36,20 +36,15 @@ double enclosed_volume(std::span<const Face> faces, std::span<const double> x) {
     return sum / 12.0;
 }
 
-void volume_form(std::span<const Face> faces, std::span<const double> x, std::span<const double> y,
-                 std::span<double> out) {
-    // ∂det(a,b,c)/∂a = b × c, made symmetric in the two states: ½ (b_x × c_y + b_y × c_x). The four triangles of a face
-    // share six products c_ij of its corners.
-    const bool same = x.data() == y.data();
-    const double factor = same ? 1.0 / 12.0 : 1.0 / 24.0;
+namespace {
+
+/// Adds factor · Σ over the four triangles (a, b, c) of each face of the derivatives of det(a, b, c) by its corners:
+/// ∂det/∂a = b × c and cyclic. `product(face, i, j)` is the product of the corners i and j; the triangles of a face
+/// share six of these.
+template <class Product>
+void add_corner_products(std::span<const Face> faces, double factor, std::span<double> out, Product product_of) {
     for (const Face& f : faces) {
-        const auto product = [&](std::size_t i, std::size_t j) {
-            std::array<double, 3> c = cross(point_at(x, f[i]), point_at(y, f[j]));
-            if (same) return c;
-            const std::array<double, 3> d = cross(point_at(y, f[i]), point_at(x, f[j]));
-            for (std::size_t b = 0; b < 3; ++b) c[b] += d[b];
-            return c;
-        };
+        const auto product = [&](std::size_t i, std::size_t j) { return product_of(f, i, j); };
         const std::array<double, 3> c01 = product(0, 1), c02 = product(0, 2), c03 = product(0, 3), c12 = product(1, 2),
                                     c13 = product(1, 3), c23 = product(2, 3);
         std::array<double*, 4> to{};
@@ -61,6 +56,25 @@ void volume_form(std::span<const Face> faces, std::span<const double> x, std::sp
             to[3][b] += factor * (c02[b] + c01[b] + c12[b]);
         }
     }
+}
+
+}  // namespace
+
+void add_volume_gradient(std::span<const Face> faces, std::span<const double> x, std::span<double> out) {
+    add_corner_products(faces, 1.0 / 12.0, out, [&](const Face& f, std::size_t i, std::size_t j) {
+        return cross(point_at(x, f[i]), point_at(x, f[j]));
+    });
+}
+
+void add_volume_form(std::span<const Face> faces, std::span<const double> x, std::span<const double> y,
+                     std::span<double> out) {
+    // The symmetric product ½(x_i × y_j + y_i × x_j) takes the place of x_i × x_j.
+    add_corner_products(faces, 1.0 / 24.0, out, [&](const Face& f, std::size_t i, std::size_t j) {
+        std::array<double, 3> c = cross(point_at(x, f[i]), point_at(y, f[j]));
+        const std::array<double, 3> d = cross(point_at(y, f[i]), point_at(x, f[j]));
+        for (std::size_t b = 0; b < 3; ++b) c[b] += d[b];
+        return c;
+    });
 }
 
 PointSystem::PointSystem(PointFormulas formulas) : f_(std::move(formulas)) {
@@ -186,7 +200,7 @@ void PointSystem::rows(const At& at, std::span<double> scratch, std::span<double
     std::size_t row = 0;
     for (std::size_t k = 0; k < f_.volumes.size(); ++k) {
         for (const int i : volume_points_[k]) std::fill_n(gradient.begin() + 3 * i, 3, 0.0);
-        volume_form(f_.volumes[k].faces, q, q, gradient);
+        add_volume_gradient(f_.volumes[k].faces, q, gradient);
         for (const int i : volume_points_[k])
             for (std::size_t a = 0; a < 3; ++a) *to++ = -gradient[3 * static_cast<std::size_t>(i) + a];
         chi[row++] = -s.etas[3 * k + 1];
@@ -210,6 +224,7 @@ void PointSystem::rows(const At& at, std::span<double> scratch, std::span<double
         }
 }
 
+/// ζ of a volume: −uᵀV''u − η̈ = −2B(q, u)·u − η̈. ζ of a gap: minus the second derivative of its offset.
 void PointSystem::curvature(const At& at, std::span<double> scratch, std::span<double> zeta) const {
     const Signals s = signals(at, scratch);
     const std::span<const double> q = own(at.q), u = own(at.u);
@@ -218,7 +233,7 @@ void PointSystem::curvature(const At& at, std::span<double> scratch, std::span<d
     std::size_t row = 0;
     for (std::size_t k = 0; k < f_.volumes.size(); ++k) {
         for (const int i : volume_points_[k]) std::fill_n(form.begin() + 3 * i, 3, 0.0);
-        volume_form(f_.volumes[k].faces, q, u, form);
+        add_volume_form(f_.volumes[k].faces, q, u, form);
         double sum = 0.0;
         for (const int i : volume_points_[k])
             for (std::size_t a = 0; a < 3; ++a)
@@ -263,7 +278,7 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
     return e;
 }
 
-std::unique_ptr<Jacobians> PointSystem::jacobians() const { return jacobians_by(numbers_to(f_.p.size())); }
+std::unique_ptr<Jacobians> PointSystem::jacobians() const { return jacobians_by(all_parameters(f_.p.size())); }
 
 std::unique_ptr<Jacobians> PointSystem::jacobians_by(std::span<const int> parameters) const {
     return std::make_unique<PointJacobians>(f_, volume_points_, parameters);

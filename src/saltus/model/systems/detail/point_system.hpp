@@ -9,28 +9,31 @@
 
 namespace saltus::model {
 
-/// Mass points with springs, volume constraints and plane obstacles. What may depend on parameters or the time is an
-/// expression; the geometry is numbers. Point i has the coordinates first_coordinate + 3i + {0, 1, 2}.
+/// Mass points with springs, volume constraints and plane obstacles. Quantities that may depend on parameters or the
+/// time are expressions; the geometry consists of numbers. Point i has the coordinates first_coordinate + 3i + {0, 1,
+/// 2}.
 struct PointFormulas {
     using Triple = std::array<double, 3>;
 
+    /// Springs with the same law: tension k(l − l₀) + c l̇ along the line.
     struct SpringGroup {
-        expr::Expr k, c, rest;
-        bool rest_initial = true;
+        expr::Expr k, c, rest;     ///< stiffness, damping, length l₀ without force
+        bool rest_initial = true;  ///< l₀ is the initial length of each spring; `rest` is not read
     };
     struct Spring {
-        int i, j, group;
-        double length;  ///< at the start
+        int i, j, group;  ///< numbers of its points and of its group
+        double length;    ///< initial length
     };
-    /// A bilinear face, counter-clockwise seen from outside.
+    /// A bilinear face: the numbers of its four corners, counter-clockwise seen from outside.
     using Face = std::array<int, 4>;
-    /// g = V₀ − V(q) − η(t), so that the multiplier is minus the pressure.
+    /// The constraint g = V₀ − V(q) − η(t) = 0. Its multiplier is minus the pressure.
     struct Volume {
         std::vector<Face> faces;
         double initial = 0.0;
         expr::Expr eta;
     };
-    /// gN = n·x − offset(t) for every point; with friction two slip directions.
+    /// The contact g_N = n·x − offset(t) >= 0 of every point. With friction there are two slip rows, along the
+    /// tangents.
     struct Obstacle {
         Triple normal{}, tangent1{}, tangent2{};
         expr::Expr offset;
@@ -41,9 +44,9 @@ struct PointFormulas {
     expr::Expr t;
     std::vector<expr::Expr> p;
     int first_coordinate = 0;
-    int coordinates = 0;  ///< of the model
-    std::vector<double> position, velocity;
-    std::vector<double> weight;  ///< mass of point i = weight[i]·mass_scale
+    int coordinates = 0;                     ///< of the model
+    std::vector<double> position, velocity;  ///< initial ones, three numbers per point
+    std::vector<double> weight;              ///< mass of point i = weight[i]·mass_scale
     expr::Expr mass_scale;
     Triple gravity{};
     std::vector<SpringGroup> groups;
@@ -55,17 +58,22 @@ struct PointFormulas {
     int points() const { return static_cast<int>(weight.size()); }
 };
 
-/// The four triangles of a face whose volumes with the origin, summed with weight 1/12 for the determinants, are the
-/// volume under the bilinear patch: the mean of its two triangulations.
+/// The four triangles of the two triangulations of a face. The volume between the origin and a bilinear patch is the
+/// mean of its two triangulations: the sum of det(a, b, c)/6 over the four triangles, divided by 2.
 inline constexpr std::array<std::array<std::size_t, 3>, 4> face_triangles{{{0, 1, 2}, {0, 2, 3}, {0, 1, 3}, {1, 2, 3}}};
 
-/// V of a closed surface of bilinear faces, and the symmetric bilinear map B with ∇V = B(q, q); from it
-/// uᵀV''u = 2 B(q, u)·u. Points are taken from x and y at three numbers each.
+/// The volume V(x) inside a closed surface of bilinear faces. V is a cubic form: V(x) = D(x, x, x) with a symmetric
+/// trilinear D. With the bilinear map B(x, y) = 3D(x, y, ·) one has ∇V = B(x, x) and uᵀV''u = 2B(x, u)·u. x and y have
+/// three numbers per point.
 double enclosed_volume(std::span<const PointFormulas::Face> faces, std::span<const double> x);
-void volume_form(std::span<const PointFormulas::Face> faces, std::span<const double> x, std::span<const double> y,
-                 std::span<double> out);
+/// Adds B(x, x) to `out`.
+void add_volume_gradient(std::span<const PointFormulas::Face> faces, std::span<const double> x, std::span<double> out);
+/// Adds B(x, y) to `out`.
+void add_volume_form(std::span<const PointFormulas::Face> faces, std::span<const double> x, std::span<const double> y,
+                     std::span<double> out);
 
-/// The equations of mass points, in plain loops over points, springs and faces: cost linear in their number.
+/// The equations of mass points, evaluated in plain loops over points, springs and faces. The cost is linear in their
+/// number. `symbolic` is null: there are no formulas.
 class PointSystem final : public System {
 public:
     explicit PointSystem(PointFormulas formulas);
@@ -87,9 +95,9 @@ private:
     /// Values of the expressions at one time.
     struct Signals {
         double mass_scale;
-        std::span<const double> groups;   // k, c, rest each
-        std::span<const double> offsets;  // value, first and second derivative each
-        std::span<const double> etas;
+        std::span<const double> groups;   // k, c, rest of each group
+        std::span<const double> offsets;  // value, first and second time derivative of each obstacle
+        std::span<const double> etas;     // the same of each volume
         std::span<const double> coefficients;
     };
     Signals signals(const At& at, std::span<double> scratch) const;

@@ -7,6 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::sensitivity {
 

@@ -51,8 +51,8 @@ private:
     bool laws() {
         const model::Model& m = v_.nominal_model;
         int frictional = static_cast<int>(m.sliders.size() + m.clutches.size());
-        for (const model::Contact& c : m.contacts) frictional += c.friction.dimension > 0 ? 1 : 0;
-        for (const model::Constraint& c : m.constraints) frictional += c.friction.dimension > 0 ? 1 : 0;
+        for (const model::Contact& c : m.contacts) frictional += c.friction.present() ? 1 : 0;
+        for (const model::Constraint& c : m.constraints) frictional += c.friction.present() ? 1 : 0;
         add("(5)-(8) frictionless", "contacts and constraints without friction, no sliders, no clutches",
             frictional == 0, frictional);
         if (p_.event && p_.event->kind == PairEventKind::collision) {

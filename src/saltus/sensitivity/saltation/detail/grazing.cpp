@@ -5,6 +5,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/sensitivity/saltation/detail/directions.hpp"
 
 namespace saltus::sensitivity {

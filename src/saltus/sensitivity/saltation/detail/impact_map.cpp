@@ -6,6 +6,7 @@
 #include <span>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
 
 namespace saltus::sensitivity {

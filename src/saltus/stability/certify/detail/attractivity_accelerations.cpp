@@ -7,6 +7,7 @@
 
 #include "saltus/stability/certify/detail/attractivity_tests.hpp"
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {

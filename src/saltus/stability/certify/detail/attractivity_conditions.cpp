@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/attractivity_conditions.hpp"
 
 namespace saltus::stability {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"

@@ -5,6 +5,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/impact/audit/dissipation.hpp"
 #include "saltus/integrate/collision_at.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/attractivity_conditions.hpp"
 
 namespace saltus::stability {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::stability {

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <utility>
 
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 #include "saltus/stability/certify/detail/attractivity_conditions.hpp"
 

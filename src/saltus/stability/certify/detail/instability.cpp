@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/attractivity_conditions.hpp"
 #include "saltus/stability/certify/detail/level_set_equilibria.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"

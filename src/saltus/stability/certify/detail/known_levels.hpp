@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::stability {
 

@@ -9,6 +9,8 @@
 #include <queue>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/proof/admissible.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -72,8 +74,7 @@ const char* to_string(LinearClass kind) {
 
 std::optional<LinearSystem> linear_system(const Enclosure& e) {
     const model::Model& m = e.model();
-    if (!m.contacts.empty() || !m.constraints.empty() || !m.clutches.empty() || !m.autonomous || !m.scleronomic)
-        return std::nullopt;
+    if (!model::unsupported(m, model::Analysis::linear_classification).empty()) return std::nullopt;
     if (!e.quadratic_forces || !e.linear_damping) return std::nullopt;
     const Box all = whole_space(static_cast<std::size_t>(e.size()));
     LinearSystem s;

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {

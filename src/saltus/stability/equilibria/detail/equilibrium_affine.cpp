@@ -8,7 +8,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace saltus::stability {
 
@@ -20,7 +20,7 @@ using trajectory::ElementKind;
 /// The formulas of a model with numbers for its parameters, at rest, along a plane.
 class Plane {
 public:
-    Plane(const model::ExpressionSystem& system, const model::Model& m, double t, const Vector& q, const Matrix& N)
+    Plane(const model::SymbolicEquations& system, const model::Model& m, double t, const Vector& q, const Matrix& N)
         : f_(system.formulas()), derived_(system.derived()) {
         expr::Graph& g = f_.graph;
         for (Eigen::Index j = 0; j < N.cols(); ++j) s_.push_back(g.symbol("s", expr::auxiliary));
@@ -184,9 +184,9 @@ bool slider_loads(Plane& plane, const RestingModel& model, const Statics& s, Eig
 
 std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<char>& closed, const Vector& q,
                                        const Vector& lambda, const Matrix& N) {
-    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model.model().system.get());
+    const model::SymbolicEquations* const system = model.model().system->symbolic();
     const model::Model& m = model.model();
-    if (system == nullptr || static_cast<int>(system->formulas().q.size()) != model.size()) return {};
+    if (system == nullptr) return {};
     AffineRest out;
     out.origin = q;
     out.N = N;
@@ -221,8 +221,8 @@ std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<ch
 }
 
 bool closes_in_a_plane(const RestingModel& model, const std::vector<char>& closed) {
-    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model.model().system.get());
-    if (system == nullptr || static_cast<int>(system->formulas().q.size()) != model.size()) return false;
+    const model::SymbolicEquations* const system = model.model().system->symbolic();
+    if (system == nullptr) return false;
     const Eigen::Index n = model.size();
     Plane plane(*system, model.model(), model.time(), Vector::Zero(n), Matrix::Identity(n, n));
     std::vector<Expr> slopes;

@@ -7,7 +7,7 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -15,7 +15,7 @@ namespace saltus::stability {
 namespace {
 
 /// 2π/|slope| of the arguments of circular functions by q_i, where the slope is a number.
-std::vector<double> candidates(const model::ExpressionSystem& system, const model::Model& m, std::size_t i) {
+std::vector<double> candidates(const model::SymbolicEquations& system, const model::Model& m, std::size_t i) {
     model::Formulas f = system.formulas();
     const model::Derived& d = system.derived();
     std::vector<expr::Expr> roots = d.h;
@@ -83,8 +83,8 @@ bool is_period(RestingModel& model, Eigen::Index i, double period) {
 
 std::vector<double> periods_of(RestingModel& model) {
     std::vector<double> periods(static_cast<std::size_t>(model.size()), 0.0);
-    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model.model().system.get());
-    if (system == nullptr || system->formulas().q.size() != periods.size()) return periods;
+    const model::SymbolicEquations* const system = model.model().system->symbolic();
+    if (system == nullptr) return periods;
     for (std::size_t i = 0; i < periods.size(); ++i)
         for (const double candidate : candidates(*system, model.model(), i)) {
             for (const double times : {1.0, 2.0, 3.0, 4.0})
@@ -97,7 +97,7 @@ std::vector<double> periods_of(RestingModel& model) {
 
 bool depends_on_time(const model::Model& m) {
     if (m.scleronomic && m.autonomous) return false;
-    if (const auto* const system = dynamic_cast<const model::ExpressionSystem*>(m.system.get())) {
+    if (const model::SymbolicEquations* const system = m.system->symbolic()) {
         model::Formulas f = system->formulas();
         const model::Derived& d = system->derived();
         std::vector<std::pair<expr::Expr, expr::Expr>> replace;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "saltus/model/systems/expression_system.hpp"
+#include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -210,10 +210,10 @@ bool AffineSets::frictionless(Vector& s) const {
 
 /// Interval arithmetic over the extent.
 bool AffineSets::stays_open(const EquilibriumSet& set, const AffineRest::Gap& gap) const {
-    const auto* const system = dynamic_cast<const model::ExpressionSystem*>(model_.model().system.get());
+    const model::SymbolicEquations* const system = model_.model().system->symbolic();
     if (system == nullptr) return false;
     using expr::Interval;
-    const expr::Tape& tape = system->tape(model::ExpressionSystem::position_term);
+    const expr::Tape& tape = system->tape(model::SymbolicEquations::Part::positions);
     const model::Model& m = model_.model();
     std::vector<Interval> p, x{Interval(model_.time(), model_.time())}, scratch(tape.slot_count()),
         out(tape.output_count());

@@ -107,7 +107,7 @@ TEST(Dissipation, OfContactsIsThatOfWhatConstraintsLeaveFree) {
     EXPECT_TRUE(r.friction);
 }
 
-TEST(Study, OfAFrictionlessModelWithSlipRowsIsThatOfItsNormals) {
+TEST(CollisionStudy, OfAFrictionlessModelWithSlipRowsIsThatOfItsNormals) {
     Random random(22);
     for (int k = 0; k < 100; ++k) {
         Vector Lambda;
@@ -117,10 +117,10 @@ TEST(Study, OfAFrictionlessModelWithSlipRowsIsThatOfItsNormals) {
         Vector impulse = c.directions * Lambda;
         if (c.impulse.size() > 0) impulse += c.impulse;
         c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(impulse);
-        StudyOptions options;
+        CollisionStudyOptions options;
         options.Lambda = Lambda;
         options.subdivisions = 1;
-        const Study s = study(c, options);
+        const CollisionStudy s = study_collision(c, options);
         const Audit a = audit(normal_part(c).collision);
         EXPECT_FALSE(s.friction);
         EXPECT_EQ(s.verdict, a.verdict);
@@ -139,7 +139,7 @@ TEST(Study, OfAFrictionlessModelWithSlipRowsIsThatOfItsNormals) {
     }
 }
 
-TEST(Study, ImpulsesOutsideTheirConesAreMeasured) {
+TEST(CollisionStudy, ImpulsesOutsideTheirConesAreMeasured) {
     FrictionalCollision c = rod(0.5);
     EXPECT_NEAR(outside_cones(c, vector_of({1.0, 0.6})), 0.1, 1e-15);
     EXPECT_NEAR(outside_cones(c, vector_of({-2.0, 0.0})), 1.0, 1e-15);
@@ -147,7 +147,7 @@ TEST(Study, ImpulsesOutsideTheirConesAreMeasured) {
     EXPECT_EQ(outside_cones(c, vector_of({0.0, 0.0})), 0.0);
 }
 
-TEST(Study, OfAPatchIsJudgedByTheGivenImpulses) {
+TEST(CollisionStudy, OfAPatchIsJudgedByTheGivenImpulses) {
     FrictionalCollision c;
     c.M = Matrix::Identity(4, 4);
     c.directions = Matrix::Identity(4, 4);
@@ -157,11 +157,11 @@ TEST(Study, OfAPatchIsJudgedByTheGivenImpulses) {
     c.sizes = {4};
     c.names = {"plane"};
     c.u_minus = vector_of({-1, 1, 0, 0});
-    StudyOptions options;
+    CollisionStudyOptions options;
     for (const double friction : {-0.5, 0.5}) {
         options.Lambda = vector_of({1.5, friction, 0, 0});
         c.u_plus = c.u_minus + *options.Lambda;
-        const Study s = study(c, options);
+        const CollisionStudy s = study_collision(c, options);
         EXPECT_TRUE(s.kinetic.holds);
         EXPECT_TRUE(s.kinematic.holds);
         EXPECT_NEAR(s.given->parts.total(), 0.5 * (c.u_plus.squaredNorm() - c.u_minus.squaredNorm()), 1e-14);
@@ -170,7 +170,7 @@ TEST(Study, OfAPatchIsJudgedByTheGivenImpulses) {
         EXPECT_NE(s.sentence.find("the patch of plane has no second-order cone"), std::string::npos);
     }
     options.Lambda.reset();
-    EXPECT_EQ(study(c, options).verdict, Verdict::invalid);
+    EXPECT_EQ(study_collision(c, options).verdict, Verdict::invalid);
 }
 
 }  // namespace

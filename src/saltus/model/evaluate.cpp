@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/evaluate.hpp"
+
 #include "saltus/model/model.hpp"
 
 namespace saltus::model {

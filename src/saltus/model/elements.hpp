@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace saltus::model {
+
+// The elements of a model: contacts, constraints, sliders and clutches. An element does not hold numbers. It names its
+// rows (numbers in the order of Layout) and its coefficients (numbers in System::coefficients), because friction and
+// restitution may depend on time and state.
+
+/// The set C_T of admissible friction forces, scaled by the normal force.
+enum class FrictionLaw {
+    none,         ///< no friction: the element has no slip rows
+    coulomb,      ///< an interval [−μ, μ] (1 row) or a disk of radius μ (2 rows)
+    orthotropic,  ///< an ellipse with the semi-axes μ₁, μ₂ (2 rows)
+    contensou,    ///< sliding and drilling friction combined (3 rows: two slips, one spin)
+    rolling,      ///< a disk, a drilling moment and a disk of rolling moments, each by itself (5 rows)
+};
+
+/// Newton: γ⁺ + e γ⁻ complementary to Λ. Poisson: expansion impulse = e · compression impulse. Energy: T⁺ = e² T⁻.
+enum class ImpactLaw { newton, poisson, energy };
+
+/// Index of a value in System::coefficients, or `no_coefficient`.
+using Coefficient = int;
+inline constexpr Coefficient no_coefficient = -1;
+
+/// A friction law on the slip rows [first_row, first_row + dimension).
+struct Friction {
+    FrictionLaw law = FrictionLaw::none;
+    int first_row = 0;
+    int dimension = 0;                                              ///< number of slip rows: 0 (law none), 1, 2, 3 or 5
+    std::array<Coefficient, 2> mu{no_coefficient, no_coefficient};  ///< the second one for orthotropic friction
+    std::array<Coefficient, 2> radius{no_coefficient, no_coefficient};  ///< effective radii: drilling, rolling
+
+    /// Whether the element can transmit friction forces at all. The value of μ may still be 0.
+    bool present() const { return law != FrictionLaw::none; }
+};
+
+/// A unilateral contact g_N(t,q) >= 0 with its friction and impact laws.
+struct Contact {
+    std::string name;
+    int row = 0;  ///< of the gap and the normal velocity
+    Friction friction;
+    ImpactLaw impact = ImpactLaw::newton;
+    Coefficient e_n = no_coefficient, e_t = no_coefficient;  ///< restitution, normal and tangential; none means 0
+    Coefficient c = no_coefficient;                          ///< energy law: e = 1 − c · (approach speed), c in s/m
+    Coefficient penalty_k = no_coefficient, penalty_d = no_coefficient;  ///< of method penalty: force k·depth + d·rate
+};
+
+/// A bilateral constraint g(t,q) = 0. Its friction forces are scaled by the magnitude |ν| of its own reaction.
+struct Constraint {
+    std::string name;
+    int row = 0;
+    Friction friction;
+};
+
+/// A friction element whose normal force F_N(t,q,u) >= 0 is known.
+struct Slider {
+    std::string name;
+    Friction friction;
+    Coefficient normal_force = no_coefficient;
+    Coefficient e_t = no_coefficient;  ///< tangential restitution at impacts; none means 0
+};
+
+/// A one-way clutch: γ >= 0, λ >= 0, γ λ = 0 for the velocity of its row.
+struct Clutch {
+    std::string name;
+    int row = 0;
+};
+
+}  // namespace saltus::model

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/base/linalg.hpp"
+
+namespace saltus::model {
+
+/// A named parameter of a model with its value.
+struct Parameter {
+    std::string name;
+    double value = 0.0;
+    int column = -1;          ///< index among the independent parameters (Model::p); −1 if computed from others
+    bool structural = false;  ///< shapes the initial geometry of mass points: no derivatives by this parameter exist
+};
+
+/// The feedback law that is closed in a model, for reports. y are the actuated coordinates:
+///     u = −Kp (y − reference) − Kv ẏ,   or with potential shaping   u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ.   [Tornambe] section III
+/// The system of the model contains its forces already.
+struct ControlLoop {
+    std::vector<std::string> actuated;  ///< names of the coordinates y
+    Matrix Kp, Kv;
+    std::vector<double> reference;
+    std::string shaping;  ///< Ũ as written; empty without shaping
+};
+
+/// What [simulate] of a model file says. Options of the command line override it.
+struct SimulationDefaults {
+    std::optional<double> t_end, h, rtol, atol;  ///< end time and step in s; tolerances of the event-driven method
+    std::string method = "event";                ///< event, moreau or penalty
+};
+
+}  // namespace saltus::model

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/support.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "saltus/model/jacobians.hpp"
+#include "saltus/model/model.hpp"
+
+namespace saltus::model {
+
+namespace {
+
+using enum Analysis;
+using enum Feature;
+using enum Support;
+
+constexpr std::string_view theorem_3 = "the theorems are about frictionless collisions and lift-offs";
+constexpr std::string_view boxes = "its interval bounds are computed from expressions";
+constexpr std::string_view points = "with friction the equilibria are sets, not points";
+constexpr std::string_view locked = "a locked clutch holds a velocity, so the equilibria are not isolated points";
+constexpr std::string_view moving = "an equilibrium at one time need not be one at another";
+
+constexpr std::array table{
+    SupportException{moreau, orthotropic_sliding, approximate, "the first mu is used in both directions"},
+
+    SupportException{moreau_lanes, spatial_friction, refused, "lanes solve planar Coulomb friction"},
+    SupportException{moreau_lanes, poisson_impacts, refused, "lanes apply Newton's law"},
+    SupportException{moreau_lanes, energy_impacts, refused, "lanes apply Newton's law"},
+    SupportException{moreau_lanes, varying_coefficients, refused, "lanes evaluate coefficients once"},
+    SupportException{moreau_lanes, no_formulas, refused, "lanes evaluate tapes of expressions"},
+
+    SupportException{Analysis::penalty, missing_stiffness, refused, "the contact force is k*depth + d*rate"},
+
+    SupportException{sensitivity, no_derivatives, refused, "the variational equation needs them"},
+
+    SupportException{perturbed_pair, contact_friction, condition, theorem_3},
+    SupportException{perturbed_pair, constraint_friction, condition, theorem_3},
+    SupportException{perturbed_pair, sliders, condition, theorem_3},
+    SupportException{perturbed_pair, clutches, condition, theorem_3},
+
+    SupportException{impact_audit, contensou_friction, approximate,
+                     "the patch has no second-order cone, so only the impulses of the law are judged"},
+    SupportException{impact_audit, constraint_friction, approximate,
+                     "friction bounded by a reaction has no convex cone, so only the impulses of the law are judged"},
+
+    SupportException{equilibrium_sets, time_dependence, condition, moving},
+    SupportException{equilibrium_sets, no_derivatives, refused, "the search for sets needs them"},
+
+    SupportException{enclosure, no_formulas, refused, "interval bounds are computed from expressions"},
+
+    SupportException{attractivity, poisson_impacts, condition,
+                     "the theorem is about Newton's law (a single frictionless contact is the same by both)"},
+    SupportException{attractivity, energy_impacts, condition, "the theorem is about Newton's law"},
+    SupportException{attractivity, time_dependence, condition, "the theorem is about autonomous systems"},
+    SupportException{attractivity, no_formulas, refused, boxes},
+
+    SupportException{instability, contacts, condition, "the theorem is about motions without impacts"},
+    SupportException{instability, clutches, condition, "the theorem is about motions without impacts"},
+    SupportException{instability, time_dependence, condition, "the theorem is about autonomous systems"},
+    SupportException{instability, no_formulas, refused, boxes},
+
+    SupportException{linear_classification, contacts, refused, "the system must be linear between stick and slip"},
+    SupportException{linear_classification, constraints, refused, "the system must be linear between stick and slip"},
+    SupportException{linear_classification, uneven_sliders, refused, "the criterion is for Coulomb friction"},
+    SupportException{linear_classification, clutches, refused, "the system must be linear between stick and slip"},
+    SupportException{linear_classification, time_dependence, refused, "the criterion is for constant matrices"},
+    SupportException{linear_classification, no_formulas, refused, boxes},
+
+    SupportException{equilibrium_points, contact_friction, refused, points},
+    SupportException{equilibrium_points, constraint_friction, refused, points},
+    SupportException{equilibrium_points, sliders, refused, points},
+    SupportException{equilibrium_points, clutches, refused, locked},
+    SupportException{equilibrium_points, time_dependence, refused, moving},
+
+    SupportException{sprung_equilibria, contact_friction, refused, points},
+    SupportException{sprung_equilibria, constraint_friction, refused, points},
+    SupportException{sprung_equilibria, sliders, refused, points},
+    SupportException{sprung_equilibria, clutches, refused, locked},
+    SupportException{sprung_equilibria, missing_stiffness, refused, "the contact force is k*depth"},
+    SupportException{sprung_equilibria, time_dependence, refused, moving},
+
+    SupportException{regulation, contact_friction, condition, points},
+    SupportException{regulation, constraints, condition, "the theorem is about systems without constraints"},
+    SupportException{regulation, constraint_friction, condition, points},
+    SupportException{regulation, sliders, condition, points},
+    SupportException{regulation, clutches, condition, locked},
+    SupportException{regulation, time_dependence, condition, moving},
+    SupportException{regulation, no_control, refused, "the theorem is about a controller"},
+
+    SupportException{penalty_limit, no_contacts, refused, "without contacts there is nothing to compare"},
+    SupportException{penalty_limit, missing_stiffness, refused, "the contact force is k*depth"},
+
+    SupportException{basin, time_dependence, approximate, "rest in one place need not last"},
+};
+
+/// The name of the first element that satisfies the condition, with its kind; none if there is none.
+template <class Elements, class Condition>
+std::optional<std::string> first(const char* kind, const Elements& elements, Condition condition) {
+    const auto at = std::find_if(elements.begin(), elements.end(), condition);
+    if (at == elements.end()) return std::nullopt;
+    return std::string(kind) + " '" + at->name + "'";
+}
+
+template <class Condition>
+std::optional<std::string> first_friction(const Model& m, Condition condition) {
+    const auto of = [&](const auto& element) { return condition(element.friction); };
+    if (auto found = first("contact", m.contacts, of)) return found;
+    if (auto found = first("constraint", m.constraints, of)) return found;
+    return first("slider", m.sliders, of);
+}
+
+const auto any = [](const auto&) { return true; };
+const auto rubs = [](const auto& element) { return element.friction.present(); };
+
+/// The element that has the feature, "" if the whole model has it; none if the model does not have it.
+std::optional<std::string> find_feature(const Model& m, Feature feature) {
+    const auto whole = [](bool has) { return has ? std::optional(std::string()) : std::nullopt; };
+    const auto with_law = [&](ImpactLaw law) {
+        return first("contact", m.contacts, [&](const Contact& c) { return c.impact == law; });
+    };
+    switch (feature) {
+        case no_contacts: return whole(m.contacts.empty());
+        case contacts: return first("contact", m.contacts, any);
+        case contact_friction: return first("contact", m.contacts, rubs);
+        case orthotropic_sliding: {
+            const auto orthotropic = [](const auto& x) { return x.friction.law == FrictionLaw::orthotropic; };
+            if (auto found = first("constraint", m.constraints, orthotropic)) return found;
+            return first("slider", m.sliders, orthotropic);
+        }
+        case contensou_friction:
+            return first_friction(m, [](const Friction& f) { return f.law == FrictionLaw::contensou; });
+        case spatial_friction:
+            return first_friction(m, [](const Friction& f) {
+                return f.present() && (f.dimension != 1 || f.law != FrictionLaw::coulomb);
+            });
+        case constraints: return first("constraint", m.constraints, any);
+        case constraint_friction: return first("constraint", m.constraints, rubs);
+        case sliders: return first("slider", m.sliders, any);
+        case uneven_sliders:
+            return first("slider", m.sliders, [](const Slider& s) { return s.friction.law != FrictionLaw::coulomb; });
+        case clutches: return first("clutch", m.clutches, any);
+        case poisson_impacts: return with_law(ImpactLaw::poisson);
+        case energy_impacts: return with_law(ImpactLaw::energy);
+        case missing_stiffness:
+            return first("contact", m.contacts, [](const Contact& c) { return c.penalty_k == no_coefficient; });
+        case varying_coefficients: return whole(!m.layout().coefficients_constant);
+        case time_dependence: return whole(!m.scleronomic || !m.autonomous);
+        case no_formulas: return whole(m.system->symbolic() == nullptr);
+        case no_derivatives: return whole(m.system->jacobians() == nullptr);
+        case no_control: return whole(!m.control);
+    }
+    misuse("a feature", __FILE__, __LINE__);
+}
+
+std::string sentence(const SupportException& e, const std::string& element, std::string_view verb) {
+    std::string text(to_string(e.analysis));
+    text += std::string(" ") + std::string(verb) + " " + std::string(to_string(e.feature));
+    if (!element.empty()) text += " (" + element + ")";
+    return text + ": " + std::string(e.reason);
+}
+
+std::string remedy_for(Feature feature) {
+    switch (feature) {
+        case no_contacts: return "add a [[contact]]";
+        case missing_stiffness: return "give the model a [penalty] with k";
+        case no_control: return "add a [control]";
+        case no_derivatives: return "implement System::jacobians";
+        default: return {};
+    }
+}
+
+/// The first exception of the table that refuses the model, with the element.
+std::optional<std::pair<SupportException, std::string>> first_refusal(const Model& model, Analysis analysis) {
+    for (const SupportException& e : table)
+        if (e.analysis == analysis && e.support == refused)
+            if (const std::optional<std::string> element = find_feature(model, e.feature))
+                return std::pair(e, *element);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const SupportException> exceptions() { return table; }
+
+Support support(Analysis analysis, Feature feature) {
+    for (const SupportException& e : table)
+        if (e.analysis == analysis && e.feature == feature) return e.support;
+    return full;
+}
+
+std::string_view to_string(Analysis analysis) {
+    switch (analysis) {
+        case event_driven: return "method event";
+        case moreau: return "method moreau";
+        case moreau_lanes: return "method moreau in lanes";
+        case Analysis::penalty: return "method penalty";
+        case sensitivity: return "sensitivity";
+        case perturbed_pair: return "the perturbed pair";
+        case impact_audit: return "the impact audit";
+        case equilibrium_sets: return "the search for equilibrium sets";
+        case enclosure: return "the enclosure over boxes";
+        case attractivity: return "the certificate of attractivity";
+        case instability: return "the certificate of instability";
+        case linear_classification: return "the classification of linear systems";
+        case equilibrium_points: return "the search for equilibrium points";
+        case sprung_equilibria: return "the search for equilibria with springs";
+        case regulation: return "the certificate of regulation";
+        case penalty_limit: return "the penalty limit";
+        case basin: return "the basin";
+    }
+    return "";
+}
+
+std::string_view to_string(Feature feature) {
+    switch (feature) {
+        case no_contacts: return "models without contacts";
+        case contacts: return "contacts";
+        case contact_friction: return "friction at contacts";
+        case orthotropic_sliding: return "orthotropic friction of constraints and sliders";
+        case contensou_friction: return "Coulomb-Contensou friction";
+        case spatial_friction: return "friction that is not along a line";
+        case constraints: return "constraints";
+        case constraint_friction: return "friction at constraints";
+        case sliders: return "sliders";
+        case uneven_sliders: return "sliders without Coulomb friction";
+        case clutches: return "clutches";
+        case poisson_impacts: return "Poisson's impact law";
+        case energy_impacts: return "the energy impact law";
+        case missing_stiffness: return "contacts without a stiffness k";
+        case varying_coefficients: return "coefficients that depend on time or state";
+        case time_dependence: return "models that depend on the time";
+        case no_formulas: return "equations that are not expressions";
+        case no_derivatives: return "systems without derivatives";
+        case no_control: return "models without control";
+    }
+    return "";
+}
+
+std::string_view to_string(Support support) {
+    switch (support) {
+        case full: return "full";
+        case approximate: return "approximate";
+        case condition: return "condition";
+        case refused: return "refused";
+    }
+    return "";
+}
+
+bool has_feature(const Model& model, Feature feature) { return find_feature(model, feature).has_value(); }
+
+bool frictionless(const Model& model) {
+    return !has_feature(model, contact_friction) && !has_feature(model, constraint_friction) &&
+           !has_feature(model, sliders);
+}
+
+std::string unsupported(const Model& model, Analysis analysis) {
+    const auto refusal = first_refusal(model, analysis);
+    return refusal ? sentence(refusal->first, refusal->second, "does not support") : std::string();
+}
+
+void refuse_unsupported(const Model& model, Analysis analysis, const Place& place) {
+    if (const auto refusal = first_refusal(model, analysis))
+        throw Error(sentence(refusal->first, refusal->second, "does not support"), place,
+                    remedy_for(refusal->first.feature));
+}
+
+std::vector<std::string> approximations(const Model& model, Analysis analysis) {
+    std::vector<std::string> list;
+    for (const SupportException& e : table)
+        if (e.analysis == analysis && e.support == approximate)
+            if (const std::optional<std::string> element = find_feature(model, e.feature))
+                list.push_back(sentence(e, *element, "approximates"));
+    return list;
+}
+
+}  // namespace saltus::model

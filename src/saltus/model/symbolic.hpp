@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "saltus/expr/tape.hpp"
+
+namespace saltus::model {
+
+/// A mechanical system as expressions over one graph. Its coordinates may be a part of a larger model's coordinates;
+/// `index` says which.
+struct Formulas {
+    expr::Graph graph;
+    expr::Expr t;
+    std::vector<expr::Expr> q, u, p;  ///< symbols of coordinates, velocities and independent parameters
+    std::vector<int> index;           ///< of q[i] among the coordinates of the model, ascending
+    int coordinates = 0;              ///< of the model
+    expr::Expr T, U, R;               ///< kinetic and potential energy, Rayleigh dissipation
+    std::vector<expr::Expr> f;        ///< other generalised forces, one per q
+    std::vector<expr::Expr> constraints, gaps;
+    std::vector<expr::Expr> slips;  ///< slip velocities γ_T, affine in u: contacts, constraints, sliders, clutches
+    std::vector<expr::Expr> coefficients;
+    std::vector<expr::Expr> regions;  ///< of [certify]: each is positive inside the region
+};
+
+/// What follows from the formulas by differentiation, with D = u·∂/∂q + ∂/∂t, the rate at frozen velocities:
+///     M = ∂²T/∂u²,   h = ∂T/∂q − D(∂T/∂u) − ∂U/∂q − ∂R/∂u + f
+///     γ = D g  (γ is given for slips),   W = ∂γ/∂u,   χ = γ at u = 0,   ζ = D γ
+/// The first line is Lagrange's equation d/dt(∂T/∂u) − ∂T/∂q = −∂U/∂q − ∂R/∂u + f, because d/dt(∂T/∂u) = M u̇ +
+/// D(∂T/∂u).
+struct Derived {
+    /// An entry of a sparse matrix that is not structurally zero.
+    struct Entry {
+        int row, column;  ///< of a column: index into Formulas::q
+        expr::Expr value;
+    };
+    std::vector<Entry> mass;  ///< lower triangle of M, row by row; rows are indices into Formulas::q too
+    std::vector<expr::Expr> h;
+    std::vector<expr::Expr> velocity;  ///< γ of every row: constraints, gaps, slips
+    std::vector<Entry> rows;           ///< Wᵀ, row by row
+    std::vector<expr::Expr> chi, zeta;
+    expr::Expr damping, applied;  ///< powers u·∂R/∂u and u·f
+};
+
+/// Differentiates the formulas. The new nodes are added to their graph.
+Derived derive(Formulas& formulas);
+
+/// Formulas, their derivatives, and tapes that evaluate them. System::symbolic gives access to it.
+/// The variables of every tape are [t, q..., u...] of Formulas, its parameters are Formulas::p.
+class SymbolicEquations {
+public:
+    /// Which values a tape computes.
+    enum class Part {
+        mass,          ///< M, in the order of Derived::mass
+        force,         ///< h
+        positions,     ///< constraint functions, then gaps
+        rows,          ///< W in the order of Derived::rows, then χ
+        curvature,     ///< ζ
+        coefficients,  ///< as Formulas::coefficients
+        energy,        ///< T, U, damping, applied
+        all            ///< M, h, positions, W, χ, ζ: the order of Terms; common subexpressions are computed once
+    };
+    static constexpr std::size_t part_count = 8;
+
+    /// Differentiates the formulas and compiles the tapes.
+    explicit SymbolicEquations(Formulas formulas);
+
+    const Formulas& formulas() const { return formulas_; }
+    const Derived& derived() const { return derived_; }
+    const expr::Tape& tape(Part part) const { return tapes_[static_cast<std::size_t>(part)]; }
+
+    /// Whether the formulas cover all coordinates of the model.
+    bool complete() const { return static_cast<int>(formulas_.q.size()) == formulas_.coordinates; }
+
+private:
+    Formulas formulas_;
+    Derived derived_;
+    std::array<expr::Tape, part_count> tapes_;
+};
+
+}  // namespace saltus::model

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/control/penalty/penalty_limit.hpp"
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "physics/motion.hpp"
+#include "reference/reference.hpp"
 #include "saltus/control/penalty/detail/second_variation.hpp"
 #include "support.hpp"
 
@@ -14,6 +14,8 @@ namespace {
 
 using namespace saltus::control;
 using namespace saltus::test;
+using reference::entry;
+using reference::Value;
 
 PenaltyLimit limit_of(const model::Description& d, const std::string& stiffness, double t_end, const Values& set = {}) {
     PenaltyLimitOptions o;
@@ -24,54 +26,43 @@ PenaltyLimit limit_of(const model::Description& d, const std::string& stiffness,
 
 // --- the arm ---------------------------------------------------------------------------------------------------------
 
-struct ArmRow {
-    double k, sup_q, at_t, first_contact, restitution;
-    long phases;
-};
-constexpr std::array<ArmRow, 7> arm_rows{
-    {{1e3, 0.0827042400836, 0.655985309292, 0.021419540886279, 0.97625174500698, 7},
-     {1e4, 0.0286082252801, 0.954284994340, 0.0067102176637391, 0.99257372355894, 8},
-     {1e5, 0.00940370611801, 0.944121, 0.0021155021894644, 0.99766006591246, 8},
-     {1e6, 0.00301061200600, 0.940805, 0.00066833100329508, 0.99926089706158, 8},
-     {1e7, 0.000955804274305, 0.939737, 0.00021127974103191, 0.99976636014532, 8},
-     {1e8, 0.000302632910879, 0.939396, 6.6806008619942e-5, 0.99992612509541, 8},
-     {1e9, 9.57393018551e-5, 0.939287715751, 2.1125263547495e-5, 0.99997663955452, 8}}};
-
-TEST(PenaltyLimit, OfTheArmMeetsItsClosedForms) {  // tornambe_penalty_convergence_A, tornambe_penalty_static_A
+TEST(PenaltyLimit, OfTheArmMeetsItsClosedForms) {
+    const Value rows = entry("tornambe_penalty_convergence_A")["outputs"]["rows"];
+    const Value steady = entry("tornambe_penalty_static_A")["outputs"];
     const PenaltyLimit limit = limit_of(description_of("single-link-arm"), "k=1e3:1e9:7", 2.0);
     ASSERT_EQ(limit.runs.size(), 7U);
     EXPECT_TRUE(limit.complete);
     EXPECT_EQ(limit.impacts, 8);
     ASSERT_TRUE(limit.steady.found);
     EXPECT_NEAR(limit.steady.q[0], 0.5, 1e-14);
-    EXPECT_NEAR(limit.steady.lambda(1), 0.5, 1e-14);
+    EXPECT_NEAR(limit.steady.lambda(1), steady["limit_force"], 1e-14);
     for (std::size_t i = 0; i < 7; ++i) {
         const PenaltyRun& run = limit.runs[i];
-        const ArmRow& row = arm_rows[i];
-        EXPECT_EQ(run.k, row.k) << "even ratios, rounded to what is meant";
-        EXPECT_TRUE(matches(run.distance.q, row.sup_q, 1e-9)) << row.k;  // the reference: 1e-7
-        EXPECT_NEAR(run.distance.q_at, row.at_t, 1e-6) << row.k;
-        EXPECT_TRUE(matches(run.distance.u, 6.6391378, 1e-7)) << "velocities do not converge";
-        EXPECT_EQ(run.phases, row.phases);
+        const double k = rows[i]["k2"];
+        EXPECT_EQ(run.k, k) << "even ratios, rounded to the powers of ten";
+        EXPECT_TRUE(matches(run.distance.q, rows[i]["sup_q"], 1e-9)) << k;  // the reference states 1e-7
+        EXPECT_NEAR(run.distance.q_at, rows[i]["at_t"], 1e-6) << k;
+        EXPECT_TRUE(matches(run.distance.u, rows[i]["sup_qdot"], 1e-7)) << "velocities do not converge";
+        EXPECT_EQ(static_cast<double>(run.phases), rows[i]["n_contact_phases"].number());
         ASSERT_TRUE(run.first_duration && run.first_restitution);
-        EXPECT_NEAR(*run.first_duration, row.first_contact, 1e-9);
-        EXPECT_NEAR(*run.first_restitution, row.restitution, 1e-8);
-        EXPECT_NEAR(run.steady.q[0], row.k / (row.k + 1.0) * 0.5, 1e-14);
-        EXPECT_NEAR(run.steady.lambda(1), row.k / (row.k + 1.0) * 0.5, 1e-14);
+        EXPECT_NEAR(*run.first_duration, rows[i]["first_contact_duration"], 1e-9);
+        EXPECT_NEAR(*run.first_restitution, rows[i]["effective_restitution_first"], 1e-8);
+        EXPECT_NEAR(run.steady.q[0], steady["rows"][i]["q_R"], 1e-14);
+        EXPECT_NEAR(run.steady.lambda(1), steady["rows"][i]["force"], 1e-14);
     }
-    EXPECT_NEAR(*limit.runs[1].order, 0.46103686, 1e-6);
-    EXPECT_NEAR(*limit.runs[6].order, 0.49982590, 1e-5);
+    EXPECT_NEAR(*limit.runs[1].order, rows[1]["order_vs_previous"], 1e-6);
+    EXPECT_NEAR(*limit.runs[6].order, rows[6]["order_vs_previous"], 1e-5);
     EXPECT_NEAR(*limit.order, 0.5, 0.02);
     EXPECT_NEAR(*limit.steady_order, 1.0, 1e-3);
 }
 
-TEST(PenaltyLimit, OfTheArmSaysOnWhichHorizonsTheActionCanBeMinimal) {  // tornambe_minimum_horizon_arm
+TEST(PenaltyLimit, OfTheArmSaysOnWhichHorizonsTheActionCanBeMinimal) {
+    const Value expected = entry("tornambe_minimum_horizon_arm")["outputs"];
     const PenaltyLimit limit = limit_of(description_of("single-link-arm"), "k=1e3,1e6,1e9", 2.0);
     ASSERT_TRUE(limit.action.available) << limit.action.why_not;
-    EXPECT_NEAR(limit.action.free_horizon.value(), 0.6680299638486708, 1e-12);
-    EXPECT_NEAR(limit.action.paths[0].contact_horizon.value(), 0.02111440774412750, 1e-12);
-    EXPECT_NEAR(limit.action.paths[1].contact_horizon.value(), 0.0006680296298339394, 1e-12);
-    EXPECT_NEAR(limit.action.paths[2].contact_horizon.value(), 2.112496229945494e-5, 1e-12);
+    EXPECT_NEAR(limit.action.free_horizon.value(), expected["free_horizon_for_min_of_S"], 1e-12);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(limit.action.paths[i].contact_horizon.value(), expected["contact_horizon"][i], 1e-12);
     for (const StationaryPath& path : limit.action.paths) {
         ASSERT_TRUE(path.found) << path.reason;
         EXPECT_EQ(path.morse_index, 1) << "one bounce";
@@ -79,7 +70,8 @@ TEST(PenaltyLimit, OfTheArmSaysOnWhichHorizonsTheActionCanBeMinimal) {  // torna
     }
 }
 
-// --- tornambe_theorem12_bounce_A -------------------------------------------------------------------------------------
+// --- the bounce of a point mass
+// ---------------------------------------------------------------------------------------
 
 const std::string bounce = R"toml(
 [system]
@@ -94,10 +86,6 @@ q = { q = 1.0 }
 u = { q = -1.0 }
 )toml";
 
-struct BounceRow {
-    double k, v, A_tilde, penalty_integral, A, duration, conjugate;
-};
-
 TEST(Theorem1, SequencesOfTheBounceAreMonotoneAlthoughNoPathIsAMinimum) {
     const PenaltyLimit limit = limit_of(io::parse_model(bounce, "test"), "k=1e2:1e5:4", 2.0);
     const ActionSequence& a = limit.action;
@@ -106,14 +94,7 @@ TEST(Theorem1, SequencesOfTheBounceAreMonotoneAlthoughNoPathIsAMinimum) {
     EXPECT_NEAR(a.rigid.A, -1.0, 1e-12);
     ASSERT_EQ(a.corner_slopes.size(), 1U);
     EXPECT_NEAR(a.corner_slopes[0], -2.0, 1e-12) << "S falls by 2 I of the corner's height";
-    const std::array<BounceRow, 4> rows{{{1e2, 1.186351687264145, -1.186351687264145, 0.001105393193051691,
-                                          -1.296891006569314, 0.3141592653589793, 1.011808325286793},
-                                         {1e3, 1.052269311786666, -1.052269311786666, 2.750069637065871e-5,
-                                          -1.079770008157324, 0.09934588265796101, 1.001051881187282},
-                                         {1e4, 1.015958641014816, -1.015958641014816, 8.106659618927926e-7,
-                                          -1.024065300633744, 0.03141592653589793, 1.000101592368838},
-                                         {1e5, 1.004992091318817, -1.004992091318817, 2.508506147276154e-8,
-                                          -1.007500597466093, 0.009934588265796101, 1.000010049887078}}};
+    const Value rows = entry("tornambe_theorem12_bounce_A")["outputs"]["rows"];
     // The bound state of a well of depth k and width π/√k: z/(π/2) = cos z, λ = −k sin²z.
     double z = 1.0;
     for (int i = 0; i < 60; ++i)
@@ -121,15 +102,15 @@ TEST(Theorem1, SequencesOfTheBounceAreMonotoneAlthoughNoPathIsAMinimum) {
     for (std::size_t i = 0; i < 4; ++i) {
         const StationaryPath& path = a.paths[i];
         ASSERT_TRUE(path.found) << path.reason;
-        EXPECT_NEAR(-path.u_start[0], rows[i].v, 1e-10);
-        EXPECT_NEAR(path.action.A_tilde, rows[i].A_tilde, 1e-10);
-        EXPECT_NEAR(path.action.penalty_integral, rows[i].penalty_integral, 1e-12);
-        EXPECT_NEAR(path.action.A, rows[i].A, 1e-10);
-        EXPECT_NEAR(*path.contact_duration, rows[i].duration, 1e-10);
+        EXPECT_NEAR(-path.u_start[0], rows[i]["v"], 1e-10);
+        EXPECT_NEAR(path.action.A_tilde, rows[i]["A_tilde"], 1e-10);
+        EXPECT_NEAR(path.action.penalty_integral, rows[i]["int_P_f"], 1e-12);
+        EXPECT_NEAR(path.action.A, rows[i]["A"], 1e-10);
+        EXPECT_NEAR(*path.contact_duration, rows[i]["contact_duration"], 1e-10);
         EXPECT_EQ(path.morse_index, 1);
         ASSERT_EQ(path.conjugate_times.size(), 1U);
-        EXPECT_NEAR(path.conjugate_times[0], rows[i].conjugate, 1e-10);
-        EXPECT_NEAR(*path.lowest_eigenvalue / (-rows[i].k * std::sin(z) * std::sin(z)), 1.0, 1e-3);
+        EXPECT_NEAR(path.conjugate_times[0], rows[i]["conjugate_time"], 1e-10);
+        EXPECT_NEAR(*path.lowest_eigenvalue / (-rows[i]["k"] * std::sin(z) * std::sin(z)), 1.0, 1e-3);
     }
     EXPECT_TRUE(a.A_tilde_grows);
     EXPECT_TRUE(a.penalty_falls);
@@ -146,7 +127,7 @@ TEST(Theorem1, OfAModelWithConstraintsOrFrictionSaysWhyNot) {
 
 TEST(PenaltyLimit, OfTheUnderactuatedPairApproachesItsRigidRest) {
     const PenaltyLimit limit = limit_of(description_of("two-link-underactuated"), "k=1e4:1e6:3", 3.0);
-    EXPECT_NEAR(limit.steady.lambda(0), 1.714285714285714, 1e-12);
+    EXPECT_NEAR(limit.steady.lambda(0), entry("tornambe_underactuated_A_e0.5")["outputs"]["lambda_R"], 1e-12);
     for (const PenaltyRun& run : limit.runs) {  // q2 = c − λ/k, λ = Kp ks/(Kp + ks) q2
         const double stiffness = 8.0 * 20.0 / 28.0, q2 = 0.3 * run.k / (run.k + stiffness);
         EXPECT_NEAR(run.steady.q[1], q2, 1e-13);

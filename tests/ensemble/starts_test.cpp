@@ -61,8 +61,10 @@ TEST(Sample, IsUniformAndAFunctionOfSeedAndNumberAlone) {
 
 TEST(Wilson, AgreesWithItsDefiningEquation) {
     // The bounds are the shares p whose distance to the seen share is z standard deviations of p.
+    const double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution: erf(z/√2) = 0.95
+    EXPECT_NEAR(std::erf(z / std::sqrt(2.0)), 0.95, 1e-15);
     for (const auto& [hits, n] : {std::pair{3, 576}, {200, 400}, {399, 400}}) {
-        const double z = 1.959963984540054, seen = static_cast<double>(hits) / n;
+        const double seen = static_cast<double>(hits) / n;
         const Interval w = wilson(static_cast<std::size_t>(hits), static_cast<std::size_t>(n));
         for (const double p : {w.low, w.high})
             EXPECT_NEAR(std::abs(seen - p), z * std::sqrt(p * (1.0 - p) / n), 1e-14) << hits;

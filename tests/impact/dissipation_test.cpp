@@ -7,22 +7,25 @@
 #include <limits>
 
 #include "collisions.hpp"
+#include "reference/reference.hpp"
 
 namespace saltus::impact {
 namespace {
 
 using namespace test;
+using saltus::test::reference::entry;
+using saltus::test::reference::Value;
 
 const Matrix rod = matrix_of({{2.5, 1.5}, {1.5, 2.5}});
 
 TEST(Dissipation, OfTheRodWithUnequalCoefficientsIsNotPromised) {
-    // leine_impact_rod_energy_increase
+    const Value expected = entry("leine_impact_rod_energy_increase")["outputs"];
     const DissipationTest t = dissipation_test({rod, vector_of({0.9, 0.0})});
-    EXPECT_NEAR(t.condition, 4.0, 1e-13);
-    EXPECT_NEAR(t.left, 0.9473684210526316, 1e-15);
-    EXPECT_NEAR(t.right, 0.25, 1e-14);
-    EXPECT_NEAR(t.largest_e, 0.14285714285714285, 1e-14);
-    EXPECT_NEAR(t.smallest_eigenvalue, -0.10745445084104842, 1e-14);
+    EXPECT_NEAR(t.condition, expected["cond_G"], 1e-13);
+    EXPECT_NEAR(t.left, expected["cond7a_lhs"], 1e-15);
+    EXPECT_NEAR(t.right, expected["cond7a_rhs"], 1e-14);
+    EXPECT_NEAR(t.largest_e, expected["largest_e_max_allowed_by_7a"], 1e-14);
+    EXPECT_NEAR(t.smallest_eigenvalue, expected["min_eig_sym_GB"], 1e-14);
     EXPECT_FALSE(t.small_coefficients);
     EXPECT_FALSE(t.safe);
     EXPECT_EQ(
@@ -32,32 +35,34 @@ TEST(Dissipation, OfTheRodWithUnequalCoefficientsIsNotPromised) {
 }
 
 TEST(Dissipation, OfEqualCoefficientsIsPromised) {
-    // leine_impact_rod_equal_e
+    const Value expected = entry("leine_impact_rod_equal_e")["outputs"];
     const DissipationTest t = dissipation_test({rod, vector_of({0.9, 0.9})});
     EXPECT_TRUE(t.equal_coefficients);
     EXPECT_FALSE(t.small_coefficients);
-    EXPECT_NEAR(t.smallest_eigenvalue, 0.052631578947368404, 1e-14);
+    EXPECT_NEAR(t.smallest_eigenvalue, expected["min_eig_sym_GB"], 1e-14);
     EXPECT_TRUE(t.safe);
 }
 
 TEST(Dissipation, NegativeCoefficientsPassOnlyThePrintedCondition) {
-    // leine_impact_rod_negative_eT_violates_theorem: the erratum e >= 0
+    // Condition 7a needs e >= 0, which the paper does not state.
+    const Value expected = entry("leine_impact_rod_negative_eT_violates_theorem")["outputs"];
     const DissipationTest t = dissipation_test({rod, vector_of({0.0, -0.9})});
     EXPECT_TRUE(t.small_coefficients_as_printed);
     EXPECT_FALSE(t.small_coefficients);
-    EXPECT_NEAR(t.smallest_eigenvalue, -2.0416345659799213, 1e-13);
+    EXPECT_NEAR(t.smallest_eigenvalue, expected["min_eig_sym_GB"], 1e-13);
     EXPECT_FALSE(t.safe);
 }
 
 TEST(Dissipation, OfTheDoublePendulumIsNotPromised) {
-    // leine_impact_double_pendulum_energy_increase and _equal_e
-    const Matrix D = matrix_of({{1.0095602905040892, 1.521308658010778}, {1.521308658010778, 2.44033804569631}});
+    const Value unequal = entry("leine_impact_double_pendulum_energy_increase"), expected = unequal["outputs"];
+    const Value equal = entry("leine_impact_double_pendulum_equal_e")["outputs"];
+    const Matrix D = matrix_of(unequal["inputs"]["G"].rows());
     const DissipationTest t = dissipation_test({D, vector_of({0.7, 0.0})});
-    EXPECT_NEAR(t.condition, 77.71068861112154, 1e-9);
-    EXPECT_NEAR(t.right, 0.01286824268157219, 1e-12);
-    EXPECT_NEAR(t.largest_e, 0.006475787342323732, 1e-12);
-    EXPECT_NEAR(t.smallest_eigenvalue, -0.13303799487543527, 1e-13);
-    EXPECT_NEAR(dissipation_test({D, vector_of({0.7, 0.7})}).smallest_eigenvalue, 0.007734725733999262, 1e-14);
+    EXPECT_NEAR(t.condition, expected["cond_G"], 1e-9);
+    EXPECT_NEAR(t.right, expected["cond7a_rhs"], 1e-12);
+    EXPECT_NEAR(t.largest_e, expected["largest_e_max_allowed_by_7a"], 1e-12);
+    EXPECT_NEAR(t.smallest_eigenvalue, expected["min_eig_sym_GB"], 1e-13);
+    EXPECT_NEAR(dissipation_test({D, vector_of({0.7, 0.7})}).smallest_eigenvalue, equal["min_eig_sym_GB"], 1e-14);
 }
 
 TEST(Dissipation, SmallCoefficientsSufficeAndTheEigenvalueIsSharper) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,7 +126,7 @@ double value_of(const Model& m, const std::string& parameter) {
     return std::nan("");
 }
 
-constexpr double eps = 2.220446049250313e-16;
+constexpr double eps = std::numeric_limits<double>::epsilon();
 
 }  // namespace
 

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
 
+#include "reference/reference.hpp"
 #include "saltus/ode/step.hpp"
 
 /// Initial value problems whose solutions are known from elsewhere.
 namespace saltus::ode::test {
+
+/// A list of numbers in tests/reference/additional.json.
+template <std::size_t N>
+std::array<double, N> known(const char* name, const char* part, const char* list) {
+    const std::vector<double> numbers = saltus::test::reference::entry(name)[part][list].numbers();
+    std::array<double, N> out{};
+    std::copy_n(numbers.begin(), N, out.begin());
+    return out;
+}
 
 /// Nonlinear and not autonomous, with the solution x1 = e^{sin t²}, x2 = x1⁵, x3 = 1 + sin t², x4 = cos t². Refuses
 /// outside x1, x2 > 0.
@@ -60,8 +71,8 @@ struct Kepler {
 
 /// Arenstorf's orbit ([Hairer] II.0): a satellite between earth and moon, closed after `period`.
 struct Arenstorf {
-    static constexpr double period = 17.0652165601579625588917206249;
-    static constexpr std::array<double, 4> initial = {0.994, 0.0, 0.0, -2.00158510637908252240537862224};
+    static double period() { return saltus::test::reference::entry("additional_arenstorf")["inputs"]["period"]; }
+    static std::array<double, 4> initial() { return known<4>("additional_arenstorf", "inputs", "initial"); }
     static bool f(double, const double* x, double* dx) {
         const double moon = 0.012277471, earth = 1.0 - moon;
         const double d1 = std::pow((x[0] + moon) * (x[0] + moon) + x[1] * x[1], 1.5);
@@ -74,8 +85,7 @@ struct Arenstorf {
     }
 };
 
-/// Van der Pol's oscillator in slow time, x'' = ((1 − x²)x' − x)/ε with ε = 1e-6, from (2, 0). The solution at t = 2
-/// was computed with a Taylor series of degree 30 in 113-bit arithmetic, 306189 steps.
+/// Van der Pol's oscillator in slow time, x'' = ((1 − x²)x' − x)/ε with ε = 1e-6, from (2, 0).
 struct VanDerPol {
     static bool f(double, const double* x, double* dx) {
         dx[0] = x[1];
@@ -89,10 +99,10 @@ struct VanDerPol {
         return true;
     }
     static constexpr std::array<double, 2> initial = {2.0, 0.0};
-    static constexpr std::array<double, 2> at_2 = {1.7061677321704650085, -0.89280970102481654778};
+    static std::array<double, 2> at_2() { return known<2>("additional_van_der_pol", "outputs", "x"); }
 };
 
-/// Robertson's kinetics. At t = 40 by the same Taylor series; at 1e11 as published in the Test Set for IVP Solvers.
+/// Robertson's kinetics.
 struct Robertson {
     static bool f(double, const double* x, double* dx) {
         dx[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
@@ -109,10 +119,8 @@ struct Robertson {
         return true;
     }
     static constexpr std::array<double, 3> initial = {1.0, 0.0, 0.0};
-    static constexpr std::array<double, 3> at_40 = {0.71582706871940509047, 9.1855347645577639039e-06,
-                                                    0.28416374574583035176};
-    static constexpr std::array<double, 3> at_1e11 = {0.2083340149701255e-7, 0.8333360770334713e-13,
-                                                      0.9999999791665050};
+    static std::array<double, 3> at_40() { return known<3>("additional_robertson", "outputs", "at_40"); }
+    static std::array<double, 3> at_1e11() { return known<3>("additional_robertson", "outputs", "at_1e11"); }
 };
 
 /// Steps until t_end or until a step is not accepted; returns the last status.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number of shared/reference/glocker.json, computed there by exact rational arithmetic.
+// The collisions of tests/reference/glocker.json. Their values come from exact rational arithmetic.
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <ostream>
 
+#include "reference/reference.hpp"
 #include "saltus/impact/consistency/consistency.hpp"
 #include "saltus/impact/consistency/consistency_boundary.hpp"
 #include "saltus/impact/consistency/velocity_polyhedron.hpp"
@@ -14,11 +15,13 @@ namespace saltus::impact {
 namespace {
 
 using Eigen::Index;
+using test::reference::entry;
+using test::reference::Value;
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double none = std::numeric_limits<double>::quiet_NaN();  // a work or a value that does not exist
 
 Vector vector_of(const Row& values) {
     return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
@@ -38,6 +41,16 @@ FrictionlessCollision collision_of(const Rows& M, const Rows& W, const Row& chi,
     c.chi = vector_of(chi);
     c.u_minus = vector_of(u_minus);
     c.u_plus = vector_of(u_plus);
+    return c;
+}
+
+/// The collision of an entry. u+ is exact if the entry has fractions for it; without any it is u-.
+FrictionlessCollision collision_of(const Value& given) {
+    const Value inputs = given["inputs"];
+    const char* u_plus = inputs.has("u_plus_exact") ? "u_plus_exact" : inputs.has("u_plus") ? "u_plus" : "u_minus";
+    FrictionlessCollision c = collision_of(inputs["M"].rows(), inputs["W"].rows(), inputs["chi"].numbers(),
+                                           inputs["u_minus"].numbers(), inputs[u_plus].numbers());
+    if (inputs.has("P")) c.impulse = vector_of(inputs["P"].numbers());
     return c;
 }
 
@@ -89,43 +102,45 @@ void expect_saddle(const FrictionlessCollision& c, const WorkEnd& end, double si
 // --- walls and the lift --------------------------------------------------------------------------------------
 
 TEST(Walls, TheFixedWallTakesWhatTheBallLoses) {
-    // glocker_fixed_wall_A
-    const auto c = collision_of({{1.5}}, {{1}}, {0}, {-2}, {0});
-    const Audit a = audit(c);
-    EXPECT_NEAR(a.energy_change, -3.0, 1e-12);
-    EXPECT_NEAR(a.least.work, -3.0, 1e-12);
-    EXPECT_NEAR(a.greatest.work, -3.0, 1e-12);
+    const Value wall = entry("glocker_fixed_wall_A");
+    const Value expected = wall["outputs"];
+    const Audit a = audit(collision_of(wall));
+    EXPECT_NEAR(a.energy_change, expected["Tplus_minus_Tminus"], wall.tolerance());
+    EXPECT_NEAR(a.least.work, expected["W_min"], wall.tolerance());
+    EXPECT_NEAR(a.greatest.work, expected["W_max"], wall.tolerance());
     EXPECT_EQ(a.verdict, Verdict::dissipates);
 }
 
 TEST(Walls, TheMovingWallTakesEnergyThoughTheBallGainsIt) {
-    // glocker_moving_wall_A
-    const auto c = collision_of({{1.5}}, {{1}}, {-2}, {0}, {2});
-    const Audit a = audit(c);
-    EXPECT_NEAR(a.energy_change, 3.0, 1e-12);
-    EXPECT_NEAR(a.least.work, -3.0, 1e-12);
-    EXPECT_NEAR(a.greatest.work, -3.0, 1e-12);
-    EXPECT_NEAR(a.least.b(0), 2.0, 1e-12);
-    EXPECT_NEAR(a.least.obstacle_work, 6.0, 1e-12);
+    const Value wall = entry("glocker_moving_wall_A");
+    const Value expected = wall["outputs"];
+    const Audit a = audit(collision_of(wall));
+    EXPECT_NEAR(a.energy_change, expected["Tplus_minus_Tminus"], wall.tolerance());
+    EXPECT_NEAR(a.least.work, expected["W_min"], wall.tolerance());
+    EXPECT_NEAR(a.greatest.work, expected["W_max"], wall.tolerance());
+    EXPECT_NEAR(a.least.b(0), expected["b0"][0][0], wall.tolerance());
+    EXPECT_NEAR(a.least.obstacle_work, 6.0, wall.tolerance());  // Λ v = m v²
     EXPECT_EQ(a.verdict, Verdict::dissipates);
 }
 
 TEST(Walls, OnTheGroundInTheLiftTheWorkIsAnInterval) {
-    // glocker_mass_ground_lift_A
-    const auto c = collision_of({{1.5}}, {{1, 1}}, {0, -2}, {0}, {2});
+    const Value lift = entry("glocker_mass_ground_lift_A");
+    const Value expected = lift["outputs"];
+    const double tolerance = lift.tolerance();
+    const FrictionlessCollision c = collision_of(lift);
     const Audit a = audit(c);
-    EXPECT_NEAR(a.energy_change, 3.0, 1e-12);
-    EXPECT_NEAR(a.least.work, -3.0, 1e-12);
-    EXPECT_NEAR(a.greatest.work, 3.0, 1e-12);
-    EXPECT_TRUE(same(a.least.Lambda, vector_of({0, 3}), 1e-12));
-    EXPECT_TRUE(same(a.greatest.Lambda, vector_of({3, 0}), 1e-12));
-    EXPECT_NEAR(a.least.b(0), 2.0, 1e-12);
-    EXPECT_NEAR(a.greatest.b(0), 0.0, 1e-12);
+    EXPECT_NEAR(a.energy_change, expected["Tplus_minus_Tminus"], tolerance);
+    EXPECT_NEAR(a.least.work, expected["W_min"], tolerance);
+    EXPECT_NEAR(a.greatest.work, expected["W_max"], tolerance);
+    EXPECT_TRUE(same(a.least.Lambda, vector_of(expected["Lambda_at_min"][0].numbers()), tolerance));
+    EXPECT_TRUE(same(a.greatest.Lambda, vector_of(expected["Lambda_at_max"][0].numbers()), tolerance));
+    EXPECT_NEAR(a.least.b(0), expected["b0_min"][0][0], tolerance);
+    EXPECT_NEAR(a.greatest.b(0), expected["b0_max"][0][0], tolerance);
     EXPECT_EQ(a.verdict, Verdict::may_dissipate);
-    // P_e_plus u >= v, P_e_minus u <= 0
+    // P+ is u >= v, P- is u <= 0.
     const VelocityPolyhedron plus = velocity_polyhedron(c), minus = velocity_polyhedron(c, Side::minus);
-    expect_columns(plus.corner_points, {{2}}, 1e-12, "P+");
-    expect_columns(minus.corner_points, {{0}}, 1e-12, "P-");
+    expect_columns(plus.corner_points, {Row{lift["inputs"]["v"].number()}}, tolerance, "P+");
+    expect_columns(minus.corner_points, {{0}}, tolerance, "P-");
     ASSERT_EQ(plus.rays.cols(), 1);
     EXPECT_GT(plus.rays(0, 0), 0.0);
     ASSERT_EQ(minus.rays.cols(), 1);
@@ -137,102 +152,52 @@ TEST(Walls, OnTheGroundInTheLiftTheWorkIsAnInterval) {
 struct ForkliftPoint {
     Row u_plus;
     bool kinematic, kinetic, in_disks, in_set;
-    double W_min, W_max, corner_formula;
+    double W_min, W_max;
+    double corner_formula;  ///< the formula over the corner points if no impulses lead to u+, else `none`
 };
 
 struct Forklift {
-    const char* name;
+    std::string name;
     double m, theta, a, edot;
-    Rows corners;
-    Rows polar;
+    FrictionlessCollision collision;
+    Rows corners, polar;
     double radius_squared;
     Rows vertices;
-    int arcs;
+    std::ptrdiff_t arcs;
     double area;
     std::vector<ForkliftPoint> points;
-
-    FrictionlessCollision collision() const {
-        return collision_of({{m, 0}, {0, theta}}, {{1, 1, 1}, {-a, 0, a}}, {0, -edot, 0}, {0, 0}, {0, 0});
-    }
 };
 
-const std::vector<Forklift> forklifts{
-    {"glocker_forklift_A",
-     2,
-     0.5,
-     0.8,
-     1.3,
-     {{13.0 / 10.0, 13.0 / 8.0}, {13.0 / 10.0, -13.0 / 8.0}},
-     {{-1.0 / 2.0, 8.0 / 5.0}, {-1.0 / 2.0, -8.0 / 5.0}},
-     15041.0 / 3200.0,
-     {{1.300000000000000, -1.441043867918396}, {2.600000000000000, 0.0}, {1.300000000000000, 1.441043867918396}},
-     2,
-     2.64514226538734920,
-     {
-         {{1.888, 0.172}, true, true, true, true, -119711.0 / 100000.0, 178597.0 / 50000.0, none},
-         {{2.501, -0.099}, true, true, true, true, -131769.0 / 800000.0, 5005961.0 / 800000.0, none},
-         {{1.96, 0.252}, true, true, true, true, -516887.0 / 500000.0, 964369.0 / 250000.0, none},
-         {{1.54, 0.034}, true, true, true, true, -802243.0 / 500000.0, 2371889.0 / 1000000.0, none},
-         {{2.119, 0.844}, true, true, true, true, -31081.0 / 200000.0, 933649.0 / 200000.0, none},
-         {{1.422, -0.567}, true, true, true, true, -181449.0 / 160000.0, 336393.0 / 160000.0, none},
-         {{1.418, 0.892}, true, true, true, true, -75241.0 / 100000.0, 55241.0 / 25000.0, none},
-         {{2.201, -1.32}, true, true, false, false, 629901.0 / 1000000.0, 5280001.0 / 1000000.0, none},
-         {{2.577, 1.339}, true, true, false, false, 5907587.0 / 4000000.0, 28356637.0 / 4000000.0, none},
-         {{1.936, 0.451}, true, true, true, true, -694573.0 / 800000.0, 3039157.0 / 800000.0, none},
-         {{0.239, -1.891}, false, false, false, false, none, none, 1.86612875},
-         {{1.507, -1.718}, true, true, false, false, 97321.0 / 200000.0, 300893.0 / 100000.0, none},
-         {{0.351, -1.006}, false, true, false, false, 56197.0 / 200000.0, 37621.0 / 100000.0, none},
-         {{-0.197, -0.141}, false, false, false, false, none, none, 0.67054175},
-         {{1.207, 1.335}, false, true, true, false, -604429.0 / 4000000.0, 7609621.0 / 4000000.0, none},
-         {{1.475, 0.547}, true, true, true, true, -4560541.0 / 4000000.0, 9001709.0 / 4000000.0, none},
-         {{1.409, 0.634}, true, true, true, true, -212501.0 / 200000.0, 208577.0 / 100000.0, none},
-         {{1.264, -0.865}, false, true, true, false, -3195341.0 / 4000000.0, 7139009.0 / 4000000.0, none},
-         {{3.112, 1.933}, true, true, false, false, 3278423.0 / 800000.0, 8494933.0 / 800000.0, none},
-         {{2.574, 0.81}, true, true, false, false, 377613.0 / 500000.0, 6789501.0 / 1000000.0, none},
-     }},
-    {"glocker_forklift_B",
-     3.7,
-     0.3,
-     1.1,
-     0.45,
-     {{9.0 / 20.0, 9.0 / 22.0}, {9.0 / 20.0, -9.0 / 22.0}},
-     {{-10.0 / 37.0, 11.0 / 3.0}, {-10.0 / 37.0, -11.0 / 3.0}},
-     386937.0 / 484000.0,
-     {{0.4500000000000000, -0.4090909090909091},
-      {0.7869583420556835, -0.7154166745960759},
-      {0.9000000000000000, 0.0},
-      {0.7869583420556835, 0.7154166745960759},
-      {0.4500000000000000, 0.4090909090909091}},
-     2,
-     0.476017475385657677,
-     {
-         {{0.664, 0.225}, true, true, true, true, -56032903.0 / 220000000.0, 16465027.0 / 20000000.0, none},
-         {{0.75, -0.511}, true, true, true, true, -23373507.0 / 220000000.0, 21595863.0 / 20000000.0, none},
-         {{0.455, -0.179}, true, true, true, true, -19129243.0 / 55000000.0, 484753.0 / 1250000.0, none},
-         {{0.573, 0.444}, true, true, true, true, -57766509.0 / 220000000.0, 12739581.0 / 20000000.0, none},
-         {{0.761, 0.145}, true, true, true, true, -9610807.0 / 55000000.0, 2686319.0 / 2500000.0, none},
-         {{0.701, 0.231}, true, true, true, true, -221719.0 / 1000000.0, 114637.0 / 125000.0, none},
-         {{0.515, -0.086}, true, true, true, true, -78131857.0 / 220000000.0, 9835513.0 / 20000000.0, none},
-         {{0.523, 0.581}, false, true, true, false, -13355521.0 / 55000000.0, 1391657.0 / 2500000.0, none},
-         {{0.476, 0.456}, false, true, true, false, -393553.0 / 1375000.0, 112589.0 / 250000.0, none},
-         {{-0.197, 0.184}, false, false, false, false, none, none, 0.4274618681818182},
-         {{0.165, -0.094}, false, true, true, false, -46529337.0 / 220000000.0, 1033833.0 / 20000000.0, none},
-         {{0.863, -0.473}, true, true, false, false, 32537.0 / 1000000.0, 705691.0 / 500000.0, none},
-         {{-0.216, 0.407}, false, false, false, false, none, none, 0.52075095},
-         {{0.402, -0.402}, false, true, true, false, -1632321.0 / 5500000.0, 40401.0 / 125000.0, none},
-         {{1.062, 0.439}, true, true, false, false, 88234701.0 / 220000000.0, 42308391.0 / 20000000.0, none},
-         {{-0.145, -0.075}, false, false, false, false, none, none, 0.29036954545454546},
-         {{-0.114, -0.184}, false, false, false, false, none, none, 0.2415128181818182},
-         {{0.558, -0.33}, true, true, true, true, -740529.0 / 2500000.0, 46278.0 / 78125.0, none},
-         {{0.662, -0.44}, true, true, true, true, -1042193.0 / 5000000.0, 4198957.0 / 5000000.0, none},
-         {{-0.064, 0.31}, false, false, false, false, none, none, 0.16659805454545454},
-     }},
-};
+Forklift forklift(const std::string& name) {
+    const Value given = entry(name);
+    const Value inputs = given["inputs"], expected = given["outputs"];
+    Forklift f{.name = name,
+               .m = inputs["m"],
+               .theta = inputs["theta"],
+               .a = inputs["a"],
+               .edot = inputs["edot"],
+               .collision = collision_of(given),
+               .corners = expected["P_e_plus_vertices"].rows(),
+               .polar = expected["T_e_perp_generators"].rows(),
+               .radius_squared = expected["disk_radius_squared_exact"][0],
+               .vertices = expected["I_vertices"].rows(),
+               .arcs = 0,
+               .area = expected["I_area"],
+               .points = {}};
+    for (const Value& edge : expected["I_edges"].items()) f.arcs += edge.text().starts_with("arc") ? 1 : 0;
+    for (const Value& p : expected["test_points"].items())
+        f.points.push_back({p["u_plus"].numbers(), p["kinematic"].truth(), p["kinetic"].truth(), p["in_disks"].truth(),
+                            p["in_I"].truth(), p["W_min_exact"].number_or(none), p["W_max_exact"].number_or(none),
+                            p["vertex_formula_value_if_kinetic_test_is_skipped"].number_or(none)});
+    return f;
+}
 
-TEST(Forklift, PlusHasTwoCornerPointsAndMinusOne) {
-    for (const Forklift& f : forklifts) {
+std::vector<Forklift> forklifts() { return {forklift("glocker_forklift_A"), forklift("glocker_forklift_B")}; }
+
+TEST(Forklift, HasTwoCornerPointsInPPlusAndOneInPMinus) {
+    for (const Forklift& f : forklifts()) {
         SCOPED_TRACE(f.name);
-        const FrictionlessCollision c = f.collision();
+        const FrictionlessCollision c = f.collision;
         const VelocityPolyhedron plus = velocity_polyhedron(c), minus = velocity_polyhedron(c, Side::minus);
         expect_columns(plus.corner_points, f.corners, 1e-14, "P+");
         expect_columns(minus.corner_points, {{0, 0}}, 1e-14, "P-");
@@ -245,9 +210,9 @@ TEST(Forklift, PlusHasTwoCornerPointsAndMinusOne) {
 }
 
 TEST(Forklift, TheMiddleContactAddsNothingToTheCones) {
-    for (const Forklift& f : forklifts) {
+    for (const Forklift& f : forklifts()) {
         SCOPED_TRACE(f.name);
-        const TangentCone T = tangent_cone(f.collision());
+        const TangentCone T = tangent_cone(f.collision);
         expect_columns(T.polar_generators, f.polar, 1e-14, "polar generators");
         EXPECT_EQ(T.polar_contacts, (std::vector<int>{0, 2}));
         ASSERT_EQ(T.rays.cols(), 2);
@@ -258,9 +223,9 @@ TEST(Forklift, TheMiddleContactAddsNothingToTheCones) {
 }
 
 TEST(Forklift, TheBallsAroundTheCornersPassThroughUMinus) {
-    for (const Forklift& f : forklifts) {
+    for (const Forklift& f : forklifts()) {
         SCOPED_TRACE(f.name);
-        const Balls b = consistency_balls(f.collision());
+        const Balls b = consistency_balls(f.collision);
         ASSERT_EQ(b.balls.size(), 2u);
         for (const Ball& ball : b.balls) {
             EXPECT_TRUE(among(ball.centre, f.corners, 1e-14));
@@ -269,10 +234,10 @@ TEST(Forklift, TheBallsAroundTheCornersPassThroughUMinus) {
     }
 }
 
-TEST(Forklift, TheSetHasTheseVerticesArcsAndArea) {
-    for (const Forklift& f : forklifts) {
+TEST(Forklift, TheConsistencySetHasTheExactVerticesArcsAndArea) {
+    for (const Forklift& f : forklifts()) {
         SCOPED_TRACE(f.name);
-        const ConsistencyBoundary b = consistency_boundary(f.collision());
+        const ConsistencyBoundary b = consistency_boundary(f.collision);
         ASSERT_EQ(b.status, ConsistencyBoundary::Status::described) << b.why;
         EXPECT_EQ(b.dimension, 2);
         ASSERT_EQ(b.vertices.size(), f.vertices.size());
@@ -290,21 +255,20 @@ TEST(Forklift, TheSetHasTheseVerticesArcsAndArea) {
 
 TEST(Forklift, TheAreaHasAClosedFormWhereNoSideIsReached) {
     // closed_form of glocker_forklift_A, valid while m a² <= 3θ
-    const Forklift& f = forklifts[0];
+    const Forklift f = forklift("glocker_forklift_A");
     const double e = f.edot, R2 = e * e * (1.0 + f.theta / (f.m * f.a * f.a));
     const double area = 2.0 * (-e * e / f.a + std::sqrt(f.m / f.theta) * (e / 2.0 * std::sqrt(R2 - e * e) +
                                                                           R2 / 2.0 * std::asin(e / std::sqrt(R2))));
-    EXPECT_NEAR(consistency_boundary(f.collision()).area, area, 1e-14);
+    EXPECT_NEAR(consistency_boundary(f.collision).area, area, 1e-14);
 }
 
-TEST(Forklift, EveryPointHasItsVerdictAndItsInterval) {
-    for (const Forklift& f : forklifts) {
-        FrictionlessCollision c = f.collision();
+TEST(Forklift, EveryTestPointHasTheExactVerdictAndWorkInterval) {
+    for (const Forklift& f : forklifts()) {
+        FrictionlessCollision c = f.collision;
         const Balls balls = consistency_balls(c);
         for (const ForkliftPoint& p : f.points) {
             c.u_plus = vector_of(p.u_plus);
-            SCOPED_TRACE(std::string(f.name) + " at " + std::to_string(p.u_plus[0]) + ", " +
-                         std::to_string(p.u_plus[1]));
+            SCOPED_TRACE(f.name + " at " + std::to_string(p.u_plus[0]) + ", " + std::to_string(p.u_plus[1]));
             const Audit a = audit(c);
             EXPECT_EQ(a.kinematic.holds, p.kinematic);
             EXPECT_EQ(a.kinetic.holds, p.kinetic);
@@ -335,181 +299,74 @@ TEST(Forklift, EveryPointHasItsVerdictAndItsInterval) {
     }
 }
 
-TEST(Forklift, NegativeAlphaMayLeaveNoBall) {
-    // glocker_negative_alpha_radius
-    const FrictionlessCollision c = forklifts[0].collision();
-    const Balls balls = consistency_balls(c, {-4.0});
+TEST(Forklift, TheSetIsEmptyIfTheContactsMustTakeMoreThanTheyCan) {
+    const Value given = entry("glocker_negative_alpha_radius");
+    const FrictionlessCollision c = forklift("glocker_forklift_A").collision;
+    const Allowance allowance{given["inputs"]["alpha"]};
+    const Balls balls = consistency_balls(c, allowance);
     ASSERT_EQ(balls.balls.size(), 2u);
-    for (const Ball& ball : balls.balls) EXPECT_NEAR(ball.radius_squared, -3.2996875, 1e-12);
+    for (const Ball& ball : balls.balls)
+        EXPECT_NEAR(ball.radius_squared, given["outputs"]["two_alpha_plus_norm2"][0], given.tolerance());
     EXPECT_TRUE(balls.empty());
-    EXPECT_EQ(nearest_consistent(c, {-4.0}).status, NearestConsistent::Status::empty);
-    EXPECT_EQ(consistency_boundary(c, {-4.0}).status, ConsistencyBoundary::Status::empty);
+    EXPECT_EQ(nearest_consistent(c, allowance).status, NearestConsistent::Status::empty);
+    EXPECT_EQ(consistency_boundary(c, allowance).status, ConsistencyBoundary::Status::empty);
 }
 
 // --- random collisions ---------------------------------------------------------------------------------------
 
-struct Entry {
-    const char* name;
-    Rows M, W;
-    Row chi, u_minus, u_plus, P, Lambda;
-    Row gamma_minus, gamma_plus;
-    double W_min, W_max;
-    Rows Lambda_min, Lambda_max, b0_min, b0_max, corners_plus, corners_minus;
-    double work_of_Lambda, energy_change;
-    bool in_W0;
+const std::vector<std::string> random_collisions{"glocker_random_3dof_5contacts_A", "glocker_random_2dof_4contacts_D",
+                                                 "glocker_kinetic_excitation_3dof_5contacts_A",
+                                                 "glocker_uniform_3dof_5contacts_A"};
 
-    FrictionlessCollision collision() const {
-        FrictionlessCollision c = collision_of(M, W, chi, u_minus, u_plus);
-        c.impulse = vector_of(P);
-        return c;
-    }
-};
-
-const std::vector<Entry> entries{
-    {.name = "glocker_random_3dof_5contacts_A",
-     .M = {{1.68, -0.08, -0.72}, {-0.08, 1.45, 0.3}, {-0.72, 0.3, 1.89}},
-     .W = {{-1.1, -0.5, -1.4, 0, -1.2}, {-0.4, 0.1, -1.8, 1.2, 1.3}, {-2, -1.2, -1.1, -2, 0.8}},
-     .chi = {-0.1, -1.4, -1.1, 1.3, -1.5},
-     .u_minus = {1.6, -1.5, 2.9},
-     .u_plus = {-21543101.0 / 6206040.0, 45271.0 / 103434.0, -8771323.0 / 4654530.0},
-     .P = {0, 0, 0},
-     .Lambda = {0.3, 0.8, 1.5, 1.6, 2},
-     .gamma_minus = {-7.06, -5.83, -3.83, -6.3, -3.05},
-     .gamma_plus = {7.3123115169523025, 2.6407882159960296, 5.044929853282716, 5.594156445441323, 1.7269823161522215},
-     .W_min = -10361272719829.0 / 1247414040000.0,
-     .W_max = -4821129149953.0 / 5067852264000.0,
-     .Lambda_min = {{0, 4.684437810945274, 0.5478009950248757, 0, 1.7673830845771143}},
-     .Lambda_max = {{0, 0, 1.9538207200587803, 2.1619489346069067, 2.0788758265980896}},
-     .b0_min = {{-1741.0 / 1675.0, 1029.0 / 1675.0, -1143.0 / 1675.0}},
-     .b0_max = {{-11283.0 / 10888.0, -403.0 / 2722.0, 3055.0 / 5444.0}},
-     .corners_plus = {{-11.705801104972375, 5.9240331491712706, 4.204419889502763},
-                      {-1.039402985074627, 0.6143283582089553, -0.6823880597014925},
-                      {-2.7466340269277847, -1.3011015911872705, -0.1306609547123623}},
-     .corners_minus = {{-1.0362784717119764, -0.14805290227773696, 0.5611682586333578}},
-     .work_of_Lambda = -2.214333123591426,
-     .energy_change = 1.505666876408574,
-     .in_W0 = true},
-    {.name = "glocker_random_2dof_4contacts_D",
-     .M = {{2.06, 0.42}, {0.42, 2}},
-     .W = {{0.8, 1.2, 1, 1}, {-0.7, -1.9, -0.8, -0.2}},
-     .chi = {0.8, -0.5, -1.7, 0.6},
-     .u_minus = {-2.4, -1},
-     .u_plus = {82369.0 / 98590.0, -78171.0 / 19718.0},
-     .P = {0, 0},
-     .Lambda = {0.4, 1.5, 1.3, 2},
-     .gamma_minus = {-0.42, -1.48, -3.3, -1.6},
-     .gamma_plus = {4.243490211989045, 8.03501673597728, 2.30702911045745, 2.228359874226595},
-     .W_min = -1600257643.0 / 926746000.0,
-     .W_max = 2204373899.0 / 177462000.0,
-     .Lambda_min = {{0, 0.24893617021276596, 5.121276595744681, 0}},
-     .Lambda_max = {{6.455555555555556, 0, 0, 0.25555555555555554}},
-     .b0_min = {{283.0 / 94.0, 77.0 / 47.0}},
-     .b0_max = {{-13.0 / 27.0, 16.0 / 27.0}},
-     .corners_plus = {{3.0106382978723403, 1.6382978723404256}, {-1.3666666666666667, -3.8333333333333335}},
-     .corners_minus = {{-2.75, -2}, {-0.48148148148148145, 0.5925925925925926}},
-     .work_of_Lambda = 5.663889390404706,
-     .energy_change = 7.1038893904047065,
-     .in_W0 = true},
-    {.name = "glocker_kinetic_excitation_3dof_5contacts_A",
-     .M = {{2.74, 0.6, -0.18}, {0.6, 1.53, 0.48}, {-0.18, 0.48, 2.26}},
-     .W = {{-1, 1.9, 1.8, 0.6, -1.6}, {1.6, 1.1, 0, 1.3, 0.8}, {1.3, -2, -1.6, -1.4, 0.4}},
-     .chi = {1.7, -0.7, -0.5, 0.6, -1.4},
-     .u_minus = {-0.4, -2.8, -0.3},
-     .u_plus = {-3069763.0 / 6563520.0, 22324283.0 / 4922640.0, -26198891.0 / 6563520.0},
-     .P = {1.1, 1.4, 1.7},
-     .Lambda = {1.5, 2.6, 2, 0.7, 2.3},
-     .gamma_minus = {-2.77, -3.94, -0.74, -2.86, -3.12},
-     .gamma_plus = {4.234667642768921, 11.38307646405181, 5.0446851994051976, 11.803136954967254, 1.3797024970341119},
-     .W_min = 35972100551.0 / 2479552000.0,
-     .W_max = 65571151957.0 / 2771264000.0,
-     .Lambda_min = {{2.885294117647059, 0, 7.473529411764706, 0, 4.241911764705883}},
-     .Lambda_max = {{1.481954887218045, 0, 1.4774436090225564, 4.337593984962406, 0}},
-     .b0_min = {{-102583415.0 / 72526896.0, -1656787.0 / 27197586.0, -127286335.0 / 72526896.0}},
-     .b0_max = {{11985275.0 / 81059472.0, -31157983.0 / 60794604.0, 205795.0 / 81059472.0}},
-     .corners_plus = {{-1.4144189350113645, -0.06091669312122039, -1.7550225091668061}},
-     .corners_minus = {{0.14785779754400571, -0.5125123111255071, 0.0025388149579854157},
-                       {-1.5871107613327278, -0.786222363670946, -0.995178473352808},
-                       {-3.7755871785325494, -3.455096043182923, -4.411336783128139}},
-     .work_of_Lambda = 16.207941140577006,
-     .energy_change = 16.36736865304999,
-     .in_W0 = false},
-    {.name = "glocker_uniform_3dof_5contacts_A",
-     .M = {{2.32, -1.02, -0.34}, {-1.02, 2.1, 0.47}, {-0.34, 0.47, 1.37}},
-     .W = {{-0.6, -0.6, 1.1, 2, -0.2}, {1.1, 1.5, 0.8, 1, 1.5}, {0.3, -2, -0.3, -0.3, -0.6}},
-     .chi = {0.64, 0.72, -0.61, -1.2, 0.44},
-     .u_minus = {1.1, -1.3, 1.3},
-     .u_plus = {46047929.0 / 12050090.0, 4716851.0 / 926930.0, -27674853.0 / 12050090.0},
-     .P = {0, 0, 0},
-     .Lambda = {3, 1.2, 0, 1.9, 1.3},
-     .gamma_minus = {-1.06, -4.49, -0.83, -0.69, -2.51},
-     .gamma_plus = {3.2557278493355652, 10.653497849393656, 8.353454065488307, 12.220428967750449, 8.686736787858017},
-     .W_min = 26462572327.0 / 1205009000.0,
-     .W_max = 26462572327.0 / 1205009000.0,
-     .Lambda_min = {{3.561565746136306, 1.4131238915632125, 3.640739802381556, 0, 0},
-                    {3.8695520581113803, 1.6792372881355933, 0, 2.174636803874092, 0},
-                    {0.9274944567627494, 0, 2.1827050997782704, 0, 4.122394678492239},
-                    {0.8226600985221675, 0, 0, 1.2123152709359606, 4.555172413793104}},
-     .Lambda_max = {{3.561565746136306, 1.4131238915632125, 3.640739802381556, 0, 0},
-                    {3.8695520581113803, 1.6792372881355933, 0, 2.174636803874092, 0},
-                    {0.9274944567627494, 0, 2.1827050997782704, 0, 4.122394678492239},
-                    {0.8226600985221675, 0, 0, 1.2123152709359606, 4.555172413793104}},
-     .b0_min = {{7.0 / 10.0, -1.0 / 5.0, 0}},
-     .b0_max = {{7.0 / 10.0, -1.0 / 5.0, 0}},
-     .corners_plus = {{0.7, -0.2, 0}},
-     .corners_minus = {{0.7, -0.2, 0}},
-     .work_of_Lambda = 21.960476915110178,
-     .energy_change = 20.884476915110177,
-     .in_W0 = false},
-};
-
-TEST(Entries, WorkIntervalsDualPointsAndCornersAreTheExactOnes) {
-    for (const Entry& e : entries) {
-        SCOPED_TRACE(e.name);
-        const FrictionlessCollision c = e.collision();
+TEST(RandomCollisions, HaveTheExactWorkIntervalsDualPointsAndCorners) {
+    for (const std::string& name : random_collisions) {
+        SCOPED_TRACE(name);
+        const Value given = entry(name);
+        const Value e = given["outputs"];
+        const double tolerance = given.tolerance();
+        const FrictionlessCollision c = collision_of(given);
         const Audit a = audit(c);
-        EXPECT_TRUE(same(a.gamma_minus, vector_of(e.gamma_minus), 1e-9));
-        EXPECT_TRUE(same(a.gamma_plus, vector_of(e.gamma_plus), 1e-9));
+        EXPECT_TRUE(same(a.gamma_minus, vector_of(e["gamma_minus"].numbers()), tolerance));
+        EXPECT_TRUE(same(a.gamma_plus, vector_of(e["gamma_plus"].numbers()), tolerance));
         EXPECT_TRUE(a.kinetic.holds);
         EXPECT_TRUE(a.kinematic.holds);
-        expect_number(a.least.work, e.W_min, 1e-12, "W_min");
-        expect_number(a.greatest.work, e.W_max, 1e-12, "W_max");
-        EXPECT_TRUE(among(a.least.Lambda, e.Lambda_min, 1e-9)) << a.least.Lambda.transpose();
-        EXPECT_TRUE(among(a.greatest.Lambda, e.Lambda_max, 1e-9)) << a.greatest.Lambda.transpose();
-        EXPECT_TRUE(among(a.least.b, e.b0_min, 1e-9)) << a.least.b.transpose();
-        EXPECT_TRUE(among(a.greatest.b, e.b0_max, 1e-9)) << a.greatest.b.transpose();
+        expect_number(a.least.work, e["W_min_exact"], 1e-12, "W_min");
+        expect_number(a.greatest.work, e["W_max_exact"], 1e-12, "W_max");
+        EXPECT_TRUE(among(a.least.Lambda, e["Lambda_min"].rows(), tolerance)) << a.least.Lambda.transpose();
+        EXPECT_TRUE(among(a.greatest.Lambda, e["Lambda_max"].rows(), tolerance)) << a.greatest.Lambda.transpose();
+        EXPECT_TRUE(among(a.least.b, e["b0_min_exact"].rows(), tolerance)) << a.least.b.transpose();
+        EXPECT_TRUE(among(a.greatest.b, e["b0_max_exact"].rows(), tolerance)) << a.greatest.b.transpose();
         expect_saddle(c, a.least, 1.0, 1e-12);
         expect_saddle(c, a.greatest, -1.0, 1e-12);
-        EXPECT_NEAR(contact_work(c, vector_of(e.Lambda)), e.work_of_Lambda, within(1e-9, e.work_of_Lambda));
-        EXPECT_NEAR(a.energy_change, e.energy_change, within(1e-9, e.energy_change));
-        EXPECT_EQ(a.consistent(), e.in_W0);
+        const Vector Lambda = vector_of(given["inputs"]["Lambda_used_to_build"].numbers());
+        expect_number(contact_work(c, Lambda), e["work_of_the_given_Lambda"], tolerance, "work of Lambda");
+        expect_number(a.energy_change, e["T_plus_minus_T_minus"], tolerance, "change of the energy");
+        EXPECT_EQ(a.consistent(), e["in_W0"].truth());
         const Vector half = 0.5 * least_squares(c.M, c.impulse);
         const VelocityPolyhedron plus = velocity_polyhedron(c), minus = velocity_polyhedron(c, Side::minus);
-        expect_columns(plus.corner_points.colwise() + half, e.corners_plus, 1e-9, "P+");
-        expect_columns(minus.corner_points.colwise() + half, e.corners_minus, 1e-9, "P-");
+        expect_columns(plus.corner_points.colwise() + half, e["corner_points_plus"].rows(), tolerance, "P+");
+        expect_columns(minus.corner_points.colwise() + half, e["corner_points_minus"].rows(), tolerance, "P-");
     }
 }
 
-TEST(Entries, TheEnergyBalancesAtBothEnds) {
-    for (const Entry& e : entries) {
-        SCOPED_TRACE(e.name);
-        const Audit a = audit(e.collision());
+TEST(RandomCollisions, BalanceTheEnergyAtBothEnds) {
+    for (const std::string& name : random_collisions) {
+        SCOPED_TRACE(name);
+        const Audit a = audit(collision_of(entry(name)));
         for (const WorkEnd* end : {&a.least, &a.greatest})
             EXPECT_NEAR(a.energy_change, end->work + end->obstacle_work + a.external_work, 1e-12 * 30.0);
     }
 }
 
-TEST(Entries, KineticExcitationHasBothReadings) {
-    // glocker_kinetic_excitation_3dof_5contacts_A
-    const auto e = std::find_if(entries.begin(), entries.end(),
-                                [](const Entry& x) { return std::string(x.name).find("kinetic_excitation") == 8; });
-    ASSERT_NE(e, entries.end());
-    const FrictionlessCollision c = e->collision();
+TEST(KineticExcitation, IsInconsistentWithAndWithoutTheWorkOfTheExternalImpulse) {
+    const Value given = entry("glocker_kinetic_excitation_3dof_5contacts_A");
+    const Value e = given["outputs"];
+    const FrictionlessCollision c = collision_of(given);
     const Audit a = audit(c);
-    EXPECT_NEAR(a.external_work, -2.910572487527018, 3e-9);
-    EXPECT_TRUE(same(c.u_minus + least_squares(c.M, c.impulse),
-                     vector_of({-0.08404148993223148, -2.2136885898623504, 0.35285090926819757}), 1e-9));
-    EXPECT_FALSE(consistent(a.verdict));
-    EXPECT_FALSE(consistent(a.verdict_with_external_work));
+    expect_number(a.external_work, e["work_of_P_half_sum"], given.tolerance(), "external work");
+    EXPECT_TRUE(same(c.u_minus + least_squares(c.M, c.impulse), vector_of(e["z_minus"].numbers()), given.tolerance()));
+    EXPECT_EQ(consistent(a.verdict), e["in_W_alpha_0"].truth());
+    EXPECT_EQ(consistent(a.verdict_with_external_work), e["in_W_alpha_WP"].truth());
     EXPECT_NE(a.remark(RemarkKind::kinetic_excitation), nullptr);
     // The set of the other reading is made of balls too.
     for (const bool external : {false, true}) {
@@ -528,148 +385,20 @@ TEST(Entries, KineticExcitationHasBothReadings) {
     }
 }
 
-TEST(Entries, UniformExcitationIsRecognised) {
-    // glocker_uniform_3dof_5contacts_A: b_uniform, W_unique
-    const auto e = std::find_if(entries.begin(), entries.end(),
-                                [](const Entry& x) { return std::string(x.name).find("uniform") == 8; });
-    ASSERT_NE(e, entries.end());
-    const Audit a = audit(e->collision());
+TEST(UniformExcitation, IsRecognisedAndMakesTheWorkUnique) {
+    const Value given = entry("glocker_uniform_3dof_5contacts_A");
+    const Audit a = audit(collision_of(given));
     EXPECT_NE(a.remark(RemarkKind::uniform_excitation), nullptr);
-    EXPECT_TRUE(same(a.common_velocity, vector_of({0.7, -0.2, 0.0}), 1e-12));
+    EXPECT_TRUE(same(a.common_velocity, vector_of(given["outputs"]["b_uniform"].numbers()), 1e-12));
     EXPECT_NEAR(a.least.work, a.greatest.work, 1e-11);
 }
 
 // --- degenerate collisions -----------------------------------------------------------------------------------
 
-struct Degenerate {
-    const char* name;
-    Rows M, W;
-    Row chi, u_minus, u_plus;
-    bool kinetic, kinematic, approaching;
-    double W_min, W_max;
-    Rows lineality;
-    bool empty_plus, empty_minus, corners;
-    Rows faces_plus, faces_minus;
-    double corner_formula;
-    Rows recession;
-};
-
-const std::vector<Degenerate> degenerate{
-    {.name = "glocker_degenerate_one_contact_3dof",
-     .M = {{1, 0, 0}, {0, 2, 0}, {0, 0, 0.5}},
-     .W = {{1}, {0.5}, {0}},
-     .chi = {-0.4},
-     .u_minus = {-1, 0.2, 0.3},
-     .u_plus = {0.6, 0.6, 0.3},
-     .kinetic = true,
-     .kinematic = true,
-     .approaching = true,
-     .W_min = -0.64,
-     .W_max = -0.64,
-     .lineality = {{-1.0 / 2.0, 1, 0}, {0, 0, 1}},
-     .empty_plus = false,
-     .empty_minus = false,
-     .corners = false,
-     .faces_plus = {{0.32, 0.16, 0}},
-     .faces_minus = {{0.32, 0.16, 0}},
-     .corner_formula = -0.64,
-     .recession = {}},
-    {.name = "glocker_degenerate_empty_P_plus_closing_vise",
-     .M = {{2}},
-     .W = {{1, -1}},
-     .chi = {-0.5, -0.5},
-     .u_minus = {0},
-     .u_plus = {0},
-     .kinetic = true,
-     .kinematic = false,
-     .approaching = true,
-     .W_min = -infinity,
-     .W_max = 0,
-     .lineality = {},
-     .empty_plus = true,
-     .empty_minus = false,
-     .corners = false,
-     .faces_plus = {},
-     .faces_minus = {{0.5}, {-0.5}},
-     .corner_formula = none,
-     .recession = {{1.0 / 2.0, 1.0 / 2.0}}},
-    {.name = "glocker_degenerate_bilateral_pair",
-     .M = {{2}},
-     .W = {{1, -1}},
-     .chi = {-0.5, 0.5},
-     .u_minus = {0},
-     .u_plus = {0.5},
-     .kinetic = true,
-     .kinematic = true,
-     .approaching = false,
-     .W_min = -0.25,
-     .W_max = -0.25,
-     .lineality = {},
-     .empty_plus = false,
-     .empty_minus = false,
-     .corners = true,
-     .faces_plus = {{0.5}},
-     .faces_minus = {{0.5}},
-     .corner_formula = -0.25,
-     .recession = {{1.0 / 2.0, 1.0 / 2.0}}},
-    {.name = "glocker_degenerate_u_plus_not_kinetic",
-     .M = {{2, 0}, {0, 0.5}},
-     .W = {{1, 1, 1}, {-0.8, 0, 0.8}},
-     .chi = {0, -1.3, 0},
-     .u_minus = {0, 0},
-     .u_plus = {1.35, -4.6},
-     .kinetic = false,
-     .kinematic = false,
-     .approaching = true,
-     .W_min = none,
-     .W_max = none,
-     .lineality = {},
-     .empty_plus = false,
-     .empty_minus = false,
-     .corners = true,
-     .faces_plus = {{1.3, 1.625}, {1.3, -1.625}},
-     .faces_minus = {{0, 0}},
-     .corner_formula = 7.34,
-     .recession = {}},
-    {.name = "glocker_degenerate_no_impulse",
-     .M = {{2, 0}, {0, 0.5}},
-     .W = {{1, 1, 1}, {-0.8, 0, 0.8}},
-     .chi = {0, 0, 0},
-     .u_minus = {0, 0},
-     .u_plus = {0, 0},
-     .kinetic = true,
-     .kinematic = true,
-     .approaching = true,
-     .W_min = 0,
-     .W_max = 0,
-     .lineality = {},
-     .empty_plus = false,
-     .empty_minus = false,
-     .corners = true,
-     .faces_plus = {{0, 0}},
-     .faces_minus = {{0, 0}},
-     .corner_formula = 0,
-     .recession = {}},
-    {.name = "glocker_degenerate_inadmissible_but_inside_ball",
-     .M = {{1, 0, 0}, {0, 2, 0}, {0, 0, 0.5}},
-     .W = {{1}, {0.5}, {0}},
-     .chi = {-0.4},
-     .u_minus = {-1, 0.2, 0.3},
-     .u_plus = {0.6, 0.6, 0.1},
-     .kinetic = false,
-     .kinematic = true,
-     .approaching = true,
-     .W_min = none,
-     .W_max = none,
-     .lineality = {{-1.0 / 2.0, 1, 0}, {0, 0, 1}},
-     .empty_plus = false,
-     .empty_minus = false,
-     .corners = false,
-     .faces_plus = {{0.32, 0.16, 0}},
-     .faces_minus = {{0.32, 0.16, 0}},
-     .corner_formula = -0.66,
-     .recession = {}},
-};
+const std::vector<std::string> degenerate_collisions{
+    "glocker_degenerate_one_contact_3dof", "glocker_degenerate_empty_P_plus_closing_vise",
+    "glocker_degenerate_bilateral_pair",   "glocker_degenerate_u_plus_not_kinetic",
+    "glocker_degenerate_no_impulse",       "glocker_degenerate_inadmissible_but_inside_ball"};
 
 /// The columns represent the faces of the list: equal but for the lineality space.
 void expect_faces(const FrictionlessCollision& c, const Matrix& columns, const Rows& list, const char* what) {
@@ -684,39 +413,45 @@ void expect_faces(const FrictionlessCollision& c, const Matrix& columns, const R
 }
 
 TEST(Degenerate, CollisionsAreWhatExactArithmeticSays) {
-    for (const Degenerate& d : degenerate) {
-        SCOPED_TRACE(d.name);
-        const FrictionlessCollision c = collision_of(d.M, d.W, d.chi, d.u_minus, d.u_plus);
+    for (const std::string& name : degenerate_collisions) {
+        SCOPED_TRACE(name);
+        const Value given = entry(name);
+        const Value e = given["outputs"];
+        const double tolerance = given.tolerance();
+        const bool empty_plus = e["P_e_plus_empty"].truth(), empty_minus = e["P_e_minus_empty"].truth();
+        const Rows faces_plus = e["minimal_face_reps_plus"].rows(), lineality = e["lineality_basis"].rows();
+        const Rows recession = e["recession_rays_of_Lambda_set"].rows();
+        const FrictionlessCollision c = collision_of(given);
         const Audit a = audit(c);
-        EXPECT_EQ(a.kinetic.holds, d.kinetic);
-        EXPECT_EQ(a.kinematic.holds, d.kinematic);
-        EXPECT_EQ(a.remark(RemarkKind::not_approaching) == nullptr, d.approaching);
-        expect_number(a.least.work, d.W_min, 1e-12, "W_min");
-        expect_number(a.greatest.work, d.W_max, 1e-12, "W_max");
-        EXPECT_EQ(a.remark(RemarkKind::empty_P_plus) != nullptr, d.empty_plus);
-        EXPECT_EQ(a.remark(RemarkKind::empty_P_minus) != nullptr, d.empty_minus);
-        EXPECT_EQ(a.remark(RemarkKind::impulses_unbounded) != nullptr, !d.recession.empty());
+        EXPECT_EQ(a.kinetic.holds, e["kinetic"].truth());
+        EXPECT_EQ(a.kinematic.holds, e["kinematic_plus"].truth());
+        EXPECT_EQ(a.remark(RemarkKind::not_approaching) == nullptr, e["u_minus_in_P_e_minus"].truth());
+        expect_number(a.least.work, e["W_min"].number_or(none), tolerance, "W_min");
+        expect_number(a.greatest.work, e["W_max"].number_or(none), tolerance, "W_max");
+        EXPECT_EQ(a.remark(RemarkKind::empty_P_plus) != nullptr, empty_plus);
+        EXPECT_EQ(a.remark(RemarkKind::empty_P_minus) != nullptr, empty_minus);
+        EXPECT_EQ(a.remark(RemarkKind::impulses_unbounded) != nullptr, !recession.empty());
         const VelocityPolyhedron plus = velocity_polyhedron(c), minus = velocity_polyhedron(c, Side::minus);
-        EXPECT_EQ(plus.status == VelocityPolyhedron::Status::empty, d.empty_plus);
-        EXPECT_EQ(minus.status == VelocityPolyhedron::Status::empty, d.empty_minus);
-        EXPECT_EQ(plus.has_corner_points(), d.corners);
-        if (!d.empty_plus) expect_faces(c, plus.corner_points, d.faces_plus, "P+");
-        if (!d.empty_minus) expect_faces(c, minus.corner_points, d.faces_minus, "P-");
-        EXPECT_EQ(plus.lineality.cols(), static_cast<Index>(d.lineality.size()));
-        for (const Row& l : d.lineality)
+        EXPECT_EQ(plus.status == VelocityPolyhedron::Status::empty, empty_plus);
+        EXPECT_EQ(minus.status == VelocityPolyhedron::Status::empty, empty_minus);
+        EXPECT_EQ(plus.has_corner_points(), e["P_e_plus_has_vertices"].truth());
+        if (!empty_plus) expect_faces(c, plus.corner_points, faces_plus, "P+");
+        if (!empty_minus) expect_faces(c, minus.corner_points, e["minimal_face_reps_minus"].rows(), "P-");
+        EXPECT_EQ(plus.lineality.cols(), static_cast<Index>(lineality.size()));
+        for (const Row& l : lineality)
             EXPECT_LE((c.directions.transpose() * vector_of(l)).cwiseAbs().maxCoeff(), 1e-14);
-        // The corner formula is a number for every u+, and means something for admissible ones only.
+        // The formula over the corner points is a number for every u+, and has a meaning for admissible u+ only.
         double largest = -infinity;
-        for (const Row& b : d.faces_plus) largest = std::max(largest, ball_work(c, vector_of(b)));
-        if (!d.faces_plus.empty()) {
-            EXPECT_NEAR(largest, d.corner_formula, 1e-12);
+        for (const Row& b : faces_plus) largest = std::max(largest, ball_work(c, vector_of(b)));
+        if (!faces_plus.empty()) {
+            EXPECT_NEAR(largest, e["vertex_formula_max"], tolerance);
         }
-        for (const Row& ray : d.recession) EXPECT_LE((c.directions * vector_of(ray)).norm(), 1e-15);
+        for (const Row& ray : recession) EXPECT_LE((c.directions * vector_of(ray)).norm(), 1e-15);
     }
 }
 
-TEST(Degenerate, TheClosingViseHasItsSentence) {
-    const auto c = collision_of({{2}}, {{1, -1}}, {-0.5, -0.5}, {0}, {0});
+TEST(Degenerate, TheClosingViseTakesWorkWithoutBoundAndSaysSo) {
+    const FrictionlessCollision c = collision_of(entry("glocker_degenerate_empty_P_plus_closing_vise"));
     const Audit a = audit(c);
     EXPECT_EQ(a.least.work, -infinity);
     EXPECT_EQ(
@@ -741,10 +476,10 @@ TEST(Degenerate, TheOpeningViseCanDoAnyWork) {
 }
 
 TEST(Degenerate, InsideTheBallMeansNothingWithoutImpulses) {
-    // glocker_degenerate_inadmissible_but_inside_ball
-    const auto c =
-        collision_of({{1, 0, 0}, {0, 2, 0}, {0, 0, 0.5}}, {{1}, {0.5}, {0}}, {-0.4}, {-1, 0.2, 0.3}, {0.6, 0.6, 0.1});
-    EXPECT_NEAR(ball_work(c, vector_of({0.32, 0.16, 0})), -0.66, 1e-14);
+    const Value given = entry("glocker_degenerate_inadmissible_but_inside_ball");
+    const FrictionlessCollision c = collision_of(given);
+    const Value corner = given["outputs"]["minimal_face_reps_plus"][0];
+    EXPECT_NEAR(ball_work(c, vector_of(corner.numbers())), given["outputs"]["vertex_formula_max"], 1e-14);
     const Audit a = audit(c);
     EXPECT_EQ(a.verdict, Verdict::not_by_contacts);
     EXPECT_NEAR(a.kinetic.distance, std::sqrt(0.5) * 0.2, 1e-14);  // √θ·|Δω|

@@ -24,7 +24,7 @@ name = "two discs and a wall"
 q = ["x1", "y1", "x2", "y2"]
 T = "1/2*(x1'^2 + y1'^2 + x2'^2 + y2'^2)"
 [parameters]
-a = 1.5707963267948966        # direction of the second disc, seen from where the first one arrives
+a = 1.5707963267948966        # pi/2: direction of the second disc, seen from where the first one arrives
 e = 1.0
 [[contact]]
 name = "wall"

@@ -48,7 +48,7 @@ TEST(EnergyAudit, OfTimeSteppingRaisesNoFalseAlarm) {
     }
 }
 
-TEST(EnergyAudit, OnceMoreFromTheModelFindsTheSame) {
+TEST(EnergyAudit, OfAFinishedMotionFindsTheSameAsDuringTheRun) {
     for (const char* const name : {"rocking-block", "slider-crank", "ball-on-moving-plane", "sphere-on-plane",
                                    "rough-double-pendulum", "newtons-cradle", "woodpecker"}) {
         SCOPED_TRACE(name);

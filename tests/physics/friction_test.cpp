@@ -154,7 +154,7 @@ T = "1/2*(x'^2 + y'^2 + z'^2)"
 U = "9.81*z"
 [parameters]
 mu1 = 0.4
-mu2 = 0.28284271247461901      # mu1^2 = 2 mu2^2
+mu2 = "mu1/sqrt(2)"      # mu1^2 = 2 mu2^2
 vx = 1.0
 vy = 1.0
 [[contact]]
@@ -373,7 +373,7 @@ TEST(SuperBall, ComesBackFromUnderTheTable) {
 
 // --- friction of springs ---------------------------------------------------------------------------------------------
 
-TEST(Penalty, FrictionTakesTheForceAtHand) {
+TEST(Penalty, FrictionIsProportionalToTheForceOfTheSpring) {
     // At rest on the spring, m g/k deep, friction is μ m g as on a rigid floor.
     const std::string sledge = R"toml(
 [system]

@@ -92,7 +92,7 @@ u = { x = -1.0 }
     expect_failure_at(attempt(from_text(vanishing), 2.0), 0.5, 1e-6, "");  // x² = 1 − 2t
 }
 
-TEST(HardCase, PolarCoordinatesThroughTheCentreEitherPassOrEnd) {
+TEST(HardCase, AMotionThroughThePoleOfPolarCoordinatesIsRightOrEndsThere) {
     const std::string polar = R"toml(
 [system]
 name = "through the pole"
@@ -215,7 +215,7 @@ u = { y = 3.0 }
     EXPECT_NE(motion.reason, "");
 }
 
-TEST(HardCase, InterruptionKeepsWhatThereIs) {
+TEST(HardCase, AnInterruptedRunKeepsTheMotionUpToThen) {
     const Model model = shipped("impact-oscillator");
     integrate::Options options;
     options.t_end = 1e6;

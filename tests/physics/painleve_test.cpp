@@ -38,7 +38,7 @@ TEST(PainleveRod, WithTwoSolutionsGoesOnAndWarns) {
     EXPECT_TRUE(events_of(motion, EventKind::painleve).empty()) << story(motion);
 }
 
-TEST(PainleveRod, RegularAtTheStartSlidesAndSticksWithoutAWord) {
+TEST(PainleveRod, RegularAtTheStartSlidesAndSticksWithoutAWarning) {
     const Trajectory motion = motion_of(shipped("painleve-rod", {{"theta0", 1.4}}), 0.3);
     EXPECT_TRUE(motion.warnings.empty()) << first_words(motion.warnings);
     EXPECT_TRUE(events_of(motion, EventKind::painleve).empty()) << story(motion);

@@ -4,13 +4,17 @@
 #include <array>
 #include <string>
 
+#include "reference/reference.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/sensitivity/pair/pair.hpp"
 
 /// The small cases of the reference with closed forms: a bead on a line that meets or leaves a wall, two masses of
-/// which one leaves it. skeleton.md section 9, alscher.json analytic.
+/// which one leaves it. tests/reference/hydrostatic-skeleton.md describes them.
 namespace saltus::test {
+
+/// The values of one small case: "C1" the bead collides, "L1" it lifts off, "L2" two masses, "R" the rod.
+inline reference::Value analytic(const char* name) { return reference::file("alscher")["analytic"][name]; }
 
 /// "h0 + h1*t + h2/2*t^2"
 inline std::string parabola(const std::array<double, 3>& c) {

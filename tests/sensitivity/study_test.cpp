@@ -14,6 +14,7 @@ namespace saltus::sensitivity {
 namespace {
 
 using namespace saltus::test;
+using reference::Value;
 using trajectory::EventKind;
 
 StudyOptions options_of(double t_end, const std::vector<std::string>& vary, int threads = 2) {
@@ -94,7 +95,8 @@ TEST(PowerLaw, LeavesOutWhatHasNoLogarithmAndHasNoneOfTooFew) {
 
 // --- the message of the paper ----------------------------------------------------------------------------------------
 
-constexpr const char* at_collision = "0.4026997478492772";
+/// The time of the bead's collision.
+std::string at_collision() { return number_text(analytic("C1")["cbar"]); }
 
 std::string bead_at_moving_wall(const std::string& theta) {
     Bead bead = falling_bead;
@@ -103,7 +105,7 @@ std::string bead_at_moving_wall(const std::string& theta) {
 }
 
 TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequency) {
-    const Study study = study_of(bead_at_moving_wall(std::string("a*cos(b*(t - ") + at_collision + "))"),
+    const Study study = study_of(bead_at_moving_wall(std::string("a*cos(b*(t - ") + at_collision() + "))"),
                                  options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
     ASSERT_TRUE(study.complete);
     ASSERT_EQ(study.nominal.size(), 1U);
@@ -113,11 +115,11 @@ TEST(StudyMessage, ACollisionsTimeFollowsThePlaceOfTheObstacleWhateverTheFrequen
     EXPECT_NEAR(time.law.exponents[1], 0.0, 1e-3);
     EXPECT_EQ(time.local.size(), 2U * 3U + 3U * 2U);
     // dc/da = 1/u⁻
-    EXPECT_NEAR(study.runs[0].time_change[0] / 1e-7, -1.0 / 2.9664793948382653, 1e-4);
+    EXPECT_NEAR(study.runs[0].time_change[0] / 1e-7, 1.0 / analytic("C1")["u_minus"], 1e-4);
 }
 
 TEST(StudyMessage, ACollisionsImpulseFollowsTheFirstDerivative) {
-    const Study study = study_of(bead_at_moving_wall(std::string("a*sin(b*(t - ") + at_collision + "))"),
+    const Study study = study_of(bead_at_moving_wall(std::string("a*sin(b*(t - ") + at_collision() + "))"),
                                  options_of(0.5, {"a=1e-7:1e-5:3:log", "b=20:80:3:log"}));
     const EventStudy::Answer& impulse = answer(study, 0, Quantity::impulse);
     EXPECT_NEAR(impulse.law.exponents[0], 1.0, 1e-3);
@@ -199,20 +201,19 @@ model::Description skeleton(const std::string& name, const std::string& offset) 
 }
 
 TEST(StudySkeleton, WithTheSpeedOfThePlaneFixedTheLiftOffMovesAsInTheReference) {
-    // alscher.json sensitivity A fixed_ab_1_2: collisions and lift-offs for a·b = 1.2
+    // Collisions and lift-offs for a·b = 1.2.
     StudyOptions o;
     o.t_end = 0.34;
     o.vary = {{"a", {0.02, 0.01, 0.006}}};
     const Study study = study_events(skeleton("hydrostatic-skeleton-edges", "K + a*cos(1.2/max(a, 1e-9)*t)"), o);
-    const std::vector<std::vector<double>> expected{
-        {0.22925465434028247, 0.30497278321969984},
-        {0.23083998794081476, 0.30989769382616894},
-        {0.23029026299912725, 0.28214038431491434, 0.30392973897963965, 0.3116898627297529}};
+    // Rows of the reference: a, b, a b², and the events as pairs of +1 or -1 and the time.
+    const Value table = reference::file("alscher")["sensitivity"]["A"]["fixed_ab_1_2"];
+    const std::vector<Value> expected{table[0], table[2], table[4]};
     for (std::size_t r = 0; r < expected.size(); ++r) {
         const std::vector<StudyEvent>& events = study.runs[r].events;
-        ASSERT_EQ(events.size(), expected[r].size()) << r;
+        ASSERT_EQ(events.size(), expected[r][3].size()) << r;
         for (std::size_t k = 0; k < events.size(); ++k) {
-            EXPECT_NEAR(events[k].t, expected[r][k], 1e-6) << r << ", " << k;
+            EXPECT_NEAR(events[k].t, expected[r][3][k][1], 1e-6) << r << ", " << k;
             EXPECT_EQ(events[k].kind, k % 2 == 0 ? EventKind::impact : EventKind::lift_off);
             EXPECT_EQ(events[k].elements, (std::vector<int>{0, 1, 2, 3}));
         }
@@ -228,12 +229,12 @@ TEST(PairSkeleton, ThePapersSequenceAndWhyNoTheoremCoversIt) {
     o.t_end = 0.6;
     o.set = {{"a", "0.006"}, {"b", "200"}};
     const Pair pair = perturbed_pair(d, o);
-    const std::vector<double> bar{0.23, 0.502370742474},
-        hat{0.230290262999, 0.282307269703, 0.303228369437, 0.311692147411};
+    const Value cases = reference::file("alscher")["skeleton"]["A_braced"]["cases"];
+    const std::vector<Value> bar = cases[0]["events"].items(), hat = cases[2]["events"].items();
     ASSERT_EQ(pair.c_bar.size(), bar.size());
     ASSERT_EQ(pair.c_hat.size(), hat.size());
-    for (std::size_t k = 0; k < bar.size(); ++k) EXPECT_NEAR(pair.c_bar[k], bar[k], 1e-6);
-    for (std::size_t k = 0; k < hat.size(); ++k) EXPECT_NEAR(pair.c_hat[k], hat[k], 1e-6);
+    for (std::size_t k = 0; k < bar.size(); ++k) EXPECT_NEAR(pair.c_bar[k], bar[k]["t"], 1e-6);
+    for (std::size_t k = 0; k < hat.size(); ++k) EXPECT_NEAR(pair.c_hat[k], hat[k]["t"], 1e-6);
     EXPECT_EQ(pair.theorem, "");
     ASSERT_EQ(pair.pieces.size(), 2U);
     // Four corners strike at once; everything else that Theorem 3.3 asks for is there.

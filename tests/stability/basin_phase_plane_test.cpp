@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "physics/motion.hpp"
+#include "reference/reference.hpp"
 #include "saltus/stability/basin/basin.hpp"
 
 namespace saltus::stability {
@@ -83,13 +84,15 @@ BasinOptions phase_plane(const model::Model& m, ensemble::Axis theta, ensemble::
 
 std::string text_of(const Basin& b, int label) { return b.labels[static_cast<std::size_t>(label)].text; }
 
-// leine_beam_basin_paper_A, both ways.
 TEST(PhasePlane, TheReducedEquationHasTheEdgesOfTheReference) {
+    const test::reference::Value expected = test::reference::entry("leine_beam_basin_paper_A")["outputs"];
+    const test::reference::Value at_zero = expected["thresholds_at_theta0"][0];
+    const test::reference::Value manifold = expected["thick_manifold_at_theta_pi_minus_1"];
     const Beam paper;
-    EXPECT_NEAR(paper.speed_at(0.0, pi - paper.tip()), 11.69201804403665, 1e-8);
-    EXPECT_NEAR(paper.speed_at(0.0, pi + paper.tip()), 13.69347245911039, 1e-8);
-    EXPECT_NEAR(paper.speed_at(pi - 1.0, pi - paper.tip()), 2.430453456486320, 1e-8);
-    EXPECT_NEAR(paper.speed_at(pi - 1.0, pi + paper.tip()), 3.578947951780393, 1e-8);
+    EXPECT_NEAR(paper.speed_at(0.0, pi - paper.tip()), at_zero["omega_low"], 1e-8);
+    EXPECT_NEAR(paper.speed_at(0.0, pi + paper.tip()), at_zero["omega_high"], 1e-8);
+    EXPECT_NEAR(paper.speed_at(pi - 1.0, pi - paper.tip()), manifold["omega_low"], 1e-8);
+    EXPECT_NEAR(paper.speed_at(pi - 1.0, pi + paper.tip()), manifold["omega_high"], 1e-8);
 }
 
 TEST(PhasePlane, TheBundleIntoTheUnstableSetHasTheWidthOfItsEdgesEverywhere) {
@@ -122,7 +125,7 @@ TEST(PhasePlane, HasBothSetsTheLevelSetAndTheBundle) {
     const model::Model m = beam.model();
     BasinOptions o = phase_plane(m, {"theta", -1.0, pi, 40}, {"theta'", 0.0, 16.0, 81});
     const double c_star = 10.0 * (1.0 + std::cos(beam.tip()));
-    EXPECT_NEAR(c_star, 18.34862385321101, 1e-12);
+    EXPECT_NEAR(c_star, test::reference::entry("leine_beam_static_paper")["outputs"]["c_star_correct"], 1e-12);
     CaptureSet level;
     level.rho = c_star;
     level.q = {0.0, -1.0, 0.0};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "reference/reference.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
@@ -13,6 +14,9 @@
 
 namespace saltus::stability {
 namespace {
+
+using test::reference::entry;
+using test::reference::Value;
 
 constexpr double pi = std::numbers::pi;
 
@@ -79,32 +83,21 @@ TEST(Admitter, SolvesTheConstraintsOfTheBeamForTheOtherCoordinates) {
     EXPECT_NEAR(u[1], std::sin(-2.5) * 7.0, 1e-13);
 }
 
-// --- Figure 10 of Leine & van de Wouw: leine_beam_basin_paper_A
+// --- Figure 10 of [Leine]
 
 TEST(Basin, OfTheBeamEndsWhereTheReferenceSays) {
     const model::Model m = shipped("constrained-beam");
-    struct Row {
-        double omega;
-        const char* label;
-        double theta, t;
-    };
-    const Row rows[] = {{1, "E1", 0.09469533973592310, 0.1883413688057989},
-                        {5, "E1", 0.2545030202693757, 1.5404242633353697},
-                        {9, "E1", -0.1061074527671233, 1.857380432426027},
-                        {11, "E1", -0.1647882853829172, 2.3299103605744986},
-                        {12, "E2", 2.648890422861509, 0.7549214135240743},
-                        {13, "E2", 3.012114479218470, 0.8916712196607395},
-                        {14, "E1, theta +1*2*pi", 6.493839981410123, 2.2845016955324744},
-                        {20, "E1, theta +1*2*pi", 6.588403330170233, 1.5582840818162798}};
     BasinOptions o = grid(m, {{"theta", 0.0, 0.0, 1}, {"theta'", 1.0, 20.0, 20}}, 10.0);
     o.method = integrate::EventDriven{};
     const Basin b = basin(m, o);
     ASSERT_EQ(b.label.size(), 20U);
-    for (const Row& r : rows) {
-        const auto k = static_cast<std::size_t>(r.omega) - 1;
-        EXPECT_EQ(text_of(b, k), r.label) << r.omega;
-        EXPECT_NEAR(b.record.q[3 * k + 2], r.theta, 1e-9) << r.omega;
-        EXPECT_NEAR(b.record.t[k], r.t, 1e-8) << r.omega;
+    for (const Value& row : entry("leine_beam_basin_paper_A")["outputs"]["grid"].items()) {
+        const double omega = row["omega0"];
+        if (omega != std::floor(omega)) continue;  // the starts are the whole numbers from 1 to 20
+        const auto k = static_cast<std::size_t>(omega) - 1;
+        EXPECT_EQ(text_of(b, k), row["ends_in"].text() + (row["k_pi"] == 2.0 ? ", theta +1*2*pi" : "")) << omega;
+        EXPECT_NEAR(b.record.q[3 * k + 2], row["theta_final"], 1e-9) << omega;
+        EXPECT_NEAR(b.record.t[k], row["t_stick"], 1e-8) << omega;
     }
     ASSERT_EQ(b.sets.size(), 2U);
     EXPECT_LT(b.sets[0].potential, b.sets[1].potential);
@@ -130,19 +123,22 @@ TEST(Basin, FindsTheThickStableManifoldOfTheUnstableSet) {
         }
         return at;
     };
+    const Value expected = entry("leine_beam_basin_paper_A")["outputs"], at_zero = expected["thresholds_at_theta0"];
     const std::vector<double> first = thresholds(0.0, 11.0, 14.0, 4, 1e-9);
-    EXPECT_NEAR(first[0], 11.69201804403665, 3e-9);
-    EXPECT_NEAR(first[1], 13.69347245911039, 3e-9);
+    EXPECT_NEAR(first[0], at_zero[0]["omega_low"], 3e-9);
+    EXPECT_NEAR(first[1], at_zero[0]["omega_high"], 3e-9);
+    const Value manifold = expected["thick_manifold_at_theta_pi_minus_1"];
     const std::vector<double> near = thresholds(pi - 1.0, 2.0, 4.0, 5, 1e-9);
-    EXPECT_NEAR(near[0], 2.430453456486320, 3e-9);
-    EXPECT_NEAR(near[1], 3.578947951780393, 3e-9);
-    EXPECT_NEAR(near[1] - near[0], 1.148494495294073, 4e-9);
+    EXPECT_NEAR(near[0], manifold["omega_low"], 3e-9);
+    EXPECT_NEAR(near[1], manifold["omega_high"], 3e-9);
+    EXPECT_NEAR(near[1] - near[0], manifold["width"], 4e-9);
+    const Value backwards = expected["thick_manifold_wraparound_negative_omega_at_pi_minus_1"];
     const std::vector<double> around = thresholds(pi - 1.0, -40.0, -30.0, 6, 1e-8);
-    EXPECT_NEAR(around[0], -37.18482854553284, 3e-8);
-    EXPECT_NEAR(around[1], -31.69168997312718, 3e-8);
+    EXPECT_NEAR(around[0], backwards["omega_low"], 3e-8);
+    EXPECT_NEAR(around[1], backwards["omega_high"], 3e-8);
     const std::vector<double> third = thresholds(0.0, 200.0, 280.0, 5, 1e-7);
-    EXPECT_NEAR(third[0], 220.9795415211674, 3e-7);
-    EXPECT_NEAR(third[1], 259.5863602722549, 3e-7);
+    EXPECT_NEAR(third[0], at_zero[1]["omega_low"], 3e-7);
+    EXPECT_NEAR(third[1], at_zero[1]["omega_high"], 3e-7);
 }
 
 // --- one answer

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "physics/motion.hpp"
+#include "reference/reference.hpp"
 #include "saltus/stability/certify/certify.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 #include "saltus/stability/certify/detail/propositions.hpp"
@@ -30,6 +31,8 @@ using test::shipped;
 using test::story;
 using test::value;
 using test::Values;
+using test::reference::entry;
+using test::reference::Value;
 
 /// Fails in exactly these rows; gives the first of them.
 const Condition& only_failing(const Certificate& c, const std::vector<std::string>& ids) {
@@ -129,22 +132,24 @@ TEST(CertifyViolations, OfCondition6) {
 }
 
 TEST(CertifyViolations, OfCondition7) {
-    // leine_impact_rod_*: a rod under 45 degrees, here as the metric of the block: D = [[5/2, 3/2], [3/2, 5/2]].
+    // The metric of a rod under 45 degrees, here of the block: D = [[5/2, 3/2], [3/2, 5/2]].
+    const Value of_unequal = entry("leine_impact_rod_energy_increase")["outputs"];
+    const Value of_negative = entry("leine_impact_rod_negative_eT_violates_theorem")["outputs"];
     const std::string rod =
         replaced(block, R"x(T = "m/2*(x'^2 + y'^2)")x", R"x(T = "(5*x'^2 + 5*y'^2 - 6*x'*y')/16")x");
     const Certificate unequal =
         certify(from_text(rod, {{"eN", 0.9}, {"mu", 0.5}, {"k", 100.0}}), Theorem::attractivity);
     const Condition* row = unequal.find("7");
     EXPECT_EQ(row->verdict, Verdict::fails) << story(unequal);
-    EXPECT_NEAR(of_witness(*row, "2e/(1+e)"), 0.9473684210526316, 1e-12);
-    EXPECT_NEAR(of_witness(*row, "1/cond(D)"), 0.25, 1e-12);
-    EXPECT_NEAR(of_witness(*row, "smallest eigenvalue of DB"), -0.10745445084104842, 1e-12);
+    EXPECT_NEAR(of_witness(*row, "2e/(1+e)"), of_unequal["cond7a_lhs"], 1e-12);
+    EXPECT_NEAR(of_witness(*row, "1/cond(D)"), of_unequal["cond7a_rhs"], 1e-12);
+    EXPECT_NEAR(of_witness(*row, "smallest eigenvalue of DB"), of_unequal["min_eig_sym_GB"], 1e-12);
     EXPECT_GT(of_witness(*row, "energy created"), 0.0) << story(unequal);
     // Errata, 2: e_T < 0 passes 7a as printed, and creates energy.
     const Certificate negative =
         certify(from_text(rod, {{"eN", 0.0}, {"eT", -0.9}, {"mu", 0.5}, {"k", 100.0}}), Theorem::attractivity);
     EXPECT_EQ(negative.find("7")->verdict, Verdict::fails) << story(negative);
-    EXPECT_NEAR(of_witness(*negative.find("7"), "smallest eigenvalue of DB"), -2.0416345659799213, 1e-11);
+    EXPECT_NEAR(of_witness(*negative.find("7"), "smallest eigenvalue of DB"), of_negative["min_eig_sym_GB"], 1e-11);
     // Equal coefficients: 7b. Small ones: 7a up to 1/(2 cond − 1) = 1/7, beyond it what 7a is for.
     for (const auto& [e_n, e_t, word] : {std::tuple{0.9, 0.9, "(b)"}, {0.14, 0.0, "(a)"}, {0.2, 0.0, "not (a)"}}) {
         const Certificate c =
@@ -213,15 +218,17 @@ TEST(CertifyLinear, OneDegreeOfFreedomInAllThreeClasses) {
     EXPECT_TRUE(std::isinf(stable.rho)) << story(stable);
     EXPECT_NEAR(value(stable, "V_max_on_E"), 0.45, 1e-9);
     ASSERT_EQ(stable.eigenvalues.size(), 2U);
-    EXPECT_NEAR(stable.eigenvalues[1].second, 3.162277660168379, 1e-12);
+    EXPECT_NEAR(stable.eigenvalues[1].second, entry("leine_linear_1dof_stable_A")["outputs"]["eig_without_friction"][1],
+                1e-12);
 
     const Certificate driven =
         certify(from_text(oscillator(-0.2, 10.0, 3.0)), Theorem::fitting);  // leine_linear_1dof_negdamp_A
     EXPECT_EQ(driven.outcome, Outcome::attractive) << story(driven);
     EXPECT_EQ(driven.classification, "locally attractive");
     EXPECT_NEAR(driven.rho, 0.5 * (3.0 / 0.2) * (3.0 / 0.2), 1e-9)
-        << story(driven);                                                       // friction F|u| = c u² at its edge
-    EXPECT_LT(driven.rho, 0.5 * 10.0 * 6.041453906018684 * 6.041453906018684);  // inside the unstable limit cycle
+        << story(driven);  // friction F|u| = c u² at its edge
+    const double cycle = entry("leine_linear_1dof_negdamp_A")["outputs"]["unstable_limit_cycle_amplitude"];
+    EXPECT_LT(driven.rho, 0.5 * 10.0 * cycle * cycle);  // inside the unstable limit cycle
     EXPECT_NEAR(driven.eigenvalues[0].first, 0.1, 1e-12);
 
     const Certificate falling =
@@ -230,7 +237,8 @@ TEST(CertifyLinear, OneDegreeOfFreedomInAllThreeClasses) {
     EXPECT_EQ(falling.outcome, Outcome::unstable) << story(falling);
     EXPECT_EQ(falling.classification, "unstable");
     EXPECT_NEAR(value(falling, "V_E"), 0.4, 1e-12) << story(falling);
-    EXPECT_NEAR(falling.eigenvalues[1].first, 2.138302928559939, 1e-12);
+    EXPECT_NEAR(falling.eigenvalues[1].first, entry("leine_linear_1dof_negstiff_A")["outputs"]["unstable_eigenvalue"],
+                1e-12);
 }
 
 TEST(CertifyLinear, TwoDegreesOfFreedomInAllThreeClasses) {
@@ -239,7 +247,8 @@ TEST(CertifyLinear, TwoDegreesOfFreedomInAllThreeClasses) {
     EXPECT_EQ(stable.classification, "globally attractive") << story(stable);
     EXPECT_EQ(stable.grade, Grade::proved) << story(stable);
     EXPECT_TRUE(std::isinf(stable.rho));
-    EXPECT_NEAR(stable.eigenvalues[0].first, -0.1611467993130733, 1e-12);
+    EXPECT_NEAR(stable.eigenvalues[0].first,
+                entry("leine_linear_2dof_stable_A")["outputs"]["eig_without_friction"][0][0], 1e-12);
 
     const Certificate driven =  // leine_linear_2dof_negdamp_in
         certify(from_text(two_masses({1.0, 2.0}, {-0.2, 0.0, -0.1}, {12.0, -4.0, 6.0}, {1.0, 0.8})), Theorem::fitting);
@@ -250,8 +259,9 @@ TEST(CertifyLinear, TwoDegreesOfFreedomInAllThreeClasses) {
     const Certificate falling =  // leine_linear_2dof_negstiff_A, leine_theorem3_proof_gap
         certify(from_text(two_masses({1.0, 1.0}, {0.1, 0.0, 0.1}, {2.0, -3.0, 2.0}, {0.5, 0.2})), Theorem::fitting);
     EXPECT_EQ(falling.outcome, Outcome::unstable) << story(falling);
-    EXPECT_NEAR(value(falling, "V_E"), 0.118, 1e-12);
-    EXPECT_NEAR(value(falling, "V_at_eigenvector_end"), 0.04, 1e-12);
+    const Value gap = entry("leine_theorem3_proof_gap")["outputs"];
+    EXPECT_NEAR(value(falling, "V_E"), gap["V_E"], 1e-12);
+    EXPECT_NEAR(value(falling, "V_at_eigenvector_end"), gap["V_at_eigenvector_boundary_point"], 1e-12);
     EXPECT_NEAR(std::fabs(value(falling, "x0 x")), 1.01 * 0.32, 1e-12);
     EXPECT_NEAR(std::fabs(value(falling, "x0 y")), 1.01 * 0.38, 1e-12);
 }
@@ -284,11 +294,12 @@ FN = 0.5
 // --- propositions
 // -----------------------------------------------------------------------------------------------------
 
-TEST(Propositions, TheFirstNeedsTheChangeOfDirections) {  // leine_prop1_missing_Wdot
+TEST(Propositions, TheFirstNeedsTheChangeOfDirections) {
+    const Value expected = entry("leine_prop1_missing_Wdot")["outputs"];
     const model::Model bar = shipped("rocking-bar", {{"mu", 0.0}});
     const GapAccelerations a = proposition_1(bar, {0.0, 1.0, 1.0}, {0.0, 0.0, 6.0}, {0, 0});
-    EXPECT_NEAR(a.printed[0], -9.81, 1e-12);
-    EXPECT_NEAR(a.complete[0], 5.336477726542137, 1e-12);
+    EXPECT_NEAR(a.printed[0], expected["prop1_expression"], 1e-12);
+    EXPECT_NEAR(a.complete[0], expected["true_gamma_dot_N1"], 1e-12);
     const GapAccelerations level = proposition_1(bar, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {1, 0});
     ASSERT_EQ(level.open, std::vector<int>{1});
     EXPECT_TRUE(level.uncoupled);  // at phi = 0
@@ -306,11 +317,12 @@ TEST(Propositions, TheSecondIsAboutTheSymmetricPart) {
     EXPECT_EQ(proposition_3(slip).cols(), 2);
 }
 
-TEST(Propositions, TheFourthIsFarFromSharp) {  // leine_prop4_A
-    EXPECT_NEAR(proposition_4(4.0).e_max, 0.1428571428571429, 1e-15);
-    EXPECT_NEAR(proposition_4(4.0).b_min, 0.75, 1e-15);
-    EXPECT_NEAR(sharp_for_two_rows(4.0).b_min, 0.1111111111111111, 1e-15);
-    EXPECT_NEAR(sharp_for_two_rows(4.0).e_max, 0.8, 1e-15);
+TEST(Propositions, TheFourthIsFarFromSharp) {
+    const Value expected = entry("leine_prop4_A")["outputs"];
+    EXPECT_NEAR(proposition_4(4.0).e_max, expected["e_max_7a"], 1e-15);
+    EXPECT_NEAR(proposition_4(4.0).b_min, expected["b_min_prop4"], 1e-15);
+    EXPECT_NEAR(sharp_for_two_rows(4.0).b_min, expected["b_min_sharp_n2"], 1e-15);
+    EXPECT_NEAR(sharp_for_two_rows(4.0).e_max, expected["e_max_sharp_n2"], 1e-15);
 }
 
 }  // namespace

@@ -14,13 +14,16 @@ namespace {
 
 using trajectory::ElementKind;
 
+constexpr double closed_gap_ratio = 1e-10;   // a contact is closed if |gap| is at most this part of its size
+constexpr double contact_tolerance = 1e-10;  // relative residual of the impact problem
+
 std::vector<double> vector_of(const Vector& x) { return {x.data(), x.data() + x.size()}; }
 
 Vector vector_of(const std::vector<double>& x) {
     return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
 }
 
-/// The means of a run, for one moment.
+/// What an event-driven run needs to solve one collision, set up for a single state.
 struct Moment {
     Dynamics dynamics;
     ModeChange change;
@@ -29,7 +32,7 @@ struct Moment {
 
     Moment(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
            const std::vector<char>& closed)
-        : dynamics(model, false, 1.0), change(dynamics, 1e-10), x(q) {
+        : dynamics(model, false, 1.0), change(dynamics, contact_tolerance), x(q) {
         x.insert(x.end(), u.begin(), u.end());
         x.push_back(0.0);
         candidates.closed = closed;
@@ -41,6 +44,7 @@ struct Moment {
 
 bool is_impact(const trajectory::Event& e) { return !e.impulses.empty(); }
 
+/// The findings of the run.
 AuditedImpact as_found(const trajectory::Event& e, std::size_t number) {
     AuditedImpact a;
     a.event = number;
@@ -50,7 +54,8 @@ AuditedImpact as_found(const trajectory::Event& e, std::size_t number) {
     return a;
 }
 
-AuditedImpact once_more(const model::Model& model, const trajectory::Event& e, std::size_t number) {
+/// The findings computed again from the model: γ⁻, γ⁺ and Λ of the event give work and audit.
+AuditedImpact recomputed(const model::Model& model, const trajectory::Event& e, std::size_t number) {
     AuditedImpact a = as_found(e, number);
     std::vector<char> closed(model.contacts.size() + model.constraints.size() + model.sliders.size() +
                              model.clutches.size());
@@ -77,6 +82,7 @@ AuditedImpact once_more(const model::Model& model, const trajectory::Event& e, s
         a.audit.element = e.audit.element;
         a.audit.law = e.audit.law;
     }
+    // ‖p‖² = p·M⁻¹p is the metric of momenta; ‖M Δu‖² = Δu·MΔu.
     const Vector jump = c.collision.u_plus - c.collision.u_minus;
     const Vector impulse = c.collision.M * jump, rest = impulse - c.collision.directions * Lambda;
     const Eigen::LLT<Matrix> factor(c.collision.M);
@@ -97,7 +103,7 @@ std::vector<char> closed_elements(const model::Model& model, double t, const std
     for (const ElementLayout& e : d.elements()) {
         const bool contact = e.rows.kind == ElementKind::contact;
         const bool touches = contact && std::abs(d.terms().positions[ix(e.rows.normal)]) <=
-                                            1e-10 * d.position_scale(e.rows.normal, x.data());
+                                            closed_gap_ratio * d.position_scale(e.rows.normal, x.data());
         closed.push_back(touches || e.rows.kind == ElementKind::clutch ? 1 : 0);
     }
     return closed;
@@ -138,8 +144,8 @@ LawOutcome law_outcome(const model::Model& model, const ModelCollision& c) {
 
 Vector impulses_of(const ModelCollision& c, const std::vector<trajectory::Reaction>& impulses) {
     Vector Lambda = Vector::Zero(c.collision.directions.cols());
-    std::vector<int> taken(impulses.size(),
-                           0);  // friction of constraints comes in blocks of its own, one after the other
+    // Friction of a constraint has blocks of its own; `taken` counts the tangential impulses that earlier blocks used.
+    std::vector<int> taken(impulses.size(), 0);
     each_block(c.collision, [&](std::size_t b, Eigen::Index row) {
         for (std::size_t k = 0; k < impulses.size(); ++k) {
             if (impulses[k].element != c.owner[b]) continue;
@@ -165,7 +171,7 @@ TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Mod
     for (std::size_t k = 0; k < trajectory.events.size(); ++k) {
         const trajectory::Event& e = trajectory.events[k];
         if (!is_impact(e)) continue;
-        result.impacts.push_back(result.recomputed ? once_more(*model, e, k) : as_found(e, k));
+        result.impacts.push_back(result.recomputed ? recomputed(*model, e, k) : as_found(e, k));
         const AuditedImpact& a = result.impacts.back();
         result.work += a.work;
         result.obstacle_work += a.audit.obstacle_work;

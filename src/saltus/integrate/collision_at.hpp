@@ -8,58 +8,61 @@
 
 namespace saltus::integrate {
 
-/// A collision of a model at a state, as matrices and laws. The velocities after it are those before until they are
-/// set.
+/// A collision of a model at a state, as matrices and laws.
 struct ModelCollision {
     double t = 0.0;
     std::vector<double> q;
-    std::vector<char> closed;  ///< elements that take part: contacts and clutches; constraints always do
-    impact::FrictionalCollision collision;
+    std::vector<char> closed;  ///< of each element: it takes part (contacts and clutches; constraints always do)
+    impact::FrictionalCollision collision;  ///< its u_plus is u_minus until the caller sets it
     impact::Restitutions restitutions;
-    std::vector<int> owner;  ///< element of each block
-    std::string note;        ///< about coefficients
-    bool singular = false;   ///< the mass matrix is: nothing else is set
+    std::vector<int> owner;  ///< element of each block of rows
+    std::string note;        ///< remark on the coefficients, e.g. a restitution that was clamped at 0; "" without any
+    bool singular = false;   ///< the mass matrix is singular: collision, restitutions and owner are not set
 };
 
-/// Contacts whose gap is zero within rounding at t, q, and all clutches; one entry an element.
+/// Which elements take part in a collision at (t, q): contacts whose gap is zero within rounding, and all clutches. One
+/// entry for each element.
 std::vector<char> closed_elements(const model::Model& model, double t, const std::vector<double>& q);
 
+/// The collision of the closed elements with the velocities u⁻.
 ModelCollision collision_at(const model::Model& model, double t, const std::vector<double>& q,
                             const std::vector<double>& u_minus, const std::vector<char>& closed);
 
-/// What the model's impact laws make of it; an impulse from outside acts first.
+/// The outcome of a collision by the impact laws of the model.
 struct LawOutcome {
-    bool solved = false;
-    bool approaches = false;  ///< some contact does: otherwise nothing happens
-    Vector u_plus, Lambda;    ///< one a row of the collision
+    bool solved = false;      ///< false: the laws have no solution; `note` says why
+    bool approaches = false;  ///< some closed contact approaches; otherwise nothing happens
+    Vector u_plus, Lambda;    ///< velocities, and impulses for each row of the collision
     std::string note;
 };
+/// An external impulse P of the collision acts first: the laws start from u⁻ + M⁻¹P.
 LawOutcome law_outcome(const model::Model& model, const ModelCollision& collision);
 
-/// Impulses of the elements of an event, one a row.
+/// The impulses of an event, given for each element, as a vector with one entry for each row of the collision.
 Vector impulses_of(const ModelCollision& collision, const std::vector<trajectory::Reaction>& impulses);
 
-/// One impact of a trajectory, looked at once more.
+/// One impact of a trajectory with its energy audit.
 struct AuditedImpact {
-    std::size_t event = 0;
-    double work = 0.0, kinetic_change = 0.0;
+    std::size_t event = 0;                    ///< number in Trajectory::events
+    double work = 0.0, kinetic_change = 0.0;  ///< contact work, and T⁺ − T⁻
     trajectory::EnergyAudit audit;
-    double misfit = 0.0;  ///< |M(u⁺ − u⁻) − WΛ| of |M(u⁺ − u⁻)| in the metric of M⁻¹: does the model belong to it?
-    std::string why;  ///< it creates energy
+    double misfit = 0.0;  ///< ‖M(u⁺ − u⁻) − WΛ‖/‖M(u⁺ − u⁻)‖ in the metric of M⁻¹; large if the model is another one
+    std::string why;  ///< why the impact creates energy; "" if it does not
 };
 
+/// The audit of all impacts of a trajectory; sums over the impacts.
 struct TrajectoryAudit {
-    bool recomputed = false;  ///< from the model; otherwise what the run itself had found
-    std::string why_not;
+    bool recomputed = false;  ///< computed from the model; otherwise these are the findings of the run itself
+    std::string why_not;      ///< why it was not recomputed
     std::vector<AuditedImpact> impacts;
     double created = 0.0, prevented = 0.0, obstacle_work = 0.0, work = 0.0;
-    int creating = 0;
-    int worst = -1;  ///< impact that created most; without any, of the most work
-    double misfit = 0.0;
+    int creating = 0;     ///< number of impacts that create energy
+    int worst = -1;       ///< index of the impact that created most; if none did, of the largest (least negative) work
+    double misfit = 0.0;  ///< largest
 };
 
-/// Every impact of a trajectory. Without a model, and for time-stepping, which keeps no states at its impacts, it sums
-/// up what the run found.
+/// Audits every impact of a trajectory. The findings of the run are summed up if `model` is null, and for
+/// time-stepping, which does not store the states at its impacts.
 TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Model* model);
 
 }  // namespace saltus::integrate

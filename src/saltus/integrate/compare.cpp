@@ -20,6 +20,7 @@ double difference(const std::vector<double>& x, const std::vector<double>& y) {
     return value;
 }
 
+/// Sets the errors of a run against the event-driven motion, up to the earlier of both ends.
 void measure(const trajectory::Trajectory& event, int samples, ComparedRun& run) {
     const double end = std::min(event.end.t, run.trajectory.end.t);
     double scale = 1.0, worst = 0.0;
@@ -34,7 +35,8 @@ void measure(const trajectory::Trajectory& event, int samples, ComparedRun& run)
     run.end_error_u = difference(event.end.u, run.trajectory.end.u);
 }
 
-/// Orders between neighbours, and the slope of the straight line through all points in logarithms.
+/// Sets the orders between neighbours, and returns the slope of the least-squares line through all points
+/// (log parameter, log error). `sign` is −1 for a parameter that grows as the error falls.
 std::optional<double> orders(std::vector<ComparedRun>& runs, double sign) {
     double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
     for (std::size_t k = 0; k < runs.size(); ++k) {
@@ -44,7 +46,7 @@ std::optional<double> orders(std::vector<ComparedRun>& runs, double sign) {
         if (k > 0 && runs[k - 1].position_error > 0.0)
             runs[k].order = sign * (y - std::log(runs[k - 1].position_error)) / (x - std::log(runs[k - 1].parameter));
     }
-    if (n < 2.0) return {};
+    if (n < 2.0) return {};  // a line needs two points
     return sign * (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 

@@ -9,31 +9,35 @@
 
 namespace saltus::integrate {
 
-/// One run of a series against the event-driven motion.
+/// One run of time-stepping or of the penalty method, compared with the event-driven motion.
 struct ComparedRun {
-    double parameter = 0.0;       ///< step h, or factor on the penalty's k
-    double position_error = 0.0;  ///< sup over the samples of |q − q_event|, relative to the largest |q| + 1
-    double end_error_q = 0.0, end_error_u = 0.0;  ///< at the end
-    std::optional<double> order;  ///< observed against the run before: log(error ratio)/log(parameter ratio)
+    double parameter = 0.0;       ///< step h in s, or the factor on the penalty's stiffness k
+    double position_error = 0.0;  ///< largest |q − q_event| over the samples, divided by 1 + largest |q_event|
+    double end_error_q = 0.0, end_error_u = 0.0;  ///< largest differences at the end, absolute
+    std::optional<double> order;  ///< observed against the run before: log(ratio of errors)/log(ratio of parameters)
     trajectory::Trajectory trajectory;
 };
 
-/// The three methods on one model. Moreau's steps are h, h/2, h/4, …, the penalty's k, 10 k, 100 k, ….
+/// The three methods on one model. The steps of time-stepping are h, h/2, h/4, …; the stiffnesses of the penalty method
+/// are k, 10 k, 100 k, ….
 struct Comparison {
     trajectory::Trajectory event;
     std::vector<ComparedRun> moreau, penalty;
-    std::optional<double> moreau_order, penalty_order;  ///< slope over the whole series
-    std::string penalty_left_out;                       ///< why there is no penalty series
+    /// Slopes of log(error) over the whole series: positive if the error falls with h, or with 1/k. Empty if fewer than
+    /// two runs have an error other than zero.
+    std::optional<double> moreau_order, penalty_order;
+    std::string penalty_left_out;  ///< why there is no penalty series; "" if there is one
 };
 
 struct CompareOptions {
     Options options;
     EventDriven event;
-    double h = 1e-3;      ///< largest step
-    int refinements = 3;  ///< of h and of k
-    int samples = 400;    ///< times at which positions are compared
+    double h = 1e-3;      ///< largest step, in s
+    int refinements = 3;  ///< of h and of k: each series has one run more
+    int samples = 400;    ///< intervals between the times at which positions are compared
 };
 
+/// Simulates with all three methods. Throws what `simulate` throws.
 Comparison compare(const model::Model& model, const CompareOptions& options);
 
 }  // namespace saltus::integrate

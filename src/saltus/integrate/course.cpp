@@ -16,8 +16,11 @@ using trajectory::Mode;
 
 namespace {
 
-constexpr double standstill = 1e-9;  // below it a part of slipping friction does not slip
-constexpr int most_signs = 6;        // constraints with friction whose reactions' signs are tried
+// An element with several parts of friction (sliding, drilling, rolling) slips if one of them does. A part whose speed
+// is at most this, in its own unit, counts as sticking.
+constexpr double smallest_slip_speed = 1e-9;
+// Signs of reactions are tried for at most so many constraints with slipping friction: 2^6 combinations.
+constexpr int max_tried_signs = 6;
 
 }  // namespace
 
@@ -39,6 +42,8 @@ Course::Course(const model::Model& model, const trajectory::Trajectory& t)
 
 Course::~Course() = default;
 
+/// The mode of an arc says which elements are open, stick or slip. Directions of slip, signs of reactions and springs
+/// that pull follow from the state in the middle of the arc.
 void Course::enter(std::size_t arc) {
     const trajectory::Arc& a = trajectory_.arcs[arc];
     has_reactions_ = !trajectory_.stepped && a.modes.size() == trajectory_.elements.size() && !a.steps.empty();
@@ -60,7 +65,7 @@ void Course::enter(std::size_t arc) {
         for (const int p : e.part_numbers()) {
             const double speed = d.slip_speed(p);
             FrictionMode& part = mode.parts[ix(p)];
-            part.slips = a.modes[i] == Mode::slip && (e.parts == 1 || speed > standstill);
+            part.slips = a.modes[i] == Mode::slip && (e.parts == 1 || speed > smallest_slip_speed);
             for (int r = 0; r < d.parts()[ix(p)].size && speed > 0.0; ++r)
                 part.direction[ix(r)] = d.slip_velocity(p)[r] / speed;
         }
@@ -70,7 +75,8 @@ void Course::enter(std::size_t arc) {
     parts_->watcher.begin(middle, x.data());
 }
 
-/// |ν| = sign·ν of constraints whose friction slips: the signs that agree with the reactions they lead to.
+/// The friction of a constraint is bounded by μ|ν| = μ·sign·ν. The sign is part of the mode and is not stored. This
+/// tries all combinations and keeps the first one that agrees with the reactions it leads to.
 void Course::choose_signs(double t, const double* x) {
     Dynamics& d = parts_->dynamics;
     SystemMode mode = d.mode();
@@ -78,7 +84,7 @@ void Course::choose_signs(double t, const double* x) {
     for (std::size_t i = 0; i < d.elements().size(); ++i)
         if (d.elements()[i].rows.kind == ElementKind::constraint && any_part_slips(d.elements()[i], mode))
             open.push_back(i);
-    if (open.empty() || open.size() > most_signs) return;
+    if (open.empty() || open.size() > max_tried_signs) return;
     for (unsigned choice = 0; choice < 1U << open.size(); ++choice) {
         for (std::size_t k = 0; k < open.size(); ++k)
             mode.elements[open[k]].reaction_sign = (choice >> k & 1U) != 0 ? -1.0 : 1.0;

@@ -9,32 +9,38 @@
 
 namespace saltus::integrate {
 
-/// Powers that change kinetic and potential energy: d(T + U)/dt is their sum.
+/// Powers that change the kinetic and potential energy: d(T + U)/dt is their sum.
 struct Powers {
-    double applied = 0.0;    ///< of the other generalised forces
+    double applied = 0.0;    ///< of the other generalised forces f
     double damping = 0.0;    ///< −u·∂R/∂u
     double friction = 0.0;   ///< λ_T·γ_T <= 0
-    double springs = 0.0;    ///< of penalised contacts, λ_N·γ_N
-    double obstacles = 0.0;  ///< of what moves by itself, −λ·χ
+    double springs = 0.0;    ///< of penalised contacts, λ_N γ_N
+    double obstacles = 0.0;  ///< of moving obstacles and constraints, −λ·χ
 };
 
-/// What holds along a stored motion and is not stored with it: gaps, reactions, energies, powers. Reactions are solved
-/// for again, in the mode of each arc; where they are not unique, they are some that the laws allow. Time-stepping does
-/// not keep modes, so that its motions have no reactions.
+/// Quantities along a stored motion that are not stored with it: gaps, reactions, energies and powers. Reactions are
+/// computed again in the modes of each arc. If they are not unique, they are one choice that the laws permit.
+/// Time-stepping does not store modes, so its motions have no reactions.
+///
+/// Use: `enter` an arc, then `evaluate` at states of that arc, then read the results.
 class Course {
 public:
-    /// Throws Error when the trajectory has other coordinates or elements than the model.
+    /// Model and trajectory must outlive the object. Throws Error if the trajectory has other coordinates or elements
+    /// than the model.
     Course(const model::Model& model, const trajectory::Trajectory& trajectory);
     ~Course();
     Course(const Course&) = delete;
     Course& operator=(const Course&) = delete;
 
+    /// Takes the modes of an arc.
     void enter(std::size_t arc);
-    /// x: q and u, within the arc.
+    /// Computes everything at a state x = (q, u) of the arc.
     void evaluate(double t, const double* x);
 
-    const std::vector<double>& gaps() const { return gaps_; }  ///< of the contacts
+    const std::vector<double>& gaps() const { return gaps_; }  ///< one for each contact
+    /// One for each element; zero if there are none.
     const std::vector<trajectory::Reaction>& reactions() const { return reactions_; }
+    /// Whether the arc has modes from which reactions follow.
     bool has_reactions() const { return has_reactions_; }
     model::Energy energy() const { return energy_; }
     const Powers& powers() const { return powers_; }

@@ -14,6 +14,11 @@ namespace {
 
 using trajectory::Mode;
 
+constexpr std::size_t max_complaints = 50;
+constexpr double not_a_number = 1e300;        // a defect that is NaN counts as this
+constexpr double smallest_momentum = 1e-300;  // keeps the relative defect finite for a system at rest
+
+/// One validation; collects the largest defects and the complaints.
 class Check {
 public:
     Check(const trajectory::Trajectory& t, const model::Model& m, double tolerance)
@@ -33,12 +38,14 @@ public:
     }
 
 private:
+    /// Keeps the largest defect, and complains about one above the tolerance.
     void note(double& worst, double defect, const std::string& what, double time) {
-        if (defect > tolerance_ && (out_.complaints.size() < 50))
+        if (defect > tolerance_ && out_.complaints.size() < max_complaints)
             out_.complaints.push_back(what + " by " + number_text(defect) + " at t = " + number_text(time));
-        worst = std::max(worst, std::isnan(defect) ? 1e300 : defect);
+        worst = std::max(worst, std::isnan(defect) ? not_a_number : defect);
     }
 
+    /// q is continuous between arcs; u is too, unless an event is there.
     void check_joint(std::size_t a) {
         if (a == 0 || t_.arcs[a].steps.empty() || t_.arcs[a - 1].steps.empty()) return;
         const double time = t_.arcs[a].t_begin;
@@ -60,6 +67,7 @@ private:
         if (!event) note(out_.velocity_jump, u / speed, "u jumps without an event", time);
     }
 
+    /// Constraints hold, contacts do not penetrate, and modes agree with gaps and slip velocities.
     void check_state(const trajectory::Arc& arc, const ode::Dense& step, double time) {
         const auto n = ix(m_.size());
         x_.resize(ix(step.size()));
@@ -89,12 +97,13 @@ private:
         }
     }
 
+    /// The impulses of an impact are the change of momentum: M(u⁺ − u⁻) = WΛ.
     void check_event(const trajectory::Event& e) {
         if (e.kind != trajectory::EventKind::impact && e.kind != trajectory::EventKind::painleve) return;
         const auto n = ix(m_.size());
         model::evaluate(m_, workspace_, e.t, e.q, e.u_minus, terms_);
         std::vector<double> momentum(n, 0.0);
-        double scale = 1e-300;
+        double scale = smallest_momentum;
         const model::Pattern& M = m_.layout().mass;
         for (int i = 0; i < M.rows; ++i)
             for (int k = M.start[ix(i)]; k < M.start[ix(i) + 1]; ++k) {

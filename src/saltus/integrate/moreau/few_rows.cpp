@@ -13,22 +13,32 @@ namespace {
 using solvers::Law;
 using solvers::LawKind;
 
-constexpr double proximal = 1e-7;  // added to the diagonal, of its mean: redundant rows keep what they had
-constexpr double certain = 1e-12;  // a mode is left when its law is violated by this, of the problem's scale
-constexpr double exact = 1e-15;    // equations that hold as far as rounding lets them, of the same
-constexpr int most_modes = 12, most_improvements = 4;
+// A proximal term on the diagonal, as part of the mean diagonal: redundant rows keep the reactions of the guess.
+// Repeated improvement removes its effect on the others.
+constexpr double proximal_ratio = 1e-7;
+// A mode is left if its law is violated by more than this part of the size of the reactions.
+constexpr double violation_ratio = 1e-12;
+// Equations hold, as far as rounding permits, below this part of the same size.
+constexpr double rounding_ratio = 1e-15;
+// Friction of a guess counts as slipping from this part of its bound on.
+constexpr double slip_ratio = 1.0 - 1e-9;
+// Reactions count in the scale of the residual up to so many times ρ‖q‖: reactions far beyond what the velocities
+// require, as redundant rows can have, do not make a defect smaller.
+constexpr double largest_reaction_scale = 1e3;
+constexpr int max_mode_changes = 12, max_improvements = 4;
 
 }  // namespace
 
 bool FewRows::fits(std::span<const Law> laws, int rows) {
-    if (rows > most) return false;
+    if (rows > max_rows) return false;
     return std::all_of(laws.begin(), laws.end(), [](const Law& law) {
         return law.kind == LawKind::bilateral || law.kind == LawKind::unilateral || law.kind == LawKind::friction2 ||
                law.kind == LawKind::slider || law.kind == LawKind::scaled_slider;
     });
 }
 
-/// Which rows are equations in the modes, and what each reaction is made of.
+/// Finds the equations of the current modes, and how each reaction depends on their unknowns: a row that holds (v = 0)
+/// has an unknown reaction; slipping friction follows the reaction that bounds it; open rows have none.
 void FewRows::set_up(std::span<const Law> laws, std::span<const int> first) {
     unknowns_ = 0;
     const auto hold = [&](int i) {
@@ -70,6 +80,8 @@ void FewRows::set_up(std::span<const Law> laws, std::span<const int> first) {
     }
 }
 
+/// LU factors with row pivots of the matrix A: row e is the velocity of equation e as a function of the unknowns, from
+/// v = D r + q and r = factor·z + offset. Reciprocals are on the diagonal. False if A is singular.
 bool FewRows::factorise() {
     const int n = unknowns_;
     for (int e = 0; e < n; ++e) {
@@ -78,7 +90,7 @@ bool FewRows::factorise() {
         const double* const d = D_ + equation_[e] * rows_;
         for (int i = 0; i < rows_; ++i)
             if (row_[i].unknown >= 0) a[row_[i].unknown] += row_[i].factor * d[i];
-        a[e] += proximal / rho_;
+        a[e] += proximal_ratio / rho_;
     }
     for (int k = 0; k < n; ++k) {
         int pivot = k;
@@ -96,12 +108,12 @@ bool FewRows::factorise() {
     return true;
 }
 
-/// r moves so that the equations hold; v follows.
+/// One step of iterative refinement: changes r so that the velocities of the equations become zero.
 void FewRows::improve() {
     const int n = unknowns_;
-    double z[most];
+    double z[max_rows];
     for (int e = 0; e < n; ++e) z[e] = -v_[equation_[e]];
-    for (int k = 0; k < n; ++k)  // rows were exchanged whole, factors included
+    for (int k = 0; k < n; ++k)  // `factorise` exchanged whole rows, with their factors
         if (pivot_[k] != k) std::swap(z[k], z[pivot_[k]]);
     for (int i = 1; i < n; ++i)
         for (int j = 0; j < i; ++j) z[i] -= A_[i][j] * z[j];
@@ -111,11 +123,11 @@ void FewRows::improve() {
     }
     for (int i = 0; i < rows_; ++i)
         if (row_[i].unknown >= 0) r_[i] += row_[i].factor * z[row_[i].unknown];
-    follow();
+    update_velocities();
 }
 
-/// v = D r + q, and how far the equations are from zero, of the scale of the problem.
-void FewRows::follow() {
+/// v = D r + q, the size of the reactions, and the largest defect of the equations.
+void FewRows::update_velocities() {
     double largest = 0.0;
     for (int i = 0; i < rows_; ++i) {
         double sum = q_[i];
@@ -128,9 +140,11 @@ void FewRows::follow() {
     for (int e = 0; e < unknowns_; ++e) defect_ = std::max(defect_, rho_ * std::abs(v_[equation_[e]]));
 }
 
-/// True when some law is violated: its block goes to the mode that the violation points to.
+/// Changes the modes of blocks whose law is violated, and returns whether there were any. A closed contact that pulls
+/// opens; an open one that penetrates closes. Friction beyond its bound starts to slip. Slipping friction that points
+/// along the velocity, and so would drive it, sticks.
 bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first) {
-    const double zero_r = certain * scale_, zero_v = zero_r / rho_;
+    const double zero_r = violation_ratio * scale_, zero_v = zero_r / rho_;
     bool changed = false;
     const auto friction = [&](std::size_t b, int i, double bound) {
         if (slip_[b] == 0) {
@@ -168,8 +182,8 @@ bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first
     return changed;
 }
 
-/// Takes away what rounding left outside the laws, and measures the rest.
-void FewRows::judge(std::span<const Law> laws, std::span<const int> first) {
+/// Moves reactions that are outside their laws by rounding onto them, and measures the relative residual.
+void FewRows::measure_residual(std::span<const Law> laws, std::span<const int> first) {
     double sum = 0.0, r_norm = 0.0;
     const auto add = [&](double defect) { sum += defect * defect; };
     for (std::size_t b = 0; b < laws.size(); ++b) {
@@ -197,9 +211,27 @@ void FewRows::judge(std::span<const Law> laws, std::span<const int> first) {
         }
     }
     for (int i = 0; i < rows_; ++i) r_norm += r_[i] * r_[i];
-    // Reactions far beyond what the velocities ask for do not make a defect smaller.
-    const double scale = std::max(rho_ * q_norm_, std::min(std::sqrt(r_norm), 1e3 * rho_ * q_norm_));
+    const double scale = std::max(rho_ * q_norm_, std::min(std::sqrt(r_norm), largest_reaction_scale * rho_ * q_norm_));
     residual_ = scale > 0.0 ? std::sqrt(sum) / scale : std::sqrt(sum);
+}
+
+/// The modes that the reactions of the guess show. Without a guess contacts that approach are closed and stick.
+void FewRows::modes_of_guess(std::span<const Law> laws, std::span<const int> first, bool guessed) {
+    for (std::size_t b = 0; b < laws.size(); ++b) {
+        const Law& law = laws[b];
+        const int i = first[b];
+        const bool normal = law.kind == LawKind::unilateral || law.kind == LawKind::friction2;
+        closed_[b] = normal && (guessed ? r_[i] > 0.0 : q_[i] < 0.0);
+        const int t = normal ? i + 1 : i;
+        sign_[b] = law.kind == LawKind::scaled_slider && r_[law.row] < 0.0 ? -1.0 : 1.0;
+        const double bound = law.kind == LawKind::slider          ? law.bound
+                             : law.kind == LawKind::scaled_slider ? law.mu * std::abs(r_[law.row])
+                                                                  : law.mu * r_[i];
+        const bool slides = law.kind != LawKind::bilateral && law.kind != LawKind::unilateral;
+        slip_[b] = 0;
+        if (slides && guessed && std::abs(r_[t]) > 0.0 && std::abs(r_[t]) >= slip_ratio * bound)
+            slip_[b] = r_[t] > 0.0 ? 1 : -1;
+    }
 }
 
 bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::span<const double> D,
@@ -218,33 +250,19 @@ bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::
 
     const bool guessed = std::any_of(guess.begin(), guess.end(), [](double x) { return x != 0.0; });
     for (int i = 0; i < rows_; ++i) r_[i] = guessed ? guess[ix(i)] : 0.0;
-    for (std::size_t b = 0; b < laws.size(); ++b) {
-        const Law& law = laws[b];
-        const int i = first[b];
-        const bool normal = law.kind == LawKind::unilateral || law.kind == LawKind::friction2;
-        closed_[b] = normal && (guessed ? r_[i] > 0.0 : q_[i] < 0.0);
-        const int t = normal ? i + 1 : i;
-        sign_[b] = law.kind == LawKind::scaled_slider && r_[law.row] < 0.0 ? -1.0 : 1.0;
-        const double bound = law.kind == LawKind::slider          ? law.bound
-                             : law.kind == LawKind::scaled_slider ? law.mu * std::abs(r_[law.row])
-                                                                  : law.mu * r_[i];
-        const bool slides = law.kind != LawKind::bilateral && law.kind != LawKind::unilateral;
-        slip_[b] = 0;
-        if (slides && guessed && std::abs(r_[t]) > 0.0 && std::abs(r_[t]) >= (1.0 - 1e-9) * bound)
-            slip_[b] = r_[t] > 0.0 ? 1 : -1;
-    }
-    for (int round = 0; round < most_modes; ++round) {
+    modes_of_guess(laws, first, guessed);
+    for (int round = 0; round < max_mode_changes; ++round) {
         set_up(laws, first);
         for (int i = 0; i < rows_; ++i)
             r_[i] = row_[i].unknown < 0 ? row_[i].offset : row_[i].factor * r_[equation_[row_[i].unknown]];
-        follow();
-        if (defect_ > exact * scale_) {
+        update_velocities();
+        if (defect_ > rounding_ratio * scale_) {
             if (!factorise()) return false;
-            // Once, and again for what the proximal term kept back.
-            for (int k = 0; k < most_improvements && defect_ > exact * scale_; ++k) improve();
+            // One step solves the equations with the proximal term, the next ones remove its effect.
+            for (int k = 0; k < max_improvements && defect_ > rounding_ratio * scale_; ++k) improve();
         }
         if (change_modes(laws, first)) continue;
-        judge(laws, first);
+        measure_residual(laws, first);
         return residual_ <= tolerance;
     }
     return false;

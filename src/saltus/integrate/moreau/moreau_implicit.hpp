@@ -12,30 +12,41 @@
 
 namespace saltus::integrate::moreau {
 
-/// Forces that stand at the end of a step by their derivatives, K = ∂h/∂q and C = ∂h/∂u:
-///     (M − θΔt C − θ²Δt² K)(u⁺ − u) = Δt h(t_m, q_m, u) + (2θ − 1)Δt² K u + WΛ
-/// which is the θ-method linearised: of second order for θ = ½, stable for every step on linear forces for θ >= ½.
+/// Linearly implicit forces. The θ-method takes the force at the mean state with weight θ at the end of the step,
+///     M(u⁺ − u) = Δt h(t_m, (1−θ)q + θq⁺, (1−θ)u + θu⁺) + WΛ.
+/// To first order about (q_m, u), with K = ∂h/∂q and C = ∂h/∂u, this is
+///     (M − θΔt C − θ²Δt² K)(u⁺ − u) = Δt h(t_m, q_m, u) + (2θ − 1)Δt² K u + WΛ.
+/// The method is of second order for θ = ½, and stable for every step on linear forces if θ >= ½. moreau_implicit.cpp
+/// has the derivation.
 class ImplicitForces {
 public:
     explicit ImplicitForces(const model::Model& model);
 
-    /// Whether the system gives its derivatives, and their factors are not too large.
+    /// Whether the system gives derivatives and the factors of the matrix fit into memory.
     bool available() const { return available_; }
 
-    /// K, C and the matrix on the left at a state; false when it is singular.
+    /// Computes K, C and the factors of the matrix on the left at a state, with M from `terms`; `h` is Δt. False if the
+    /// matrix is singular.
     bool factorise(const model::Terms& terms, double t, std::span<const double> q, std::span<const double> u, double h,
                    double theta);
     void solve(std::span<double> x);  ///< x ← matrix⁻¹ x
-    /// f += factor·K u
+    /// f += factor·K u, with K of the last `factorise`.
     void add_stiffness(double factor, std::span<const double> u, std::span<double> f) const;
 
 private:
+    enum class Part : char { M, K, C };
+
+    /// Where one entry of M, K or C goes in the matrix.
     struct Place {
-        int from, entry, i, j;  // in the values of M or of the Jacobian; in the block matrix or, densely, i and j
-        char part;              // 'M', 'K' or 'C'
+        int from;   // index among the values of M or of the Jacobian
+        int entry;  // block of the sparse matrix; −1: the matrix is dense
+        int i, j;   // place in the block or in the dense matrix
+        Part part;
     };
 
-    bool small() const { return model_.size() <= 24; }
+    /// Up to this number of coordinates a dense matrix is faster than a sparse one.
+    static constexpr int max_dense_size = 24;
+    bool dense() const { return model_.size() <= max_dense_size; }
     void analyse();
     double& element(const Place& place);
 
@@ -49,14 +60,17 @@ private:
     bool available_ = false;
 };
 
-/// How stiff the forces are for explicit steps, by a few rounds of vector iteration with differences of forces: the
-/// largest Δt ω and Δt c/m found along the vectors that the object keeps from one call to the next.
+/// Estimates how stiff the forces are for explicit steps: Δt ω of the stiffness and Δt c/m of the damping, where ω² and
+/// c/m are the largest eigenvalues of −M⁻¹K and −M⁻¹C. A few rounds of vector iteration with differences of forces find
+/// them. The object keeps the vectors from one call to the next, so that the estimates improve.
 class Stiffness {
 public:
     explicit Stiffness(const model::Model& model);
-    static constexpr double most = 1.6;  ///< of 2, where explicit steps explode
+    /// Explicit steps are unstable for Δt ω > 2 and for Δt c/m > 2. The estimates are too low at first, hence the
+    /// margin.
+    static constexpr double stable_limit = 1.6;
 
-    /// True beyond Δt ω = 1.6 or Δt c/m = 1.6. `solve` is x ← M⁻¹x.
+    /// True if Δt ω or Δt c/m exceeds the limit; `h` is Δt. `solve` is x ← M⁻¹x.
     template <class Solve>
     bool beyond(double t, std::span<const double> q, std::span<const double> u, double h, int rounds, Solve solve) {
         for (const bool rate : {false, true}) {
@@ -67,7 +81,7 @@ public:
                 solve(std::span<double>(change_));
                 largest = iterate(v);
             }
-            if (h * (rate ? largest : std::sqrt(largest)) > most) return true;
+            if (h * (rate ? largest : std::sqrt(largest)) > stable_limit) return true;
         }
         return false;
     }
@@ -75,7 +89,9 @@ public:
 private:
     bool difference(double t, std::span<const double> q, std::span<const double> u, bool rate,
                     const std::vector<double>& v);
-    double iterate(std::vector<double>& v) const;  // how fast the change restores v; v becomes its direction
+    /// The eigenvalue that the change of v shows, 0 if the force does not restore; v becomes the direction of the
+    /// change.
+    double iterate(std::vector<double>& v) const;
 
     const model::Model& model_;
     model::Workspace workspace_;

@@ -8,12 +8,14 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
+#include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
 
 namespace saltus::integrate::moreau {
 
 namespace lanes {
 
-// One kernel for each width of registers that processors have.
+// The kernel is compiled once for each register width. At run time the widest one that the processor has is chosen. All
+// give the same bits.
 
 #define SALTUS_INLINE inline __attribute__((always_inline))
 
@@ -45,8 +47,10 @@ namespace widest {
 
 namespace {
 
+/// Expressions of these kinds change during a motion; the others are evaluated once.
 constexpr expr::Kinds moving = expr::Kind::time | expr::Kind::position | expr::Kind::velocity;
 
+/// The parts of a step, compiled for one register width.
 struct Kernel {
     void (*before)(Work&, Lanes* variables);
     void (*solve)(Work&);
@@ -64,7 +68,7 @@ Kernel kernel() {
     return {narrow::before_terms, narrow::solve_rows, narrow::finish_step, narrow::project_positions};
 }
 
-/// At the states that the lanes have now.
+/// Evaluates a tape at the present states of the lanes.
 void evaluate_at_end(Work& w, const expr::Tape& tape, std::vector<Lanes>& scratch, std::vector<Lanes>& out) {
     Lanes* const x = tape.variables(std::span<Lanes>(scratch)).data();
     x[0] = w.t;
@@ -72,9 +76,7 @@ void evaluate_at_end(Work& w, const expr::Tape& tape, std::vector<Lanes>& scratc
     tape.evaluate_in_place(std::span<Lanes>(scratch), std::span<Lanes>(out));
 }
 
-constexpr double lost_residual = 1e-4;  // as in Stepper
-
-/// The contact problem of one lane by the methods for all problems.
+/// Solves the contact problem of one lane by the general solvers. False if there is no usable solution.
 bool solve_alone(Work& w, std::size_t lane) {
     using solvers::Law;
     using solvers::LawKind;
@@ -83,7 +85,7 @@ bool solve_alone(Work& w, std::size_t lane) {
     problem.q.clear();
     w.guess.clear();
     std::vector<int> rows, sizes;
-    int place[most_rows];
+    int place[max_rows];
     const auto add_row = [&](int k) {
         place[k] = static_cast<int>(rows.size());
         rows.push_back(k);
@@ -98,7 +100,7 @@ bool solve_alone(Work& w, std::size_t lane) {
         law.mu = block.mu;
         add_row(k);
         switch (block.kind) {
-            case Kind::bilateral:  // all in one block
+            case Kind::bilateral:  // all constraints form one block
                 law.kind = LawKind::bilateral;
                 if (bilateral++ > 0) {
                     ++sizes.back();
@@ -133,7 +135,7 @@ bool solve_alone(Work& w, std::size_t lane) {
         w.guess.clear();
     solvers::solve(problem, solvers::Automatic{w.tolerance}, w.solver, w.solution, w.guess);
     if (!solvers::usable(w.solution.status) &&
-        (w.solution.status == solvers::Status::infeasible || !(w.solution.residual <= lost_residual)))
+        (w.solution.status == solvers::Status::infeasible || !(w.solution.residual <= unusable_residual)))
         return false;
     for (int k = 0; k < w.row_count; ++k) w.r[k][lane] = w.v[k][lane] = 0.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -165,12 +167,12 @@ Work::Work(const model::Model& m, double part)
     variables.insert(variables.end(), f.q.begin(), f.q.end());
     variables.insert(variables.end(), f.u.begin(), f.u.end());
 
-    // Values of all terms at the initial state: those of the constant ones.
+    // Terms at the initial state, for those that are constant.
     model::evaluate(m, workspace, 0.0, m.q0, m.u0, terms);
     std::vector<expr::Expr> outputs;
     struct Entry {
         std::vector<const Lanes*>* list;
-        std::ptrdiff_t varying;  // place there, or −1
+        std::ptrdiff_t varying;  // index in `varying`, or −1 for a constant term
         double value;
     };
     std::vector<Entry> entries;
@@ -291,7 +293,7 @@ std::string LaneStepper::refusal(const model::Model& model, const Moreau& method
     if (method.adaptive || method.implicit) return "steps are adaptive or implicit";
     if (system == nullptr || system->formulas().coordinates != static_cast<int>(system->formulas().q.size()))
         return "the system is not one of expressions alone";
-    if (model.size() > lanes::most_coordinates) return "there are too many coordinates";
+    if (model.size() > lanes::max_coordinates) return "there are too many coordinates";
     int rows = model.layout().constraints + static_cast<int>(model.contacts.size() + model.clutches.size());
     bool planar = true;
     const auto look = [&](const model::Friction& f) {
@@ -305,9 +307,9 @@ std::string LaneStepper::refusal(const model::Model& model, const Moreau& method
     for (const model::Constraint& c : model.constraints) look(c.friction);
     for (const model::Slider& s : model.sliders) look(s.friction);
     if (!planar) return "friction is not along a line";
-    if (rows > lanes::most_rows) return "there are too many rows";
+    if (rows > lanes::max_rows) return "there are too many rows";
     if (!model.layout().coefficients_constant) return "coefficients depend on the state";
-    if (model.layout().constraints > 6) return "there are too many constraints";
+    if (model.layout().constraints > max_constraints_in_one_block) return "there are too many constraints";
     return {};
 }
 
@@ -329,15 +331,15 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
         w.u[i][lane] = u[static_cast<std::size_t>(i)];
     }
     for (expr::Lanes& x : w.Lambda) x[lane] = 0.0;
-    // Contacts that are closed and do not approach hold from the start.
+    // Contacts that are closed and do not approach count as held, so that they get no restitution in the first step.
     model::evaluate(w.model, w.workspace, 0.0, q, u, w.terms);
     const model::Layout& layout = w.layout;
     for (std::size_t c = 0; c < w.model.contacts.size(); ++c) {
         const int row = w.model.contacts[c].row;
         const double gap = w.terms.positions[static_cast<std::size_t>(row)];
-        const bool closed = gap <= 0.0 || gap <= 1e-12 * model::row_scale(layout.rows, w.terms.W, row, q);
+        const bool closed = gap <= 0.0 || gap <= closed_gap_ratio * model::row_scale(layout.rows, w.terms.W, row, q);
         const bool holds = closed && model::row_velocity(layout, w.terms, row, u) >=
-                                         -1e-12 * model::row_scale(layout.rows, w.terms.W, row, u);
+                                         -velocity_rounding_ratio * model::row_scale(layout.rows, w.terms.W, row, u);
         w.holds[c].v[lane] = holds ? -1 : 0;
         w.open[c].v[lane] = holds ? 0 : -1;
     }
@@ -346,7 +348,7 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
     for (int r = 0; r < w.constraints; ++r)
         for (int e = layout.rows.start[ix(r)]; e < layout.rows.start[ix(r) + 1]; ++e)
             rows(r, layout.rows.column[ix(e)]) = w.terms.W[ix(e)];
-    return row_rank(rows, 1e-7).rank == w.constraints;  // as Stepper tells constraints that others imply
+    return row_rank(rows, dependent_row_ratio).rank == w.constraints;  // the test of Stepper
 }
 
 void LaneStepper::step(const expr::Lanes& t) {
@@ -360,8 +362,7 @@ void LaneStepper::step(const expr::Lanes& t) {
         if (w.unsolved.v[lane] != 0 && !lanes::solve_alone(w, lane)) w.lost.v[lane] = -1;
     kernel.finish(w);
     if (w.constraints == 0) return;
-    constexpr int most_rounds = 30;
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_projection_rounds; ++round) {
         lanes::evaluate_at_end(w, w.position_tape, w.position_scratch, w.position_out);
         if (!kernel.project(w, round == 0)) break;
     }

@@ -15,37 +15,39 @@ namespace lanes {
 struct Work;
 }
 
-/// Eight motions side by side, one a lane, by the steps of moreau.hpp: M, h, W of all of them from one pass over the
-/// tape, all contact problems in one go, modes and iterations by masks. What happens in a lane does not depend on the
-/// others. States agree with those of `Stepper` to rounding.
+/// Makes Moreau's steps (detail/moreau.hpp) of eight motions of one model side by side, one in each lane of a vector.
+/// One pass over the tape gives M, h and W of all lanes; the contact problems are solved together, with masks for modes
+/// and iterations. A lane does not influence the others. States agree with those of `Stepper` to rounding.
 ///
-/// For systems of expressions with few coordinates and few rows: unilateral contacts with friction along a line or
-/// none, impacts by Newton's law, sliders along a line, clutches, constraints with and without friction; constant
-/// coefficients.
+/// It takes systems of expressions with few coordinates and few rows: contacts with friction along a line or without
+/// friction, impacts by Newton's law, sliders along a line, clutches, constraints with and without friction, and
+/// coefficients that are constant.
 class LaneStepper {
 public:
     static constexpr std::size_t width = expr::Lanes::width;
 
-    /// Why a model is not for lanes, or "".
+    /// Why lanes cannot make the motions of a model, or "" if they can.
     static std::string refusal(const model::Model& model, const Moreau& method);
 
+    /// The model must outlive the stepper, and `refusal` must be empty. All lanes start at the model's initial state.
     LaneStepper(const model::Model& model, const Moreau& method);
     ~LaneStepper();
     LaneStepper(const LaneStepper&) = delete;
     LaneStepper& operator=(const LaneStepper&) = delete;
 
-    /// A lane starts anew at t = 0. False when it cannot: then the motion is one for `Stepper`.
+    /// Starts a new motion in a lane at t = 0. False if its constraints are redundant there; `Stepper` must make that
+    /// motion.
     bool load(std::size_t lane, std::span<const double> q, std::span<const double> u);
 
-    /// All lanes, each to its time.
+    /// One step of all lanes, each to its own time. A lane whose time does not change stays where it is.
     void step(const expr::Lanes& t);
 
     double t(std::size_t lane) const;
     double q(int coordinate, std::size_t lane) const;
     double u(int coordinate, std::size_t lane) const;
-    /// The last step of the lane was not made: its contact problem was not solved, or its state is not finite.
+    /// Whether a step of the lane failed since `load`: its contact problem was not solved, or its state is not finite.
     bool lost(std::size_t lane) const;
-    /// T and U of all lanes.
+    /// T and U of all lanes at their present states.
     void energies(expr::Lanes& kinetic, expr::Lanes& potential);
 
 private:

@@ -7,6 +7,27 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
+
+// Moreau's scheme ([Moreau], [Jean], [Acary] chapter 10), from the equality of measures M du = h dt + Gᵀdν + W dΛ.
+//
+// 1. Evaluation point. Integrate over the step (t, t⁺], Δt = t⁺ − t, with all functions frozen at one point
+//        t_m = t + (1−θ)Δt,   q_m = q + (1−θ)Δt u.
+//    This gives M(u⁺ − u) = Δt h(t_m, q_m, u) + WΛ, where Λ are all impulses of the step, of forces and of impacts
+//    alike, and q⁺ = q_m + θΔt u⁺. For θ = ½ positions follow the mean velocity: Moreau's midpoint rule.
+// 2. Free velocity. Without impulses u_f = u + Δt M⁻¹h (`change_` = u_f − u). Contacts with gap(q_m) <= 0 enter the
+// problem.
+// 3. Delassus matrix. γ⁺ = Wᵀu⁺ + χ and u⁺ = u_f + M⁻¹WΛ give γ⁺ = D Λ + Wᵀu_f + χ with D = WᵀM⁻¹W.
+// 4. Laws on velocities. Contacts obey their force laws with the velocity ξ = γ⁺ + Eγ⁻ in the place of the gap:
+//    0 <= Λ_N ⟂ ξ_N >= 0, −Λ_T in the friction set scaled by Λ_N with ξ_T in its normal cone. E has e_N for contacts
+//    that are struck, e_T for the friction of all closed contacts in a step with an impact, and is 0 otherwise. So
+//        ξ = D Λ + q,   q = Wᵀu_f + χ + Eγ⁻                                   (free_velocities)
+//    Constraints are rows with ξ = 0.
+// 5. End of the step. A row that must not move has γ = 0 at q⁺, not at q_m: γ(q⁺) = γ(q_m) + θΔt ζ + O(Δt²), so θΔt ζ
+//    is added to q for constraints and held contacts. Otherwise each step would move their gap by ½Δt²ζ.
+// 6. Projection. q⁺ is moved onto g(t⁺, q⁺) = 0 by Newton's method in the metric of M (project).
+//
+// With implicit forces M is replaced by the matrix of moreau_implicit.hpp in steps 1 to 4.
 
 namespace saltus::integrate::moreau {
 
@@ -15,10 +36,7 @@ namespace {
 using solvers::Law;
 using solvers::LawKind;
 
-constexpr double closed_tolerance = 1e-12;      // of a gap, relative to its row: rounding
-constexpr double constraint_tolerance = 5e-11;  // |g| after projection, or 1e-11 of the row where that is less
-constexpr double lost_residual = 1e-4;          // of a contact problem: no use going on
-constexpr double resting_speed = 1.5;           // in units of what smooth forces do in one step
+constexpr double lost_pivot_ratio = 1e-14;  // a pivot of Cholesky below this part of its diagonal is rounding
 
 Law plain(LawKind kind) {
     Law law;
@@ -51,7 +69,7 @@ void Cholesky::factorise() {
     for (int k = 0; k < n_; ++k) {
         const double diagonal = at(k, k);
         for (int j = 0; j < k; ++j) at(k, k) -= at(k, j) * at(k, j);
-        at(k, k) = at(k, k) > 1e-14 * diagonal ? std::sqrt(at(k, k)) : infinity;
+        at(k, k) = at(k, k) > lost_pivot_ratio * diagonal ? std::sqrt(at(k, k)) : infinity;
         for (int i = k + 1; i < n_; ++i) {
             for (int j = 0; j < k; ++j) at(i, k) -= at(i, j) * at(k, j);
             at(i, k) /= at(k, k);
@@ -87,7 +105,7 @@ Stepper::Stepper(const model::Model& model, const Moreau& method)
       change_(n_),
       mean_(n_),
       positions_(ix(layout_.positions())),
-      permanent_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()) {}
+      always_has_rows_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()) {}
 
 void Stepper::begin(Point& point) {
     point.Lambda.assign(ix(layout_.row_count()), 0.0);
@@ -96,51 +114,51 @@ void Stepper::begin(Point& point) {
     find_independent();
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
         const int row = model_.contacts[i].row;
-        if (closed(row, point.q) && gamma_of(row, point.u) >= -1e-12 * row_size(row, point.u))
+        if (closed(row, point.q) && gamma_of(row, point.u) >= -velocity_rounding_ratio * row_size(row, point.u))
             point.touch[i] = Touch::closed;
     }
 }
 
 bool Stepper::step(const Point& from, double t, Point& to) {
     const double h = t - from.t;
-    if (!(h > 0.0)) return lost("the step is less than the rounding of the time", t);
+    if (!(h > 0.0)) return fail("the step is smaller than the rounding of the time", t);
     const double t_m = from.t + (1.0 - theta_) * h;
     for (std::size_t i = 0; i < n_; ++i) q_[i] = from.q[i] + (1.0 - theta_) * h * from.u[i];
     evaluate(t_m, q_, from.u);
     for (std::size_t i = 0; i < n_; ++i) change_[i] = h * terms_.h[i];
     if (implicit_) {
         if (!implicit_->factorise(terms_, t_m, q_, from.u, h, theta_))
-            return lost("the matrix of the implicit step is singular", t_m);
+            return fail("the matrix of the implicit step is singular", t_m);
         implicit_->add_stiffness((2.0 * theta_ - 1.0) * h * h, from.u, change_);
     } else if (!factorise_mass()) {
-        return lost("the mass matrix is not positive definite", t_m);
+        return fail("the mass matrix is not positive definite", t_m);
     }
     invert_mass(change_);
 
     to.t = t;
     to.h = h;
-    to.work = to.done = to.energy = 0.0;
+    to.contact_work = to.energy_input = to.energy_scale = 0.0;
     to.any_struck = false;
     to.violation = {};
     to.works = {};
     std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
-    if (find_contacts(from, to) || permanent_) {
+    if (find_contacts(from, to) || always_has_rows_) {
         if (!solve_impulses(from, t_m, to)) return false;
     } else {
         for (std::size_t i = 0; i < n_; ++i) to.u[i] = from.u[i] + change_[i];
     }
     for (std::size_t i = 0; i < n_; ++i) to.q[i] = q_[i] + theta_ * h * to.u[i];
-    if (layout_.constraints > 0 && !project(to)) return step(from, t, to);
+    if (layout_.constraints > 0 && !project(to)) return step(from, t, to);  // with other independent constraints
     for (std::size_t i = 0; i < n_; ++i)
         if (!std::isfinite(to.q[i]) || !std::isfinite(to.u[i]))
-            return lost("the motion is not finite; forces too stiff for the step?", to.t);
+            return fail("the motion is not finite; the forces may be too stiff for the step", to.t);
 
     if (wants_works && layout_.powered) split_forces(from, t_m, to);
     if (!layout_.powered && !wants_energy) return true;
     for (std::size_t i = 0; i < n_; ++i) mean_[i] = 0.5 * (from.u[i] + to.u[i]);
     const model::Energy energy = energy_at(t_m, q_, mean_);
-    to.done += h * (energy.applied - energy.damping);
-    to.energy = std::max(std::abs(energy.kinetic), std::abs(energy.potential));
+    to.energy_input += h * (energy.applied - energy.damping);
+    to.energy_scale = std::max(std::abs(energy.kinetic), std::abs(energy.potential));
     return true;
 }
 
@@ -157,7 +175,7 @@ bool Stepper::stiff(const Point& at, double h, int rounds) {
     return stiffness_->beyond(at.t, at.q, at.u, h, rounds, [&](std::span<double> x) { mass_.solve(x); });
 }
 
-/// M of the last evaluate; once for all where it is constant.
+/// Factorises M of the last `evaluate`; a constant M only once.
 bool Stepper::factorise_mass() {
     if (factorised_ && layout_.mass_constant) return true;
     factorised_ = mass_.factorise(terms_.M);
@@ -202,39 +220,40 @@ double Stepper::row_size(int row, std::span<const double> x) const {
     return model::row_scale(layout_.rows, terms_.W, row, x);
 }
 
-bool Stepper::lost(const std::string& what, double t) {
+bool Stepper::fail(const std::string& what, double t) {
     reason = what + " at t = " + number_text(t);
     return false;
 }
 
-/// The constraints that the others do not imply, after `evaluate` at a state that fulfils them all. Between such states
-/// dependent rows are almost, but not quite, dependent, and may not be asked for together.
+/// Finds the constraints that the others do not imply, after `evaluate` at a state that fulfils all constraints. At
+/// states between the steps redundant rows are nearly, but not exactly, dependent; a problem with all of them would
+/// have no solution.
 void Stepper::find_independent() {
     const int m = layout_.constraints;
     Matrix rows = Matrix::Zero(m, static_cast<Eigen::Index>(n_));
     for (int r = 0; r < m; ++r)
         for (int e = layout_.rows.start[ix(r)]; e < layout_.rows.start[ix(r) + 1]; ++e)
             rows(r, layout_.rows.column[ix(e)]) = terms_.W[ix(e)];
-    const RowRank rank = row_rank(rows, 1e-7);
+    const RowRank rank = row_rank(rows, dependent_row_ratio);
     independent_ = rank.independent;
     projection_.resize(static_cast<int>(independent_.size()));
     place_.assign(ix(m), -1);
     for (std::size_t k = 0; k < independent_.size(); ++k) place_[ix(independent_[k])] = static_cast<int>(k);
     for (const RowRank::Dependent& d : rank.dependent)
         if (std::find(redundant.begin(), redundant.end(), d.row) == redundant.end()) redundant.push_back(d.row);
-    collected_h_ = 0.0;
+    rows_h_ = 0.0;
 }
 
 // --- contacts and rows --------------------------------------------------------------------------------------------
 
-/// A gap is closed up to rounding: a block at rest must not lose the floor by its last bit.
+/// Whether a contact is closed within rounding, see closed_gap_ratio.
 bool Stepper::closed(int row, std::span<const double> q) const {
     const double gap = terms_.positions[ix(row)];
-    return gap <= 0.0 || (gap < 1e-6 && gap <= closed_tolerance * row_size(row, q));
+    return gap <= 0.0 || (gap < largest_closed_gap && gap <= closed_gap_ratio * row_size(row, q));
 }
 
-/// Contacts with gap(q_m) <= 0. One that held in the step before does not let go by a thousandth of what it would fall
-/// in this one: impulses are known to a tolerance, and lift it by as much.
+/// Contacts with gap(q_m) <= 0 are closed. A contact that held in the step before also stays closed for a small
+/// positive gap, see hold_ratio. True if any contact is closed.
 bool Stepper::find_contacts(const Point& from, Point& to) {
     bool any = false;
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
@@ -242,7 +261,7 @@ bool Stepper::find_contacts(const Point& from, Point& to) {
         const double gap = terms_.positions[ix(row)];
         bool now = closed(row, q_);
         if (!now && (from.touch[i] == Touch::closed || from.touch[i] == Touch::stopped))
-            now = gap <= -1e-3 * to.h * model::row_dot(layout_.rows, terms_.W, row, change_);
+            now = gap <= -hold_ratio * to.h * model::row_dot(layout_.rows, terms_.W, row, change_);
         to.touch[i] = now ? Touch::closed : Touch::open;
         any = any || now;
         to.violation.gap = std::max(to.violation.gap, -gap);
@@ -250,7 +269,7 @@ bool Stepper::find_contacts(const Point& from, Point& to) {
     return any;
 }
 
-/// Friction of a constraint or slider, on the rows behind.
+/// Adds the friction of a constraint or slider as a block.
 void Stepper::add_friction(const model::Friction& f, const Law& law) {
     if (f.dimension == 0) return;
     block_.clear();
@@ -258,22 +277,23 @@ void Stepper::add_friction(const model::Friction& f, const Law& law) {
     rows_.add(block_, law);
 }
 
-/// Whether the rows of the step before, with their laws, are those of this one.
-bool Stepper::collected(const Point& to) {
-    if (!layout_.coefficients_constant || (collected_h_ != to.h && !model_.sliders.empty())) return false;
-    if (collected_.size() != to.touch.size() || collected_h_ == 0.0) return false;
+/// Whether the rows and laws of the step before are also those of this step.
+bool Stepper::rows_are_current(const Point& to) const {
+    if (!layout_.coefficients_constant || (rows_h_ != to.h && !model_.sliders.empty())) return false;
+    if (contact_in_rows_.size() != to.touch.size() || rows_h_ == 0.0) return false;
     for (std::size_t i = 0; i < to.touch.size(); ++i)
-        if ((to.touch[i] != Touch::open) != (collected_[i] != 0)) return false;
+        if ((to.touch[i] != Touch::open) != (contact_in_rows_[i] != 0)) return false;
     return true;
 }
 
-/// The blocks of the step: constraints first, all in one where that is solved exactly.
-void Stepper::collect(const Point& to, double h) {
-    if (collected(to)) return;
-    collected_.resize(to.touch.size());
-    collected_h_ = h;
+/// The blocks of the step's problem: constraints, their friction, sliders, clutches, closed contacts. Laws are those of
+/// forces with impulses in their place: the bound of a slider is Δt μ F_N.
+void Stepper::collect_rows(const Point& to, double h) {
+    if (rows_are_current(to)) return;
+    contact_in_rows_.resize(to.touch.size());
+    rows_h_ = h;
     rows_.clear();
-    if (!independent_.empty() && independent_.size() <= 6)
+    if (!independent_.empty() && independent_.size() <= max_constraints_in_one_block)
         rows_.add(independent_, plain(LawKind::bilateral));
     else
         for (const int row : independent_) rows_.add_row(row, plain(LawKind::bilateral));
@@ -291,21 +311,22 @@ void Stepper::collect(const Point& to, double h) {
     for (const model::Clutch& c : model_.clutches) rows_.add_row(c.row, plain(LawKind::unilateral));
     first_contact_ = rows_.rows();
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
-        collected_[i] = to.touch[i] != Touch::open;
+        contact_in_rows_[i] = to.touch[i] != Touch::open;
         if (to.touch[i] == Touch::open) continue;
         const model::Contact& c = model_.contacts[i];
         block_.assign(1, c.row);
         for (int k = 0; k < c.friction.dimension; ++k) block_.push_back(c.friction.first_row + k);
         rows_.add(block_, contact_law(c, coefficients_));
     }
-    few_fit_ = FewRows::fits(rows_.problem.laws, rows_.rows()) && rows_.blocks() <= FewRows::most;
-    for (int b = 0; b < rows_.blocks(); ++b) {  // sliders in a plane are not for few rows
+    laws_fit_few_rows_ = FewRows::fits(rows_.problem.laws, rows_.rows()) && rows_.blocks() <= FewRows::max_rows;
+    for (int b = 0; b < rows_.blocks(); ++b) {  // FewRows has sliders along a line only, not in a plane
         const LawKind kind = rows_.problem.laws[ix(b)].kind;
         if (kind == LawKind::slider || kind == LawKind::scaled_slider)
-            few_fit_ = few_fit_ && rows_.first_rows()[ix(b) + 1] - rows_.first_row(b) == 1;
+            laws_fit_few_rows_ = laws_fit_few_rows_ && rows_.first_rows()[ix(b) + 1] - rows_.first_row(b) == 1;
     }
 }
 
+/// Columns M⁻¹W, then D = WᵀM⁻¹W. D is symmetric unless forces are implicit.
 void Stepper::assemble() {
     if (implicit_)
         rows_.assemble_columns(terms_, false, [&](std::span<double> x, std::span<const int>) { implicit_->solve(x); });
@@ -316,8 +337,8 @@ void Stepper::assemble() {
         rows_.assemble_columns(terms_, true, [&](std::span<double> x, std::span<const int> bodies) {
             for (const int b : bodies) x[ix(mass_.blocks()[ix(b)][0])] *= inverse_mass_[ix(mass_.blocks()[ix(b)][0])];
         });
-    few_ = few_fit_;
-    if (few_) {
+    use_few_rows_ = laws_fit_few_rows_;
+    if (use_few_rows_) {
         rows_.assemble_dense(terms_, dense_);
         rows_.problem.q.resize(ix(rows_.rows()));
     } else {
@@ -331,6 +352,7 @@ void Stepper::update_coefficients(double t, std::span<const double> u) {
     coefficients_known_ = true;
 }
 
+/// e_N, or 1 − c·speed for contacts with a coefficient c ([Tornambe] (45)), but not less than 0.
 double Stepper::restitution(const model::Contact& c, double speed) const {
     if (c.c == model::no_coefficient) return coefficient(coefficients_, c.e_n);
     return std::max(0.0, 1.0 - coefficients_[ix(c.c)] * speed);
@@ -338,10 +360,9 @@ double Stepper::restitution(const model::Contact& c, double speed) const {
 
 // --- impulses -----------------------------------------------------------------------------------------------------
 
-/// v = ξ = γ⁺ + Eγ⁻ = D Λ + Wᵀ(u + M⁻¹ h dt) + χ + Eγ⁻, with E where a contact is struck. Constraints and contacts that
-/// hold are asked to do so where the step ends, γ(q⁺) = γ(q_m) + θh ζ + O(h²): otherwise each step would move their gap
-/// by ½h²ζ. That makes smooth constrained motion of second order, and keeps contacts on curved or accelerated obstacles
-/// from opening and closing all the time.
+/// The vector q of ξ = D Λ + q: Wᵀu_f + χ, plus e γ⁻ for struck rows, plus θΔt ζ for rows that hold (points 3 to 5 of
+/// the derivation above). The last term makes smooth constrained motion of second order, and keeps contacts on curved
+/// or accelerated obstacles from opening and closing in turn. Decides which contacts are struck.
 void Stepper::free_velocities(const Point& from, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
     const double end = theta_ * to.h;
@@ -356,7 +377,8 @@ void Stepper::free_velocities(const Point& from, Point& to) {
         const model::Contact& c = model_.contacts[i];
         const double zeta = terms_.zeta[ix(c.row)];
         const double smooth = std::abs(q[k] - gamma_[k]) + to.h * std::abs(zeta);
-        if (from.touch[i] == Touch::open && gamma_[k] < -resting_speed * smooth - 1e-12 * row_size(c.row, from.u)) {
+        if (from.touch[i] == Touch::open &&
+            gamma_[k] < -resting_speed_ratio * smooth - velocity_rounding_ratio * row_size(c.row, from.u)) {
             const double e = restitution(c, -gamma_[k]);
             to.touch[i] = e > 0.0 ? Touch::struck : Touch::stopped;
             to.any_struck = true;
@@ -365,7 +387,7 @@ void Stepper::free_velocities(const Point& from, Point& to) {
             q[k] += end * zeta;
         }
     });
-    // An impact passes through all closed contacts, and e_T belongs to each of them.
+    // An impact loads all closed contacts, so e_T acts in each of them.
     if (to.any_struck)
         for_each_closed(to, [&](std::size_t i, std::size_t k) {
             const model::Contact& c = model_.contacts[i];
@@ -374,8 +396,8 @@ void Stepper::free_velocities(const Point& from, Point& to) {
         });
 }
 
-/// Whether the step's impacts, if any, are all of Newton's law.
-bool Stepper::by_newton(const Point& to) const {
+/// Whether all struck contacts obey Newton's law, which is part of the step's problem. True without impacts.
+bool Stepper::all_by_newton(const Point& to) const {
     if (!to.any_struck) return true;
     for (std::size_t i = 0; i < model_.contacts.size(); ++i)
         if ((to.touch[i] == Touch::struck || to.touch[i] == Touch::stopped) &&
@@ -384,36 +406,39 @@ bool Stepper::by_newton(const Point& to) const {
     return true;
 }
 
+/// Solves for the impulses and applies them. u⁺ = u + Δt M⁻¹h + M⁻¹WΛ. Impacts of other laws than Newton's come first.
 bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
     update_coefficients(t_m, from.u);
-    collect(to, to.h);
+    collect_rows(to, to.h);
     assemble();
     free_velocities(from, to);
     std::copy(from.u.begin(), from.u.end(), to.u.begin());
-    const bool newton = by_newton(to);
+    const bool newton = all_by_newton(to);
     if (!newton && !collide(from, t_m, to)) return false;
     if (!solve_contacts(from, t_m, to)) return false;
     for (std::size_t i = 0; i < n_; ++i) to.u[i] += change_[i];
-    const std::span<const double> r = few_ ? few_rows_.r() : std::span<const double>(solution_.r);
+    const std::span<const double> r = use_few_rows_ ? few_rows_.r() : std::span<const double>(solution_.r);
     apply(r, to);
     if (to.any_struck && newton) audit(r, to);
-    // T changes by the impulses times the mean of the velocities before and after the whole step.
+    // M(u⁺ − u) = Δt h + WΛ changes T by ½(u + u⁺)·(Δt h + WΛ). The part of row k is (½(γ_k + γ_k⁺) − χ_k) Λ_k.
     const std::span<const int> rows = rows_.row_numbers();
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const double before = newton ? gamma_[k] : gamma_of(rows[k], from.u);
-        to.done += (0.5 * (before + gamma_plus_[k]) - terms_.chi[ix(rows[k])]) * to.Lambda[ix(rows[k])];
+        to.energy_input += (0.5 * (before + gamma_plus_[k]) - terms_.chi[ix(rows[k])]) * to.Lambda[ix(rows[k])];
     }
     if (wants_works) split_impulses(from, newton, to);
-    const std::span<const double> v = few_ ? few_rows_.v() : std::span<const double>(solution_.v);
+    const std::span<const double> v = use_few_rows_ ? few_rows_.v() : std::span<const double>(solution_.v);
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const int row = model_.contacts[i].row;
-        if (to.touch[i] == Touch::closed && to.Lambda[ix(row)] == 0.0 && v[k] > 1e-12 * row_size(row, to.u))
+        if (to.touch[i] == Touch::closed && to.Lambda[ix(row)] == 0.0 &&
+            v[k] > velocity_rounding_ratio * row_size(row, to.u))
             to.touch[i] = Touch::leaving;
     });
     return true;
 }
 
-/// Impulses change the velocity, from one in which the rows have `gamma_`, and do work.
+/// Applies impulses r to the velocity `to.u` and adds their contact work Σ ½(γ⁻ + γ⁺)Λ ([Glocker] 7). `gamma_` are the
+/// relative velocities before them.
 void Stepper::apply(std::span<const double> r, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
     rows_.velocity_change(r, mean_);
@@ -422,27 +447,27 @@ void Stepper::apply(std::span<const double> r, Point& to) {
     for (std::size_t k = 0; k < rows.size(); ++k) {
         to.Lambda[ix(rows[k])] += r[k];
         gamma_plus_[k] = gamma_of(rows[k], to.u);
-        to.work += 0.5 * (gamma_[k] + gamma_plus_[k]) * r[k];
+        to.contact_work += 0.5 * (gamma_[k] + gamma_plus_[k]) * r[k];
     }
 }
 
-/// What the impulses of the last `apply` did to the energy.
+/// The energy audit of the impulses of the last `apply`.
 void Stepper::audit(std::span<const double> r, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
     chi_.clear();
     for (const int row : rows) chi_.push_back(terms_.chi[ix(row)]);
-    to.struck = impact::audit({gamma_, gamma_plus_, chi_, r, rows_.first_rows(), rows_.problem.laws});
-    if (to.struck.block >= 0) to.struck.block = rows[ix(rows_.first_row(to.struck.block))];
+    to.impact_work = impact::audit({gamma_, gamma_plus_, chi_, r, rows_.first_rows(), rows_.problem.laws});
+    if (to.impact_work.block >= 0) to.impact_work.block = rows[ix(rows_.first_row(to.impact_work.block))];
 }
 
-/// An impact under Poisson's or the energy law is made first, by itself and with all closed contacts, as in
-/// event-driven motion; then the step goes on with its velocity, and contacts hold or leave.
+/// An impact by Poisson's law or the energy law is solved before the step's problem, with all closed contacts and
+/// without smooth forces, as in event-driven motion. The step then continues from the velocity after it, in which
+/// contacts hold or leave. False if the impact has no outcome.
 bool Stepper::collide(const Point& from, double t_m, Point& to) {
-    if (few_) {
-        rows_.assemble_matrix(terms_, !implicit_);
-        few_ = false;
+    if (use_few_rows_) {
+        rows_.assemble_matrix(terms_, !implicit_);  // clears q, which is computed again below
+        use_few_rows_ = false;
     }
-    // assemble_matrix has cleared q, which is made anew below.
     const std::span<const int> rows = rows_.row_numbers();
     collision_.problem = rows_.problem;
     collision_.gamma_minus = gamma_;
@@ -456,7 +481,7 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const model::Contact& c = model_.contacts[i];
         collision_.law[b++] = impact_law(c.impact);
-        // Poisson's law gives back what a contact took up in compression, were it at rest before.
+        // Poisson's law returns e times the impulse of compression, also of a contact that was at rest before.
         if (to.touch[i] == Touch::struck || c.impact == model::ImpactLaw::poisson)
             collision_.e[k] = restitution(c, std::max(0.0, -gamma_[k]));
         for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j)
@@ -467,7 +492,7 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
     statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, outcome_.residual);
     if (!outcome_.note.empty() && std::find(notes.begin(), notes.end(), outcome_.note) == notes.end())
         notes.push_back(outcome_.note);
-    if (!solvers::usable(outcome_.status)) return lost("the impact has no outcome: " + outcome_.note, t_m);
+    if (!solvers::usable(outcome_.status)) return fail("the impact has no outcome: " + outcome_.note, t_m);
     apply(outcome_.Lambda, to);
     audit(outcome_.Lambda, to);
     const double end = theta_ * to.h;
@@ -481,34 +506,37 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
     return true;
 }
 
+/// Solves ξ = D Λ + q with all laws: first as a small problem, then by the general solvers. The impulses of the step
+/// before, scaled by the lengths of the steps, are the first guess. False if there is no usable solution.
 bool Stepper::solve_contacts(const Point& from, double t_m, const Point& to) {
     guess_.clear();
-    // The impulses of an impact do not last.
+    // Impulses of an impact are no guess for the next step.
     if (from.h > 0.0 && !from.any_struck && !to.any_struck)
         for (const int row : rows_.row_numbers()) guess_.push_back(to.h / from.h * from.Lambda[ix(row)]);
     ++statistics.contact_solves;
-    if (few_) {
+    if (use_few_rows_) {
         if (few_rows_.solve(rows_.problem.laws, rows_.first_rows(), dense_, rows_.problem.q, guess_, tolerance_)) {
             statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, few_rows_.residual());
             return true;
         }
-        few_ = false;
-        correction_ = rows_.problem.q;
+        use_few_rows_ = false;
+        correction_ = rows_.problem.q;  // assemble_matrix clears q
         rows_.assemble_matrix(terms_, !implicit_);
         rows_.problem.q.swap(correction_);
     }
-    // One block by itself is solved exactly, which is better than kept.
+    // A single block is solved exactly; a guess would only add its error.
     if (rows_.blocks() == 1) guess_.clear();
     solvers::solve(rows_.problem, solvers::Automatic{tolerance_}, solver_, solution_, guess_);
-    return judge(t_m);
+    return accept_solution(t_m);
 }
 
-bool Stepper::judge(double t_m) {
+/// Accepts a solution, or one with a residual up to unusable_residual, which is counted. Otherwise the step fails.
+bool Stepper::accept_solution(double t_m) {
     if (std::isfinite(solution_.residual))
         statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, solution_.residual);
     if (solvers::usable(solution_.status)) return true;
-    if (solution_.status == solvers::Status::infeasible || !(solution_.residual <= lost_residual))
-        return lost("the contact problem is not solved (" + std::string(solvers::to_string(solution_.status)) +
+    if (solution_.status == solvers::Status::infeasible || !(solution_.residual <= unusable_residual))
+        return fail("the contact problem is not solved (" + std::string(solvers::to_string(solution_.status)) +
                         ", residual " + number_text(solution_.residual) + ")",
                     t_m);
     if (unsolved++ == 0) first_unsolved = t_m;
@@ -517,22 +545,24 @@ bool Stepper::judge(double t_m) {
 
 // --- constraints --------------------------------------------------------------------------------------------------
 
+/// Whether |g| of a constraint is small enough, see constraint_tolerance.
 bool Stepper::fulfilled(int row, const Point& to) const {
     const double size = row_size(row, to.q), g = std::abs(positions_[ix(row)]);
-    return g <= std::max(std::min(constraint_tolerance, 1e-11 * size), 1e-15 * size);
+    return g <= std::max(std::min(constraint_tolerance, constraint_ratio * size), constraint_rounding * size);
 }
 
-/// Newton on g(q⁺) = 0 in the metric of M, with the rows of the step: q ← q − M⁻¹G(GᵀM⁻¹G)⁻¹ g. They are off by O(h),
-/// so each round gains that factor. False when other constraints turned out to be needed.
+/// Newton's method for g(t⁺, q⁺) = 0 with the smallest change of q in the metric of M: minimise ½Δq·MΔq subject to
+/// g + GΔq = 0, so Δq = −M⁻¹Gᵀ(GM⁻¹Gᵀ)⁻¹ g. G is that of the step, at q_m, which is off by O(Δt); so each round reduces
+/// g by such a factor. False if a constraint that counted as redundant is violated and more constraints turned out to
+/// be independent: then the step must be made again.
 bool Stepper::project(Point& to) {
     ++statistics.projections;
     const auto wrong = [&](int row) { return !fulfilled(row, to); };
-    constexpr int most = 30;
-    for (int round = 0; round <= most; ++round) {
+    for (int round = 0; round <= max_projection_rounds; ++round) {
         model_.system->positions(model::at(model_, to.t, to.q, to.u), workspace_.scratch(), positions_);
         if (std::none_of(independent_.begin(), independent_.end(), wrong)) break;
-        if (round == most) {
-            drifts = true;
+        if (round == max_projection_rounds) {
+            constraints_drift = true;
             break;
         }
         if (round == 0) factorise_projection();
@@ -555,10 +585,11 @@ bool Stepper::project(Point& to) {
     return independent_.size() <= before;
 }
 
+/// D of the independent constraints, which are the first rows of the problem.
 void Stepper::factorise_projection() {
     const int m = static_cast<int>(independent_.size());
     projection_.clear();
-    if (few_) {
+    if (use_few_rows_) {
         for (int i = 0; i < m; ++i)
             for (int j = 0; j < m; ++j) projection_.at(i, j) = dense_[ix(i) * ix(rows_.rows()) + ix(j)];
         return projection_.factorise();

@@ -21,110 +21,119 @@ namespace saltus::integrate::moreau {
 /// What a contact did in a step.
 enum class Touch : char {
     open,
-    closed,   ///< held like a resting one
-    leaving,  ///< closed, but without an impulse and on its way out
-    struck,   ///< with restitution
-    stopped,  ///< struck, with e = 0
+    closed,   ///< held like a contact at rest: no restitution
+    leaving,  ///< closed, but it carries no impulse and its gap grows
+    struck,   ///< an impact with e_N > 0
+    stopped,  ///< an impact with e_N = 0
 };
 
-/// A state, and what the step that led to it did.
+/// A state, and what the step that ended there did.
 struct Point {
     double t = 0.0;
     std::vector<double> q, u;
-    double h = 0.0;              ///< length of the step; 0: none
-    std::vector<double> Lambda;  ///< one a row of the model
-    std::vector<Touch> touch;    ///< one a contact
-    bool any_struck = false;
-    double work = 0.0;           ///< of the contacts, Σ ½(γ⁺ + γ⁻)·Λ
-    impact::DecidedWork struck;  ///< what that was made of, where any struck; its block is a row of the model
-    double done = 0.0;           ///< on T + U: that of the reactions at rest, applied forces, damping
-    double energy = 0.0;         ///< a size of T and U in the step; 0: not asked for
-    StepWorks works{};           ///< where they are asked for
-    trajectory::Violation violation;
+    double h = 0.0;                   ///< length Δt of the step; 0: the start of the motion, no step was made
+    std::vector<double> Lambda;       ///< impulses, one for each row of the model
+    std::vector<Touch> touch;         ///< one for each contact
+    bool any_struck = false;          ///< some contact was struck or stopped
+    double contact_work = 0.0;        ///< Σ ½(γ⁺ + γ⁻)·Λ
+    impact::DecidedWork impact_work;  ///< parts of the contact work if any_struck; its `block` is a row of the model
+    double energy_input = 0.0;  ///< work of reactions, applied forces and damping: the change of T + U they explain
+    double energy_scale = 0.0;  ///< max(|T|, |U|) at the evaluation point; 0 if it was not computed
+    StepWorks works{};          ///< set if Stepper::wants_works
+    trajectory::Violation violation;  ///< largest penetration and |g| of the step
 };
 
-/// Cholesky factors of D of the constraints, a small dense matrix.
+/// Cholesky factorisation of a small dense matrix, the Delassus matrix D of the constraints.
 class Cholesky {
 public:
     void resize(int n);
-    void clear();
+    void clear();  ///< all entries 0
     double& at(int i, int j) {
         return A_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(j)];
     }
-    void factorise();                 ///< a pivot that is lost to rounding drops its row
-    void solve(std::span<double> x);  ///< x ← A⁻¹x, of its first components
+    /// In place, from the lower triangle. A pivot below rounding gets the factor ∞, so that `solve` sets its unknown to
+    /// 0.
+    void factorise();
+    /// x ← A⁻¹x for the first components of x.
+    void solve(std::span<double> x);
 
 private:
     int n_ = 0;
     std::vector<double> A_;
 };
 
-/// Makes single steps, see moreau.hpp. A step with contacts that were there in the step before allocates nothing.
+/// Makes single steps of Moreau's time-stepping. detail/moreau.hpp describes the method; the derivation is in
+/// moreau_step.cpp. A step with the same closed contacts as the step before does not allocate memory.
 class Stepper {
 public:
     Stepper(const model::Model& model, const Moreau& method);
 
-    /// Before the first step: contacts that are closed and do not approach count as closed in the step before.
+    /// Prepares the point at which the motion starts (t, q, u are set). Contacts that are closed and do not approach
+    /// count as held, so that they get no restitution in the first step.
     void begin(Point& point);
 
-    /// One step from a point to the time t. False when it cannot be made: `reason` says why.
+    /// One step from a point to the time t > from.t. False if the step failed: `reason` says why.
     bool step(const Point& from, double t, Point& to);
 
-    /// Forces are linearly implicit from now on; false where the system gives no derivatives.
+    /// Forces are linearly implicit from now on. False if the system gives no derivatives; forces stay explicit then.
     bool become_implicit();
     bool implicit() const { return implicit_.has_value(); }
-    /// Whether explicit forces are stiff for the step, by so many rounds of iteration.
+    /// Whether explicit forces are too stiff for the step h. `rounds` of vector iteration estimate the largest
+    /// eigenvalues; later calls continue from the vectors of earlier ones.
     bool stiff(const Point& at, double h, int rounds);
 
-    bool wants_energy = true;  ///< of the steps to come, where nothing but their size is asked for
-    bool wants_works = false;  ///< of the steps to come
+    bool wants_energy = true;  ///< compute Point::energy_scale in the next steps
+    bool wants_works = false;  ///< compute Point::works in the next steps
     model::Energy energy_at(double t, std::span<const double> q, std::span<const double> u);
-    double total_energy(double t, std::span<const double> q, std::span<const double> u);
+    double total_energy(double t, std::span<const double> q, std::span<const double> u);  ///< T + U
 
-    std::string law_text(std::size_t element) const;  ///< of an element, as an audit says it
+    /// Impact law and coefficients of an element as text, e.g. "newton, eN = 0.5".
+    std::string law_text(std::size_t element) const;
 
-    /// γ of a row at a state, after `evaluate`.
-    double gamma_of(int row, std::span<const double> u) const { return model::row_velocity(layout_, terms_, row, u); }
+    /// Terms of the model (M, h, W, χ, ζ, gaps) at a state.
     void evaluate(double t, std::span<const double> q, std::span<const double> u);
-    /// What a row's value at x is compared with.
+    /// γ of a row for the velocity u, with W and χ of the last `evaluate`.
+    double gamma_of(int row, std::span<const double> u) const { return model::row_velocity(layout_, terms_, row, u); }
+    /// s(x) = 1 + Σ|W_i x_i| of a row: the size that its value at x is compared with.
     double row_size(int row, std::span<const double> x) const;
 
-    std::string reason;
+    std::string reason;  ///< why the last step failed
     trajectory::Statistics statistics;
-    long unsolved = 0;  ///< contact problems above the tolerance
-    double first_unsolved = 0.0;
-    bool drifts = false;             ///< a projection did not reach its tolerance
-    std::vector<int> redundant;      ///< constraints that were left to others at some time
-    std::vector<std::string> notes;  ///< what is to be said of impacts, each once
+    long unsolved = 0;               ///< contact problems whose residual is above the tolerance, but usable
+    double first_unsolved = 0.0;     ///< time of the first of them
+    bool constraints_drift = false;  ///< a projection onto the constraints did not reach its tolerance
+    std::vector<int> redundant;      ///< rows of constraints that the others implied at some time
+    std::vector<std::string> notes;  ///< remarks on impacts, each once
 
 private:
-    bool lost(const std::string& what, double t);
+    bool fail(const std::string& what, double t);
     bool factorise_mass();
+    void invert_mass(std::span<double> x);
     void find_independent();
     bool closed(int row, std::span<const double> q) const;
     bool find_contacts(const Point& from, Point& to);
     void add_friction(const model::Friction& f, const solvers::Law& law);
-    bool collected(const Point& to);
-    void collect(const Point& to, double h);
+    bool rows_are_current(const Point& to) const;
+    void collect_rows(const Point& to, double h);
     void assemble();
     void free_velocities(const Point& from, Point& to);
     double restitution(const model::Contact& c, double speed) const;
     void update_coefficients(double t, std::span<const double> u);
-    bool by_newton(const Point& to) const;
+    bool all_by_newton(const Point& to) const;
     bool solve_impulses(const Point& from, double t_m, Point& to);
     bool collide(const Point& from, double t_m, Point& to);
     bool solve_contacts(const Point& from, double t_m, const Point& to);
+    bool accept_solution(double t_m);
     void apply(std::span<const double> r, Point& to);
     void audit(std::span<const double> r, Point& to);
-    bool judge(double t_m);
     void split_impulses(const Point& from, bool newton, Point& to);
     void split_forces(const Point& from, double t_m, Point& to);
     bool fulfilled(int row, const Point& to) const;
     bool project(Point& to);
     void factorise_projection();
-    void invert_mass(std::span<double> x);
 
-    /// Calls with the number of each closed contact and its first row in the problem.
+    /// Calls `action(contact, row)` for each closed contact with its normal row in the problem; friction rows follow
+    /// it.
     template <class Action>
     void for_each_closed(const Point& to, Action action) const {
         auto k = static_cast<std::size_t>(first_contact_);
@@ -137,20 +146,22 @@ private:
 
     const model::Model& model_;
     const model::Layout& layout_;
-    const std::size_t n_;
+    const std::size_t n_;  // coordinates
     const double theta_, tolerance_;
     model::Workspace workspace_;
-    model::Terms terms_;
+    model::Terms terms_;  // at the evaluation point (t_m, q_m, u)
     model::MassFactor mass_;
-    bool factorised_ = false;
-    std::vector<double> inverse_mass_;  // of a constant, diagonal one
+    bool factorised_ = false;           // mass_ is that of terms_, or constant
+    std::vector<double> inverse_mass_;  // diagonal of M⁻¹ if M is constant and diagonal, else empty
     std::optional<ImplicitForces> implicit_;
     std::optional<Stiffness> stiffness_;
+
+    // The contact problem of the step, ξ = D Λ + q with a law for each block of rows.
     ActiveRows rows_;
-    std::vector<char> collected_;  // contacts in the rows
-    double collected_h_ = 0.0;     // 0: not collected yet
-    bool few_fit_ = false;         // the laws of the rows
-    bool few_ = false;             // D is in dense_, not in the problem
+    std::vector<char> contact_in_rows_;  // of each contact: it is in rows_
+    double rows_h_ = 0.0;                // step for which rows_ were collected; 0: never
+    bool laws_fit_few_rows_ = false;     // FewRows can solve problems with these laws
+    bool use_few_rows_ = false;          // D is in dense_ for FewRows, not in rows_.problem
     FewRows few_rows_;
     std::vector<double> dense_;
     solvers::Workspace solver_;
@@ -158,12 +169,19 @@ private:
     impact::Collision collision_;
     impact::Outcome outcome_;
     Cholesky projection_;
-    std::vector<double> coefficients_, q_, change_, mean_, positions_, gamma_, gamma_plus_, chi_, guess_, correction_;
-    std::vector<double> probe_;
-    std::vector<int> independent_, place_;  // constraints in the problem; place of each constraint there, or -1
-    std::vector<int> block_;
-    int first_contact_ = 0;
-    const bool permanent_;
+
+    std::vector<double> coefficients_;
+    std::vector<double> q_;                   // q_m
+    std::vector<double> change_;              // M⁻¹ h Δt, the change of u by smooth forces
+    std::vector<double> mean_;                // scratch: a velocity or a displacement
+    std::vector<double> positions_;           // g and gaps at the end of the step
+    std::vector<double> gamma_, gamma_plus_;  // of each row of the problem, before and after the impulses
+    std::vector<double> chi_, guess_, correction_, probe_;
+    std::vector<int> independent_;  // rows of the constraints in the problem, the first rows there
+    std::vector<int> place_;        // of each constraint: its row in the problem, or −1 if it is redundant
+    std::vector<int> block_;        // scratch: rows of one block
+    int first_contact_ = 0;         // first row of contacts in the problem
+    const bool always_has_rows_;    // constraints, sliders or clutches: there is a problem in every step
     bool coefficients_known_ = false;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step does to V = T + U, by parts. With u_m = ½(u + u⁺) the step M(u⁺ − u) = h Δt + WΛ changes T by
-//     ½u⁺ᵀM u⁺ − ½uᵀM u = u_m·h Δt + ½(γ + γ⁺ − 2χ)·Λ,
-// and U by −u_m·∂U/∂q(q_m) Δt up to the error of the scheme: none where θ = ½, M is constant and U linear, of second
-// order on smooth pieces.
+// The works of a step on V = T + U, by parts. With the mean velocity u_m = ½(u + u⁺) and M(u⁺ − u) = Δt h + WΛ,
+//     T⁺ − T = ½u⁺·M u⁺ − ½u·M u = u_m·M(u⁺ − u) = Δt u_m·h + u_m·WΛ,   u_m·WΛ = (½(γ + γ⁺) − χ)·Λ,
+// because Wᵀu = γ − χ. The potential part of h changes U by −Δt u_m·(−∂U/∂q(q_m)) up to the error of the scheme. That
+// error is zero if θ = ½, M is constant and U is linear, and of second order in Δt on smooth pieces.
 #include <algorithm>
 
 #include "saltus/integrate/moreau/moreau_step.hpp"
@@ -12,9 +12,13 @@
 
 namespace saltus::integrate::moreau {
 
-/// Friction takes out −½(γ + γ⁺)·Λ_T. In a step with an impact under Newton's law that of contacts is split as at an
-/// event, −ξ·Λ_T/(1 + e_T) and the rest, which belongs to restitution. Normal impulses of contacts and clutches do work
-/// where they end an approach. Those of constraints do none but by the error of the scheme.
+/// The impulses' part, (½(γ + γ⁺) − χ)·Λ, split as [Leine] (70) to (75) do for an event:
+/// - friction takes out −½(γ_T + γ_T⁺)·Λ_T; in a step with an impact that of contacts counts as impact friction. By
+/// Newton's
+///   law impact friction is only −ξ_T·Λ_T/(1 + e_T) with ξ_T = γ_T⁺ + e_T γ_T⁻; the rest belongs to restitution;
+/// - normal impulses of contacts and clutches do work where they end an approach: restitution;
+/// - constraints do no work but by the error of the scheme, which is left out;
+/// - −χ·Λ is the work that moving obstacles bring in.
 void Stepper::split_impulses(const Point& from, bool newton, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
     StepWorks& w = to.works;
@@ -56,12 +60,12 @@ void Stepper::split_impulses(const Point& from, bool newton, Point& to) {
     });
 }
 
-/// The forces are those at u, and act through u_m: f(u)·u_m. The system tells powers P(v) = f(v)·v alone; where f is
-/// affine in v, with a symmetric matrix, that is the odd part of P at u_m and what the even part, a quadratic form,
-/// says of the pair (u, u_m) by polarisation.
+/// The forces' part. Forces are taken at u and act through u_m, so their work is Δt f(u)·u_m. The system gives powers
+/// P(v) = f(v)·v only. For f(v) = a + B v with symmetric B, the odd part of P is a·v and the even part is the quadratic
+/// form Q(v) = v·B v. So f(u)·u_m = a·u_m + u·B u_m with the polarisation u·B u_m = ½(Q(u) + Q(u_m) − Q(u_m − u)).
 void Stepper::split_forces(const Point& from, double t_m, Point& to) {
     probe_.resize(n_);
-    const auto powers = [&](double a, double b) {  // at a u_m + b u
+    const auto powers = [&](double a, double b) {  // of the velocity a u_m + b u
         for (std::size_t i = 0; i < n_; ++i) probe_[i] = a * 0.5 * (from.u[i] + to.u[i]) + b * from.u[i];
         return energy_at(t_m, q_, probe_);
     };

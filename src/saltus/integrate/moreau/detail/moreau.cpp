@@ -21,11 +21,26 @@ using moreau::Touch;
 using trajectory::ElementKind;
 using trajectory::EventKind;
 
-constexpr int steps_to_lift = 3;          // that a contact was open or leaving
-constexpr int steps_between_looks = 200;  // at the stiffness of the forces
-constexpr int steps_between_energies = 50;
+// A resting contact has lifted off if it was open or leaving in so many steps; shorter openings are rounding.
+constexpr int steps_to_lift = 3;
+// The stiffness of explicit forces is estimated at the first step and then after so many; it changes slowly.
+constexpr int steps_between_stiffness_checks = 200;
+constexpr int first_stiffness_rounds = 16, later_stiffness_rounds = 3;  // of vector iteration
+constexpr int steps_between_energies = 50;                              // energies give the scale of the balance only
+constexpr int steps_between_progress = 100;                             // calls of Options::interrupted and progress
+constexpr std::size_t max_warnings = 100;
+// A step that would end within this part of its length before t_end is extended to t_end.
+constexpr double last_step_ratio = 1e-9;
+// Adaptive steps are not made smaller than this part of `h`.
+constexpr double smallest_step_ratio = 1e-6;
+// The error of a step on smooth pieces is O(Δt²), so the next step is 0.9/√error times the last one, within these
+// bounds.
+constexpr double step_safety = 0.9, largest_shrink = 0.2, largest_growth = 2.0;
+// Below this part of its size (row_size) a slip velocity counts as sticking in the final modes.
+constexpr double sticking_ratio = 1e-9;
+constexpr double smallest_energy = 1e-300;  // keeps the relative balance error finite for a motion without energy
 
-/// A run: steps one after the other, and what is kept of them.
+/// A run: makes the steps and records the trajectory.
 class Run {
 public:
     Run(const model::Model& model, const Moreau& method, const Options& options)
@@ -52,6 +67,7 @@ public:
     }
 
 private:
+    /// The solvers have isotropic friction only for constraints and sliders.
     void warn_of_laws() {
         const auto orthotropic = [](const auto& element) {
             return element.friction.law == model::FrictionLaw::orthotropic;
@@ -87,10 +103,11 @@ private:
 
     void equal_steps() {
         const double t_0 = at_.t, h = method_.h;
-        for (long k = 1; at_.t < options_.t_end && goes_on(); ++k) {
+        for (long k = 1; at_.t < options_.t_end && may_continue(); ++k) {
             double t = t_0 + static_cast<double>(k) * h;
-            if (t > options_.t_end - 1e-9 * h) t = options_.t_end;
-            if ((k - 1) % steps_between_looks == 0 && !method_.implicit) look_at_stiffness(h, k == 1 ? 16 : 3);
+            if (t > options_.t_end - last_step_ratio * h) t = options_.t_end;
+            if ((k - 1) % steps_between_stiffness_checks == 0 && !method_.implicit)
+                check_stiffness(h, k == 1 ? first_stiffness_rounds : later_stiffness_rounds);
             stepper_.wants_energy = k % steps_between_energies == 1;
             if (!stepper_.step(at_, t, next_)) return fail();
             keep(at_, next_);
@@ -98,8 +115,8 @@ private:
         }
     }
 
-    /// Forces become implicit where explicit ones would be stiff for the step.
-    void look_at_stiffness(double h, int rounds) {
+    /// Forces become implicit if explicit ones are too stiff for the step.
+    void check_stiffness(double h, int rounds) {
         if (stepper_.implicit() || told_stiff_ || !stepper_.stiff(at_, h, rounds)) return;
         told_stiff_ = true;
         out_.warnings.push_back(stepper_.become_implicit()
@@ -108,8 +125,8 @@ private:
                                           ", and the system gives no derivatives for implicit ones");
     }
 
-    /// The difference between a step and its two halves, of what is allowed. Nothing is known of a step in which a
-    /// contact changed.
+    /// The difference between a step (full_) and its two halves (half_, next_), divided by the tolerance. 0 if a
+    /// contact changed in the step: then there is no estimate, and the step is accepted.
     double estimated_error() const {
         if (full_.any_struck || half_.any_struck || next_.any_struck) return 0.0;
         if (full_.touch != at_.touch || half_.touch != at_.touch || next_.touch != at_.touch) return 0.0;
@@ -123,18 +140,18 @@ private:
 
     void adaptive_steps() {
         double h = method_.h;
-        const double smallest = 1e-6 * method_.h;
+        const double smallest = smallest_step_ratio * method_.h;
         bool warned = false;
-        while (at_.t < options_.t_end && goes_on()) {
+        while (at_.t < options_.t_end && may_continue()) {
             const double rest = options_.t_end - at_.t;
-            const bool last = rest <= h * (1.0 + 1e-9);
+            const bool last = rest <= h * (1.0 + last_step_ratio);
             const double t = last ? options_.t_end : at_.t + h;
             const bool made = stepper_.step(at_, t, full_) && stepper_.step(at_, at_.t + 0.5 * (t - at_.t), half_) &&
                               stepper_.step(half_, t, next_);
             const double error = made ? estimated_error() : std::numeric_limits<double>::infinity();
             if (error > 1.0 && h > smallest) {
                 ++out_.statistics.rejected;
-                h = std::max(smallest, (t - at_.t) * std::max(0.2, 0.9 / std::sqrt(error)));
+                h = std::max(smallest, (t - at_.t) * std::max(largest_shrink, step_safety / std::sqrt(error)));
                 continue;
             }
             if (!made) return fail();
@@ -146,13 +163,16 @@ private:
             keep(at_, half_);
             keep(half_, next_);
             std::swap(at_, next_);
-            h = std::min(method_.h, h * (error > 0.0 ? std::clamp(0.9 / std::sqrt(error), 0.2, 2.0) : 1.0));
+            h = std::min(
+                method_.h,
+                h * (error > 0.0 ? std::clamp(step_safety / std::sqrt(error), largest_shrink, largest_growth) : 1.0));
         }
     }
 
-    bool goes_on() {
+    /// Whether to make another step: the run has not ended, and the user did not interrupt it.
+    bool may_continue() {
         if (out_.status != trajectory::Status::completed) return false;
-        if (++asked_ % 100 != 0) return true;
+        if (++asked_ % steps_between_progress != 0) return true;
         if (options_.interrupted && options_.interrupted()) {
             out_.status = trajectory::Status::interrupted;
             out_.reason = "interrupted at t = " + number_text(at_.t);
@@ -167,11 +187,11 @@ private:
         out_.reason = stepper_.reason;
     }
 
-    /// A step that counts.
+    /// Records an accepted step.
     void keep(const Point& from, const Point& to) {
         ++out_.statistics.steps;
-        out_.energy.work += to.done;
-        largest_energy_ = std::max(largest_energy_, to.energy);
+        out_.energy.work += to.energy_input;
+        largest_energy_ = std::max(largest_energy_, to.energy_scale);
         out_.violation.gap = std::max(out_.violation.gap, to.violation.gap);
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
         if (options_.recording != nullptr) record(to);
@@ -192,6 +212,7 @@ private:
             {at.t, e.kinetic + e.potential, std::max(std::abs(e.kinetic), std::abs(e.potential)), at.works});
     }
 
+    /// Events of a step: impacts, contacts that come to rest without one, and contacts that lift off.
     void watch_contacts(const Point& from, const Point& to) {
         if (to.any_struck)
             add_event(EventKind::impact, from, to,
@@ -230,15 +251,16 @@ private:
         e.energy_before = stepper_.total_energy(from.t, from.q, from.u);
         e.energy_after = stepper_.total_energy(from.t, from.q, to.u);
         if (kind != EventKind::impact) return;
-        e.work = to.work;
+        e.work = to.contact_work;
         for (std::size_t i = 0; i < elements_.size(); ++i)
             if (elements_[i].kind != ElementKind::contact || to.touch[i] != Touch::open)
                 e.impulses.push_back(reaction(i, to, 1.0));
-        e.audit = energy_audit(to.struck);
-        if (e.audit.created > 0.0) judge_creation(to.struck.block, e);
+        e.audit = energy_audit(to.impact_work);
+        if (e.audit.created > 0.0) report_creation(to.impact_work.block, e);
     }
 
-    void judge_creation(int row, trajectory::Event& e) {
+    /// An impact created energy: a warning, or the end of the run, as the options say. `row` did the most work.
+    void report_creation(int row, trajectory::Event& e) {
         std::string why = "in a step of time-stepping";
         for (std::size_t i = 0; i < elements_.size(); ++i)
             if (elements_[i].normal == row) {
@@ -248,13 +270,14 @@ private:
             }
         const std::string text = creation_text(e, why);
         if (options_.energy != EnergyRule::stop) {
-            if (out_.warnings.size() < 100) out_.warnings.push_back(text);
+            if (out_.warnings.size() < max_warnings) out_.warnings.push_back(text);
             return;
         }
         out_.status = trajectory::Status::energy_created;
         out_.reason = text;
     }
 
+    /// The impulses of an element in a step, times a factor.
     trajectory::Reaction reaction(std::size_t element, const Point& to, double factor) const {
         const ElementRows& rows = elements_[element];
         trajectory::Reaction r;
@@ -271,7 +294,7 @@ private:
         final_modes();
         out_.energy.final = stepper_.total_energy(at_.t, at_.q, at_.u);
         out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) /
-                                    std::max({largest_energy_, std::abs(out_.energy.final), 1e-300});
+                                    std::max({largest_energy_, std::abs(out_.energy.final), smallest_energy});
         const long steps = out_.statistics.steps, rejected = out_.statistics.rejected;
         out_.statistics = stepper_.statistics;
         out_.statistics.steps = steps;
@@ -281,20 +304,22 @@ private:
             const auto c = std::find_if(model_.constraints.begin(), model_.constraints.end(),
                                         [&](const model::Constraint& k) { return k.row == row; });
             if (c != model_.constraints.end())
-                out_.warnings.push_back("constraint " + c->name +
-                                        " is redundant, at least at times: then the others carry its reaction, and its "
-                                        "friction is left out");
+                out_.warnings.push_back(
+                    "constraint " + c->name +
+                    " is redundant, at least at times: the other constraints carry its reaction then, and "
+                    "its friction is left out");
         }
         if (stepper_.unsolved > 0)
             out_.warnings.push_back(std::to_string(stepper_.unsolved) +
                                     " contact problems were not solved to the tolerance (worst residual " +
                                     number_text(out_.statistics.worst_contact_residual) +
                                     "), the first at t = " + number_text(stepper_.first_unsolved));
-        if (stepper_.drifts)
+        if (stepper_.constraints_drift)
             out_.warnings.push_back("constraints could not be projected to rounding everywhere; largest |g| = " +
                                     number_text(out_.violation.constraint));
     }
 
+    /// The modes at the end of the motion; time-stepping does not keep those before.
     void final_modes() {
         stepper_.evaluate(at_.t, at_.q, at_.u);
         for (std::size_t i = 0; i < elements_.size(); ++i) {
@@ -303,7 +328,7 @@ private:
                               (rows.kind == ElementKind::clutch && at_.Lambda[ix(rows.normal)] == 0.0);
             bool slips = false;
             for (int r = rows.first_slip; r < rows.first_slip + rows.slips; ++r)
-                slips = slips || std::abs(stepper_.gamma_of(r, at_.u)) > 1e-9 * stepper_.row_size(r, at_.u);
+                slips = slips || std::abs(stepper_.gamma_of(r, at_.u)) > sticking_ratio * stepper_.row_size(r, at_.u);
             out_.arcs.back().modes.push_back(open              ? trajectory::Mode::open
                                              : rows.slips == 0 ? trajectory::Mode::closed
                                              : slips           ? trajectory::Mode::slip
@@ -319,9 +344,10 @@ private:
     const std::vector<ElementRows> elements_;
     Stepper stepper_;
     trajectory::Trajectory out_;
-    Point at_, next_, half_, full_;
-    std::vector<char> resting_;
-    std::vector<int> idle_;
+    Point at_, next_;            // before and after a step
+    Point half_, full_;          // of adaptive steps: after the first half, and after the whole step
+    std::vector<char> resting_;  // of each contact: it rests on its obstacle
+    std::vector<int> idle_;      // of each contact: steps that a resting one was open or leaving
     std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
     double largest_energy_ = 0.0;
     long asked_ = 0;

@@ -5,31 +5,37 @@
 
 namespace saltus::integrate {
 
-/// Moreau's time-stepping: velocities at the ends of the steps, forces and contacts at a point between them.
+/// Moreau's time-stepping ([Moreau], [Jean]): velocities at the ends of the steps, forces and contacts at a point
+/// between.
 ///     q_m = q + (1−θ)Δt u       M(u⁺ − u) = h Δt + WΛ       q⁺ = q_m + θΔt u⁺
-/// M, h, W, χ are taken at (t + (1−θ)Δt, q_m, u). One problem gives all impulses of the step: of the contacts with
-/// gap(q_m) <= 0, the constraints, sliders and clutches. θ = ½ is Moreau's midpoint rule; θ = 1 takes everything at the
-/// beginning of the step. Explicit forces are stable for springs with ωΔt < 2 and dampers with cΔt/m < 2, whatever θ;
-/// near that they become linearly implicit (moreau_implicit.hpp), with a warning.
+/// M, h, W, χ are evaluated at (t + (1−θ)Δt, q_m, u). One problem gives all impulses of the step: of the contacts with
+/// gap(q_m) <= 0, the constraints, sliders and clutches. θ = ½ is Moreau's midpoint rule; θ = 1 evaluates everything at
+/// the beginning of the step. moreau_step.cpp has the derivation.
 ///
-/// Restitution is for contacts that were open in the step before and approach faster than 1.5 times what the smooth
-/// motion makes of γ_N in one step. Slower ones are held as resting contacts are: bounces that the step does not
-/// resolve would otherwise go on for ever. Newton's law is ξ = γ⁺ + Eγ⁻ in the step's problem; Poisson's and the energy
-/// law decide the impact first, with all closed contacts (impact/collision.hpp), and the step goes on from its
-/// velocity. First order in Δt through impacts and switches, second on smooth pieces whose forces do not depend on the
-/// velocity.
+/// Order and stability. The method is of first order in Δt through impacts and switches, and of second order on smooth
+/// pieces whose forces do not depend on the velocity. Explicit forces are stable for springs with ωΔt < 2 and dampers
+/// with cΔt/m < 2, for every θ. Near these limits forces become linearly implicit (moreau_implicit.hpp), with a
+/// warning.
 ///
-/// Constraints are projected onto g = 0 after every step, to 1e-10. Gaps are not: a contact closes up to Δt times its
-/// approach speed too deep, and rests there.
+/// Impacts. A contact gets restitution if it was open in the step before and approaches faster than 1.5 times the
+/// change of γ_N by smooth motion in one step. A slower contact is held at rest, because the step does not resolve its
+/// bounces. Newton's law, ξ = γ⁺ + Eγ⁻, is part of the step's problem. Poisson's law and the energy law solve the
+/// impact first, with all closed contacts (impact/collision.hpp); the step continues from the velocity after it.
 ///
-/// The result is `stepped`: one arc of straight steps, whose velocity jumps at the steps' beginnings and whose modes
-/// are those at the end. `impact` events are at the beginning of the step that resolves them, where the velocity jumps;
-/// `contact` says that a contact has come to rest without one, `lift_off` that a resting one moves away for three
-/// steps. `forces` are Λ/Δt of the last step.
+/// Constraints are projected onto g = 0 after every step, to 1e-10. Gaps are not projected: a contact can close up to
+/// Δt times its approach speed too deep, and rests there.
 ///
-/// Adaptive: every step is made once and in two halves; where no contact opened, closed or bounced, the difference of
-/// the two is kept below `tolerance`·(1 + |x|) by the choice of the step, at most `h`. Steps with such a change are
-/// taken as they come: their error is of the order Δt whatever is estimated.
+/// The result is `stepped`: one arc of straight steps. The velocity jumps at the beginnings of steps; the arc's modes
+/// are those at the end of the motion. An `impact` event is at the beginning of the step that resolves it. `contact`
+/// means that a contact came to rest without an impact; `lift_off` means that a resting contact was open or moving away
+/// for three steps. `forces` are Λ/Δt of the last step.
+///
+/// Adaptive steps. Every step is made once as a whole and once in two halves. If no contact opened, closed or bounced,
+/// the step is chosen so that the difference of the two is below `tolerance`·(1 + |x|), but at most `h`. A step in
+/// which a contact changed is accepted without an estimate: its error is of the order Δt.
+///
+/// `method.h` must be positive and θ in [0, 1]. A step that fails ends the run with the status `failed`; the motion
+/// before is kept.
 trajectory::Trajectory run_moreau(const model::Model& model, const Moreau& method, const Options& options);
 
 }  // namespace saltus::integrate

@@ -16,24 +16,25 @@ namespace saltus::integrate::moreau::lanes {
 
 using expr::Lanes;
 
-/// For each lane 0 or −1 (all bits).
+/// A truth value for each lane: 0 or −1 (all bits set), as vector comparisons give them.
 struct alignas(64) LaneMask {
     std::int64_t v[Lanes::width];
 };
 
-inline constexpr int most_rows = FewRows::most;
-inline constexpr int most_coordinates = 16;
+inline constexpr int max_rows = FewRows::max_rows;
+inline constexpr int max_coordinates = 16;  ///< the arrays of Work have this size
 
+/// The kinds of laws. A slider has a known bound; that of a scaled slider is μ times the reaction of its constraint.
 enum class Kind : char { bilateral, scaled_slider, slider, unilateral, contact };
 
-/// One law on one or two rows: its normal (or only) row, and friction behind it.
+/// One law on one row, or on two for a contact with friction: the normal row, then the friction row.
 struct Block {
     Kind kind = Kind::contact;
     int row = 0;                   ///< of the model
     int slip = -1;                 ///< row of a contact's friction
     int scaling = -1;              ///< block whose reaction scales a scaled slider
     int contact = -1;              ///< number among the contacts
-    double mu = 0.0, bound = 0.0;  ///< `bound` of a slider: force, not impulse
+    double mu = 0.0, bound = 0.0;  ///< `bound` of a slider is a force, not an impulse
     double e_n = 0.0, e_t = 0.0;
 };
 
@@ -45,7 +46,8 @@ struct ProblemRow {
     int parent = -1;  ///< problem row whose reaction bounds this friction; −1: a known bound
 };
 
-/// Everything that eight motions need: what is fixed, their states, and the scratch of a step.
+/// The data of eight motions: what is fixed, the states, and the scratch of a step. The kernels for the different
+/// register widths work on it.
 struct Work {
     Work(const model::Model& model, double theta);
 
@@ -54,7 +56,7 @@ struct Work {
     const model::ExpressionSystem& system;
     const model::Layout& layout;
     int n = 0;
-    double theta = 0.5, tolerance = 1e-10;
+    double theta = 0.5, tolerance = 1e-10;  ///< those of the method: θ, and the relative residual of contact problems
     std::vector<Block> blocks;  ///< constraints, their friction, sliders, clutches, contacts
     int constraints = 0;
     expr::Tape tape, energy_tape, position_tape;
@@ -64,14 +66,14 @@ struct Work {
     model::Workspace workspace;  ///< of one state
     model::Terms terms;
 
-    // for problems whose modes were not found
+    // for contact problems that the search for modes did not solve
     solvers::FrictionProblem problem;
     solvers::Workspace solver;
     solvers::Solution solution;
     std::vector<double> guess;
-    Lanes first_guess[most_rows];
+    Lanes first_guess[max_rows];
 
-    // terms at q_m: what varies comes from the tape, the rest is constant
+    // terms at q_m: pointers to `varying`, which the tape computes, or to `constant`
     std::vector<Lanes> scratch, varying, constant, energy_scratch, position_scratch;
     std::vector<const Lanes*> h, M, W, chi, zeta, position;
     std::vector<char> has_chi;
@@ -79,22 +81,23 @@ struct Work {
 
     // states
     Lanes t{0.0}, t_next{0.0}, step{0.0}, step_before{0.0};
-    Lanes q[most_coordinates], u[most_coordinates];
-    std::vector<LaneMask> open, holds;  ///< of each contact, by the step before
+    Lanes q[max_coordinates], u[max_coordinates];
+    std::vector<LaneMask> open,
+        holds;  ///< of each contact in the step before; neither: struck with e_N > 0, or leaving
     LaneMask struck_before{}, lost{};
-    std::vector<Lanes> Lambda;  ///< of each row of the model, by the step before
+    std::vector<Lanes> Lambda;  ///< impulses of each row of the model in the step before
 
     // scratch of a step
-    Lanes q_m[most_coordinates], change[most_coordinates];
-    Lanes factor[most_coordinates][most_coordinates];  ///< Cholesky factor of M; reciprocals on the diagonal
+    Lanes q_m[max_coordinates], change[max_coordinates];
+    Lanes factor[max_coordinates][max_coordinates];  ///< Cholesky factor of M; reciprocals on the diagonal
     std::vector<LaneMask> closed, struck;
     LaneMask any_struck{}, unsolved{};
-    ProblemRow rows[most_rows];
+    ProblemRow rows[max_rows];
     int row_count = 0;
-    LaneMask present[most_rows];
-    Lanes column[most_rows][most_coordinates];  ///< M⁻¹W
-    Lanes D[most_rows][most_rows], A[most_rows][most_rows];
-    Lanes gamma[most_rows], b[most_rows], r[most_rows], v[most_rows], z[most_rows];
+    LaneMask present[max_rows];               ///< of each problem row: the lanes that have it
+    Lanes column[max_rows][max_coordinates];  ///< M⁻¹W
+    Lanes D[max_rows][max_rows], A[max_rows][max_rows];
+    Lanes gamma[max_rows], b[max_rows], r[max_rows], v[max_rows], z[max_rows];
 };
 
 }  // namespace saltus::integrate::moreau::lanes

@@ -47,7 +47,7 @@ std::string text_of_time(double seconds) {
     return text;
 }
 
-/// Theirs over ours, or who alone solves it.
+/// The ratio of the time of Siconos to ours, or the name of the only one that solves the problem.
 std::string text_of_ratio(const Comparison& c, double target) {
     const Run *mine = fastest(c, target, ours), *peer = fastest_peer(c, target);
     if (!mine || !peer) return mine ? "ours only" : peer ? "theirs only" : "neither";
@@ -56,7 +56,7 @@ std::string text_of_ratio(const Comparison& c, double target) {
     return text;
 }
 
-/// The run of ours to show: the one that solves, or the one asked for the most.
+/// The run of Saltus to show: one that solves the problem, or else the one with the tightest tolerance.
 const Run* shown(const Comparison& c, double target) {
     if (const Run* solved = fastest(c, target, ours)) return solved;
     const Run* tightest = nullptr;

@@ -10,7 +10,7 @@ namespace saltus::bench {
 
 inline const std::string ours = "Saltus";
 
-/// One solver on one problem, asked for a tolerance; what it reached is the residual that was computed independently.
+/// One solver on one problem with one tolerance. `residual` is computed independently of the solver.
 struct Run {
     std::string solver;
     double tolerance = 0.0;
@@ -19,13 +19,14 @@ struct Run {
     std::string note;
 };
 
+/// All runs on one problem.
 struct Comparison {
     std::string name, family;
     int size = 0;  ///< contacts, or unknowns of a complementarity problem
     std::vector<Run> runs;
 };
 
-/// The residuals that count as solved.
+/// A problem counts as solved if its residual is at most one of these.
 struct Targets {
     double tight = 1e-8, loose = 1e-4;
 };

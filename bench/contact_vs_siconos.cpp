@@ -75,8 +75,8 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
     return arguments;
 }
 
-/// As with Siconos, whose options and unknowns are made beforehand, the workspace is there, but empty, and so is the
-/// memory for the answer.
+/// Options and unknowns of Siconos are prepared before its timed part. In the same way our workspace and the memory of
+/// the answer exist before, but are empty.
 class OurTrial : public Trial {
 public:
     OurTrial(const io::ContactProblem& problem, double tolerance, double seconds)

@@ -6,7 +6,8 @@
 namespace saltus::bench {
 
 /// Contact problems of any size, W = Hᵀ M⁻¹ H from masses and contact directions, blocks where contacts share a body.
-/// Free velocities are those after a short time under gravity with a little random motion, the same in every run.
+/// The free velocities are those after a short time under gravity, plus a small random motion that is the same in every
+/// run.
 
 /// Frictionless contacts in a row of beads of different masses between two heavy pistons that move towards each other;
 /// W is tridiagonal.

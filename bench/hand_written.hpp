@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The peers: the same equations as a careful person writes them for one system, optimised with the same flags. In a
-/// source file of their own, so that neither side sees through the call.
+/// The same equations as the tape evaluates, written by hand for one system and compiled with the same flags. They are
+/// in a source file of their own, so that the compiler cannot inline them into the benchmark.
 namespace hand_written {
 
 struct Bar {
@@ -10,7 +10,7 @@ struct Bar {
 };
 /// M (3), h (3), W (8: two normals, two slips, structural nonzeros), χ (4)
 void rocking_bar(const Bar& p, const double* q, const double* u, double* out);
-/// And gaps (2) after h, ζ (4) at the end.
+/// As rocking_bar, with the gaps (2) after h and ζ (4) at the end.
 void rocking_bar_all(const Bar& p, const double* q, const double* u, double* out);
 
 struct Pendulum {
@@ -18,6 +18,7 @@ struct Pendulum {
 };
 /// M (3), h (2), W (4: height and distance of the tip from a wall, structural nonzeros), χ (2)
 void double_pendulum(const Pendulum& p, const double* q, const double* u, double* out);
+/// As double_pendulum, with gaps after h and ζ at the end.
 void double_pendulum_all(const Pendulum& p, const double* q, const double* u, double* out);
 
 }  // namespace hand_written

@@ -97,7 +97,7 @@ void solve_repeatedly(const std::function<std::unique_ptr<Trial>()>& prepare, in
     }
 }
 
-/// Reads until the other end closes; false when the time is over first.
+/// Reads until the child closes its end of the pipe; false if the time limit comes first.
 bool receive(int pipe, double limit, std::string& message) {
     const double until = clock_seconds(CLOCK_MONOTONIC) + limit;
     char buffer[65536];

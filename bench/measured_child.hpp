@@ -8,12 +8,14 @@
 
 namespace saltus::bench {
 
+/// The result of one solve.
 struct Answer {
     std::vector<double> r;
-    std::string note;  ///< which method found it, or what the solver says of it
+    std::string note;  ///< which method found it, or the message of the solver
 };
 
-/// One solve in three parts: construction copies the data, `run` alone is timed, `answer` says what came out.
+/// One solve in three parts: the constructor copies the data, `run` solves and is the only timed part, `answer` returns
+/// the result.
 class Trial {
 public:
     virtual ~Trial() = default;
@@ -21,6 +23,7 @@ public:
     virtual Answer answer() const = 0;
 };
 
+/// How a measured solve ended.
 enum class End { answered, out_of_time, crashed };
 
 struct Measured {
@@ -29,8 +32,8 @@ struct Measured {
     Answer answer;         ///< of the first
 };
 
-/// Seconds that a call takes. One of more than a millisecond is given in processor time, so that other load on the
-/// machine does not count; a shorter one by the wall clock, where reading the processor time would.
+/// Seconds that a call takes: processor time if it is more than a millisecond, so that other load on the machine does
+/// not count; otherwise wall-clock time, because reading the processor time would take too long.
 double seconds_of(const std::function<void()>& call);
 
 /// Runs trials in a forked child with no output and 12 GiB at most, so that a solver may crash, exit, print, leak or

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derivatives of motions in terms of motions: one variable, all of them, and one output backwards.
+// The cost of derivatives as a multiple of the cost of the motion: with respect to one variable, to all variables, and
+// of one output in adjoint mode.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>

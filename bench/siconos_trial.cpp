@@ -92,7 +92,8 @@ const std::vector<SiconosSolver> relay{
 std::vector<double> column_major(const Matrix& A) { return {A.data(), A.data() + A.size()}; }
 std::vector<double> copy(const Vector& x) { return {x.data(), x.data() + x.size()}; }
 
-/// The members that Siconos' form of W points to. What Siconos allocates inside is left to the end of the process.
+/// The arrays to which the matrix form of Siconos points. Memory that Siconos allocates itself is freed when the
+/// process ends.
 struct Blocks {
     std::vector<double> values;
     std::vector<double*> block;
@@ -148,7 +149,7 @@ SolverOptions* options_of(const SiconosSolver& solver, double tolerance) {
     return options;
 }
 
-/// What all forms share: options, unknowns, and the status that the driver returns.
+/// The common part of all forms: options, unknowns, and the status that the driver returns.
 class SiconosTrial : public Trial {
 public:
     SiconosTrial(const SiconosSolver& solver, double tolerance, std::size_t unknowns)

@@ -10,7 +10,7 @@
 
 namespace saltus::bench {
 
-/// A solver of Siconos with its options: the defaults, but for what is said here.
+/// A solver of Siconos with its options. All options that are not given here have their defaults.
 struct SiconosSolver {
     std::string name;
     int id = 0;
@@ -19,14 +19,14 @@ struct SiconosSolver {
     bool extragradient = false;  ///< before a Newton method
 };
 
-/// Those that fit a problem; none where Siconos has no form for it (no rows, bilateral rows).
+/// The solvers that can take a problem; none if Siconos has no form for it (no rows, or bilateral rows).
 std::vector<SiconosSolver> siconos_solvers(const io::ContactProblem& problem);
 
-/// The note of an answer that Siconos calls a success; otherwise it is the status.
+/// Answer::note if Siconos reports success; otherwise the note has the status of Siconos.
 inline const std::string siconos_success = "success";
 
-/// The same data in the form of Siconos, copied, and the zero vector as a guess. A friction problem of more than 20
-/// contacts with a sparse W is sparse in blocks, if the solver can take that; all else is dense.
+/// A copy of the problem in the form of Siconos, with the zero vector as first guess. A friction problem with more than
+/// 20 contacts and a sparse W is stored in sparse blocks if the solver accepts them; other problems are dense.
 std::unique_ptr<Trial> siconos_trial(const io::ContactProblem& problem, const SiconosSolver& solver, double tolerance);
 
 }  // namespace saltus::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column of beads dropped on the floor: what Saltus makes of it, and physics engines where they are installed.
+// A column of beads dropped on the floor, in Saltus and in the physics engines that are installed.
 #include "simulate_beads.hpp"
 
 #include <fmt/core.h>

@@ -14,18 +14,19 @@ struct BeadColumn {
     double t_end = 2.0;
 };
 
+/// What one program made of the column. Lengths in m, energies in J above the state of rest on the floor, times in s.
 struct BeadRun {
     std::string name;
     bool completed = false;
-    double seconds = 0.0;
-    double deepest = 0.0;  ///< penetration on the way
+    double seconds = 0.0;  ///< processor time
+    double deepest = 0.0;  ///< largest penetration during the run
     double deepest_at_end = 0.0;
     double energy_begin = 0.0, energy_end = 0.0;
-    double most_energy = 0.0;     ///< on the way, after the start
-    double fastest_at_end = 0.0;  ///< speed
+    double most_energy = 0.0;     ///< largest energy after the start
+    double fastest_at_end = 0.0;  ///< largest speed at the end, in m/s
 };
 
-/// Where they are installed.
+/// The column in MuJoCo and in Bullet with the step h. Each is built only if the program is installed.
 BeadRun mujoco_beads(const BeadColumn& column, double h);
 BeadRun bullet_beads(const BeadColumn& column, double h);
 

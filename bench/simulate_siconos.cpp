@@ -130,7 +130,7 @@ PeerRun guarded(Action action) {
 PeerRun event_driven(const OneMass& m, double t_end, SiconosTolerances tolerances) {
     return guarded([&](PeerRun& run) {
         const auto lsodar = std::make_shared<LsodarOSI>();
-        // Its own grid of times has the end alone.
+        // The time grid of Siconos has the final time only, so that it chooses its steps freely.
         const auto made = std::make_shared<EventDriven>(m.all, std::make_shared<TimeDiscretisation>(0.0, t_end));
         EventDriven& simulation = *made;
         simulation.insertIntegrator(lsodar);

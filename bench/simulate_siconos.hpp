@@ -6,13 +6,13 @@
 
 namespace saltus::bench {
 
-/// What a run of the peer came to. Only the loop over its steps is timed, not the making of the system.
+/// The result of a run of Siconos. Only the loop over its steps is timed, not the construction of the system.
 struct PeerRun {
     bool completed = false;
     double seconds = 0.0;
     long steps = 0;  ///< of time-stepping
     std::vector<double> q, u;
-    std::string remark;  ///< which of its variants, or why it ended
+    std::string remark;  ///< which variant of the method was used, or why the run ended early
 };
 
 /// Siconos' EventDriven: LSODAR with its relative and absolute tolerance both `tolerance`, and its own tolerance of

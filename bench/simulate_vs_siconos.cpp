@@ -111,7 +111,7 @@ double error_of(double q, double u, const End& exact) {
                     std::abs(u - exact.u) / (1.0 + std::abs(exact.u)));
 }
 
-/// A run with its error; the fastest of several is what counts.
+/// A run with its error. Several runs are made and the fastest counts.
 struct Work {
     double error = std::numeric_limits<double>::infinity(), seconds = 0.0;
 };

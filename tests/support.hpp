@@ -13,10 +13,10 @@
 
 #include "saltus/base/error.hpp"
 
-/// What tests of several modules share.
+/// Helpers for the tests of several modules.
 namespace saltus::test {
 
-/// The text with its one occurrence of `old` replaced; anything but one occurrence is a mistake of the test.
+/// The text with `old` replaced. `old` must occur exactly once; otherwise the test itself is wrong.
 inline std::string replaced(std::string text, const std::string& old, const std::string& by) {
     const std::size_t at = text.find(old);
     if (old.empty() || at == std::string::npos || text.find(old, at + 1) != std::string::npos)
@@ -24,7 +24,7 @@ inline std::string replaced(std::string text, const std::string& old, const std:
     return text.replace(at, old.size(), by);
 }
 
-/// The whole text of the Error that the action ends with, or "accepted".
+/// The message of the Error that the action throws, or "accepted" if it throws none.
 template <class Action>
 std::string refusal_of(Action action) {
     try {
@@ -42,7 +42,7 @@ inline std::string content_of(const std::filesystem::path& file) {
     return std::move(out).str();
 }
 
-/// A folder of its own that goes with the object.
+/// A temporary folder that is removed with the object.
 class Folder {
 public:
     Folder() {
@@ -65,7 +65,7 @@ public:
         return file(name);
     }
 
-    /// Everything below it, sorted, as paths relative to it.
+    /// All files and folders in it, as sorted relative paths.
     std::vector<std::string> names() const {
         std::vector<std::string> list;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))

@@ -49,7 +49,8 @@ TEST(SimultaneousImpact, OfADiscOnAWallAndOnASecondDiscKeepsTheEnergy) {
         EXPECT_NEAR(motion.energy.final, 1.0, 1e-9) << "a = " << a;
         for (const Event& e : motion.events) EXPECT_NEAR(e.work, 0.0, 1e-12) << story(motion);
     }
-    // At right angles the two do not know of each other: back from the wall, and the second disc takes over.
+    // At right angles the two contacts do not influence each other: the first disc rebounds from the wall, and the
+    // second disc takes over the other component of its velocity.
     const Trajectory square = motion_of(from_text(discs), 1.5);
     ASSERT_EQ(square.events.size(), 1U) << story(square);
     EXPECT_EQ(square.events[0].elements, (std::vector<int>{0, 1}));
@@ -132,7 +133,7 @@ TEST(Ball, BouncesTheSameUnderAllThreeImpactLaws) {
     }
 }
 
-TEST(Ball, OfManySizesObeysTheSameLaw) {  // nothing in the engine may know a unit
+TEST(Ball, OfManySizesObeysTheSameLaw) {  // no length or time may be built into the program
     for (const double scale : {1e-6, 1e-3, 1e3, 1e6}) {
         const double e = 0.5, g = 9.81, fall = std::sqrt(2.0 * scale / g);
         const Trajectory motion = motion_of(shipped("bouncing-ball", {{"y0", scale}, {"e", e}}), 4.0 * fall);
@@ -222,7 +223,8 @@ eN = 0.5
 [initial]
 u = { x = 1.0, y = 2.0 }
 )toml";
-    // The top of the flight is at y = 1 exactly: whatever is seen there, the motion goes on as if nothing had been.
+    // The top of the flight is at y = 1 exactly. Whether or not a contact is detected there, the motion must continue
+    // without a change.
     for (const double H : {1.0, 1.0 + 1e-9, 1.0 - 1e-9}) {
         const Trajectory motion = motion_of(from_text(parabola, {{"H", H}}), 2.0);
         EXPECT_NEAR(motion.end.q[1], 0.0, 2e-4) << "H = " << H << ": " << story(motion);  // sqrt(1e-9) of the speed
@@ -234,7 +236,7 @@ u = { x = 1.0, y = 2.0 }
 
 TEST(RockingBlock, LosesHousnersShareOfItsSpeedAtEachImpactAndComesToRest) {
     // A slender block, no rebound, no sliding: the corner that hits takes over from the one that was the pivot. Angular
-    // momentum about the new pivot: ω⁺/ω⁻ = 1 − (3/2) a²/(a² + b²) (Housner 1963). The corner that hits does not
+    // momentum about the new pivot: ω⁺/ω⁻ = 1 − (3/2) a²/(a² + b²) [Housner]. The corner that hits does not
     // bounce; the other one leaves, so the impacts of each are every second one of a geometric sequence.
     for (const double a : {0.2, 0.3}) {
         model::Description d = description_of("rocking-block");

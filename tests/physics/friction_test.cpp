@@ -232,8 +232,7 @@ TEST(Contensou, SlidingAloneIsBrakedByTheWholeForce) {
 }
 
 TEST(Contensou, SlidingAndDrillingEndTogether) {
-    // A uniform disc: whatever the start, v/(Rω) tends to 0.653 and both vanish at the same time (Farkas, Bartels,
-    // Unger, Wolf 2003).
+    // A uniform disc: whatever the start, v/(Rω) tends to 0.653 and both vanish at the same time [Farkas].
     for (const double w0 : {2.0, 10.0, 50.0}) {
         const Trajectory motion = motion_of(from_text(puck, {{"v0", 1.0}, {"w0", w0}}), 4.0);
         ASSERT_EQ(motion.events.size(), 1U) << story(motion);

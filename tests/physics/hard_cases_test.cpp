@@ -8,7 +8,7 @@ namespace {
 
 using namespace saltus::test;
 
-/// A motion that cannot reach its end says so, keeps what it has, and does not take for ever.
+/// A motion that cannot reach its end must say so, keep the motion up to then, and not take too long.
 void expect_failure_at(const Trajectory& motion, double t, double within, const std::string& word) {
     EXPECT_EQ(status_of(motion), "failed") << motion.model << " at " << motion.end.t;
     EXPECT_NE(motion.reason.find(word), std::string::npos) << motion.model << ": " << motion.reason;
@@ -182,7 +182,8 @@ gN = "-x"
 gammaT = "y'"
 mu = "mu"
 )toml";
-    // Nothing presses it: both "held by internal forces" and "falls" solve the equations. It must not fail or hang.
+    // No force presses the walls: the mass may be held by internal forces, or fall; both solve the equations. The run
+    // must not fail or hang.
     const Trajectory motion = attempt(from_text(pinch), 1.0);
     EXPECT_EQ(status_of(motion), "completed") << motion.reason;
     EXPECT_NEAR(motion.end.q[0], 0.0, 1e-12);
@@ -231,8 +232,8 @@ TEST(HardCase, AnInterruptedRunKeepsTheMotionUpToThen) {
     EXPECT_NEAR(motion.right(0.5 * motion.end.t).t, 0.5 * motion.end.t, 1e-15);
 }
 
-/// A force that sends the motion back as soon as it has passed: it would go on in steps of nothing, or of hardly more
-/// where a slider takes part.
+/// A force that reverses the motion as soon as it has passed a jump of the expression. The motion would continue in
+/// steps of zero length, or of nearly zero length if a slider takes part.
 TEST(HardCase, AMotionThatKeepsToAJumpOfAnExpressionEnds) {
     const auto body = [](const std::string& force) {
         return "[system]\nname = \"held\"\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = \"" + force +

@@ -142,7 +142,7 @@ model::Description stack(int blocks, double gap, double tilt, double mu, double 
     return d;
 }
 
-/// Every block flat in its place, every interface carrying what is above it.
+/// Every block lies flat in its place, and every interface carries the weight above it.
 void expect_standing(const Trajectory& motion, int blocks, double place, double force) {
     for (int i = 0; i < blocks; ++i) {
         const auto k = static_cast<std::size_t>(i);
@@ -167,7 +167,7 @@ TEST(Stack, OfTenBlocksDroppedFlatStandsWithoutRebound) {
     expect_standing(motion, 10, 1e-10, 1e-8);
 }
 
-/// Enough for every honest sequence here; a run that rattles on at the size of rounding is to fail soon.
+/// A limit of events that every correct run stays below; a run with endless impacts of rounding size must fail soon.
 const EventDriven few_events{.max_events = 1000};
 
 TEST(Stack, OfBlocksDroppedFlatStandsWithRebound) {

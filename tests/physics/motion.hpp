@@ -18,7 +18,7 @@
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
-/// Motions of models, each one validated: what the tests of physics and of the papers share.
+/// Motions of models for the tests of physics and of the papers. Every motion is validated (integrate::validate).
 namespace saltus::test {
 
 using integrate::EventDriven;
@@ -34,10 +34,12 @@ using trajectory::Trajectory;
 
 using Values = std::vector<std::pair<std::string, double>>;
 
+/// The description of a model in models/.
 inline model::Description description_of(const std::string& shipped) {
     return io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + shipped + ".toml");
 }
 
+/// Builds a description with parameters set to other values. `perturbed`: with its [perturbation].
 inline Model built(const model::Description& description, const Values& set = {}, bool perturbed = false) {
     model::BuildOptions options;
     for (const auto& [name, value] : set) options.set.emplace_back(name, number_text(value));
@@ -54,13 +56,14 @@ inline Model from_text(const std::string& text, const Values& set = {}, bool per
 
 inline std::string status_of(const Trajectory& motion) { return std::string(to_string(motion.status)); }
 
+/// The first four of a list of sentences, for messages.
 inline std::string first_words(const std::vector<std::string>& sentences) {
     std::string out;
     for (std::size_t i = 0; i < sentences.size() && i < 4; ++i) out += "\n    " + sentences[i];
     return sentences.size() > 4 ? out + "\n    … " + std::to_string(sentences.size()) + " in all" : out;
 }
 
-/// No run of a test may take longer; one that does is a failure, not a hang.
+/// Limit for one run, in s. A run that takes longer is interrupted and fails its test. Sanitizers make runs slower.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SALTUS_SLOW 10.0
@@ -71,13 +74,13 @@ inline std::string first_words(const std::vector<std::string>& sentences) {
 #endif
 inline constexpr double patience = 120.0 * SALTUS_SLOW;
 
-/// What may be off at the tolerance of a method: at the default what design.md promises, otherwise in proportion.
+/// The error that a motion may have: `promised` at the default tolerance, and in proportion for larger tolerances.
 inline double allowed(const integrate::Method& method, double promised) {
     const auto* event = std::get_if<EventDriven>(&method);
     return event ? promised * std::max(1.0, event->rtol / EventDriven{}.rtol) : promised;
 }
 
-/// A motion however it ends, within the patience of the tests and validated.
+/// A motion that may end in any way, within the time limit and validated.
 inline Trajectory attempt(const Model& model, double t_end, const integrate::Method& method = EventDriven{},
                           std::optional<State> start = {}) {
     const auto began = std::chrono::steady_clock::now();
@@ -97,7 +100,7 @@ inline Trajectory attempt(const Model& model, double t_end, const integrate::Met
     return motion;
 }
 
-/// A motion that reaches its end, with its energy accounted for.
+/// A motion that must reach t_end. Its energy balance, constraints and gaps are checked.
 inline Trajectory motion_of(const Model& model, double t_end, const integrate::Method& method = EventDriven{},
                             std::optional<State> start = {}) {
     Trajectory motion = attempt(model, t_end, method, std::move(start));
@@ -118,7 +121,7 @@ inline std::vector<Event> events_of(const Trajectory& motion, EventKind kind) {
     return list;
 }
 
-/// "impact 0.5, slip 0.7": what happened, for messages.
+/// The events with their times, for messages: "impact 0.5 floor, slip 0.7 floor".
 inline std::string story(const Trajectory& motion, std::size_t most = 12) {
     std::string text;
     for (std::size_t i = 0; i < motion.events.size() && i < most; ++i) {
@@ -129,7 +132,7 @@ inline std::string story(const Trajectory& motion, std::size_t most = 12) {
     return motion.events.size() > most ? text + ", … " + std::to_string(motion.events.size()) + " in all" : text;
 }
 
-/// The impulse of one element in an event; 0 where it took no part.
+/// The impulse of one element in an event; 0 if it took no part.
 inline double normal_impulse(const Event& event, int element) {
     for (const trajectory::Reaction& r : event.impulses)
         if (r.element == element) return r.N;
@@ -142,7 +145,8 @@ inline double tangential_impulse(const Event& event, int element, std::size_t co
     return 0.0;
 }
 
-/// Within the tolerance, absolute below 1 and relative above: the reading of reference/README.md.
+/// Whether a value is within the tolerance, which is absolute for expected values up to 1 and relative above, as
+/// tests/reference/README.md defines it.
 inline ::testing::AssertionResult matches(double value, double expected, double tolerance) {
     const double error = std::abs(value - expected), allowed = tolerance * std::max(1.0, std::abs(expected));
     if (error <= allowed) return ::testing::AssertionSuccess();
@@ -152,7 +156,7 @@ inline ::testing::AssertionResult matches(double value, double expected, double 
     return ::testing::AssertionFailure() << text;
 }
 
-/// The slope of log y against log x by least squares: an observed order.
+/// The slope of log y over log x by least squares: an observed order of convergence.
 inline double slope(const std::vector<double>& x, const std::vector<double>& y) {
     double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0;
     const auto n = static_cast<double>(x.size());

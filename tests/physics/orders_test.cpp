@@ -16,7 +16,7 @@ double distance(const State& a, const State& b) {
     return d;
 }
 
-/// The largest difference of positions at many times: the final state alone is small by chance now and then.
+/// The largest difference of positions at many times. The difference of the final states alone can be small by chance.
 double distance(const Trajectory& a, const Trajectory& b) {
     double d = 0.0;
     for (int k = 1; k <= 200; ++k) {
@@ -30,8 +30,8 @@ Trajectory truth_of(const Model& model, double t_end) {
     return motion_of(model, t_end, EventDriven{.rtol = 1e-12, .atol = 1e-16});
 }
 
-/// Errors of the integrator follow the tolerance to the power 1, through every event: an event that were located
-/// worse would show as a lower order.
+/// Errors are proportional to the tolerance, through all events. An event that is located less accurately would show as
+/// a lower order.
 void expect_order_one(const Model& model, double t_end, double loosest = 1e-4, bool implicit = false) {
     const Trajectory truth = truth_of(model, t_end);
     std::vector<double> tolerances, errors;

@@ -49,7 +49,7 @@ TEST(PainleveRod, RegularAtTheStartSlidesAndSticksWithoutAWarning) {
 }
 
 TEST(PainleveRod, ThatFallsTowardsTheSingularityIsTurnedBackOrLiftsOff) {
-    // Génot and Brogliato: sliding cannot cross p = 0; the growing force turns the rod back, unless b = 0 comes first.
+    // [Genot]: sliding cannot cross p = 0; the growing force turns the rod back, unless b = 0 comes first.
     for (const double omega0 : {-1.0, -3.0, -4.0, -4.3, -4.43}) {
         const Trajectory motion =
             motion_of(shipped("painleve-rod", {{"theta0", 1.4}, {"omega0", omega0}, {"v0", -20.0}}), 0.25);

@@ -87,16 +87,20 @@ def highest_coefficient(nodes):
     return solve(transposed, [unit])[0]
 
 
-def integrate(f, jacobian, x, t_end, first_step, estimate, scale):
-    """The state at t_end from x at t = 0. `f` and `jacobian` take the state; `scale` are the sizes of the components."""
+# Stages are solved to this part of the sizes of the components.
+STAGE_TOLERANCE = mpf("1e-25")
+
+
+def integrate(f, jacobian, x, duration, first_step, estimate, floors):
+    """The state after `duration` from x. `f` and `jacobian` take the state. Errors are measured relative to the size of each
+    component, which is its magnitude, but at least its floor."""
     n, s = len(x), STAGES
     nodes, A = radau(s)
     last = highest_coefficient(nodes)
     t, h = mpf(0), mpf(first_step)
-    tiny = mpf(10) ** (-mp.dps + 6)
-    steps = 0
-    while t < t_end:
-        h = min(h, t_end - t)
+    while t < duration:
+        h = min(h, duration - t)
+        scale = [max(abs(value), floor) for value, floor in zip(x, floors)]
         J = jacobian(x)
         matrix = [[(1 if i == j and a == b else 0) - h * A[i][j] * J[a][b] for j in range(s) for b in range(n)]
                   for i in range(s) for a in range(n)]
@@ -111,7 +115,7 @@ def integrate(f, jacobian, x, t_end, first_step, estimate, scale):
                 for a in range(n):
                     Z[i][a] += change[i * n + a]
             size = max(abs(change[i * n + a]) / scale[a] for i in range(s) for a in range(n))
-            if size < tiny:
+            if size < STAGE_TOLERANCE:
                 converged = True
                 break
             if previous is not None and size > mpf("0.5") * previous:
@@ -127,6 +131,5 @@ def integrate(f, jacobian, x, t_end, first_step, estimate, scale):
             continue
         t += h
         x = Z[-1]
-        steps += 1
-        h *= min(mpf(3), mpf("0.9") * (estimate / max(error, tiny)) ** (mpf(1) / s))
-    return x, steps
+        h *= min(mpf(3), mpf("0.9") * (estimate / max(error, STAGE_TOLERANCE)) ** (mpf(1) / s))
+    return x

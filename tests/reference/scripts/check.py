@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Computes the values of ../additional.json again and compares them with the file. Exit code 0: they agree, 1: they differ,
-77: mpmath is not installed. With --write the file is replaced."""
+"""Computes values of ../additional.json again and compares them with the file.
+
+    check.py [--write] [NAME...]      NAME: contensou (a second), ode_problems (a minute); without any: all
+
+Exit code 0: they agree, 1: they differ, 77: mpmath is not installed. With --write the values replace those of the file.
+"""
 
 import json
 import pathlib
@@ -16,6 +20,7 @@ except ImportError:
 import contensou
 import ode_problems
 
+PROGRAMS = {"contensou": contensou, "ode_problems": ode_problems}
 FILE = pathlib.Path(__file__).resolve().parent.parent / "additional.json"
 ACCURACY = mpmath.mpf("1e-17")  # relative; the tests compare doubles
 
@@ -25,7 +30,7 @@ def differences(new, stored, path=""):
         for name in sorted(set(new) | set(stored)):
             if name not in new or name not in stored:
                 yield f"{path}/{name} is in one of them only"
-            elif name not in ("how_obtained", "source", "return_error"):
+            elif name not in ("how_obtained", "source", "return_error"):  # texts, and an error of rounding
                 yield from differences(new[name], stored[name], f"{path}/{name}")
     elif isinstance(new, list):
         if len(new) != len(stored):
@@ -42,10 +47,12 @@ def differences(new, stored, path=""):
             yield f"{path}: {new} instead of {stored}"
 
 
-values = {**contensou.entries(), **ode_problems.entries()}
+names = [name for name in sys.argv[1:] if name != "--write"] or list(PROGRAMS)
+values = {name: entry for program in names for name, entry in PROGRAMS[program].entries().items()}
+stored = json.loads(FILE.read_text()) if FILE.exists() else {}
 if "--write" in sys.argv:
-    FILE.write_text(json.dumps(values, indent=2) + "\n")
+    FILE.write_text(json.dumps({**stored, **values}, indent=2) + "\n")
 else:
-    found = list(differences(values, json.loads(FILE.read_text())))
+    found = [d for name in values for d in differences(values[name], stored.get(name, {}), name)]
     print("\n".join(found) if found else f"{FILE.name}: {len(values)} entries agree")
     sys.exit(1 if found else 0)

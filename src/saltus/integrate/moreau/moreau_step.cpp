@@ -9,16 +9,15 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
 
-// Moreau's scheme ([Moreau], [Jean], [Acary] chapter 10), from the equality of measures M du = h dt + Gᵀdν + W dΛ.
+// Moreau's scheme ([Moreau], [Jean], [Acary]), from the equality of measures M du = h dt + Gᵀdν + W dΛ.
 //
 // 1. Evaluation point. Integrate over the step (t, t⁺], Δt = t⁺ − t, with all functions frozen at one point
 //        t_m = t + (1−θ)Δt,   q_m = q + (1−θ)Δt u.
 //    This gives M(u⁺ − u) = Δt h(t_m, q_m, u) + WΛ, where Λ are all impulses of the step, of forces and of impacts
 //    alike, and q⁺ = q_m + θΔt u⁺. For θ = ½ positions follow the mean velocity: Moreau's midpoint rule.
-// 2. Free velocity. Without impulses u_f = u + Δt M⁻¹h (`change_` = u_f − u). Contacts with gap(q_m) <= 0 enter the
-// problem.
+// 2. Free velocity. Without impulses u_f = u + Δt M⁻¹h (`change_` = u_f − u). Contacts with gap(q_m) <= 0 take part.
 // 3. Delassus matrix. γ⁺ = Wᵀu⁺ + χ and u⁺ = u_f + M⁻¹WΛ give γ⁺ = D Λ + Wᵀu_f + χ with D = WᵀM⁻¹W.
-// 4. Laws on velocities. Contacts obey their force laws with the velocity ξ = γ⁺ + Eγ⁻ in the place of the gap:
+// 4. Laws on velocities. Contacts that take part obey their laws with impulses Λ and the velocity ξ = γ⁺ + Eγ⁻:
 //    0 <= Λ_N ⟂ ξ_N >= 0, −Λ_T in the friction set scaled by Λ_N with ξ_T in its normal cone. E has e_N for contacts
 //    that are struck, e_T for the friction of all closed contacts in a step with an impact, and is 0 otherwise. So
 //        ξ = D Λ + q,   q = Wᵀu_f + χ + Eγ⁻                                   (free_velocities)

@@ -24,6 +24,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/model/model_keys.hpp"
+#include "saltus/proof/theorem.hpp"
 
 namespace {
 
@@ -202,7 +203,8 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
 CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     CLI::App* command = app.add_subcommand("certify", "Is rest attractive? The conditions of a theorem, one by one");
     add_common(*command, c.common);
-    command->add_option("--theorem", c.theorem, "attractivity, instability or regulation; default: the one that fits");
+    command->add_option("--theorem", c.theorem,
+                        listing(proof::theorem_names(), "or") + "; default: the one that fits");
     command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")
         ->allow_extra_args(false);
     command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");

@@ -84,14 +84,14 @@ void expect_rocking(const Rocking& r) {
 }
 
 TEST(CertifyFallingBlock, IsGloballyAttractive) {
-    const Certificate c = certify(shipped("falling-block"), Theorem::fitting);
+    const Certificate c = certify(shipped("falling-block"), std::nullopt);
     EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
     EXPECT_EQ(c.grade, Grade::proved) << story(c);
     EXPECT_TRUE(std::isinf(c.rho)) << story(c);
     EXPECT_NEAR(value(c, "V_max_on_E"), 0.43306245, 1e-10);
     EXPECT_EQ(c.conditions.size(), 9U);
     EXPECT_EQ(c.basis, "Corollary 2") << "floor and friction are uncoupled";
-    EXPECT_EQ(certify(shipped("rocking-bar"), Theorem::fitting).basis, "Theorem 1") << "turning couples them";
+    EXPECT_EQ(certify(shipped("rocking-bar"), std::nullopt).basis, "Theorem 1") << "turning couples them";
     expect_verdict(c, "9", Verdict::assumed);
     expect_verdict(c, "7", Verdict::proved);
 }
@@ -116,7 +116,7 @@ TEST(CertifyRockingBlock, HasTheLevelsOfTheClosedForm) {
 TEST(CertifyConstrainedBeam, HasTheLevelThatTouchesTheOtherSet) {
     for (const auto& [mu1, mu2, m, l] : {std::array{0.3, 0.3, 1.0, 1.0}, std::array{0.1, 0.4, 2.0, 0.7}}) {
         const Certificate c =
-            certify(shipped("constrained-beam", {{"mu1", mu1}, {"mu2", mu2}, {"m", m}, {"l", l}}), Theorem::fitting);
+            certify(shipped("constrained-beam", {{"mu1", mu1}, {"mu2", mu2}, {"m", m}, {"l", l}}), std::nullopt);
         const double cosine = (1.0 - mu1 * mu2) / std::hypot(2.0 * mu2, 1.0 - mu1 * mu2);
         const double weight = m * 10.0 * l;
         expect_level(c.rho, weight * (1.0 + cosine), c);  // errata, 1: with +

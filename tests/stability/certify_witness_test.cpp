@@ -283,7 +283,7 @@ FN = 1.0
 q = { x = 0.3 }
 )toml";
     // One damper is enough for both masses.
-    const Certificate damped = certify(from_text(pair), Theorem::fitting);
+    const Certificate damped = certify(from_text(pair), std::nullopt);
     EXPECT_EQ(damped.outcome, Outcome::attractive) << story(damped);
     EXPECT_EQ(damped.grade, Grade::proved) << story(damped);
     EXPECT_EQ(damped.classification, "globally attractive");

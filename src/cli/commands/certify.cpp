@@ -13,12 +13,13 @@ namespace saltus::cli {
 
 namespace {
 
-stability::Theorem theorem_of(const std::string& word) {
-    if (word.empty()) return stability::Theorem::fitting;
-    if (word == "attractivity") return stability::Theorem::attractivity;
-    if (word == "instability") return stability::Theorem::instability;
-    const std::vector<std::string> known{"attractivity", "instability", "regulation"};
-    throw Error("unknown theorem '" + word + "'", {"--theorem", 0, 0}, did_you_mean(word, known));
+/// The value of --theorem; std::nullopt if it was not given.
+std::optional<proof::Theorem> requested_theorem(const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    const std::optional<proof::Theorem> theorem = proof::theorem_named(name);
+    if (!theorem)
+        throw Error("unknown theorem '" + name + "'", {"--theorem", 0, 0}, did_you_mean(name, proof::theorem_names()));
+    return theorem;
 }
 
 /// A closed loop whose equilibria are points is what regulation is about.
@@ -45,15 +46,14 @@ int certify_regulation(const CertifyCommand& c, const model::Model& m) {
 }  // namespace
 
 int certify(const CertifyCommand& c) {
-    const bool regulation = c.theorem == "regulation";
-    const stability::Theorem theorem = regulation ? stability::Theorem::fitting : theorem_of(c.theorem);
+    const std::optional<proof::Theorem> theorem = requested_theorem(c.theorem);
     if (c.budget < 1)
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
     const model::Model m = load(common).model;
-    if (regulation || (c.theorem.empty() && regulates(m))) return certify_regulation(c, m);
+    if (theorem ? *theorem == proof::Theorem::regulation : regulates(m)) return certify_regulation(c, m);
     stability::CertifyOptions options;
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;

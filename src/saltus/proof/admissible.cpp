@@ -10,12 +10,18 @@ namespace saltus::proof {
 namespace {
 
 constexpr double inf = Interval::infinity;
-constexpr int most_rounds = 6;
-constexpr double worth_another = 0.9;  // of a side's width
+/// Contraction is repeated at most this often, and only while some side keeps less than this fraction of its width.
+/// Both numbers trade time against the number of boxes; no result is wrong for any choice.
+constexpr int max_rounds = 6;
+constexpr double worthwhile_width_ratio = 0.9;
+/// Pivots below this fraction of the largest pivot count as zero when the rank of a Jacobian is estimated. A wrong
+/// rank makes a contraction weaker or a proof fail; it never proves something false.
+constexpr double rank_threshold = 1e-10;
 
 bool is_zero(const Interval& x) { return x.lo == 0.0 && x.hi == 0.0; }
 bool has_zero(const Interval& x) { return x.lo <= 0.0 && x.hi >= 0.0; }
 
+/// slope · step, with 0 times an unbounded interval = 0.
 Interval term(const Interval& slope, const Interval& step) {
     return is_zero(slope) || is_zero(step) ? Interval(0.0) : slope * step;
 }
@@ -30,11 +36,11 @@ struct Pivots {
     std::vector<int> rows, columns;
 };
 
-/// Independent rows with a column for each, by elimination with full pivoting.
+/// Independent rows of A and the column of the pivot of each, by elimination with full pivoting.
 Pivots pivots(const Matrix& A) {
     const Eigen::FullPivLU<Matrix> lu = [&] {
         Eigen::FullPivLU<Matrix> f;
-        f.setThreshold(1e-10);
+        f.setThreshold(rank_threshold);
         f.compute(A);
         return f;
     }();
@@ -50,6 +56,8 @@ Pivots pivots(const Matrix& A) {
 
 }  // namespace
 
+/// Mean value theorem: f(x) = f(c) + Σ s_k (x_k − c_k) for some slopes s_k in `slope`. Solved for coordinate j:
+///     x_j ∈ c_j + (range − f(c) − Σ_k≠j s_k (x_k − c_k)) / s_j,   if 0 ∉ s_j.
 bool contract(Box& box, const std::vector<double>& c, const Interval& value, const IntervalVector& slope,
               const Interval& range) {
     const std::size_t n = box.size();
@@ -71,6 +79,8 @@ bool contract(Box& box, const std::vector<double>& c, const Interval& value, con
     return true;
 }
 
+/// The intersection of the bounds of U with the mean value form U(c) + ∇U(box)·(q − c), which is narrower over small
+/// boxes. The mean value form needs a Lipschitz continuous U.
 Interval AdmissibleSet::level(const Box& q) const {
     Interval U = enclosure_.potential(q) - U_e_;
     if (!enclosure_.lipschitz) return U;
@@ -90,6 +100,7 @@ std::vector<int> AdmissibleSet::may_close(const Box& q) const {
     return rows;
 }
 
+/// The bounds over the whole box prove that it has no point of the set.
 bool AdmissibleSet::excluded(const Box& q, const std::vector<int>& closed, double cap) const {
     const IntervalVector values = enclosure_.position_values(q);
     for (int r = 0; r < enclosure_.positions(); ++r) {
@@ -101,6 +112,8 @@ bool AdmissibleSet::excluded(const Box& q, const std::vector<int>& closed, doubl
     return (enclosure_.potential(q) - U_e_).lo > cap;
 }
 
+/// The equations f = 0 of independent rows are multiplied by R ≈ (their Jacobian in the pivot coordinates)⁻¹. Each row
+/// of R f = 0 then depends mainly on one coordinate and shrinks it.
 bool AdmissibleSet::contract_equalities(Box& q, const std::vector<double>& c, const IntervalVector& values,
                                         const IntervalMatrix& rows, const std::vector<int>& equal) const {
     if (equal.empty()) return true;
@@ -115,7 +128,6 @@ bool AdmissibleSet::contract_equalities(Box& q, const std::vector<double>& c, co
         for (int j = 0; j < m; ++j) square(i, j) = expr::midpoint(chosen(i, p.columns[static_cast<std::size_t>(j)]));
     const Matrix inverse = square.inverse();
     if (!inverse.allFinite()) return true;
-    // Each row solved for its own coordinate.
     const IntervalMatrix R(inverse), S = R * chosen;
     IntervalMatrix v(m, 1);
     for (int i = 0; i < m; ++i)
@@ -147,20 +159,20 @@ bool AdmissibleSet::contract_once(Box& q, const std::vector<int>& closed, double
 }
 
 bool AdmissibleSet::contract(Box& q, const std::vector<int>& closed, double cap) const {
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         const Box before = q;
         if (!contract_once(q, closed, cap)) return false;
         bool again = false;
         for (std::size_t k = 0; k < q.size(); ++k) {
             const double old = width(before[k]), now = width(q[k]);
-            again = again || (old == inf ? now < inf : now < worth_another * old);
+            again = again || (old == inf ? now < inf : now < worthwhile_width_ratio * old);
         }
         if (!again) break;
     }
     return true;
 }
 
-/// With coordinates split into pivots and others, G = [G_p G_o]: T = (−G_p⁻¹ G_o, I).
+/// Pivot coordinates p and the other coordinates o: G = [G_p G_o]. Then T = (−G_p⁻¹ G_o, I) has G T = 0.
 std::optional<IntervalMatrix> tangents(const IntervalMatrix& G, int n) {
     if (G.rows() == 0) return IntervalMatrix::identity(n);
     if (!G.finite()) return std::nullopt;

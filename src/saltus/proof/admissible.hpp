@@ -7,27 +7,28 @@
 
 namespace saltus::proof {
 
-/// Points x of a box with value + Σ slope_k (x_k − c_k) ∈ range, for a function with that value at c and slopes in that
-/// box: shrinks the box around them. False: there are none.
+/// Shrinks the box around its points x with f(x) ∈ range, for a function f with f(c) ∈ value and all partial
+/// derivatives over the box in `slope`. No such point is lost. False: the box has no such point.
 bool contract(Box& box, const std::vector<double>& c, const Interval& value, const IntervalVector& slope,
               const Interval& range);
 
-/// Positions that constraints and gaps allow, by the level Q = U − U_e of their potential energy.
+/// The admissible positions { g = 0, g_N >= 0 } of a model, with the level Q = U − U_e of their potential energy.
 class AdmissibleSet {
 public:
+    /// `U_e`: bounds of the potential energy at the reference position. The enclosure must outlive the set.
     AdmissibleSet(const Enclosure& enclosure, const Interval& U_e) : enclosure_(enclosure), U_e_(U_e) {}
 
     const Enclosure& enclosure() const { return enclosure_; }
     const Interval& reference() const { return U_e_; }
 
-    /// Bounds of Q over a box.
+    /// Bounds of Q over a box of positions. Constraints and gaps are not considered.
     Interval level(const Box& q) const;
 
     /// Shrinks the box around its admissible points with Q <= cap at which the gaps in `closed` (position rows) are
-    /// zero. False: there are none.
+    /// zero. No such point is lost. False: the box has no such point.
     bool contract(Box& q, const std::vector<int>& closed, double cap) const;
 
-    /// Gaps that may be zero somewhere in the box: position rows.
+    /// The position rows of the gaps that may be zero somewhere in the box.
     std::vector<int> may_close(const Box& q) const;
 
 private:
@@ -40,8 +41,9 @@ private:
     Interval U_e_;
 };
 
-/// Directions along the constraints: n × (n − rank) with G T = 0 for every position in the box, each by its own value
-/// in the intervals; the identity without constraints. Nothing where the rank of G is not the same everywhere.
+/// A basis of the directions along constraints with the Jacobian G: an n × (n − rows) matrix. For every matrix in G
+/// it contains a basis T with G T = 0. Without constraints it is the identity. std::nullopt if it is not proved that
+/// the rows of G are independent over the whole box.
 std::optional<IntervalMatrix> tangents(const IntervalMatrix& G, int n);
 
 }  // namespace saltus::proof

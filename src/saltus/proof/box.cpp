@@ -10,13 +10,15 @@ namespace {
 
 constexpr double inf = Interval::infinity;
 
+/// The coordinate at which split() cuts the side.
 double cut(const Interval& side, double origin, double scale) {
     if (std::isfinite(side.lo) && std::isfinite(side.hi)) return expr::midpoint(side);
     if (!std::isfinite(side.lo) && !std::isfinite(side.hi)) return origin;
-    const bool right = std::isfinite(side.lo);
-    const double end = right ? side.lo : side.hi, away = right ? end - origin : origin - end;
-    if (away < 0.0) return origin;
-    const double step = std::max(2.0 * away, scale);
+    const bool right = std::isfinite(side.lo);  // the half line [lo, ∞)
+    const double end = right ? side.lo : side.hi;
+    const double distance = right ? end - origin : origin - end;  // of the end from the origin, along the half line
+    if (distance < 0.0) return origin;
+    const double step = std::max(2.0 * distance, scale);
     return right ? origin + step : origin - step;
 }
 
@@ -95,8 +97,10 @@ std::pair<Box, Box> split(const Box& box, std::size_t side, double origin, doubl
 
 bool can_split(const Box& box, std::size_t side) {
     const Interval& x = box[side];
-    constexpr double far = 1e30;  // half lines are not cut beyond
-    if (!std::isfinite(x.lo) || !std::isfinite(x.hi)) return !(x.lo > far) && !(x.hi < -far);
+    // A half line that begins beyond this distance from 0 is not cut further. Repeated doubling reaches it after about
+    // 100 cuts, far outside every model.
+    constexpr double largest_cut = 1e30;
+    if (!std::isfinite(x.lo) || !std::isfinite(x.hi)) return !(x.lo > largest_cut) && !(x.hi < -largest_cut);
     const double at = expr::midpoint(x);
     return x.lo < at && at < x.hi;
 }

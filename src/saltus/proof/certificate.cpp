@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "saltus/base/text.hpp"
+
 namespace saltus::proof {
 
 const char* to_string(Verdict verdict) {
@@ -37,6 +39,15 @@ Grade grade_of(const std::vector<Condition>& conditions) {
         return c.verdict == Verdict::proved || c.verdict == Verdict::assumed;
     });
     return proved ? Grade::proved : Grade::numerical;
+}
+
+std::string failure_summary(const std::vector<Condition>& conditions) {
+    std::vector<std::string> failing;
+    for (const Condition& c : conditions)
+        if (c.verdict == Verdict::fails) failing.push_back(c.id);
+    if (failing.empty()) return "";
+    return "condition" + std::string(failing.size() > 1 ? "s " : " ") + listing(failing) +
+           (failing.size() > 1 ? " fail" : " fails");
 }
 
 }  // namespace saltus::proof

@@ -7,67 +7,74 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/proof/theorem.hpp"
+
 namespace saltus::proof {
 
-/// What is known of one condition of a theorem.
+/// What is known about one condition of a theorem.
 enum class Verdict {
-    proved,   ///< by outward-rounded interval arithmetic or exact algebra, on the whole set it speaks of
-    holds,    ///< numerically: at every state looked at
-    fails,    ///< at the witness, or because the system is not of the theorem's kind
-    assumed,  ///< nothing here can decide it
+    proved,   ///< by outward-rounded interval arithmetic or exact algebra, on the whole set that the condition is about
+    holds,    ///< numerically: at every examined state
+    fails,    ///< at the witness, or because the system does not belong to the class of the theorem
+    assumed,  ///< not decided
 };
 
-/// A state, and what else belongs to it, at which a condition fails. Empty: none.
+/// A state at which a condition fails, with further numbers. Empty: there is no witness.
 struct Witness {
-    std::vector<double> q, u;                            ///< one number a coordinate, or empty
-    std::vector<std::pair<std::string, double>> values;  ///< forces, values that should have another sign, ...
+    std::vector<double> q, u;                            ///< one number for each coordinate, or empty
+    std::vector<std::pair<std::string, double>> values;  ///< named numbers: forces, a value of the wrong sign, a time
 
     bool given() const { return !q.empty() || !u.empty() || !values.empty(); }
 };
 
+/// One row of a certificate.
 struct Condition {
-    std::string id;    ///< number in the theorem
-    std::string text;  ///< what it asks
+    std::string id;    ///< number of the condition in the theorem
+    std::string text;  ///< what the condition requires
     Verdict verdict = Verdict::assumed;
-    std::string evidence;  ///< why the verdict is what it is
-    Witness witness;
+    std::string evidence;  ///< the reason of the verdict
+    Witness witness;       ///< given for most verdicts `fails`
 };
 
+/// The conclusion from all conditions. `inconclusive`: the theorem does not apply, which says nothing about the model.
 enum class Outcome { attractive, unstable, stable, inconclusive };
+/// The quality of the conclusion: `proved` if every condition is proved or assumed.
 enum class Grade { proved, numerical };
 
-/// Forces of one contact, constraint, slider or clutch.
+/// The force of one contact, constraint, slider or clutch, in the units of the model.
 struct ElementForce {
     std::string name;
-    double N = 0.0;
-    std::vector<double> T;
+    double N = 0.0;         ///< normal force or reaction
+    std::vector<double> T;  ///< friction force, one number for each slip direction
 };
 
-/// A theorem applied to one equilibrium: the table of its conditions and what follows.
+/// A theorem applied to one equilibrium: the table of its conditions and the conclusion.
 struct Certificate {
-    std::string theorem;  ///< attractivity, instability, regulation
-    std::string basis;    ///< "Theorem 1", "Corollary 3", ...
+    Theorem theorem = Theorem::attractivity;
+    std::string basis;  ///< the applied statement: "Theorem 1", "Corollary 3", ...
     Outcome outcome = Outcome::inconclusive;
     Grade grade = Grade::numerical;
     std::vector<Condition> conditions;
 
-    bool has_rho = false;
-    double rho = std::numeric_limits<double>::quiet_NaN();  ///< level of V: { V < rho } is attracted; +∞: everything
-    double rho_verified = std::numeric_limits<double>::quiet_NaN();  ///< lower bound of rho by interval arithmetic
-    std::vector<std::pair<std::string, double>> rho_parts;           ///< what limits it, each by itself
+    bool has_rho = false;                                   ///< the next three fields have a meaning
+    double rho = std::numeric_limits<double>::quiet_NaN();  ///< ρ*: motions from { V < rho } are attracted; +∞: from
+                                                            ///< everywhere
+    double rho_verified = std::numeric_limits<double>::quiet_NaN();  ///< proved lower bound of rho
+    std::vector<std::pair<std::string, double>> rho_parts;  ///< each bound of rho by its name; rho is their minimum
 
-    std::vector<double> q;  ///< the equilibrium; empty: none was found
-    std::vector<ElementForce> forces;
-    double reference = 0.0;  ///< U where V = T + U − reference is 0
-    /// Of each coordinate: { V < rho } means the part with positions in here, which it does not leave. Empty: all of
-    /// it.
+    std::vector<double> q;             ///< the equilibrium position; empty: none was found
+    std::vector<ElementForce> forces;  ///< at q
+    double reference = 0.0;            ///< U(q): V = T + U − reference
+    /// Bounds of each coordinate. { V < rho } means the part of this set with positions inside the bounds. No motion
+    /// leaves this part through the bounds. Empty: there are no bounds.
     std::vector<std::pair<double, double>> domain;
-    std::string classification;                          ///< of a linear system
-    std::vector<std::pair<double, double>> eigenvalues;  ///< of it without friction, real and imaginary parts
+    std::string classification;                          ///< of a linear system; empty for other systems
+    std::vector<std::pair<double, double>> eigenvalues;  ///< of the linear system without friction: real, imaginary
     std::vector<std::pair<std::string, double>> values;  ///< further numbers by name
     std::string summary;                                 ///< one sentence
     std::vector<std::string> warnings;
 
+    /// The condition with this number, or nullptr.
     const Condition* find(const std::string& id) const {
         for (const Condition& c : conditions)
             if (c.id == id) return &c;
@@ -75,13 +82,16 @@ struct Certificate {
     }
 };
 
+/// The words of the JSON document.
 const char* to_string(Verdict verdict);
 const char* to_string(Outcome outcome);
 const char* to_string(Grade grade);
 
-/// Every condition is proved or holds or is assumed.
+/// No condition has the verdict `fails`.
 bool none_fails(const std::vector<Condition>& conditions);
-/// `proved` where every condition is proved or assumed.
+/// `proved` if every condition is proved or assumed, otherwise `numerical`.
 Grade grade_of(const std::vector<Condition>& conditions);
+/// "condition 4 fails", "conditions 2 and 4 fail"; empty if no condition fails.
+std::string failure_summary(const std::vector<Condition>& conditions);
 
 }  // namespace saltus::proof

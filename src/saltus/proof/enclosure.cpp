@@ -15,9 +15,16 @@ using expr::Expr;
 
 namespace {
 
-constexpr int most_coordinates = 12;
-constexpr expr::Kinds of_state = expr::position | expr::velocity;
+/// Covers by boxes are hopeless in more dimensions: the number of boxes grows exponentially.
+constexpr int max_coordinates = 12;
+constexpr expr::Kinds position_or_velocity = expr::position | expr::velocity;
 
+/// The search for the kinetic energy at which a region is left begins at `first_kinetic`, grows by `kinetic_growth`,
+/// and then bisects `bisections` times. All accepted values are proved; the numbers decide how sharp the bound is.
+constexpr double first_kinetic = 1.0, kinetic_growth = 4.0, largest_kinetic = 1e300, shrink_to_find_first = 1e-3;
+constexpr int bisections = 60;
+
+/// The symmetric matrix whose lower triangle is stored row by row from lower[from] on.
 IntervalMatrix symmetric(const std::vector<Interval>& lower, std::size_t from, int n) {
     IntervalMatrix A(n, n);
     for (int i = 0; i < n; ++i)
@@ -25,8 +32,10 @@ IntervalMatrix symmetric(const std::vector<Interval>& lower, std::size_t from, i
     return A;
 }
 
+/// The number of entries of a lower triangle.
 std::size_t triangle(int n) { return static_cast<std::size_t>(n * (n + 1) / 2); }
 
+/// The matrix that is stored row by row from values[from] on.
 IntervalMatrix rectangle(const std::vector<Interval>& values, std::size_t from, int rows, int cols) {
     IntervalMatrix A(rows, cols);
     for (int i = 0; i < rows; ++i)
@@ -43,147 +52,197 @@ std::unique_ptr<Enclosure> Enclosure::of(const model::Model& model, std::string&
             "need them";
         return nullptr;
     }
-    if (model.size() > most_coordinates) {
+    if (model.size() > max_coordinates) {
         why = "it has " + counted(static_cast<std::size_t>(model.size()), "coordinate") +
-              ", and bounds over boxes are made for up to " + std::to_string(most_coordinates);
+              ", and bounds over boxes are made for up to " + std::to_string(max_coordinates);
         return nullptr;
     }
     return std::unique_ptr<Enclosure>(new Enclosure(model));
 }
 
-Enclosure::Enclosure(const model::Model& model) : model_(model) {
-    const auto& system = dynamic_cast<const model::ExpressionSystem&>(*model.system);
-    model::Formulas f = system.formulas();  // derivatives are built in a graph of their own
-    const model::Derived& d = system.derived();
-    expr::Graph& g = f.graph;
-    n_ = static_cast<int>(f.q.size());
-    constraints_ = static_cast<int>(f.constraints.size());
-    positions_ = constraints_ + static_cast<int>(f.gaps.size());
-    rows_ = static_cast<int>(d.velocity.size());
-    parameters_ = f.p;
-    variables_ = {f.t};
-    variables_.insert(variables_.end(), f.q.begin(), f.q.end());
-    variables_.insert(variables_.end(), f.u.begin(), f.u.end());
-
+/// The expressions of the model with the tools that differentiate them. The graph is a copy: derivatives are built in
+/// it.
+struct Enclosure::Source {
+    model::Formulas f;
+    const model::Derived& d;
+    expr::Graph& g;
+    std::size_t n;  // coordinates
     std::vector<Derivative> by_q, by_u;
-    for (const Expr q : f.q) by_q.emplace_back(g, q);
-    for (const Expr u : f.u) by_u.emplace_back(g, u);
-    std::vector<std::pair<Expr, Expr>> zero_velocity;
-    for (const Expr u : f.u) zero_velocity.emplace_back(u, g.constant(0.0));
-    expr::Substitution at_rest(g, zero_velocity);
-    const auto add_triangle = [&](std::vector<Expr>& to, const auto& entry) {
-        for (std::size_t i = 0; i < f.q.size(); ++i)
+    expr::Substitution at_rest;       // u = 0
+    std::vector<Expr> positions;      // g, then g_N
+    std::vector<Expr> smooth_forces;  // f^nc = f − ∂R/∂u
+
+    explicit Source(const model::ExpressionSystem& system)
+        : f(system.formulas()),
+          d(system.derived()),
+          g(f.graph),
+          n(f.q.size()),
+          by_q(derivatives(g, f.q)),
+          by_u(derivatives(g, f.u)),
+          at_rest(g, zero(g, f.u)),
+          positions(f.constraints) {
+        positions.insert(positions.end(), f.gaps.begin(), f.gaps.end());
+    }
+
+    Expr half(Expr e) { return g.mul(g.constant(0.5), e); }
+
+    /// Appends entry(i, j) of the lower triangle, row by row.
+    template <class Entry>
+    void add_triangle(std::vector<Expr>& to, const Entry& entry) const {
+        for (std::size_t i = 0; i < n; ++i)
             for (std::size_t j = 0; j <= i; ++j) to.push_back(entry(i, j));
-    };
+    }
 
-    std::vector<Expr> positions = f.constraints;
-    positions.insert(positions.end(), f.gaps.begin(), f.gaps.end());
-    const std::size_t n = f.q.size();
+private:
+    static std::vector<Derivative> derivatives(expr::Graph& graph, const std::vector<Expr>& symbols) {
+        std::vector<Derivative> list;
+        for (const Expr symbol : symbols) list.emplace_back(graph, symbol);
+        return list;
+    }
+    static std::vector<std::pair<Expr, Expr>> zero(expr::Graph& graph, const std::vector<Expr>& symbols) {
+        std::vector<std::pair<Expr, Expr>> list;
+        for (const Expr symbol : symbols) list.emplace_back(symbol, graph.constant(0.0));
+        return list;
+    }
+};
 
-    compile(potential_, g, {f.U});
-    compile(positions_group_, g, positions);
-    std::vector<Expr> gradient, hessian, rows(static_cast<std::size_t>(rows_) * n, g.constant(0.0)), curved;
-    for (std::size_t j = 0; j < n; ++j) gradient.push_back(by_q[j](f.U));
-    add_triangle(hessian, [&](std::size_t i, std::size_t j) { return by_q[j](gradient[i]); });
-    compile(gradient_, g, gradient);
-    compile_slopes(gradient_, g, gradient, f.q);
-    compile(hessian_, g, hessian);
-    for (const model::Derived::Entry& e : d.rows)
+Enclosure::Enclosure(const model::Model& model) : model_(model) {
+    Source s(dynamic_cast<const model::ExpressionSystem&>(*model.system));
+    n_ = static_cast<int>(s.n);
+    constraints_ = static_cast<int>(s.f.constraints.size());
+    positions_ = static_cast<int>(s.positions.size());
+    rows_ = static_cast<int>(s.d.velocity.size());
+    parameters_ = s.f.p;
+    variables_ = {s.f.t};
+    variables_.insert(variables_.end(), s.f.q.begin(), s.f.q.end());
+    variables_.insert(variables_.end(), s.f.u.begin(), s.f.u.end());
+    compile_kinematics(s);
+    compile_dynamics(s);
+    compile_damping(s);
+    compile_regions(s);
+    find_kinks(s);
+}
+
+/// U with its derivatives, positions with their Hessians, Wᵀ, χ.
+void Enclosure::compile_kinematics(Source& s) {
+    const std::size_t n = s.n;
+    compile(potential_, s.g, {s.f.U});
+    compile(positions_group_, s.g, s.positions);
+    std::vector<Expr> gradient, hessian, rows(static_cast<std::size_t>(rows_) * n, s.g.constant(0.0)), curved;
+    for (std::size_t j = 0; j < n; ++j) gradient.push_back(s.by_q[j](s.f.U));
+    s.add_triangle(hessian, [&](std::size_t i, std::size_t j) { return s.by_q[j](gradient[i]); });
+    compile(gradient_, s.g, gradient);
+    compile_slopes(gradient_, s.g, gradient, s.f.q);
+    compile(hessian_, s.g, hessian);
+    for (const model::Derived::Entry& e : s.d.rows)
         rows[static_cast<std::size_t>(e.row) * n + static_cast<std::size_t>(e.column)] = e.value;
-    compile(rows_group_, g, rows);
-    compile_slopes(rows_group_, g, rows, f.q);
-    compile(chi_group_, g, d.chi);
-    for (const Expr p : positions)
-        add_triangle(curved, [&](std::size_t i, std::size_t j) { return by_q[j](by_q[i](p)); });
-    compile(position_hessians_, g, curved);
+    compile(rows_group_, s.g, rows);
+    compile_slopes(rows_group_, s.g, rows, s.f.q);
+    compile(chi_group_, s.g, s.d.chi);
+    for (const Expr p : s.positions)
+        s.add_triangle(curved, [&](std::size_t i, std::size_t j) { return s.by_q[j](s.by_q[i](p)); });
+    compile(position_hessians_, s.g, curved);
+}
 
-    std::vector<Expr> mass(triangle(n_), g.constant(0.0));
-    for (const model::Derived::Entry& e : d.mass) {
+/// M, and h and ζ as they are and by powers of u (Taylor coefficients at u = 0).
+void Enclosure::compile_dynamics(Source& s) {
+    std::vector<Expr> mass(triangle(n_), s.g.constant(0.0));
+    for (const model::Derived::Entry& e : s.d.mass) {
         const auto i = static_cast<std::size_t>(e.row), j = static_cast<std::size_t>(e.column);
         mass[i * (i + 1) / 2 + j] = e.value;
     }
-    compile(mass_, g, mass);
-    compile_slopes(mass_, g, mass, f.q);
+    compile(mass_, s.g, mass);
+    compile_slopes(mass_, s.g, mass, s.f.q);
 
-    // Forces and curvatures by powers of u.
-    std::vector<Expr> forces, curvatures, zeta(d.zeta.begin(), d.zeta.begin() + positions_);
-    for (const Expr h : d.h) forces.push_back(at_rest(h));
-    for (const Expr h : d.h)
-        for (std::size_t j = 0; j < n; ++j) forces.push_back(at_rest(by_u[j](h)));
-    const auto half = [&](Expr e) { return g.mul(g.constant(0.5), e); };
-    for (const Expr h : d.h)
-        add_triangle(forces, [&](std::size_t i, std::size_t j) {
-            const Expr second = by_u[j](by_u[i](h));
-            quadratic_forces = quadratic_forces && !g.depends_on(second, expr::velocity);
-            return half(at_rest(second));
+    std::vector<Expr> forces, curvatures, zeta(s.d.zeta.begin(), s.d.zeta.begin() + positions_);
+    for (const Expr h : s.d.h) forces.push_back(s.at_rest(h));
+    for (const Expr h : s.d.h)
+        for (std::size_t j = 0; j < s.n; ++j) forces.push_back(s.at_rest(s.by_u[j](h)));
+    for (const Expr h : s.d.h)
+        s.add_triangle(forces, [&](std::size_t i, std::size_t j) {
+            const Expr second = s.by_u[j](s.by_u[i](h));
+            quadratic_forces = quadratic_forces && !s.g.depends_on(second, expr::velocity);
+            return s.half(s.at_rest(second));
         });
     for (const Expr z : zeta)
-        add_triangle(curvatures, [&](std::size_t i, std::size_t j) { return half(at_rest(by_u[j](by_u[i](z)))); });
-    compile(forces_, g, forces);
-    compile_slopes(forces_, g, forces, f.q);
-    compile(curvatures_, g, curvatures);
-    compile_slopes(curvatures_, g, curvatures, f.q);
-    compile(force_, g, d.h);
-    compile(curvature_, g, zeta);
+        s.add_triangle(curvatures,
+                       [&](std::size_t i, std::size_t j) { return s.half(s.at_rest(s.by_u[j](s.by_u[i](z)))); });
+    compile(forces_, s.g, forces);
+    compile_slopes(forces_, s.g, forces, s.f.q);
+    compile(curvatures_, s.g, curvatures);
+    compile_slopes(curvatures_, s.g, curvatures, s.f.q);
+    compile(force_, s.g, s.d.h);
+    compile(curvature_, s.g, zeta);
+}
 
-    std::vector<Expr> smooth_forces, rest, damping;
-    for (std::size_t i = 0; i < n; ++i) smooth_forces.push_back(g.sub(f.f[i], by_u[i](f.R)));
-    for (const Expr e : smooth_forces) {
-        rest.push_back(at_rest(e));
-        restful = restful && g.is_zero(rest.back());
+/// f^nc with its derivatives and its power, R, and the coefficients of the laws.
+void Enclosure::compile_damping(Source& s) {
+    const std::size_t n = s.n;
+    std::vector<Expr> rest, damping;
+    for (std::size_t i = 0; i < n; ++i) s.smooth_forces.push_back(s.g.sub(s.f.f[i], s.by_u[i](s.f.R)));
+    for (const Expr e : s.smooth_forces) {
+        rest.push_back(s.at_rest(e));
+        forces_vanish_at_rest = forces_vanish_at_rest && s.g.is_zero(rest.back());
     }
-    for (const Expr e : smooth_forces)
+    for (const Expr e : s.smooth_forces)
         for (std::size_t j = 0; j < n; ++j) {
-            const Expr slope = by_u[j](e);
-            linear_damping = linear_damping && !g.depends_on(slope, expr::velocity);
-            damping.push_back(g.neg(at_rest(slope)));
+            const Expr slope = s.by_u[j](e);
+            linear_damping = linear_damping && !s.g.depends_on(slope, expr::velocity);
+            damping.push_back(s.g.neg(s.at_rest(slope)));
         }
     for (std::size_t i = 0; i < n; ++i) {
-        quadratic_rayleigh = quadratic_rayleigh && g.is_zero(f.f[i]) && g.is_zero(at_rest(by_u[i](f.R)));
+        quadratic_rayleigh = quadratic_rayleigh && s.g.is_zero(s.f.f[i]) && s.g.is_zero(s.at_rest(s.by_u[i](s.f.R)));
         for (std::size_t j = 0; j < n; ++j)
-            quadratic_rayleigh = quadratic_rayleigh && !g.depends_on(by_u[j](by_u[i](f.R)), expr::velocity);
+            quadratic_rayleigh = quadratic_rayleigh && !s.g.depends_on(s.by_u[j](s.by_u[i](s.f.R)), expr::velocity);
     }
-    quadratic_rayleigh = quadratic_rayleigh && g.is_zero(at_rest(f.R));
-    compile(rest_forces_, g, rest);
-    compile(damping_, g, damping);
-    Expr power = g.constant(0.0);
-    for (std::size_t i = 0; i < n; ++i) power = g.sub(power, g.mul(f.u[i], smooth_forces[i]));
-    compile(damping_power_, g, {power});
-    compile(dissipation_, g, {f.R});
-    compile(coefficients_, g, f.coefficients);
+    quadratic_rayleigh = quadratic_rayleigh && s.g.is_zero(s.at_rest(s.f.R));
+    compile(rest_forces_, s.g, rest);
+    compile(damping_, s.g, damping);
+    Expr power = s.g.constant(0.0);
+    for (std::size_t i = 0; i < n; ++i) power = s.g.sub(power, s.g.mul(s.f.u[i], s.smooth_forces[i]));
+    compile(damping_power_, s.g, {power});
+    compile(dissipation_, s.g, {s.f.R});
+    compile(coefficients_, s.g, s.f.coefficients);
+}
 
-    compile(regions_, g, f.regions);
+/// Slacks of the regions as they are and by powers of u; the parts of T that are not quadratic.
+void Enclosure::compile_regions(Source& s) {
+    compile(regions_, s.g, s.f.regions);
     std::vector<Expr> region_terms;
-    for (const Expr r : f.regions) {
-        region_of_velocity.push_back(g.depends_on(r, expr::velocity));
-        quadratic_region.push_back(expr::kinks(g, r, expr::velocity).empty());
-        region_terms.push_back(at_rest(r));
-        for (Derivative& by : by_u) region_terms.push_back(at_rest(by(r)));
-        add_triangle(region_terms, [&](std::size_t i, std::size_t j) {
-            const Expr second = by_u[j](by_u[i](r));
-            if (g.depends_on(second, expr::velocity)) quadratic_region.back() = false;
-            return half(at_rest(second));
+    for (const Expr r : s.f.regions) {
+        region_of_velocity.push_back(s.g.depends_on(r, expr::velocity));
+        quadratic_region.push_back(expr::kinks(s.g, r, expr::velocity).empty());
+        region_terms.push_back(s.at_rest(r));
+        for (Derivative& by : s.by_u) region_terms.push_back(s.at_rest(by(r)));
+        s.add_triangle(region_terms, [&](std::size_t i, std::size_t j) {
+            const Expr second = s.by_u[j](s.by_u[i](r));
+            if (s.g.depends_on(second, expr::velocity)) quadratic_region.back() = false;
+            return s.half(s.at_rest(second));
         });
     }
-    compile(region_terms_, g, region_terms);
+    compile(region_terms_, s.g, region_terms);
 
-    std::vector<Expr> kinetic{at_rest(f.T)};
-    for (Derivative& by : by_u) kinetic.push_back(at_rest(by(f.T)));
-    compile(kinetic_rest_, g, kinetic);
+    std::vector<Expr> kinetic{s.at_rest(s.f.T)};
+    for (Derivative& by : s.by_u) kinetic.push_back(s.at_rest(by(s.f.T)));
+    compile(kinetic_rest_, s.g, kinetic);
+}
 
-    std::vector<Expr> shapes = positions;
-    shapes.insert(shapes.end(), {f.U, f.T});
+/// The branch-by-branch derivative of a kink does not bound differences across it. If a function has a kink then
+/// vanishing higher derivatives prove nothing about its form.
+void Enclosure::find_kinks(Source& s) {
+    std::vector<Expr> shapes = s.positions;
+    shapes.insert(shapes.end(), {s.f.U, s.f.T});
     for (const Expr e : shapes)
-        for (const std::string& name : expr::kinks(g, e, of_state)) {
+        for (const std::string& name : expr::kinks(s.g, e, position_or_velocity)) {
             smooth = false;
             if (name != "abs" && name != "min" && name != "max" && name != "hypot") lipschitz = false;
         }
-    // A kink has no second derivative; that what is left has none either proves nothing.
-    for (const Expr e : d.h) quadratic_forces = quadratic_forces && expr::kinks(g, e, expr::velocity).empty();
-    for (const Expr e : smooth_forces) linear_damping = linear_damping && expr::kinks(g, e, expr::velocity).empty();
-    quadratic_rayleigh = quadratic_rayleigh && expr::kinks(g, f.R, expr::velocity).empty();
+    for (const Expr e : s.d.h) quadratic_forces = quadratic_forces && expr::kinks(s.g, e, expr::velocity).empty();
+    for (const Expr e : s.smooth_forces) linear_damping = linear_damping && expr::kinks(s.g, e, expr::velocity).empty();
+    quadratic_rayleigh = quadratic_rayleigh && expr::kinks(s.g, s.f.R, expr::velocity).empty();
 }
 
+/// The tape of the outputs, with the parameters evaluated.
 void Enclosure::compile(Group& group, expr::Graph& graph, const std::vector<Expr>& outputs) const {
     group.tape = expr::Tape(graph, outputs, parameters_, variables_);
     group.scratch.resize(group.tape.slot_count());
@@ -194,13 +253,14 @@ void Enclosure::compile(Group& group, expr::Graph& graph, const std::vector<Expr
     group.tape.prepare<Interval>(p, group.scratch);
 }
 
+/// The tape of ∂(outputs)/∂q, column by column. It stays empty if an output has a kink: its derivative would not bound
+/// differences.
 void Enclosure::compile_slopes(Group& group, expr::Graph& graph, const std::vector<Expr>& outputs,
                                const std::vector<Expr>& q) const {
     std::vector<Expr> slopes;
     for (const Expr x : q) {
         Derivative by(graph, x);
         for (const Expr e : outputs) {
-            // A kink below has no derivative that encloses.
             if (!expr::kinks(graph, e, expr::position).empty()) return;
             slopes.push_back(by(e));
         }
@@ -214,10 +274,12 @@ void Enclosure::compile_slopes(Group& group, expr::Graph& graph, const std::vect
     group.slopes.prepare<Interval>(p, group.slope_scratch);
 }
 
+/// Intersects the bounds with the mean value form f(c) + ∂f/∂q(box) · (q − c).
 void Enclosure::narrow(const Group& group, const Box& q) const {
-    constexpr double small = 0.25;
+    // Over wide boxes the mean value form is wider than the bounds: it is tried if some side is at most this wide.
+    constexpr double small_width = 0.25;
     const bool worth =
-        std::any_of(q.begin(), q.end(), [](const Interval& x) { return width(x) <= small && !is_point(x); });
+        std::any_of(q.begin(), q.end(), [](const Interval& x) { return width(x) <= small_width && !is_point(x); });
     if (!worth) return;
     group.slopes.evaluate<Interval>(group.in, group.slope_scratch, group.slope);
     const auto n = static_cast<std::size_t>(n_);
@@ -241,6 +303,7 @@ void Enclosure::narrow(const Group& group, const Box& q) const {
     }
 }
 
+/// The bounds of all functions of a group, for t = 0; u = 0 if `u` is nullptr. The result is valid until the next call.
 const std::vector<Interval>& Enclosure::evaluate(const Group& group, const Box& q, const Box* u) const {
     const auto n = static_cast<std::size_t>(n_);
     if (group.out.empty()) return group.out;
@@ -251,7 +314,7 @@ const std::vector<Interval>& Enclosure::evaluate(const Group& group, const Box& 
     }
     group.tape.evaluate<Interval>(group.in, group.scratch, group.out);
     if (!group.slope.empty()) narrow(group, q);
-    // Where a function does not exist on the whole box its bounds say nothing.
+    // If a function does not exist on the whole box then its bounds say nothing.
     for (Interval& x : group.out)
         if (!x.defined) x = expr::entire(false);
     return group.out;
@@ -290,22 +353,25 @@ double Enclosure::region_kinetic(const Box& q, int region) const {
         return kinetic_to_vanish(terms[0].hi, dual_norm(linear, M),
                                  largest_eigenvalue(symmetric(terms, 1 + static_cast<std::size_t>(n_), n_), M));
     }
-    // Any other function of u: by its bounds over the velocities below a kinetic energy.
+    // Any other function of u: bisection of the kinetic energy, with the bounds over the velocities below it.
     const auto holds = [&](double kinetic) {
         const Interval slack = regions(q, velocities_below(kinetic, M))[static_cast<std::size_t>(region)];
         return slack.defined && slack.lo > 0.0;
     };
     if (!holds(0.0)) return 0.0;
     if (holds(Interval::infinity)) return Interval::infinity;
-    double low = 0.0, high = 1.0;
-    while (holds(high) && high < 1e300) low = high, high *= 4.0;
-    for (int k = 0; k < 60; ++k) {
-        const double middle = low > 0.0 ? 0.5 * (low + high) : high * 1e-3;
+    double low = 0.0, high = first_kinetic;
+    while (holds(high) && high < largest_kinetic) low = high, high *= kinetic_growth;
+    for (int k = 0; k < bisections; ++k) {
+        const double middle = low > 0.0 ? 0.5 * (low + high) : high * shrink_to_find_first;
         (holds(middle) ? low : high) = middle;
     }
     return low;
 }
 
+/// With T = s²/2 (in the metric of M the velocity has the length s): the smallest s >= 0 with c + l s + k s² = 0 for c
+/// < 0 and l, k >= 0 is s = (−l + √(l² − 4kc))/(2k) = −2c/(l + √(l² − 4kc)). The second form exists for k = 0 too. Here
+/// weight = −c. A negative curve is replaced by 0, which only lowers the bound.
 double kinetic_to_vanish(double constant, double slope, double curve) {
     if (!(constant < 0.0)) return 0.0;
     curve = std::max(0.0, curve);
@@ -317,6 +383,7 @@ double kinetic_to_vanish(double constant, double slope, double curve) {
     return (expr::sqr(s) / Interval(2.0)).lo;
 }
 
+/// The largest u_k on the ellipsoid ½uᵀMu = τ: by Cauchy–Schwarz, u_k = e_kᵀM^(−½) M^½u <= √((M⁻¹)_kk) √(2τ).
 Box velocities_below(double kinetic, const IntervalMatrix& M) {
     const int n = M.rows();
     Box u(static_cast<std::size_t>(n), expr::entire());
@@ -325,8 +392,8 @@ Box velocities_below(double kinetic, const IntervalMatrix& M) {
     if (!inverse || !std::isfinite(kinetic)) return u;
     for (int k = 0; k < n; ++k) {
         const double square = (Interval(2.0) * Interval(kinetic) * (*inverse)(k, k)).hi;
-        const double most = expr::sqrt(Interval(square > 0.0 ? square : 0.0)).hi;
-        u[static_cast<std::size_t>(k)] = Interval(-most, most);
+        const double fastest = expr::sqrt(Interval(square > 0.0 ? square : 0.0)).hi;
+        u[static_cast<std::size_t>(k)] = Interval(-fastest, fastest);
     }
     return u;
 }

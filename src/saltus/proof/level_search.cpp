@@ -9,11 +9,13 @@ namespace saltus::proof {
 
 namespace {
 
+/// A box that waits for its test.
 struct Candidate {
-    double level;
-    long number;  // later ones first among equals: go deep, not wide
+    double level;  // lower bound of Q over the box
+    long number;   // in the order of creation; among equal levels the latest box comes first (depth first)
     Box box;
 
+    /// The order of std::priority_queue: the top has the least level.
     bool operator<(const Candidate& other) const {
         return level > other.level || (level == other.level && number < other.number);
     }
@@ -26,7 +28,7 @@ public:
         : set_(set), start_(start), scale_(scale), test_(test), options_(options) {}
 
     LevelSearch run() {
-        place(options_.domain.empty() ? whole_space(start_.size()) : options_.domain);
+        enqueue(options_.domain.empty() ? whole_space(start_.size()) : options_.domain);
         while (!connected_.empty()) {
             Candidate c = connected_.top();
             connected_.pop();
@@ -38,30 +40,27 @@ public:
             if (++result_.boxes > options_.budget) return finish(LevelSearch::End::budget);
             const BoxTest t = test_(c.box);
             if (t.proved) {
-                reach(std::move(c.box));
+                add_to_cover(std::move(c.box));
                 continue;
             }
-            if (final(t, c)) {
-                result_.box = t.open;
-                result_.which = t.which;
-                return finish(LevelSearch::End::found);
-            }
             const std::size_t side = can_split(c.box, t.side) ? t.side : widest(c.box);
-            if (!can_split(c.box, side)) {
-                result_.box = t.open;
-                result_.which = t.which;
+            if (level_is_sharp(t, c) || !can_split(c.box, side)) {
+                result_.box = t.undecided;
+                result_.failed_item = t.failed_item;
                 return finish(LevelSearch::End::found);
             }
             const auto halves = split(c.box, side, midpoint(start_[side]), scale_[side]);
-            place(halves.first);
-            place(halves.second);
+            enqueue(halves.first);
+            enqueue(halves.second);
         }
+        // Every reached box is proved: the component ends below the cap.
         result_.level = options_.cap;
         return finish(options_.cap < Interval::infinity ? LevelSearch::End::cap : LevelSearch::End::everywhere);
     }
 
 private:
-    void place(Box box) {
+    /// Contracts the box to its admissible points. Puts it into the queue if it is reached, otherwise aside.
+    void enqueue(Box box) {
         if (!set_.contract(box, {}, options_.cap)) return;
         const double level = std::max(0.0, set_.level(box).lo);
         Candidate c{level, ++number_, std::move(box)};
@@ -73,7 +72,8 @@ private:
             waiting_.push_back(std::move(c));
     }
 
-    void reach(Box box) {
+    /// The property is proved on the box: boxes that touch it are reached now.
+    void add_to_cover(Box box) {
         std::size_t kept = 0;
         for (std::size_t k = 0; k < waiting_.size(); ++k) {
             if (touch(waiting_[k].box, box))
@@ -87,31 +87,35 @@ private:
         result_.cover.push_back(std::move(box));
     }
 
-    /// Nothing can be gained any more: the levels in the open box are all the same.
-    bool final(const BoxTest& t, const Candidate& c) const {
-        const Interval level = set_.level(t.open);
-        return level.hi - c.level <= options_.tolerance * std::fabs(c.level) || level.hi <= 1e-9 * options_.scale;
+    /// Splitting cannot raise the result: all levels in the undecided box are equal to the tolerance, or count as 0.
+    bool level_is_sharp(const BoxTest& t, const Candidate& c) const {
+        const Interval level = set_.level(t.undecided);
+        return level.hi - c.level <= options_.tolerance * std::fabs(c.level) ||
+               level.hi <= zero_level_ratio * options_.scale;
     }
 
     std::size_t widest(const Box& box) const {
         std::size_t best = 0;
-        double most = -1.0;
+        double largest = -1.0;
         for (std::size_t k = 0; k < box.size(); ++k) {
             const double size = width(box[k]) / scale_[k];
-            if (can_split(box, k) && size > most) best = k, most = size;
+            if (can_split(box, k) && size > largest) best = k, largest = size;
         }
         return best;
     }
 
-    /// What of the box lies below the level does not reach infinity: far out nothing is left.
+    /// Proves that { Q < level } is bounded inside an unbounded box: along every unbounded side k the part beyond some
+    /// distance is proved to have no admissible point below the level. The distance grows by the factor 4 from
+    /// scale[k] to 1e12 scale[k].
     bool stays_bounded(const Box& box) const {
+        constexpr double farthest = 1e12, growth = 4.0;
         if (bounded(box)) return true;
         if (!(result_.level < Interval::infinity)) return false;
         for (std::size_t k = 0; k < box.size(); ++k)
             for (const double sign : {-1.0, 1.0}) {
                 if (std::isfinite(sign < 0.0 ? box[k].lo : box[k].hi)) continue;
                 bool empty = false;
-                for (double away = scale_[k]; !empty && away < 1e12 * scale_[k]; away *= 4.0) {
+                for (double away = scale_[k]; !empty && away < farthest * scale_[k]; away *= growth) {
                     Box outer = box;
                     const double at = midpoint(start_[k]) + sign * away;
                     const std::optional<Interval> side = intersection(
@@ -136,8 +140,8 @@ private:
     const std::vector<double>& scale_;
     const std::function<BoxTest(const Box&)>& test_;
     const LevelSearchOptions& options_;
-    std::priority_queue<Candidate> connected_;
-    std::vector<Candidate> waiting_;
+    std::priority_queue<Candidate> connected_;  // reached boxes
+    std::vector<Candidate> waiting_;            // boxes that are not reached
     long number_ = 0;
     LevelSearch result_;
 };

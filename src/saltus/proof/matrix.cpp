@@ -16,14 +16,16 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
+/// max |x| and min |x| over the interval.
 double magnitude(const Interval& x) { return std::max(std::fabs(x.lo), std::fabs(x.hi)); }
 double mignitude(const Interval& x) {
     return x.lo <= 0.0 && x.hi >= 0.0 ? 0.0 : std::min(std::fabs(x.lo), std::fabs(x.hi));
 }
 double sum_up(double a, double b) { return expr::detail::add_up(a, b); }
 
-/// Upper bound of ‖A − I‖_∞.
-double off_identity(const IntervalMatrix& A) {
+/// Upper bound of ‖A − I‖_∞ over all matrices in A. If it is below 1 then every matrix in A is regular, because the
+/// Neumann series of A⁻¹ = (I − (I − A))⁻¹ converges.
+double distance_from_identity(const IntervalMatrix& A) {
     double worst = 0.0;
     for (int i = 0; i < A.rows(); ++i) {
         double sum = 0.0;
@@ -33,6 +35,7 @@ double off_identity(const IntervalMatrix& A) {
     return std::isnan(worst) ? inf : worst;
 }
 
+/// a b, with 0 times an unbounded interval = 0.
 Interval times(const Interval& a, const Interval& b) {
     if ((a.lo == 0.0 && a.hi == 0.0) || (b.lo == 0.0 && b.hi == 0.0)) return Interval(0.0, 0.0, a.defined && b.defined);
     return a * b;
@@ -106,6 +109,10 @@ Interval dot(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     return sum;
 }
 
+/// With R ≈ A_mid⁻¹ the system A X = B becomes (R A) X = R B. If ‖R A − I‖_∞ < 1 then all matrices in R A are regular,
+/// so R and all matrices in A are regular too, and both systems have the same solutions. R A is close to the identity:
+/// interval Gauss elimination without pivoting then encloses every solution. (Neumaier, Interval Methods for Systems of
+/// Equations, 4.5)
 std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatrix& B) {
     const int n = A.rows();
     SALTUS_EXPECT(A.cols() == n && B.rows() == n);
@@ -115,8 +122,7 @@ std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatri
     if (!lu.isInvertible()) return std::nullopt;
     const IntervalMatrix R(Matrix(lu.inverse()));
     IntervalMatrix P = R * A, X = R * B;
-    if (off_identity(P) >= 1.0) return std::nullopt;  // then every matrix in P is regular, and with it R and A
-    // Gauss on a matrix near the identity: pivots stay near 1 and need no exchange.
+    if (distance_from_identity(P) >= 1.0) return std::nullopt;
     for (int k = 0; k < n; ++k) {
         if (mignitude(P(k, k)) == 0.0) return std::nullopt;
         for (int i = k + 1; i < n; ++i) {
@@ -137,9 +143,12 @@ bool regular(const IntervalMatrix& A) {
     if (A.rows() == 0) return true;
     if (!A.finite()) return false;
     const Eigen::FullPivLU<Matrix> lu(A.middle());
-    return lu.isInvertible() && off_identity(IntervalMatrix(Matrix(lu.inverse())) * A) < 1.0;
+    return lu.isInvertible() && distance_from_identity(IntervalMatrix(Matrix(lu.inverse())) * A) < 1.0;
 }
 
+/// With A_mid = L Lᵀ and X ≈ L⁻¹ the matrix X A Xᵀ is close to the identity. A symmetric matrix with
+/// ‖X A Xᵀ − I‖_∞ < 1 has all eigenvalues in (0, 2). It is regular, so X is regular, and A is congruent to it: A is
+/// positive definite (Sylvester's law of inertia).
 bool positive_definite(const IntervalMatrix& A) {
     if (A.rows() == 0) return true;
     if (!A.finite()) return false;
@@ -148,17 +157,21 @@ bool positive_definite(const IntervalMatrix& A) {
     if (llt.info() != Eigen::Success) return false;
     const Matrix X = Matrix(llt.matrixL()).inverse();
     if (!X.allFinite()) return false;
-    // XAXᵀ has eigenvalues within ‖XAXᵀ − I‖ of 1; it is regular, so X is, and A is congruent to it.
-    return off_identity(IntervalMatrix(X) * A * IntervalMatrix(Matrix(X.transpose()))) < 1.0;
+    return distance_from_identity(IntervalMatrix(X) * A * IntervalMatrix(Matrix(X.transpose()))) < 1.0;
 }
 
+/// If R A is regular for some R then A x = 0 implies R A x = 0, so x = 0. R is the pseudo-inverse of A_mid.
 bool independent_columns(const IntervalMatrix& A) {
     if (A.cols() == 0) return true;
     if (A.rows() < A.cols() || !A.finite()) return false;
     const Matrix left = least_squares_columns(A.middle(), Matrix::Identity(A.rows(), A.rows()));
-    return left.allFinite() && off_identity(IntervalMatrix(left) * A) < 1.0;
+    return left.allFinite() && distance_from_identity(IntervalMatrix(left) * A) < 1.0;
 }
 
+/// Let the columns of V be the eigenvectors of the middle, so that VᵀMV ≈ I and D = VᵀBV ≈ diag. With x = V y:
+///     xᵀBx / xᵀMx = yᵀDy / yᵀ(VᵀMV)y,   yᵀDy <= g yᵀy (Gershgorin: g = max_i D_ii + Σ_j≠i |D_ij|),
+///     (1 − e) yᵀy <= yᵀ(VᵀMV)y <= (1 + e) yᵀy,   e = ‖VᵀMV − I‖_∞ < 1.
+/// So λ <= g/(1 − e) for g >= 0 and λ <= g/(1 + e) for g < 0. e < 1 also proves that V is regular and M > 0.
 double largest_eigenvalue(const IntervalMatrix& B, const IntervalMatrix& M) {
     const int n = M.rows();
     if (n == 0) return 0.0;
@@ -169,18 +182,18 @@ double largest_eigenvalue(const IntervalMatrix& B, const IntervalMatrix& M) {
     if (solver.info() != Eigen::Success) return inf;
     const Matrix V = solver.eigenvectors();
     const IntervalMatrix left(Matrix(V.transpose())), right(V);
-    const double e = off_identity(left * M * right);
+    const double e = distance_from_identity(left * M * right);
     if (!(e < 1.0)) return inf;
     const IntervalMatrix D = left * B * right;
-    double greatest = -inf;
+    double gershgorin = -inf;
     for (int i = 0; i < n; ++i) {
         double sum = D(i, i).hi;
         for (int j = 0; j < n; ++j)
             if (j != i) sum = sum_up(sum, magnitude(D(i, j)));
-        greatest = std::max(greatest, sum);
+        gershgorin = std::max(gershgorin, sum);
     }
-    const Interval size = greatest >= 0.0 ? Interval(1.0) - Interval(e) : Interval(1.0) + Interval(e);
-    return (Interval(greatest) / size).hi;
+    const Interval metric = gershgorin >= 0.0 ? Interval(1.0) - Interval(e) : Interval(1.0) + Interval(e);
+    return (Interval(gershgorin) / metric).hi;
 }
 
 double dual_norm(const std::vector<Interval>& l, const IntervalMatrix& M) {

@@ -11,11 +11,15 @@ namespace saltus::proof {
 
 using expr::Interval;
 
-/// A matrix of intervals; it stands for all matrices with entries in them.
+/// A matrix of intervals. It stands for the set of all real matrices A with A(i, j) in the interval (i, j). "All
+/// matrices in A" means this set. All functions of this header round outwards: what they state holds for every matrix
+/// in the set.
 class IntervalMatrix {
 public:
     IntervalMatrix() = default;
+    /// All entries are [0, 0].
     IntervalMatrix(int rows, int cols) : rows_(rows), cols_(cols), a_(static_cast<std::size_t>(rows * cols)) {}
+    /// The set that contains A only.
     explicit IntervalMatrix(const Matrix& A);
     static IntervalMatrix identity(int n);
 
@@ -24,7 +28,9 @@ public:
     Interval& operator()(int i, int j) { return a_[static_cast<std::size_t>(i * cols_ + j)]; }
     const Interval& operator()(int i, int j) const { return a_[static_cast<std::size_t>(i * cols_ + j)]; }
 
-    Matrix middle() const;  ///< of finite entries
+    /// The midpoints of the entries. All entries must be bounded.
+    Matrix middle() const;
+    /// All entries are bounded, and the functions that gave them exist on the whole box (Interval::defined).
     bool finite() const;
 
 private:
@@ -36,29 +42,32 @@ IntervalMatrix operator*(const IntervalMatrix& A, const IntervalMatrix& B);
 IntervalMatrix operator+(const IntervalMatrix& A, const IntervalMatrix& B);
 IntervalMatrix operator-(const IntervalMatrix& A, const IntervalMatrix& B);
 IntervalMatrix transpose(const IntervalMatrix& A);
+/// The given rows of A, in the given order.
 IntervalMatrix rows_of(const IntervalMatrix& A, const std::vector<int>& rows);
 
-/// Σ a_k b_k; terms with a zero factor vanish even where the other is unbounded.
+/// Σ a_k b_k. A term with the factor [0, 0] is 0, also if the other factor is unbounded.
 Interval dot(const std::vector<Interval>& a, const std::vector<Interval>& b);
 
-/// Every X with A X = B for some A and B in them, where all A are proved regular; nothing where that fails.
-/// The system is multiplied by the inverse of its middle first, so that narrow systems give narrow answers.
+/// Contains every X with A X = B for some matrices in A and B. std::nullopt if it is not proved that all square
+/// matrices in A are regular. The system is multiplied by the inverse of A.middle() first, so that narrow data give a
+/// narrow result.
 std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatrix& B);
 
-/// All matrices in A are regular.
+/// Proves that all square matrices in A are regular. False: not proved.
 bool regular(const IntervalMatrix& A);
 
-/// All symmetric matrices in A are positive definite: with A_mid = LLᵀ, ‖L⁻¹AL⁻ᵀ − I‖ < 1.
+/// Proves that all symmetric matrices in A are positive definite. False: not proved.
 bool positive_definite(const IntervalMatrix& A);
 
-/// No matrix in A has a nonzero x with A x = 0: some square combination of rows is regular.
+/// Proves that no matrix in A has a vector x ≠ 0 with A x = 0. False: not proved.
 bool independent_columns(const IntervalMatrix& A);
 
-/// Upper bound of the eigenvalues of B x = λ M x over all symmetric B and M in them; M must be provably positive
-/// definite, else +∞. By Gershgorin's circles in the eigenvectors of the middle.
+/// Upper bound of all eigenvalues λ of B x = λ M x, for all symmetric matrices in B and M. +∞ if it is not proved that
+/// the matrices in M are positive definite.
 double largest_eigenvalue(const IntervalMatrix& B, const IntervalMatrix& M);
 
-/// Upper bound of √(lᵀM⁻¹l).
+/// Upper bound of √(lᵀM⁻¹l), the largest l·u over all u with uᵀMu <= 1. +∞ if it is not proved that the matrices in M
+/// are regular. M must be symmetric and positive definite.
 double dual_norm(const std::vector<Interval>& l, const IntervalMatrix& M);
 
 }  // namespace saltus::proof

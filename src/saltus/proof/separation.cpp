@@ -15,6 +15,19 @@ using Eigen::Index;
 
 constexpr double inf = Interval::infinity;
 
+/// A proposed direction is used only if its margin t exceeds this number. t is relative to the size of each load and
+/// normal, so that smaller margins are rounding errors of the program.
+constexpr double least_margin = 1e-9;
+/// The program is solved a second time with the margin magnified by this factor, if the first solution does not pass
+/// the check: the pivoting ignores small margins otherwise.
+constexpr double margin_magnification = 1e8;
+/// A ball of two vectors is replaced by a polygon with this number of corners around it. A coarser polygon misses
+/// directions; it never proves something false, since every direction is checked with the ball itself.
+constexpr int polygon_corners = 16;
+/// `Plane` enumerates 2^n combinations of signs of n friction forces at one element.
+constexpr std::size_t max_planar_groups = 4;
+
+/// v·d.
 Interval along(const IntervalVector& v, const Vector& d) {
     Interval sum;
     for (std::size_t k = 0; k < v.size(); ++k)
@@ -22,6 +35,7 @@ Interval along(const IntervalVector& v, const Vector& d) {
     return sum;
 }
 
+/// The largest finite end of the intervals; 1 if all are 0.
 double size_of(const IntervalVector& v) {
     double size = 0.0;
     for (const Interval& x : v)
@@ -30,8 +44,13 @@ double size_of(const IntervalVector& v) {
     return size > 0.0 ? size : 1.0;
 }
 
-/// Unknowns [d⁺, d⁻, t, s of each group]; inequalities get slacks at the end. sup v·d over the intervals is at most
-/// Σ v_hi d⁺ − v_lo d⁻.
+/// The linear program that proposes a direction d = d⁺ − d⁻ with the largest margin t:
+///     maximise t   subject to   0 <= d⁺, d⁻ <= 1,   0 <= t <= 1,
+///     sup load·d + Σ_sliders s + size · t <= 0   for every load,
+///     sup normal·d + Σ_friction s + size · t <= 0   for every cone,
+///     s >= ‖(v·d)_v‖   for every group.
+/// The supremum over the intervals is bounded by sup v·d <= Σ v_hi d⁺ − v_lo d⁻. An infinite end forces its d⁺ or d⁻ to
+/// be 0. The unknowns are [d⁺, d⁻, t, s of each group], then one slack for each inequality.
 class Program {
 public:
     Program(const ForceSet& forces, const std::vector<bool>& nonnegative, bool by_slope)
@@ -55,7 +74,7 @@ public:
         Vector moving = Vector::Zero(upper_.size());
         if (by_slope) {
             loads = {forces.slope->at_centre};
-            moving = follow(*forces.slope, group);
+            moving = add_load_slope(*forces.slope, group);
         }
         for (const IntervalVector& load : loads) {
             Vector row = over_ends(load) + moving;
@@ -74,7 +93,7 @@ public:
         }
     }
 
-    /// The margin t counts `magnified` times: small ones are nothing to the pivoting otherwise.
+    /// Solves with the unknown magnified · t in the place of t. std::nullopt if the margin is not positive.
     std::optional<Vector> solve(double magnified) const {
         const auto m = static_cast<Index>(rows_.size());
         solvers::LinearProgram lp;
@@ -92,11 +111,12 @@ public:
         lp.upper.head(upper_.size()) = upper_;
         lp.upper(2 * n_) = magnified;
         const solvers::ProgramSolution s = solvers::solve(lp);
-        if (s.x.size() != lp.A.cols() || !(s.x(2 * n_) > 1e-9)) return std::nullopt;
+        if (s.x.size() != lp.A.cols() || !(s.x(2 * n_) > least_margin)) return std::nullopt;
         return Vector(s.x.head(n_) - s.x.segment(n_, n_));
     }
 
 private:
+    /// The coefficients of Σ (factor v)_hi d⁺ − (factor v)_lo d⁻, added to `row`.
     Vector over_ends(const IntervalVector& v, double factor = 1.0, Vector row = {}) {
         if (row.size() == 0) row = Vector::Zero(upper_.size());
         for (Index k = 0; k < n_; ++k) {
@@ -113,9 +133,12 @@ private:
         return row;
     }
 
-    /// p >= d·J_j, m >= −d·J_j, both >= 0, for each side j: load·d is at most load(c)·d + Σ p_j max(step) + m_j
-    /// max(−step). An unbounded step leaves its p or m at 0.
-    Vector follow(const LoadSlope& s, Index& group) {
+    /// The term of the position-dependent load, with the columns J_j of its slope:
+    ///     sup load·d <= load(c)·d + Σ_j p_j max(0, max step_j) + m_j max(0, max −step_j),
+    ///     p_j >= d·J_j,  m_j >= −d·J_j,  p_j, m_j >= 0.
+    /// Adds the inequalities of p and m and returns the coefficients of the sum. An unbounded step forces its p or m to
+    /// be 0.
+    Vector add_load_slope(const LoadSlope& s, Index& group) {
         Vector row = Vector::Zero(upper_.size());
         for (int j = 0; j < s.slope.cols(); ++j) {
             IntervalVector column;
@@ -136,7 +159,8 @@ private:
         return row;
     }
 
-    /// s >= ‖(v·d)_v‖: for one vector its absolute value, for several a polygon around their ball.
+    /// Adds s >= ‖(v·d)_v‖. For one vector: s >= ±v·d. For two vectors: s >= (v₁·d cos a + v₂·d sin a)/cos(π/n) at the
+    /// n corners a of a polygon around the disk.
     void bound_group(const std::vector<IntervalVector>& g, Index s) {
         if (g.size() == 1) {
             for (const double sign : {1.0, -1.0}) {
@@ -146,10 +170,9 @@ private:
             }
             return;
         }
-        constexpr int corners = 16;
-        const double outside = 1.0 / std::cos(std::numbers::pi / corners);
-        for (int k = 0; k < corners; ++k) {
-            const double angle = 2.0 * std::numbers::pi * k / corners;
+        const double outside = 1.0 / std::cos(std::numbers::pi / polygon_corners);
+        for (int k = 0; k < polygon_corners; ++k) {
+            const double angle = 2.0 * std::numbers::pi * k / polygon_corners;
             Vector row = over_ends(g[0], outside * std::cos(angle));
             row = over_ends(g[1], outside * std::sin(angle), std::move(row));
             row(s) = -1.0;
@@ -162,8 +185,8 @@ private:
     std::vector<Vector> rows_;  // row·x <= 0
 };
 
-/// In one and two dimensions every direction is looked at, to rounding: (s, r) and (r, s) with s = ±1 and 0 <= |r|
-/// <= 1. Each bound over the ends of the intervals is linear in r while the signs stay, so that the good r are an
+/// In one and two dimensions all directions are searched, up to rounding: (s, r) and (r, s) with s = ±1 and |r| <= 1.
+/// For a fixed sign of r the bound of each force over its intervals is linear in r. The separating r therefore form an
 /// interval.
 class Plane {
 public:
@@ -174,6 +197,7 @@ public:
         for (const ForceCone& c : forces.cones) add(c.normal, signed_sums(c.friction, {{}}));
     }
 
+    /// At most two components, planar friction only, and few enough groups for all combinations of signs.
     static bool fits(const ForceSet& forces) {
         if (forces.loads.front().size() > 2) return false;
         std::size_t sliding = 0;
@@ -181,11 +205,13 @@ public:
             sliding += f.groups.size();
             return std::all_of(f.groups.begin(), f.groups.end(), [](const auto& g) { return g.size() == 1; });
         };
-        bool all = std::all_of(forces.sliders.begin(), forces.sliders.end(), planar) && sliding <= 4;
-        for (const ForceCone& c : forces.cones) all = all && c.friction.groups.size() <= 4 && planar(c.friction);
+        bool all = std::all_of(forces.sliders.begin(), forces.sliders.end(), planar) && sliding <= max_planar_groups;
+        for (const ForceCone& c : forces.cones)
+            all = all && c.friction.groups.size() <= max_planar_groups && planar(c.friction);
         return all;
     }
 
+    /// Candidates, at most one for each choice of the large component and of the signs.
     std::vector<Vector> directions(std::size_t n) const {
         std::vector<Vector> list;
         for (const double s : {1.0, -1.0}) {
@@ -195,7 +221,7 @@ public:
             }
             for (const std::size_t large : {std::size_t{0}, std::size_t{1}})
                 for (const double other : {1.0, -1.0})
-                    if (allowed(large, s) && allowed(1 - large, other)) look(large, s, other, list);
+                    if (allowed(large, s) && allowed(1 - large, other)) add_candidate(large, s, other, list);
         }
         return list;
     }
@@ -203,6 +229,8 @@ public:
 private:
     using Sum = std::vector<IntervalVector>;  // vectors that are added, each with its own intervals
 
+    /// Each sum with every combination of signs of the friction vectors: the support function of planar friction is the
+    /// maximum over these signs.
     static std::vector<Sum> signed_sums(const Friction& f, std::vector<Sum> sums) {
         for (const auto& group : f.groups) {
             std::vector<Sum> more;
@@ -230,8 +258,9 @@ private:
         return sign > 0.0 || component >= nonnegative_.size() || !nonnegative_[component];
     }
 
-    /// d_large = s, d_other = other·r: a + b r < 0 for every bound.
-    void look(std::size_t large, double s, double other, std::vector<Vector>& list) const {
+    /// d_large = s and d_other = other · r with 0 <= r <= 1. Every bound has the form a + b r < 0. The middle of the
+    /// interval of good r becomes a candidate.
+    void add_candidate(std::size_t large, double s, double other, std::vector<Vector>& list) const {
         const auto end = [](const Interval& x, double sign) { return sign > 0.0 ? x.hi : -x.lo; };
         double from = 0.0, to = 1.0;
         for (const Sum& sum : bounds_) {
@@ -257,9 +286,10 @@ private:
     }
 
     const std::vector<bool>& nonnegative_;
-    std::vector<Sum> bounds_;
+    std::vector<Sum> bounds_;  // each must be negative along d
 };
 
+/// Every cone lies in the open half space { f·d < 0 }, apart from 0.
 bool bounds_cones(const ForceSet& forces, const Vector& d) {
     return std::all_of(forces.cones.begin(), forces.cones.end(), [&](const ForceCone& c) {
         return (Interval(largest(c.normal, d)) + Interval(support(c.friction, d))).hi < 0.0;
@@ -286,7 +316,7 @@ double support(const Friction& body, const Vector& d) {
 
 namespace {
 
-/// sup of load(q)·d by the slope: load(c)·d + Σ (d·J)_j (q − c)_j.
+/// Upper bound of load(q)·d = load(c)·d + Σ_j (d·J_j)(q − c)_j.
 double largest_by_slope(const LoadSlope& s, const Vector& d) {
     Interval sum(along(s.at_centre, d).hi);
     for (int j = 0; j < s.slope.cols(); ++j) {
@@ -323,7 +353,7 @@ std::optional<Vector> propose_separation(const ForceSet& forces, const std::vect
     }
     const auto solved = [&](bool by_slope) -> std::optional<Vector> {
         const Program program(forces, nonnegative, by_slope);
-        for (const double magnified : {1.0, 1e8}) {
+        for (const double magnified : {1.0, margin_magnification}) {
             const std::optional<Vector> d = program.solve(magnified);
             if (!d || !bounds_cones(forces, *d)) continue;
             bool allowed = true;

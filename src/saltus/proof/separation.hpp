@@ -9,51 +9,57 @@
 
 namespace saltus::proof {
 
-/// A convex body of friction forces, symmetric about 0: the sum of balls, each spanned by the vectors of one group,
-/// which carry their bounds already. Its support function at d is Σ ‖(v·d)_v‖ over the groups.
+/// A convex set of friction forces that is symmetric about 0: the sum of balls. Each group spans one ball
+/// { Σ x_v v : Σ x_v² <= 1 } by one or two vectors v, which already contain the bound of the force. The support
+/// function of the set in the direction d is Σ_groups √(Σ_v (v·d)²).
 struct Friction {
     std::vector<std::vector<IntervalVector>> groups;
 };
 
-/// All forces normal·N + friction·N with N >= 0.
+/// The forces N (normal + f) with N >= 0 and f in `friction`.
 struct ForceCone {
     IntervalVector normal;
     Friction friction;
 };
 
-/// Forces that may act, each known up to its intervals: one load out of `loads`, any friction of `sliders`, and any of
-/// the cones'.
-///
-/// Where the load depends on a position whose interval is wide, its components belong together: load(q) = load(c) + J(q
-/// − c) with J in `slope` and q − c in `step`, from which bounds of load·d follow that see d·J.
+/// A load that depends on the position: load(q) = at_centre + slope · (q − c) with q − c in `step`. The bounds of
+/// load·d from (d·slope) are narrower than those from the components of the load, since the components depend on the
+/// same q.
 struct LoadSlope {
     IntervalVector at_centre;
-    IntervalMatrix slope;  ///< one row a component of the load
-    std::vector<Interval> step;
+    IntervalMatrix slope;        ///< one row for each component of the load
+    std::vector<Interval> step;  ///< one interval for each coordinate
 };
+
+/// The forces that may act on a system at rest, each known up to its intervals: exactly one of the `loads`, any
+/// friction force of `sliders`, and any force of the `cones`. The forces balance if their sum can be 0.
 struct ForceSet {
     std::vector<IntervalVector> loads;
-    std::optional<LoadSlope> slope = {};  ///< of the only load
+    std::optional<LoadSlope> slope = {};  ///< if given: the only load in this form too
     std::vector<Friction> sliders;
     std::vector<ForceCone> cones;
 };
 
-/// Upper bounds over all values in the intervals.
+/// Upper bound of the support function in the direction d, for all values in the intervals.
 double support(const Friction& body, const Vector& d);
+/// Upper bound of v·d, for all values in the intervals.
 double largest(const IntervalVector& v, const Vector& d);
 
-/// The d proves that no load is balanced by the other forces: load·d < 0 together with the sliders', and < 0 along
-/// every cone.
+/// Proves that d separates: load·d plus the support of the sliders is negative for every load, and normal·d plus the
+/// support of the friction is negative for every cone. Then (load + other forces)·d < 0, so that the forces do not
+/// balance.
 bool separates(const ForceSet& forces, const Vector& d);
 
-/// Such a d with ‖d‖_∞ <= 1, found by a linear program over the ends of the intervals and then checked; the components
-/// in `nonnegative` are >= 0. Nothing where none was found.
+/// A direction d that separates, with ‖d‖_∞ <= 1 and d_k >= 0 for the components k with nonnegative[k]. It is proposed
+/// by a linear program or by a search in the plane, and then checked by `separates`. std::nullopt: no direction was
+/// found, which does not mean that the forces balance.
 std::optional<Vector> separate(const ForceSet& forces, const std::vector<bool>& nonnegative = {});
 
-/// The same before the check of the loads, for those who check them otherwise.
+/// The direction that `separate` would check. Its bounds of the cones are proved, its bounds of the loads are not. For
+/// callers that check the loads in another way.
 std::optional<Vector> propose_separation(const ForceSet& forces, const std::vector<bool>& nonnegative = {});
 
-/// Every vector replaced by its products with the columns of T: forces as seen by the directions T y.
+/// Replaces every force v by Tᵀv: the forces that do work along the directions T y. `slope` is dropped.
 ForceSet reduce(const ForceSet& forces, const IntervalMatrix& T);
 
 }  // namespace saltus::proof

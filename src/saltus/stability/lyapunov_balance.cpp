@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// [Leine] (69): dV = u·f^nc dt + γ·λ dt + ½(γ⁺ + γ⁻)·Λ dη. With γ = Wᵀu + χ a force λ of a row has the power λ γ in its
+// contact. The motion receives λ Wᵀu = λ γ − λ χ: the part −λ χ is the work of the moving obstacle ("driven").
 #include "saltus/stability/lyapunov_balance.hpp"
 
 #include <algorithm>
@@ -22,7 +25,10 @@ using trajectory::Event;
 using trajectory::EventKind;
 using trajectory::LyapunovBalance;
 
-/// What is taken out and brought in: powers, or works.
+/// Avoids a division by zero if all energies vanish (in the energy unit of the model).
+constexpr double smallest_energy_scale = 1e-12;
+
+/// Powers, or works. The first five are taken from the motion, the last two are supplied to it.
 struct Parts {
     double damping = 0.0, friction = 0.0, springs = 0.0, impact_friction = 0.0, impact_restitution = 0.0;
     double applied = 0.0, driven = 0.0;
@@ -34,8 +40,8 @@ struct Parts {
         applied += weight * p.applied;
         driven += weight * p.driven;
     }
-    double brought_in() const { return applied + driven; }
-    double change() const { return brought_in() - damping - friction - springs - impact_friction - impact_restitution; }
+    double supplied() const { return applied + driven; }
+    double change() const { return supplied() - damping - friction - springs - impact_friction - impact_restitution; }
 };
 
 class Balancer {
@@ -52,7 +58,7 @@ public:
         bool in_accumulation = false;
         for (const auto& piece : recording_.pieces) {
             if (const auto* const arc = std::get_if<RecordedArc>(&piece)) {
-                // The way to the limit of an accumulation is part of its change of energy.
+                // The arc to the limit of an accumulation belongs to the energy change of the accumulation.
                 if (!in_accumulation) follow(*arc);
                 in_accumulation = false;
             } else {
@@ -66,6 +72,7 @@ public:
     }
 
 private:
+    /// Time-stepping: the works are recorded with the steps.
     LyapunovBalance of_steps() {
         for (const integrate::RecordedStep& step : recording_.steps) {
             largest_ = std::max(largest_, step.size);
@@ -81,12 +88,14 @@ private:
         return std::move(out_);
     }
 
+    /// V at a state; also updates the largest energy.
     double energy(double t, const std::vector<double>& x) {
         const model::Energy e = d_.energy(t, x.data());
         largest_ = std::max({largest_, std::abs(e.kinetic), std::abs(e.potential)});
         return e.kinetic + e.potential;
     }
 
+    /// Appends V and the works so far.
     void row(double t, double V) {
         out_.t.push_back(t);
         out_.V.push_back(V);
@@ -99,14 +108,15 @@ private:
         out_.driven.push_back(sum_.driven);
     }
 
-    /// Whether anything can do work in this mode.
-    bool idle(const RecordedArc& arc) const {
+    /// Nothing but conservative forces does work in this mode.
+    bool conservative(const RecordedArc& arc) const {
         if (model_.layout().powered || !model_.scleronomic || recording_.compliant) return false;
         for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
             if (arc.mode.elements[i].active && d_.elements()[i].parts > 0) return false;  // it may stick to a belt
         return true;
     }
 
+    /// The powers at a state. False: the dynamics have no solution there.
     bool powers(double t, const std::vector<double>& x, Parts& out) {
         if (!d_.evaluate(t, x.data())) return false;
         if (model_.layout().powered) {
@@ -130,24 +140,26 @@ private:
                            [row](const model::Clutch& c) { return c.row == row; });
     }
 
+    /// Integrates the powers along an arc, step by step.
     void follow(const RecordedArc& arc) {
         if (arc.steps.empty()) return;
-        const bool nothing = idle(arc);
+        const bool no_work = conservative(arc);
         arc.steps.front().evaluate(arc.t_begin, x_.data());
-        if (!nothing) d_.set_mode(arc.mode, arc.t_begin, x_.data());
+        if (!no_work) d_.set_mode(arc.mode, arc.t_begin, x_.data());
         for (const ode::Dense& step : arc.steps) {
             const double begin = step.t_old(), end = std::min(step.t_new(), arc.t_end);
             if (!(end > begin)) continue;
-            if (!nothing) integrate(step, begin, end);
+            if (!no_work) integrate(step, begin, end);
             step.evaluate(end, x_.data());
             row(end, energy(end, x_));
-            if (nothing) continue;
+            if (no_work) continue;
             d_.evaluate_terms(end, x_.data());
             d_.turn_slip(d_.followed_mode());
         }
     }
 
-    /// Gauss's formula with seven nodes: exact for products of two of the polynomials of a step.
+    /// Adds the works of one step by Gauss's formula with seven nodes. It is exact for polynomials of degree 13, such
+    /// as products of two of the polynomials of a step.
     void integrate(const ode::Dense& step, double begin, double end) {
         constexpr std::array<double, 7> node{-0.9491079123427585, -0.7415311855993944, -0.4058451513773972, 0.0,
                                              0.4058451513773972,  0.7415311855993944,  0.9491079123427585};
@@ -163,6 +175,7 @@ private:
         }
     }
 
+    /// Adds the works of the impacts and accumulations of one change of mode.
     void pass(const RecordedChange& change) {
         std::size_t impact = 0;
         for (std::size_t k = change.events_from; k < change.events_to && k < motion_.events.size(); ++k) {
@@ -185,7 +198,8 @@ private:
         }
     }
 
-    /// D^ΛT = −Σ ξ_T·Λ_T/(1 + e_T), ξ = γ⁺ + eγ⁻, of Newton's law; other laws have no ξ: ½(γ⁺ + γ⁻) in its place.
+    /// The energy that friction takes in an impact. Newton's law: D^ΛT = −Σ ξ_T·Λ_T/(1 + e_T) with ξ = γ⁺ + e γ⁻,
+    /// [Leine] (70), (71). Other laws have no ξ: the tangential work ½(γ⁺ + γ⁻)·Λ_T is used.
     double friction_of(const Event& e, const RecordedImpact& impact) {
         if (impact.jam || impact.repaired || impact.law != impact::ImpactLaw::newton) return -e.audit.tangential;
         std::vector<double> before(impact.rows.size());
@@ -206,18 +220,20 @@ private:
         return taken;
     }
 
+    /// The largest error of the balance, and the largest increase of V that no supplied work explains, both relative to
+    /// the largest energy.
     void close() {
-        const double scale = std::max(largest_, 1e-12);
+        const double scale = std::max(largest_, smallest_energy_scale);
         for (std::size_t k = 0; k < out_.size(); ++k) {
             Parts p{out_.damping[k],         out_.friction[k],           out_.springs[k],
                     out_.impact_friction[k], out_.impact_restitution[k], out_.applied[k],
                     out_.driven[k]};
             out_.error = std::max(out_.error, std::abs(out_.V[k] - out_.V[0] - p.change()) / scale);
             if (k == 0) continue;
-            const double brought = std::max(0.0, out_.applied[k] - out_.applied[k - 1]) +
-                                   std::max(0.0, out_.driven[k] - out_.driven[k - 1]) +
-                                   std::max(0.0, out_.springs[k - 1] - out_.springs[k]);
-            out_.largest_increase = std::max(out_.largest_increase, (out_.V[k] - out_.V[k - 1] - brought) / scale);
+            const double supplied = std::max(0.0, out_.applied[k] - out_.applied[k - 1]) +
+                                    std::max(0.0, out_.driven[k] - out_.driven[k - 1]) +
+                                    std::max(0.0, out_.springs[k - 1] - out_.springs[k]);
+            out_.largest_increase = std::max(out_.largest_increase, (out_.V[k] - out_.V[k - 1] - supplied) / scale);
         }
     }
 
@@ -228,7 +244,7 @@ private:
     std::vector<double> x_;
     Parts sum_;
     LyapunovBalance out_;
-    double largest_ = 0.0;
+    double largest_ = 0.0;  // largest |T|, |U| of the motion
 };
 
 }  // namespace

@@ -8,9 +8,15 @@
 
 namespace saltus::stability {
 
-/// The balance of V = T + U along an event-driven or penalised motion: powers by quadrature along the recorded arcs, in
-/// their modes; impacts from their impulses. Nothing of it is the difference of energies, but where impacts accumulate:
-/// their sum is.
+/// The balance of the Lyapunov function V = T + U along a motion: V(t) and the works that changed it (see
+/// trajectory::LyapunovBalance). [Leine] (68)–(77)
+///
+/// Works of smooth forces, friction and springs are integrals of their powers along the recorded arcs, in the modes of
+/// these arcs. Works of impacts follow from their impulses. No work is computed as a difference of energies, so that
+/// the balance checks the motion. The exception is an accumulation of impacts: its work is the difference of the
+/// energies. For a time-stepping motion the recorded works of the steps are summed.
+///
+/// `recording` must belong to `trajectory`, and both to `model`.
 trajectory::LyapunovBalance lyapunov_balance(const model::Model& model, const trajectory::Trajectory& trajectory,
                                              const integrate::Recording& recording);
 

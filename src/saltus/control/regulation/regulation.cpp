@@ -189,7 +189,7 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
                     "add one, or take --theorem attractivity");
     RegulationCertificate out;
     Certificate& t = out.table;
-    t.theorem = "regulation";
+    t.theorem = proof::Theorem::regulation;
     const bool under = static_cast<int>(m.control->actuated.size()) < m.size();
     t.basis = under ? "Theorem 5 with Remark 6" : "Theorem 5";
     const Domain domain(m);

@@ -97,7 +97,7 @@ std::string certify_json(const CertifyReport& r) {
         forces[f.name] = {{"N", level(f.N)}, {"T", std::move(T)}};
     }
     Json j{{"model", r.model},
-           {"theorem", c.theorem},
+           {"theorem", to_string(c.theorem)},
            {"basis", c.basis},
            {"verdict", to_string(c.outcome)},
            {"grade", to_string(c.grade)},
@@ -121,7 +121,7 @@ std::string certify_json(const CertifyReport& r) {
 std::string certify_text(const CertifyReport& r) {
     const Certificate& c = r.certificate;
     constexpr std::size_t width = 118, indent = 16;
-    std::string text = fmt::format("{}: {} ({})\n", r.model, c.theorem, c.basis);
+    std::string text = fmt::format("{}: {} ({})\n", r.model, to_string(c.theorem), c.basis);
     if (!c.q.empty()) {
         text += "  equilibrium " + state(r, c.q, "") + "\n";
         std::string forces;

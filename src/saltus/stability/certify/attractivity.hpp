@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "saltus/model/model.hpp"
@@ -10,14 +9,19 @@
 namespace saltus::stability {
 
 struct CertifyOptions {
-    std::vector<double> at;  ///< where to look for the equilibrium; empty: the model's initial position
-    long budget = 20'000;    ///< boxes, of each search
+    std::vector<double> at;  ///< position where the search for the equilibrium starts; empty: the initial position
+    long budget = 20'000;    ///< largest number of boxes of each search and each proof
 };
 
-/// [Leine] Theorem 1: is the equilibrium set around the minimum of U that is reached from the start attractive, and
-/// which { V < ρ } belongs to its region of attraction? Without contacts Corollary 3. With the errata: condition 7a
-/// asks for e >= 0, sublevel sets are the component of the equilibrium, condition 8 belongs to Corollary 3 too, and
-/// gaps have the accelerations Wᵀu̇ + Ẇᵀu.
+/// [Leine] Theorem 1: decides whether the equilibrium set around a minimum of U is attractive, and finds a level ρ*
+/// such that { V < ρ* } belongs to its region of attraction. The minimum is the one that descent reaches from the
+/// start. With contacts Theorem 1 or Corollary 2 is applied, without contacts Corollary 3.
+///
+/// The errata are respected: condition 7a requires e >= 0 (errata 2), sublevel sets are the component around the
+/// equilibrium and condition 8 belongs to Corollary 3 too (errata 7), and gaps have the accelerations Wᵀu̇ + Ẇᵀu (errata
+/// 4).
+///
+/// A model that cannot be examined gives an inconclusive certificate with the reason; nothing is thrown.
 proof::Certificate certify_attractivity(const model::Model& model, const CertifyOptions& options = {});
 
 }  // namespace saltus::stability

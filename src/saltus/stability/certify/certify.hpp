@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "saltus/stability/certify/attractivity.hpp"
 
 namespace saltus::stability {
 
-enum class Theorem { fitting, attractivity, instability };
+using proof::Theorem;
 
-/// The theorem that is asked for, or the one that fits: instability where the start rests in an equilibrium set around
-/// a stationary point that is no minimum, attractivity otherwise.
-proof::Certificate certify(const model::Model& model, Theorem theorem, const CertifyOptions& options = {});
+/// Applies the requested theorem, attractivity or instability. Without a request the theorem that fits: instability if
+/// the start is at rest in an equilibrium set around a saddle of U (`starts_at_saddle_equilibrium`), otherwise
+/// attractivity. Theorem::regulation is not allowed: it belongs to control::certify_regulation.
+proof::Certificate certify(const model::Model& model, std::optional<Theorem> theorem = std::nullopt,
+                           const CertifyOptions& options = {});
 
 }  // namespace saltus::stability

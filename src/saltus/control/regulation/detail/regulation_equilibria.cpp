@@ -163,7 +163,7 @@ public:
 private:
     BoxTest open(const Box& q, const std::vector<int>& closed) const {
         BoxTest t;
-        t.open = q;
+        t.undecided = q;
         t.side = decisive_side(q, scale_, [&](const Box& b) { return spread_of(forces_on(e_, b, closed)); });
         return t;
     }

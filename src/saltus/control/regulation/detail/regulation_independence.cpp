@@ -137,7 +137,7 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
             const std::vector<int> rows = set.may_close(q);
             t.proved = rows.empty() || independent_columns(transpose(rows_of(domain.enclosure->row_matrix(q), rows)));
             if (t.proved) return t;
-            t.open = q;
+            t.undecided = q;
             t.side = decisive_side(q, scale, [&](const Box& b) {
                 return spread_of(domain.enclosure->position_values(b)) + spread_of(domain.enclosure->row_matrix(b));
             });

@@ -7,13 +7,18 @@
 
 namespace saltus::stability {
 
-/// The lowest and highest energies of the equilibrium sets, above a reference. Their ends are known to rounding, where
-/// boxes enclose them only to the tolerance of the programs that tell forces apart.
+/// The least and greatest potential energies of all equilibrium sets of a model, computed by `equilibria`.
+///
+/// An equilibrium set ends where some friction force is at its limit; the energy there follows from the equations of
+/// equilibrium and is accurate to rounding. The covers by boxes (level_set_equilibria.hpp) bound the same energies only
+/// to the tolerance of the linear programs that separate forces. Reports therefore show the computed energy where the
+/// proved bound encloses it. The proof itself keeps the bound (LevelPart::verified).
 class KnownLevels {
 public:
+    /// Levels are energies above `reference`.
     KnownLevels(const model::Model& model, double reference);
 
-    /// The known level that a bound encloses, or the bound where none is that near.
+    /// The known level nearest to a proved bound, if it is near enough; otherwise the bound.
     double nearest(double bound) const;
 
 private:

@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// ρ* of [Leine] Theorem 1, condition 8: the largest ρ with { V < ρ } ⊂ 𝒱 ∩ 𝒬, V = T + Q, where { V < ρ } means the
+// component around q_e (errata 7). 𝒬 = { q ∈ 𝒰 } belongs to condition 2, 𝒱 to condition 4.
+//
+// Since T >= 0, { V < ρ } ⊂ { Q < ρ }: a bound for positions is a level of Q. Since Q >= 0 on the component,
+// { V < ρ } ⊂ { T < ρ }: a bound for velocities is a level of T. Each part is therefore found by itself:
+//
+//   stationary   Q < stationary: no point with 0 ∈ ∂Q except q_e. (mga for the bar, mg(√(a² + b²) − b) for the block)
+//   region       Q < region: the positions lie in the region of the model file; T < region: so do the velocities.
+//   velocity     T < velocity: in free flight all gaps of I_C have γ̇ < 0 over 𝒰. ((J_S g/a)/2, (J_S g/√(a² + b²))/2)
+//   closing      Q < closing: they have γ̇ < 0 for T < velocity although other gaps are closed and friction acts
+//                anywhere in its cone. (mga/√(1 + μ²), mg(√(a² + b²)/√(1 + μ²) − b))
+//   damping      T < damping: friction takes more energy than damping with the wrong sign supplies. [Leine] 6.1
+//   other_equilibria   Q < other_equilibria: all equilibria with friction belong to the set of q_e. [Leine] (143)
+//
+// In parentheses: the values that [Leine] derives by hand for the rocking bar (117) and the rocking block (134).
 #include "saltus/stability/certify/detail/level_set.hpp"
 
 #include <algorithm>
@@ -13,47 +29,44 @@ namespace {
 
 constexpr double inf = Interval::infinity;
 
-Vector vector_of(const std::vector<double>& x) {
-    return Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size()));
-}
+/// Two levels are the same stationary point if they differ by at most this fraction.
+constexpr double same_level_ratio = 1e-6;
+/// The infimum over the open set 𝒰 may be reached on its boundary: levels up to cap · (1 + closure_margin) are
+/// included.
+constexpr double closure_margin = 1e-9;
+/// If the energy scale of the model is below this number, this number is used.
+constexpr double smallest_energy_scale = 1e-12;
+/// Bisection of the level in `velocity_below_its_own_level`: it ends if the interval is narrower than this fraction.
+constexpr double bisection_tolerance = 1e-9;
+constexpr int max_bisections = 40;
+/// The bisection begins at this multiple of the energy scale if no finite level is known.
+constexpr double unbounded_level_ratio = 1e3;
+/// `grows_everywhere` looks for a rising potential from the distance scale[k] to this multiple of it, by this factor.
+constexpr double farthest_rise = 1e9, rise_growth = 8.0;
 
-/// The start of searches: q_e, proved or a little room around it.
-Box start_box(const Rest& rest, const RestBox& box) {
-    Box start = box.q;
-    if (start.empty())
-        for (Index k = 0; k < rest.q.size(); ++k) start.emplace_back(rest.q(k));
-    for (Interval& x : start) {
-        const double room = 1e-12 * (1.0 + std::fabs(expr::midpoint(x)));
-        x = Interval(x.lo - room, x.hi + room);
-    }
-    return start;
-}
-
-double energy_scale(const Enclosure& e, const Rest& rest) {
-    const Box at = point_box({rest.q.data(), rest.q.data() + rest.q.size()});
+/// The energy of a unit step against the load or the stiffness at q_e.
+double energy_scale(const Enclosure& e, const StationaryPoint& equilibrium) {
+    const Box at = point_box(list_of(equilibrium.q));
     double size = 0.0;
     for (const Interval& x : e.gradient(at)) size = std::max(size, std::fabs(expr::midpoint(x)));
-    return std::max({size, e.hessian(at).middle().cwiseAbs().maxCoeff(), 1e-12});
+    return std::max({size, e.hessian(at).middle().cwiseAbs().maxCoeff(), smallest_energy_scale});
 }
 
+/// The result of a level search as a part of ρ*. A level below zero_level_ratio · scale is 0.
 LevelPart part_of(const LevelSearch& s, double scale) {
     LevelPart part;
     part.boxes = s.boxes;
-    part.which = s.which;
+    part.failed_item = s.failed_item;
     part.proved = s.end != LevelSearch::End::budget;
     if (s.end == LevelSearch::End::found || s.end == LevelSearch::End::budget) {
         part.value = part.verified = s.level;
-        if (s.end == LevelSearch::End::found && s.level <= 1e-9 * scale) part.value = part.verified = 0.0;
+        if (s.end == LevelSearch::End::found && s.level <= zero_level_ratio * scale) part.value = part.verified = 0.0;
         if (!s.box.empty()) part.at = vector_of(centre(s.box));
     }
     return part;
 }
 
-}  // namespace
-
-namespace {
-
-/// The kinetic energy from which on some velocity leaves the region, over positions up to the cap.
+/// The least kinetic energy at which some velocity leaves the region, over the positions with Q <= cap.
 LevelPart region_velocity(const PositionTests& tests, const Box& domain, double cap, long budget) {
     const Enclosure& e = tests.set().enclosure();
     LevelPart part;
@@ -73,47 +86,222 @@ LevelPart region_velocity(const PositionTests& tests, const Box& domain, double 
     return part;
 }
 
+/// Finds the parts one after the other. The verified level of each part caps the searches of the next ones.
+class LevelSetSearch {
+public:
+    LevelSetSearch(const PositionTests& tests, const StationaryPoint& equilibrium, const StationaryBox& box,
+                   const std::vector<int>& I_C, const LevelOptions& options)
+        : tests_(tests),
+          set_(tests.set()),
+          e_(tests.set().enclosure()),
+          equilibrium_(equilibrium),
+          start_(neighbourhood_of(equilibrium, box)),
+          budget_(options.budget) {
+        levels_.I_C = I_C;
+        search_.budget = options.budget;
+    }
+
+    LevelSet run() {
+        find_stationary_part();
+        if (!e_.region_of_velocity.empty()) find_region_part();
+        if (!levels_.I_C.empty()) find_velocity_and_closing_parts();
+        combine(levels_);
+        return std::move(levels_);
+    }
+
+private:
+    /// A box around q_e first, whose faces low levels do not cross. Then a flood inside the box from q_e up to the
+    /// least level of its faces, until it meets a stationary point.
+    void find_stationary_part() {
+        LevelPart& part = levels_.stationary;
+        levels_.domain = find_domain(e_, equilibrium_);
+        part = domain_level(set_, equilibrium_, levels_.domain, budget_);
+        search_.domain = levels_.domain.box;
+        search_.cap = part.verified;
+        // Levels compare with that of the saddle, or with the energy of a unit step.
+        search_.scale = std::isfinite(search_.cap) ? search_.cap : energy_scale(e_, equilibrium_);
+        const LevelSearch found = flood([&](const Box& q) { return tests_.no_stationary_point(q, search_.cap); });
+        levels_.boxes += found.boxes + part.boxes;
+        if (found.end == LevelSearch::End::found || found.end == LevelSearch::End::budget)
+            take_inner_stationary_point(found);
+        levels_.cover = found.cover;
+        levels_.bounded = found.bounded;
+        levels_.everywhere = found.end == LevelSearch::End::everywhere && levels_.domain.faces.empty();
+        if (levels_.everywhere) levels_.bounded = grows_everywhere(set_, equilibrium_);
+        search_.cap = part.verified;
+    }
+
+    /// The flood ended inside the domain. Its level is replaced by the level of the stationary point itself if Newton's
+    /// method confirms that point.
+    void take_inner_stationary_point(const LevelSearch& found) {
+        LevelPart& part = levels_.stationary;
+        // The lowest point of a face may be that very stationary point.
+        const bool same_as_face = std::fabs(found.level - search_.cap) <= same_level_ratio * std::fabs(search_.cap);
+        LevelPart inner = part_of(found, search_.scale);
+        if (found.end == LevelSearch::End::found) {
+            const StationaryPoint other = find_stationary(e_, centre(found.box));
+            const double value = expr::midpoint(set_.level(point_box(list_of(other.q))));
+            if (other.found && std::fabs(value - found.level) <= same_level_ratio * std::fabs(found.level)) {
+                inner.value = value;
+                inner.at = other.q;
+            }
+        }
+        if (!same_as_face || found.end == LevelSearch::End::budget) part.value = inner.value;
+        part.verified = inner.verified;
+        part.at = inner.at;
+        part.proved = part.proved && inner.proved;
+    }
+
+    void find_region_part() {
+        const LevelSearch found = flood([&](const Box& q) { return tests_.in_region(q); });
+        levels_.region = part_of(found, search_.scale);
+        levels_.boxes += found.boxes;
+        search_.cap = std::min(search_.cap, levels_.region.verified);
+        const LevelPart fast =
+            region_velocity(tests_, levels_.domain.box, search_.cap * (1.0 + closure_margin), budget_);
+        levels_.boxes += fast.boxes;
+        if (fast.verified < levels_.region.verified) levels_.region = fast;
+    }
+
+    void find_velocity_and_closing_parts() {
+        CoverMinimum velocity = least_opening_energy(search_.cap * (1.0 + closure_margin));
+        levels_.boxes += velocity.boxes;
+        if (!(velocity.lower > 0.0)) velocity_below_its_own_level(velocity);
+        levels_.velocity.value = velocity.lower;
+        levels_.velocity.verified = velocity.lower;
+        levels_.velocity.proved = velocity.settled || velocity.lower == inf;
+        levels_.velocity.boxes = velocity.boxes;
+        if (!velocity.box.empty()) levels_.velocity.at = vector_of(centre(velocity.box));
+        if (velocity.lower > 0.0) find_closing_part(levels_.velocity.verified);
+    }
+
+    /// Somewhere in 𝒰 a gap stays open even at rest. Then 𝒱 has positions up to a level c only, and among those
+    /// positions the velocities T < τ(c), where τ falls with c. ρ* <= c and ρ* <= τ(c): the best c has τ(c) = c, and is
+    /// found by bisection.
+    void velocity_below_its_own_level(CoverMinimum& velocity) {
+        find_closing_part(0.0);
+        double low = 0.0, high = std::min(search_.cap, levels_.closing.verified);
+        if (!(high > 0.0)) return;
+        if (!std::isfinite(high)) high = unbounded_level_ratio * search_.scale;
+        for (int k = 0; k < max_bisections; ++k) {
+            const double c = low > 0.0 ? 0.5 * (low + high) : 0.5 * high;
+            const CoverMinimum at = least_opening_energy(c);
+            levels_.boxes += at.boxes;
+            if (at.lower >= c) {
+                low = c;
+                velocity = at;
+            } else {
+                high = c;
+            }
+            if (high - low <= bisection_tolerance * high || high < zero_level_ratio * search_.scale) break;
+        }
+        velocity.lower = std::min(velocity.lower, low);
+        search_.cap = std::min(search_.cap, std::max(low, 0.0));
+    }
+
+    /// The least kinetic energy at which some gap of I_C can stay open in free flight, over positions with Q <= cap.
+    CoverMinimum least_opening_energy(double cap) const {
+        const auto bound = [&](const Box& q) { return opening_energy(q); };
+        return least_over(
+            set_, {levels_.domain.box}, {}, cap, tests_.scale(), bound,
+            [&](const Box& q) { return opening_energy(point_box(centre(q, tests_.scale()))); },
+            [&](const Box& q) { return flight_spread(q); }, budget_);
+    }
+
+    /// Lower bound of that energy over one box.
+    double opening_energy(const Box& q) const {
+        double least = inf;
+        for (const int gap : levels_.I_C) {
+            const std::optional<Accelerations> a = flight(q, gap);
+            least = std::min(least, a ? a->kinetic_to_open() : 0.0);
+        }
+        return least;
+    }
+
+    double flight_spread(const Box& q) const {
+        double sum = 0.0;
+        for (const int gap : levels_.I_C) {
+            const std::optional<Accelerations> a = flight(q, gap);
+            if (!a) return unknown_spread;
+            sum += spread_of(a->constant) + spread_of(a->linear[0]) + spread_of(a->quadratic[0]);
+        }
+        return sum;
+    }
+
+    /// The acceleration of one gap while no contact exerts a force.
+    std::optional<Accelerations> flight(const Box& q, int gap) const {
+        return accelerations(e_, q, {{gap}, {}, {}, 0.0});
+    }
+
+    void find_closing_part(double kinetic) {
+        const LevelSearch closing =
+            flood([&](const Box& q) { return tests_.gaps_close(q, search_.cap, levels_.I_C, kinetic); });
+        levels_.closing = part_of(closing, search_.scale);
+        levels_.boxes += closing.boxes;
+    }
+
+    LevelSearch flood(const std::function<BoxTest(const Box&)>& test) const {
+        return search_level(set_, start_, tests_.scale(), test, search_);
+    }
+
+    const PositionTests& tests_;
+    const AdmissibleSet& set_;
+    const Enclosure& e_;
+    const StationaryPoint& equilibrium_;
+    Box start_;
+    long budget_;
+    LevelSearchOptions search_;
+    LevelSet levels_;
+};
+
+/// Proves for one direction of coordinate k that Q rises without bound or that nothing is admissible: beyond some
+/// distance dU/dq_k has a positive lower bound (away from q_e), and the way back along q_k to that distance stays
+/// admissible (gaps do not decrease on it, or are nonnegative at its end).
+bool grows_along(const AdmissibleSet& set, const StationaryPoint& equilibrium, std::size_t k, double sign) {
+    const Enclosure& e = set.enclosure();
+    const auto n = static_cast<std::size_t>(e.size());
+    const double scale = equilibrium.scale[k];
+    for (double away = scale; away < farthest_rise * scale; away *= rise_growth) {
+        const double at = equilibrium.q(static_cast<Index>(k)) + sign * away;
+        Box outer = whole_space(n), edge = whole_space(n);
+        outer[k] = sign > 0.0 ? Interval(at, inf) : Interval(-inf, at);
+        edge[k] = Interval(at);
+        Box part = outer;
+        if (!set.contract(part, {}, inf)) return true;
+        const Interval slope = e.gradient(outer)[k];
+        const IntervalMatrix rows = e.row_matrix(outer);
+        const IntervalVector gaps = e.position_values(edge);
+        bool rises = sign > 0.0 ? slope.lo > 0.0 : slope.hi < 0.0;
+        for (int r = 0; r < e.positions(); ++r) {
+            const Interval& w = rows(r, static_cast<int>(k));
+            const bool opens = sign > 0.0 ? w.hi <= 0.0 : w.lo >= 0.0;  // on the way back
+            rises = rises && (opens || gaps[static_cast<std::size_t>(r)].lo >= 0.0);
+        }
+        if (rises) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
-/// Q → ∞ with |q|: U is uniformly convex; or along each coordinate, beyond some distance, U rises at a rate that is
-/// bounded below while the way back to that distance stays admissible, or nothing there is admissible at all.
-bool grows_everywhere(const AdmissibleSet& set, const Rest& rest) {
+/// Either U is uniformly convex (∇²U is positive definite over ℝⁿ with bounded interval entries), or Q grows along both
+/// directions of every coordinate.
+bool grows_everywhere(const AdmissibleSet& set, const StationaryPoint& equilibrium) {
     const Enclosure& e = set.enclosure();
     const auto n = static_cast<std::size_t>(e.size());
     if (e.smooth && positive_definite(e.hessian(whole_space(n)))) return true;
     if (e.constraints() > 0 || !e.lipschitz) return false;
     for (std::size_t k = 0; k < n; ++k)
-        for (const double sign : {-1.0, 1.0}) {
-            bool rises = false;
-            for (double away = rest.scale[k]; !rises && away < 1e9 * rest.scale[k]; away *= 8.0) {
-                const double at = rest.q(static_cast<Index>(k)) + sign * away;
-                Box outer = whole_space(n), edge = whole_space(n);
-                outer[k] = sign > 0.0 ? Interval(at, inf) : Interval(-inf, at);
-                edge[k] = Interval(at);
-                Box part = outer;
-                if (!set.contract(part, {}, inf)) {
-                    rises = true;
-                    break;
-                }
-                const Interval slope = e.gradient(outer)[k];
-                const IntervalMatrix rows = e.row_matrix(outer);
-                const IntervalVector gaps = e.position_values(edge);
-                rises = sign > 0.0 ? slope.lo > 0.0 : slope.hi < 0.0;
-                for (int r = 0; r < e.positions(); ++r) {
-                    const Interval& w = rows(r, static_cast<int>(k));
-                    const bool opens = sign > 0.0 ? w.hi <= 0.0 : w.lo >= 0.0;  // on the way back
-                    rises = rises && (opens || gaps[static_cast<std::size_t>(r)].lo >= 0.0);
-                }
-            }
-            if (!rises) return false;
-        }
+        for (const double sign : {-1.0, 1.0})
+            if (!grows_along(set, equilibrium, k, sign)) return false;
     return true;
 }
 
 void combine(LevelSet& set) {
     set.rho = set.rho_verified = inf;
     set.proved = true;
-    for (const LevelPart* p : {&set.stationary, &set.region, &set.velocity, &set.closing, &set.foreign, &set.damping}) {
+    for (const LevelPart* p :
+         {&set.stationary, &set.region, &set.velocity, &set.closing, &set.other_equilibria, &set.damping}) {
         set.rho = std::min(set.rho, p->value);
         set.rho_verified = std::min(set.rho_verified, p->verified);
         set.proved = set.proved && p->proved;
@@ -122,127 +310,9 @@ void combine(LevelSet& set) {
     set.rho_verified = std::max(0.0, set.rho_verified);
 }
 
-LevelSet level_set(const PositionTests& tests, const Rest& rest, const RestBox& box, const std::vector<int>& I_C,
-                   const LevelOptions& options) {
-    const AdmissibleSet& admissible = tests.set();
-    const Enclosure& e = admissible.enclosure();
-    const Box start = start_box(rest, box);
-    LevelSet set;
-    set.I_C = I_C;
-
-    LevelSearchOptions search;
-    search.budget = options.budget;
-    // U: a box that low levels do not leave, and in it water that rises around q_e until it meets a stationary point.
-    set.domain = find_domain(e, rest);
-    set.stationary = domain_level(admissible, rest, set.domain, options.budget);
-    search.domain = set.domain.box;
-    search.cap = set.stationary.verified;
-    // Levels compare with that of the pass, or with what a unit step against the stiffness or a load takes.
-    search.scale = std::isfinite(search.cap) ? search.cap : energy_scale(e, rest);
-    const LevelSearch stationary = search_level(
-        admissible, start, tests.scale(), [&](const Box& q) { return tests.stationary(q, search.cap); }, search);
-    set.boxes += stationary.boxes + set.stationary.boxes;
-    if (stationary.end == LevelSearch::End::found || stationary.end == LevelSearch::End::budget) {
-        // The face of the domain where the least level is may be that very point.
-        const bool same = std::fabs(stationary.level - search.cap) <= 1e-6 * std::fabs(search.cap);
-        LevelPart inner = part_of(stationary, search.scale);
-        if (stationary.end == LevelSearch::End::found) {
-            const Rest other = find_stationary(e, centre(stationary.box));
-            const double value =
-                expr::midpoint(admissible.level(point_box({other.q.data(), other.q.data() + other.q.size()})));
-            if (other.found && std::fabs(value - stationary.level) <= 1e-6 * std::fabs(stationary.level)) {
-                inner.value = value;
-                inner.at = other.q;
-            }
-        }
-        if (!same || stationary.end == LevelSearch::End::budget) set.stationary.value = inner.value;
-        set.stationary.verified = inner.verified;
-        set.stationary.at = inner.at;
-        set.stationary.proved = set.stationary.proved && inner.proved;
-    }
-    set.cover = stationary.cover;
-    set.bounded = stationary.bounded;
-    set.everywhere = stationary.end == LevelSearch::End::everywhere && set.domain.faces.empty();
-    if (set.everywhere) set.bounded = grows_everywhere(admissible, rest);
-    search.cap = set.stationary.verified;
-
-    if (!e.region_of_velocity.empty()) {
-        const LevelSearch region = search_level(
-            admissible, start, tests.scale(), [&](const Box& q) { return tests.in_region(q); }, search);
-        set.region = part_of(region, search.scale);
-        set.boxes += region.boxes;
-        search.cap = std::min(search.cap, set.region.verified);
-        const LevelPart fast = region_velocity(tests, set.domain.box, search.cap * (1.0 + 1e-9), options.budget);
-        set.boxes += fast.boxes;
-        if (fast.verified < set.region.verified) set.region = fast;
-    }
-
-    if (!I_C.empty()) {
-        const auto flight = [&](const Box& q) {
-            double least = inf;
-            for (const int i : I_C) {
-                const std::optional<Accelerations> a = accelerations(e, q, {{i}, {}, {}, 0.0});
-                least = std::min(least, a ? a->kinetic_to_open() : 0.0);
-            }
-            return least;
-        };
-        const auto spread = [&](const Box& q) {
-            double sum = 0.0;
-            for (const int i : I_C) {
-                const std::optional<Accelerations> a = accelerations(e, q, {{i}, {}, {}, 0.0});
-                if (!a) return 1e300;
-                sum += spread_of(a->constant) + spread_of(a->linear[0]) + spread_of(a->quadratic[0]);
-            }
-            return sum;
-        };
-        // Over the closure of U, which the infimum may need.
-        const double closure = search.cap * (1.0 + 1e-9);
-        const auto slowest = [&](double cap) {
-            return least_over(
-                admissible, {set.domain.box}, {}, cap, tests.scale(), flight,
-                [&](const Box& q) { return flight(point_box(centre(q, tests.scale()))); }, spread, options.budget);
-        };
-        const auto close = [&](double kinetic) {
-            const LevelSearch closing = search_level(
-                admissible, start, tests.scale(),
-                [&](const Box& q) { return tests.closing(q, search.cap, I_C, kinetic); }, search);
-            set.closing = part_of(closing, search.scale);
-            set.boxes += closing.boxes;
-        };
-        CoverMinimum velocity = slowest(closure);
-        set.boxes += velocity.boxes;
-        if (!(velocity.lower > 0.0)) {
-            // Somewhere in U a gap stays open even at rest: positions first, up to a level c, and among those
-            // velocities; c is as large as they allow.
-            close(0.0);
-            double low = 0.0, high = std::min(search.cap, set.closing.verified);
-            if (high > 0.0) {
-                if (!std::isfinite(high)) high = 1e3 * search.scale;
-                for (int k = 0; k < 40; ++k) {
-                    const double c = low > 0.0 ? 0.5 * (low + high) : 0.5 * high;
-                    const CoverMinimum at = slowest(c);
-                    set.boxes += at.boxes;
-                    if (at.lower >= c) {
-                        low = c;
-                        velocity = at;
-                    } else {
-                        high = c;
-                    }
-                    if (high - low <= 1e-9 * high || high < 1e-9 * search.scale) break;
-                }
-                velocity.lower = std::min(velocity.lower, low);
-                search.cap = std::min(search.cap, std::max(low, 0.0));
-            }
-        }
-        set.velocity.value = velocity.lower;
-        set.velocity.verified = velocity.lower;
-        set.velocity.proved = velocity.settled || velocity.lower == inf;
-        set.velocity.boxes = velocity.boxes;
-        if (!velocity.box.empty()) set.velocity.at = vector_of(centre(velocity.box));
-        if (velocity.lower > 0.0) close(set.velocity.verified);
-    }
-    combine(set);
-    return set;
+LevelSet level_set(const PositionTests& tests, const StationaryPoint& equilibrium, const StationaryBox& box,
+                   const std::vector<int>& I_C, const LevelOptions& options) {
+    return LevelSetSearch(tests, equilibrium, box, I_C, options).run();
 }
 
 }  // namespace saltus::stability

@@ -5,70 +5,74 @@
 #include <string>
 #include <vector>
 
-#include "saltus/stability/certify/detail/attractivity_tests.hpp"
+#include "saltus/stability/certify/detail/position_tests.hpp"
 
 namespace saltus::stability {
 
-/// One thing that limits the level ρ of { V < ρ }.
+/// One upper bound of the level ρ of { V < ρ }. Levels are energies above U(q_e).
 struct LevelPart {
     double value = std::numeric_limits<double>::infinity();     ///< as computed
-    double verified = std::numeric_limits<double>::infinity();  ///< lower bound that is proved
-    bool proved = true;  ///< `verified` is `value` to rounding; otherwise the budget ended before
-    Vector at;           ///< the position where it is reached
-    int which = -1;      ///< gap that opens there
-    long boxes = 0;
+    double verified = std::numeric_limits<double>::infinity();  ///< proved lower bound of the exact value
+    bool proved = true;    ///< `verified` equals `value` to rounding; false: the budget ended before
+    Vector at;             ///< the position where the bound is reached; empty: unknown
+    int failed_item = -1;  ///< for `closing`: the position row of the gap that opens there
+    long boxes = 0;        ///< examined boxes
 };
 
-/// A box of positions around q_e that low levels do not leave: each bounded side stands where the least energy over its
-/// plane is highest, as far as that is seen.
-struct Domain {
+/// A box of positions around q_e that low levels do not leave. On each bounded face the least level of the face is as
+/// large as the search could make it: faces pass through saddles of U.
+struct LevelDomain {
     proof::Box box;
     struct Face {
         int coordinate;
-        bool upper;
-        Vector at;  ///< the lowest point of the plane
+        bool upper;  ///< the upper end of the coordinate's side, otherwise the lower end
+        Vector at;   ///< the lowest point of the face, as computed
     };
-    std::vector<Face> faces;
+    std::vector<Face> faces;  ///< the bounded faces
 };
-/// The set V of condition 4 is taken as a product, { q : ... } × { T < velocity }, with the largest velocities for
-/// which free flight closes all gaps of I_C over all of U; positions are then those where gaps close although others
-/// are closed and friction acts anywhere in its cones. For the rocking bar and the rocking block these are the sets of
-/// [Leine] 7.2, 7.3 (the block's with |φ|), and ρ* is (117) and (134).
+
+/// The level set { V < ρ* } of [Leine] Theorem 1, condition 8: ρ* is the minimum of the parts below, each of which
+/// keeps the set inside 𝒱 (condition 4) or inside 𝒬 (condition 2). The neighbourhood 𝒱 is taken as a product { q : ...
+/// } × { T < τ }. For the rocking bar and the rocking block it is that of [Leine] 7.2 and 7.3 (the block's with |φ|,
+/// errata 9), and ρ* is (117) and (134).
 struct LevelSet {
-    LevelPart stationary;  ///< U: another point with 0 ∈ ∂Q
-    LevelPart region;      ///< the model file's region ends
-    LevelPart velocity;    ///< free flight no longer closes a gap
-    LevelPart closing;     ///< a gap of I_C stays open beside closed ones
-    LevelPart foreign;     ///< another equilibrium set
-    LevelPart damping;     ///< friction no longer outweighs damping that brings energy in
+    LevelPart stationary;        ///< 𝒬: the next point with 0 ∈ ∂Q, or the boundary of the domain
+    LevelPart region;            ///< the boundary of the model file's region
+    LevelPart velocity;          ///< τ: in free flight a gap of I_C may stay open for T >= τ
+    LevelPart closing;           ///< a gap of I_C may stay open although others are closed and friction acts
+    LevelPart other_equilibria;  ///< another equilibrium set
+    LevelPart damping;           ///< friction no longer takes more energy than damping with the wrong sign supplies
 
-    Domain domain;
-    std::vector<int> I_C;           ///< position rows
-    std::vector<proof::Box> cover;  ///< of the component of { Q < ρ } around q_e
-    bool bounded = true;            ///< the cover is
-    bool everywhere = false;        ///< proved on the whole space
-    double rho = 0.0, rho_verified = 0.0;
-    bool proved = true;
-    long boxes = 0;
+    LevelDomain domain;
+    std::vector<int> I_C;                  ///< the gaps of condition 4, as position rows
+    std::vector<proof::Box> cover;         ///< boxes that cover the component of { Q < ρ } around q_e
+    bool bounded = true;                   ///< this component is proved to be bounded
+    bool everywhere = false;               ///< no other stationary point exists at any level
+    double rho = 0.0, rho_verified = 0.0;  ///< minimum of `value` and of `verified` over the parts
+    bool proved = true;                    ///< all parts are proved
+    long boxes = 0;                        ///< examined boxes of all searches
 };
 
-Domain find_domain(const proof::Enclosure& enclosure, const Rest& rest);
+/// Follows the valley of U from q_e along each coordinate to find the faces.
+LevelDomain find_domain(const proof::Enclosure& enclosure, const StationaryPoint& equilibrium);
 
-/// The least level on its bounded sides: below it the component of q_e stays inside.
-LevelPart domain_level(const proof::AdmissibleSet& set, const Rest& rest, const Domain& domain, long budget);
+/// The least level on the bounded faces. Below it the component around q_e stays inside the domain.
+LevelPart domain_level(const proof::AdmissibleSet& set, const StationaryPoint& equilibrium, const LevelDomain& domain,
+                       long budget);
 
 struct LevelOptions {
-    long budget = 20'000;  ///< boxes, of each search
+    long budget = 20'000;  ///< largest number of boxes of each search
 };
 
-/// All parts but `foreign`, for the contacts I_C; without contacts velocity and closing stay +∞.
-LevelSet level_set(const PositionTests& tests, const Rest& rest, const RestBox& box, const std::vector<int>& I_C,
-                   const LevelOptions& options);
+/// All parts except `other_equilibria` and `damping`, for the gaps I_C. If I_C is empty, `velocity` and `closing` stay
+/// +∞.
+LevelSet level_set(const PositionTests& tests, const StationaryPoint& equilibrium, const StationaryBox& box,
+                   const std::vector<int>& I_C, const LevelOptions& options);
 
-/// { Q < c } is bounded for every c, as far as it can be proved.
-bool grows_everywhere(const proof::AdmissibleSet& set, const Rest& rest);
+/// Proves that { Q < c } is bounded for every c. False: not proved.
+bool grows_everywhere(const proof::AdmissibleSet& set, const StationaryPoint& equilibrium);
 
-/// The least of the parts into rho and rho_verified.
+/// Sets rho, rho_verified and proved from the parts.
 void combine(LevelSet& set);
 
 }  // namespace saltus::stability

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The domain of low levels. Along one coordinate j let β(c) = min { U(q) : q admissible, q_j = c }. A connected set of
+// admissible positions that contains q_e and a point beyond the plane q_j = c crosses the plane, so that it has a point
+// with U >= β(c). The plane with the largest β is the best face. β is largest at a saddle of U: there the slope
+// β'(c), which is the multiplier of the held coordinate, changes its sign.
+//
+// Only `domain_level` is a proof. `find_domain` chooses the planes by computation; any choice would be valid.
 #include <algorithm>
 #include <cmath>
 
@@ -11,18 +18,33 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double first_step = 1.0 / 64.0, far_away = 1e7;
+/// β is followed from q_e outwards. Steps and distances are relative to the scale of the coordinate.
+constexpr double first_step = 1.0 / 64.0;  // doubled after each accepted step
+constexpr double farthest = 1e7;           // no face beyond
+constexpr double smallest_step = 1e-6;     // a rejected step is not shortened below
+constexpr int max_steps = 400;
+/// A step is rejected if β differs from the parabola that continues it by more than this fraction of its rise (plus
+/// `rise_floor`): the minimum jumped to another valley.
+constexpr double accepted_deviation = 0.2, rise_floor = 1e-9;
+/// Bisection of the top of β: until the ends differ by this fraction of 1 + |c|.
+constexpr int max_bisections = 60;
+constexpr double bisection_tolerance = 1e-13;
+/// A saddle is used only if it lies beyond q_e by this distance along the coordinate.
+constexpr double saddle_distance = 1e-6;
+/// The least level of a face is bounded to this relative tolerance. The computed level of its lowest point replaces
+/// the bound in reports if both agree to `same_level_ratio`.
+constexpr double face_tolerance = 1e-12, same_level_ratio = 1e-6;
 
-/// β(c) = min { U(q) : q admissible, q_j = c } along one coordinate, followed from q_e outwards until it begins to
-/// fall.
+/// The position where β has its first local maximum.
 struct Ridge {
-    bool found = false;  // otherwise it rises for ever, or nothing is admissible further out
-    Vector q;            // where it is highest
+    bool found = false;  // false: β rises as far as it was followed, or nothing is admissible further out
+    Vector q;
 };
 
-/// The highest point between one from which β rises and one from which it falls.
-Vector top(const Enclosure& e, int j, double sign, double low, HeldMinimum rising, double high, HeldMinimum falling) {
-    for (int k = 0; k < 60 && std::fabs(high - low) > 1e-13 * (1.0 + std::fabs(low)); ++k) {
+/// The top of β between a position from which it rises and one from which it falls, by bisection of the slope.
+Vector top_between(const Enclosure& e, int j, double sign, double low, HeldMinimum rising, double high,
+                   HeldMinimum falling) {
+    for (int k = 0; k < max_bisections && std::fabs(high - low) > bisection_tolerance * (1.0 + std::fabs(low)); ++k) {
         const double c = 0.5 * (low + high);
         const HeldMinimum middle = find_minimum_holding(e, list_of(rising.q), j, c);
         if (!middle.found) break;
@@ -37,26 +59,26 @@ Vector top(const Enclosure& e, int j, double sign, double low, HeldMinimum risin
     return rising.U > falling.U ? rising.q : falling.q;
 }
 
-Ridge follow(const Enclosure& e, const Rest& rest, int j, double sign) {
-    double c = rest.q(j), step = first_step * rest.scale[static_cast<std::size_t>(j)];
-    HeldMinimum here{true, rest.q, expr::midpoint(e.potential(point_box(list_of(rest.q)))), 0.0};
-    double slope = 0.0, bend = 0.0;  // of β outwards
+/// Follows β from q_e along coordinate j in the direction `sign`.
+Ridge follow_valley(const Enclosure& e, const StationaryPoint& equilibrium, int j, double sign) {
+    double c = equilibrium.q(j), step = first_step * equilibrium.scale[static_cast<std::size_t>(j)];
+    HeldMinimum here{true, equilibrium.q, expr::midpoint(e.potential(point_box(list_of(equilibrium.q)))), 0.0};
+    double slope = 0.0, bend = 0.0;  // first and second derivative of β in the outward direction
     const double start = here.U;
-    for (int k = 0; k < 400; ++k) {
-        if (std::fabs(c - rest.q(j)) > far_away * rest.scale[static_cast<std::size_t>(j)]) return {};
+    for (int k = 0; k < max_steps; ++k) {
+        if (std::fabs(c - equilibrium.q(j)) > farthest * equilibrium.scale[static_cast<std::size_t>(j)]) return {};
         const HeldMinimum next = find_minimum_holding(e, list_of(here.q), j, c + sign * step);
         const double next_slope = sign * next.slope;
-        // As a parabola goes on; where β does not, the step is shorter.
         const double foreseen = here.U + slope * step + 0.5 * bend * step * step;
-        const double off = std::fabs(next.U - foreseen), size = std::fabs(next.U - start) + 1e-9;
-        const bool strange = !next.found || (k > 0 && off > 0.2 * size);
-        if (strange && step > 1e-6 * rest.scale[static_cast<std::size_t>(j)]) {
+        const double deviation = std::fabs(next.U - foreseen), size = std::fabs(next.U - start) + rise_floor;
+        const bool rejected = !next.found || (k > 0 && deviation > accepted_deviation * size);
+        if (rejected && step > smallest_step * equilibrium.scale[static_cast<std::size_t>(j)]) {
             step /= 4.0;
             continue;
         }
         if (!next.found) return {};
         if (next_slope < 0.0 && next.U > start) {
-            if (slope > 0.0) return {true, top(e, j, sign, c, here, c + sign * step, next)};
+            if (slope > 0.0) return {true, top_between(e, j, sign, c, here, c + sign * step, next)};
             return {true, next.q};
         }
         bend = (next_slope - slope) / step;
@@ -70,17 +92,17 @@ Ridge follow(const Enclosure& e, const Rest& rest, int j, double sign) {
 
 }  // namespace
 
-Domain find_domain(const Enclosure& e, const Rest& rest) {
-    Domain domain;
+LevelDomain find_domain(const Enclosure& e, const StationaryPoint& equilibrium) {
+    LevelDomain domain;
     domain.box = whole_space(static_cast<std::size_t>(e.size()));
     for (int j = 0; j < e.size(); ++j)
         for (const double sign : {-1.0, 1.0}) {
-            const Ridge ridge = follow(e, rest, j, sign);
+            const Ridge ridge = follow_valley(e, equilibrium, j, sign);
             if (!ridge.found) continue;
-            // The highest point of the ridge's lowest path is stationary.
-            const Rest saddle = find_stationary(e, list_of(ridge.q));
-            const bool beyond = saddle.found && sign * (saddle.q(j) - rest.q(j)) > 1e-6 &&
-                                (saddle.q - ridge.q).norm() < 1.0 + (ridge.q - rest.q).norm();
+            // The top of β is a stationary point of U on the admissible positions; Newton's method sharpens it.
+            const StationaryPoint saddle = find_stationary(e, list_of(ridge.q));
+            const bool beyond = saddle.found && sign * (saddle.q(j) - equilibrium.q(j)) > saddle_distance &&
+                                (saddle.q - ridge.q).norm() < 1.0 + (ridge.q - equilibrium.q).norm();
             const double side = beyond ? saddle.q(j) : ridge.q(j);
             Interval& x = domain.box[static_cast<std::size_t>(j)];
             x = sign < 0.0 ? Interval(side, x.hi) : Interval(x.lo, side);
@@ -89,20 +111,22 @@ Domain find_domain(const Enclosure& e, const Rest& rest) {
     return domain;
 }
 
-LevelPart domain_level(const AdmissibleSet& set, const Rest& rest, const Domain& domain, long budget) {
+LevelPart domain_level(const AdmissibleSet& set, const StationaryPoint& equilibrium, const LevelDomain& domain,
+                       long budget) {
     LevelPart part;
-    for (const Domain::Face& face : domain.faces) {
+    for (const LevelDomain::Face& face : domain.faces) {
         Box box = domain.box;
         Interval& side = box[static_cast<std::size_t>(face.coordinate)];
         side = Interval(face.upper ? side.hi : side.lo);
-        const CoverMinimum least = least_level(set, {box}, rest.scale, budget, 1e-12);
+        const CoverMinimum least = least_level(set, {box}, equilibrium.scale, budget, face_tolerance);
         part.boxes += least.boxes;
         const double at = expr::midpoint(set.level(point_box(list_of(face.at))));
         if (least.lower < part.verified) {
             part.verified = least.lower;
             part.at = face.at;
         }
-        part.value = std::min(part.value, std::fabs(at - least.lower) <= 1e-6 * std::fabs(at) ? at : least.lower);
+        part.value =
+            std::min(part.value, std::fabs(at - least.lower) <= same_level_ratio * std::fabs(at) ? at : least.lower);
         part.proved = part.proved && least.settled;
     }
     return part;

@@ -4,37 +4,45 @@
 #include <limits>
 #include <vector>
 
-#include "saltus/stability/certify/detail/attractivity_tests.hpp"
+#include "saltus/proof/admissible.hpp"
+#include "saltus/stability/certify/detail/static_forces.hpp"
 
 namespace saltus::stability {
 
-/// Boxes that cover all equilibria of the model with friction in a domain below a level, sorted into those that hang
-/// together with q_e and the rest; with the highest level of the first and the lowest of the second.
+/// Boxes that cover all equilibria of the model with friction in a domain and below a level. Pieces that are connected
+/// to q_e by touching pieces form the cover of its equilibrium set ℰ. The other pieces may contain other equilibrium
+/// sets.
 struct EquilibriumCover {
+    /// A box that may contain equilibria with these gaps closed and with these signs of the reactions of constraints
+    /// with friction.
     struct Piece {
         std::vector<int> closed, signs;
         proof::Box box;
-        proof::Interval level;
-        bool own = false;
+        proof::Interval level;   ///< bounds of Q over the box
+        bool connected = false;  ///< connected to q_e
     };
     std::vector<Piece> pieces;
-    bool complete = true;  ///< within the budget
-    bool bounded = true;   ///< all pieces of q_e's set are
-    double highest = 0.0;  ///< of q_e's set; proved from above
+    bool complete = true;  ///< false: the budget ended before all pieces were small, or there are too many combinations
+    bool bounded = true;   ///< all connected pieces are bounded
+    double highest = 0.0;  ///< proved upper bound of Q on ℰ
     proof::Box highest_box;
-    double bottom = 0.0;  ///< lowest level of q_e's set, where it was asked for; proved from below
-    proof::Box bottom_box;
-    double lowest = std::numeric_limits<double>::infinity();  ///< of others; proved from below
+    double lowest = 0.0;  ///< proved lower bound of Q on ℰ, if it was requested
     proof::Box lowest_box;
-    long boxes = 0;
+    double lowest_other = std::numeric_limits<double>::infinity();  ///< proved lower bound of Q on the other sets
+    proof::Box lowest_other_box;
+    long boxes = 0;  ///< examined boxes
 };
 
+/// Which levels of ℰ are wanted.
+enum class WantedLevels { highest, highest_and_lowest };
+
 struct CoverRequest {
-    proof::Box domain, start;  ///< where to look; a box around q_e
-    double cap = std::numeric_limits<double>::infinity();
-    double resolution = 1.0 / 8.0;  ///< pieces are cut to this part of the domain's extent before they are sorted
-    long budget = 100'000;
-    bool bottom = false;  ///< its lowest level is wanted too
+    proof::Box domain;                                     ///< where to look
+    proof::Box start;                                      ///< a box around q_e
+    double cap = std::numeric_limits<double>::infinity();  ///< only equilibria with Q <= cap
+    double resolution = 1.0 / 8.0;  ///< pieces are split to this fraction of the domain's extent before they are sorted
+    long budget = 100'000;          ///< largest number of boxes
+    WantedLevels levels = WantedLevels::highest;
 };
 EquilibriumCover cover_equilibria(const proof::AdmissibleSet& set, const std::vector<double>& scale,
                                   const CoverRequest& request);

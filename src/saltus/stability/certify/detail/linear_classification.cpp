@@ -21,10 +21,29 @@ namespace {
 
 constexpr double inf = Interval::infinity;
 
+/// An entry is constant if its interval over ℝⁿ is narrower than this fraction of 1 + |entry|: rounding errors only.
+constexpr double constant_width_ratio = 1e-12;
+/// An eigenvalue counts as negative if it is below −negative_ratio times the size of the matrix.
+constexpr double negative_ratio = 1e-12;
+/// Avoids a zero scale for a zero stiffness.
+constexpr double smallest_stiffness = 1e-300;
+/// `friction_level` ends if the bound is sharp to this fraction, or if the box is narrower than this.
+constexpr double level_tolerance = 1e-12, narrowest_face = 1e-13;
+/// Eigenvalues of one frequency differ by at most this fraction of 1 + the largest. A mode is damped if the singular
+/// value of S V exceeds the same fraction of ‖S V‖.
+constexpr double same_frequency_ratio = 1e-9, damped_mode_ratio = 1e-9;
+/// `largest_energy` goes through 3^p faces of the box of friction forces of p sliders. A stationary λ belongs to the
+/// box if it exceeds it by at most this fraction.
+constexpr std::size_t max_sliders = 8;
+constexpr double face_tolerance = 1e-12;
+/// K u is a friction force of the sliders if the residual is at most this fraction of 1 + |K u|.
+constexpr double span_tolerance = 1e-9;
+
 bool narrow(const IntervalMatrix& A) {
     for (int i = 0; i < A.rows(); ++i)
         for (int j = 0; j < A.cols(); ++j)
-            if (!A(i, j).defined || !(width(A(i, j)) <= 1e-12 * (1.0 + std::fabs(A(i, j).lo)))) return false;
+            if (!A(i, j).defined || !(width(A(i, j)) <= constant_width_ratio * (1.0 + std::fabs(A(i, j).lo))))
+                return false;
     return true;
 }
 
@@ -37,17 +56,18 @@ IntervalMatrix symmetric_part(const IntervalMatrix& C) {
     return S;
 }
 
-struct Least {
+/// The smallest eigenvalue of A x = λ M x at the middle of the intervals, with its eigenvector.
+struct SmallestEigenvalue {
     double value = 0.0;
     Vector direction;
 };
-Least least(const IntervalMatrix& A, const IntervalMatrix& M) {
+SmallestEigenvalue smallest_eigenvalue(const IntervalMatrix& A, const IntervalMatrix& M) {
     const Modes all = modes(A.middle(), M.middle());
     return {all.values(0), all.vectors.col(0)};
 }
 
-/// uᵀAu over a box of u, the squares as squares.
-Interval form(const IntervalMatrix& A, const Box& u) {
+/// Bounds of uᵀAu over a box of velocities: Σ A_ii u_i² + 2 Σ_j<i A_ij u_i u_j, with u_i² >= 0.
+Interval quadratic_form(const IntervalMatrix& A, const Box& u) {
     Interval sum;
     for (int i = 0; i < A.rows(); ++i) {
         const auto at = static_cast<std::size_t>(i);
@@ -70,6 +90,30 @@ const char* to_string(LinearClass kind) {
     return "";
 }
 
+namespace {
+
+/// Adds W, groups and F of the sliders. False if one of them has a law other than Coulomb's.
+bool add_sliders(LinearSystem& s, const model::Model& m, const IntervalMatrix& rows,
+                 const IntervalVector& coefficients) {
+    std::vector<int> which;
+    for (const model::Slider& slider : m.sliders) {
+        if (slider.friction.law != model::FrictionLaw::coulomb) return false;
+        s.groups.emplace_back();
+        for (int k = 0; k < slider.friction.dimension; ++k) {
+            s.groups.back().push_back(static_cast<int>(which.size()));
+            which.push_back(slider.friction.first_row + k);
+        }
+        s.F.push_back(coefficient(coefficients, slider.friction.mu[0]) *
+                      coefficient(coefficients, slider.normal_force));
+    }
+    s.W = rows_of(rows, which);
+    return true;
+}
+
+}  // namespace
+
+/// Over ℝⁿ every function must have constant bounds: M, K = ∇²U, C and W are constant, h has no quadratic terms in u,
+/// f^nc(q, 0) = 0 and χ = 0. The enclosures over the whole space prove it.
 std::optional<LinearSystem> linear_system(const Enclosure& e) {
     const model::Model& m = e.model();
     if (!m.contacts.empty() || !m.constraints.empty() || !m.clutches.empty() || !m.autonomous || !m.scleronomic)
@@ -88,22 +132,9 @@ std::optional<LinearSystem> linear_system(const Enclosure& e) {
     const IntervalVector rest = e.forces_at_rest(all), chi = e.chi(all);
     for (const IntervalVector* v : {&rest, &chi})
         if (!std::all_of(v->begin(), v->end(), zero)) return std::nullopt;
-    const IntervalMatrix rows = e.row_matrix(all);
-    const IntervalVector coefficients = e.coefficients(all, all);
-    std::vector<int> which;
-    for (const model::Slider& slider : m.sliders) {
-        if (slider.friction.law != model::FrictionLaw::coulomb) return std::nullopt;
-        const Interval F =
-            coefficient(coefficients, slider.friction.mu[0]) * coefficient(coefficients, slider.normal_force);
-        if (!std::isfinite(width(F)) || width(F) > 1e-12 * (1.0 + F.hi)) return std::nullopt;
-        s.groups.emplace_back();
-        for (int k = 0; k < slider.friction.dimension; ++k) {
-            s.groups.back().push_back(static_cast<int>(which.size()));
-            which.push_back(slider.friction.first_row + k);
-        }
-        s.F.push_back(F);
-    }
-    s.W = rows_of(rows, which);
+    if (!add_sliders(s, m, e.row_matrix(all), e.coefficients(all, all))) return std::nullopt;
+    for (const Interval& F : s.F)
+        if (!std::isfinite(width(F)) || width(F) > constant_width_ratio * (1.0 + F.hi)) return std::nullopt;
     if (!narrow(s.M) || !narrow(s.K) || !narrow(s.C) || !narrow(s.W)) return std::nullopt;
     return s;
 }
@@ -114,24 +145,13 @@ std::optional<LinearSystem> sliding_system(const Enclosure& e, const Box& q) {
     LinearSystem s;
     s.M = e.mass(q);
     s.C = e.damping(q);
-    const IntervalMatrix rows = e.row_matrix(q);
-    const IntervalVector coefficients = e.coefficients(q, whole_space(q.size()));
-    std::vector<int> which;
-    for (const model::Slider& slider : m.sliders) {
-        if (slider.friction.law != model::FrictionLaw::coulomb) return std::nullopt;
-        s.groups.emplace_back();
-        for (int k = 0; k < slider.friction.dimension; ++k) {
-            s.groups.back().push_back(static_cast<int>(which.size()));
-            which.push_back(slider.friction.first_row + k);
-        }
-        s.F.push_back(coefficient(coefficients, slider.friction.mu[0]) *
-                      coefficient(coefficients, slider.normal_force));
-    }
-    s.W = rows_of(rows, which);
+    if (!add_sliders(s, m, e.row_matrix(q), e.coefficients(q, whole_space(q.size())))) return std::nullopt;
     if (!s.M.finite() || !s.C.finite() || !s.W.finite()) return std::nullopt;
     return s;
 }
 
+/// x' = A x with x = (q − q_e, u) and A = [ 0        I      ]
+///                                        [ −M⁻¹K    −M⁻¹C  ].
 std::vector<std::complex<double>> eigenvalues(const LinearSystem& s) {
     const Matrix M = s.M.middle();
     const Index n = M.rows();
@@ -147,8 +167,10 @@ std::vector<std::complex<double>> eigenvalues(const LinearSystem& s) {
     return list;
 }
 
-/// Along v the powers are s Σ F|W v| and −s² vᵀCv, equal at s = f/c: T = f² vᵀMv/(2c²), which does not depend on the
-/// length of v. Its infimum over the faces of the unit cube, by bounds over boxes.
+/// Along u = s v friction takes the power s f with f = Σ F|W v|, and damping supplies −s² c with c = vᵀCv < 0. They are
+/// equal at s = f/|c|, where T = f² vᵀMv/(2c²). This number does not depend on the length of v. Its infimum over the
+/// faces of the unit cube is found by branch and bound; v and −v give the same number, so that one face of each pair is
+/// enough. [Leine] 6.1 states the idea, without this formula.
 double friction_level(const LinearSystem& s, long budget) {
     const int n = s.M.rows();
     const IntervalMatrix S = symmetric_part(s.C);
@@ -163,9 +185,9 @@ double friction_level(const LinearSystem& s, long budget) {
             }
             friction += s.F[g] * expr::sqrt(square);
         }
-        const double gain = -form(S, v).lo;
+        const double gain = -quadratic_form(S, v).lo;
         if (!(gain > 0.0)) return inf;
-        const double f = std::max(0.0, friction.lo), T = std::max(0.0, form(s.M, v).lo);
+        const double f = std::max(0.0, friction.lo), T = std::max(0.0, quadratic_form(s.M, v).lo);
         return (expr::sqr(Interval(f) / Interval(gain)) * Interval(T) * Interval(0.5)).lo;
     };
     struct Face {
@@ -176,7 +198,7 @@ double friction_level(const LinearSystem& s, long budget) {
     std::priority_queue<Face> queue;
     for (int k = 0; k < n; ++k) {
         Box v(static_cast<std::size_t>(n), Interval(-1.0, 1.0));
-        v[static_cast<std::size_t>(k)] = Interval(1.0);  // v and −v are alike
+        v[static_cast<std::size_t>(k)] = Interval(1.0);
         queue.push({bound(v), v});
     }
     double level = 0.0;
@@ -187,9 +209,9 @@ double friction_level(const LinearSystem& s, long budget) {
         std::size_t widest = 0;
         for (std::size_t k = 1; k < face.v.size(); ++k)
             if (width(face.v[k]) > width(face.v[widest])) widest = k;
-        if (width(face.v[widest]) < 1e-13) return level;
+        if (width(face.v[widest]) < narrowest_face) return level;
         const std::vector<double> c = centre(face.v);
-        if (bound(point_box(c)) - level <= 1e-12 * level && level > 0.0) return level;
+        if (bound(point_box(c)) - level <= level_tolerance * level && level > 0.0) return level;
         queue.pop();
         const auto halves = split(face.v, widest, 0.0, 1.0);
         queue.push({bound(halves.first), halves.first});
@@ -198,10 +220,15 @@ double friction_level(const LinearSystem& s, long budget) {
     return queue.empty() ? inf : queue.top().bound;
 }
 
+/// A motion without dissipation has W u = 0 (rows on which friction acts) and S u = 0 at all times, S = (C + Cᵀ)/2. Let
+/// the columns of T span ker W and u = T v. Along such a motion C u and the friction forces do no work, and v satisfies
+/// (TᵀMT) v̈ + (TᵀKT) v = 0. It is lossless if S T v = 0 at all times. So there is none but rest exactly if the pair
+/// (A, S T) with A = (TᵀMT)⁻¹ TᵀKT is observable: the matrix (S T; S T A; S T A²; ...) has full column rank, or
+/// equivalently no eigenvector of A lies in ker S T.
 LosslessModes lossless_modes(const LinearSystem& s) {
     const int n = s.M.rows();
     LosslessModes result;
-    // Slips that friction acts on; one of each that depend on each other.
+    // Rows on which friction acts; of dependent rows an independent choice.
     std::vector<int> acting;
     for (std::size_t g = 0; g < s.groups.size(); ++g)
         if (s.F[g].lo > 0.0) acting.insert(acting.end(), s.groups[g].begin(), s.groups[g].end());
@@ -218,24 +245,26 @@ LosslessModes lossless_modes(const LinearSystem& s) {
     const IntervalMatrix Tt = transpose(*T), S = symmetric_part(s.C) * *T;
     const Matrix M = (Tt * s.M * *T).middle(), K = (Tt * s.K * *T).middle();
     const Modes swings = modes(K, M);
-    // One mode, or several of one frequency: some combination that S does not see.
+    // For each frequency: does S T see every combination of its modes?
     const Vector& w = swings.values;
     const Matrix seen = S.middle() * swings.vectors;
     const double size = seen.norm();
     result.none = true;
     for (Index first = 0, last = 0; result.none && first < w.size(); first = last) {
-        for (last = first; last < w.size() && w(last) - w(first) <= 1e-9 * (1.0 + std::fabs(w(w.size() - 1)));) ++last;
+        for (last = first;
+             last < w.size() && w(last) - w(first) <= same_frequency_ratio * (1.0 + std::fabs(w(w.size() - 1)));)
+            ++last;
         const Eigen::JacobiSVD<Matrix> svd(seen.middleCols(first, last - first), Eigen::ComputeFullV);
-        const bool whole =
-            svd.singularValues().size() == last - first && svd.singularValues()(last - first - 1) > 1e-9 * size;
-        if (whole) continue;
+        const bool all_seen = svd.singularValues().size() == last - first &&
+                              svd.singularValues()(last - first - 1) > damped_mode_ratio * size;
+        if (all_seen) continue;
         result.none = false;
         result.lost =
             T->middle() * (swings.vectors.middleCols(first, last - first) * svd.matrixV().col(last - first - 1));
         result.lost /= result.lost.norm();
     }
     if (!result.none) return result;
-    // The observability matrix S T, S T A, … with A = (TᵀMT)⁻¹ TᵀKT.
+    // The proof: rank of the observability matrix in intervals.
     const std::optional<IntervalMatrix> A = solve(Tt * s.M * *T, Tt * s.K * *T);
     if (!A) return result;
     const int k = T->cols();
@@ -249,16 +278,17 @@ LosslessModes lossless_modes(const LinearSystem& s) {
     return result;
 }
 
-ExtremeEnergy largest_energy(const LinearSystem& s, double sign) {
+/// On the equilibrium set q − q_e = K⁻¹Wᵀλ, so that ±½(q − q_e)ᵀK(q − q_e) = λᵀAλ with A = ±½ W K⁻¹Wᵀ. At the maximum
+/// over the box |λ_i| <= F_i each λ_i is at one of its ends or stationary: all 3^p faces of the box are tried.
+ExtremeEnergy largest_energy(const LinearSystem& s, EnergySign energy_sign) {
+    const double sign = energy_sign == EnergySign::positive ? 1.0 : -1.0;
     ExtremeEnergy best;
     const std::size_t p = s.groups.size();
     for (const auto& g : s.groups)
         if (g.size() != 1) return best;
-    if (p == 0 || p > 8) return best;
+    if (p == 0 || p > max_sliders) return best;
     const Eigen::FullPivLU<Matrix> lu(s.K.middle());
     if (!lu.isInvertible()) return best;
-    // q = K⁻¹Wᵀλ: sign·½qᵀKq = sign·½λᵀAλ with A = W K⁻¹Wᵀ. At its maximum over the box each λ_i is at an end or
-    // stationary.
     const Matrix W = s.W.middle(), X = lu.solve(W.transpose()), A = sign * 0.5 * W * X;
     std::vector<int> at(p, -1);  // −1, 1: at an end; 0: free
     while (true) {
@@ -284,7 +314,8 @@ ExtremeEnergy largest_energy(const LinearSystem& s, double sign) {
         }
         bool inside = lambda.allFinite();
         for (std::size_t k = 0; k < p; ++k)
-            inside = inside && std::fabs(lambda(static_cast<Index>(k))) <= expr::midpoint(s.F[k]) * (1.0 + 1e-12);
+            inside =
+                inside && std::fabs(lambda(static_cast<Index>(k))) <= expr::midpoint(s.F[k]) * (1.0 + face_tolerance);
         const double value = lambda.dot(A * lambda);
         if (inside && (!best.found || value > best.value)) best = {true, value, X * lambda, lambda};
         std::size_t k = 0;
@@ -295,14 +326,13 @@ ExtremeEnergy largest_energy(const LinearSystem& s, double sign) {
 }
 
 EigenvectorEnd eigenvector_end(const LinearSystem& s) {
-    const Least k = least(s.K, s.M);
     EigenvectorEnd end;
     const Vector u = symmetric_spectrum(s.K.middle()).smallest_direction;
     const Vector force = s.K.middle() * u;
-    // The largest c for which c K u is a friction force; with as many sliders as they span.
+    // K u = Σ W λ; c K u is a friction force for c |λ_i| <= F_i.
     const Matrix W = s.W.middle();
     const Vector lambda = least_squares(W.transpose(), force);
-    if ((W.transpose() * lambda - force).norm() > 1e-9 * (1.0 + force.norm())) return end;
+    if ((W.transpose() * lambda - force).norm() > span_tolerance * (1.0 + force.norm())) return end;
     double reach = inf;
     for (std::size_t g = 0; g < s.groups.size(); ++g) {
         double size = 0.0;
@@ -316,19 +346,21 @@ EigenvectorEnd eigenvector_end(const LinearSystem& s) {
     return end;
 }
 
+/// The three cases at the end of [Leine] 6.2. Errata 5 and 6: definiteness is that of C + Cᵀ, and instability needs a
+/// negative eigenvalue of K, not K ≠ 0.
 LinearClassification classify(const LinearSystem& s, long budget) {
     LinearClassification c;
     const IntervalMatrix S = symmetric_part(s.C);
-    const Least stiffness = least(s.K, s.M), damping = least(S, s.M);
+    const SmallestEigenvalue stiffness = smallest_eigenvalue(s.K, s.M), damping = smallest_eigenvalue(S, s.M);
     c.stiffness = stiffness.value;
     c.stiffness_direction = stiffness.direction;
     c.damping = damping.value;
     c.damping_direction = damping.direction;
-    const double scale = s.K.middle().norm() + 1e-300;
+    const double scale = s.K.middle().norm() + smallest_stiffness;
     const bool positive = positive_definite(s.K);
-    const bool brings = damping.value < -1e-12 * (1.0 + S.middle().norm());
-    c.friction_level = brings ? friction_level(s, budget) : inf;
-    if (stiffness.value < -1e-12 * scale) {
+    const bool supplies_energy = damping.value < -negative_ratio * (1.0 + S.middle().norm());
+    c.friction_level = supplies_energy ? friction_level(s, budget) : inf;
+    if (stiffness.value < -negative_ratio * scale) {
         c.kind = LinearClass::unstable;
         c.text = "negative stiffness";
         c.proved = true;
@@ -341,11 +373,12 @@ LinearClassification classify(const LinearSystem& s, long budget) {
     if (c.friction_level == inf) {
         const bool decided = lossless_modes(s).none;
         c.kind = decided ? LinearClass::globally_attractive : LinearClass::undecided;
-        c.text = decided ? "asymptotically stable without friction, or undamped with friction on what is not damped"
-                         : "a mode meets neither damping nor friction";
+        c.text = decided
+                     ? "asymptotically stable without friction, or friction acts on every velocity that is not damped"
+                     : "a mode has neither damping nor friction";
     } else if (c.friction_level > 0.0) {
         c.kind = LinearClass::locally_attractive;
-        c.text = "negative damping, which friction outweighs for slow motions";
+        c.text = "negative damping; friction takes more energy from slow motions";
     } else {
         c.text = "negative damping on velocities without friction";
     }

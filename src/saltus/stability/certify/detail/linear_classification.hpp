@@ -10,28 +10,31 @@
 
 namespace saltus::stability {
 
-/// M u̇ + C u + K(q − q_e) = Σ W_i λ_i with friction |λ_i| <= F_i, all constant. [Leine] (95)
+/// A linear mechanical system with Coulomb friction of sliders, M u̇ + C u + K(q − q_e) = Σ W_i λ_i with |λ_i| <= F_i.
+/// All data are constant. [Leine] (95)
 struct LinearSystem {
     proof::IntervalMatrix M, C, K;
-    proof::IntervalMatrix W;  ///< slip rows, one group of 1 or 2 a slider
-    std::vector<std::vector<int>> groups;
-    std::vector<proof::Interval> F;  ///< one a group
+    proof::IntervalMatrix W;               ///< slip rows (Wᵀ in the notation of the docs)
+    std::vector<std::vector<int>> groups;  ///< for each slider its rows of W, one or two
+    std::vector<proof::Interval> F;        ///< for each slider the largest friction force, μ F_N
 };
 
-/// The model as one, where it is: sliders alone, all its functions affine.
+/// The model as a linear system. std::nullopt if it is none: it must have sliders only, with Coulomb friction, and the
+/// expressions must be proved to be affine.
 std::optional<LinearSystem> linear_system(const proof::Enclosure& enclosure);
 
-/// M, C and friction of sliders over a box of positions, for `friction_level`; nothing where damping is not linear.
+/// Bounds of M, C, W and F over a box of positions, for `friction_level`; K is empty. std::nullopt if the damping is
+/// not linear in u or the model has elements other than sliders with Coulomb friction.
 std::optional<LinearSystem> sliding_system(const proof::Enclosure& enclosure, const proof::Box& q);
 
-/// Eigenvalues of the system without friction, real parts ascending.
+/// The eigenvalues of the system without friction, by ascending real part, then imaginary part.
 std::vector<std::complex<double>> eigenvalues(const LinearSystem& system);
 
-/// What keeps the equilibrium without friction from being asymptotically stable, and what follows for the equilibrium
-/// set with friction. [Leine] end of 6.2
+/// The stability of the equilibrium set, by the reason why the equilibrium without friction is stable or not. [Leine]
+/// end of 6.2
 enum class LinearClass {
-    globally_attractive,  ///< K > 0 and C >= 0, dissipation everywhere
-    locally_attractive,   ///< K > 0, C brings energy in, but friction takes more from slow motions
+    globally_attractive,  ///< K > 0 and C + Cᵀ >= 0, and no motion goes without dissipation
+    locally_attractive,   ///< K > 0 and C + Cᵀ has a negative eigenvalue, but friction takes more from slow motions
     unstable,             ///< K has a negative eigenvalue
     undecided,
 };
@@ -39,41 +42,51 @@ const char* to_string(LinearClass kind);
 
 struct LinearClassification {
     LinearClass kind = LinearClass::undecided;
-    double stiffness = 0.0;  ///< smallest eigenvalue of K relative to M
-    double damping = 0.0;    ///< of the symmetric part of C
-    Vector stiffness_direction, damping_direction;
-    double friction_level = 0.0;  ///< below it in T friction takes more than damping brings; +∞: damping brings nothing
+    double stiffness = 0.0;                         ///< smallest eigenvalue of K relative to M
+    double damping = 0.0;                           ///< smallest eigenvalue of (C + Cᵀ)/2 relative to M
+    Vector stiffness_direction, damping_direction;  ///< their eigenvectors
+    double friction_level = 0.0;                    ///< see the function; +∞: damping supplies no energy
     bool proved = false;
-    std::string text;
+    std::string text;  ///< the reason, in words
 };
+/// `budget`: largest number of boxes of the search for the friction level.
 LinearClassification classify(const LinearSystem& system, long budget);
 
-/// Lower bound of inf { T(u) : Σ F|W u| + uᵀCu <= 0, u ≠ 0 }; 0 where friction leaves out a velocity that is not
-/// damped.
+/// Proved lower bound of inf { T(u) : Σ F|W u| + uᵀCu <= 0, u ≠ 0 }: below this kinetic energy friction takes more
+/// power than damping supplies. 0 if friction does not act on some velocity that is not damped; +∞ if damping supplies
+/// no energy.
 double friction_level(const LinearSystem& system, long budget);
 
-/// Motions without dissipation have W u = 0 and S u = 0 for good, S the symmetric part of C >= 0. With u = T v, T the
-/// kernel of W, v goes by (TᵀMT) v̈ + (TᵀKT) v = 0: there are none but rest where v is observed by S T. `lost` is a
-/// velocity of such a motion otherwise; `proved` where it is shown for all matrices in the intervals.
+/// Motions without dissipation of a system with C + Cᵀ >= 0.
 struct LosslessModes {
-    bool none = false, proved = false;
-    Vector lost;
+    bool none = false;    ///< only rest has no dissipation
+    bool proved = false;  ///< `none` is proved for all matrices in the intervals
+    Vector lost;          ///< if not `none`: a velocity of a motion without dissipation
 };
 LosslessModes lossless_modes(const LinearSystem& system);
 
-/// Max over the equilibrium set { q : K(q − q_e) = Σ W λ } of ∓½(q − q_e)ᵀK(q − q_e), by the faces of the box of
-/// friction forces; planar sliders, K regular.
+/// The sign of the energy in `largest_energy`.
+enum class EnergySign {
+    positive,  ///< V = +½(q − q_e)ᵀK(q − q_e), for attractivity
+    negative,  ///< V = −½(q − q_e)ᵀK(q − q_e), for instability
+};
+
+/// The maximum of V over the equilibrium set { q : K(q − q_e) = Σ W λ, |λ_i| <= F_i }. Not found if K is singular, if
+/// there are no sliders or too many, or if a slider is spatial.
 struct ExtremeEnergy {
     bool found = false;
     double value = 0.0;
-    Vector q, force;  ///< q − q_e; λ
+    Vector q;      ///< q − q_e
+    Vector force;  ///< λ
 };
-ExtremeEnergy largest_energy(const LinearSystem& system, double sign);
+ExtremeEnergy largest_energy(const LinearSystem& system, EnergySign sign);
 
-/// The end of the equilibrium set along an eigenvector of K, where the proof of Theorem 3 begins, and its −½qᵀKq.
+/// The end of the equilibrium set along the eigenvector of the smallest eigenvalue of K. The proof of [Leine] Theorem 3
+/// starts there.
 struct EigenvectorEnd {
-    double reach = 0.0, value = 0.0;
-    Vector q;
+    double reach = 0.0;  ///< distance from q_e; 0: the sliders do not span K times the eigenvector
+    double value = 0.0;  ///< −½qᵀKq there
+    Vector q;            ///< q − q_e
 };
 EigenvectorEnd eigenvector_end(const LinearSystem& system);
 

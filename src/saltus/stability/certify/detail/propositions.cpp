@@ -9,6 +9,17 @@ namespace saltus::stability {
 
 using Eigen::Index;
 
+namespace {
+
+/// Entries of W_NᵀM⁻¹W_T up to this number count as 0 (unit 1/mass).
+constexpr double coupling_tolerance = 1e-12;
+/// Singular values below this fraction of the largest count as 0.
+constexpr double kernel_tolerance = 1e-12;
+
+}  // namespace
+
+/// The closed gaps stay closed: γ̇_c = W_cᵀM⁻¹(h + W_c λ) + ζ_c = 0 gives λ = −D_c⁻¹(W_cᵀM⁻¹h + ζ_c), which is inserted
+/// into γ̇_o = W_oᵀM⁻¹(h + W_c λ) + ζ_o. [Leine] (87)–(89) with ζ = 0.
 GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
                                const std::vector<char>& closed) {
     model::Workspace workspace(model);
@@ -20,12 +31,12 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
     const auto speeds = [&](const Matrix& forces) { return solve_columns(M, forces); };
 
     GapAccelerations result;
-    std::vector<Index> shut;
+    std::vector<Index> closed_rows;
     double coupling = 0.0;
     for (std::size_t k = 0; k < model.contacts.size(); ++k) {
         const model::Contact& c = model.contacts[k];
         if (closed[k] != 0)
-            shut.push_back(c.row);
+            closed_rows.push_back(c.row);
         else
             result.open.push_back(static_cast<int>(k));
         for (const model::Contact& other : model.contacts)
@@ -34,26 +45,26 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
                     coupling,
                     std::fabs(rows.row(c.row).dot(speeds(rows.row(other.friction.first_row + j).transpose()).col(0))));
     }
-    result.uncoupled = coupling <= 1e-12;
-    // Forces of the closed gaps that make their accelerations vanish, without and with Ẇᵀu.
-    const auto m = static_cast<Index>(shut.size());
+    result.uncoupled = coupling <= coupling_tolerance;
+    // λ as printed (without ζ) and complete.
+    const auto m = static_cast<Index>(closed_rows.size());
     Matrix W(m, M.rows());
     Vector zeta(m);
     for (Index i = 0; i < m; ++i) {
-        W.row(i) = rows.row(shut[static_cast<std::size_t>(i)]);
-        zeta(i) = terms.zeta[static_cast<std::size_t>(shut[static_cast<std::size_t>(i)])];
+        W.row(i) = rows.row(closed_rows[static_cast<std::size_t>(i)]);
+        zeta(i) = terms.zeta[static_cast<std::size_t>(closed_rows[static_cast<std::size_t>(i)])];
     }
     const Matrix D = m > 0 ? Matrix(W * speeds(W.transpose())) : Matrix();
-    const Vector plain = m > 0 ? least_squares(D, -W * speeds(h).col(0)) : Vector();
-    const Vector whole = m > 0 ? least_squares(D, -(W * speeds(h).col(0) + zeta)) : Vector();
+    const Vector lambda_printed = m > 0 ? least_squares(D, -W * speeds(h).col(0)) : Vector();
+    const Vector lambda_complete = m > 0 ? least_squares(D, -(W * speeds(h).col(0) + zeta)) : Vector();
     for (const int k : result.open) {
         const auto row = static_cast<Index>(model.contacts[static_cast<std::size_t>(k)].row);
         const auto acceleration = [&](const Vector& lambda) {
             const Vector force = m > 0 ? Vector(h + W.transpose() * lambda) : h;
             return rows.row(row).dot(speeds(force).col(0));
         };
-        result.printed.push_back(acceleration(plain));
-        result.complete.push_back(acceleration(whole) + terms.zeta[static_cast<std::size_t>(row)]);
+        result.printed.push_back(acceleration(lambda_printed));
+        result.complete.push_back(acceleration(lambda_complete) + terms.zeta[static_cast<std::size_t>(row)]);
     }
     return result;
 }
@@ -71,18 +82,26 @@ bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q) {
     const proof::IntervalMatrix coupling = proof::rows_of(rows, normal) * *speeds;
     for (int i = 0; i < coupling.rows(); ++i)
         for (int j = 0; j < coupling.cols(); ++j)
-            if (!(coupling(i, j).lo >= -1e-12 && coupling(i, j).hi <= 1e-12)) return false;
+            if (!(coupling(i, j).lo >= -coupling_tolerance && coupling(i, j).hi <= coupling_tolerance)) return false;
     return true;
 }
 
-Matrix proposition_2(const Matrix& C) { return kernel_of(C + C.transpose(), 1e-12); }
+/// uᵀCu = ½uᵀ(C + Cᵀ)u, and a positive semidefinite form vanishes exactly on the kernel of its symmetric matrix.
+Matrix proposition_2(const Matrix& C) { return kernel_of(C + C.transpose(), kernel_tolerance); }
 
-Matrix proposition_3(const Matrix& W_T) { return kernel_of(W_T.transpose(), 1e-12); }
+/// Ψ*_C(γ_T) > 0 for γ_T ≠ 0 if 0 is an interior point of C. So the dissipation vanishes exactly for γ_T = W_Tᵀu = 0.
+Matrix proposition_3(const Matrix& W_T) { return kernel_of(W_T.transpose(), kernel_tolerance); }
 
-Restitutions4 proposition_4(double condition) { return {1.0 - 1.0 / condition, 1.0 / (2.0 * condition - 1.0)}; }
+/// xᵀABx = xᵀAx − xᵀA(I − B)x >= (λ_min − λ_max(1 − b_min))‖x‖² > 0 if 1 − b_min < λ_min/λ_max = 1/cond(A).
+/// [Leine] (145)–(148). With b = (1 − e)/(1 + e): 2e/(1 + e) < 1/cond(A), that is e < 1/(2 cond(A) − 1).
+RestitutionBound proposition_4(double condition_number) {
+    return {1.0 - 1.0 / condition_number, 1.0 / (2.0 * condition_number - 1.0)};
+}
 
-Restitutions4 sharp_for_two_rows(double condition) {
-    const double root = std::sqrt(condition), b = std::pow((root - 1.0) / (root + 1.0), 2);
+/// The worst case of A = Rᵀdiag(1, cond)R over all rotations R has a singular AB + BA for
+/// √b_min = (√cond − 1)/(√cond + 1), b_max = 1.
+RestitutionBound sharp_for_two_rows(double condition_number) {
+    const double root = std::sqrt(condition_number), b = std::pow((root - 1.0) / (root + 1.0), 2);
     return {b, (1.0 - b) / (1.0 + b)};
 }
 

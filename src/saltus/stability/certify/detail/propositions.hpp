@@ -8,39 +8,43 @@
 
 namespace saltus::stability {
 
-/// The propositions of [Leine], which make conditions of Theorem 1 cheap where they apply, at one state or for one
-/// matrix.
+// The propositions of [Leine], which are simple sufficient tests for conditions of Theorem 1. Each is evaluated at one
+// state or for one matrix. The certificates do not rest on them, except on `uncoupled`; the tests compare them with the
+// errata.
 
-/// Proposition 1, for condition 4: with W_NᵀM⁻¹W_T = 0 the accelerations of the open gaps are
-///     W_oᵀM⁻¹(I − W_c(W_cᵀM⁻¹W_c)⁻¹W_cᵀM⁻¹)h + Ẇ_oᵀu − W_oᵀM⁻¹W_c(W_cᵀM⁻¹W_c)⁻¹Ẇ_cᵀu.
-/// As printed the terms with Ẇ are missing, which is false where W depends on q. [errata, Leine 4]
+/// Proposition 1, for condition 4. If W_NᵀM⁻¹W_T = 0 then friction does not act on the gaps, and the accelerations of
+/// the open gaps (o) while the closed gaps (c) stay closed are
+///     γ̇_o = W_oᵀM⁻¹(I − W_c D_c⁻¹ W_cᵀM⁻¹)h + ζ_o − W_oᵀM⁻¹W_c D_c⁻¹ ζ_c,   D_c = W_cᵀM⁻¹W_c,  ζ = Ẇᵀu.
+/// The printed form (89) omits the terms with ζ. It is wrong if W depends on q. (errata 4)
 struct GapAccelerations {
-    bool uncoupled = false;       ///< W_NᵀM⁻¹W_T = 0
-    std::vector<int> open;        ///< contacts
-    std::vector<double> printed;  ///< without Ẇ, one an open contact
-    std::vector<double> complete;
+    bool uncoupled = false;        ///< W_NᵀM⁻¹W_T = 0
+    std::vector<int> open;         ///< the open contacts
+    std::vector<double> printed;   ///< γ̇_o as printed, one number for each open contact
+    std::vector<double> complete;  ///< γ̇_o with ζ
 };
+/// `closed`: for each contact, nonzero if it is closed.
 GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
                                const std::vector<char>& closed);
 
-/// W_NᵀM⁻¹W_T = 0 over a whole box of positions, to rounding: what Corollary 2 asks for beside linear damping.
+/// W_NᵀM⁻¹W_T = 0 over a whole box of positions, to rounding: the condition of Corollary 2 beside linear damping.
 bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q);
 
-/// Proposition 2, for conditions 3 and 5: the velocities without dissipation of f = −Cu are ker C if C is symmetric and
-/// >= 0; in general they are those of ker(C + Cᵀ). [errata, Leine 5] Columns span it.
+/// Proposition 2, for conditions 3 and 5: a basis of the velocities without dissipation of f^nc = −Cu with uᵀCu >= 0,
+/// as columns. This is ker(C + Cᵀ); the printed ker C needs a symmetric C. (errata 5)
 Matrix proposition_2(const Matrix& C);
 
-/// Proposition 3, for condition 5: friction with 0 in the interior of its forces lets ker W_Tᵀ go without dissipation.
-/// Columns span it; W_T has one column a slip direction.
+/// Proposition 3, for condition 5: a basis of the velocities without friction dissipation, ker W_Tᵀ, as columns. 0 must
+/// lie in the interior of the sets of friction forces. W_T has one column for each slip direction.
 Matrix proposition_3(const Matrix& W_T);
 
-/// Proposition 4, for condition 7a: A B is positive definite if 1 − b_min < 1/cond(A), 0 < b_ii <= 1. With b = (1 −
-/// e)/(1 + e) that is e < 1/(2 cond(A) − 1), which is far from sharp: of 2 × 2 matrices √b_min > (√cond − 1)/(√cond +
-/// 1) is.
-struct Restitutions4 {
+/// Bounds for condition 7a: A B is positive definite for every diagonal B with b_min < b_ii <= 1, or with
+/// b = (1 − e)/(1 + e), for all restitution coefficients 0 <= e < e_max.
+struct RestitutionBound {
     double b_min = 0.0, e_max = 0.0;
 };
-Restitutions4 proposition_4(double condition);
-Restitutions4 sharp_for_two_rows(double condition);
+/// Proposition 4: 1 − b_min = 1/cond(A), e_max = 1/(2 cond(A) − 1).
+RestitutionBound proposition_4(double condition_number);
+/// The sharp bound for 2 × 2 matrices: √b_min = (√cond − 1)/(√cond + 1). (errata 3)
+RestitutionBound sharp_for_two_rows(double condition_number);
 
 }  // namespace saltus::stability

@@ -2,7 +2,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "saltus/stability/certify/detail/attractivity_rest.hpp"
+#include "saltus/stability/certify/detail/stationary_point.hpp"
 
 namespace saltus::stability {
 
@@ -12,6 +12,19 @@ using proof::Interval;
 using proof::IntervalMatrix;
 using proof::IntervalVector;
 
+namespace {
+
+/// A support is tried only if its forces balance ∇U to this fraction of 1 + |∇U|.
+constexpr double support_residual_ratio = 1e-6;
+/// Radii of the boxes that are tried, relative to 1 + |x|: from rounding to the largest useful box.
+constexpr double first_radius = 1e-13, largest_radius = 1e-3, radius_growth = 10.0;
+/// The start of a search is larger than the equilibrium's box by this fraction of 1 + |q|: a few rounding errors.
+constexpr double start_margin = 1e-12;
+
+}  // namespace
+
+/// F(q, λ) = (∇U − Σ λ_k w_k, g_k), so that F' = [ ∇²U − Σ λ_k ∇²g_k   −W ]
+///                                            [ Wᵀ                     0 ].
 IntervalMatrix stationarity_matrix(const Enclosure& e, const Box& q, const std::vector<int>& support,
                                    const IntervalVector& lambda) {
     const int n = e.size(), m = static_cast<int>(support.size());
@@ -37,23 +50,26 @@ IntervalMatrix stationarity_matrix(const Enclosure& e, const Box& q, const std::
 
 namespace {
 
-/// Of any forces, by Krawczyk's operator.
-RestBox enclose(const Enclosure& e, const Rest& rest, const std::vector<int>& support) {
-    if (!rest.found || !e.smooth) return {};
+/// Krawczyk's operator. With x̂ the computed point, R ≈ F'(x̂)⁻¹ and the box x̂ + [s]: if
+///     K = −R F(x̂) + (I − R F'(x̂ + [s])) [s]   lies in the interior of [s],
+/// then x̂ + [s] contains exactly one zero of F, and x̂ + K contains it. The multipliers may have any sign.
+/// (Neumaier, Interval Methods for Systems of Equations, 5.1)
+StationaryBox enclose(const Enclosure& e, const StationaryPoint& point, const std::vector<int>& support) {
+    if (!point.found || !e.smooth) return {};
     const int n = e.size(), m = static_cast<int>(support.size());
-    // Their forces at the position found, the others without any.
-    const Vector& q = rest.q;
+    // The multipliers of the support by least squares; the other rows carry no force.
+    const Vector& q = point.q;
     const Box here = proof::point_box({q.data(), q.data() + q.size()});
     const IntervalVector slope = e.gradient(here);
-    Vector load(n), lambda = Vector::Zero(rest.lambda.size());
+    Vector load(n), lambda = Vector::Zero(point.lambda.size());
     for (int i = 0; i < n; ++i) load(i) = expr::midpoint(slope[static_cast<std::size_t>(i)]);
     const Matrix W = rows_of(e.row_matrix(here), support).middle();
     const Vector carried = m == 0 ? Vector() : least_squares(W.transpose(), load);
     for (int k = 0; k < m; ++k) lambda(support[static_cast<std::size_t>(k)]) = carried(k);
     const double left = m == 0 ? load.norm() : (W.transpose() * carried - load).norm();
-    if (left > 1e-6 * (1.0 + load.norm())) return {};
+    if (left > support_residual_ratio * (1.0 + load.norm())) return {};
 
-    // F at the point, in intervals.
+    // F(x̂) with its rounding errors.
     const Box at = proof::point_box({q.data(), q.data() + q.size()});
     const IntervalVector gradient = e.gradient(at), positions = e.position_values(at);
     const IntervalMatrix rows = e.row_matrix(at);
@@ -70,7 +86,7 @@ RestBox enclose(const Enclosure& e, const Rest& rest, const std::vector<int>& su
     if (!lu.isInvertible()) return {};
     const IntervalMatrix R(Matrix(lu.inverse()));
     const IntervalMatrix newton = R * F;
-    for (double radius = 1e-13; radius < 1e-3; radius *= 10.0) {
+    for (double radius = first_radius; radius < largest_radius; radius *= radius_growth) {
         Box box;
         IntervalVector forces;
         IntervalMatrix step(n + m, 1);
@@ -80,14 +96,14 @@ RestBox enclose(const Enclosure& e, const Rest& rest, const std::vector<int>& su
             step(i, 0) = Interval(-r, r);
             (i < n ? box : forces).push_back(Interval(x) + step(i, 0));
         }
-        const IntervalMatrix rest_of =
+        const IntervalMatrix contraction =
             IntervalMatrix::identity(n + m) - R * stationarity_matrix(e, box, support, forces);
-        const IntervalMatrix image = rest_of * step - newton;
+        const IntervalMatrix image = contraction * step - newton;
         bool within = true;
         for (int i = 0; i < n + m; ++i)
             within = within && step(i, 0).lo < image(i, 0).lo && image(i, 0).hi < step(i, 0).hi;
         if (!within) continue;
-        RestBox result;
+        StationaryBox result;
         result.support = support;
         for (int i = 0; i < n + m; ++i) {
             const double x = i < n ? q(i) : lambda(support[static_cast<std::size_t>(i - n)]);
@@ -101,7 +117,7 @@ RestBox enclose(const Enclosure& e, const Rest& rest, const std::vector<int>& su
     return {};
 }
 
-/// The coordinates that the rows act on.
+/// The number of coordinates on which some of the rows act.
 int touched(const IntervalMatrix& W) {
     int count = 0;
     for (int j = 0; j < W.cols(); ++j)
@@ -113,30 +129,31 @@ int touched(const IntervalMatrix& W) {
     return count;
 }
 
-/// Contacts press. Where more are loaded than the support has, and that spans all they act on, a choice that loads all
-/// of them is corrected along the support: ∇U − Σ λ w = W_Sᵀ δ with λ + δ > 0.
-bool presses(const Enclosure& e, const Rest& rest, const RestBox& box) {
-    bool alone = true;
+/// Proves that all loaded contacts can press: λ > 0. This is clear if the multipliers of the support are positive.
+/// Otherwise more contacts are loaded than the support S has. If S spans all coordinates on which they act, the
+/// computed multipliers λ of all loaded rows are corrected along S: ∇U − Σ λ w = W_Sᵀ δ, and λ + δ > 0 is checked.
+bool presses(const Enclosure& e, const StationaryPoint& point, const StationaryBox& box) {
+    bool support_presses = true;
     for (std::size_t k = 0; k < box.support.size(); ++k)
-        alone = alone && (box.support[k] < e.constraints() || box.lambda[k].lo > 0.0);
-    if (alone) return true;
+        support_presses = support_presses && (box.support[k] < e.constraints() || box.lambda[k].lo > 0.0);
+    if (support_presses) return true;
     std::vector<int> loaded;
-    const double most = rest.lambda.cwiseAbs().maxCoeff();
+    const double largest = point.lambda.cwiseAbs().maxCoeff();
     for (int r = 0; r < e.positions(); ++r)
-        if (r < e.constraints() || rest.lambda(r) > 1e-9 * most) loaded.push_back(r);
+        if (r < e.constraints() || point.lambda(r) > loaded_force_ratio * largest) loaded.push_back(r);
     const IntervalMatrix rows = e.row_matrix(box.q), W = rows_of(rows, box.support);
     if (touched(rows_of(rows, loaded)) != static_cast<int>(box.support.size())) return false;
     const IntervalVector gradient = e.gradient(box.q);
     IntervalMatrix left(e.size(), 1);
     for (int i = 0; i < e.size(); ++i) {
         left(i, 0) = gradient[static_cast<std::size_t>(i)];
-        for (const int r : loaded) left(i, 0) -= rows(r, i) * Interval(rest.lambda(r));
+        for (const int r : loaded) left(i, 0) -= rows(r, i) * Interval(point.lambda(r));
     }
     const std::optional<IntervalMatrix> delta = solve(W * transpose(W), W * left);
     if (!delta) return false;
     for (std::size_t k = 0; k < box.support.size(); ++k) {
         const int r = box.support[k];
-        if (r >= e.constraints() && !((Interval(rest.lambda(r)) + (*delta)(static_cast<int>(k), 0)).lo > 0.0))
+        if (r >= e.constraints() && !((Interval(point.lambda(r)) + (*delta)(static_cast<int>(k), 0)).lo > 0.0))
             return false;
     }
     return true;
@@ -144,18 +161,28 @@ bool presses(const Enclosure& e, const Rest& rest, const RestBox& box) {
 
 }  // namespace
 
-RestBox enclose_rest(const Enclosure& e, const Rest& rest) {
-    const RestBox box = enclose(e, rest, rest.support);
-    if (!box.proved() || !presses(e, rest, box)) return {};
-    // The other gaps are not negative beyond what the box itself is wide.
+Box neighbourhood_of(const StationaryPoint& point, const StationaryBox& box) {
+    Box start = box.q;
+    if (start.empty()) start = proof::point_box(list_of(point.q));
+    for (Interval& x : start) {
+        const double margin = start_margin * (1.0 + std::fabs(expr::midpoint(x)));
+        x = Interval(x.lo - margin, x.hi + margin);
+    }
+    return start;
+}
+
+StationaryBox enclose_equilibrium(const Enclosure& e, const StationaryPoint& point) {
+    const StationaryBox box = enclose(e, point, point.support);
+    if (!box.proved() || !presses(e, point, box)) return {};
+    // No other gap is proved to be negative. A gap that is zero at q_e has both signs over the box.
     const IntervalVector gaps = e.position_values(box.q);
     for (int r = e.constraints(); r < e.positions(); ++r)
         if (gaps[static_cast<std::size_t>(r)].hi < 0.0) return {};
     return box;
 }
 
-RestBox enclose_stationary(const Enclosure& e, const Rest& rest, const std::vector<int>& support) {
-    return enclose(e, rest, support);
+StationaryBox enclose_stationary(const Enclosure& e, const StationaryPoint& point, const std::vector<int>& support) {
+    return enclose(e, point, support);
 }
 
 }  // namespace saltus::stability

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/certify/detail/static_forces.hpp"
+
+#include <algorithm>
+
+#include "saltus/proof/admissible.hpp"
+#include "saltus/solvers/program/linear_program.hpp"
+
+namespace saltus::stability {
+
+using namespace saltus::proof;
+
+namespace {
+
+/// The combination of gaps in `implies_more_closed` counts as 0 if its value and its gradient are at most this number
+/// (absolute: the combination has Σ y = 1).
+constexpr double combination_rounding = 1e-12;
+
+IntervalVector row(const IntervalMatrix& A, int r, double sign = 1.0) {
+    IntervalVector v;
+    for (int j = 0; j < A.cols(); ++j) v.push_back(sign > 0.0 ? A(r, j) : -A(r, j));
+    return v;
+}
+
+Box at_rest(int n) { return Box(static_cast<std::size_t>(n), Interval(0.0)); }
+
+/// load(q) = −∇U(q) = −∇U(c) − ∇²U (q − c).
+std::optional<LoadSlope> slope_of_gradient(const Enclosure& e, const Box& q) {
+    LoadSlope slope;
+    const std::vector<double> c = centre(q);
+    slope.at_centre = e.gradient(point_box(c));
+    for (Interval& x : slope.at_centre) x = -x;
+    slope.slope = e.hessian(q);
+    for (int i = 0; i < e.size(); ++i) {
+        slope.step.push_back(q[static_cast<std::size_t>(i)] - Interval(c[static_cast<std::size_t>(i)]));
+        for (int j = 0; j < e.size(); ++j) slope.slope(i, j) = -slope.slope(i, j);
+    }
+    if (!slope.slope.finite()) return std::nullopt;
+    return slope;
+}
+
+/// Forces y that do no work along the constraints `free` are removed: with G T = 0 the balance Σ f + Gᵀν = 0 is
+/// equivalent to Tᵀ Σ f = 0.
+std::optional<ForceSet> along_constraints(const Enclosure& e, const IntervalMatrix& rows, const std::vector<int>& free,
+                                          ForceSet forces) {
+    if (free.empty()) return forces;
+    const std::optional<IntervalMatrix> T = tangents(rows_of(rows, free), e.size());
+    if (!T) return std::nullopt;
+    return reduce(forces, *T);
+}
+
+}  // namespace
+
+std::vector<int> frictional_constraints(const Enclosure& e) {
+    std::vector<int> list;
+    const IntervalVector coefficients = e.coefficients(whole_space(static_cast<std::size_t>(e.size())),
+                                                       whole_space(static_cast<std::size_t>(e.size())));
+    for (const model::Constraint& c : e.model().constraints)
+        if (!without_friction(c.friction, coefficients)) list.push_back(c.row);
+    return list;
+}
+
+std::optional<ForceSet> frictionless_forces(const Enclosure& e, const Box& q, const std::vector<int>& closed) {
+    const IntervalMatrix rows = e.row_matrix(q);
+    ForceSet forces;
+    std::vector<int> free;
+    for (const model::Constraint& c : e.model().constraints) free.push_back(c.row);
+    for (const int r : closed) forces.cones.push_back({row(rows, r), proof::Friction{}});
+    IntervalVector load = e.gradient(q);
+    for (Interval& x : load) x = -x;
+    forces.loads.push_back(std::move(load));
+    if (free.empty() && e.smooth) forces.slope = slope_of_gradient(e, q);
+    return along_constraints(e, rows, free, std::move(forces));
+}
+
+std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, const std::vector<int>& closed,
+                                          const std::vector<int>& signs) {
+    const model::Model& m = e.model();
+    const IntervalMatrix rows = e.row_matrix(q);
+    const IntervalVector coefficients = e.coefficients(q, at_rest(e.size()));
+    ForceSet forces;
+    std::vector<int> free;
+    std::size_t frictional = 0;
+    for (const model::Constraint& c : m.constraints) {
+        if (signs.empty() || without_friction(c.friction, coefficients)) {
+            free.push_back(c.row);
+            continue;
+        }
+        forces.cones.push_back(
+            {row(rows, c.row, signs[frictional++]), friction_of(c.friction, rows, coefficients, Interval(1.0))});
+    }
+    for (const int r : closed) {
+        const model::Contact& c = m.contacts[static_cast<std::size_t>(r - e.constraints())];
+        forces.cones.push_back({row(rows, r), friction_of(c.friction, rows, coefficients, Interval(1.0))});
+    }
+    for (const model::Slider& s : m.sliders)
+        forces.sliders.push_back(
+            friction_of(s.friction, rows, coefficients, coefficient(coefficients, s.normal_force)));
+    for (const model::Clutch& c : m.clutches) forces.cones.push_back({row(rows, c.row), {}});
+    forces.loads.push_back(e.force(q, at_rest(e.size())));
+    if (m.constraints.empty() && e.smooth && e.forces_vanish_at_rest) forces.slope = slope_of_gradient(e, q);
+    return along_constraints(e, rows, free, std::move(forces));
+}
+
+std::vector<int> signs_of(unsigned combination, std::size_t count) {
+    std::vector<int> signs;
+    for (std::size_t k = 0; k < count; ++k) signs.push_back((combination >> k & 1U) != 0 ? -1 : 1);
+    return signs;
+}
+
+std::vector<int> subset(const std::vector<int>& rows, unsigned mask) {
+    std::vector<int> list;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        if ((mask >> k & 1U) != 0) list.push_back(rows[k]);
+    return list;
+}
+
+/// A linear program finds y and z with Σ y w_k + Σ z w_c = 0 and Σ y = 1 at the middle of the box. The combination of
+/// the gradients is then checked over the whole box, and the combination of the values at its centre.
+bool implies_more_closed(const Enclosure& e, const Box& q, const std::vector<int>& rows,
+                         const std::vector<int>& closed) {
+    std::vector<int> which;  // constraints and closed gaps (any sign), then the other gaps (y >= 0)
+    for (int r = 0; r < e.constraints(); ++r) which.push_back(r);
+    which.insert(which.end(), closed.begin(), closed.end());
+    const std::size_t free = which.size();
+    for (const int r : rows)
+        if (std::find(closed.begin(), closed.end(), r) == closed.end()) which.push_back(r);
+    if (which.size() == free) return false;
+    const IntervalMatrix W = rows_of(e.row_matrix(q), which);
+    if (!W.finite()) return false;
+    const auto n = static_cast<Eigen::Index>(e.size()), m = static_cast<Eigen::Index>(which.size()),
+               f = static_cast<Eigen::Index>(free);
+    solvers::LinearProgram program;
+    program.A = Matrix::Zero(n + 1, m);
+    program.A.topRows(n) = W.middle().transpose();
+    program.A.bottomRightCorner(1, m - f).setOnes();
+    program.b = Vector::Zero(n + 1);
+    program.b(n) = 1.0;
+    program.c = Vector::Zero(m);
+    program.lower = Vector::Zero(m);
+    program.lower.head(f).setConstant(-Interval::infinity);
+    program.upper = Vector::Constant(m, Interval::infinity);
+    const solvers::ProgramSolution s = solvers::solve(program);
+    if (s.status != solvers::ProgramStatus::optimal) return false;
+    const IntervalVector values = e.position_values(point_box(centre(q)));
+    for (Eigen::Index j = 0; j <= n; ++j) {
+        Interval sum;
+        for (Eigen::Index k = 0; k < m; ++k)
+            sum += Interval(s.x(k)) * (j < n ? W(static_cast<int>(k), static_cast<int>(j))
+                                             : values[static_cast<std::size_t>(which[static_cast<std::size_t>(k)])]);
+        if (!(sum.lo >= -combination_rounding && sum.hi <= combination_rounding)) return false;
+    }
+    return true;
+}
+
+}  // namespace saltus::stability

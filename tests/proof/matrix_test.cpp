@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statements about all matrices in an interval matrix, compared with random matrices in it and with singular ones.
+#include "saltus/proof/matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "proof/sampling.hpp"
+
+namespace saltus::proof {
+namespace {
+
+constexpr double inf = Interval::infinity;
+using test::around;
+using test::inside;
+using test::Random;
+
+Matrix random_definite(Random& random, int n) {
+    const Matrix A = random.matrix(n, n);
+    return A * A.transpose() + 0.2 * Matrix::Identity(n, n);
+}
+
+/// A symmetric interval matrix around A.
+IntervalMatrix symmetric_around(Random& random, const Matrix& A, double radius) {
+    IntervalMatrix S(static_cast<int>(A.rows()), static_cast<int>(A.cols()));
+    for (int i = 0; i < S.rows(); ++i)
+        for (int j = 0; j <= i; ++j) {
+            const double r = random.uniform(0.0, radius);
+            S(i, j) = S(j, i) = Interval(A(i, j) - r, A(i, j) + r);
+        }
+    return S;
+}
+
+TEST(IntervalMatrices, ProductsSumsAndDifferencesContainThoseOfTheirMembers) {
+    Random random(1);
+    for (int k = 0; k < 300; ++k) {
+        const int n = random.integer(1, 4), m = random.integer(1, 4), p = random.integer(1, 4);
+        const IntervalMatrix A = around(random.matrix(n, m), 0.3), B = around(random.matrix(m, p), 0.3),
+                             C = around(random.matrix(n, m), 0.3);
+        const Matrix a = random.matrix(A), b = random.matrix(B), c = random.matrix(C);
+        const Matrix product = a * b, sum = a + c, difference = a - c;
+        for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < p; ++j) EXPECT_TRUE(inside((A * B)(i, j), product(i, j)));
+            for (int j = 0; j < m; ++j) {
+                EXPECT_TRUE(inside((A + C)(i, j), sum(i, j)));
+                EXPECT_TRUE(inside((A - C)(i, j), difference(i, j)));
+                EXPECT_TRUE(inside(transpose(A)(j, i), a(i, j)));
+            }
+        }
+    }
+}
+
+TEST(IntervalMatrices, AZeroFactorRemovesAnUnboundedTerm) {
+    const std::vector<Interval> zero{Interval(0.0), Interval(2.0)}, wide{expr::entire(), Interval(3.0)};
+    EXPECT_EQ(dot(zero, wide).lo, 6.0);
+    EXPECT_EQ(dot(zero, wide).hi, 6.0);
+    IntervalMatrix A(1, 2), B(2, 1);
+    A(0, 1) = Interval(1.0);
+    B(0, 0) = expr::entire();
+    B(1, 0) = Interval(-1.0, 2.0);
+    EXPECT_EQ((A * B)(0, 0).lo, -1.0);
+    EXPECT_EQ((A * B)(0, 0).hi, 2.0);
+}
+
+TEST(IntervalMatrices, TheSolutionContainsThoseOfAllSampledSystems) {
+    Random random(2);
+    int solved = 0;
+    for (int k = 0; k < 400; ++k) {
+        const int n = random.integer(1, 5), m = random.integer(1, 2);
+        const IntervalMatrix A = around(random.matrix(n, n), random.integer(0, 1) == 0 ? 0.0 : 0.02),
+                             B = around(random.matrix(n, m), random.integer(0, 1) == 0 ? 0.0 : 0.2);
+        const std::optional<IntervalMatrix> X = solve(A, B);
+        if (!X) continue;
+        ++solved;
+        for (int sample = 0; sample < 10; ++sample) {
+            const Matrix a = random.matrix(A), b = random.matrix(B);
+            const Matrix x = a.fullPivLu().solve(b);
+            const double rounding = 16.0 * a.inverse().norm() * a.norm() * (1.0 + x.norm());
+            for (int i = 0; i < n; ++i)
+                for (int j = 0; j < m; ++j) EXPECT_TRUE(inside((*X)(i, j), x(i, j), rounding));
+        }
+    }
+    EXPECT_GT(solved, 200);
+}
+
+TEST(IntervalMatrices, TheSolutionOfAnExactSystemIsNarrow) {
+    Random random(3);
+    for (int k = 0; k < 100; ++k) {
+        const Matrix A = random_definite(random, 4), b = random.matrix(4, 1);
+        const std::optional<IntervalMatrix> X = solve(IntervalMatrix(A), IntervalMatrix(b));
+        ASSERT_TRUE(X);
+        for (int i = 0; i < 4; ++i) EXPECT_LT(width((*X)(i, 0)), 1e-10);
+    }
+}
+
+TEST(IntervalMatrices, ASetWithASingularMemberIsNeverRegular) {
+    Random random(4);
+    for (int k = 0; k < 500; ++k) {
+        const int n = random.integer(2, 5);
+        // The last row is a combination of the others, to the radius of the intervals.
+        Matrix A = random.matrix(n, n);
+        A.row(n - 1) = A.topRows(n - 1).colwise().sum();
+        const IntervalMatrix set = around(A, 1e-9 * random.uniform(1.0, 1e8));
+        EXPECT_FALSE(regular(set));
+        EXPECT_FALSE(solve(set, IntervalMatrix::identity(n)));
+        EXPECT_FALSE(independent_columns(set));
+    }
+}
+
+TEST(IntervalMatrices, AllSampledMembersOfARegularSetAreRegular) {
+    Random random(5);
+    int proved = 0;
+    for (int k = 0; k < 500; ++k) {
+        const int n = random.integer(1, 4);
+        const IntervalMatrix A = around(random.matrix(n, n), random.uniform(0.0, 0.15));
+        if (!regular(A)) continue;
+        ++proved;
+        const double sign = random.matrix(A).determinant();
+        for (int sample = 0; sample < 30; ++sample) {
+            const double determinant = random.matrix(A).determinant();
+            EXPECT_GT(determinant * sign, 0.0);  // the set is connected: no determinant is 0
+        }
+    }
+    EXPECT_GT(proved, 150);
+    EXPECT_TRUE(regular(IntervalMatrix::identity(3)));
+}
+
+TEST(IntervalMatrices, RegularityHasItsLimitWhereTheFirstSingularMatrixAppears) {
+    // diag(1, 1) ± r contains the singular matrix of all 1/2 exactly for r >= 1/2.
+    EXPECT_TRUE(regular(around(Matrix::Identity(2, 2), 0.49)));
+    EXPECT_FALSE(regular(around(Matrix::Identity(2, 2), 0.5)));
+}
+
+TEST(IntervalMatrices, AllSampledMembersOfADefiniteSetAreDefinite) {
+    Random random(6);
+    int proved = 0;
+    for (int k = 0; k < 500; ++k) {
+        const int n = random.integer(1, 4);
+        const IntervalMatrix A = symmetric_around(random, random_definite(random, n), random.uniform(0.0, 0.3));
+        if (!positive_definite(A)) continue;
+        ++proved;
+        for (int sample = 0; sample < 20; ++sample)
+            EXPECT_GT(Eigen::SelfAdjointEigenSolver<Matrix>(random.symmetric(A)).eigenvalues()(0), 0.0);
+    }
+    EXPECT_GT(proved, 150);
+}
+
+TEST(IntervalMatrices, ASetWithAnIndefiniteMemberIsNeverDefinite) {
+    Random random(7);
+    for (int k = 0; k < 500; ++k) {
+        const int n = random.integer(1, 4);
+        // A member with the eigenvalue 0, and intervals around some other matrix that contain it.
+        const Matrix Q = Matrix(random.matrix(n, n).householderQr().householderQ());
+        Vector d = Vector::Ones(n);
+        d(0) = 0.0;
+        Matrix A = Q * d.asDiagonal() * Q.transpose();
+        A = 0.5 * (A + A.transpose()).eval();
+        const double r = random.uniform(1e-12, 0.3);
+        EXPECT_FALSE(positive_definite(around(A + random.uniform(-0.5, 0.5) * r * Matrix::Identity(n, n), r)));
+    }
+    EXPECT_FALSE(positive_definite(IntervalMatrix(Matrix::Zero(2, 2))));
+    EXPECT_FALSE(positive_definite(IntervalMatrix(-Matrix::Identity(2, 2))));
+}
+
+TEST(IntervalMatrices, IndependentColumnsHoldForAllSampledMembers) {
+    Random random(8);
+    int proved = 0;
+    for (int k = 0; k < 400; ++k) {
+        const int n = random.integer(1, 3), m = n + random.integer(0, 3);
+        const IntervalMatrix A = around(random.matrix(m, n), random.uniform(0.0, 0.2));
+        if (!independent_columns(A)) continue;
+        ++proved;
+        for (int sample = 0; sample < 20; ++sample)
+            EXPECT_GT(random.matrix(A).jacobiSvd().singularValues()(n - 1), 0.0);
+    }
+    EXPECT_GT(proved, 100);
+    Matrix dependent(3, 2);
+    dependent << 1.0, 2.0, 2.0, 4.0, -1.0, -2.0;
+    EXPECT_FALSE(independent_columns(IntervalMatrix(dependent)));
+    EXPECT_FALSE(independent_columns(IntervalMatrix(Matrix::Identity(2, 3))));
+}
+
+TEST(IntervalMatrices, TheEigenvalueBoundIsAboveAllSampledEigenvalues) {
+    Random random(9);
+    for (int k = 0; k < 400; ++k) {
+        const int n = random.integer(1, 4);
+        Matrix B = random.matrix(n, n, 2.0);
+        B = (0.5 * (B + B.transpose()) - random.uniform(0.0, 4.0) * Matrix::Identity(n, n)).eval();  // either sign
+        const IntervalMatrix set = symmetric_around(random, B, 0.1),
+                             M = symmetric_around(random, random_definite(random, n), 0.02);
+        const double bound = largest_eigenvalue(set, M);
+        double largest = -inf;
+        for (int sample = 0; sample < 20; ++sample) {
+            const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(random.symmetric(set), random.symmetric(M));
+            largest = std::max(largest, solver.eigenvalues()(n - 1));
+        }
+        EXPECT_GE(bound, largest - 1e-12 * (1.0 + std::fabs(largest)));
+    }
+}
+
+TEST(IntervalMatrices, TheEigenvalueBoundOfExactMatricesIsSharp) {
+    Random random(10);
+    for (int k = 0; k < 100; ++k) {
+        Matrix B = random.matrix(3, 3);
+        B = (B + B.transpose()).eval();
+        const Matrix M = random_definite(random, 3);
+        const double exact = Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(B, M).eigenvalues()(2);
+        EXPECT_NEAR(largest_eigenvalue(IntervalMatrix(B), IntervalMatrix(M)), exact, 1e-9 * (1.0 + std::fabs(exact)));
+    }
+    EXPECT_EQ(largest_eigenvalue(IntervalMatrix::identity(2), IntervalMatrix(Matrix::Zero(2, 2))), inf);
+}
+
+TEST(IntervalMatrices, TheEigenvalueBoundOfAWideMetricIsValidForBothSigns) {
+    // B = ±b I and M in [1/2, 3/2] I: the largest eigenvalue is 2b, or −b/(3/2).
+    const IntervalMatrix M = [] {
+        IntervalMatrix m(2, 2);
+        m(0, 0) = m(1, 1) = Interval(0.5, 1.5);
+        return m;
+    }();
+    EXPECT_NEAR(largest_eigenvalue(IntervalMatrix(Matrix(3.0 * Matrix::Identity(2, 2))), M), 6.0, 1e-12);
+    EXPECT_NEAR(largest_eigenvalue(IntervalMatrix(Matrix(-3.0 * Matrix::Identity(2, 2))), M), -2.0, 1e-12);
+}
+
+TEST(IntervalMatrices, TheDualNormBoundsAllSampledNorms) {
+    Random random(11);
+    for (int k = 0; k < 300; ++k) {
+        const int n = random.integer(1, 4);
+        const IntervalMatrix M = symmetric_around(random, random_definite(random, n), 0.02);
+        std::vector<Interval> l;
+        for (int i = 0; i < n; ++i) l.push_back(random.interval(2.0, 0.3));
+        const double bound = dual_norm(l, M);
+        for (int sample = 0; sample < 20; ++sample) {
+            const std::vector<double> point = random.point(l);
+            const Vector v = Eigen::Map<const Vector>(point.data(), n);
+            const double norm = std::sqrt(v.dot(random.symmetric(M).ldlt().solve(v)));
+            EXPECT_GE(bound, norm * (1.0 - 1e-12));
+        }
+    }
+    EXPECT_NEAR(dual_norm({Interval(3.0), Interval(4.0)}, IntervalMatrix::identity(2)), 5.0, 1e-14);
+    EXPECT_EQ(dual_norm({Interval(0.0)}, IntervalMatrix(Matrix::Zero(1, 1))), 0.0);
+    EXPECT_EQ(dual_norm({Interval(1.0)}, IntervalMatrix(Matrix::Zero(1, 1))), inf);
+}
+
+TEST(IntervalMatrices, UnboundedEntriesProveNothing) {
+    IntervalMatrix A = IntervalMatrix::identity(2);
+    A(0, 0) = Interval(1.0, inf);
+    EXPECT_FALSE(A.finite());
+    EXPECT_FALSE(regular(A));
+    EXPECT_FALSE(positive_definite(A));
+    EXPECT_FALSE(independent_columns(A));
+    EXPECT_FALSE(solve(A, IntervalMatrix::identity(2)));
+    EXPECT_EQ(largest_eigenvalue(A, IntervalMatrix::identity(2)), inf);
+}
+
+}  // namespace
+}  // namespace saltus::proof

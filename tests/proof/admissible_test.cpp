@@ -110,7 +110,7 @@ TEST(AdmissibleSets, ShrinkingNeverLosesAnAdmissiblePoint) {
         Box contracted = box;
         const bool left = b.set.contract(contracted, {}, cap);
         shrunk += left && !inside(box, contracted) ? 1 : 0;
-        for (int sample = 0; sample < 40; ++sample) {
+        for (int sample = 0; sample < 100; ++sample) {
             const double angle = random.uniform(-4.0, 4.0);
             const std::vector<double> q{std::cos(angle), std::sin(angle)};
             const double level = q[1] + 0.3 * std::sin(3.0 * q[0]) + 1.0;

@@ -83,15 +83,20 @@ TEST(LevelSearches, TheCoverContainsTheComponentBelowTheLevel) {
 }
 
 TEST(LevelSearches, OtherValleysDoNotCountBelowThePass) {
-    // Two valleys at x = ±1 with the pass (0, 0) at the level 1. The statement x < 1/2 is false in the right valley,
-    // which the left one does not reach below the pass.
+    // Two valleys at x = ±1 with the pass (0, 0) at the level 1. The statement x < 0 is false in the whole right
+    // valley, also at its bottom with the level 0. The left valley reaches x = 0 at the level of the pass only.
     const Landscape valleys("(x^2 - 1)^2 + y^2", "", "-1.0");
     LevelSearchOptions options;
     options.scale = 1.0;
-    const LevelSearch s = search_level(valleys.set, valleys.start, valleys.scale, below(0, 0.5), options);
+    const LevelSearch s = search_level(valleys.set, valleys.start, valleys.scale, below(0, 0.0), options);
     EXPECT_EQ(s.end, LevelSearch::End::found);
-    EXPECT_NEAR(s.level, 1.0, 1e-6);
+    EXPECT_NEAR(s.level, 1.0, 1e-9);
     EXPECT_LE(s.level, 1.0 + 1e-12);
+    // x < 1/2 is false beyond the pass only. The result is a lower bound: boxes on which the statement is proved are
+    // not split at the pass.
+    const LevelSearch beyond = search_level(valleys.set, valleys.start, valleys.scale, below(0, 0.5), options);
+    EXPECT_GT(beyond.level, 0.5);
+    EXPECT_LE(beyond.level, 1.0 + 1e-12);
     // From the right valley it is false at once.
     const Landscape right("(x^2 - 1)^2 + y^2", "", "1.0");
     EXPECT_LE(search_level(right.set, right.start, right.scale, below(0, 0.5), options).level, 1e-9);

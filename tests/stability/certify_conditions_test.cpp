@@ -46,13 +46,13 @@ Certificate of_block(const std::string& old = "", const std::string& by = "", co
     return certify(from_text(old.empty() ? block : replaced(block, old, by), set), Theorem::attractivity);
 }
 
-TEST(CertifyViolations, TheBlockItselfIsAttractive) {
+TEST(CertifyConditions, AllHoldForTheBlock) {
     const Certificate c = of_block();
     EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
     EXPECT_EQ(c.grade, Grade::proved) << story(c);
 }
 
-TEST(CertifyViolations, OfCondition1) {
+TEST(CertifyConditions, FirstFailsIfSomethingMovesByItselfOrTIsNotQuadratic) {
     const Certificate moving = of_block(R"(gammaT = "x'")", R"(gammaT = "x' - 0.2")");
     EXPECT_NE(moving.find("1"), nullptr);
     EXPECT_EQ(moving.find("1")->verdict, Verdict::fails) << story(moving);
@@ -64,7 +64,7 @@ TEST(CertifyViolations, OfCondition1) {
     EXPECT_EQ(turning.find("1")->verdict, Verdict::fails) << story(turning);
 }
 
-TEST(CertifyViolations, OfCondition2) {
+TEST(CertifyConditions, SecondFailsAtASaddleAndOnAFlatPotential) {
     const Certificate saddle = of_block("k/2*x^2", "-k/2*x^2");
     EXPECT_EQ(only_failing(saddle, {"2"}).verdict, Verdict::fails);
     EXPECT_EQ(saddle.outcome, Outcome::inconclusive);
@@ -76,7 +76,7 @@ TEST(CertifyViolations, OfCondition2) {
     EXPECT_NEAR(row.witness.u[1], 0.0, 1e-12);
 }
 
-TEST(CertifyViolations, OfCondition3) {
+TEST(CertifyConditions, ThirdFailsIfForcesSupplyEnergyOrActAtRest) {
     const Certificate driven = of_block("[parameters]", "f = { x = \"0.5*x'\" }\n[parameters]");
     const Condition& row = only_failing(driven, {"3"});
     ASSERT_EQ(row.witness.u.size(), 2U);
@@ -87,7 +87,7 @@ TEST(CertifyViolations, OfCondition3) {
     EXPECT_NEAR(of_witness(*pushed.find("3"), "f x"), 0.5, 1e-15);
 }
 
-TEST(CertifyViolations, OfCondition3ByTime) {
+TEST(CertifyConditions, ThirdFailsIfForcesOrFrictionDependOnTime) {
     // Stiffness that pulsates, damping that comes and goes, friction that fades: none shows at the equilibrium at rest.
     for (const auto& [old, by] : std::vector<std::pair<std::string, std::string>>{
              {"k/2*x^2", "k/2*(1 + 0.8*cos(2.8*t))*x^2"},
@@ -101,7 +101,7 @@ TEST(CertifyViolations, OfCondition3ByTime) {
     }
 }
 
-TEST(CertifyViolations, OfCondition4) {
+TEST(CertifyConditions, FourthFailsIfFrictionCanHoldAGapOpen) {
     // Friction so large that the block can stand on an edge next to the equilibrium: mu > a/b.
     const Certificate c = certify(shipped("rocking-block", {{"mu", 2.0}, {"k", 1000.0}}), Theorem::attractivity);
     const Condition* row = c.find("4");
@@ -112,7 +112,7 @@ TEST(CertifyViolations, OfCondition4) {
     EXPECT_EQ(c.outcome, Outcome::inconclusive) << story(c);
 }
 
-TEST(CertifyViolations, OfCondition5) {
+TEST(CertifyConditions, FifthFailsForAVelocityWithoutFriction) {
     const Certificate c = of_block("", "", {{"mu", 0.0}});
     const Condition& row = only_failing(c, {"5"});
     ASSERT_EQ(row.witness.u.size(), 2U);
@@ -121,14 +121,14 @@ TEST(CertifyViolations, OfCondition5) {
     EXPECT_EQ(c.outcome, Outcome::stable) << story(c);
 }
 
-TEST(CertifyViolations, OfCondition6) {
+TEST(CertifyConditions, SixthFailsForElasticImpactsAndForOtherLaws) {
     const Certificate c = of_block("", "", {{"eN", 1.0}});
     EXPECT_NEAR(of_witness(only_failing(c, {"6"}), "eN"), 1.0, 0.0);
     const Certificate energy = of_block("eT = \"eT\"", "impact = \"energy\"");
     EXPECT_NE(only_failing(energy, {"6"}).evidence.find("energy"), std::string::npos);
 }
 
-TEST(CertifyViolations, OfCondition7) {
+TEST(CertifyConditions, SeventhFailsIfAnImpactCanCreateEnergy) {
     // leine_impact_rod_*: a rod under 45 degrees, here as the metric of the block: D = [[5/2, 3/2], [3/2, 5/2]].
     const std::string rod =
         replaced(block, R"x(T = "m/2*(x'^2 + y'^2)")x", R"x(T = "(5*x'^2 + 5*y'^2 - 6*x'*y')/16")x");
@@ -154,7 +154,7 @@ TEST(CertifyViolations, OfCondition7) {
     }
 }
 
-TEST(CertifyViolations, OfTheRegion) {
+TEST(CertifyRegion, LimitsTheLevelSetAndMustContainTheEquilibrium) {
     const std::string inside = block + "[certify]\nregion = [\"abs(x) < 0.4\", \"y < 2\"]\n";
     const Certificate c = certify(from_text(inside), Theorem::attractivity);
     EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
@@ -171,10 +171,7 @@ TEST(CertifyViolations, OfTheRegion) {
               std::string::npos);
 }
 
-// --- instability
-// ------------------------------------------------------------------------------------------------------
-
-TEST(CertifyInstability, OfTheUpperSetOfTheBeam) {
+TEST(CertifyInstability, TheUpperSetOfTheBeamIsUnstable) {
     for (const Certificate& c : {certify(shipped("constrained-beam"), Theorem::instability),
                                  certify(shipped("constrained-beam", {{"theta0", 2.6}}), std::nullopt)}) {
         EXPECT_EQ(c.theorem, Theorem::instability);
@@ -280,9 +277,6 @@ FN = 0.5
     ASSERT_EQ(c.find("4")->witness.u.size(), 2U);
     EXPECT_NEAR(std::fabs(c.find("4")->witness.u[0]), 1.0, 1e-9);
 }
-
-// --- propositions
-// -----------------------------------------------------------------------------------------------------
 
 TEST(Propositions, TheFirstNeedsTheChangeOfDirections) {  // leine_prop1_missing_Wdot
     const model::Model bar = shipped("rocking-bar", {{"mu", 0.0}});

@@ -80,7 +80,7 @@ struct Case {
     }
 };
 
-TEST(CertifyWitness, OfAMassMatrixThatIsNotPositiveDefinite) {
+TEST(CertifyWitness, ShowsAVelocityWithoutPositiveKineticEnergy) {
     const Case c(
         "[system]\nq = [\"x\"]\nT = \"(0.5 - x^2)/2*x'^2\"\nU = \"5*x^2\"\n[[slider]]\ngammaT = \"x'\"\nmu = 0.3\n"
         "FN = 1.0\n",
@@ -90,7 +90,7 @@ TEST(CertifyWitness, OfAMassMatrixThatIsNotPositiveDefinite) {
     EXPECT_GE(std::fabs(c.q()[0]), std::sqrt(0.5));
 }
 
-TEST(CertifyWitness, OfWhatMovesByItself) {
+TEST(CertifyWitness, ShowsATimeAtWhichAContactMovesByItself) {
     const Case obstacle(replaced(block, R"(gN = "y")", R"x(gN = "y - 0.01*sin(3*t)")x"), "1");
     const double t = of_witness(obstacle.row, "t");
     EXPECT_NEAR(of_witness(obstacle.row, "chi"), -0.03 * std::cos(3.0 * t), 1e-14);
@@ -108,7 +108,7 @@ TEST(CertifyWitness, OfWhatMovesByItself) {
     EXPECT_NE(linear.energy(linear.q(), {0.0, 1.0}).kinetic, linear.energy(linear.q(), {0.0, -1.0}).kinetic);
 }
 
-TEST(CertifyWitness, OfAnEquilibriumThatIsNoMinimum) {
+TEST(CertifyWitness, ShowsADirectionInWhichTheEnergyFalls) {
     for (const double k : {-10.0, 0.0}) {
         const Case c(block, "2", {{"k", k}});
         ASSERT_EQ(c.u().size(), 2U);
@@ -126,7 +126,7 @@ TEST(CertifyWitness, OfAnEquilibriumThatIsNoMinimum) {
     EXPECT_EQ(empty.q().size(), 2U);
 }
 
-TEST(CertifyWitness, OfForcesThatBringEnergyIn) {
+TEST(CertifyWitness, ShowsAVelocityAtWhichForcesSupplyEnergy) {
     for (const std::string f : {"{ x = \"0.5*x'\" }", "{ x = \"0.5*x'*(1 - x'^2)\" }", "{ x = \"0.2*x'*cos(x)\" }"}) {
         const Case c(with_force(f), "3");
         ASSERT_EQ(c.u().size(), 2U) << f;
@@ -144,7 +144,7 @@ TEST(CertifyWitness, OfForcesThatBringEnergyIn) {
 }
 
 /// mu > a/b: the block can stand on one edge, however little it is tilted.
-TEST(CertifyWitness, OfAGapThatDoesNotClose) {
+TEST(CertifyWitness, ShowsForcesThatKeepAGapOpen) {
     const double mu = 2.0, k = 1000.0, m = 1.0, g = 9.81, a = 0.5, b = 0.3, JS = m * (a * a + b * b) / 3.0;
     const Case c(shipped("rocking-block", {{"mu", mu}, {"k", k}}), "4");
     ASSERT_EQ(c.q().size(), 3U);
@@ -175,7 +175,7 @@ TEST(CertifyWitness, OfAGapThatDoesNotClose) {
     EXPECT_LT(std::hypot(x, phi), 1e-3);  // next to the equilibrium
 }
 
-TEST(CertifyWitness, OfAVelocityWithoutDissipation) {
+TEST(CertifyWitness, ShowsAVelocityWithoutDissipation) {
     const Case floor(block, "5", {{"mu", 0.0}});
     EXPECT_NEAR(floor.velocity(floor.model.contacts[0].row), 0.0, 1e-14);
     EXPECT_NE(floor.u()[0], 0.0);
@@ -186,7 +186,7 @@ TEST(CertifyWitness, OfAVelocityWithoutDissipation) {
     EXPECT_EQ(to_string(beam.certificate.find("8")->verdict), std::string("proved")) << story(beam.certificate);
 }
 
-TEST(CertifyWitness, OfImpactsThatTakeNoEnergy) {
+TEST(CertifyWitness, ShowsACollisionThatTakesNoEnergy) {
     const Case elastic(block, "6", {{"eN", 1.0}, {"mu", 0.0}});
     const trajectory::Event e = elastic.collision();
     EXPECT_NEAR(e.energy_after, e.energy_before, 1e-14);
@@ -200,7 +200,7 @@ TEST(CertifyWitness, OfImpactsThatTakeNoEnergy) {
     EXPECT_NEAR(law.velocity(law.model.contacts[0].row), -1.0, 1e-14);
 }
 
-TEST(CertifyWitness, OfImpactsThatCreateEnergy) {
+TEST(CertifyWitness, ShowsACollisionThatCreatesEnergy) {
     const std::string rod = replaced(block, "m/2*(x'^2 + y'^2)", "(5*x'^2 + 5*y'^2 - 6*x'*y')/16");
     for (const auto& [e_n, e_t] : {std::pair{0.9, 0.0}, {0.0, -0.9}}) {
         const Case c(rod, "7", {{"eN", e_n}, {"eT", e_t}, {"mu", 0.5}, {"k", 100.0}});
@@ -210,7 +210,7 @@ TEST(CertifyWitness, OfImpactsThatCreateEnergy) {
     }
 }
 
-TEST(CertifyWitness, OfAnEquilibriumThatIsTooHigh) {
+TEST(CertifyWitness, ShowsAnEquilibriumOutsideTheLevelSet) {
     const Case bar(shipped("rocking-bar", {{"k", 3.0}}), "8");
     const Case beam(shipped("constrained-beam", {{"mu1", 1.2}, {"mu2", 1.1}}), "8");
     const Case cut(block + "[certify]\nregion = \"abs(x) < 0.2\"\n", "8");
@@ -225,7 +225,7 @@ TEST(CertifyWitness, OfAnEquilibriumThatIsTooHigh) {
     }
 }
 
-TEST(CertifyWitness, OfInstability) {
+TEST(CertifyWitness, ShowsWhyInstabilityIsNotProved) {
     const std::string text = R"toml(
 [system]
 q = ["x", "y"]
@@ -298,7 +298,7 @@ q = { x = 0.3 }
     }
 }
 
-TEST(CertifyBudget, ThatEndsLeavesNumbers) {
+TEST(CertifyBudget, LeavesNumericalVerdictsIfItEnds) {
     for (const char* name : {"rocking-bar", "rocking-block", "constrained-beam", "falling-block"}) {
         CertifyOptions options;
         options.budget = 3;

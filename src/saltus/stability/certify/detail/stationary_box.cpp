@@ -50,27 +50,26 @@ IntervalMatrix stationarity_matrix(const Enclosure& e, const Box& q, const std::
 
 namespace {
 
-/// Krawczyk's operator. With x̂ the computed point, R ≈ F'(x̂)⁻¹ and the box x̂ + [s]: if
-///     K = −R F(x̂) + (I − R F'(x̂ + [s])) [s]   lies in the interior of [s],
-/// then x̂ + [s] contains exactly one zero of F, and x̂ + K contains it. The multipliers may have any sign.
-/// (Neumaier, Interval Methods for Systems of Equations, 5.1)
-StationaryBox enclose(const Enclosure& e, const StationaryPoint& point, const std::vector<int>& support) {
-    if (!point.found || !e.smooth) return {};
+/// The multipliers of all position rows with forces of the support alone, by least squares. std::nullopt if these
+/// forces do not balance ∇U.
+std::optional<Vector> multipliers_of(const Enclosure& e, const StationaryPoint& point,
+                                     const std::vector<int>& support) {
     const int n = e.size(), m = static_cast<int>(support.size());
-    // The multipliers of the support by least squares; the other rows carry no force.
-    const Vector& q = point.q;
-    const Box here = proof::point_box({q.data(), q.data() + q.size()});
-    const IntervalVector slope = e.gradient(here);
+    const Box at = proof::point_box(list_of(point.q));
+    const IntervalVector gradient = e.gradient(at);
     Vector load(n), lambda = Vector::Zero(point.lambda.size());
-    for (int i = 0; i < n; ++i) load(i) = expr::midpoint(slope[static_cast<std::size_t>(i)]);
-    const Matrix W = rows_of(e.row_matrix(here), support).middle();
+    for (int i = 0; i < n; ++i) load(i) = expr::midpoint(gradient[static_cast<std::size_t>(i)]);
+    const Matrix W = rows_of(e.row_matrix(at), support).middle();
     const Vector carried = m == 0 ? Vector() : least_squares(W.transpose(), load);
     for (int k = 0; k < m; ++k) lambda(support[static_cast<std::size_t>(k)]) = carried(k);
     const double left = m == 0 ? load.norm() : (W.transpose() * carried - load).norm();
-    if (left > support_residual_ratio * (1.0 + load.norm())) return {};
+    if (left > support_residual_ratio * (1.0 + load.norm())) return std::nullopt;
+    return lambda;
+}
 
-    // F(x̂) with its rounding errors.
-    const Box at = proof::point_box({q.data(), q.data() + q.size()});
+/// F(x̂) with its rounding errors, as a column.
+IntervalMatrix residual(const Enclosure& e, const Box& at, const std::vector<int>& support, const Vector& lambda) {
+    const int n = e.size(), m = static_cast<int>(support.size());
     const IntervalVector gradient = e.gradient(at), positions = e.position_values(at);
     const IntervalMatrix rows = e.row_matrix(at);
     IntervalMatrix F(n + m, 1);
@@ -80,12 +79,26 @@ StationaryBox enclose(const Enclosure& e, const StationaryPoint& point, const st
         for (int i = 0; i < n; ++i) F(i, 0) -= rows(r, i) * Interval(lambda(r));
         F(n + k, 0) = positions[static_cast<std::size_t>(r)];
     }
+    return F;
+}
+
+/// Krawczyk's operator. With x̂ the computed point, R ≈ F'(x̂)⁻¹ and the box x̂ + [s]: if
+///     K = −R F(x̂) + (I − R F'(x̂ + [s])) [s]   lies in the interior of [s],
+/// then x̂ + [s] contains exactly one zero of F, and x̂ + K contains it. The multipliers may have any sign.
+/// (Neumaier, Interval Methods for Systems of Equations, 5.1)
+StationaryBox enclose(const Enclosure& e, const StationaryPoint& point, const std::vector<int>& support) {
+    if (!point.found || !e.smooth) return {};
+    const int n = e.size(), m = static_cast<int>(support.size());
+    const std::optional<Vector> multipliers = multipliers_of(e, point, support);
+    if (!multipliers) return {};
+    const Vector &q = point.q, &lambda = *multipliers;
+    const Box at = proof::point_box(list_of(q));
     IntervalVector point_lambda;
     for (const int r : support) point_lambda.emplace_back(lambda(r));
     const Eigen::FullPivLU<Matrix> lu(stationarity_matrix(e, at, support, point_lambda).middle());
     if (!lu.isInvertible()) return {};
     const IntervalMatrix R(Matrix(lu.inverse()));
-    const IntervalMatrix newton = R * F;
+    const IntervalMatrix newton = R * residual(e, at, support, lambda);
     for (double radius = first_radius; radius < largest_radius; radius *= radius_growth) {
         Box box;
         IntervalVector forces;

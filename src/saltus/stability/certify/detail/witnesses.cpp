@@ -52,17 +52,57 @@ struct LargestAcceleration {
     double value = 0.0;            // +∞: unbounded
     std::vector<double> pressing;  // the normal force of each cone
 };
+
 /// The linear program: maximise γ̇_0 = c_0 + Σ N n_0 + Σ f_0 subject to γ̇_k = 0 for k > 0, N >= 0, friction f in
 /// polygons of size N (contacts) or 1 (sliders, whose vectors contain the bound).
-LargestAcceleration largest_acceleration(const Accelerations& a) {
-    const auto m = static_cast<Index>(a.constant.size());
-    std::vector<Vector> columns;  // the effect of each unknown on γ̇
+class ForceProgram {
+public:
+    explicit ForceProgram(const ForceSet& forces) {
+        for (const ForceCone& c : forces.cones) {
+            normals.push_back(static_cast<Index>(columns_.size()));
+            columns_.push_back(middle(c.normal));
+            add_friction(c.friction, normals.back());
+        }
+        for (const proof::Friction& f : forces.sliders) add_friction(f, -1);
+    }
+
+    /// There are no forces at all.
+    bool empty() const { return columns_.empty() && bounds_.empty(); }
+
+    /// The unknowns are the columns, then one slack for each bound.
+    solvers::LinearProgram program(const Vector& constant) const {
+        const Index m = constant.size(), n = static_cast<Index>(columns_.size()),
+                    k = static_cast<Index>(bounds_.size());
+        solvers::LinearProgram lp;
+        lp.A = Matrix::Zero(m - 1 + k, n + k);
+        lp.b = Vector::Zero(m - 1 + k);
+        lp.c = Vector::Zero(n + k);
+        lp.b.head(m - 1) = -constant.tail(m - 1);
+        for (Index j = 0; j < n; ++j) {
+            lp.A.block(0, j, m - 1, 1) = columns_[static_cast<std::size_t>(j)].tail(m - 1);
+            lp.c(j) = -columns_[static_cast<std::size_t>(j)](0);
+        }
+        for (Index i = 0; i < k; ++i) {
+            const Bound& bound = bounds_[static_cast<std::size_t>(i)];
+            for (const Index j : bound.of) lp.A(m - 1 + i, j) = 1.0;
+            lp.A(m - 1 + i, n + i) = 1.0;
+            if (bound.by >= 0)
+                lp.A(m - 1 + i, bound.by) = -1.0;
+            else
+                lp.b(m - 1 + i) = 1.0;
+        }
+        return lp;
+    }
+
+    std::vector<Index> normals;  // the columns of the normal forces
+
+private:
     struct Bound {
-        Index by;               // Σ of <= the unknown in this column; −1: <= 1
+        Index by;               // the sum of `of` is at most the unknown in this column; −1: at most 1
         std::vector<Index> of;  // columns of the directions of one group
     };
-    std::vector<Bound> bounds;
-    const auto add_friction = [&](const proof::Friction& f, Index by) {
+
+    void add_friction(const proof::Friction& f, Index by) {
         for (const auto& group : f.groups) {
             Bound bound{by, {}};
             const int directions = group.size() == 1 ? 2 : friction_directions;
@@ -70,46 +110,27 @@ LargestAcceleration largest_acceleration(const Accelerations& a) {
                 const double angle = 2.0 * std::numbers::pi * k / directions;
                 Vector v = std::cos(angle) * middle(group[0]);
                 if (group.size() > 1) v += std::sin(angle) * middle(group[1]);
-                bound.of.push_back(static_cast<Index>(columns.size()));
-                columns.push_back(std::move(v));
+                bound.of.push_back(static_cast<Index>(columns_.size()));
+                columns_.push_back(std::move(v));
             }
-            bounds.push_back(std::move(bound));
+            bounds_.push_back(std::move(bound));
         }
-    };
-    std::vector<Index> normals;
-    for (const ForceCone& c : a.forces.cones) {
-        normals.push_back(static_cast<Index>(columns.size()));
-        columns.push_back(middle(c.normal));
-        add_friction(c.friction, normals.back());
     }
-    for (const proof::Friction& f : a.forces.sliders) add_friction(f, -1);
-    const auto n = static_cast<Index>(columns.size()), k = static_cast<Index>(bounds.size());
+
+    std::vector<Vector> columns_;  // the effect of each unknown on γ̇
+    std::vector<Bound> bounds_;
+};
+
+LargestAcceleration largest_acceleration(const Accelerations& a) {
     const Vector constant = middle(a.constant);
-    solvers::LinearProgram lp;
-    lp.A = Matrix::Zero(m - 1 + k, n + k);
-    lp.b = Vector::Zero(m - 1 + k);
-    lp.c = Vector::Zero(n + k);
-    lp.b.head(m - 1) = -constant.tail(m - 1);
-    for (Index j = 0; j < n; ++j) {
-        lp.A.block(0, j, m - 1, 1) = columns[static_cast<std::size_t>(j)].tail(m - 1);
-        lp.c(j) = -columns[static_cast<std::size_t>(j)](0);
-    }
-    for (Index i = 0; i < k; ++i) {
-        const Bound& bound = bounds[static_cast<std::size_t>(i)];
-        for (const Index j : bound.of) lp.A(m - 1 + i, j) = 1.0;
-        lp.A(m - 1 + i, n + i) = 1.0;
-        if (bound.by >= 0)
-            lp.A(m - 1 + i, bound.by) = -1.0;
-        else
-            lp.b(m - 1 + i) = 1.0;
-    }
+    const ForceProgram forces(a.forces);
     LargestAcceleration result;
-    if (n + k == 0) {
-        result.found = m == 1;
+    if (forces.empty()) {
+        result.found = constant.size() == 1;
         result.value = constant(0);
         return result;
     }
-    const solvers::ProgramSolution s = solvers::solve(lp);
+    const solvers::ProgramSolution s = solvers::solve(forces.program(constant));
     if (s.status == solvers::ProgramStatus::unbounded) {
         result.found = true;
         result.value = Interval::infinity;
@@ -118,7 +139,7 @@ LargestAcceleration largest_acceleration(const Accelerations& a) {
     if (s.status != solvers::ProgramStatus::optimal) return result;
     result.found = true;
     result.value = constant(0) - s.value;
-    for (const Index j : normals) result.pressing.push_back(s.x(j));
+    for (const Index j : forces.normals) result.pressing.push_back(s.x(j));
     return result;
 }
 

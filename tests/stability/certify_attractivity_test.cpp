@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of [Leine] 7.1–7.4 with the errata, for the values of the reference and for others by their closed
-// forms.
+// The examples of [Leine] 7.1–7.4 with the corrections of docs/papers.md, for the values of the reference and for
+// others by their closed forms.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -119,7 +119,7 @@ TEST(CertifyConstrainedBeam, HasTheLevelThatTouchesTheOtherSet) {
             certify(shipped("constrained-beam", {{"mu1", mu1}, {"mu2", mu2}, {"m", m}, {"l", l}}), std::nullopt);
         const double cosine = (1.0 - mu1 * mu2) / std::hypot(2.0 * mu2, 1.0 - mu1 * mu2);
         const double weight = m * 10.0 * l;
-        expect_level(c.rho, weight * (1.0 + cosine), c);  // errata, 1: with +
+        expect_level(c.rho, weight * (1.0 + cosine), c);  // docs/papers.md: with +
         EXPECT_NEAR(c.rho, weight * (1.0 + cosine), 1e-12 * weight) << story(c);
         EXPECT_LE(c.rho_verified, c.rho) << story(c);
         EXPECT_GT(c.rho_verified, (1.0 - 1e-9) * c.rho) << story(c);

@@ -140,7 +140,7 @@ TEST(CertifyConditions, SeventhFailsIfAnImpactCanCreateEnergy) {
     EXPECT_NEAR(of_witness(*row, "1/cond(D)"), 0.25, 1e-12);
     EXPECT_NEAR(of_witness(*row, "smallest eigenvalue of DB"), -0.10745445084104842, 1e-12);
     EXPECT_GT(of_witness(*row, "energy created"), 0.0) << story(unequal);
-    // Errata, 2: e_T < 0 passes 7a as printed, and creates energy.
+    // docs/papers.md: e_T < 0 passes 7a as printed, and creates energy.
     const Certificate negative =
         certify(from_text(rod, {{"eN", 0.0}, {"eT", -0.9}, {"mu", 0.5}, {"k", 100.0}}), Theorem::attractivity);
     EXPECT_EQ(negative.find("7")->verdict, Verdict::fails) << story(negative);
@@ -256,11 +256,11 @@ TEST(CertifyLinear, TwoDegreesOfFreedomInAllThreeClasses) {
 TEST(CertifyLinear, PositiveStiffnessIsNotUnstable) {
     const Certificate c = certify(from_text(oscillator(0.2, 5.0, 2.0)), Theorem::instability);
     EXPECT_EQ(c.outcome, Outcome::inconclusive) << story(c);
-    EXPECT_EQ(c.find("2")->verdict, Verdict::fails) << story(c);  // errata, 6: K = Kᵀ ≠ 0 is not enough
+    EXPECT_EQ(c.find("2")->verdict, Verdict::fails) << story(c);  // docs/papers.md: K = Kᵀ ≠ 0 is not enough
 }
 
 TEST(CertifyLinear, SkewDampingDoesNotDissipate) {
-    // Errata, 6: C = [[0, 1], [−1, 1]] has no imaginary eigenvalue, yet u·Cu = 0 for u = (1, 0).
+    // docs/papers.md: C = [[0, 1], [−1, 1]] has no imaginary eigenvalue, yet u·Cu = 0 for u = (1, 0).
     const std::string text = R"toml(
 [system]
 q = ["x", "y"]

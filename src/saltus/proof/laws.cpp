@@ -22,13 +22,12 @@ Interval coefficient(const IntervalVector& coefficients, model::Coefficient c) {
     return c == model::no_coefficient ? Interval(0.0) : coefficients[static_cast<std::size_t>(c)];
 }
 
-/// The friction body λ_N C of each law as a sum of balls. A ball is a group of vectors: row times
-/// bound of the force along that row.
+/// The friction body λ_N C of each law as a sum of balls. A ball is a group of vectors: row times bound of the force
+/// along that row.
 ///     Coulomb         the interval or disk of radius μ λ_N
 ///     orthotropic     the ellipse with half axes μ₁ λ_N and μ₂ λ_N
-///     Contensou       a disk of radius μ λ_N for sliding, and a drilling moment of at most (2/3) r μ λ_N, the moment
-///     of
-///                     a disk of radius r with uniform pressure that drills without sliding
+///     Contensou       a disk of radius μ λ_N for sliding, and a drilling moment of at most (2/3) r μ λ_N: that of a
+///                     disk of radius r with uniform pressure that drills without sliding
 ///     rolling         a disk for sliding, r₁ μ λ_N for drilling, a disk of radius r₂ μ λ_N for rolling
 Friction friction_of(const model::Friction& f, const IntervalMatrix& rows, const IntervalVector& coefficients,
                      const Interval& load) {

@@ -17,9 +17,8 @@ struct CertifyOptions {
 /// such that { V < ρ* } belongs to its region of attraction. The minimum is the one that descent reaches from the
 /// start. With contacts Theorem 1 or Corollary 2 is applied, without contacts Corollary 3.
 ///
-/// The errata are respected: condition 7a requires e >= 0 (errata 2), sublevel sets are the component around the
-/// equilibrium and condition 8 belongs to Corollary 3 too (errata 7), and gaps have the accelerations Wᵀu̇ + Ẇᵀu (errata
-/// 4).
+/// With the corrections of docs/papers.md: condition 7a requires e >= 0, sublevel sets are the component around the
+/// equilibrium, condition 8 belongs to Corollary 3 too, and gaps have the accelerations Wᵀu̇ + Ẇᵀu.
 ///
 /// A model that cannot be examined gives an inconclusive certificate with the reason; nothing is thrown.
 proof::Certificate certify_attractivity(const model::Model& model, const CertifyOptions& options = {});

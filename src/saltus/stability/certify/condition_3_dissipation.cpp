@@ -5,12 +5,11 @@
 //
 // Proof, by the form of f^nc:
 //   f = 0 and R a quadratic form: D^nc = 2R >= 0 if the enclosure of R over all velocities is not negative.
-//   f^nc = −C(q)u:                D^nc = ½uᵀ(C + Cᵀ)u (Proposition 2, errata 5). The rows and columns of C + Cᵀ that
-//   are
+//   f^nc = −C(q)u:                D^nc = ½uᵀ(C + Cᵀ)u (Proposition 2 with C + Cᵀ). Its rows and columns that are
 //                                 zero throughout are removed; the rest is proved to be positive definite on a cover.
 //   otherwise:                    the enclosure of −u·f^nc over all states of the scope is not negative.
-// The theorem is about autonomous systems. If the model depends on time, the condition fails as soon as a change is
-// seen.
+// The theorem is about autonomous systems. If the model depends on time, the condition fails as soon as a change
+// is seen.
 #include <algorithm>
 #include <cmath>
 

@@ -6,7 +6,7 @@
 //
 // Proof: 𝒱 = { Q < levels.closing } × { T < levels.velocity }. level_set.cpp finds both numbers.
 // PositionTests::gaps_close proves γ̇ < 0 on every box, for every combination of the other gaps closed and all friction
-// forces in their cones (gap_accelerations.cpp, with the term Ẇᵀu of errata 4). If no such neighbourhood is found, a
+// forces in their cones (gap_accelerations.cpp, with the term Ẇᵀu). If no such neighbourhood is found, a
 // witness is searched: a state in which some gap of I_C has γ̇ >= 0.
 #include <algorithm>
 #include <cmath>

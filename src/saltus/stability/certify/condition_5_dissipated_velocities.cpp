@@ -11,7 +11,7 @@
 //     the elements outside K cannot all be without load             (cannot_be_unloaded), or
 //     a motion passes the positions where S(K) is singular          (passes_through).
 // The last case is for one degree of freedom: the slip vanishes at isolated positions only, which a motion with u ≠ 0
-// leaves at once. The beam has such positions (errata 11).
+// leaves at once. The constrained beam has such positions (θ = π/2).
 #include <algorithm>
 #include <cmath>
 

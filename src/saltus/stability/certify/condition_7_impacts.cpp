@@ -4,9 +4,9 @@
 // (70)–(74)
 //     ΔV = −D^ΛT − ½Λᵀ D B Λ,   D = WᵀM⁻¹W,   B = (I − E)(I + E)⁻¹,
 // with the dissipation D^ΛT >= 0 of friction. It is not positive if the symmetric part of D B is positive semidefinite.
-// (c) no friction:          Λ_N >= 0 and complementarity are enough.
+// (c) no friction:          Λ_N >= 0 and complementarity suffice.
 // (b) one coefficient e:    D B = (1 − e)/(1 + e) D.
-// (a) small coefficients:   2e_max/(1 + e_max) < 1/cond(D) with all e >= 0 (Proposition 4; errata 2 adds e >= 0).
+// (a) small coefficients:   2e_max/(1 + e_max) < 1/cond(D) with all e >= 0 (Proposition 4; docs/papers.md adds e >= 0).
 // If (a) fails, its conclusion is proved directly: D B + B D is positive definite.
 //
 // Proof: (b) and (c) by the bounds of the coefficients. (a) on a cover of the positions, for every set of gaps that may
@@ -185,8 +185,9 @@ void judge_failure(const ConditionScope& scope, const ContactCoefficients& e, co
             coefficients(static_cast<Index>(k)) = expr::midpoint(there->e[k]);
         const impact::DissipationTest test = impact::dissipation_test({there->D.middle(), coefficients, true});
         c.evidence = "restitution is neither equal nor without friction, and 2e/(1 + e) = " + number(test.left) +
-                     (test.small_coefficients_as_printed ? " with some e < 0 says nothing against" : " is not below") +
-                     " 1/cond(D) = " + number(test.right);
+                     (test.small_coefficients_as_printed ? " is below" : " is not below") +
+                     " 1/cond(D) = " + number(test.right) +
+                     (test.small_coefficients_as_printed ? ", but some e < 0" : "");
         c.witness.values = {{"2e/(1+e)", test.left},
                             {"1/cond(D)", test.right},
                             {"smallest eigenvalue of DB", test.smallest_eigenvalue}};

@@ -6,7 +6,7 @@
 // Proof: cover.highest is an upper bound of Q over a cover of ℰ by boxes (level_set_equilibria.cpp);
 // levels.rho_verified is a lower bound of ρ* (level_set.cpp). Condition 8 is proved if cover.highest <
 // levels.rho_verified and the cover is bounded. Corollary 3 needs the same condition, although it is not printed there
-// (errata 7).
+// (docs/papers.md).
 #include <cmath>
 
 #include "saltus/stability/certify/detail/conditions.hpp"

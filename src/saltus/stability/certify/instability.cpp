@@ -15,7 +15,7 @@
 //
 // V_E = −min Q over ℰ, from a cover of ℰ by boxes. Beyond the point of ℰ with the least Q, U falls on, since −∇U is not
 // balanced there without friction. The printed proof of Theorem 3 starts at the end of ℰ along an eigenvector of K,
-// where V can be smaller than V_E (errata 6); this point is reported for comparison.
+// where V can be smaller than V_E (docs/papers.md); this point is reported for comparison.
 #include "saltus/stability/certify/detail/instability.hpp"
 
 #include <algorithm>
@@ -255,7 +255,7 @@ private:
         const bool falls = forces && separate(*forces);
         const std::vector<double> at = centre(cover.lowest_box);
         c.evidence = "V_E = " + number(V_E) + " at " + position_text(model_, vector_of(at)) +
-                     ", where U goes on falling outwards";
+                     ", where U decreases further outwards";
         if (V_along < clearly_below * V_E)
             c.evidence += "; at the set's end along the eigenvector V is only " + number(V_along) +
                           ", so that the start is taken beyond the former";

@@ -3,7 +3,7 @@
 // Let w be the row of a gap: γ̇ = w u̇ + ζ with M u̇ = h + Gᵀν + Wλ, and G u̇ + ζ_G = 0 for the constraints. Choose μ such
 // that ŵ = w − μᵀG satisfies ŵ M⁻¹Gᵀ = 0, that is μ = (G M⁻¹Gᵀ)⁻¹ G M⁻¹ wᵀ. Subtracting μᵀ(G u̇ + ζ_G) = 0 removes ν:
 //     γ̇ = ŵ u̇ + ζ − μᵀζ_G = ŵ M⁻¹(h + Wλ) + ζ − μᵀζ_G.
-// ζ = uᵀZu contains the term Ẇᵀu that [Leine] (87), (89) omits (errata 4).
+// ζ = uᵀZu contains the term Ẇᵀu that [Leine] (87), (89) omits (docs/papers.md).
 #include "saltus/stability/certify/detail/gap_accelerations.hpp"
 
 #include <algorithm>

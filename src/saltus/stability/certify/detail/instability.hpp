@@ -11,7 +11,7 @@ namespace saltus::stability {
 /// q_e is the stationary point of U that Newton's method reaches from the start, if it is not a minimum. Otherwise it
 /// is the lowest saddle at the boundary of the minimum's valley.
 ///
-/// The errata are respected (errata 6): K must have a negative eigenvalue, friction must act on ker(C + Cᵀ), and the
+/// With the corrections of docs/papers.md: K must have a negative eigenvalue, friction must act on ker(C + Cᵀ), and the
 /// start x₀ of the proof lies beyond the point of the equilibrium set at which V is largest.
 proof::Certificate certify_instability(const model::Model& model, const CertifyOptions& options = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ρ* of [Leine] Theorem 1, condition 8: the largest ρ with { V < ρ } ⊂ 𝒱 ∩ 𝒬, V = T + Q, where { V < ρ } means the
-// component around q_e (errata 7). 𝒬 = { q ∈ 𝒰 } belongs to condition 2, 𝒱 to condition 4.
+// component around q_e (docs/papers.md). 𝒬 = { q ∈ 𝒰 } belongs to condition 2, 𝒱 to condition 4.
 //
 // Since T >= 0, { V < ρ } ⊂ { Q < ρ }: a bound for positions is a level of Q. Since Q >= 0 on the component,
 // { V < ρ } ⊂ { T < ρ }: a bound for velocities is a level of T. Each part is therefore found by itself:

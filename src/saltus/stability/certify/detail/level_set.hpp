@@ -34,7 +34,7 @@ struct LevelDomain {
 /// The level set { V < ρ* } of [Leine] Theorem 1, condition 8: ρ* is the minimum of the parts below, each of which
 /// keeps the set inside 𝒱 (condition 4) or inside 𝒬 (condition 2). The neighbourhood 𝒱 is taken as a product { q : ...
 /// } × { T < τ }. For the rocking bar and the rocking block it is that of [Leine] 7.2 and 7.3 (the block's with |φ|,
-/// errata 9), and ρ* is (117) and (134).
+/// docs/papers.md), and ρ* is (117) and (134).
 struct LevelSet {
     LevelPart stationary;        ///< 𝒬: the next point with 0 ∈ ∂Q, or the boundary of the domain
     LevelPart region;            ///< the boundary of the model file's region

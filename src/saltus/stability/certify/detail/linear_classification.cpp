@@ -346,8 +346,8 @@ EigenvectorEnd eigenvector_end(const LinearSystem& s) {
     return end;
 }
 
-/// The three cases at the end of [Leine] 6.2. Errata 5 and 6: definiteness is that of C + Cᵀ, and instability needs a
-/// negative eigenvalue of K, not K ≠ 0.
+/// The three cases at the end of [Leine] 6.2. With the corrections of docs/papers.md: definiteness is that of C + Cᵀ,
+/// and instability needs a negative eigenvalue of K, not K ≠ 0.
 LinearClassification classify(const LinearSystem& s, long budget) {
     LinearClassification c;
     const IntervalMatrix S = symmetric_part(s.C);

@@ -9,13 +9,13 @@
 namespace saltus::stability {
 
 // The propositions of [Leine], which are simple sufficient tests for conditions of Theorem 1. Each is evaluated at one
-// state or for one matrix. The certificates do not rest on them, except on `uncoupled`; the tests compare them with the
-// errata.
+// state or for one matrix. The certificates do not rest on them, except on `uncoupled`. Not all hold as printed
+// (docs/papers.md); the tests compare both forms.
 
 /// Proposition 1, for condition 4. If W_NᵀM⁻¹W_T = 0 then friction does not act on the gaps, and the accelerations of
 /// the open gaps (o) while the closed gaps (c) stay closed are
 ///     γ̇_o = W_oᵀM⁻¹(I − W_c D_c⁻¹ W_cᵀM⁻¹)h + ζ_o − W_oᵀM⁻¹W_c D_c⁻¹ ζ_c,   D_c = W_cᵀM⁻¹W_c,  ζ = Ẇᵀu.
-/// The printed form (89) omits the terms with ζ. It is wrong if W depends on q. (errata 4)
+/// The printed form (89) omits the terms with ζ. It is wrong if W depends on q.
 struct GapAccelerations {
     bool uncoupled = false;        ///< W_NᵀM⁻¹W_T = 0
     std::vector<int> open;         ///< the open contacts
@@ -30,7 +30,7 @@ GapAccelerations proposition_1(const model::Model& model, const std::vector<doub
 bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q);
 
 /// Proposition 2, for conditions 3 and 5: a basis of the velocities without dissipation of f^nc = −Cu with uᵀCu >= 0,
-/// as columns. This is ker(C + Cᵀ); the printed ker C needs a symmetric C. (errata 5)
+/// as columns. This is ker(C + Cᵀ); the printed ker C needs a symmetric C.
 Matrix proposition_2(const Matrix& C);
 
 /// Proposition 3, for condition 5: a basis of the velocities without friction dissipation, ker W_Tᵀ, as columns. 0 must
@@ -44,7 +44,7 @@ struct RestitutionBound {
 };
 /// Proposition 4: 1 − b_min = 1/cond(A), e_max = 1/(2 cond(A) − 1).
 RestitutionBound proposition_4(double condition_number);
-/// The sharp bound for 2 × 2 matrices: √b_min = (√cond − 1)/(√cond + 1). (errata 3)
+/// The sharp bound for 2 × 2 matrices: √b_min = (√cond − 1)/(√cond + 1).
 RestitutionBound sharp_for_two_rows(double condition_number);
 
 }  // namespace saltus::stability

@@ -96,6 +96,13 @@ IntervalMatrix transpose(const IntervalMatrix& A) {
     return C;
 }
 
+IntervalMatrix symmetric_part(const IntervalMatrix& A) {
+    IntervalMatrix S(A.rows(), A.cols());
+    for (int i = 0; i < A.rows(); ++i)
+        for (int j = 0; j < A.cols(); ++j) S(i, j) = (A(i, j) + A(j, i)) * Interval(0.5);
+    return S;
+}
+
 IntervalMatrix rows_of(const IntervalMatrix& A, const std::vector<int>& rows) {
     IntervalMatrix C(static_cast<int>(rows.size()), A.cols());
     for (std::size_t i = 0; i < rows.size(); ++i)

@@ -42,6 +42,8 @@ IntervalMatrix operator*(const IntervalMatrix& A, const IntervalMatrix& B);
 IntervalMatrix operator+(const IntervalMatrix& A, const IntervalMatrix& B);
 IntervalMatrix operator-(const IntervalMatrix& A, const IntervalMatrix& B);
 IntervalMatrix transpose(const IntervalMatrix& A);
+/// (A + Aᵀ)/2 of a square matrix.
+IntervalMatrix symmetric_part(const IntervalMatrix& A);
 /// The given rows of A, in the given order.
 IntervalMatrix rows_of(const IntervalMatrix& A, const std::vector<int>& rows);
 

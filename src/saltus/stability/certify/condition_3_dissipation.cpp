@@ -34,13 +34,6 @@ constexpr unsigned velocity_seed = 7;
 
 bool is_zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
 
-IntervalMatrix symmetric_part(const IntervalMatrix& C) {
-    IntervalMatrix S(C.rows(), C.cols());
-    for (int i = 0; i < C.rows(); ++i)
-        for (int j = 0; j < C.cols(); ++j) S(i, j) = (C(i, j) + C(j, i)) * Interval(0.5);
-    return S;
-}
-
 /// The rows that are not zero throughout.
 std::vector<int> nonzero_rows(const IntervalMatrix& S) {
     std::vector<int> list;

@@ -68,15 +68,15 @@ public:
         for (std::size_t k = 0; k < elements_.size(); ++k)
             if ((K >> k & 1U) != 0 && with_friction(*elements_[k].friction, coefficients))
                 slips(*elements_[k].friction);
-        const int n = e_.size(), own = e_.linear_damping ? n : 0;
-        IntervalMatrix S(own + static_cast<int>(which.size()), n);
-        if (own > 0) {
-            const IntervalMatrix C = e_.damping(q);
+        const int n = e_.size(), damping_rows = e_.linear_damping ? n : 0;
+        IntervalMatrix S(damping_rows + static_cast<int>(which.size()), n);
+        if (damping_rows > 0) {
+            const IntervalMatrix C = symmetric_part(e_.damping(q));
             for (int i = 0; i < n; ++i)
-                for (int j = 0; j < n; ++j) S(i, j) = (C(i, j) + C(j, i)) * Interval(0.5);
+                for (int j = 0; j < n; ++j) S(i, j) = C(i, j);
         }
         for (std::size_t k = 0; k < which.size(); ++k)
-            for (int j = 0; j < n; ++j) S(own + static_cast<int>(k), j) = W(which[k], j);
+            for (int j = 0; j < n; ++j) S(damping_rows + static_cast<int>(k), j) = W(which[k], j);
         return S;
     }
 

@@ -49,13 +49,6 @@ bool narrow(const IntervalMatrix& A) {
 
 bool zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
 
-IntervalMatrix symmetric_part(const IntervalMatrix& C) {
-    IntervalMatrix S(C.rows(), C.cols());
-    for (int i = 0; i < C.rows(); ++i)
-        for (int j = 0; j < C.cols(); ++j) S(i, j) = (C(i, j) + C(j, i)) * Interval(0.5);
-    return S;
-}
-
 /// The smallest eigenvalue of A x = λ M x at the middle of the intervals, with its eigenvector.
 struct SmallestEigenvalue {
     double value = 0.0;

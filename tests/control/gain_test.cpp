@@ -28,7 +28,7 @@ GainSolution solved(const std::string& model, const std::string& unknown, const 
 
 // --- positions of rest -----------------------------------------------------------------------------------------------
 
-TEST(Rest, OfTheArmIsTheObstacleOnItsSideAlone) {  // tornambe_violation_q0_negative
+TEST(Rest, OfTheArmIsAtTheObstacleOnlyIfTheReferenceIsBehindIt) {  // tornambe_violation_q0_negative
     for (const auto& [q0, q_R, force, touches] :
          {std::tuple{-0.3, 0.0, 0.0, 0U}, {0.0, 0.0, 0.0, 1U}, {0.3, 0.3, 0.3, 1U}}) {
         const Model arm = shipped("single-link-arm", {{"q0", q0}});
@@ -43,7 +43,7 @@ TEST(Rest, OfTheArmIsTheObstacleOnItsSideAlone) {  // tornambe_violation_q0_nega
     }
 }
 
-TEST(Rest, OfSpringsIsTheClosedForm) {  // tornambe_penalty_static_A
+TEST(Rest, OfSpringsMatchesTheClosedForm) {  // tornambe_penalty_static_A
     for (double k = 1e3; k < 2e9; k *= 10.0) {
         const Model arm = shipped("single-link-arm", {{"k2", k}});
         Statics statics(arm, ContactModel::springs);
@@ -163,7 +163,7 @@ TEST(GainStudy, GivesOneAnswerForAnyNumberOfThreads) {
     }
 }
 
-TEST(GainStudy, SaysForWhichValuesAModelCannotBeBuilt) {
+TEST(GainStudy, NamesTheValuesForWhichAModelCannotBeBuilt) {
     const std::string refusal = refusal_of(
         [] { study_gains(description_of("single-link-arm"), {sensitivity::vary_from_text("I_r=-1:1:3")}, to(1.0)); });
     EXPECT_NE(refusal.find("with I_r = -1"), std::string::npos) << refusal;
@@ -220,7 +220,7 @@ TEST(SolveFor, AStateAtTheEndOfTheMotion) {
     EXPECT_NEAR(again.end.q[0], 0.55, 1e-10);
 }
 
-TEST(SolveFor, SaysWhatCannotBeReached) {
+TEST(SolveFor, ReportsAnUnreachableTarget) {
     // The pair's wall carries less than ks c = 6 whatever the gain.
     const GainSolution far = solved("two-link-underactuated", "Kp=0.1:1000", "lambda(wall) = 7", to(6.0));
     EXPECT_EQ(far.status, SolveStatus::unreachable);
@@ -232,7 +232,7 @@ TEST(SolveFor, SaysWhatCannotBeReached) {
     EXPECT_LT(jump.bracket->second - jump.bracket->first, 1e-11);
 }
 
-TEST(SolveFor, RefusesWhatIsNoTarget) {
+TEST(SolveFor, RefusesTextsThatAreNoTargets) {
     const auto refusal = [](const std::string& unknown, const std::string& target) {
         return refusal_of([&] { solved("single-link-arm", unknown, target, to(1.0)); });
     };

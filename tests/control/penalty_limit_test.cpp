@@ -26,7 +26,7 @@ PenaltyLimit limit_of(const model::Description& d, const std::string& stiffness,
 
 // --- the arm ---------------------------------------------------------------------------------------------------------
 
-TEST(PenaltyLimit, OfTheArmMeetsItsClosedForms) {
+TEST(PenaltyLimit, OfTheArmMatchesClosedForms) {
     const Value rows = entry("tornambe_penalty_convergence_A")["outputs"]["rows"];
     const Value steady = entry("tornambe_penalty_static_A")["outputs"];
     const PenaltyLimit limit = limit_of(description_of("single-link-arm"), "k=1e3:1e9:7", 2.0);
@@ -118,7 +118,7 @@ TEST(Theorem1, SequencesOfTheBounceAreMonotoneAlthoughNoPathIsAMinimum) {
     EXPECT_TRUE(a.bounded_by_rigid);
 }
 
-TEST(Theorem1, OfAModelWithConstraintsOrFrictionSaysWhyNot) {
+TEST(Theorem1, IsNotAvailableWithConstraintsOrFriction) {
     const PenaltyLimit limit = limit_of(description_of("rocking-bar"), "k=1e4,1e5", 0.2);
     EXPECT_FALSE(limit.action.available);
     EXPECT_NE(limit.action.why_not.find("friction"), std::string::npos) << limit.action.why_not;
@@ -136,7 +136,7 @@ TEST(PenaltyLimit, OfTheUnderactuatedPairApproachesItsRigidRest) {
     EXPECT_NEAR(*limit.order, 0.5, 0.1);
 }
 
-TEST(PenaltyLimit, RefusesStiffnessesThatAreNone) {
+TEST(PenaltyLimit, RefusesInvalidStiffnesses) {
     for (const char* const text : {"k", "=1:2:3", "k=1:2:0", "k=-1:2:3", "k=a", "k=0,1"})
         EXPECT_NE(refusal_of([&] { penalty_from_text(text); }), "accepted") << text;
     EXPECT_EQ(penalty_from_text("k=1e3:1e9:7").values, (std::vector<double>{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}));

@@ -93,7 +93,7 @@ double imbalance(const Model& m, const proof::Witness& w) {
     return r.cwiseAbs().maxCoeff();
 }
 
-TEST(RegulationRow, ThreeFailsWhereTheGainIsZero) {
+TEST(RegulationRow, Row3FailsIfTheGainIsZero) {
     Loop loop;
     loop.Kp = "0.0";
     loop.contacts = contact("stop", "x");
@@ -106,7 +106,7 @@ TEST(RegulationRow, ThreeFailsWhereTheGainIsZero) {
     EXPECT_LE(imbalance(m, w), 1e-9) << "at rest there, and next to it";
 }
 
-TEST(RegulationRow, ThreeFailsWithTheOtherEquilibriumAsWitness) {
+TEST(RegulationRow, Row3FailsWithTheOtherEquilibriumAsWitness) {
     Loop loop;
     loop.U = "-x^2 + x^4/4";
     loop.Kp = "0.5";
@@ -133,7 +133,7 @@ TEST(RegulationRow, ThreeFailsWithTheOtherEquilibriumAsWitness) {
     EXPECT_NEAR(motion.end.q[0], right, 1e-4);
 }
 
-TEST(RegulationRow, ThreeFailsWhereAContactWouldHaveToPull) {
+TEST(RegulationRow, Row3FailsIfAContactWouldHaveToPull) {
     Loop loop;
     loop.U = "-3*x";
     loop.Kp = "0.0";
@@ -149,7 +149,7 @@ TEST(RegulationRow, ThreeFailsWhereAContactWouldHaveToPull) {
     EXPECT_LE(imbalance(m, w), 1e-8);
 }
 
-TEST(RegulationRow, FourFailsWhereThePotentialFallsWithoutEnd) {
+TEST(RegulationRow, Row4FailsIfThePotentialIsUnboundedBelow) {
     Loop loop;
     loop.U = "-2*x^2";
     loop.contacts = contact("stop", "x + 1");
@@ -164,7 +164,7 @@ TEST(RegulationRow, FourFailsWhereThePotentialFallsWithoutEnd) {
     EXPECT_LE(potential(m, w), potential(m, c.table.q) - 1.0);
 }
 
-TEST(RegulationRow, FourFailsWhereThePotentialStopsGrowing) {
+TEST(RegulationRow, Row4FailsIfThePotentialStopsGrowing) {
     Loop loop;
     loop.U = "x^2/(1 + x^2)";
     loop.Kp = "0.0";
@@ -178,7 +178,7 @@ TEST(RegulationRow, FourFailsWhereThePotentialStopsGrowing) {
     EXPECT_GT(c.table.rho, 0.99);
 }
 
-TEST(RegulationRow, FourFailsAtAMaximum) {
+TEST(RegulationRow, Row4FailsAtAMaximum) {
     Loop loop;
     loop.U = "-2*x^2 + x^4";
     loop.initial = "x = 0.0";
@@ -210,7 +210,7 @@ TEST(RegulationRow, LIFailsAtACorner) {
     }
 }
 
-TEST(RegulationRow, LIFailsWhereAGradientVanishes) {
+TEST(RegulationRow, LIFailsIfAGradientVanishes) {
     Loop loop;
     loop.contacts = contact("tangent", "(x - 1)^2*(x + 3)");
     loop.initial = "x = 2.0";
@@ -219,7 +219,7 @@ TEST(RegulationRow, LIFailsWhereAGradientVanishes) {
     EXPECT_NEAR(c.table.find("LI")->witness.q.at(0), 1.0, 1e-4);
 }
 
-TEST(RegulationRow, OneFailsWhereTheInertiaIsNotBounded) {
+TEST(RegulationRow, Row1FailsIfTheInertiaIsUnbounded) {
     for (const bool below : {true, false}) {
         Loop loop;
         loop.T = below ? "1/2*exp(-x^2/50)*x'^2" : "1/2*(1 + x^2)*x'^2";
@@ -262,7 +262,7 @@ void expect_lossless(const Model& m, const RegulationCertificate& c, const std::
     for (const std::size_t i : actuated) EXPECT_NEAR(motion.end.u[i], 0.0, 1e-7);
 }
 
-TEST(RegulationRow, R6FailsWithABounceThatNothingDamps) {
+TEST(RegulationRow, R6FailsWithAnUndampedBounceAsWitness) {
     const Model pair = shipped("decoupled-pair");
     const RegulationCertificate c = certify_regulation(pair);
     EXPECT_EQ(failing(c), Ids{"R6"}) << table(c);
@@ -294,7 +294,7 @@ TEST(RegulationRow, R6FailsForANonlinearMotionFollowedNumerically) {
     expect_lossless(m, c, {0});
 }
 
-TEST(RegulationRow, R6HoldsWhereContactsMakeMotionsSeen) {
+TEST(RegulationRow, R6HoldsIfContactsMakeMotionsObservable) {
     // Free of the wall y can move alone (M and K couple in the same way); its impacts push x, too.
     Loop loop;
     loop.q = "\"x\", \"y\"";
@@ -351,7 +351,7 @@ TEST(RegulationRow, R6IsLocalForANonlinearPendulumOnACart) {
 
 // --- closed loops of another kind ------------------------------------------------------------------------------------
 
-TEST(RegulationRow, EveryRowIsThereWhateverFails) {
+TEST(RegulationRow, AllRowsArePresentWhicheverFails) {
     const Ids rows{"law", "1", "2", "LI", "3", "4", "R8", "R6", "5", "6", "7", "R13"};
     Loop none, moving, pulled, open;
     moving.contacts = contact("stop", "x - 0.2 - 0.1*sin(t)");
@@ -382,7 +382,7 @@ TEST(RegulationRow, LawFailsForForcesWithoutPotential) {
     EXPECT_EQ(certify_regulation(loop.model()).rigid, Scope::global);
 }
 
-TEST(RegulationRow, ShapingIsWhatTheThirdAndFourthRowsSee) {  // (42)
+TEST(RegulationRow, Rows3And4UseTheShapedPotential) {  // (42)
     const Model m = from_text(R"toml(
 [system]
 name = "shaped"

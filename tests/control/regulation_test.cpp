@@ -145,7 +145,7 @@ TEST(Regulation, WithoutDampingFails) {
     EXPECT_EQ(driven.table.conditions.at(0).verdict, Verdict::fails) << table(driven);
 }
 
-TEST(Regulation, OfAGainThatPushesAwayEndsOnTheFarSide) {
+TEST(Regulation, WithAPositiveFeedbackRestsOnTheFarSide) {
     // Kp < 0 is not what (44) asks for, but the potential has one minimum between the stops all the same.
     const RegulationCertificate c = certify_regulation(shipped("single-link-arm", {{"Kp", -1.0}}));
     const double far = 0.5 + 2.0 * std::numbers::pi;
@@ -157,7 +157,7 @@ TEST(Regulation, OfAGainThatPushesAwayEndsOnTheFarSide) {
     EXPECT_NEAR(c.solutions[1].rest.lambda(1), -0.5, 1e-12) << "the near side would have to pull";
 }
 
-TEST(Regulation, OfFrictionIsOutsideOfTheTheorem) {
+TEST(Regulation, DoesNotCoverFriction) {
     const Model rough = from_text(R"toml(
 [system]
 name = "rough"
@@ -210,7 +210,7 @@ k = 1e5
 q = { phi = 1.0 }
 )toml";
 
-TEST(Regulation, OfAnInvertedPendulumIsGlobalWhereTheGainHoldsIt) {
+TEST(Regulation, OfAnInvertedPendulumIsGlobalIfTheGainExceedsGravity) {
     const RegulationCertificate c = certify_regulation(from_text(pendulum));
     EXPECT_EQ(c.rigid, Scope::global) << table(c);
     EXPECT_NEAR(c.table.q[0], 0.0, 1e-14);
@@ -218,7 +218,7 @@ TEST(Regulation, OfAnInvertedPendulumIsGlobalWhereTheGainHoldsIt) {
     EXPECT_EQ(c.table.grade, proof::Grade::proved) << table(c);
 }
 
-TEST(Regulation, OfAnInvertedPendulumIsLocalWhereItFalls) {
+TEST(Regulation, OfAnInvertedPendulumIsLocalIfTheGainIsTooSmall) {
     // Kp phi = a sin(phi) has 0, a maximum now, and two minima, one of them behind the stop.
     const RegulationCertificate c = certify_regulation(from_text(pendulum, {{"Kp", 0.5}}));
     double fallen = 2.0;

@@ -12,7 +12,7 @@
 namespace saltus::ensemble {
 namespace {
 
-TEST(ParallelFor, GivesTheSameForAnyNumberOfThreads) {
+TEST(ParallelFor, GivesTheSameResultForAnyNumberOfThreads) {
     const auto run = [](int threads) {
         std::vector<double> out(1000);
         EXPECT_TRUE(parallel_for(out.size(), [&](std::size_t i) { out[i] = std::sin(static_cast<double>(i)); },
@@ -34,7 +34,7 @@ TEST(ParallelFor, CallsEachNumberOnceAndCountsThem) {
     EXPECT_EQ(told, 257U);
 }
 
-TEST(ParallelFor, RunsSideBySide) {
+TEST(ParallelFor, RunsCallsInParallel) {
     // Each of two calls waits until the other has begun: one thread would never get through.
     std::atomic<int> begun{0};
     EXPECT_TRUE(parallel_for(2,
@@ -47,7 +47,7 @@ TEST(ParallelFor, RunsSideBySide) {
                              {.threads = 2, .interrupted = {}, .progress = {}}));
 }
 
-TEST(ParallelFor, CarriesOutTheExceptionOfTheSmallestNumber) {
+TEST(ParallelFor, RethrowsTheExceptionOfTheSmallestNumber) {
     for (const int threads : {1, 2, 7}) {
         std::atomic<std::size_t> called{0};
         try {
@@ -66,7 +66,7 @@ TEST(ParallelFor, CarriesOutTheExceptionOfTheSmallestNumber) {
     }
 }
 
-TEST(ParallelFor, StopsWhenInterruptedAndSaysSo) {
+TEST(ParallelFor, ReturnsFalseIfInterrupted) {
     for (const int threads : {1, 4}) {
         std::atomic<int> called{0};
         EXPECT_FALSE(parallel_for(1000, [&](std::size_t) { ++called; },
@@ -76,7 +76,7 @@ TEST(ParallelFor, StopsWhenInterruptedAndSaysSo) {
     }
 }
 
-TEST(ParallelFor, OfNothingIsDone) {
+TEST(ParallelFor, IsCompleteForZeroCalls) {
     EXPECT_TRUE(parallel_for(0, [](std::size_t) { FAIL(); }));
 }
 

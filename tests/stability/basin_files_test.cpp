@@ -204,7 +204,7 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
     EXPECT_NEAR(static_cast<double>(with(drawn, {0, 0, 0})), 3.0 * (0.75 * 200 + 3), 12.0);
 }
 
-TEST(BasinCheckpoint, GivesBackWhatWasWrittenAndRefusesDamage) {
+TEST(BasinCheckpoint, RestoresTheRecordAndRefusesDamagedFiles) {
     const test::Folder folder;
     EXPECT_FALSE(read_basin_checkpoint(folder.path().string(), "p", 2));
     stability::BasinRecord r;

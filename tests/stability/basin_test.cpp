@@ -44,7 +44,7 @@ std::string text_of(const Basin& b, std::size_t motion) {
 
 // --- starts
 
-TEST(Admitter, PushesTheBarOutOfTheFloorAndLeavesWhatIsHeld) {
+TEST(Admitter, PushesTheBarOutOfTheFloorAndKeepsHeldComponents) {
     const model::Model m = shipped("rocking-bar");
     const int held[] = {2, 5};  // phi, phi'
     Admitter admitter(m, held);
@@ -58,7 +58,7 @@ TEST(Admitter, PushesTheBarOutOfTheFloorAndLeavesWhatIsHeld) {
     EXPECT_EQ(admitter.admit(q, u), Admission::admissible);
 }
 
-TEST(Admitter, MovesWhatIsHeldOnlyWhereNothingElseHelps) {
+TEST(Admitter, MovesHeldComponentsOnlyIfTheOthersAreNotSufficient) {
     const model::Model m = shipped("falling-block");
     const int held[] = {1};
     Admitter admitter(m, held);
@@ -143,7 +143,7 @@ TEST(Basin, FindsTheThickStableManifoldOfTheUnstableSet) {
 
 // --- one answer
 
-TEST(Basin, IsTheSameForAnyNumberOfThreadsAndGoesOnWhereItWasCut) {
+TEST(Basin, IsTheSameForAnyNumberOfThreadsAndAfterAnInterruption) {
     const model::Model m = shipped("rocking-bar");
     BasinOptions o = grid(m, {{"phi", -3.0, 3.0, 9}, {"phi'", -8.0, 8.0, 9}}, 10.0);
     o.refine = 1;
@@ -181,7 +181,7 @@ TEST(Basin, IsTheSameForAnyNumberOfThreadsAndGoesOnWhereItWasCut) {
     }
 }
 
-TEST(Basin, SideBySideIsTheSameAsOneByOne) {
+TEST(Basin, InLanesIsTheSameAsOneByOne) {
     for (const char* name : {"rocking-bar", "rocking-block"}) {
         const model::Model m = shipped(name);
         BasinOptions o = grid(m, {{"phi", -1.0, 1.0, 12}, {"phi'", -4.0, 4.0, 11}}, 10.0);
@@ -197,7 +197,7 @@ TEST(Basin, SideBySideIsTheSameAsOneByOne) {
     }
 }
 
-TEST(Basin, TellsSetsApartWithoutKnowingThem) {
+TEST(Basin, GroupsEndPositionsWithoutKnownSets) {
     for (const char* name : {"rocking-bar", "constrained-beam"}) {
         const model::Model m = shipped(name);
         const std::string angle = m.coordinates[2];
@@ -241,7 +241,7 @@ TEST(Refinement, GivesTheLabelsOfTheWholeFineGrid) {
 
 // --- certified level sets
 
-TEST(BasinLevelSet, DecidesMotionsThatEnterItAndIsCheckedByThoseThatStartInIt) {
+TEST(BasinLevelSet, EndsMotionsThatEnterItAndIsTestedByThoseThatStartInIt) {
     const model::Model m = shipped("rocking-bar");
     const proof::Certificate certificate = certify_attractivity(m, {});
     BasinOptions o = grid(m, {{"phi", -0.6, 0.6, 13}, {"phi'", -4.0, 4.0, 13}}, 20.0);
@@ -272,7 +272,7 @@ TEST(BasinLevelSet, DecidesMotionsThatEnterItAndIsCheckedByThoseThatStartInIt) {
     EXPECT_GT(basin(m, to_rest).steps, b.steps);
 }
 
-TEST(BasinLevelSet, ThatIsTooLargeIsViolated) {
+TEST(BasinLevelSet, ThatIsTooLargeHasViolations) {
     const model::Model m = shipped("constrained-beam");
     const proof::Certificate certificate = certify_attractivity(m, {});
     BasinOptions o = grid(m, {{"theta", -3.0, 3.0, 13}, {"theta'", 0.0, 13.0, 14}}, 20.0);

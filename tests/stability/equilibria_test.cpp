@@ -283,7 +283,7 @@ FN = "M"
     EXPECT_EQ(held.sets[0].around[0], 1);
 }
 
-TEST(Equilibria, ModelsWithoutRestSaySo) {
+TEST(Equilibria, ModelsWithoutEquilibriaReportTheReason) {
     EXPECT_EQ(equilibria(shipped("moving-wall")).status, SearchStatus::time_dependent);
     EXPECT_EQ(equilibria(shipped("impact-oscillator")).status, SearchStatus::time_dependent);
     EXPECT_EQ(equilibria(shipped("hydrostatic-skeleton")).status, SearchStatus::too_large);

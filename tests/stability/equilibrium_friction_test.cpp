@@ -42,7 +42,7 @@ RC_GTEST_PROP(FrictionBody, TakesMostAtItsFurthestPoint, ()) {
     for (const Vector& corner : body.corners()) RC_ASSERT(value(corner) <= body.support(d) + 1e-12);
 }
 
-TEST(FrictionBody, WithoutFrictionHoldsTheForceZeroAlone) {
+TEST(FrictionBody, WithoutFrictionContainsOnlyTheForceZero) {
     const FrictionBody body;
     const std::vector<double> none, some{1e-3};
     EXPECT_TRUE(body.contains(none, 1.0, 0.0));

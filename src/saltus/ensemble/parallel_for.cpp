@@ -16,11 +16,12 @@ bool parallel_for(std::size_t n, const std::function<void(std::size_t)>& work, c
     SALTUS_EXPECT(options.threads >= 0);
     std::atomic<std::size_t> next{0};
     std::atomic<bool> stop{false};
-    std::mutex mutex;  // of all below
+    std::mutex mutex;  // protects the following variables and the calls of progress
     std::size_t done = 0, thrown_at = n;
     std::exception_ptr thrown;
 
-    // Numbers are given out in order: whenever one throws, all smaller ones have begun and will still be heard.
+    // Numbers are given out in ascending order. When work(i) throws, all calls with smaller numbers have begun, and
+    // their exceptions are still taken into account.
     const auto serve = [&] {
         while (!stop) {
             if (options.interrupted && options.interrupted()) stop = true;

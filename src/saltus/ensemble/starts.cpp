@@ -10,7 +10,8 @@ namespace saltus::ensemble {
 
 namespace {
 
-/// A bijection of 64 bits in which every bit of the argument moves every bit of the value.
+/// The finaliser of the generator SplitMix64: a bijection of 64 bits in which every bit of the argument influences
+/// every bit of the value.
 std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
@@ -55,6 +56,7 @@ void Grid::values(std::size_t point, int level, std::span<double> x) const {
     for (std::size_t d = 0; d < axes.size(); ++d) x[d] = axes[d].value(k[d], level);
 }
 
+/// A counter-based generator: the bits are a hash of (seed, k, d). The upper 53 of them give a number in [0, 1).
 void sample(std::span<const Axis> box, std::uint64_t seed, std::uint64_t k, std::span<double> x) {
     for (std::size_t d = 0; d < box.size(); ++d) {
         const std::uint64_t bits = mix(mix(mix(seed + 0x9e3779b97f4a7c15U) ^ k) + 0x9e3779b97f4a7c15U * (d + 1));
@@ -63,13 +65,14 @@ void sample(std::span<const Axis> box, std::uint64_t seed, std::uint64_t k, std:
     }
 }
 
+/// The p with |hits/n − p| <= z √(p(1 − p)/n): the roots of a quadratic equation.
 Interval wilson(std::size_t hits, std::size_t n, double z) {
     SALTUS_EXPECT(hits <= n);
     if (n == 0) return {};
     const double m = static_cast<double>(n), p = static_cast<double>(hits) / m, w = z * z / m;
     const double centre = (p + 0.5 * w) / (1.0 + w);
     const double half = std::sqrt(w * (p * (1.0 - p) + 0.25 * w)) / (1.0 + w);
-    // At the ends the bounds are 0 and 1 exactly, which rounding would miss.
+    // For hits = 0 and hits = n one bound is exactly 0 or 1, which rounding would miss.
     return {hits == 0 ? 0.0 : std::max(0.0, centre - half), hits == n ? 1.0 : std::min(1.0, centre + half)};
 }
 

@@ -218,8 +218,7 @@ std::string basin_text(const BasinReport& r) {
         text +=
             fmt::format("              {} of them made admissible by changing other coordinates and velocities\n", n);
     if (const std::size_t n = count(b, Admission::moved); n > 0)
-        text +=
-            fmt::format("              {} of them admissible only after the coordinates of the axes were moved\n", n);
+        text += fmt::format("              {} of them only by changing components that the axes give\n", n);
     text += fmt::format("  method      {}{}  ({})\n", b.method,
                         b.lanes > 1 ? fmt::format(", {} motions side by side", b.lanes) : "", r.options_text);
     text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",

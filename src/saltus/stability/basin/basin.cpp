@@ -339,7 +339,7 @@ private:
             std::count(out_.record.admission.begin(), out_.record.admission.end(), Admission::moved));
         if (moved > 0)
             out_.warnings.push_back(std::to_string(moved) +
-                                    " starts could be made admissible only by changing components given by the axes");
+                                    " starts could be made admissible only by changing components that the axes give");
         for (std::string& text : model::approximations(model_, model::Analysis::basin))
             out_.warnings.push_back(std::move(text));
     }

@@ -203,7 +203,7 @@ Row independence_row(const Independence& i) {
     return r;
 }
 
-Row equilibrium_row(const Theorem& theorem, const Domain& domain, const Rest& rest,
+Row equilibrium_row(const TheoremRows& theorem, const Domain& domain, const Rest& rest,
                     const std::vector<EquilibriumSolution>& solutions, const Uniqueness& unique) {
     const model::Model& m = domain.model;
     const bool springs = theorem.contacts == ContactModel::springs;
@@ -244,7 +244,7 @@ Row equilibrium_row(const Theorem& theorem, const Domain& domain, const Rest& re
 
 /// If q_R lies on rigid contacts then ∇Ũ = Σ λ w ≠ 0 there and Ũ grows linearly into the region: the lower bound of
 /// (28) holds, an upper bound ½ A r² does not. Remark 4 admits the comparison function slope · r + ½ A r² instead.
-PotentialRow potential_row(const Theorem& theorem, const Domain& domain, Statics& s, const Rest& rest,
+PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Statics& s, const Rest& rest,
                            const Uniqueness& unique, const PotentialSurvey& survey) {
     PotentialRow out;
     Row& r = out.row;
@@ -325,7 +325,7 @@ Row unbounded_row(const Domain& domain, Statics& s, const std::vector<double>& f
     return r;
 }
 
-Row local_row(const Theorem& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey) {
+Row local_row(const TheoremRows& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey) {
     Row r = row(theorem.local, Verdict::holds, "", Scope::local);
     if (!rest.minimum()) {
         r.condition.verdict = Verdict::fails;
@@ -417,7 +417,7 @@ Row impact_row(const Domain& domain, const std::vector<double>& q, const std::ve
     return r;
 }
 
-Row invariance_row(const Theorem& theorem, const Invariance& i, bool under) {
+Row invariance_row(const TheoremRows& theorem, const Invariance& i, bool under) {
     const bool all = !under && (i.verdict == Verdict::proved || i.verdict == Verdict::holds);
     Row r = row(theorem.invariance, i.verdict, (all ? "every coordinate is actuated: " : "") + i.evidence, i.scope);
     if (i.verdict == Verdict::assumed) r.scope = Scope::inconclusive;

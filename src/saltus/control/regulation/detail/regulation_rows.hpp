@@ -18,7 +18,7 @@ struct Row {
 };
 
 /// One of the two theorems of [Tornambe]: its contact model and the identifiers of its rows.
-struct Theorem {
+struct TheoremRows {
     ContactModel contacts;
     const char* equilibrium;  ///< row of the unique equilibrium
     const char* potential;    ///< row of the definite potential
@@ -26,8 +26,8 @@ struct Theorem {
     const char* invariance;   ///< row of the condition for under-actuated systems
     const char* remark;       ///< that allows other comparison functions and the local version
 };
-inline constexpr Theorem theorem5{ContactModel::rigid, "3", "4", "R4", "R6", "Remark 4"};
-inline constexpr Theorem theorem6{ContactModel::springs, "6", "7", "R11", "R13", "Remark 11"};
+inline constexpr TheoremRows theorem5{ContactModel::rigid, "3", "4", "R4", "R6", "Remark 4"};
+inline constexpr TheoremRows theorem6{ContactModel::springs, "6", "7", "R11", "R13", "Remark 11"};
 
 /// ½ lower r² <= Ũ − Ũ_R <= ½ upper r², (28) or (49). NaN if there is no bound; +∞ if only another comparison function
 /// bounds it.
@@ -51,17 +51,17 @@ Row independence_row(const Independence& independence);
 Row impact_row(const Domain& domain, const std::vector<double>& q, const std::vector<std::vector<double>>& corners);
 
 /// Assumption 3 or 6.
-Row equilibrium_row(const Theorem& theorem, const Domain& domain, const Rest& rest,
+Row equilibrium_row(const TheoremRows& theorem, const Domain& domain, const Rest& rest,
                     const std::vector<EquilibriumSolution>& solutions, const Uniqueness& unique);
 /// Assumption 4 or 7.
-PotentialRow potential_row(const Theorem& theorem, const Domain& domain, Statics& statics, const Rest& rest,
+PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Statics& statics, const Rest& rest,
                            const Uniqueness& unique, const PotentialSurvey& survey);
 /// The failure of Assumption 4 if there is no q_R, with a position of lower potential as witness if one is found.
 Row unbounded_row(const Domain& domain, Statics& statics, const std::vector<double>& from);
 /// Remark 4 or 11: the assumptions hold near q_R.
-Row local_row(const Theorem& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey);
+Row local_row(const TheoremRows& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey);
 /// Remark 6 or 13.
-Row invariance_row(const Theorem& theorem, const Invariance& invariance, bool under_actuated);
+Row invariance_row(const TheoremRows& theorem, const Invariance& invariance, bool under_actuated);
 
 /// Assumption 5.
 Row spring_motion_row(const Domain& domain, const InertiaBounds& inertia, const Row& potential);

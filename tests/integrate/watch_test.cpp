@@ -85,7 +85,7 @@ TEST(Watcher, FindsWhereADampedSpringBeginsToPullAndToPushAgain) {
 TEST(Watcher, FindsWhereAContactForceVanishes) {
     Watched w(block_on_floor(0.0, "0", "40*t"));  // λ_N = 10 − 40 t
     const auto rest = state({0, 0}, {0, 0});
-    w.expect_one(w.search(with_slip(w.d, 0, {1.0}), rest, rest), What::force, 0.25);
+    w.expect_one(w.search(with_active(w.d, 0), rest, rest), What::force, 0.25);
 }
 
 TEST(Watcher, FindsWhereSlipComesToZeroInEitherDirection) {

@@ -5,23 +5,24 @@
 
 namespace saltus::trajectory {
 
-/// V = T + U along a motion, and what has changed it since the start, one row a time. [Leine] (70), (77)–(79)
+/// V = T + U along a motion, and what has changed it since the start, all in J, one entry a time. [Leine] (70),
+/// (77)–(79)
 ///     V(t) − V(t₀) = applied + driven − damping − friction − springs − impact_friction − impact_restitution
-/// At an impact there are two rows, before and after it.
+/// At an impact there are two entries, before and after it.
 struct LyapunovBalance {
     std::vector<double> t, V;
-    // taken out
+    // Energy taken out.
     std::vector<double> damping;             ///< by Rayleigh damping
-    std::vector<double> friction;            ///< by forces of friction: D^λT
+    std::vector<double> friction;            ///< by friction forces: D^λT
     std::vector<double> springs;             ///< by springs and dampers of penalised contacts; springs give it back
-    std::vector<double> impact_friction;     ///< by impulses of friction: D^ΛT
+    std::vector<double> impact_friction;     ///< by friction impulses: D^ΛT
     std::vector<double> impact_restitution;  ///< by impacts otherwise: ½Λᵀ D (I−E)(I+E)⁻¹ Λ under Newton's law
-    // brought in
+    // Energy brought in.
     std::vector<double> applied;  ///< by the forces f
-    std::vector<double> driven;   ///< by obstacles, constraints and belts that move
+    std::vector<double> driven;   ///< by moving obstacles, constraints and belts
 
-    double error = 0.0;             ///< largest difference of the two sides, of the largest energy seen
-    double largest_increase = 0.0;  ///< of V from one row to the next, beyond what was brought in; of the same
+    double error = 0.0;             ///< largest difference of the two sides, relative to the largest energy seen
+    double largest_increase = 0.0;  ///< of V between two entries, beyond what was brought in; relative to the same
 
     bool empty() const { return t.empty(); }
     std::size_t size() const { return t.size(); }

@@ -12,61 +12,63 @@ namespace saltus::trajectory {
 /// What carries a reaction: the contacts of a model, its constraints, sliders and clutches, in this order.
 enum class ElementKind { contact, constraint, slider, clutch };
 
+/// One element of the model that was integrated.
 struct Element {
     ElementKind kind = ElementKind::contact;
     std::string name;
-    int tangential = 0;  ///< components of friction
+    int tangential = 0;  ///< number of friction components
 };
 
 /// What an element does on an arc.
 enum class Mode : char {
-    open,    ///< no reaction
-    closed,  ///< holds without friction: a frictionless contact, a constraint, a locked clutch
-    stick,
-    slip,
-    pressed,  ///< a penalised contact that penetrates; with friction it sticks or slips
+    open,     ///< no reaction: an open contact, a free clutch
+    closed,   ///< holds without friction: a frictionless contact, a constraint, a locked clutch
+    stick,    ///< holds, and all its friction sticks
+    slip,     ///< holds, and some of its friction slips
+    pressed,  ///< a frictionless contact with a spring (penalty method) that penetrates
 };
 
 enum class EventKind { impact, contact, lift_off, stick, slip, reversal, accumulation, painleve };
+/// The name of an event kind in files.
 std::string_view to_string(EventKind kind);
 
-/// A force or an impulse of one element.
+/// The force (in N) or impulse (in N s) of one element.
 struct Reaction {
-    int element = 0;
-    double N = 0.0;
-    std::vector<double> T;
+    int element = 0;        ///< number in Trajectory::elements
+    double N = 0.0;         ///< normal component; >= 0 for contacts
+    std::vector<double> T;  ///< friction components
 };
 
-/// What the contacts did to the energy at an impact, besides Event::work: T⁺ − T⁻ = work + obstacle_work.
+/// What an impact did to the energy besides Event::work, in J: T⁺ − T⁻ = work + obstacle_work.
 struct EnergyAudit {
     double tangential = 0.0;     ///< the part of friction in the work
-    double obstacle_work = 0.0;  ///< −Σ χΛ, what moving obstacles did
-    double created = 0.0;        ///< by the contacts, with any impulses that lead to these velocities
-    double prevented = 0.0;      ///< would have been created; the velocities were repaired
-    int element = -1;            ///< to blame
-    std::string law;             ///< its law and coefficients
+    double obstacle_work = 0.0;  ///< work of moving obstacles, −Σ χΛ
+    double created = 0.0;        ///< energy that the contacts created, by whatever impulses lead to these velocities
+    double prevented = 0.0;      ///< energy that would have been created; the velocities were repaired
+    int element = -1;            ///< element that created most of it; -1: none
+    std::string law;             ///< its law and coefficients, in words
 };
 
-/// Something that happens at one time. Positions are continuous; velocities jump where impulses act.
+/// Something that happens at one time. Positions are continuous. Velocities jump if impulses act.
 struct Event {
     EventKind kind = EventKind::impact;
-    double t = 0.0;
-    double t_left = 0.0, t_right = 0.0;  ///< the window it was found in
-    std::vector<int> elements;           ///< that take part
+    double t = 0.0;                      ///< in s
+    double t_left = 0.0, t_right = 0.0;  ///< the window in which it was found, t_left <= t <= t_right
+    std::vector<int> elements;           ///< that take part, numbers in Trajectory::elements
     std::vector<double> q, u_minus, u_plus;
-    std::vector<Reaction> impulses;
-    double work = 0.0;  ///< of the contacts: Σ ½(γ⁺ + γ⁻)·Λ
-    double energy_before = 0.0, energy_after = 0.0;
-    int impacts = 0;      ///< of an accumulation: seen before it was passed
-    std::string note;     ///< what else is to be said
-    EnergyAudit audit{};  ///< of impulses
+    std::vector<Reaction> impulses;                  ///< empty if no impulses act
+    double work = 0.0;                               ///< of the contacts: Σ ½(γ⁺ + γ⁻)·Λ, in J
+    double energy_before = 0.0, energy_after = 0.0;  ///< T + U, in J
+    int impacts = 0;                                 ///< of an accumulation: impacts seen before its limit
+    std::string note;                                ///< remarks on how it was solved; may be empty
+    EnergyAudit audit{};                             ///< of impulses
 };
 
-/// A smooth piece of the motion: steps one after the other, each a polynomial of (q, u), and what the elements did.
+/// A smooth piece of the motion: steps one after the other, each a polynomial of (q, u), and what the elements do.
 struct Arc {
     double t_begin = 0.0, t_end = 0.0;
-    std::vector<ode::Dense> steps;  ///< the first 2n components are q and u
-    std::vector<Mode> modes;        ///< of the elements
+    std::vector<ode::Dense> steps;  ///< the first 2n components are q and u; the last step may reach beyond t_end
+    std::vector<Mode> modes;        ///< of the elements; empty if they are not known
 };
 
 struct State {
@@ -77,48 +79,51 @@ struct State {
 enum class Status {
     completed,
     interrupted,     ///< by the caller; everything up to there is kept
-    failed,          ///< numerically: `reason` says how
-    energy_created,  ///< an impact created energy, and the run was to end there
+    failed,          ///< numerically: Trajectory::reason says how
+    energy_created,  ///< an impact created energy, and the options say that the run ends there
 };
+/// The name of a status in files.
 std::string_view to_string(Status status);
 
-/// Kinetic and potential energy, and what was done to their sum on the way.
+/// T + U at both ends, in J, and the work that was done on the way.
 struct EnergyBalance {
     double initial = 0.0, final = 0.0;
     double work = 0.0;           ///< of applied forces, damping, reactions and impulses together
-    double balance_error = 0.0;  ///< |final − initial − work| of the largest energy seen
+    double balance_error = 0.0;  ///< |final − initial − work|, relative to the largest energy seen
 };
 
+/// How far the motion violates the constraints of positions.
 struct Violation {
-    double gap = 0.0;         ///< deepest penetration of a rigid contact
+    double gap = 0.0;         ///< deepest penetration of a rigid contact, >= 0
     double constraint = 0.0;  ///< largest |g|
 };
 
+/// What the run cost.
 struct Statistics {
     long steps = 0, rejected = 0, evaluations = 0, contact_solves = 0, projections = 0;
     double worst_contact_residual = 0.0;
-    double seconds = 0.0;
+    double seconds = 0.0;  ///< wall-clock time
 };
 
 /// A motion: the same value from every method of integration.
 struct Trajectory {
-    std::string model, method, version, options;  ///< provenance
+    std::string model, method, version, options;  ///< where it comes from
     std::string model_hash;
-    bool stepped = false;  ///< by time-stepping: events are not resolved
+    bool stepped = false;  ///< made by time-stepping: events are not resolved
     std::vector<std::string> coordinates;
     std::vector<Element> elements;
-    std::vector<Arc> arcs;  ///< in order of time, without gaps
+    std::vector<Arc> arcs;  ///< in order of time, without gaps; without steps if they were not kept
     std::vector<Event> events;
     State start, end;
     std::vector<Reaction> forces;  ///< at the end
     Status status = Status::completed;
-    std::string reason;
+    std::string reason;  ///< why the run ended early; empty if completed
     std::vector<std::string> warnings;
     EnergyBalance energy;
     Violation violation;
     Statistics statistics;
 
-    /// The state with the velocity before, or after, what happens at t; t within the motion.
+    /// The state at t with the velocity before, or after, the events at t. t must lie within [start.t, end.t].
     State left(double t) const;
     State right(double t) const;
 };

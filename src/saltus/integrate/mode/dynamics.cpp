@@ -111,6 +111,8 @@ void Dynamics::slip_gradient(const FrictionPart& part, const SlipDirection& dire
     for (int i = 0; i < part.size; ++i) along += gamma[i] * direction[ix(i)];
     for (int i = 0; i < part.size; ++i)
         d[i] = speed > Thresholds::direction_speed ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : direction[ix(i)];
+    // σ(γ) = max λ·γ over the set is its support function. Disk: σ = μ|γ|, ∇σ = μ d. Ellipse with A = diag(μ, μ₂):
+    // σ = |Aγ|, ∇σ = A²γ/σ = A (Ad)/|Ad|. Patch: see sets/contensou.hpp.
     if (part.shape == FrictionPart::Shape::disk) {
         for (int i = 0; i < part.size; ++i) gradient[i] = part.mu * d[i];
     } else if (part.shape == FrictionPart::Shape::ellipse) {

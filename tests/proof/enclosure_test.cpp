@@ -13,6 +13,7 @@
 
 #include "physics/motion.hpp"
 #include "proof/sampling.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "support.hpp"
 
 namespace saltus::proof {

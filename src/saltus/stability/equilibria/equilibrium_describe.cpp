@@ -31,7 +31,7 @@ constexpr double neutral_coordinate = 1e-9;  ///< a coordinate is shifted if its
 constexpr double far_away = 30.0;            ///< an endless region further than this has no end
 /// Steps to the ends of a region are short, because it may be curved.
 constexpr RestingManifold::SettleOptions extent_options{
-    .radius = 0.02, .largest = 0.1, .smallest = 1e-10, .max_steps = 400};
+    .radius = 0.02, .largest = 0.1, .smallest = 1e-10, .max_steps = 400};  // lengths in 1 + |q_i|
 
 // Search for an interior point.
 constexpr int max_inward_steps = 60;

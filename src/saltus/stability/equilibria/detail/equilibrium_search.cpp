@@ -29,7 +29,7 @@ constexpr int max_settles = 50;  ///< searches from one start and the positions 
 constexpr int max_lifts = 4;     ///< attempts to open touching contacts
 /// Short searches are enough to open a contact.
 constexpr RestingManifold::SettleOptions lift_options{
-    .radius = 0.05, .largest = 0.1, .smallest = 1e-8, .max_steps = 20};
+    .radius = 0.05, .largest = 0.1, .smallest = 1e-8, .max_steps = 20};  // lengths in 1 + |q_i|
 
 }  // namespace
 

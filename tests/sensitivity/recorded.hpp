@@ -15,8 +15,9 @@ struct Recorded {
         : model(from_text(text)) {
         integrate::Options options;
         options.t_end = t_end;
-        options.recording = &recording;
-        motion = integrate::simulate(model, method, options);
+        integrate::RecordedMotion recorded = integrate::simulate_recorded(model, method, options);
+        motion = std::move(recorded.motion);
+        recording = std::move(recorded.recording);
         EXPECT_EQ(motion.status, Status::completed) << motion.reason;
         for (std::size_t k = 1; k < recording.pieces.size(); ++k)
             if (std::holds_alternative<integrate::RecordedChange>(recording.pieces[k])) changes.push_back(k);

@@ -58,7 +58,7 @@ TEST(RegulationCommand, NamesTheRowThatFails) {
 TEST(RegulationCommand, RefusesWhatMakesNoSense) {
     const Outcome none = certify(shipped("bouncing-ball") + "--theorem regulation");
     EXPECT_EQ(none.code, 2);
-    EXPECT_NE(none.out.find("no [control]"), std::string::npos) << none.out;
+    EXPECT_NE(none.out.find("add a [control]"), std::string::npos) << none.out;
     const Outcome typo = certify(shipped("single-link-arm") + "--theorem regulaton");
     EXPECT_EQ(typo.code, 2);
     EXPECT_NE(typo.out.find("did you mean 'regulation'"), std::string::npos) << typo.out;

@@ -456,8 +456,8 @@ TEST(Degenerate, TheClosingViseTakesWorkWithoutBoundAndSaysSo) {
     EXPECT_EQ(a.least.work, -infinity);
     EXPECT_EQ(
         a.least.why,
-        "P+ is empty: contact 1 and contact 2 close on the system, so that the harder they press the more work they "
-        "take, without end");
+        "P+ is empty: contact 1 and contact 2 close on the system, so the work that they take grows without bound "
+        "with their impulses");
     EXPECT_EQ(a.least.ray.size(), 2);
     EXPECT_LT(c.chi.dot(a.least.ray), 0.0);
     EXPECT_EQ(a.verdict, Verdict::into_obstacle);
@@ -470,8 +470,8 @@ TEST(Degenerate, TheOpeningViseCanDoAnyWork) {
     EXPECT_EQ(a.greatest.work, infinity);
     EXPECT_EQ(a.least.work, 0.0);
     EXPECT_EQ(a.greatest.why,
-              "P- is empty: contact 1 and contact 2 move apart, so that the harder they press the more work they do, "
-              "without end");
+              "P- is empty: contact 1 and contact 2 move apart, so the work that they do grows without bound with their "
+              "impulses");
     EXPECT_EQ(a.verdict, Verdict::may_dissipate);
 }
 

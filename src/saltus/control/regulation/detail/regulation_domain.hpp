@@ -18,9 +18,9 @@ struct Domain {
     explicit Domain(const model::Model& model);
 
     const model::Model& model;
+    std::string no_enclosure;                     ///< why there is no enclosure; set while `enclosure` is made
     std::unique_ptr<proof::Enclosure> enclosure;  ///< null if the model is not made of expressions; then nothing of the
                                                   ///< following is proved
-    std::string no_enclosure;                     ///< why there is no enclosure
     proof::Box whole;                             ///< all positions
     proof::Box admissible;                        ///< a box that contains the admissible region
     bool convex = false;                          ///< proved: all gaps are concave, so that the region is convex

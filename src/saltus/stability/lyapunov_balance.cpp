@@ -5,9 +5,9 @@
 #include "saltus/stability/lyapunov_balance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "saltus/base/gauss.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/impact/frictional.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -162,17 +162,10 @@ private:
     /// Adds the works of one step by Gauss's formula with seven nodes. It is exact for polynomials of degree 13, such
     /// as products of two of the polynomials of a step.
     void integrate(const ode::Dense& step, double begin, double end) {
-        constexpr std::array<double, 7> node{-0.9491079123427585, -0.7415311855993944, -0.4058451513773972, 0.0,
-                                             0.4058451513773972,  0.7415311855993944,  0.9491079123427585};
-        constexpr std::array<double, 7> weight{0.1294849661688697, 0.2797053914892767, 0.3818300505051189,
-                                               0.4179591836734694, 0.3818300505051189, 0.2797053914892767,
-                                               0.1294849661688697};
-        const double middle = 0.5 * (begin + end), half = 0.5 * (end - begin);
-        for (std::size_t k = 0; k < node.size(); ++k) {
-            const double t = middle + half * node[k];
+        for (const auto& [t, dt] : gauss_points(gauss_seven_nodes, begin, end)) {
             step.evaluate(t, x_.data());
             Parts p;
-            if (powers(t, x_, p)) sum_.add(p, half * weight[k]);
+            if (powers(t, x_, p)) sum_.add(p, dt);
         }
     }
 

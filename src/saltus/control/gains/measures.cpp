@@ -2,9 +2,9 @@
 #include "saltus/control/gains/measures.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "saltus/base/gauss.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/ode/roots.hpp"
 
@@ -20,12 +20,6 @@ namespace {
 constexpr double resting_energy = 1e-6;
 /// A motion starts at q_∞ if the squared initial distance is at most this part of the largest.
 constexpr double negligible_distance2 = 1e-12;
-
-/// Gauss quadrature with five points on [-1, 1]: exact up to degree 9, more than force times velocity in a step.
-constexpr std::array<double, 5> nodes{-0.9061798459386640, -0.5384693101056831, 0.0, 0.5384693101056831,
-                                      0.9061798459386640};
-constexpr std::array<double, 5> weights{0.2369268850561891, 0.4786286704993665, 0.5688888888888889, 0.4786286704993665,
-                                        0.2369268850561891};
 
 void measure_impacts(const Trajectory& motion, int contacts, Measures& m) {
     for (const trajectory::Event& e : motion.events) {
@@ -159,9 +153,8 @@ std::vector<SpringPhase> spring_phases(const model::Model& model, const Trajecto
         if (!any) continue;
         for (const ode::Dense& step : arc.steps) {
             const double from = step.t_old(), to = std::min(step.t_new(), arc.t_end);
-            for (std::size_t k = 0; k < nodes.size(); ++k) {
-                const double t = 0.5 * (from + to) + 0.5 * (to - from) * nodes[k];
-                const double dt = 0.5 * (to - from) * weights[k];
+            // Exact up to degree 9, more than force times velocity in a step.
+            for (const auto& [t, dt] : gauss_points(gauss_five_nodes, from, to)) {
                 step.evaluate(t, x.data(), static_cast<int>(2 * n));
                 const std::span<const double> q(x.data(), n), u(x.data() + n, n);
                 model::evaluate(model, workspace, t, q, u, terms);

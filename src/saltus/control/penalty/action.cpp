@@ -2,10 +2,10 @@
 #include "saltus/control/penalty/action.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "saltus/base/gauss.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/gains/measures.hpp"
 #include "saltus/control/penalty/detail/second_variation.hpp"
@@ -16,12 +16,6 @@ using trajectory::EventKind;
 using trajectory::Trajectory;
 
 namespace {
-
-/// Gauss quadrature with six points on [-1, 1]: exact up to degree 11.
-constexpr std::array<double, 6> nodes{-0.9324695142031521, -0.6612093864662645, -0.2386191860831969,
-                                      0.2386191860831969,  0.6612093864662645,  0.9324695142031521};
-constexpr std::array<double, 6> weights{0.1713244923791704, 0.3607615730481386, 0.4679139345726910,
-                                        0.4679139345726910, 0.3607615730481386, 0.1713244923791704};
 
 /// Tolerances of the motions, relative and absolute: the differences of the actions are small.
 constexpr double motion_rtol = 1e-12, motion_atol = 1e-14;
@@ -151,9 +145,7 @@ Action action_of(const model::Model& model, const Trajectory& motion, double sti
     for (const trajectory::Arc& arc : motion.arcs)
         for (const ode::Dense& step : arc.steps) {
             const double from = step.t_old(), to = std::min(step.t_new(), arc.t_end);
-            for (std::size_t k = 0; k < nodes.size(); ++k) {
-                const double t = 0.5 * (from + to) + 0.5 * (to - from) * nodes[k];
-                const double dt = 0.5 * (to - from) * weights[k];
+            for (const auto& [t, dt] : gauss_points(gauss_six_nodes, from, to)) {
                 step.evaluate(t, x.data(), static_cast<int>(2 * n));
                 const model::At at = model::at(model, t, {x.data(), n}, {x.data() + n, n});
                 const model::Energy energy = model.system->energy(at, workspace.scratch());

@@ -469,9 +469,10 @@ TEST(Degenerate, TheOpeningViseCanDoAnyWork) {
     const Audit a = audit(c);
     EXPECT_EQ(a.greatest.work, infinity);
     EXPECT_EQ(a.least.work, 0.0);
-    EXPECT_EQ(a.greatest.why,
-              "P- is empty: contact 1 and contact 2 move apart, so the work that they do grows without bound with their "
-              "impulses");
+    EXPECT_EQ(
+        a.greatest.why,
+        "P- is empty: contact 1 and contact 2 move apart, so the work that they do grows without bound with their "
+        "impulses");
     EXPECT_EQ(a.verdict, Verdict::may_dissipate);
 }
 

@@ -56,7 +56,7 @@ int compare(const CompareCommand& c) {
     integrate::CompareOptions o;
     o.options.t_end = end_time("--t-end", c.t_end, m, c.common.model);
     o.options.interrupted = interrupt_asked;
-    o.h = positive("--h", c.h.value_or(m.simulate.h.value_or(1e-3)));
+    o.h = positive("--h", c.h.value_or(m.simulate.h.value_or(integrate::Moreau{}.h)));
     o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));
     o.event.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.event.atol)));
     o.refinements = c.refinements;

@@ -14,6 +14,10 @@ namespace saltus::cli {
 
 namespace {
 
+/// A position of --at is refused if a constraint or a negative gap exceeds this part of the size of its row. The
+/// initial state of a model is held to the same tolerance.
+constexpr double admissible_violation = 1e-9;
+
 /// The position of --at. Coordinates that are not given are taken from an equilibrium set with the given values.
 void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaReport& report) {
     std::vector<double> values = m.q0;
@@ -32,12 +36,12 @@ void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaRe
     if (report.point->admissible) return;
     resting.move_to(q);
     for (const model::Constraint& k : m.constraints)
-        if (std::abs(resting.position(k.row)) > 1e-9 * resting.position_scale(k.row))
+        if (std::abs(resting.position(k.row)) > admissible_violation * resting.position_scale(k.row))
             throw Error(
                 "the position violates the constraint '" + k.name + "' by " + number_text(resting.position(k.row)),
                 {"--at", 0, 0}, "leave out coordinates that follow from the others");
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
-        if (resting.gap(i) < -1e-9 * resting.position_scale(m.contacts[i].row))
+        if (resting.gap(i) < -admissible_violation * resting.position_scale(m.contacts[i].row))
             throw Error(
                 "the position penetrates '" + m.contacts[i].name + "': its gap is " + number_text(resting.gap(i)),
                 {"--at", 0, 0}, "no gap may be negative");

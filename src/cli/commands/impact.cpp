@@ -214,10 +214,14 @@ void refuse_other_model(const Trajectory& t, const model::Model& m, const std::s
                     {file, 0, 0}, "give the model that it was computed with");
 }
 
+/// Above this relative residual of M(u⁺ − u⁻) = WΛ a stored motion does not belong to the model. Impacts of a matching
+/// model leave rounding only.
+constexpr double max_misfit = 1e-6;
+
 int audit_trajectory(const ImpactCommand& c, const model::Model* m, const Trajectory& t) {
     const integrate::TrajectoryAudit audit = integrate::audit(t, m);
     std::vector<std::string> warnings;
-    if (audit.recomputed && audit.misfit > 1e-6)
+    if (audit.recomputed && audit.misfit > max_misfit)
         warnings.push_back(
             "the impulses of the file do not lead to its velocities in this model: was it computed with "
             "other parameters?");

@@ -250,9 +250,11 @@ std::string_view to_string(Support support) {
 
 bool has_feature(const Model& model, Feature feature) { return find_feature(model, feature).has_value(); }
 
-bool frictionless(const Model& model) {
-    return !has_feature(model, contact_friction) && !has_feature(model, constraint_friction) &&
-           !has_feature(model, sliders);
+int frictional_elements(const Model& model) {
+    const auto has_friction = [](const auto& element) { return element.friction.present(); };
+    return static_cast<int>(std::count_if(model.contacts.begin(), model.contacts.end(), has_friction) +
+                            std::count_if(model.constraints.begin(), model.constraints.end(), has_friction)) +
+           static_cast<int>(model.sliders.size());
 }
 
 std::string unsupported(const Model& model, Analysis analysis) {

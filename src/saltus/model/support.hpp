@@ -86,9 +86,9 @@ std::string_view to_string(Support support);
 /// Whether the model has the feature.
 bool has_feature(const Model& model, Feature feature);
 
-/// Whether no element can transmit friction: no friction law at contacts and constraints, and no sliders. Friction
-/// coefficients are not evaluated, so a law with μ = 0 counts as friction.
-bool frictionless(const Model& model);
+/// Number of elements with dry friction: contacts and constraints with a friction law, and sliders. A model is
+/// frictionless if it is 0. Friction coefficients are not evaluated, so a law with μ = 0 counts as friction.
+int frictional_elements(const Model& model);
 
 /// Why the analysis refuses the model, or "" if it accepts it: for the first feature of the model that is refused,
 /// "ANALYSIS does not support FEATURE (ELEMENT): REASON".

@@ -122,7 +122,9 @@ SystemMode initial_mode(const ElementsAndParts& layout) {
 }
 
 bool any_part_slips(const ElementLayout& element, const SystemMode& mode) {
-    return std::ranges::any_of(element.part_numbers(), [&](int k) { return mode.parts[ix(k)].slips; });
+    for (const int k : element.part_numbers())
+        if (mode.parts[ix(k)].slips) return true;
+    return false;
 }
 
 }  // namespace saltus::integrate

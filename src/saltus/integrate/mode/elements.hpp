@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -27,6 +26,23 @@ std::vector<ElementRows> element_rows(const model::Model& model);
 /// The same elements as a trajectory names them.
 std::vector<trajectory::Element> elements_of(const model::Model& model);
 
+/// The numbers first, first + 1, ..., first + count − 1, to loop over.
+struct NumberRange {
+    struct Iterator {
+        int number;
+        int operator*() const { return number; }
+        Iterator& operator++() {
+            ++number;
+            return *this;
+        }
+        bool operator==(const Iterator&) const = default;
+    };
+    int first, count;
+
+    Iterator begin() const { return {first}; }
+    Iterator end() const { return {first + count}; }
+};
+
 /// An element with its rows and its friction parts. Fixed for a model.
 struct ElementLayout {
     ElementRows rows;
@@ -34,7 +50,7 @@ struct ElementLayout {
     int parts = 0;       ///< number of its friction parts
 
     /// The numbers of its friction parts, to loop over.
-    auto part_numbers() const { return std::views::iota(first_part, first_part + parts); }
+    NumberRange part_numbers() const { return {first_part, parts}; }
 };
 
 /// A group of friction rows that sticks or slips as a whole: sliding, drilling or rolling friction of one element.

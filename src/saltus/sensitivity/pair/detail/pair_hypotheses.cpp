@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::sensitivity {
 
@@ -54,9 +55,7 @@ private:
     /// (5)–(8), (18): the laws of the contacts. Returns whether the model is frictionless.
     bool laws() {
         const model::Model& m = v_.nominal_model;
-        int frictional = static_cast<int>(m.sliders.size() + m.clutches.size());
-        for (const model::Contact& c : m.contacts) frictional += c.friction.present() ? 1 : 0;
-        for (const model::Constraint& c : m.constraints) frictional += c.friction.present() ? 1 : 0;
+        const int frictional = model::frictional_elements(m) + static_cast<int>(m.clutches.size());
         add("(5)-(8) frictionless", "contacts and constraints without friction, no sliders, no clutches",
             frictional == 0, frictional);
         if (p_.event && p_.event->kind == PairEventKind::collision) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
@@ -15,12 +16,6 @@ using solvers::Law;
 using solvers::LawKind;
 using trajectory::ElementKind;
 
-Law plain(LawKind kind) {
-    Law law;
-    law.kind = kind;
-    return law;
-}
-
 std::vector<int> rows_of(const FrictionPart& part) {
     std::vector<int> rows;
     for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
@@ -29,7 +24,7 @@ std::vector<int> rows_of(const FrictionPart& part) {
 
 /// The law of a normal row followed by the undecided parts of its friction: sliding, drilling, rolling.
 Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
-    Law law = plain(LawKind::unilateral);
+    Law law = plain_law(LawKind::unilateral);
     if (parts.empty()) return law;
     const FrictionPart& first = *parts[0];
     law.mu = first.mu;
@@ -72,7 +67,7 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
                 d.slip_gradient(part, mode.parts[ix(k)].direction, d.slip_velocity(k), gradient);
                 for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
             } else if (undecided[ix(k)] != 0) {
-                Law law = plain(LawKind::slider);
+                Law law = plain_law(LawKind::slider);
                 law.bound = part.mu * std::max(0.0, load);
                 blocks.push_back({element, rows_of(part), {k}, false});
                 problem.laws.push_back(law);
@@ -84,7 +79,7 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
         const int element = static_cast<int>(i);
         const auto put_normal = [&](LawKind kind) {
             blocks.push_back({element, {rows.normal}, {}, true});
-            problem.laws.push_back(plain(kind));
+            problem.laws.push_back(plain_law(kind));
         };
         switch (rows.kind) {
             case ElementKind::contact:
@@ -141,7 +136,7 @@ void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::
         if (e.rows.kind != ElementKind::constraint) continue;
         for (const int k : e.part_numbers()) {
             if (undecided[ix(k)] == 0) continue;
-            Law law = plain(LawKind::scaled_slider);
+            Law law = plain_law(LawKind::scaled_slider);
             law.mu = d.parts()[ix(k)].mu;
             law.row = first[b];
             blocks.push_back({element, rows_of(d.parts()[ix(k)]), {k}, false});

@@ -7,6 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
 
 // Moreau's scheme ([Moreau], [Jean], [Acary]), from the equality of measures M du = h dt + Gᵀdν + W dΛ.
@@ -36,21 +37,6 @@ using solvers::Law;
 using solvers::LawKind;
 
 constexpr double lost_pivot_ratio = 1e-14;  // a pivot of Cholesky below this part of its diagonal is rounding
-
-Law plain(LawKind kind) {
-    Law law;
-    law.kind = kind;
-    return law;
-}
-
-impact::ImpactLaw impact_law(model::ImpactLaw law) {
-    switch (law) {
-        case model::ImpactLaw::newton: return impact::ImpactLaw::newton;
-        case model::ImpactLaw::poisson: return impact::ImpactLaw::poisson;
-        case model::ImpactLaw::energy: return impact::ImpactLaw::energy;
-    }
-    return impact::ImpactLaw::newton;
-}
 
 }  // namespace
 
@@ -293,21 +279,21 @@ void Stepper::collect_rows(const Point& to, double h) {
     rows_h_ = h;
     rows_.clear();
     if (!independent_.empty() && independent_.size() <= max_constraints_in_one_block)
-        rows_.add(independent_, plain(LawKind::bilateral));
+        rows_.add(independent_, plain_law(LawKind::bilateral));
     else
-        for (const int row : independent_) rows_.add_row(row, plain(LawKind::bilateral));
+        for (const int row : independent_) rows_.add_row(row, plain_law(LawKind::bilateral));
     for (const model::Constraint& c : model_.constraints) {
-        Law law = plain(LawKind::scaled_slider);
+        Law law = plain_law(LawKind::scaled_slider);
         law.mu = coefficient(coefficients_, c.friction.mu[0]);
         law.row = place_[ix(c.row)];
         if (law.row >= 0) add_friction(c.friction, law);
     }
     for (const model::Slider& s : model_.sliders) {
-        Law law = plain(LawKind::slider);
+        Law law = plain_law(LawKind::slider);
         law.bound = h * coefficient(coefficients_, s.friction.mu[0]) * coefficient(coefficients_, s.normal_force);
         add_friction(s.friction, law);
     }
-    for (const model::Clutch& c : model_.clutches) rows_.add_row(c.row, plain(LawKind::unilateral));
+    for (const model::Clutch& c : model_.clutches) rows_.add_row(c.row, plain_law(LawKind::unilateral));
     first_contact_ = rows_.rows();
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
         contact_in_rows_[i] = to.touch[i] != Touch::open;

@@ -7,6 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/impact/consistency/frictional_consistency.hpp"
+#include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/friction/modes.hpp"
@@ -18,21 +19,6 @@ namespace {
 using solvers::Law;
 using solvers::LawKind;
 using trajectory::ElementKind;
-
-impact::ImpactLaw impact_law(model::ImpactLaw law) {
-    switch (law) {
-        case model::ImpactLaw::newton: return impact::ImpactLaw::newton;
-        case model::ImpactLaw::poisson: return impact::ImpactLaw::poisson;
-        case model::ImpactLaw::energy: return impact::ImpactLaw::energy;
-    }
-    return impact::ImpactLaw::newton;
-}
-
-Law plain(LawKind kind) {
-    Law law;
-    law.kind = kind;
-    return law;
-}
 
 }  // namespace
 
@@ -64,11 +50,11 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
         std::vector<int> rows;
         if (e.rows.kind == ElementKind::constraint) {
             const int first = rows_.rows();
-            rows_.add_row(e.rows.normal, plain(LawKind::bilateral));
+            rows_.add_row(e.rows.normal, plain_law(LawKind::bilateral));
             owner_.push_back(static_cast<int>(i));
             for (const int k : e.part_numbers()) {
                 const FrictionPart& part = d_.parts()[ix(k)];
-                Law law = plain(LawKind::scaled_slider);
+                Law law = plain_law(LawKind::scaled_slider);
                 law.mu = part.mu;
                 law.row = first;
                 for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
@@ -82,7 +68,7 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
             rows_.add(rows, contact_law(d_.model().contacts[ix(e.rows.index)], d_.coefficients()));
             owner_.push_back(static_cast<int>(i));
         } else if (e.rows.kind == ElementKind::clutch && candidates.closed[i] != 0) {
-            rows_.add_row(e.rows.normal, plain(LawKind::unilateral));
+            rows_.add_row(e.rows.normal, plain_law(LawKind::unilateral));
             owner_.push_back(static_cast<int>(i));
         }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -86,6 +88,22 @@ TEST(Ellipses, ReturnTheFootPointOfEveryOutwardNormal) {
         expect_near(project(Ellipse(a, b), x), foot, 16 * epsilon * scale);
         if (HasFailure()) FAIL() << a << " " << b << " " << angle << " " << t;
     }
+}
+
+TEST(Ellipses, AttainTheirSupportAtTheFurthestPoint) {
+    for (const double a : {0.3, 2.0, 0.0})
+        for (int k = 0; k < 16; ++k) {
+            const Ellipse ellipse(a, 0.8);
+            const double angle = 0.2 + 0.4 * k;
+            const std::array<double, 2> d{3.0 * std::cos(angle), 3.0 * std::sin(angle)};
+            std::array<double, 2> y{};
+            ellipse.furthest(d.data(), y.data());
+            EXPECT_TRUE(ellipse.contains(y, 16 * epsilon));
+            EXPECT_NEAR(y[0] * d[0] + y[1] * d[1], ellipse.support(d), 64 * epsilon);
+        }
+    std::array<double, 2> centre{1.0, 1.0};
+    Ellipse(2.0, 0.0).furthest(std::array{0.0, 1.0}.data(), centre.data());
+    EXPECT_EQ(centre, (std::array{0.0, 0.0}));
 }
 
 TEST(Ellipses, WithoutWidthAreSegments) {

@@ -22,6 +22,14 @@ struct Ellipse {
         SALTUS_SETS_EXPECT(d.size() == 2);
         return length(a * d[0], b * d[1]);
     }
+    /// A point of the set that is furthest along d. With A = diag(a, b) the set is A times the unit disk, so the point
+    /// is A²d/‖Ad‖, the gradient of the support function. If Ad = 0 then every point is furthest, and the centre is
+    /// taken.
+    SALTUS_SETS_DEVICE void furthest(const double* d, double* out) const {
+        const double size = length(a * d[0], b * d[1]);
+        out[0] = size > 0.0 ? a * (a * d[0] / size) : 0.0;
+        out[1] = size > 0.0 ? b * (b * d[1] / size) : 0.0;
+    }
     bool in_normal_cone(std::span<const double> x, std::span<const double> d, double tolerance) const;
 };
 

@@ -11,6 +11,7 @@
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/sets/contensou.hpp"
+#include "saltus/sets/ellipse.hpp"
 
 namespace saltus::integrate {
 
@@ -111,14 +112,12 @@ void Dynamics::slip_gradient(const FrictionPart& part, const SlipDirection& dire
     for (int i = 0; i < part.size; ++i) along += gamma[i] * direction[ix(i)];
     for (int i = 0; i < part.size; ++i)
         d[i] = speed > Thresholds::direction_speed ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : direction[ix(i)];
-    // σ(γ) = max λ·γ over the set is its support function. Disk: σ = μ|γ|, ∇σ = μ d. Ellipse with A = diag(μ, μ₂):
-    // σ = |Aγ|, ∇σ = A²γ/σ = A (Ad)/|Ad|. Patch: see sets/contensou.hpp.
+    // σ(γ) = max λ·γ over the set is its support function, and ∇σ is the point of the set that is furthest along d.
+    // Disk: σ = μ|γ|, ∇σ = μ d. Ellipse and patch: see sets/ellipse.hpp and sets/contensou.hpp.
     if (part.shape == FrictionPart::Shape::disk) {
         for (int i = 0; i < part.size; ++i) gradient[i] = part.mu * d[i];
     } else if (part.shape == FrictionPart::Shape::ellipse) {
-        const double a = part.mu * d[0], b = part.mu_second * d[1], length = std::hypot(a, b);
-        gradient[0] = length > 0.0 ? part.mu * a / length : 0.0;
-        gradient[1] = length > 0.0 ? part.mu_second * b / length : 0.0;
+        sets::Ellipse(part.mu, part.mu_second).furthest(d, gradient);
     } else {
         sets::Contensou(part.mu, part.radius).furthest({d, 3}, gradient);
     }

@@ -12,14 +12,11 @@ namespace {
 
 using Shape = FrictionBody::Shape;
 
-/// The point of the ellipse with the semi-axes a, b that is furthest along d. With y = (a y₁', b y₂'), ‖y'‖ <= 1, the
-/// product ⟨d, y⟩ = a d₁ y₁' + b d₂ y₂' is largest for y' parallel to (a d₁, b d₂), hence
-///     y = (a² d₁, b² d₂)/‖(a d₁, b d₂)‖.
-/// If d = 0 then the point (a, 0) is taken.
+/// The point of the ellipse with semi-axes a, b that is furthest along d. If all points are, then (a, 0) is taken.
 void furthest_of_ellipse(double a, double b, const double* d, double* out) {
-    const double size = sets::length(a * d[0], b * d[1]);
-    out[0] = size > 0.0 ? a * (a * d[0] / size) : a;
-    out[1] = size > 0.0 ? b * (b * d[1] / size) : 0.0;
+    const sets::Ellipse ellipse(a, b);
+    ellipse.furthest(d, out);
+    if (ellipse.support({d, 2}) == 0.0) out[0] = a;
 }
 
 double furthest_of_segment(double bound, double d) { return d < 0.0 ? -bound : bound; }

@@ -80,7 +80,8 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
         f.origin -= least_squares(B.transpose(), gamma);
     }
     // w₀: with push = origin − z, ½‖x − b‖² − ½‖z − b‖² at x = origin equals ½‖push‖² + push·(z − b). The corner points
-    // b fulfil the bilateral constraints, as the origin does, and push is orthogonal to those: push·(b − origin) = 0.
+    // b and the origin fulfil the bilateral constraints, and push is orthogonal to every difference of two such points:
+    // push·(b − origin) = 0.
     // So the difference is −½‖push‖²; the shift b + π/2 adds −½π·push.
     const Vector push = f.origin - f.z;
     f.work_offset = -0.5 * push.squaredNorm() - 0.5 * f.pi.dot(push);
@@ -96,10 +97,12 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     const Vector full_length = A.leftCols(m).colwise().norm();
     for (int pass = 0; pass < 2; ++pass)
         A.leftCols(m) -= f.bilateral * (f.bilateral.transpose() * A.leftCols(m)).eval();
-    for (Index i = 0; i < m; ++i)  // a contact that the bilateral constraints hold: its impulse has no effect
+    // If the bilateral constraints keep a contact from moving, then its impulse has no effect.
+    for (Index i = 0; i < m; ++i)
         if (A.col(i).norm() <= dependence_tolerance * full_length(i)) A.col(i).setZero();
     f.basis = orthonormal_span(A.leftCols(m));
-    // If the frame has all directions, make it right-handed: then counter-clockwise in the frame is so for u too.
+    // If the frame has all directions, make it right-handed: what is counter-clockwise in the frame is then also
+    // counter-clockwise in u.
     if (f.rank() == n && n > 0 && f.basis.determinant() < 0.0) f.basis.col(0) *= -1.0;
     f.normals = f.basis.transpose() * A.leftCols(m);
     f.scale = f.normals.colwise().norm();

@@ -43,7 +43,7 @@ struct Moment {
 
 bool is_impact(const trajectory::Event& e) { return !e.impulses.empty(); }
 
-/// The findings of the run.
+/// The audit that the run itself has stored with the event.
 AuditedImpact as_found(const trajectory::Event& e, std::size_t number) {
     AuditedImpact a;
     a.event = number;
@@ -53,7 +53,7 @@ AuditedImpact as_found(const trajectory::Event& e, std::size_t number) {
     return a;
 }
 
-/// The findings computed again from the model: γ⁻, γ⁺ and Λ of the event give work and audit.
+/// The audit computed again from the model: γ⁻, γ⁺ and Λ of the event give the work and what created energy.
 AuditedImpact recomputed(const model::Model& model, const trajectory::Event& e, std::size_t number) {
     AuditedImpact a = as_found(e, number);
     std::vector<char> closed(model.contacts.size() + model.constraints.size() + model.sliders.size() +
@@ -81,7 +81,7 @@ AuditedImpact recomputed(const model::Model& model, const trajectory::Event& e, 
         a.audit.element = e.audit.element;
         a.audit.law = e.audit.law;
     }
-    // ‖p‖² = p·M⁻¹p is the metric of momenta; ‖M Δu‖² = Δu·MΔu.
+    // misfit = ‖M Δu − WΛ‖/‖M Δu‖ with ‖p‖² = p·M⁻¹p, the kinetic metric of momenta p.
     const Vector jump = c.collision.u_plus - c.collision.u_minus;
     const Vector impulse = c.collision.M * jump, rest = impulse - c.collision.directions * Lambda;
     const Eigen::LLT<Matrix> factor(c.collision.M);

@@ -12,12 +12,13 @@ namespace saltus::integrate {
 struct ModelCollision {
     double t = 0.0;
     std::vector<double> q;
-    std::vector<char> closed;  ///< of each element: it takes part (contacts and clutches; constraints always do)
+    /// For each element: whether it takes part. Only contacts and clutches are asked; constraints always take part.
+    std::vector<char> closed;
     impact::FrictionalCollision collision;  ///< its u_plus is u_minus until the caller sets it
     impact::Restitutions restitutions;
     std::vector<int> owner;  ///< element of each block of rows
-    std::string note;        ///< remark on the coefficients, e.g. a restitution that was clamped at 0; "" without any
-    bool singular = false;   ///< the mass matrix is singular: collision, restitutions and owner are not set
+    std::string note;  ///< remark on the coefficients, e.g. a restitution that was clamped at 0; "" if there is none
+    bool singular = false;  ///< the mass matrix is singular: collision, restitutions and owner are not set
 };
 
 /// Which elements take part in a collision at (t, q): contacts whose gap is zero within rounding, and all clutches. One

@@ -14,7 +14,8 @@ struct ComparedRun {
     double parameter = 0.0;       ///< step h in s, or the factor on the penalty's stiffness k
     double position_error = 0.0;  ///< largest |q − q_event| over the samples, divided by 1 + largest |q_event|
     double end_error_q = 0.0, end_error_u = 0.0;  ///< largest differences at the end, absolute
-    std::optional<double> order;  ///< observed against the run before: log(ratio of errors)/log(ratio of parameters)
+    /// Observed order with respect to the previous run: log(ratio of errors)/log(ratio of parameters).
+    std::optional<double> order;
     trajectory::Trajectory trajectory;
 };
 
@@ -33,7 +34,7 @@ struct CompareOptions {
     Options options;
     EventDriven event;
     double h = 1e-3;      ///< largest step, in s
-    int refinements = 3;  ///< of h and of k: each series has one run more
+    int refinements = 3;  ///< how often h is halved and k multiplied by 10; each series has one run more than this
     int samples = 400;    ///< intervals between the times at which positions are compared
 };
 

@@ -16,12 +16,14 @@ using enum Analysis;
 using enum Feature;
 using enum Support;
 
+// Reasons that several rows of the table share.
 constexpr std::string_view theorem_3 = "the theorems are about frictionless collisions and lift-offs";
 constexpr std::string_view boxes = "its interval bounds are computed from expressions";
 constexpr std::string_view points = "with friction the equilibria are sets, not points";
 constexpr std::string_view locked = "a locked clutch holds a velocity, so the equilibria are not isolated points";
 constexpr std::string_view moving = "an equilibrium at one time need not be one at another";
 
+/// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
 constexpr std::array table{
     SupportException{moreau, orthotropic_sliding, approximate, "the first mu is used in both directions"},
 
@@ -95,7 +97,7 @@ constexpr std::array table{
     SupportException{basin, time_dependence, approximate, "rest in one place need not last"},
 };
 
-/// The name of the first element that satisfies the condition, with its kind; none if there is none.
+/// Kind and name of the first element that satisfies the condition; nullopt if no element does.
 template <class Elements, class Condition>
 std::optional<std::string> first(const char* kind, const Elements& elements, Condition condition) {
     const auto at = std::find_if(elements.begin(), elements.end(), condition);
@@ -114,7 +116,8 @@ std::optional<std::string> first_friction(const Model& m, Condition condition) {
 const auto any = [](const auto&) { return true; };
 const auto rubs = [](const auto& element) { return element.friction.present(); };
 
-/// The element that has the feature, "" if the whole model has it; none if the model does not have it.
+/// The first element that has the feature, "" if it is a feature of the whole model; nullopt if the model does not have
+/// it.
 std::optional<std::string> find_feature(const Model& m, Feature feature) {
     const auto whole = [](bool has) { return has ? std::optional(std::string()) : std::nullopt; };
     const auto with_law = [&](ImpactLaw law) {
@@ -171,7 +174,7 @@ std::string remedy_for(Feature feature) {
     }
 }
 
-/// The first exception of the table that refuses the model, with the element.
+/// The first exception of the table that refuses the model, with the result of find_feature; nullopt if none does.
 std::optional<std::pair<SupportException, std::string>> first_refusal(const Model& model, Analysis analysis) {
     for (const SupportException& e : table)
         if (e.analysis == analysis && e.support == refused)

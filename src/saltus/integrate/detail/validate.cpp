@@ -47,7 +47,7 @@ private:
         worst = std::max(worst, std::isnan(defect) ? not_a_number : defect);
     }
 
-    /// q is continuous between arcs; u is too, unless an event is there.
+    /// Checks that q is continuous between arcs, and u too unless an event happens at that time.
     void check_joint(std::size_t a) {
         if (a == 0 || t_.arcs[a].steps.empty() || t_.arcs[a - 1].steps.empty()) return;
         const double time = t_.arcs[a].t_begin;
@@ -69,7 +69,7 @@ private:
         if (!event) note(out_.velocity_jump, u / speed, "u jumps without an event", time);
     }
 
-    /// Constraints hold, contacts do not penetrate, and modes agree with gaps and slip velocities.
+    /// Checks that constraints hold, contacts do not penetrate, and modes agree with gaps and slip velocities.
     void check_state(const trajectory::Arc& arc, const ode::Dense& step, double time) {
         const auto n = ix(m_.size());
         x_.resize(ix(step.size()));
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    /// The impulses of an impact are the change of momentum: M(u⁺ − u⁻) = WΛ.
+    /// Checks that the impulses of an impact equal the change of momentum: M(u⁺ − u⁻) = WΛ.
     void check_event(const trajectory::Event& e) {
         if (e.kind != trajectory::EventKind::impact && e.kind != trajectory::EventKind::painleve) return;
         const auto n = ix(m_.size());

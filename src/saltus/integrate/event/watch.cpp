@@ -22,7 +22,8 @@ void Watcher::begin(double t, const double* x) {
     measure(t, x);
 }
 
-/// The quantities of the mode, and what their evaluation needs.
+/// Collects the quantities to watch in the mode, and finds out whether they need forces or velocities. `together` means
+/// that reactions are not unique, so that one quantity, `hold`, stands for all closed contacts and sticking parts.
 void Watcher::collect_watches() {
     using What = Watch::What;
     watches_.clear();
@@ -68,7 +69,7 @@ void Watcher::collect_watches() {
     }
 }
 
-/// How large the quantities are at the start of the arc, which of them start at zero, and which are violated.
+/// Measures the scale of each quantity at the start of the arc, and finds those that start at zero or are violated.
 void Watcher::measure(double t, const double* x) {
     using What = Watch::What;
     violated_.clear();
@@ -125,7 +126,7 @@ double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const 
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
 }
 
-/// How much is left until the redundant mode does not hold: the tolerance minus the largest relative acceleration that
+/// How far a redundant mode is from its end: the tolerance minus the largest relative acceleration that
 /// the best admissible reactions leave. Sets these reactions in the dynamics.
 double Watcher::hold_margin() {
     const SystemMode& mode = d_.mode();
@@ -169,7 +170,7 @@ double Watcher::value(const Watch& w) {
     return 0.0;
 }
 
-/// All watched quantities at a time of the step. NaN if the motion cannot be evaluated there.
+/// All watched quantities at time t of the step; NaN if the motion cannot be evaluated at that time.
 const std::vector<double>& Watcher::sample(double t) {
     for (std::size_t k = 0; k < samples_; ++k)
         if (times_[k] == t) return values_[k];
@@ -241,7 +242,7 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
     return found_;
 }
 
-/// Slip and clutches that run against their direction although no zero was found: slip that began at zero and was
+/// Finds slip and clutches that run against their direction although no zero was found: slip that began at zero and was
 /// pushed back by other decisions of the same change, a clutch that an impact made run backwards, or a zero that could
 /// not be resolved.
 void Watcher::search_astray(const ode::Dense& step) {

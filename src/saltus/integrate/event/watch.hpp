@@ -16,7 +16,7 @@ struct Watch {
     enum class What {
         gap,       ///< gap of an open contact
         depth,     ///< penetration of a contact with a spring
-        spring,    ///< force of its spring and damper; minus that force while they would pull
+        spring,    ///< force of the spring and damper of a contact; minus that force while they would pull
         force,     ///< normal force of a closed contact, reaction of a locked clutch
         slip,      ///< velocity of a slipping part along its direction of slip
         reserve,   ///< how much the force of a sticking part can still grow (Dynamics::reserve)
@@ -41,12 +41,13 @@ inline constexpr const char* instead_of_jumps =
 struct Found {
     double t, left, right;  ///< the zero, and a window around it at whose ends the signs are certain
     int watch;              ///< number in Watcher::watches()
-    bool astray = false;    ///< a velocity that began at zero and runs against its direction by then
+    bool astray = false;    ///< a velocity that runs against its direction at `t` although no zero was found
 };
 
-/// Whether an event that was found is the work of the change of mode before it: some free clutch runs backwards at the
+/// Whether an event that was found was caused by the change of mode before it: some free clutch runs backwards at the
 /// state x. By itself the velocity of a free clutch stops at zero, so that an impact must have made it negative. One
-/// such event suffices: the change then takes place where the mode began, whatever else is zero there.
+/// such event suffices: the change of mode then takes place at the start of the present mode, even if other
+/// quantities are zero at that time.
 bool made_by_an_impact(const std::vector<Watch>& found, Dynamics& dynamics, double t, const double* x);
 
 /// Looks for the first zero of any watched quantity on a step. All quantities at one time come from one evaluation.
@@ -57,7 +58,8 @@ public:
     /// Collects the quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
     void begin(double t, const double* x);
 
-    /// The first zero from + to −, with all others at the same time up to rounding. Empty: nothing happens on the step.
+    /// The first zero from + to −, with all others at the same time up to rounding. Empty if the step has no
+    /// event.
     const std::vector<Found>& search(const ode::Dense& step);
 
     /// Forces that the mode needs at its start and that its laws do not allow, found at that time. They occur if rows

@@ -60,7 +60,8 @@ void ActiveRows::assemble_dense(const model::Terms& terms, std::vector<double>& 
 void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
     const model::Pattern& W = layout_.rows;
     const auto n = ix(layout_.coordinates);
-    // With few blocks D is full: the search for pairs without a body in common costs more than it saves.
+    // With at most this many blocks all of D is stored: the search for pairs without a common body costs more than it
+    // saves.
     constexpr int most_blocks_full = 16;
     const int blocks = this->blocks();
     const bool all = blocks <= most_blocks_full || !by_bodies;

@@ -7,16 +7,18 @@
 
 namespace saltus::integrate {
 
-/// The contact problem of the accelerations: γ̇ = v and λ = r of everything that may hold, under the contact laws,
-///     v = D r + q,   D = A M⁻¹ F,   q = A M⁻¹ h + ζ,
-/// with the forces of what slips in F. Its solution says what holds: ModeChange reads the next mode out of it. If the
-/// equations of a mode are redundant, then it also gives admissible reactions, which those of least norm need not be.
+/// The contact problem of the accelerations. Its unknowns are the relative accelerations v = γ̇ and the reactions r = λ
+/// of all contacts, constraints, clutches and friction parts that may hold. They fulfil the contact laws and
+///     v = D r + q,   D = A M⁻¹ F,   q = A M⁻¹ h + ζ.
+/// F contains the friction forces of slipping parts, which are proportional to the normal reactions. The solution shows
+/// which elements hold; ModeChange reads the next mode from it. If the equations of a mode are redundant, then the
+/// problem also gives admissible reactions. The reactions of least norm need not be admissible.
 class HoldProblem {
 public:
     /// A block of rows under one law.
     struct Block {
-        int element;             ///< that it belongs to
-        std::vector<int> rows;   ///< of the model
+        int element;             ///< number of the element that the block belongs to
+        std::vector<int> rows;   ///< numbers of its rows in the model
         std::vector<int> parts;  ///< undecided friction parts, in the order of their rows
         bool normal;             ///< the first row is the normal of the element
     };
@@ -26,8 +28,8 @@ public:
     /// slip under a known load) are added to `force`, generalised forces at the state of the last evaluate_terms.
     void collect(const Dynamics& dynamics, const SystemMode& mode, const std::vector<char>& closed,
                  const std::vector<char>& undecided, std::span<double> force);
-    /// Fills D and q of the problem at that state and in that mode. `free` is the acceleration without the reactions of
-    /// the problem.
+    /// Fills D and q of the problem, at the state and in the mode of `collect`. `free` is the acceleration without the
+    /// reactions of the problem.
     void assemble(const Dynamics& dynamics, const SystemMode& mode, std::span<const double> free);
 
     int first_row(std::size_t block) const { return first_[block]; }

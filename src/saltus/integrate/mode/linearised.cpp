@@ -15,7 +15,8 @@ namespace {
 using model::Function;
 using trajectory::ElementKind;
 
-/// Product of a sparse row with `count` of the k directions. The k numbers of one column lie side by side in memory.
+/// Adds the products of a sparse row with `count` of the k directions to `to`. The components of the k directions in
+/// one column lie side by side in memory.
 template <int count>
 void row_times(std::span<const double> values, const int* columns, const double* directions, Eigen::Index k,
                double* to) {
@@ -75,8 +76,9 @@ void Linearised::switch_derivatives(double t, const double* x, Matrix& out) {
     jacobians_->switch_derivatives(model::at(d_.model(), t, {x, n}, {x + n, n}), out);
 }
 
-/// Derivatives of the forces that follow the state: springs, and slip with the load as it is. If the load is known from
-/// the state (spring, slider), then its derivative is included: δ(−load·∇σ) = −load·δ∇σ − ∇σ·δload.
+/// Derivatives of the forces that the state determines: of springs, and of slipping friction with its load held fixed.
+/// If the state determines the load too (spring, slider), then the derivative of the load is included: δ(−load·∇σ) =
+/// −load·δ∇σ − ∇σ·δload.
 void Linearised::collect_following() {
     following_.clear();
     const SystemMode& mode = d_.mode();
@@ -127,7 +129,7 @@ bool Linearised::evaluate(double t, const double* x) {
             residual_.row(W.column[ix(e)]) += d_.terms().W[ix(e)] * f.change;
     }
 
-    // M δu̇ − F δλ = δR,  A δu̇ = −δ(A u̇ + ζ), where δR and δ(A u̇ + ζ) hold u̇ and λ fixed.
+    // M δu̇ − F δλ = δR,  A δu̇ = −δ(A u̇ + ζ), where δR and δ(A u̇ + ζ) are taken with u̇ and λ fixed.
     acceleration_ = residual_;
     for (int c = 0; c < columns_; ++c) d_.mass().solve({acceleration_.col(c).data(), ix(n)});
     const std::vector<int>& rows = d_.equation_rows();

@@ -12,9 +12,9 @@ namespace saltus::integrate {
 /// Exact derivatives of the accelerations and reactions of a Dynamics in its mode, with respect to t, q, u and
 /// parameters of the model. It differentiates
 ///     M u̇ = h + F λ,   A u̇ + ζ = 0
-/// with the forces of slip and of springs following the state. With R = h + Fλ − M u̇, C = M⁻¹F and K = A C:
+/// where the forces of slip and of springs depend on the state. With R = h + Fλ − M u̇, C = M⁻¹F and K = A C:
 ///     δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(A u̇ + ζ),   δλ = −K⁻¹ (A M⁻¹ δR + δ(A u̇ + ζ)),
-/// where δR and δ(A u̇ + ζ) are taken with u̇ and λ held.
+/// where δR and δ(A u̇ + ζ) are taken with u̇ and λ fixed.
 class Linearised {
 public:
     /// With respect to t, q, u and all parameters, or the given ones. Keeps a reference to the dynamics.
@@ -32,12 +32,13 @@ public:
     const Matrix& acceleration() const { return acceleration_; }  ///< ∂u̇, n × columns
     const Matrix& reactions() const { return reactions_; }        ///< ∂λ, rows of the model × columns
 
-    /// Prepares the same ∂u̇ as a linear map, without its matrix, for sparse systems of many coordinates. False as
-    /// above.
+    /// Prepares the same ∂u̇ as a linear map, without its matrix, for sparse systems of many coordinates. False if
+    /// the motion cannot be evaluated there.
     bool prepare(double t, const double* x);
     /// After prepare: which of the first `count` columns of ∂u̇ can be different from zero.
     void touched(int count, std::vector<char>& columns);
-    /// After prepare: rates = ∂u̇ · directions; one direction a row (k × columns), one acceleration a row (k × n).
+    /// After prepare: rates = ∂u̇ · directions; `directions` has one direction per row (k × columns), `rates` one
+    /// acceleration per row (k × n).
     void along(const Matrix& directions, Matrix& rates);
     /// After prepare: gradient = ∂u̇ᵀ · y; `y` has n components, `gradient` all columns.
     void against(const Vector& y, Vector& gradient);

@@ -27,9 +27,9 @@ struct ElementMode {
 /// What one friction part does on a smooth arc: it sticks or it slips.
 struct FrictionMode {
     bool slips = false;
-    /// Direction of slip while `slips`. It decides where the velocity is too small to have a direction. If the velocity
-    /// points against it, then slip has passed through zero; the force continues smoothly along `direction`, so that
-    /// the zero can be located as an event.
+    /// Direction of slip while `slips`. It replaces the direction of the velocity if the velocity is too small to have
+    /// one. If the velocity points against `direction`, then slip has passed through zero; the force continues smoothly
+    /// along `direction`, so that the zero can be located as an event.
     SlipDirection direction{1.0, 0.0, 0.0};
 
     bool operator==(const FrictionMode&) const = default;

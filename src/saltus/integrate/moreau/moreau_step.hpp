@@ -52,10 +52,10 @@ public:
     double& at(int i, int j) {
         return A_[static_cast<std::size_t>(i) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(j)];
     }
-    /// In place, from the lower triangle. A pivot below rounding gets the factor ∞, so that `solve` sets its unknown to
-    /// 0.
+    /// In place, from the lower triangle. A pivot that is zero up to rounding becomes ∞, so that `solve` sets its
+    /// unknown to 0.
     void factorise();
-    /// x ← A⁻¹x for the first components of x.
+    /// x ← A⁻¹x for the first n components of x, where n is the size of A; the others stay.
     void solve(std::span<double> x);
 
 private:
@@ -95,7 +95,7 @@ public:
     void evaluate(double t, std::span<const double> q, std::span<const double> u);
     /// γ of a row for the velocity u, with W and χ of the last `evaluate`.
     double gamma_of(int row, std::span<const double> u) const { return model::row_velocity(layout_, terms_, row, u); }
-    /// s(x) = 1 + Σ|W_i x_i| of a row: the size that its value at x is compared with.
+    /// s(x) = 1 + Σ|W_i x_i| of a row: the scale that the value of the row at x is compared with.
     double row_size(int row, std::span<const double> x) const;
 
     std::string reason;  ///< why the last step failed
@@ -104,7 +104,7 @@ public:
     double first_unsolved = 0.0;     ///< time of the first of them
     bool constraints_drift = false;  ///< a projection onto the constraints did not reach its tolerance
     std::vector<int> redundant;      ///< rows of constraints that the others implied at some time
-    std::vector<std::string> notes;  ///< remarks on impacts, each once
+    std::vector<std::string> notes;  ///< remarks on impacts, without repetitions
 
 private:
     bool fail(const std::string& what, double t);
@@ -152,14 +152,14 @@ private:
     model::Workspace workspace_;
     model::Terms terms_;  // at the evaluation point (t_m, q_m, u)
     model::MassFactor mass_;
-    bool factorised_ = false;           // mass_ is that of terms_, or constant
+    bool factorised_ = false;           // mass_ is factorised for the M of terms_, or M is constant
     std::vector<double> inverse_mass_;  // diagonal of M⁻¹ if M is constant and diagonal, else empty
     std::optional<ImplicitForces> implicit_;
     std::optional<Stiffness> stiffness_;
 
     // The contact problem of the step, ξ = D Λ + q with a law for each block of rows.
     ActiveRows rows_;
-    std::vector<char> contact_in_rows_;  // of each contact: it is in rows_
+    std::vector<char> contact_in_rows_;  // for each contact: whether it is in rows_
     double rows_h_ = 0.0;                // step for which rows_ were collected; 0: never
     bool laws_fit_few_rows_ = false;     // FewRows can solve problems with these laws
     bool use_few_rows_ = false;          // D is in dense_ for FewRows, not in rows_.problem
@@ -178,7 +178,7 @@ private:
     std::vector<double> positions_;           // g and gaps at the end of the step
     std::vector<double> gamma_, gamma_plus_;  // of each row of the problem, before and after the impulses
     std::vector<double> chi_, guess_, correction_, probe_;
-    std::vector<int> independent_;  // rows of the constraints in the problem, the first rows there
+    std::vector<int> independent_;  // rows of the constraints that are in the problem; they come first in it
     std::vector<int> place_;        // of each constraint: its row in the problem, or −1 if it is redundant
     std::vector<int> block_;        // scratch: rows of one block
     int first_contact_ = 0;         // first row of contacts in the problem

@@ -17,7 +17,7 @@ public:
     FrictionalProgram(const FrictionalCollision& collision, const ConeForm& form);
 
     bool valid = false;        ///< M is positive definite
-    Vector jump;               ///< Lᵀ(u⁺ − z⁻)
+    Vector jump;               ///< Lᵀ(u⁺ − z⁻), where z⁻ = u⁻ + M⁻¹P
     double noise = 0.0;        ///< bound of the rounding errors of a length
     double unreachable = 0.0;  ///< length of the part of the jump that is orthogonal to all impulses
     double near_enough = 0.0;  ///< x counts as feasible if ‖A x − b‖ <= near_enough; the caller sets it
@@ -41,7 +41,7 @@ public:
 
     Vector impulses(const Vector& x) const { return impulses(x, jump); }  ///< Λ of all rows, bilateral ones included
     Vector impulses(const Vector& x, const Vector& of_jump) const;        ///< the same for another jump
-    Vector dual_velocity(const Vector& y, double sign) const;             ///< b₀ of a dual point y
+    Vector dual_velocity(const Vector& y, double sign) const;  ///< b₀ of frictional_work.hpp for a dual point y
 
     /// All outcomes u⁺ = L⁻ᵀ(origin + Q y) that impulses x in the cones produce, with y = A x: the normal velocities
     /// are distance + slopes·y, and the contact work is ½‖y‖² + cost·x + offset.
@@ -69,8 +69,8 @@ private:
     Eigen::LLT<Matrix> factors_;
     Matrix L_;      // Cholesky factor of M
     Matrix A_;      // L⁻¹W
-    Matrix B_;      // its bilateral columns
-    Matrix Q_;      // orthonormal basis of the directions of the other columns
+    Matrix B_;      // columns of A_ that belong to bilateral constraints
+    Matrix Q_;      // orthonormal basis of the span of the other columns of A_
     Vector pi_;     // L⁻¹P
     Vector scale_;  // factor of each column of the program
     Vector shift_;  // projection of the mean velocity onto the bilateral constraints (set_costs)

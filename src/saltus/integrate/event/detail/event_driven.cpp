@@ -13,7 +13,7 @@ namespace saltus::integrate {
 
 namespace {
 
-/// Tolerances of one step: errors of many steps add up to what was asked for.
+/// Tolerances of one step. They are tighter than those of the run, because the errors of many steps add up.
 ode::Tolerances step_tolerances(const RunSettings& s) {
     ode::Tolerances t;
     t.relative = std::max(Thresholds::step_tolerance_ratio * s.rtol, Thresholds::least_step_tolerance);
@@ -157,7 +157,7 @@ bool EventRun::asked_to_stop() {
 }
 
 /// Sets the state to that of the events in found_, on the last step. A gap is taken at its zero. A force or velocity is
-/// taken at the right end of the window of its zero, where it has the sign of what comes.
+/// taken at the right end of the window of its zero, where it has the sign that it has after the event.
 void EventRun::stop_at_event(double step_end, double next_step) {
     double t = t_;
     for (const Found& event : found_) {
@@ -179,7 +179,8 @@ void Advance::step(double length, double duration) {
     ++steps;
 }
 
-/// Now and then: whether an expression of the model that jumps holds the motion up. The run then fails.
+/// Every Thresholds::steps_between_checks steps: whether the motion hardly advances because an expression of the model
+/// jumps. The run then fails.
 bool EventRun::stays_in_a_jump(double step_end, Advance& advance) {
     if (advance.steps < Thresholds::steps_between_checks) return false;
     const double advanced = step_end - advance.checked_at;
@@ -211,8 +212,8 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     return true;
 }
 
-/// Whether equations of the mode have become dependent. Nearly dependent equations make fast motions of no size: if
-/// they keep the steps short, then they count as dependent.
+/// Whether equations of the mode have become dependent. Nearly dependent equations cause fast motions of
+/// negligible amplitude: if these keep the steps short, then the equations count as dependent.
 bool EventRun::became_redundant(double next_step, Advance& advance) {
     const bool crawls = advance.slow_steps >= Thresholds::max_slow_steps && d_.equation_rows().size() > 1 &&
                         d_.redundancy() < Thresholds::most_redundancy;
@@ -238,8 +239,8 @@ bool EventRun::became_stiff(const ode::Explicit& stepper) {
 void EventRun::become_implicit() { implicit_.emplace(d_.state_size(), step_tolerances(settings_)); }
 
 /// A sentence that explains why the motion does not advance, if an expression of the model jumps here; otherwise empty.
-/// It jumps if a quantity s that it compares is zero beside what could make it large, Σ|∂s/∂x_i|·|x_i|. Velocities
-/// count as large as the accelerations could have made them since the start.
+/// An expression jumps if a quantity s that it compares is negligible relative to the terms that make it up,
+/// Σ|∂s/∂x_i|·|x_i|. Velocities count as large as the accelerations could have made them since the start.
 std::string EventRun::held_by_a_jump() {
     if (linearised_.switches() == 0) return {};
     std::vector<double> values(ix(linearised_.switches()));

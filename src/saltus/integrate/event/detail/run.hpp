@@ -20,33 +20,33 @@ namespace saltus::integrate {
 /// What the event-driven and the penalty method have in common.
 struct RunSettings {
     double rtol, atol;  ///< of the whole run
-    bool implicit;      ///< Radau from the start
+    bool implicit;      ///< use the implicit integrator (ode::Radau) from the start
     bool keep_arcs;
     bool compliant;            ///< contacts are springs: penalty method
     double stiffness;          ///< factor on the springs
     double contact_tolerance;  ///< residual of contact problems
     long max_events;
-    bool record;  ///< keep what derivatives need
+    bool record;  ///< keep everything that derivatives of the motion need (RecordedMotion)
 };
 
 /// Why a smooth arc ended.
 enum class ArcEnd {
     events,     ///< watched quantities came to zero
     violated,   ///< the mode needs forces at its start that its laws do not allow
-    same_mode,  ///< the mode continues as another arc: its equations became redundant, or the motion stiff
+    same_mode,  ///< the mode continues as another arc: its equations became redundant, or the motion became stiff
     no_step,    ///< the integrator finds no step
     finished,   ///< the end of the run, an interruption or a failure
 };
 
-/// Notices an arc whose steps lead nowhere.
+/// Counts the steps of an arc. EventRun uses the counts to notice that the motion does not advance.
 struct Advance {
     double longest_step = 0.0;
     double checked_at = 0.0;  ///< time of the last check
-    int tiny_steps = 0;       ///< one after the other, compared with the longest
-    int slow_steps = 0;       ///< one after the other, compared with the run
+    int tiny_steps = 0;       ///< consecutive steps that are tiny compared with longest_step (Thresholds::tiny_step)
+    int slow_steps = 0;       ///< consecutive steps that are short compared with the run (Thresholds::slow_step)
     int steps = 0;            ///< since the last check
 
-    /// Counts a step, of a run of the given duration.
+    /// Counts a step of this length. `duration` is the duration of the whole run.
     void step(double length, double duration);
 };
 
@@ -104,7 +104,7 @@ private:
     bool jam_by_growing_force(Candidates& candidates, const SystemMode& before);
     void coarsen();
 
-    // What is told of it (run_record.cpp).
+    // What the run writes into its trajectory and its recording (run_record.cpp).
     void record_strike(const Strike& strike, trajectory::EventKind kind, Window window);
     void judge_creation(const std::string& why);
     void record_changes(const SystemMode& before, Window window);
@@ -148,12 +148,12 @@ private:
     double arc_began_ = 0.0;
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;
-    bool coarsened_ = false;  // at least once
+    bool coarsened_ = false;  // coarsen() was called at least once
     double impulse_work_ = 0.0, largest_energy_ = 0.0, largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
 
     Recording recording_;
-    std::optional<RecordedChange> change_record_;  // of the change in progress
+    std::optional<RecordedChange> change_record_;  // record of the change of mode in progress
     trajectory::Trajectory out_;
     bool ended_ = false;
 };

@@ -210,8 +210,8 @@ bool EventRun::choose(Candidates& candidates, SystemMode before, Window window, 
     return true;
 }
 
-/// Impact without collision: no contact force exists, so that the contacts jam by an impulse. What broke loose is open
-/// again afterwards. False if no impulse exists either; the run has then failed.
+/// Impact without collision: no contact force exists, so that the contacts jam by an impulse. Friction parts that
+/// broke loose are undecided again afterwards. False if no impulse exists either; the run has then failed.
 bool EventRun::jam(const std::string& why, Candidates& candidates, Window window) {
     const Strike strike = change_.jam(t_, x_.data(), candidates);
     if (strike.failed) {
@@ -292,7 +292,7 @@ void EventRun::pass_accumulation(const Accumulation::Limit& limit, const SystemM
     change_mode({}, Cause::start);  // also for contacts that are not part of it
 }
 
-/// The mode in force over a time in which little happens, by the classical Runge-Kutta method of order 4. The work is
+/// Integrates the mode in force over the short time h, by the classical Runge-Kutta method of order 4. The work is
 /// not integrated: the accumulation counts the change of energy.
 bool EventRun::short_step(double h) {
     const auto size = x_.size();

@@ -20,7 +20,7 @@ struct Candidates {
     std::vector<FrictionEvent> friction;  ///< per friction part
 };
 
-/// Candidates of a model of which nothing is known: nothing is closed, no event.
+/// Candidates without any knowledge of the state: no element is closed or released, and there are no events.
 Candidates no_candidates(const Dynamics& dynamics);
 
 /// An impact through all closed contacts and constraints together.
@@ -29,9 +29,9 @@ struct Strike {
     bool failed = false;    ///< the impact has no solution that could be found; `note` says why
     std::vector<double> u_minus, u_plus;
     std::vector<trajectory::Reaction> impulses;
-    std::vector<int> elements;  ///< contacts and clutches with an impulse, or approaching
-    double work = 0.0;          ///< of contacts and constraints, in J
-    double done = 0.0;      ///< on the system: Σ ½(u⁺ + u⁻)·WΛ, in J; differs from `work` by moving obstacles
+    std::vector<int> elements;  ///< contacts and clutches that have an impulse or were approaching
+    double work = 0.0;          ///< work of contacts and constraints, in J
+    double done = 0.0;  ///< work done on the system: Σ ½(u⁺ + u⁻)·WΛ, in J; differs from `work` by moving obstacles
     double residual = 0.0;  ///< of the contact problem
     std::string note;
     trajectory::EnergyAudit audit;
@@ -44,8 +44,8 @@ struct Choice {
     bool impulsive = false;  ///< no contact force exists, only an impulse (Painlevé: impact without collision)
     int solutions = 1;       ///< number of solutions for the contact forces, if they were counted
     double residual = 0.0;   ///< of the contact problem of the accelerations
-    std::string note;        ///< why it is not solved
-    /// The next mode. If it is not solved, then only what velocities and signs decide has been changed.
+    std::string note;        ///< why the next mode could not be found
+    /// The next mode. If not `solved`, it contains only the changes that follow from velocities and signs of reactions.
     SystemMode mode;
 };
 
@@ -69,7 +69,7 @@ public:
     /// The collision of the closed candidates, if one of them approaches. The velocities in x become those after it.
     Strike strike(double t, double* x, const Candidates& candidates);
 
-    /// The impulse that jams contacts which no force can hold: the solution that is not zero of the inelastic impact.
+    /// The impulse that jams contacts which no force can hold: the nonzero solution of the inelastic impact.
     /// The velocities in x become those after it.
     Strike jam(double t, double* x, const Candidates& candidates);
 

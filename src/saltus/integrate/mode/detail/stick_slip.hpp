@@ -33,10 +33,10 @@ SlipDirection break_loose(const Dynamics& dynamics, int part);
 /// right angle. After Dynamics::evaluate_terms.
 bool comes_to_rest(const Dynamics& dynamics, int part);
 
-/// A friction part after the velocities have had their say.
+/// What the velocities decide about a friction part.
 struct VelocityDecision {
-    FrictionMode mode;  ///< if not decided: sticks, for now
-    bool decided;       ///< it slips. Otherwise the accelerations decide.
+    FrictionMode mode;  ///< if not `decided`, it sticks until the accelerations have been solved for
+    bool decided;       ///< the part slips; otherwise the accelerations decide
 };
 
 /// Parts that move slip along their velocity. Parts that break loose slip along the direction of `before`. Parts

@@ -44,8 +44,8 @@ struct PointFormulas {
     expr::Expr t;
     std::vector<expr::Expr> p;
     int first_coordinate = 0;
-    int coordinates = 0;                     ///< of the model
-    std::vector<double> position, velocity;  ///< initial ones, three numbers per point
+    int coordinates = 0;                     ///< number of coordinates of the whole model
+    std::vector<double> position, velocity;  ///< at the start, three numbers per point
     std::vector<double> weight;              ///< mass of point i = weight[i]·mass_scale
     expr::Expr mass_scale;
     Triple gravity{};
@@ -73,7 +73,7 @@ void add_volume_form(std::span<const PointFormulas::Face> faces, std::span<const
                      std::span<double> out);
 
 /// The equations of mass points, evaluated in plain loops over points, springs and faces. The cost is linear in their
-/// number. `symbolic` is null: there are no formulas.
+/// number. System::symbolic returns null, because there are no expressions of the equations.
 class PointSystem final : public System {
 public:
     explicit PointSystem(PointFormulas formulas);
@@ -97,7 +97,7 @@ private:
         double mass_scale;
         std::span<const double> groups;   // k, c, rest of each group
         std::span<const double> offsets;  // value, first and second time derivative of each obstacle
-        std::span<const double> etas;     // the same of each volume
+        std::span<const double> etas;     // value, first and second time derivative of η of each volume
         std::span<const double> coefficients;
     };
     Signals signals(const At& at, std::span<double> scratch) const;

@@ -15,10 +15,11 @@ using namespace second_order;
 constexpr double separation = 1e-6;       // distance between two directions of a cone; nearer ones make bases singular
 constexpr double same_direction = 1e-12;  // directions at this distance are the same
 constexpr double certain_margin = 1e-9;   // `excludes` must exceed this: b is not merely on the boundary of A K
-constexpr double exact_cone = 1e-12;      // rounding of that check; the proof has been made exact by added rays
-constexpr double primal_weight = 100.0;   // a point that violates A x = b is worth less than one that is not optimal
+constexpr double exact_cone = 1e-12;      // `rounding` of `excludes`; added rays have made the certificate exact
+constexpr double primal_weight = 100.0;   // factor on the residual of A x = b when two points are compared
 
-/// The program restricted to finitely many extreme rays of each cone: a linear program in the weights of the rays.
+/// The cone program restricted to finitely many extreme rays of each cone. It is a linear program in the weights of the
+/// rays.
 class Rays {
 public:
     explicit Rays(const ConeProgram& p) : p_(p), K_(p.cones), directions_(p.cones.size()) {
@@ -150,7 +151,7 @@ ProgramSolution solve(const ConeProgram& p, const ExtremeRays& method, const Pro
         const ProgramSolution linear = rays.solve();
         best.iterations += linear.iterations;
         const Vector x = rays.point(linear.x);
-        // If the primal or the dual program has no interior, the start may have the better point of the other one.
+        // If the primal or the dual program has no interior, then the x or the y of `start` may be the better one.
         keep_better(p, x, linear.y, best);
         keep_better(p, x, first.y, best);
         keep_better(p, first.x, linear.y, best);

@@ -14,13 +14,13 @@ namespace {
 
 using namespace second_order;
 
-constexpr double shortest_step = 1e-10;      // a shorter step makes no progress any more
-constexpr double boundary_share = 0.99;      // of the step to the boundary of the cones
+constexpr double shortest_step = 1e-10;      // a shorter step counts as no progress
+constexpr double boundary_share = 0.99;      // share of the step to the boundary of the cones that is taken
 constexpr double tiny = 1e-300;              // keeps a scale positive
 constexpr double aimed_share = 1e-3;         // the method goes on to this share of the tolerance
-constexpr int max_idle = 12;                 // steps without progress
+constexpr int max_idle = 12;                 // so many steps in a row without progress end the method
 constexpr double progress = 0.9;             // a worst residual above this share of the best one is no progress
-constexpr double certificate_ratio = 1e3;    // κ > this τ: the iterate tends to a certificate
+constexpr double certificate_ratio = 1e3;    // if κ > certificate_ratio · τ, the iterate tends to a certificate
 constexpr double certificate_margin = 1e-6;  // `excludes` or `falls` must exceed this
 
 /// The homogeneous self-dual embedding
@@ -36,8 +36,8 @@ constexpr double certificate_margin = 1e-6;  // `excludes` or `falls` must excee
 /// the normal equations (A W²Aᵀ) dy = …; they are solved for two right-hand sides, because dy and dx are linear in dτ:
 /// dy = p1 + dτ p2, dx = q1 + dτ q2. The third equation then gives dτ.
 ///
-/// Mehrotra: an affine step (σ = 0) shows how far the cones allow to go; σ = (1 − that length)³ centres the actual
-/// step, whose r_c contains the second-order correction (W⁻¹dx_a) ∘ (W ds_a).
+/// Mehrotra's rule: an affine step (σ = 0) shows how long a step the cones allow; σ = (1 − that length)³ centres the
+/// actual step, whose r_c contains the second-order correction (W⁻¹dx_a) ∘ (W ds_a).
 class Embedding {
 public:
     Embedding(const ConeProgram& p, double row_scale, double cost_scale)
@@ -83,7 +83,7 @@ private:
         double tau = 0.0, kappa = 0.0;
     };
 
-    /// The step to the boundary of the cones, of τ >= 0 and of κ >= 0.
+    /// The largest step along d that keeps x and s in the cones, τ >= 0 and κ >= 0.
     double length(const Direction& d) const {
         double a = std::min(K_.step(x, d.x), K_.step(s, d.s));
         if (d.tau < 0.0) a = std::min(a, -tau / d.tau);

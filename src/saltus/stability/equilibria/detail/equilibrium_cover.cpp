@@ -169,7 +169,7 @@ private:
     std::size_t max_points_;
     Cover out_;
     std::deque<std::size_t> queue_;  ///< indices of points whose neighbours are to be visited
-    /// A point is inside if depth >= −depth_tolerance. It is > 0 only for sets whose depth is 0 everywhere.
+    /// A point is inside if depth >= −depth_tolerance_. The tolerance is > 0 only for sets whose depth is 0 everywhere.
     double depth_tolerance_ = 0.0;
 };
 

@@ -241,7 +241,8 @@ private:
 
     RestingManifold& m_;
     const CurveOptions& o_;
-    /// A point is in the set if depth >= −depth_tolerance. It is > 0 only for sets whose depth is 0 everywhere.
+    /// A point is in the set if depth >= −depth_tolerance_. The tolerance is > 0 only for sets whose depth is 0
+    /// everywhere.
     double depth_tolerance_ = 0.0;
 };
 

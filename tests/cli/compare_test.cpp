@@ -35,7 +35,9 @@ TEST(Compare, ObservesTheOrdersOfTheArm) {
 TEST(Compare, SaysWhyThereIsNoPenaltySeries) {
     const Outcome r = compare("constrained-beam.toml --t-end 0.5 --refinements 1");
     EXPECT_EQ(r.code, 0) << r.out;
-    EXPECT_NE(r.out.find("no penalty runs: the penalty limit does not support models without contacts"), std::string::npos) << r.out;
+    EXPECT_NE(r.out.find("no penalty runs: the penalty limit does not support models without contacts"),
+              std::string::npos)
+        << r.out;
 }
 
 TEST(Compare, SpringsEverStifferAgainstRigidContacts) {

@@ -181,7 +181,8 @@ q = { x = 1.0, y = 1.0 }
 }
 
 TEST(Regulation, NeedsAController) {
-    EXPECT_NE(refusal_of([] { certify_regulation(shipped("bouncing-ball")); }).find("models without control"), std::string::npos);
+    EXPECT_NE(refusal_of([] { certify_regulation(shipped("bouncing-ball")); }).find("models without control"),
+              std::string::npos);
 }
 
 // --- potentials that are not convex ----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 //
 // Enclosures over random boxes contain the values at sampled points, which the model itself evaluates; derivatives
 // contain the differences of what they are derivatives of. For all shipped models and for random ones.
-#include "saltus/model/evaluate.hpp"
 #include "saltus/proof/enclosure.hpp"
 
 #include <gtest/gtest.h>

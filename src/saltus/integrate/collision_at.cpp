@@ -166,7 +166,7 @@ TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Mod
     else if (trajectory.stepped)
         result.why_not = "time-stepping keeps the ends of its steps, not the states at its impacts";
     result.recomputed = result.why_not.empty();
-    double most = 0.0;
+    double largest_rank = 0.0;
     for (std::size_t k = 0; k < trajectory.events.size(); ++k) {
         const trajectory::Event& e = trajectory.events[k];
         if (!is_impact(e)) continue;
@@ -179,8 +179,8 @@ TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Mod
         result.misfit = std::max(result.misfit, a.misfit);
         if (a.audit.created > 0.0) ++result.creating;
         const double rank = a.audit.created > 0.0 ? a.audit.created : std::min(0.0, a.work);
-        if (result.worst < 0 || rank > most) {
-            most = rank;
+        if (result.worst < 0 || rank > largest_rank) {
+            largest_rank = rank;
             result.worst = static_cast<int>(result.impacts.size()) - 1;
         }
     }

@@ -17,7 +17,7 @@ namespace {
 using trajectory::Mode;
 
 constexpr std::size_t max_complaints = 50;
-constexpr double not_a_number = 1e300;        // a defect that is NaN counts as this
+constexpr double defect_of_nan = 1e300;       // a defect that is NaN counts as this
 constexpr double smallest_momentum = 1e-300;  // keeps the relative defect finite for a system at rest
 
 /// One validation; collects the largest defects and the complaints.
@@ -44,7 +44,7 @@ private:
     void note(double& worst, double defect, const std::string& what, double time) {
         if (defect > tolerance_ && out_.complaints.size() < max_complaints)
             out_.complaints.push_back(what + " by " + number_text(defect) + " at t = " + number_text(time));
-        worst = std::max(worst, std::isnan(defect) ? not_a_number : defect);
+        worst = std::max(worst, std::isnan(defect) ? defect_of_nan : defect);
     }
 
     /// Checks that q is continuous between arcs, and u too unless an event happens at that time.

@@ -35,7 +35,7 @@ struct Watch {
 
 /// What to write instead of expressions that jump.
 inline constexpr const char* instead_of_jumps =
-    "dry friction by sign or if is to be written as friction of a contact or as a slider";
+    "write dry friction as friction of a contact or as a slider, not with sign or if";
 
 /// A zero of a watched quantity.
 struct Found {

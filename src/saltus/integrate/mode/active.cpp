@@ -62,9 +62,9 @@ void ActiveRows::assemble_matrix(const model::Terms& terms, bool by_bodies) {
     const auto n = ix(layout_.coordinates);
     // With at most this many blocks all of D is stored: the search for pairs without a common body costs more than it
     // saves.
-    constexpr int most_blocks_full = 16;
+    constexpr int max_blocks_full = 16;
     const int blocks = this->blocks();
-    const bool all = blocks <= most_blocks_full || !by_bodies;
+    const bool all = blocks <= max_blocks_full || !by_bodies;
     if (!all) {
         of_body_.resize(n);
         for (std::vector<int>& list : of_body_) list.clear();

@@ -303,12 +303,12 @@ bool Dynamics::solve_equations() {
             for (int k = 0; k < m; ++k) lu_.at(i, k) = entry(i, k);
         if (!lu_.factorise()) return false;
         lu_.solve(right_, multiplier_);
-        double least = std::abs(lu_.at(0, 0)), most = least;
+        double least = std::abs(lu_.at(0, 0)), largest = least;
         for (int i = 1; i < m; ++i) {
             least = std::min(least, std::abs(lu_.at(i, i)));
-            most = std::max(most, std::abs(lu_.at(i, i)));
+            largest = std::max(largest, std::abs(lu_.at(i, i)));
         }
-        degenerating_ = least < redundancy_ * redundancy_ * most;  // K contains the angle of the rows squared
+        degenerating_ = least < redundancy_ * redundancy_ * largest;  // K contains the angle of the rows squared
     } else {  // consistent equations that are dependent: the multipliers of least norm
         Matrix K(m, m);
         for (int i = 0; i < m; ++i)

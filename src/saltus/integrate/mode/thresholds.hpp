@@ -150,7 +150,7 @@ struct Thresholds {
     /// … and by redundancy_decay at each later event, down to least_redundancy.
     static constexpr double redundancy_decay = 0.5;
     /// It does not grow beyond this angle, in rad, because steps are short.
-    static constexpr double most_redundancy = 1e-3;
+    static constexpr double max_redundancy = 1e-3;
 
     // --- a run that does not advance (EventRun::integrate, EventRun::limit_changes_at_one_time) ---
 

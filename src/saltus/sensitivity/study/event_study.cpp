@@ -134,13 +134,13 @@ void compare_obstacles(const EventStudy& study, const std::vector<trajectory::Ev
         for (const int c : study.nominal[i].elements) {
             if (c >= contacts) continue;
             run.theta.back() = theta(events[i].t, events[i].q, c);
-            auto [most, fresh] = largest.try_emplace(c);
+            auto [entry, fresh] = largest.try_emplace(c);
             for (int k = 0; fresh && k <= obstacle_samples; ++k) {
                 const std::array<double, 3> at = theta(t_end * k / obstacle_samples, events[i].q, c);
-                for (std::size_t d = 0; d < 3; ++d) most->second[d] = std::max(most->second[d], std::abs(at[d]));
+                for (std::size_t d = 0; d < 3; ++d) entry->second[d] = std::max(entry->second[d], std::abs(at[d]));
             }
-            run.theta_largest.back() = most->second;
-            if (most->second[0] > 0.0) break;
+            run.theta_largest.back() = entry->second;
+            if (entry->second[0] > 0.0) break;
         }
     }
 }

@@ -157,8 +157,9 @@ public:
     }
 
     Status run() {
-        constexpr int many_nodes = 100;  // with so many nodes the search comes before the methods for friction
-        const bool search_first = nodes() >= many_nodes;
+        constexpr int min_nodes_for_search =
+            100;  // with so many nodes the search comes before the methods for friction
+        const bool search_first = nodes() >= min_nodes_for_search;
         if (solve_again() || by_paths()) return Status::converged;
         if (search_first && decide()) return s_.status;
         if (by_friction_methods()) return Status::converged;

@@ -199,13 +199,14 @@ CombinationResult search_combination(RestingModel& model, const std::vector<char
                                      const std::vector<Vector>& starts, const EquilibriaOptions& options,
                                      Equilibria& out) {
     // With many contacts most combinations are empty, so that only the first starts are used.
-    constexpr std::size_t many_contacts = 5, few_starts = 12;
+    constexpr std::size_t max_contacts_for_all_starts = 5, reduced_starts = 12;
     // Affine models need a single search; the second start is tried if the contacts cannot be closed from the first.
     constexpr std::size_t affine_starts = 2;
     CombinationSearch search(model, closed, out.periods, neutral, options.interrupted);
     CombinationResult result;
-    const std::size_t count =
-        closed.size() > many_contacts ? std::min<std::size_t>(starts.size(), few_starts) : starts.size();
+    const std::size_t count = closed.size() > max_contacts_for_all_starts
+                                  ? std::min<std::size_t>(starts.size(), reduced_starts)
+                                  : starts.size();
     bool complete = false;
     for (std::size_t k = 0; k < affine_starts && !complete && !result.closable; ++k) {
         const CombinationSearch::AffineSearch affine = search.search_affine(starts[k]);

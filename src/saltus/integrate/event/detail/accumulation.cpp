@@ -52,11 +52,11 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, d
         for (int k = 0; k < p; ++k) fastest = std::max(fastest, at(k).speed);
         if (fastest * remaining <= negligible) return limit_at(t + remaining, t, s0, element, negligible);
     }
-    constexpr int many = Thresholds::irregular_impacts;
-    if (n > many && !regular) {
+    constexpr int impacts = Thresholds::irregular_impacts;
+    if (n > impacts && !regular) {
         double fastest = 0.0;
-        for (int k = 0; k < many; ++k) fastest = std::max(fastest, at(k).speed);
-        const double duration = t - at(many).t;
+        for (int k = 0; k < impacts; ++k) fastest = std::max(fastest, at(k).speed);
+        const double duration = t - at(impacts).t;
         if (fastest * duration <= Thresholds::irregular_factor * negligible)
             return limit_at(t, t, duration, element, negligible);
     }

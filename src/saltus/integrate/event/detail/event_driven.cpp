@@ -216,7 +216,7 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
 /// negligible amplitude: if these keep the steps short, then the equations count as dependent.
 bool EventRun::became_redundant(double next_step, Advance& advance) {
     const bool crawls = advance.slow_steps >= Thresholds::max_slow_steps && d_.equation_rows().size() > 1 &&
-                        d_.redundancy() < Thresholds::most_redundancy;
+                        d_.redundancy() < Thresholds::max_redundancy;
     if (crawls) {
         coarsen();
         advance.slow_steps = 0;

@@ -233,6 +233,27 @@ TEST(Dynamics, SlidingFrictionThatCancelsTheNormalForceIsNoticed) {
     }
 }
 
+TEST(Dynamics, ASliderBrakesWithItsKnownNormalForce) {
+    const model::Model m = model_of(R"toml(
+[system]
+q = ["x"]
+T = "2*x'^2/2"
+[[slider]]
+name = "rail"
+gammaT = "x'"
+mu = 0.3
+FN = 10
+)toml");
+    Dynamics d(m, false, 1.0);
+    for (const double direction : {1.0, -1.0}) {
+        const auto x = state({0.0}, {direction});
+        d.set_mode(with_slip(d, 0, {direction}), 0.0, x.data());
+        ASSERT_TRUE(d.evaluate(0.0, x.data()));
+        EXPECT_NEAR(d.reactions()[0], -direction * 3.0, rounding);
+        EXPECT_NEAR(d.acceleration()[0], -direction * 1.5, rounding);
+    }
+}
+
 TEST(Dynamics, AModeMustFitTheModel) {
     const model::Model m = block_on_floor(0.3);
     Dynamics d(m, false, 1.0);

@@ -114,7 +114,7 @@ std::optional<std::string> first_friction(const Model& m, Condition condition) {
 }
 
 const auto any = [](const auto&) { return true; };
-const auto rubs = [](const auto& element) { return element.friction.present(); };
+const auto has_friction = [](const auto& element) { return element.friction.present(); };
 
 /// The first element that has the feature, "" if it is a feature of the whole model; nullopt if the model does not have
 /// it.
@@ -126,7 +126,7 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
     switch (feature) {
         case no_contacts: return whole(m.contacts.empty());
         case contacts: return first("contact", m.contacts, any);
-        case contact_friction: return first("contact", m.contacts, rubs);
+        case contact_friction: return first("contact", m.contacts, has_friction);
         case orthotropic_sliding: {
             const auto orthotropic = [](const auto& x) { return x.friction.law == FrictionLaw::orthotropic; };
             if (auto found = first("constraint", m.constraints, orthotropic)) return found;
@@ -139,7 +139,7 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
                 return f.present() && (f.dimension != 1 || f.law != FrictionLaw::coulomb);
             });
         case constraints: return first("constraint", m.constraints, any);
-        case constraint_friction: return first("constraint", m.constraints, rubs);
+        case constraint_friction: return first("constraint", m.constraints, has_friction);
         case sliders: return first("slider", m.sliders, any);
         case uneven_sliders:
             return first("slider", m.sliders, [](const Slider& s) { return s.friction.law != FrictionLaw::coulomb; });
@@ -254,7 +254,6 @@ std::string_view to_string(Support support) {
 bool has_feature(const Model& model, Feature feature) { return find_feature(model, feature).has_value(); }
 
 int frictional_elements(const Model& model) {
-    const auto has_friction = [](const auto& element) { return element.friction.present(); };
     return static_cast<int>(std::count_if(model.contacts.begin(), model.contacts.end(), has_friction) +
                             std::count_if(model.constraints.begin(), model.constraints.end(), has_friction)) +
            static_cast<int>(model.sliders.size());

@@ -6,232 +6,354 @@
 
 namespace saltus::integrate {
 
-/// All thresholds of the event-driven and of the penalty method. Each entry states the inequality that it enters, its
-/// unit, why it has this value, and what goes wrong if it is too small or too large.
+/// All thresholds of the event-driven and of the penalty method. Each entry states the quantity, its unit, the
+/// inequality that it enters, the reason for its value, and what happens if it is too small or too large.
 ///
-/// "Scale" is a size that rounding errors are relative to:
-/// - length scale of a gap: 1 + Σ|W_i q_i| over the row of the gap (Dynamics::position_scale);
-/// - speed scale of a row: 1 + Σ|W_i u_i| over the row (model::row_scale);
-/// - acceleration scale: the largest single contribution to an acceleration (Dynamics::acceleration_scale).
-/// A number without a unit is a ratio to such a scale.
+/// An entry without a unit is a ratio to a scale. A scale is the size that rounding errors are relative to:
+/// - length scale of a gap or of a constraint function: 1 + Σ|W_i q_i| over its row (Dynamics::position_scale), in the
+///   unit of the gap;
+/// - speed scale of a row: 1 + Σ|W_i u_i| over the row (model::row_scale), in the unit of the row's velocity;
+/// - acceleration scale: the largest single contribution to an acceleration, in the unit of u̇
+///   (Dynamics::acceleration_scale);
+/// - free relative acceleration of a row: its γ̇ without contact forces, in the unit of γ̇;
+/// - force scale: the largest of |h_i| and |λ_k| at the start of an arc, in the unit of these.
+/// Models are expected in SI units, with lengths and speeds that are not many orders of magnitude below 1.
 struct Thresholds {
+    /// Relative rounding error of double precision, 2.2e-16.
     static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    /// Replaces a zero in a denominator or in a scale. Smaller than every quantity of a model, so that it never
-    /// decides.
+    /// Force scale or acceleration that replaces zero, in the unit of what it replaces: max(scale, tiny). With a scale
+    /// of zero, a quantity that is zero would not be "below the threshold". Every number of a model is larger, so that
+    /// the value decides nothing else. Much smaller: underflow to zero. Much larger: small models lose their scale.
     static constexpr double tiny = 1e-300;
 
     // --- which contacts are closed when a mode ends (EventRun::possible_contacts) ---
 
-    /// A rigid contact counts as closed if gap <= closed_gap · length scale (and it does not open). Too small: contacts
+    /// A rigid contact counts as closed if gap <= closed_gap · length scale and γ_N <= opening_speed. The value is far
+    /// above rounding, because initial conditions are rounded to the digits that the user wrote. Too small: contacts
     /// that touch by the initial conditions are missed. Too large: contacts close at a distance, and the projection
     /// moves the body.
     static constexpr double closed_gap = 1e-10;
-    /// … and if its normal velocity <= opening_speed, in m/s. Also for clutches: they can lock if their velocity is not
-    /// above it. Too small: a contact that rests with a rounding error is left out. Too large: slow lift-offs are
-    /// undone.
+    /// Largest opening speed of a contact that counts as closed, in m/s: γ_N <= opening_speed. A free clutch can lock
+    /// under the same inequality. The value is above the rounding error of velocities. Too small: a contact that rests
+    /// with a rounding error is left out. Too large: slow lift-offs are undone.
     static constexpr double opening_speed = 1e-9;
     /// A contact with a spring (penalty method) is pressed if gap < −pressed_gap · length scale, whatever its velocity.
-    /// Larger than the rounding error of a gap.
+    /// The value is above the rounding error of a gap, about epsilon. Too small: a rounding error closes a contact that
+    /// has just opened. Too large: a contact that is slightly pressed has no force.
     static constexpr double pressed_gap = 1e-14;
-    /// … or if gap <= touched_gap · length scale and it was pressed before or approaches. The event is located to
-    /// rounding, so that the gap there is not exactly zero.
+    /// A contact with a spring is also pressed if gap <= touched_gap · length scale, and if it was pressed before or
+    /// approaches. An event is located to rounding only, so that the gap at an event is not exactly zero. Too small: a
+    /// contact that closes at its event is left open, and penetrates without a force. Too large: contacts close at a
+    /// distance.
     static constexpr double touched_gap = 1e-12;
 
     // --- impacts (ModeChange::strike, EventRun::strike) ---
 
-    /// A contact that was closed takes part in an impact as the cause if γ_N < −closed_approach_speed, in m/s.
-    /// Velocities in closed contacts are zero up to rounding and projection. Too small: rounding causes impacts without
-    /// end. Too large: slow impacts are missed, and the projection takes the velocity away.
+    /// A contact that was closed causes an impact if γ_N < −closed_approach_speed, in m/s. Velocities in closed
+    /// contacts are zero up to rounding and projection. Too small: rounding errors cause impacts again and again. Too
+    /// large: slow impacts are missed, and the projection removes their velocity without an impact.
     static constexpr double closed_approach_speed = 1e-11;
-    /// The same for a contact that was open, in m/s. Smaller, because its velocity comes from the motion itself.
+    /// A contact that was open causes an impact if γ_N < −open_approach_speed, in m/s. The value is smaller than
+    /// closed_approach_speed, because the velocity of an open contact comes from the motion and not from rounding. Too
+    /// small: a contact that only touches collides by rounding. Too large: slow impacts, for instance the late ones of
+    /// an accumulation, are missed.
     static constexpr double open_approach_speed = 1e-14;
-    /// The impact problem is first solved to this part of the contact tolerance: errors of impacts add up.
+    /// The solver of the impact problem is asked for residual <= impact_tolerance_ratio · contact tolerance. The result
+    /// is accepted if residual <= contact tolerance. The ratio is below 1, because errors of successive impacts add up.
+    /// Too small: the solver works at the limit of rounding and needs more iterations. Too large: impacts add an error
+    /// of the size of the contact tolerance each.
     static constexpr double impact_tolerance_ratio = 1e-2;
-    /// A contact problem whose solver did not converge is accepted if its residual < usable_residual. Too small: runs
-    /// end for nothing. Too large: the reactions violate the contact law visibly.
+    /// A contact problem whose solver did not converge is accepted if its relative residual < usable_residual. The
+    /// value is far above contact tolerances and far below what can be seen in a motion. Too small: runs end although
+    /// the reactions are good enough. Too large: the reactions violate the contact law visibly.
     static constexpr double usable_residual = 1e-6;
-    /// After an impact a contact is open if γ_N⁺ > separation_ratio · (largest approach speed). Too small: rounding
-    /// opens contacts that rest. Too large: small rebounds are lost.
+    /// A contact is open after an impact if γ_N⁺ > separation_ratio · max|γ_N⁻|, the largest normal speed before it.
+    /// The value is above the error of the contact solver, impact_tolerance_ratio · 1e-10. Too small: errors of the
+    /// solver open contacts that rest. Too large: small rebounds are lost.
     static constexpr double separation_ratio = 1e-9;
-    /// When contacts jam without a collision (Painlevé), velocities |γ| < jam_zero_velocity, in m/s, count as zero: the
-    /// impulse acts through contacts at rest.
+    /// In a jam without a collision (Painlevé), velocities |γ| < jam_zero_velocity, in m/s, are set to zero, because
+    /// the impulse acts through contacts at rest. The value is above closed_approach_speed. Too small: a rounding error
+    /// of γ_N > 0 opens the contact, and no impulse is found. Too large: slow slip counts as stick.
     static constexpr double jam_zero_velocity = 1e-10;
-    /// Friction coefficients are multiplied by these factors, one after the other, until the jam has a solution. At the
-    /// edge of the Painlevé region, where the force grows without bound, the impulse exists only for slightly larger μ.
+    /// Friction coefficients are multiplied by these factors, one after the other, until the jam has a nonzero impulse.
+    /// At the edge of the Painlevé region, where the contact force grows without bound, the impulse exists only for a
+    /// slightly larger μ. The integrator stops up to near_painleve before that edge, so that the last factor is above
+    /// 1/(1 − near_painleve) = 1.053. A last factor that is too small: no impulse is found, and the run fails. Too
+    /// large: the impulse obeys another friction law than that of the model.
     static constexpr double jam_friction_factors[] = {1.0, 1.0 + 1e-6, 1.001, 1.06};
-    /// A clutch that is free has been made to run backwards by an impact if its velocity < −struck_clutch · speed
-    /// scale.
+    /// An impact has made a free clutch run backwards if γ < −struck_clutch · speed scale (made_by_an_impact). By
+    /// itself the velocity of a free clutch stops at zero, up to the error of its event. Too small: that error counts
+    /// as an impact. Too large: the event is attributed to the arc and not to the impact, and its derivative is wrong.
     static constexpr double struck_clutch = 1e-8;
 
     // --- stick or slip (stick_slip.cpp) ---
 
-    /// A friction part slips already if |γ_T| > slip_speed · speed scale. Too small: rounding decides the direction of
-    /// slip. Too large: slow slip is stopped.
+    /// A friction part slips already if |γ_T| > slip_speed · speed scale. Otherwise accelerations decide. The value is
+    /// above the rounding error of velocities. Too small: rounding decides the direction of slip. Too large: slow slip
+    /// is stopped.
     static constexpr double slip_speed = 1e-9;
     /// A friction part that sticks begins to slip if |γ̇_T| > stick_acceleration · (largest free relative
-    /// acceleration). The error of the contact solver (1e-10) must be below it. Too small: sticking parts slip by the
+    /// acceleration). The value is above the error of the contact solver, 1e-10. Too small: sticking parts slip by the
     /// solver's error. Too large: slow starts are missed until the reserve event finds them.
     static constexpr double stick_acceleration = 5e-10;
-    /// A contact without a force stays closed if γ̇_N <= stay_acceleration · (largest free relative acceleration).
+    /// A contact without a force stays closed if γ̇_N <= stay_acceleration · (largest free relative acceleration). Such
+    /// a contact moves with the body, so that γ̇_N is zero up to rounding. Too small: contacts that touch without a
+    /// force open and close again. Too large: slow lift-offs begin late, when the force event finds them.
     static constexpr double stay_acceleration = 1e-11;
-    /// Slip in a plane whose component along its old direction is zero has come to rest if |γ_T| < rest_speed, in m/s.
-    /// Otherwise it has only turned by a right angle.
+    /// If the component of slip in a plane along its old direction is zero, then slip has come to rest if |γ_T| <
+    /// rest_speed, in m/s. Otherwise slip has only turned by a right angle. The component is known to rounding, but the
+    /// component across it may be an error of the integration. Too small: slip at rest continues in a direction of
+    /// rounding errors. Too large: slow slip that turns sharply is stopped.
     static constexpr double rest_speed = 1e-6;
-    /// The direction of slip in a plane follows the velocity if |γ_T| > follow_speed, in m/s. Below it the direction is
-    /// rounding.
+    /// After a step, the direction of slip in a plane follows the velocity if |γ_T| > follow_speed, in m/s. Below it
+    /// the old direction is kept. Too small: the direction follows rounding errors. Too large: slow slip that turns is
+    /// found to have stopped, because its component along the old direction becomes zero.
     static constexpr double follow_speed = 1e-9;
     /// The friction force acts along the velocity if |γ_T| > direction_speed, in m/s, otherwise along the direction of
-    /// the mode: 0/0 is avoided.
+    /// the mode. This avoids 0/0. The value is near the rounding error of velocities of 1 m/s. Too small: the direction
+    /// of the force is rounding. Too large: the force jumps when |γ_T| passes the value, and steps become short.
     static constexpr double direction_speed = 1e-14;
-    /// Slip in a plane that the integrator cannot follow has come to rest if |γ_T| <= stalled_slip · speed scale: its
-    /// direction turns ever faster there.
+    /// Slip in a plane that the integrator cannot follow has come to rest if |γ_T| <= stalled_slip · speed scale. Its
+    /// direction turns ever faster there. Too small: the run fails with an underflow of the step size. Too large: slip
+    /// is stopped although the underflow has another reason.
     static constexpr double stalled_slip = 1e-8;
-    /// … and if the arc has lasted longer than young_arc · (time since the start). A younger arc has just begun to
-    /// slip.
+    /// Stalled slip counts as at rest only if (time since the arc began) > young_arc · (time since the run began). Slip
+    /// that has just begun is slow, too, and must not be stopped. Too small: a part that breaks loose is stopped again.
+    /// Too large: slip that comes to rest soon after an event makes the run fail.
     static constexpr double young_arc = 1e-6;
 
     // --- what was decided must hold (EventRun::contradicted) ---
 
-    /// A contact that was released must not approach, and a part that broke loose must not be pushed back: the decision
-    /// is undone if γ̇ < −decision_acceleration · decision_scale · (largest acceleration so far). Too small: rounding
-    /// undoes lift-offs and they repeat without end. Too large: contacts penetrate.
+    /// A contact that was released must not approach, and a part that broke loose must not be pushed back. The decision
+    /// is undone if γ̇ < −decision_acceleration · decision_scale · (largest acceleration scale so far). The product,
+    /// 1e-9, is above the error of accelerations near an event. Too small: rounding undoes lift-offs, and they repeat
+    /// at the same time. Too large: released contacts penetrate.
     static constexpr double decision_acceleration = 1e-7;
+    /// Second factor of that inequality: the part of the largest acceleration scale so far that is typical of the
+    /// motion. Too small or too large: see decision_acceleration.
     static constexpr double decision_scale = 1e-2;
-    /// So often are decisions undone at one event. Each attempt settles at least one contact or friction part.
+    /// Attempts to choose a mode at one event: attempt < max_decision_attempts. Each further attempt settles at least
+    /// one contact or friction part. Too small: the last choice is kept although it contradicts the accelerations. Too
+    /// large: time is lost when decisions undo each other in a cycle.
     static constexpr int max_decision_attempts = 6;
-    /// So often is the contact problem of accelerations solved again because a reaction of a constraint with friction
-    /// has the other sign.
+    /// Solutions of the contact problem of accelerations for one choice of mode: attempt < max_sign_attempts. A further
+    /// one is needed if a constraint with slipping friction has the other sign of its reaction than was assumed. Each
+    /// turn corrects at least one sign. Too small: the sign is wrong, and the reaction event turns it later. Too large:
+    /// time is lost when the signs of several constraints alternate.
     static constexpr int max_sign_attempts = 4;
 
     // --- events (watch.cpp) ---
 
-    /// Rounding error of a gap or velocity: values |s| <= position_noise · scale are zero.
+    /// Rounding error of a gap or velocity: |s| <= position_noise · length or speed scale counts as zero. Each of the
+    /// few terms of s has an error of about epsilon. Too small: rounding errors are found as events. Too large: a gap
+    /// that closes and opens within the value is taken as a touch.
     static constexpr double position_noise = 4 * epsilon;
-    /// Rounding error of a force, relative to the largest force. Forces come out of a linear system. Too small: events
-    /// are found in noise. Too large: forces that change sign slowly are found late.
+    /// Rounding error of a force: |s| <= force_noise · force scale counts as zero. It is larger than position_noise,
+    /// because forces come out of a linear system. Too small: events are found in rounding errors. Too large: forces
+    /// that change sign slowly are found late.
     static constexpr double force_noise = 1e-13;
-    /// A gap that starts at zero has left it if s > position_leave · length scale …
+    /// A gap that starts at zero has left zero if s > position_leave · length scale. Until then, its zero is that of
+    /// the event before and no new event. The value is above position_noise. Too small: the event before is found
+    /// again. Too large: the next impact of a low bounce is missed.
     static constexpr double position_leave = 64.0 * epsilon;
-    /// … a velocity or force if s > force_leave · scale. Until then its zero is that of the event before.
+    /// A velocity or force that starts at zero has left zero if s > force_leave · scale. The value is above
+    /// force_noise. Too small: the event before is found again. Too large: slip that stops soon after it began is found
+    /// late.
     static constexpr double force_leave = 1e-11;
-    /// At the start of an arc, a gap with s <= gap_at_start · length scale starts at zero.
+    /// A gap starts an arc at zero if s <= gap_at_start · length scale. The value is above closed_gap, so that every
+    /// contact that could have been closed belongs to it. Too small: a contact that has just opened is found to close
+    /// again. Too large: an impact that follows within the value is missed.
     static constexpr double gap_at_start = 1e-9;
-    /// The same for velocities and forces: |s| <= value_at_start · scale. Larger than the error of the contact solver.
+    /// A velocity or force starts an arc at zero if |s| <= value_at_start · scale. The value is above the error of the
+    /// contact solver, 1e-10. Too small: the event before is found again at the start of the arc. Too large: an event
+    /// that follows soon is missed.
     static constexpr double value_at_start = 1e-8;
-    /// A force or reserve below −violated_force · (largest force) at the start of an arc violates its law: the mode
-    /// ends at once. Too small: the error of the contact solver ends modes. Too large: contacts pull.
+    /// A force or reserve s < −violated_force · force scale at the start of an arc violates its law: the mode ends at
+    /// once. The value is that of usable_residual. Too small: the error of the contact solver ends modes. Too large:
+    /// closed contacts pull.
     static constexpr double violated_force = 1e-6;
-    /// Slip, or a free clutch, that runs against its direction by more than astray_speed · speed scale has gone astray:
-    /// other decisions at the same time were against it.
+    /// Slip, or a free clutch, runs against its direction if s < −astray_speed · speed scale without a zero before.
+    /// That occurs if other decisions at the same time were against it. Too small: velocities that start near zero end
+    /// their arcs. Too large: friction drives the slip for a visible time instead of braking it.
     static constexpr double astray_speed = 1e-4;
-    /// The time at which it went astray is found to this part of that speed.
+    /// The time at which s = −astray_speed · speed scale is found to the error astray_accuracy of that speed. The time
+    /// need not be exact, because no law is met there. Too small: more evaluations. Too large: the event comes late.
     static constexpr double astray_accuracy = 0.01;
-    /// Zeros within simultaneous_time · max(1, |t|), in s, of the first one are one event.
+    /// Zeros with t <= t_first + simultaneous_time · max(1, |t_first|), in s, are one event. The value is above the
+    /// accuracy of the location of zeros. Too small: a symmetric model has two events one rounding error apart. Too
+    /// large: successive events are treated as simultaneous.
     static constexpr double simultaneous_time = 1e-12;
-    /// Forces that are below simultaneous_force · (their rounding error) at the first zero are zero there, too.
+    /// A force or reserve with s <= simultaneous_force · (force_noise · force scale) at the first zero belongs to the
+    /// event, even if its own zero is later. Ratio, above 1 because several rounding errors add up. Too small: contacts
+    /// that lose their force together open one after the other. Too large: contacts with a small force open too early.
     static constexpr double simultaneous_force = 64.0;
-    /// Evaluations for the zeros of one quantity on one step. More: the search is given up, and the run warns.
+    /// Evaluations of one quantity in the search for its zeros on one step: n <= max_root_evaluations. A smooth
+    /// quantity needs a small part of it. Too small: zeros are missed, and the run warns. Too large: noisy quantities
+    /// cost much time.
     static constexpr int max_root_evaluations = 500;
-    /// Residual of the contact problem that decides whether a redundant mode still holds.
+    /// Relative residual of the contact problem that decides whether a redundant mode still holds: residual <=
+    /// hold_residual. It is below hold_acceleration, the threshold that is compared with the result. Too small: the
+    /// solver does not converge. Too large: the solver's error ends the mode.
     static constexpr double hold_residual = 1e-12;
-    /// A redundant mode holds if all |γ̇| <= hold_acceleration · acceleration scale. It is multiplied by
-    /// hold_acceleration_growth if the mode was said to end and no contact moved: then it was below the solver's error.
+    /// A redundant mode holds if all |γ̇| <= hold_acceleration · acceleration scale under the best admissible
+    /// reactions. The value is above hold_residual. Too small: the mode is said to end although nothing moves. Too
+    /// large: the release of a group of contacts is found late.
     static constexpr double hold_acceleration = 1e-9;
+    /// The threshold hold_acceleration is multiplied by this factor if the mode was said to end and nothing changed:
+    /// then it was below the solver's error. Too small: more changes of mode without effect. Too large: the threshold
+    /// becomes coarse at once.
     static constexpr double hold_acceleration_growth = 10.0;
 
     // --- redundant equations (Dynamics, EventRun::coarsen) ---
 
-    /// Rows whose angle is below least_redundancy, in rad, are dependent. The matrix K = A M⁻¹ F contains the angle
-    /// squared: 1e-14 is the smallest that can be told from rounding. Too small: K is singular. Too large: independent
-    /// contacts count as one, and reactions are not unique.
+    /// Rows of equations at an angle <= least_redundancy, in rad, are dependent (row_rank). The matrix K = A M⁻¹ F
+    /// contains the angle squared, and 1e-14 is the smallest ratio of pivots that can be told from rounding. Too small:
+    /// K is numerically singular. Too large: independent contacts count as one, and reactions are not unique.
     static constexpr double least_redundancy = 1e-7;
-    /// The angle is multiplied by redundancy_growth while the motion does not advance …
+    /// EventRun::coarsen multiplies that angle by redundancy_growth if the motion does not advance. Too small: more
+    /// changes of mode until the motion advances. Too large: more equations than necessary count as dependent.
     static constexpr double redundancy_growth = 10.0;
-    /// … and by redundancy_decay at each later event, down to least_redundancy.
+    /// The angle is multiplied by redundancy_decay at each later event, down to least_redundancy. Too small: equations
+    /// become independent again too early, and the motion stalls again. Too near 1: it stays coarse for many events.
     static constexpr double redundancy_decay = 0.5;
-    /// It does not grow beyond this angle, in rad, because steps are short.
+    /// Short steps make the angle grow only while angle < max_redundancy, in rad. (Changes of mode at one time make it
+    /// grow without this bound, at most max_changes_at_one_time / changes_until_coarser times.) Too small: nearly
+    /// dependent equations keep the steps short. Too large: contacts that are clearly different count as one.
     static constexpr double max_redundancy = 1e-3;
 
     // --- a run that does not advance (EventRun::integrate, EventRun::limit_changes_at_one_time) ---
 
-    /// More changes of mode at one time end the run.
+    /// The run fails if changes of mode at one time > max_changes_at_one_time. Too small: long sequences of impacts at
+    /// one time, as in a row of balls, fail. Too large: a cycle of modes costs much time before the run fails.
     static constexpr int max_changes_at_one_time = 100;
-    /// After each so many of them, nearly dependent equations count as one.
+    /// After each so many changes at one time, the angle of dependent equations grows (coarsen). It is a fraction of
+    /// max_changes_at_one_time, so that several sizes are tried. Too small: regular sequences of impacts make the
+    /// equations coarse. Too large: the run fails before the angle is large enough.
     static constexpr int changes_until_coarser = 20;
-    /// A step below tiny_step · (longest step of the arc) is tiny. More than max_tiny_steps of them, one after the
-    /// other, count as an underflow of the step size.
+    /// A step is tiny if its length < tiny_step · (longest step of the arc). Too small: an integrator that stalls is
+    /// not noticed. Too large: steps near a fast but regular event count as stalled.
     static constexpr double tiny_step = 1e-8;
+    /// Consecutive tiny steps > max_tiny_steps count as an underflow of the step size. Too small: regular motions with
+    /// a short fast phase are ended. Too large: time is lost before the run changes the mode or fails.
     static constexpr int max_tiny_steps = 300;
-    /// A step below slow_step · (duration of the run) is slow. After max_slow_steps of them, one after the other,
-    /// nearly dependent equations count as one: they make fast motions of no size.
+    /// A step is slow if its length < slow_step · (duration of the run). At that length a run would need 1e7 steps. Too
+    /// small: runs that crawl are not noticed. Too large: fast but regular motions make equations coarse.
     static constexpr double slow_step = 1e-7;
+    /// After slow_steps >= max_slow_steps consecutive ones, nearly dependent equations count as dependent: they cause
+    /// fast motions of negligible amplitude. Too small: a short fast phase makes equations coarse. Too large: time is
+    /// lost.
     static constexpr int max_slow_steps = 300;
-    /// After each so many steps of an arc, the run ends if the time has advanced by less than slow_advance · (duration)
-    /// and an expression of the model jumps here.
+    /// Steps of an arc between two checks of the advance: steps >= steps_between_checks. Too small: a short fast phase
+    /// is taken for a stop. Too large: a motion that is stuck is noticed late.
     static constexpr int steps_between_checks = 5000;
+    /// The run fails if the time advanced by less than slow_advance · (duration of the run) between two checks, and if
+    /// an expression of the model jumps here (jump_zero). At that rate a run would need 5e7 steps. Too small: motions
+    /// that are stuck in a jump go on for very long. Too large: motions that are only slow fail.
     static constexpr double slow_advance = 1e-4;
-    /// A compared quantity |s| <= jump_zero · Σ|∂s/∂x_i · size of x_i| is zero: the expression jumps here.
+    /// A compared quantity s of an expression is zero, so that the expression jumps here, if |s| <= jump_zero ·
+    /// Σ|∂s/∂x_i · size of x_i|, x = (t, q, u). Too small: the reason of the stop is not reported. Too large: a jump
+    /// elsewhere is reported as the reason.
     static constexpr double jump_zero = 1e-8;
     /// Sliding friction has nearly cancelled what holds a contact if w_N·M⁻¹(w_N − w_T∇σ) < near_painleve · w_N·M⁻¹w_N.
-    /// The contact force grows without bound as the left side goes to zero.
+    /// The contact force grows without bound as the left side goes to zero. The inequality is tested only if the
+    /// integrator finds no step. Too small: the run fails where it could jam. Too large: contacts jam by an impulse
+    /// although the stop has another reason.
     static constexpr double near_painleve = 0.05;
 
     // --- accumulation of impacts (accumulation.cpp) ---
 
-    /// Impacts of one contact that are remembered. At least 4 · longest_cycle + 1 and irregular_impacts + 1.
+    /// Impacts of one contact that are remembered. It must be >= 4 · longest_cycle + 1 and >= irregular_impacts + 1.
+    /// Too small: long cycles and irregular sequences are never recognised. Too large: only memory.
     static constexpr std::size_t remembered_impacts = 24;
-    /// Intervals may shrink by a constant factor over a cycle of up to so many impacts.
+    /// Longest cycle, in impacts of one contact, over which intervals may shrink by a constant factor: p <=
+    /// longest_cycle. Too small: accumulations of several contacts are found late, as irregular ones. Too large: chance
+    /// agreements are taken for cycles.
     static constexpr int longest_cycle = 4;
-    /// The factor R of two successive cycles may differ by this part of it.
+    /// The factors R of three successive cycles agree if they differ by <= ratio_scatter · R. The factor becomes
+    /// constant only in the limit. Too small: accumulations are found late, after many impacts. Too large: t_∞ is
+    /// extrapolated from a sequence that is not geometric.
     static constexpr double ratio_scatter = 1e-2;
-    /// The factor must be R <= slowest_ratio. The error of the limit, S R/(1 − R), grows without bound as R → 1.
+    /// The factor must be R <= slowest_ratio. The error of the extrapolated limit, S R/(1 − R), grows without bound as
+    /// R → 1. Too small: accumulations with restitution near 1 are not recognised. Too large: rounding errors of R make
+    /// a wrong limit.
     static constexpr double slowest_ratio = 0.999;
-    /// Impacts without a regular cycle: the limit is now if the motion over so many impacts is small enough …
+    /// Number of impacts over which a sequence without a regular cycle is judged. Too small: a pause in an irregular
+    /// motion counts as its end. Too large: the run computes many impacts of no size.
     static constexpr int irregular_impacts = 20;
-    /// … (largest speed) · (their duration) <= irregular_factor · negligible motion. Also the bound for other contacts
-    /// that come to rest with it.
+    /// An irregular sequence ends now if (largest speed) · (duration of the last irregular_impacts impacts) <=
+    /// irregular_factor · negligible motion. The same bound holds for other contacts that come to rest with it. It is
+    /// above 1, because the sum of the motion still to come is not known. Too small: the run computes many impacts of
+    /// no size. Too large: visible motion is cut off.
     static constexpr double irregular_factor = 100.0;
-    /// Another contact comes to rest with it only if more than so many of its impacts are remembered.
+    /// Another contact comes to rest with it only if more than so many of its impacts are remembered. Too small: a
+    /// contact that struck by chance is held. Too large: contacts of one body come to rest one after the other.
     static constexpr std::size_t companion_impacts = 3;
-    /// Motion below max(negligible_motion, atol) · (1 + largest |q|) is not resolved, in the unit of the coordinates.
+    /// Motion below max(negligible_motion, atol) · (1 + largest |q_i|), in the unit of the coordinates, is not
+    /// resolved. The value is the default of atol. Too small: the run computes impacts below rounding. Too large:
+    /// visible motion is cut off.
     static constexpr double negligible_motion = 1e-12;
 
     // --- integration and projection ---
 
-    /// Error of one step, relative to the tolerance of the run: errors of many steps add up.
+    /// Tolerances of one step are step_tolerance_ratio · (those of the run), because errors of many steps add up. Too
+    /// small: steps are shorter than necessary. Too large: the error of the run exceeds its tolerance.
     static constexpr double step_tolerance_ratio = 1e-2;
-    /// The relative tolerance of a step is not below it: rounding.
+    /// The relative tolerance of a step is max(…, least_step_tolerance). Too small: rounding errors, about 1e-15, are
+    /// taken for the error of the method, and steps underflow. Too large: a small rtol has no effect.
     static constexpr double least_step_tolerance = 1e-14;
-    /// Beyond this many coordinates the dense linear algebra of implicit steps costs more than short explicit ones.
+    /// A stiff motion is integrated implicitly if the number of coordinates <= max_coordinates_for_implicit. Beyond it
+    /// the dense linear algebra of implicit steps costs more than short explicit steps. A wrong value costs time only.
     static constexpr int max_coordinates_for_implicit = 150;
-    /// The projection of positions has converged if |g| <= projected · length scale for all equations, …
+    /// The projection of positions has converged if |g| <= projected · length scale for all equations. The value is
+    /// about two rounding errors. Too small: a further round that changes nothing. Too large: drift stays in the state.
     static constexpr double projected = 4e-16;
-    /// … is not repeated if |g| < nearly_projected · length scale before a correction, because it converges
-    /// quadratically, …
+    /// The projection is not repeated if |g| < nearly_projected · length scale before a correction: it converges
+    /// quadratically, so that the result is exact to rounding. Too small: a further round that changes nothing. Too
+    /// large: the square of the value stays as an error.
     static constexpr double nearly_projected = 1e-14;
-    /// … and has failed if |g| > projection_failure · length scale after max_projection_rounds rounds.
+    /// The projection has failed if |g| > projection_failure · length scale in the last round. The value allows for
+    /// rows that rounding makes slightly contradictory. Too small: runs with badly scaled constraints fail. Too large:
+    /// violated constraints go unnoticed.
     static constexpr double projection_failure = 1e-10;
+    /// Rounds of the projection of positions: round < max_projection_rounds. Quadratic convergence needs two or three.
+    /// Too small: the projection of a large drift fails. Too large: time is lost before a failure is reported.
     static constexpr int max_projection_rounds = 8;
-    /// Velocities are projected so often: the equations are linear, the second round removes rounding.
+    /// Rounds of the projection of velocities. The equations are linear, so that the first round solves them and the
+    /// second removes its rounding errors. 1: rounding errors of badly scaled rows stay. More than 2: no effect.
     static constexpr int velocity_projection_rounds = 2;
-    /// The reserve of a friction patch: bisection for the factor by which the force can grow, between 0 and
-    /// max_patch_growth, in patch_bisections halvings, and not below least_patch_growth.
+    /// Upper end of the bisection for the factor s by which the force of a friction patch can grow: 0 <= s <=
+    /// max_patch_growth. For larger s the reserve (1 − 1/s) μ λ_N is μ λ_N up to 0.1 %. Too small: the reserve of small
+    /// forces is visibly too low. Too large: more bisections are needed.
     static constexpr double max_patch_growth = 1e3;
+    /// Halvings of that interval; 1e3 · 2⁻⁶⁰ is about 1e-15, the rounding error of s. Too small: the reserve is a
+    /// staircase, and its zero is inaccurate. Too large: no effect.
     static constexpr int patch_bisections = 60;
+    /// Lower bound of s in the reserve: max(s, least_patch_growth), so that 1/s stays finite. A force this far outside
+    /// of its set violates its law anyway. Too small: the reserve overflows. Too large: the size of a violation is cut.
     static constexpr double least_patch_growth = 1e-6;
-    /// In place of 1/μ if μ = 0: any force along that axis is outside of the ellipse.
+    /// In place of 1/μ if μ = 0, in 1: any force along that axis is outside of the ellipse, and the reserve is
+    /// negative. Too small: small forces along the axis without friction pass. Too large: overflow to infinity.
     static constexpr double infinite_slope = 1e300;
 
     // --- reports ---
 
-    /// Warnings of one run that are kept.
+    /// Number of warnings of one run that are kept; later ones are dropped. Too small: warnings are lost. Too large: a
+    /// run that warns at each event fills the report.
     static constexpr std::size_t max_warnings = 100;
-    /// So many steps pass until Options::interrupted and Options::progress are called again.
+    /// Steps between two calls of Options::interrupted and Options::progress. Too small: the calls cost time. Too
+    /// large: an interruption is obeyed late.
     static constexpr int steps_between_calls = 64;
-    /// The error of the energy balance is relative to the largest energy seen, at least this, in J.
+    /// The error of the energy balance is relative to max(largest energy seen, least_energy), in J. Too small: the
+    /// rounding error of a model without energy looks like a large relative error. Too large: errors of small models,
+    /// below it in J, look small.
     static constexpr double least_energy = 1e-12;
-    /// Contact tolerance and number of events of the penalty method, which has no impacts and resolves no accumulation.
+    /// Contact tolerance of the penalty method, a relative residual; it is the default of EventDriven. The contact
+    /// problems of this method contain no unilateral contacts, because contacts are springs. Too small: the solver does
+    /// not converge. Too large: sticking parts slip by the solver's error (stick_acceleration).
     static constexpr double penalty_contact_tolerance = 1e-10;
+    /// The penalty method fails if the number of events > penalty_max_events; it is the default of EventDriven. Too
+    /// small: long runs fail, because the method resolves no accumulation and has many events. Too large: an endless
+    /// run is not ended.
     static constexpr long penalty_max_events = 100000000;
 };
 

@@ -15,9 +15,9 @@ namespace saltus::control {
 /// These are [Tornambe] (27) with the sign condition λ̇ >= 0 for rigid contacts (1/k = 0), and (48) for springs.
 struct Rest {
     bool found = false;
-    std::string reason;  ///< why it was not found
+    std::string reason;  ///< why no equilibrium was found
     std::vector<double> q;
-    Vector lambda;            ///< of constraints, then contacts
+    Vector lambda;            ///< forces of the constraints, then of the contacts
     std::vector<int> closed;  ///< rows of the contacts that touch
     double residual = 0.0;    ///< largest defect of the equations, relative to the sizes of forces and gaps
     /// Smallest eigenvalue κ of K v = κ M v, springs included, on the directions along which constraints and pushing

@@ -60,7 +60,7 @@ private:
 
     const model::Model& model_;
     ContactModel contacts_;
-    double factor_;  ///< on all k
+    double factor_;  ///< factor on the stiffness k of all contacts
     int n_, constraints_, rows_;
     model::Workspace workspace_;
     model::Terms terms_;

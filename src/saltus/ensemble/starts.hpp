@@ -28,8 +28,8 @@ struct Grid {
     std::vector<Axis> axes;
 
     std::size_t size(int level = 0) const;                                  ///< number of points
-    std::vector<long> indices(std::size_t point, int level = 0) const;      ///< of a point, one for each axis
-    std::size_t point(std::span<const long> indices, int level = 0) const;  ///< number of the point
+    std::vector<long> indices(std::size_t point, int level = 0) const;      ///< index of a point on each axis
+    std::size_t point(std::span<const long> indices, int level = 0) const;  ///< number of the point with these indices
     void values(std::size_t point, int level, std::span<double> x) const;   ///< writes the values of the axes to x
 };
 

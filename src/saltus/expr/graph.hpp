@@ -67,9 +67,9 @@ struct Node {
     bool total = true;             ///< finite for all finite inputs of moderate size; then 0 times the node is 0
     bool kinked = false;           ///< the node or an operand of it, however deep, is abs, sign, min, max, hypot or if
     Expr a, b, c;                  ///< operands, as many as operand_count(op); their ids are smaller than the node's
-    double value = 0.0;            ///< of a constant
-    double low = 0.0, high = 0.0;  ///< of a constant: enclosure of the exact number it stands for, such as 1/3 or pi
-    int exponent = 0;              ///< of powi; of a symbol: its index in Graph::symbols
+    double value = 0.0;            ///< value of a constant; 0 for other nodes
+    double low = 0.0, high = 0.0;  ///< enclosure of the exact number that a constant stands for, such as 1/3 or pi
+    int exponent = 0;              ///< exponent of powi; index in Graph::symbols of a symbol
 };
 
 /// A name that expressions may contain.
@@ -147,7 +147,7 @@ private:
 };
 
 int operand_count(Op op);         ///< 0 to 3
-std::string_view op_name(Op op);  ///< as the grammar writes it: "+", "sin", "if"
+std::string_view op_name(Op op);  ///< operation as the grammar writes it: "+", "sin", "if"
 
 /// One operation on numbers. It defines the meaning: every other evaluation of a graph must give the same bits.
 /// Operands that the operation does not have are ignored.

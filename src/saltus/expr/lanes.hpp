@@ -15,7 +15,7 @@ struct alignas(64) Lanes {  // 64 bytes: one cache line, and one vector of the w
     std::array<double, width> v;
 
     Lanes() = default;                       ///< uninitialised
-    explicit Lanes(double x) { v.fill(x); }  ///< the same number in every lane
+    explicit Lanes(double x) { v.fill(x); }  ///< sets every lane to x
     double& operator[](std::size_t k) { return v[k]; }
     double operator[](std::size_t k) const { return v[k]; }
 };

@@ -15,7 +15,7 @@ namespace saltus::expr {
 /// The text of an expression with its place in the file it came from.
 struct Source {
     std::string text;
-    Place place;                           ///< of the first character
+    Place place;                           ///< place of the first character
     std::vector<std::pair<int, int>> map;  ///< line and column of each character; empty if the text stands on one line
 
     /// The place of the character with this index, for messages.
@@ -33,7 +33,7 @@ struct Scope {
 /// Limits that make hostile input fail with an Error before it exhausts stack or memory.
 struct ParseLimits {
     std::size_t characters = 100'000;
-    int depth = 200;  ///< of nested parentheses, signs and powers
+    int depth = 200;  ///< deepest nesting of parentheses, signs and powers
 };
 
 /// Reads an expression that is a number. Throws Error, with the place of the offending character, for anything that

@@ -33,7 +33,7 @@ public:
     std::size_t parameter_count() const { return parameters_; }
     std::size_t variable_count() const { return variables_; }
     std::size_t output_count() const { return outputs_.size(); }
-    std::size_t instruction_count() const { return main_.size(); }  ///< of one `evaluate`
+    std::size_t instruction_count() const { return main_.size(); }  ///< instructions of one `evaluate`
     std::size_t slot_count() const { return slots_; }               ///< required size of the scratch
 
     /// Stores parameter values in the scratch. It must be called before the first `evaluate` with that scratch and

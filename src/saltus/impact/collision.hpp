@@ -22,15 +22,15 @@ struct Collision {
     solvers::FrictionProblem problem;  ///< D and the contact laws of the blocks; its q is not read
     std::vector<double> gamma_minus;   ///< γ⁻, one per row
     std::vector<double> e;        ///< restitution, one per row: e_N for normal, e_T for tangential, 0 for bilateral
-    std::vector<ImpactLaw> law;   ///< one per block
+    std::vector<ImpactLaw> law;   ///< impact law of each block
     double kinetic_energy = 0.0;  ///< T⁻; only the energy law reads it
     std::vector<double> chi;      ///< χ of γ = Wᵀu + χ, one per row; only the energy law reads it; empty means 0
 };
 
 /// What a collision leads to.
 struct Outcome {
-    solvers::Status status = solvers::Status::converged;  ///< of the contact problems; infeasible: see `collide`
-    std::vector<double> Lambda, gamma_plus;               ///< one per row
+    solvers::Status status = solvers::Status::converged;  ///< of the last contact problem; infeasible: see `collide`
+    std::vector<double> Lambda, gamma_plus;               ///< Λ and γ⁺ of each row
     ImpactLaw law = ImpactLaw::newton;                    ///< the law that was applied to all blocks
     std::vector<double> compression;  ///< Λ of the inelastic collision (Poisson's and the energy law); else empty
     std::vector<char> held;           ///< Poisson: 1 for each block with Λ_EN = e_N Λ_CN; else empty

@@ -20,7 +20,7 @@ struct FrictionalCollision {
     Vector impulse;                  ///< P, an external impulse at the same time; empty means 0
     std::vector<solvers::Law> laws;  ///< one per block of rows
     std::vector<int> sizes;          ///< number of rows of each block
-    std::vector<std::string> names;  ///< of the blocks, for sentences; empty: "contact 1" and so on
+    std::vector<std::string> names;  ///< names of the blocks, for sentences; empty: "contact 1" and so on
 };
 
 /// What a row of a block is. Rows of sliders are tangential.

@@ -18,7 +18,7 @@ struct FrictionlessCollision {
     Vector u_minus, u_plus;          ///< velocities before and after, n numbers each
     Vector impulse;                  ///< P, an external impulse at the same time; empty means 0
     int bilateral = 0;               ///< number of bilateral columns, which are the last: γ = 0, Λ of either sign
-    std::vector<std::string> names;  ///< of the columns, for sentences; empty: "contact 1" and so on
+    std::vector<std::string> names;  ///< names of the columns, for sentences; empty: "contact 1" and so on
 
     Eigen::Index contacts() const { return directions.cols() - bilateral; }
 };

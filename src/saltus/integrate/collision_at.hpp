@@ -14,7 +14,7 @@ struct ModelCollision {
     std::vector<double> q;
     /// For each element: whether it takes part. Only contacts and clutches are asked; constraints always take part.
     std::vector<char> closed;
-    impact::FrictionalCollision collision;  ///< its u_plus is u_minus until the caller sets it
+    impact::FrictionalCollision collision;  ///< the collision; u_plus is u_minus until the caller sets it
     impact::Restitutions restitutions;
     std::vector<int> owner;  ///< element of each block of rows
     std::string note;  ///< remark on the coefficients, e.g. a restitution that was clamped at 0; "" if there is none

@@ -12,11 +12,11 @@ namespace saltus::integrate {
 
 /// Powers that change the kinetic and potential energy: d(T + U)/dt is their sum.
 struct Powers {
-    double applied = 0.0;    ///< of the other generalised forces f
-    double damping = 0.0;    ///< −u·∂R/∂u
-    double friction = 0.0;   ///< λ_T·γ_T <= 0
-    double springs = 0.0;    ///< of penalised contacts, λ_N γ_N
-    double obstacles = 0.0;  ///< of moving obstacles and constraints, −λ·χ
+    double applied = 0.0;    ///< power u·f of the other generalised forces f, in W
+    double damping = 0.0;    ///< power −u·∂R/∂u of Rayleigh damping, in W
+    double friction = 0.0;   ///< power λ_T·γ_T <= 0 of friction, in W
+    double springs = 0.0;    ///< power λ_N γ_N of penalised contacts, in W
+    double obstacles = 0.0;  ///< power −λ·χ of moving obstacles and constraints, in W
 };
 
 /// Quantities along a stored motion that are not stored with it: gaps, reactions, energies and powers. Reactions are

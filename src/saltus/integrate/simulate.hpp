@@ -26,17 +26,17 @@ struct Moreau {
     double theta = 0.5;                ///< point of evaluation within a step; 0.5: midpoint
     bool implicit = false;             ///< implicit forces from the start; otherwise only if they are stiff for h
     bool adaptive = false;             ///< choose the step size by an error estimate
-    double tolerance = 1e-6;           ///< of adaptive steps, relative to 1 + |x|
-    bool keep_arcs = true;             ///< as in EventDriven
-    double contact_tolerance = 1e-10;  ///< as in EventDriven
+    double tolerance = 1e-6;           ///< error of one adaptive step, relative to 1 + |x|
+    bool keep_arcs = true;             ///< see EventDriven
+    double contact_tolerance = 1e-10;  ///< see EventDriven
 };
 
 /// Penalty method: the contact force is k·penetration + d·rate, with k and d of the model's [penalty]. Contact and
 /// separation are located as events. Friction acts under the force at hand.
 struct Penalty {
-    double rtol = 1e-9, atol = 1e-12;  ///< as in EventDriven
-    bool implicit = false;             ///< as in EventDriven
-    bool keep_arcs = true;             ///< as in EventDriven
+    double rtol = 1e-9, atol = 1e-12;  ///< see EventDriven
+    bool implicit = false;             ///< see EventDriven
+    bool keep_arcs = true;             ///< see EventDriven
     double stiffness = 1.0;            ///< factor on every k, for studies of convergence
 };
 

@@ -37,7 +37,7 @@ inline constexpr double initial_tolerance = 1e-9;
 
 /// Places and remedy for the message if the initial state is refused.
 struct InitialPlaces {
-    Place initial, mass;  ///< of [initial] and of T
+    Place initial, mass;  ///< places of [initial] and of T in the model file
     std::string remedy;
 };
 

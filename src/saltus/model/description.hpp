@@ -59,8 +59,8 @@ struct ContactDescription {
     Field eN, eT, c;
     Choice impact{"newton", {}};     ///< newton | poisson | energy
     Choice friction{"coulomb", {}};  ///< coulomb | contensou | rolling
-    Field radius;                    ///< of contensou friction
-    std::vector<Field> radii;        ///< of rolling friction: drilling, rolling
+    Field radius;                    ///< effective radius of contensou friction, a length
+    std::vector<Field> radii;        ///< effective radii of rolling friction: drilling, rolling
     Place place;
 };
 
@@ -142,7 +142,7 @@ struct CertifyDescription {
 /// `generate` of [points]: a row of hexahedra along +x.
 struct HexahedraRow {
     Field segments, length;     ///< number of hexahedra; length of each
-    std::vector<Field> width;   ///< of a section, in y and z
+    std::vector<Field> width;   ///< width of a section in y and z
     std::vector<Field> origin;  ///< centre of the front section: x, y, z
     Place place;
 };
@@ -151,9 +151,9 @@ struct HexahedraRow {
 struct PointsDescription {
     std::optional<HexahedraRow> generate;
     std::vector<std::vector<Field>> positions;  ///< x, y, z of each point, if they are not generated
-    Field total_mass;                           ///< of all points together
+    Field total_mass;                           ///< mass of all points together
     Choice distribution{"equal", {}};           ///< equal | lumped (the end sections have half the mass)
-    std::vector<Field> masses;                  ///< of each point, if no total mass is given
+    std::vector<Field> masses;                  ///< mass of each point, if no total mass is given
     std::vector<std::vector<Field>> velocity;   ///< one for all points, or one per point
     std::vector<Field> shear;                   ///< initial x += shear[0]·y + shear[1]·z
     std::vector<Field> gravity;
@@ -163,8 +163,8 @@ struct PointsDescription {
 /// A list of lists of integers.
 struct IndexList {
     std::vector<std::vector<long long>> rows;
-    std::vector<Place> places;  ///< of each row; may be shorter than rows
-    Place place;                ///< of the whole list
+    std::vector<Place> places;  ///< place of each row in the file; may be shorter than rows
+    Place place;                ///< place of the whole list in the file
 
     /// The place of a row, or of the whole list if the former is unknown.
     const Place& place_of(std::size_t row) const { return row < places.size() ? places[row] : place; }
@@ -201,7 +201,7 @@ struct ObstacleDescription {
 struct ShapeDescription {
     Choice kind;                             ///< segment | spring | circle | polygon | trace
     std::vector<std::vector<Field>> points;  ///< two or three components each
-    Field radius, angle;                     ///< of a circle
+    Field radius, angle;                     ///< radius and angle of rotation of a circle
     Choice style{"body", {}};                ///< body | ground | line
     Place place;
 };
@@ -223,7 +223,7 @@ struct DrawDescription {
 
 /// A whole model file.
 struct Description {
-    std::string file;  ///< its name, for messages
+    std::string file;  ///< name of the file, for messages
     std::string name;
     std::vector<Coordinate> q;
     Field T, U, R;

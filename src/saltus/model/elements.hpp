@@ -41,12 +41,12 @@ struct Friction {
 /// A unilateral contact g_N(t,q) >= 0 with its friction and impact laws.
 struct Contact {
     std::string name;
-    int row = 0;  ///< of the gap and the normal velocity
+    int row = 0;  ///< row of the gap and the normal velocity
     Friction friction;
     ImpactLaw impact = ImpactLaw::newton;
     Coefficient e_n = no_coefficient, e_t = no_coefficient;  ///< restitution, normal and tangential; none means 0
     Coefficient c = no_coefficient;                          ///< energy law: e = 1 − c · (approach speed), c in s/m
-    Coefficient penalty_k = no_coefficient, penalty_d = no_coefficient;  ///< of method penalty: force k·depth + d·rate
+    Coefficient penalty_k = no_coefficient, penalty_d = no_coefficient;  ///< penalty method: force k·depth + d·rate
 };
 
 /// A bilateral constraint g(t,q) = 0. Its friction forces are scaled by the magnitude |ν| of its own reaction.

@@ -18,8 +18,8 @@ struct Inspection {
         std::vector<double> gamma_t, mu;  ///< slip velocities; friction coefficients (two if orthotropic)
         bool closed;
         double e_n, e_t, c;
-        std::vector<double> radius;                  ///< of drilling and rolling friction
-        std::optional<double> penalty_k, penalty_d;  ///< of method penalty, if given
+        std::vector<double> radius;                  ///< radii of drilling and rolling friction
+        std::optional<double> penalty_k, penalty_d;  ///< stiffness and damping of the penalty method, if given
     };
     struct ConstraintState {
         double g, rate;  ///< constraint function and its rate; both are 0 up to `initial_tolerance`
@@ -42,14 +42,14 @@ struct Inspection {
     std::vector<double> clutch_gamma;    ///< velocity of each clutch
     int closed = 0;                      ///< number of closed contacts
     int active_rows = 0;                 ///< number of constraints and closed contacts
-    std::optional<int> rank;             ///< of the active rows; none if there are too many to compute it
-    std::optional<int> constraint_rank;  ///< of the constraints' rows
+    std::optional<int> rank;             ///< rank of the active rows; none if there are too many to compute it
+    std::optional<int> constraint_rank;  ///< rank of the constraints' rows
     std::vector<Redundant> redundant;
     int degrees_of_freedom = 0;                      ///< coordinates minus independent constraints
     double mass_smallest = 0.0, mass_largest = 0.0;  ///< extreme eigenvalues of M
     bool mass_diagonal = false;
     Energy energy;
-    std::vector<std::string> warnings;  ///< those of the model, and those about the initial state
+    std::vector<std::string> warnings;  ///< warnings of the model, and those about the initial state
 };
 
 /// A contact counts as closed if gap <= closed_tolerance · row_scale. Rounding of q0 makes larger residues unlikely; a

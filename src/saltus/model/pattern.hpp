@@ -14,7 +14,7 @@ namespace saltus::model {
 struct Pattern {
     int rows = 0, cols = 0;
     std::vector<int> start{0};  ///< entries of row i are [start[i], start[i + 1]); rows + 1 numbers
-    std::vector<int> column;    ///< of each entry; ascending within a row
+    std::vector<int> column;    ///< column of each entry; ascending within a row
 
     std::size_t size() const { return column.size(); }
     /// Appends a row with entries in these columns, which must ascend.

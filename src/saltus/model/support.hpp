@@ -53,7 +53,7 @@ enum class Analysis {
     instability,            ///< Theorems 2 and 3 of [Leine]
     linear_classification,  ///< linear systems with sliders, end of section 6.2 of [Leine]
     equilibrium_points,     ///< equilibria of rigid contacts, [Tornambe] (27)
-    sprung_equilibria,      ///< the same with penalty springs
+    sprung_equilibria,      ///< equilibria of contacts with penalty springs, [Tornambe] (48)
     regulation,             ///< Theorems 5 and 6 of [Tornambe]
     penalty_limit,          ///< motions with penalty springs compared with the rigid motion
     basin,

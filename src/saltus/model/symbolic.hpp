@@ -14,14 +14,14 @@ struct Formulas {
     expr::Graph graph;
     expr::Expr t;
     std::vector<expr::Expr> q, u, p;  ///< symbols of coordinates, velocities and independent parameters
-    std::vector<int> index;           ///< of q[i] among the coordinates of the model, ascending
-    int coordinates = 0;              ///< of the model
+    std::vector<int> index;           ///< index of q[i] among the coordinates of the model, ascending
+    int coordinates = 0;              ///< number of coordinates of the model
     expr::Expr T, U, R;               ///< kinetic and potential energy, Rayleigh dissipation
     std::vector<expr::Expr> f;        ///< other generalised forces, one per q
     std::vector<expr::Expr> constraints, gaps;
     std::vector<expr::Expr> slips;  ///< slip velocities γ_T, affine in u: contacts, constraints, sliders, clutches
     std::vector<expr::Expr> coefficients;
-    std::vector<expr::Expr> regions;  ///< of [certify]: each is positive inside the region
+    std::vector<expr::Expr> regions;  ///< functions of [certify], each of which is positive inside the region
 };
 
 /// What follows from the formulas by differentiation, with D = u·∂/∂q + ∂/∂t, the rate at frozen velocities:
@@ -32,7 +32,7 @@ struct Formulas {
 struct Derived {
     /// An entry of a sparse matrix that is not structurally zero.
     struct Entry {
-        int row, column;  ///< of a column: index into Formulas::q
+        int row, column;  ///< column: index into Formulas::q
         expr::Expr value;
     };
     std::vector<Entry> mass;  ///< lower triangle of M, row by row; rows are indices into Formulas::q too
@@ -57,7 +57,7 @@ public:
         positions,     ///< constraint functions, then gaps
         rows,          ///< W in the order of Derived::rows, then χ
         curvature,     ///< ζ
-        coefficients,  ///< as Formulas::coefficients
+        coefficients,  ///< Formulas::coefficients
         energy,        ///< T, U, damping, applied
         all            ///< M, h, positions, W, χ, ζ: the order of Terms; common subexpressions are computed once
     };

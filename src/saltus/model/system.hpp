@@ -16,19 +16,19 @@ class SymbolicEquations;
 struct At {
     double t = 0.0;
     std::span<const double> q, u;
-    std::span<const double> p;  ///< of the independent parameters
+    std::span<const double> p;  ///< values of the independent parameters
 };
 
 /// Sizes and sparsity of a system. Its rows are numbered constraints, normals, slips. Constraints and normals have a
 /// position (constraint function or gap); slips have a velocity only.
 struct Layout {
     int coordinates = 0;
-    int parameters = 0;                  ///< independent ones
-    int constraints = 0;                 ///< bilateral: g(t,q) = 0
-    int normals = 0;                     ///< unilateral: g_N(t,q) >= 0
-    int slips = 0;                       ///< of contacts, constraints and sliders; of clutches; of obstacles
-    int coefficients = 0;                ///< μ, e, F_N and so on
-    Pattern mass;                        ///< lower triangle of M
+    int parameters = 0;    ///< independent ones
+    int constraints = 0;   ///< bilateral: g(t,q) = 0
+    int normals = 0;       ///< unilateral: g_N(t,q) >= 0
+    int slips = 0;         ///< slip rows: of contacts, constraints and sliders, then of clutches, then of obstacles
+    int coefficients = 0;  ///< μ, e, F_N and so on
+    Pattern mass;          ///< lower triangle of M
     bool mass_constant = false;          ///< M depends on parameters only
     bool coefficients_constant = false;  ///< the coefficients depend on parameters only
     bool powered = true;                 ///< Energy::damping or Energy::applied may be nonzero

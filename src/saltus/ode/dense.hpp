@@ -23,7 +23,7 @@ public:
     int terms() const { return terms_; }  ///< number of terms: x_old, x_new, r_2, …
 
     void evaluate(double t, double* x) const { evaluate(t, x, n_); }
-    void evaluate(double t, double* x, int first) const;  ///< only the first `first` components
+    void evaluate(double t, double* x, int first) const;  ///< evaluates only the first `first` components
     void derivative(double t, double* dx) const;          ///< dx/dt
     double component(int i, double t) const;
     double component_derivative(int i, double t) const;

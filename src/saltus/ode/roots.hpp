@@ -31,7 +31,8 @@ struct RootSearch {
     /// The sign that s is expected to have after leaving a zero at a that does not count; 0: either. If s leaves with
     /// the other sign, that is a root: at the last point where s had the expected sign, or at a.
     int side = 0;
-    int max_evaluations = 10000;  ///< of s while searching; refining takes about 10 more per crossing, 100 per touch
+    /// Evaluations of s while searching. Refining takes about 10 more per crossing, 100 per touch.
+    int max_evaluations = 10000;
 };
 
 /// How a search ended.

@@ -13,9 +13,9 @@ namespace saltus::proof {
 
 /// What is known about one condition of a theorem.
 enum class Verdict {
-    proved,   ///< by outward-rounded interval arithmetic or exact algebra, on the whole set that the condition is about
-    holds,    ///< numerically: at every examined state
-    fails,    ///< at the witness, or because the system does not belong to the class of the theorem
+    proved,   ///< shown by rigorous interval arithmetic or exact algebra on the whole set of the condition
+    holds,    ///< true numerically, at every examined state; not proved
+    fails,    ///< false at the witness, or because the system does not belong to the class of the theorem
     assumed,  ///< not decided
 };
 
@@ -63,13 +63,14 @@ struct Certificate {
     std::vector<std::pair<std::string, double>> rho_parts;  ///< each bound of rho by its name; rho is their minimum
 
     std::vector<double> q;             ///< the equilibrium position; empty: none was found
-    std::vector<ElementForce> forces;  ///< at q
+    std::vector<ElementForce> forces;  ///< forces that hold the equilibrium q
     double reference = 0.0;            ///< U(q): V = T + U − reference
     /// Bounds of each coordinate. { V < rho } means the part of this set with positions inside the bounds. No motion
     /// leaves this part through the bounds. Empty: there are no bounds.
     std::vector<std::pair<double, double>> domain;
-    std::string classification;                          ///< of a linear system; empty for other systems
-    std::vector<std::pair<double, double>> eigenvalues;  ///< of the linear system without friction: real, imaginary
+    std::string classification;  ///< class of a linear system; empty for other systems
+    std::vector<std::pair<double, double>>
+        eigenvalues;  ///< eigenvalues of the linear system without friction: real, imaginary
     std::vector<std::pair<std::string, double>> values;  ///< further numbers by name
     std::string summary;                                 ///< one sentence
     std::vector<std::string> warnings;

@@ -20,7 +20,7 @@ struct Differenced {
     /// Estimated error of the extrapolation. Both `uncertainty` and `error` are relative: q, u and event times are each
     /// measured by the largest derivative of their kind.
     double uncertainty = 0.0;
-    double error = 0.0;  ///< of the exact derivative, measured against the differences
+    double error = 0.0;  ///< difference between the exact derivative and the differences, relative
 
     /// True if the differences are too inaccurate for a verdict (motions that diverge quickly), and the exact
     /// derivative lies inside their uncertainty.

@@ -63,9 +63,10 @@ struct Sensitivity {
     Matrix final;           ///< ∂(q, u)/∂variables at the end, 2n × variables; empty in adjoint mode
     /// One per variable: 1 (−1) if the derivative holds for larger (smaller) values of the variable only, otherwise 0.
     std::vector<int> one_sided;
-    std::vector<EventSensitivity> events;   ///< empty in adjoint mode
-    std::vector<DerivativeSample> history;  ///< at the ends of all integration steps, if Options::keep_history
-    std::optional<double> output;           ///< value of Options::output at the end
+    std::vector<EventSensitivity> events;  ///< empty in adjoint mode
+    std::vector<DerivativeSample>
+        history;                   ///< derivatives at the ends of all integration steps, if Options::keep_history
+    std::optional<double> output;  ///< value of Options::output at the end
     std::vector<double> output_derivative;  ///< total derivative of the output, one per variable
     Vector output_gradient;                 ///< partial derivatives of the output by (t, q, u, all parameters)
     std::vector<Remark> remarks;

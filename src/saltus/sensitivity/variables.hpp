@@ -19,7 +19,7 @@ struct Variable {
     Kind kind = Kind::position;
     int index = 0;  ///< index of the coordinate, or column among the independent parameters
     std::string name;
-    double value = 0.0;  ///< its value in the nominal motion
+    double value = 0.0;  ///< value in the nominal motion
 };
 
 /// Looks variables up by their names and keeps the order; a repeated name is taken once. A coordinate has priority over
@@ -35,7 +35,7 @@ std::vector<Variable> all_variables(const model::Model& model);
 /// A scalar function of the final state, and its exact gradient.
 struct Output {
     double value = 0.0;
-    Vector gradient;  ///< by t, q, u and all independent parameters of the model, in this order
+    Vector gradient;  ///< derivatives by t, q, u and all independent parameters of the model, in this order
 };
 
 /// Parses and evaluates an expression of the coordinates, the velocities x', t and the independent parameters. Throws

@@ -15,7 +15,7 @@ template <int Size>
 struct RollingCoefficients {
     static_assert(Size == 4 || Size == 5 || Size == 6);
     static constexpr int parts = Size == 6 ? 3 : 2;
-    double mu = 0.0;           ///< of sliding, >= 0, unit-free
+    double mu = 0.0;           ///< coefficient of sliding friction, >= 0, unit-free
     double mu_drilling = 0.0;  ///< >= 0, a length: drilling moment over normal force
     double mu_rolling = 0.0;   ///< >= 0, a length: rolling moment over normal force
 

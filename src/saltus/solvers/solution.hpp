@@ -30,7 +30,7 @@ struct Solution {
     Status status = Status::limit;
     std::vector<double> r;          ///< reactions of a friction problem, z of a complementarity problem
     std::vector<double> v;          ///< velocities W r + q, or w = M z + q
-    double residual = 0.0;          ///< of r, unit-free
+    double residual = 0.0;          ///< residual of r, unit-free
     std::string_view method;        ///< name of the method that found r
     int iterations = 0;             ///< sum over all attempts
     std::vector<Attempt> attempts;  ///< in the order in which the methods were tried

@@ -12,17 +12,20 @@ namespace saltus::trajectory {
 struct LyapunovBalance {
     std::vector<double> t, V;
     // Energy taken out.
-    std::vector<double> damping;             ///< by Rayleigh damping
-    std::vector<double> friction;            ///< by friction forces: D^λT
-    std::vector<double> springs;             ///< by springs and dampers of penalised contacts; springs give it back
-    std::vector<double> impact_friction;     ///< by friction impulses: D^ΛT
-    std::vector<double> impact_restitution;  ///< by impacts otherwise: ½Λᵀ D (I−E)(I+E)⁻¹ Λ under Newton's law
+    std::vector<double> damping;   ///< energy taken out by Rayleigh damping
+    std::vector<double> friction;  ///< energy taken out by friction forces: D^λT
+    std::vector<double>
+        springs;  ///< energy taken out by springs and dampers of penalised contacts; springs give it back
+    std::vector<double> impact_friction;  ///< energy taken out by friction impulses: D^ΛT
+    std::vector<double>
+        impact_restitution;  ///< energy taken out by impacts otherwise: ½Λᵀ D (I−E)(I+E)⁻¹ Λ under Newton's law
     // Energy brought in.
-    std::vector<double> applied;  ///< by the forces f
-    std::vector<double> driven;   ///< by moving obstacles, constraints and belts
+    std::vector<double> applied;  ///< energy brought in by the forces f
+    std::vector<double> driven;   ///< energy brought in by moving obstacles, constraints and belts
 
     double error = 0.0;             ///< largest difference of the two sides, relative to the largest energy seen
-    double largest_increase = 0.0;  ///< of V between two entries, beyond what was brought in; relative to the same
+    double largest_increase = 0.0;  ///< largest increase of V between two entries beyond what was brought in, relative
+                                    ///< to the largest energy seen
 
     bool empty() const { return t.empty(); }
     std::size_t size() const { return t.size(); }

@@ -46,7 +46,7 @@ struct EnergyAudit {
     double created = 0.0;        ///< energy that the contacts created, by whatever impulses lead to these velocities
     double prevented = 0.0;      ///< energy that would have been created; the velocities were repaired
     int element = -1;            ///< element that created most of it; -1: none
-    std::string law;             ///< its law and coefficients, in words
+    std::string law;             ///< law and coefficients of that element, in words
 };
 
 /// Something that happens at one time. Positions are continuous. Velocities jump if impulses act.
@@ -54,21 +54,21 @@ struct Event {
     EventKind kind = EventKind::impact;
     double t = 0.0;                      ///< in s
     double t_left = 0.0, t_right = 0.0;  ///< the window in which it was found, t_left <= t <= t_right
-    std::vector<int> elements;           ///< that take part, numbers in Trajectory::elements
+    std::vector<int> elements;           ///< elements that take part: numbers in Trajectory::elements
     std::vector<double> q, u_minus, u_plus;
     std::vector<Reaction> impulses;                  ///< empty if no impulses act
-    double work = 0.0;                               ///< of the contacts: Σ ½(γ⁺ + γ⁻)·Λ, in J
+    double work = 0.0;                               ///< work of the contacts, Σ ½(γ⁺ + γ⁻)·Λ, in J
     double energy_before = 0.0, energy_after = 0.0;  ///< T + U, in J
-    int impacts = 0;                                 ///< of an accumulation: impacts seen before its limit
+    int impacts = 0;                                 ///< accumulations: number of impacts seen before the limit
     std::string note;                                ///< remarks on how it was solved; may be empty
-    EnergyAudit audit{};                             ///< of impulses
+    EnergyAudit audit{};                             ///< what the impulses did to the energy
 };
 
 /// A smooth piece of the motion: steps one after the other, each a polynomial of (q, u), and what the elements do.
 struct Arc {
     double t_begin = 0.0, t_end = 0.0;
     std::vector<ode::Dense> steps;  ///< the first 2n components are q and u; the last step may reach beyond t_end
-    std::vector<Mode> modes;        ///< of the elements; empty if they are not known
+    std::vector<Mode> modes;        ///< mode of each element; empty if they are not known
 };
 
 struct State {
@@ -78,8 +78,8 @@ struct State {
 
 enum class Status {
     completed,
-    interrupted,     ///< by the caller; everything up to there is kept
-    failed,          ///< numerically: Trajectory::reason says how
+    interrupted,     ///< ended by the caller; everything up to that time is kept
+    failed,          ///< ended for numerical reasons; Trajectory::reason says which
     energy_created,  ///< an impact created energy, and the options say that the run ends there
 };
 /// The name of a status in files.
@@ -88,7 +88,7 @@ std::string_view to_string(Status status);
 /// T + U at both ends, in J, and the work that was done on the way.
 struct EnergyBalance {
     double initial = 0.0, final = 0.0;
-    double work = 0.0;           ///< of applied forces, damping, reactions and impulses together
+    double work = 0.0;           ///< work of applied forces, damping, reactions and impulses together, in J
     double balance_error = 0.0;  ///< |final − initial − work|, relative to the largest energy seen
 };
 
@@ -107,7 +107,7 @@ struct Statistics {
 
 /// A motion: the same value from every method of integration.
 struct Trajectory {
-    std::string model, method, version, options;  ///< where it comes from
+    std::string model, method, version, options;  ///< origin of the motion: names, version of Saltus, options
     std::string model_hash;
     bool stepped = false;  ///< made by time-stepping: events are not resolved
     std::vector<std::string> coordinates;
@@ -115,7 +115,7 @@ struct Trajectory {
     std::vector<Arc> arcs;  ///< in order of time, without gaps; without steps if they were not kept
     std::vector<Event> events;
     State start, end;
-    std::vector<Reaction> forces;  ///< at the end
+    std::vector<Reaction> forces;  ///< reactions at the end of the motion
     Status status = Status::completed;
     std::string reason;  ///< why the run ended early; empty if completed
     std::vector<std::string> warnings;

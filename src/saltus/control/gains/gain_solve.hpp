@@ -14,7 +14,7 @@ namespace saltus::control {
 /// The parameter to be found and the range of the search.
 struct Unknown {
     std::string name;
-    std::optional<double> low, high;  ///< both or none
+    std::optional<double> low, high;  ///< range of the search; either both are set or none
 };
 /// Parses "Kp" or "Kp=0.1:20". Throws Error.
 Unknown unknown_from_text(const std::string& text);
@@ -30,9 +30,9 @@ const char* to_string(SolveStatus status);
 
 /// One run of the search.
 struct SolveTrial {
-    double value = 0.0;                   ///< of the unknown
+    double value = 0.0;                   ///< value of the unknown in this run
     std::optional<Target::Value> target;  ///< nothing if it could not be evaluated
-    std::optional<double> derivative;     ///< of the difference by the unknown, if it is known exactly
+    std::optional<double> derivative;     ///< d(difference)/d(unknown), if it is known exactly
     std::string refused;                  ///< why there is no target value
 };
 
@@ -43,14 +43,14 @@ struct GainSolution {
     TargetAt at = TargetAt::end;
     SolveStatus status = SolveStatus::failed;
     double value = std::numeric_limits<double>::quiet_NaN();  ///< best value of the unknown; NaN if there is none
-    Target::Value reached;                                    ///< the target there
-    std::optional<double> derivative;                  ///< d(difference)/d(unknown) there, if it is known exactly
-    std::optional<std::pair<double, double>> bracket;  ///< of the sign change; of a jump its two sides
+    Target::Value reached;                                    ///< both sides of the target at `value`
+    std::optional<double> derivative;                  ///< d(difference)/d(unknown) at `value`, if it is known exactly
+    std::optional<std::pair<double, double>> bracket;  ///< values of the unknown around the sign change or jump
     double explored_low = 0.0, explored_high = 0.0;    ///< range of the values of the unknown that were tried
-    double target_low = 0.0, target_high = 0.0;        ///< range of the left side over them
+    double target_low = 0.0, target_high = 0.0;        ///< range of the target's left side in these trials
     std::vector<SolveTrial> trials;                    ///< in the order in which they were made
     StudiedRun run;                                    ///< the run with the best value
-    std::string reason;                                ///< of a status other than solved
+    std::string reason;                                ///< why the status is not `solved`; else empty
 };
 
 struct SolveOptions {

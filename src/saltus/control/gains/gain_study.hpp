@@ -37,8 +37,8 @@ model::Model built(const model::Description& description, const RunOptions& opti
 
 /// One run of a study.
 struct StudiedRun {
-    std::vector<double> values;  ///< of the parameters
-    bool done = false;           ///< false: interrupted
+    std::vector<double> values;  ///< values of the varied parameters
+    bool done = false;           ///< false: the run was interrupted
     Measures measures;
 };
 /// Simulates a model and measures the motion. `values` are copied into the result.
@@ -50,7 +50,7 @@ struct GainStudy {
     std::size_t constraints = 0;  ///< number of constraints; Rest::lambda lists their forces first
     std::vector<sensitivity::Vary> vary;
     std::vector<StudiedRun> runs;  ///< all combinations of the values, the last parameter varies fastest
-    bool complete = false;         ///< false: interrupted
+    bool complete = false;         ///< false: the study was interrupted
 };
 
 /// Runs the model for all combinations of the values, in parallel. The result does not depend on the number of threads.

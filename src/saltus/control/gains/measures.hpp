@@ -15,7 +15,7 @@ struct Measures {
     trajectory::Status status = trajectory::Status::interrupted;
     std::string reason;
     trajectory::State end;
-    std::vector<trajectory::Reaction> forces;  ///< at the end
+    std::vector<trajectory::Reaction> forces;  ///< reactions at the end of the motion
     long impacts = 0;                          ///< number of impacts; with springs: of phases of contact
     long accumulations = 0;                    ///< accumulation points; each stands for infinitely many further impacts
     /// Largest normal impulse of one contact in one impact; with springs: in one complete phase of contact.
@@ -44,10 +44,10 @@ Measures measure(const model::Model& model, const trajectory::Trajectory& motion
 /// One phase in which the spring of a contact is compressed.
 struct SpringPhase {
     int contact = 0;
-    double from = 0.0, to = 0.0;    ///< times
-    double impulse = 0.0;           ///< ∫ λ_N dt
+    double from = 0.0, to = 0.0;    ///< times of its beginning and end, in s
+    double impulse = 0.0;           ///< ∫ λ_N dt over the phase, in N s
     double peak_force = 0.0;        ///< largest λ_N at the points of the quadrature
-    double penalty_integral = 0.0;  ///< ∫ ½ depth² dt
+    double penalty_integral = 0.0;  ///< ∫ ½ depth² dt over the phase
     bool complete = true;           ///< the contact opens again before the end of the motion
 };
 

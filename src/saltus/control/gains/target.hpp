@@ -30,7 +30,7 @@ public:
     TargetAt natural() const;
 
     struct Value {
-        double left = 0.0;        ///< left side
+        double left = 0.0;        ///< value of the left side
         double difference = 0.0;  ///< left side minus right side
     };
     /// The value of a run; nothing if the run is not complete or a number that the target needs does not exist.

@@ -25,14 +25,14 @@ Action action_of(const model::Model& model, const trajectory::Trajectory& motion
 struct StationaryPath {
     double k = 0.0;
     bool found = false;
-    std::string reason;           ///< why it was not found
+    std::string reason;           ///< why no path was found
     std::vector<double> u_start;  ///< the initial velocity that leads to the given end
     Action action;
-    long phases = 0;                          ///< phases of contact
-    std::optional<double> contact_duration;   ///< of the first complete phase
-    int morse_index = -1;                     ///< of S = −Ã: number of negative directions of its second variation
-    std::vector<double> conjugate_times;      ///< the first of them
-    std::optional<double> lowest_eigenvalue;  ///< of the second variation of S
+    long phases = 0;                          ///< number of phases of contact
+    std::optional<double> contact_duration;   ///< duration of the first complete phase of contact, in s
+    int morse_index = -1;                     ///< number of negative directions of the second variation of S = −Ã
+    std::vector<double> conjugate_times;      ///< times of the first conjugate points, in s
+    std::optional<double> lowest_eigenvalue;  ///< smallest eigenvalue of the second variation of S
     /// Longest horizon on which S can be minimal at the equilibrium of this k: half a period π/ω of its fastest
     /// vibration in contact.
     std::optional<double> contact_horizon;
@@ -44,15 +44,15 @@ struct StationaryPath {
 struct ActionSequence {
     bool available = false;
     std::string why_not;
-    std::vector<double> q_start, q_end;  ///< the ends of all paths
-    double horizon = 0.0;                ///< duration of all paths
-    Action rigid;                        ///< of the rigid motion
+    std::vector<double> q_start, q_end;  ///< positions at which all paths begin and end
+    double horizon = 0.0;                ///< duration of all paths, in s
+    Action rigid;                        ///< functionals of the rigid motion
     std::vector<double> rigid_u_start;
     /// For each impact: derivative of S when the corner of the rigid path is lifted off its contacts, −Σ Λ_N. It is
     /// negative: the corner is no minimum of S among paths with g_N >= 0.
     std::vector<double> corner_slopes;
-    std::optional<double> free_horizon;  ///< as StationaryPath::contact_horizon, without the springs
-    std::vector<StationaryPath> paths;   ///< by ascending k
+    std::optional<double> free_horizon;  ///< StationaryPath::contact_horizon of the model without the springs
+    std::vector<StationaryPath> paths;   ///< one for each stiffness, in ascending order of k
     bool A_tilde_grows = false;          ///< (17a): Ã does not decrease with k, over the paths found
     bool penalty_falls = false;          ///< (17b): ∫P_f does not increase with k
     bool A_grows = false;                ///< (17c): A does not decrease with k

@@ -23,11 +23,11 @@ struct PenaltyRun {
     Rest steady;                              ///< equilibrium of the springs, [Tornambe] (48)
     std::optional<double> steady_q;           ///< largest |q_R(k) − q_R|, against the rigid equilibrium
     std::optional<double> steady_force;       ///< largest |η_R − λ̇_R|, difference of the contact forces
-    MotionDistance distance;                  ///< of the motions
+    MotionDistance distance;                  ///< distance of the motion from the rigid one
     std::optional<double> order;              ///< p of distance.q ~ k^(−p), from this run and the one before
-    long phases = 0;                          ///< phases of contact
-    std::optional<double> first_duration;     ///< duration of the first complete phase
-    std::optional<double> first_restitution;  ///< its −γ⁺/γ⁻
+    long phases = 0;                          ///< number of phases of contact
+    std::optional<double> first_duration;     ///< duration of the first complete phase of contact, in s
+    std::optional<double> first_restitution;  ///< −γ⁺/γ⁻ of the first complete phase of contact
     trajectory::State end;
 };
 
@@ -39,23 +39,23 @@ struct PenaltyLimit {
     std::string varied;  ///< "k" of [penalty] for all contacts, or the name of a parameter
     trajectory::Status rigid_status = trajectory::Status::interrupted;
     std::string rigid_reason;
-    long impacts = 0;  ///< of the rigid motion
+    long impacts = 0;  ///< number of impacts of the rigid motion
     trajectory::State rigid_end;
     Rest steady;                         ///< rigid equilibrium, [Tornambe] (27)
-    std::vector<PenaltyRun> runs;        ///< by ascending stiffness
+    std::vector<PenaltyRun> runs;        ///< one for each stiffness, in ascending order
     std::optional<double> order;         ///< p of distance.q ~ k^(−p), a straight-line fit over all runs
-    std::optional<double> steady_order;  ///< the same for steady_q
+    std::optional<double> steady_order;  ///< p of steady_q ~ k^(−p), a straight-line fit over all runs
     ActionSequence action;               ///< the sequences of Theorems 1 and 2
     std::vector<std::string> warnings;
-    bool complete = false;  ///< false: interrupted
+    bool complete = false;  ///< false: the study was interrupted
 };
 
 struct PenaltyLimitOptions {
     model::BuildOptions build;
     double t_end = 1.0;
-    double rtol = 1e-10, atol = 1e-13;  ///< of the motions; small, because their differences are compared
+    double rtol = 1e-10, atol = 1e-13;  ///< tolerances of the simulations; small, because motions are compared
     bool action = true;                 ///< whether the actions are computed
-    std::optional<double> horizon;      ///< of the actions; default: one bounce
+    std::optional<double> horizon;      ///< duration over which the actions are computed, in s; default: one bounce
     int threads = 0;                    ///< 0: one for each core
     std::function<bool()> interrupted;
 };

@@ -32,9 +32,9 @@ struct RegulationCertificate {
     proof::Grade spring_grade = proof::Grade::numerical;
     std::string spring_summary;
     bool with_springs = false;                                     ///< Theorem 6 was examined
-    std::string no_springs;                                        ///< why it was not
+    std::string no_springs;                                        ///< why Theorem 6 was not examined
     Rest spring_rest;                                              ///< equilibrium of the springs
-    std::vector<EquilibriumSolution> solutions, spring_solutions;  ///< of (27) and of (48)
+    std::vector<EquilibriumSolution> solutions, spring_solutions;  ///< solutions of (27), and of (48)
 };
 
 struct RegulationOptions {

@@ -14,8 +14,8 @@ namespace saltus::impact {
 /// Options of `study_collision`.
 struct CollisionStudyOptions {
     double alpha = 0.0;              ///< contact work that is allowed, in J
-    double tolerance = 1e-9;         ///< of the verdict, see AuditOptions
-    int subdivisions = 3;            ///< of the mesh, if contact impulses act in three directions
+    double tolerance = 1e-9;         ///< relative tolerance of the verdict, see AuditOptions
+    int subdivisions = 3;            ///< refinement of ConsistencyMesh, if contact impulses act in three directions
     bool geometry = true;            ///< describe P⁺, P⁻, the cone of jumps and the consistency set too
     std::optional<Vector> Lambda{};  ///< impulses to judge, one per row: those of an impact law, or given ones
     /// Restitution and impact laws. If all laws are Newton's, then the law is tested too (DissipationTest).
@@ -26,7 +26,7 @@ struct CollisionStudyOptions {
 /// FrictionalEnd.
 struct CollisionWorkEnd {
     double work = 0.0;
-    double obstacle_work = 0.0;  ///< −χᵀΛ
+    double obstacle_work = 0.0;  ///< work −χᵀΛ of moving obstacles, in J
     WorkParts parts;
     Vector Lambda, b;
     double gap = 0.0;
@@ -37,23 +37,23 @@ struct CollisionWorkEnd {
 /// programs. Otherwise the programs have the friction cones, and the consistency set is described for planar contacts
 /// only.
 struct CollisionStudy {
-    bool friction = false;                                                              ///< friction can act
-    Verdict verdict = Verdict::invalid, verdict_with_external_work = Verdict::invalid;  ///< as in Audit
+    bool friction = false;                                                              ///< some friction can act
+    Verdict verdict = Verdict::invalid, verdict_with_external_work = Verdict::invalid;  ///< see Audit
     std::string sentence;                                                               ///< the verdict in words
     Audit::Kinematic kinematic;  ///< one number per row; +∞ for rows without a condition
     Audit::Kinetic kinetic;
-    Vector gamma_minus, gamma_plus;  ///< one per row
+    Vector gamma_minus, gamma_plus;  ///< γ⁻ and γ⁺ of each row
     CollisionWorkEnd least, greatest;
-    double energy_minus = 0.0, energy_plus = 0.0, energy_change = 0.0, external_work = 0.0;  ///< as in Audit
+    double energy_minus = 0.0, energy_plus = 0.0, energy_change = 0.0, external_work = 0.0;  ///< see Audit; in J
     std::vector<Remark> remarks;  ///< `contacts` are numbers of blocks
 
     /// Judgement of the impulses that the options give.
     struct Given {
         Vector Lambda;
         WorkParts parts;
-        double obstacle_work = 0.0;    ///< −χᵀΛ
+        double obstacle_work = 0.0;    ///< work −χᵀΛ of moving obstacles, in J
         double misses = 0.0;           ///< ‖M(u⁺ − u⁻) − P − WΛ‖ in the M⁻¹-norm
-        double outside = 0.0;          ///< `outside_cones` of Λ
+        double outside = 0.0;          ///< violation of the friction cones, see outside_cones
         std::vector<double> by_block;  ///< contact work of each block
     };
     std::optional<Given> given;
@@ -66,7 +66,7 @@ struct CollisionStudy {
     ConsistencyBoundary boundary;
     ConsistencyMesh mesh;
     NearestByFriction nearest;
-    LeastWork least_compatible;  ///< only without friction
+    LeastWork least_compatible;  ///< computed only if there is no friction
 
     std::optional<DissipationTest> dissipation;  ///< if all laws are Newton's and there is friction
     std::optional<EnergyCreation> creation;      ///< if the dissipation test guarantees nothing

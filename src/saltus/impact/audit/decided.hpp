@@ -43,14 +43,14 @@ struct EnergyFinding {
     double created = 0.0;  ///< least work of all such Λ, in J; 0 if some Λ supplies no energy
     bool proved = false;   ///< `created` was computed by the program; otherwise it is the work of the given impulses
     int block = -1;        ///< block with the largest work; −1 without blocks
-    std::string law;       ///< of that block: "newton, eN = 0.5, eT = 0"
+    std::string law;       ///< law and coefficients of that block: "newton, eN = 0.5, eT = 0"
     std::string sentence;  ///< the finding in words
 };
 
 /// Restitution of the rows and law of the blocks, as in `Collision`.
 struct Restitutions {
-    Vector e;                    ///< one per row
-    std::vector<ImpactLaw> law;  ///< one per block
+    Vector e;                    ///< restitution coefficient of each row
+    std::vector<ImpactLaw> law;  ///< impact law of each block
 };
 
 /// Finds out why the impulses `Lambda`, which lead from u⁻ to u⁺ of the collision, supply energy.

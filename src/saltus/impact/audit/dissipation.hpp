@@ -25,7 +25,7 @@ struct DissipationTest {
     /// its proof needs (1 − e)/(1 + e) <= 1 (errata, Leine 2).
     bool small_coefficients = false;
     bool small_coefficients_as_printed = false;  ///< 7a without e >= 0
-    double left = 0.0, right = 0.0;              ///< both sides of 7a
+    double left = 0.0, right = 0.0;              ///< left and right side of condition 7a
     double condition = 0.0;                      ///< cond(D); +∞ for linearly dependent rows
     double largest_e = 0.0;                      ///< 1/(2 cond(D) − 1), the bound that 7a sets for e_max
     bool equal_coefficients = false;             ///< condition 7b: all e are equal, 0 <= e <= 1

@@ -14,7 +14,7 @@ namespace saltus::impact {
 
 /// The contact work that is allowed.
 struct Allowance {
-    double alpha = 0.0;  ///< in J
+    double alpha = 0.0;  ///< α, a work in J
     /// Allow α + ½(u⁺ + u⁻)ᵀP. This is the second reading of the paper's undefined "α = W_p"; "the contacts supply no
     /// energy" is α = 0 without it (errata, Glocker 7).
     bool external_work = false;
@@ -28,7 +28,7 @@ struct Ball {
 };
 
 struct Balls {
-    VelocityPolyhedron::Status status = VelocityPolyhedron::Status::invalid;  ///< of P⁺
+    VelocityPolyhedron::Status status = VelocityPolyhedron::Status::invalid;  ///< status of the description of P⁺
     std::string why;                                                          ///< the reason if it is not described
     std::vector<Ball> balls;                                                  ///< one per corner point
     bool empty() const;  ///< whether some ball is empty, and with it W_α
@@ -70,7 +70,8 @@ struct LeastWork {
     NearestConsistent::Status status = NearestConsistent::Status::invalid;
     std::string why;  ///< the reason if nothing was found
     Vector u;         ///< the velocity
-    double work = 0.0;  ///< its contact work, minus the external work if that is allowed; −∞ if there is no least value
+    /// Contact work of u, minus the external work if that is allowed; −∞ if there is no least value.
+    double work = 0.0;
 };
 
 /// By the same cutting planes. `external_work` as in Allowance.

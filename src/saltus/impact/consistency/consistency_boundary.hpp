@@ -20,8 +20,8 @@ struct BoundaryPiece {
     int index = -1;
     Vector from, to;
     bool arc = false;
-    Vector centre, first, second;  ///< of an arc; `first` and `second` are M-orthogonal, with the radius as M-length
-    double phi_from = 0.0, phi_to = 0.0;  ///< of an arc, in radians
+    Vector centre, first, second;         ///< an arc: centre and M-orthogonal axes, with the radius as M-length
+    double phi_from = 0.0, phi_to = 0.0;  ///< angles at which an arc begins and ends, in rad
 
     Vector at(double s) const;  ///< u(s), 0 <= s <= 1
 };
@@ -37,7 +37,7 @@ struct ConsistencyBoundary {
     };
     Status status = Status::invalid;
     std::string why;                    ///< the reason if it is not described
-    int dimension = 0;                  ///< of the set: 2, 1 for a segment, 0 for a point
+    int dimension = 0;                  ///< dimension of the set: 2, 1 for a segment, 0 for a point
     std::vector<BoundaryPiece> pieces;  ///< counter-clockwise
     std::vector<Vector> vertices;       ///< where pieces meet, in their order
     double area = 0.0;                  ///< if n = 2; in closed form, by Green's theorem

@@ -19,12 +19,12 @@ WorkParts work_parts(const FrictionalCollision& collision, const Vector& Lambda)
 /// greatest work, with the dual cones K_k*; without friction these are P⁺ and P⁻. If no slider has a bound of its own,
 /// then here too   work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M   with the dual solution b₀.
 struct FrictionalEnd {
-    double work = 0.0;      ///< of Lambda; ±∞ if unbounded; NaN if no Λ leads to u⁺
+    double work = 0.0;      ///< contact work of Lambda; ±∞ if unbounded; NaN if no Λ leads to u⁺
     double bound = 0.0;     ///< dual value: no admissible Λ does less (least) or more (greatest) work
-    double gap = 0.0;       ///< between work and bound, relative to the sizes of their terms
+    double gap = 0.0;       ///< difference of work and bound, relative to the sizes of their terms
     double residual = 0.0;  ///< violation of the constraints by Λ or b₀, relative
-    WorkParts parts;        ///< of `work`
-    Vector Lambda;          ///< one per row
+    WorkParts parts;        ///< `work` split by the kind of the rows
+    Vector Lambda;          ///< impulse of each row
     Vector b;               ///< b₀, which includes the shift M⁻¹P/2
     std::string why;        ///< the reason if there is no finite work, or not to the accuracy asked for; else empty
 };
@@ -32,9 +32,9 @@ struct FrictionalEnd {
 /// The result of an audit with friction. Members as in Audit.
 struct FrictionalAudit {
     Verdict verdict = Verdict::invalid;
-    Verdict verdict_with_external_work = Verdict::invalid;  ///< with α + W_P in the place of α
+    Verdict verdict_with_external_work = Verdict::invalid;  ///< verdict with α + W_P in the place of α
     std::string sentence;
-    Audit::Kinematic kinematic;  ///< of the normal and bilateral rows; the slack of other rows is +∞
+    Audit::Kinematic kinematic;  ///< slacks of the normal and bilateral rows; the slack of other rows is +∞
     Audit::Kinetic kinetic;
     Vector gamma_minus, gamma_plus;
     FrictionalEnd least, greatest;

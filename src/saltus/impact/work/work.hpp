@@ -22,7 +22,7 @@ struct WorkEnd {
     double work = 0.0;  ///< Σ ½(γ⁺ + γ⁻)Λ; ∓∞ if P⁺ or P⁻ is empty; NaN if no Λ leads to u⁺
     Vector Lambda;      ///< one per column; if the work is infinite: some admissible Λ
     Vector b;           ///< b₀: the point of least ‖·‖_M of its face of P⁺ or P⁻, plus M⁻¹P/2
-    double ball = 0.0;  ///< the same work, computed from b₀
+    double ball = 0.0;  ///< `work` computed from b₀ by the formula above, as a check
     double gap = 0.0;   ///< duality gap of the program, relative
     double obstacle_work = 0.0;  ///< −χᵀΛ: work of the moving obstacles on the system
     Vector ray;       ///< if the work is infinite: Λ + s·ray leads to the same u⁺ for every s >= 0; else empty
@@ -71,8 +71,9 @@ struct Remark {
 /// The result of an audit of u⁻ → u⁺. [Glocker] 5–10
 struct Audit {
     Verdict verdict = Verdict::invalid;
-    Verdict verdict_with_external_work = Verdict::invalid;  ///< with α + W_P in the place of α (errata, Glocker 7)
-    std::string sentence;                                   ///< the verdict in words, with its numbers
+    /// Verdict with α + W_P in the place of α (errata, Glocker 7).
+    Verdict verdict_with_external_work = Verdict::invalid;
+    std::string sentence;  ///< the verdict in words, with its numbers
 
     /// Kinematic admissibility: u⁺ ∈ P⁺.
     struct Kinematic {

@@ -16,7 +16,7 @@ namespace saltus::integrate {
 /// A smooth arc as it was integrated.
 struct RecordedArc {
     double t_begin = 0.0, t_end = 0.0;
-    SystemMode mode;                ///< at the start of the arc; directions of slip in planes turn during it
+    SystemMode mode;                ///< mode at the start of the arc; directions of slip in planes turn during it
     bool implicit = false;          ///< integrated by the implicit method
     std::vector<ode::Dense> steps;  ///< one after the other; the last may reach beyond t_end
 };
@@ -25,11 +25,11 @@ struct RecordedArc {
 struct RecordedImpact {
     bool jam = false;                                   ///< an impulse where no force exists (Painlevé)
     bool repaired = false;                              ///< the velocities are not those of the law
-    impact::ImpactLaw law = impact::ImpactLaw::newton;  ///< that all contacts followed
-    std::vector<int> rows;                              ///< of the model
+    impact::ImpactLaw law = impact::ImpactLaw::newton;  ///< impact law that all contacts followed
+    std::vector<int> rows;                              ///< numbers of the model's rows that take part
     std::vector<int> start;                             ///< first row of each block, then the number of rows
     std::vector<int> owner;                             ///< element of each block
-    std::vector<solvers::Law> laws;                     ///< of the blocks
+    std::vector<solvers::Law> laws;                     ///< contact law of each block
     std::vector<double> e, Lambda;                      ///< restitution and impulse of the rows; empty for a jam
     std::vector<double> u_minus, u_plus;
     std::vector<double> compression;  ///< Λ of the inelastic collision, if the law has one (Poisson, energy)
@@ -42,7 +42,7 @@ struct RecordedChange {
     /// Time from the stored state `before` to the change, in s, >= 0. It is positive where an expression of the model
     /// jumps: the two states then lie on both sides of the jump.
     double earlier = 0.0;
-    bool first = false;  ///< at the start of the motion, or right after an accumulation
+    bool first = false;  ///< the change is at the start of the motion, or right after an accumulation
     /// The change has no time of its own: the mode just entered could not hold, or the change before it made a clutch
     /// run backwards. Its time varies as that of the change before.
     bool unavoidable = false;
@@ -68,7 +68,7 @@ struct StepWorks {
 struct RecordedStep {
     double t = 0.0;
     double V = 0.0;     ///< T + U, in J
-    double size = 0.0;  ///< of T and U, in J: what rounding is relative to
+    double size = 0.0;  ///< max(|T|, |U|), in J: rounding errors of V are relative to it
     StepWorks works{};
 };
 
@@ -80,7 +80,7 @@ struct Recording {
     bool compliant = false;             ///< penalty method
     double stiffness = 1.0;             ///< factor on its springs
     std::vector<RecordedPiece> pieces;  ///< in order of time
-    std::vector<RecordedStep> steps{};  ///< of time-stepping
+    std::vector<RecordedStep> steps{};  ///< steps of time-stepping; empty for the other methods
 };
 
 /// Whether a run keeps a recording. A recording costs memory for every step.

@@ -24,9 +24,9 @@ public:
     int add_row(int row, const solvers::Law& law) { return add({&row, 1}, law); }
     int blocks() const { return static_cast<int>(problem.laws.size()); }
     int rows() const { return static_cast<int>(rows_.size()); }
-    std::span<const int> row_numbers() const { return rows_; }  ///< of the model
+    std::span<const int> row_numbers() const { return rows_; }  ///< number in the model of each row
     int first_row(int block) const { return first_[static_cast<std::size_t>(block)]; }
-    std::span<const int> first_rows() const { return first_; }  ///< of all blocks, then the number of rows
+    std::span<const int> first_rows() const { return first_; }  ///< first row of each block, then the number of rows
 
     /// Fills D from W and M of the terms. If there are many rows, then D is sparse: blocks that no body of M connects
     /// are absent.

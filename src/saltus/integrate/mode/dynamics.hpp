@@ -71,8 +71,8 @@ public:
     double position_scale(int row, const double* q) const;
     /// The slip velocity of a part, `size` numbers.
     const double* slip_velocity(int part) const { return gamma_.data() + part_at(part).row; }
-    double slip_speed(int part) const;  ///< its length
-    double slip_along(int part) const;  ///< its component along the direction of slip of the mode
+    double slip_speed(int part) const;  ///< length of the slip velocity of a part, >= 0
+    double slip_along(int part) const;  ///< component of the slip velocity along the mode's direction of slip
     /// Force of a contact's spring and damper, k·depth + d·rate. It is negative where they pull.
     double spring_force(int element) const;
     /// The same for a contact that can only push: 0 if the mode says that they would pull.
@@ -99,9 +99,10 @@ public:
     /// Rows of equations at an angle below it, in rad, count as dependent (Thresholds::least_redundancy).
     double redundancy() const { return redundancy_; }
     void set_redundancy(double angle) { redundancy_ = angle; }
-    bool coarse() const { return redundancy_ > Thresholds::least_redundancy; }  ///< larger than usual
-    bool redundant() const { return redundant_; }        ///< the equations of the mode were dependent at set_mode
-    bool degenerating() const { return degenerating_; }  ///< they were not, and are so at the last evaluate
+    bool coarse() const { return redundancy_ > Thresholds::least_redundancy; }  ///< the angle is larger than usual
+    bool redundant() const { return redundant_; }  ///< the equations of the mode were dependent at set_mode
+    /// Whether the equations were independent at set_mode and are dependent at the last evaluate.
+    bool degenerating() const { return degenerating_; }
     /// Whether sliding friction has nearly cancelled what holds some contact: w_N·M⁻¹(w_N − w_T ∇σ) is near zero or
     /// negative. The contact force then grows without bound (Painlevé).
     bool nearly_singular(double t, const double* x);

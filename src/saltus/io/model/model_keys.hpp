@@ -24,7 +24,7 @@ struct ModelKey {
 /// One table of a model file with its keys.
 struct ModelBlock {
     std::string_view name;   ///< "contact"; for a table inside another table "draw.circles"
-    std::string_view title;  ///< as it stands in a model file: "[[contact]]"
+    std::string_view title;  ///< heading in a model file: "[[contact]]"
     std::vector<ModelKey> keys;
 };
 

@@ -16,7 +16,7 @@ namespace saltus::io {
 /// A model file that was read once: its bytes and the description in them. Everything that needs the file takes this
 /// value (the model, its hash, the copy in a result folder), so that all of them see the same bytes.
 struct ModelFile {
-    std::string path;  ///< as the caller gave it; messages name it
+    std::string path;  ///< path of the file as the caller gave it; messages name it
     std::string text;  ///< all bytes of the file, unchanged
     model::Description description;
 };

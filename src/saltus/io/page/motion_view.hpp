@@ -44,9 +44,9 @@ struct MotionView {
     std::vector<std::size_t> breaks;  ///< k: an arc ends at sample k, the next begins at sample k + 1, at the same time
     std::vector<double> arcs;         ///< times at which arcs begin, without the first arc
     bool decimated = false;           ///< there were too many samples; only extremes are kept
-    std::vector<Curve> q, u;          ///< of many coordinates only some (docs/report.md)
-    std::vector<Curve> gaps;          ///< of contacts
-    std::vector<ForceCurves> forces;  ///< of elements; none for time-stepping
+    std::vector<Curve> q, u;  ///< coordinates and velocities; if there are many, only some of them (docs/report.md)
+    std::vector<Curve> gaps;  ///< gap of each contact
+    std::vector<ForceCurves> forces;  ///< reactions of the elements; empty for time-stepping
     std::vector<Curve> energy;        ///< kinetic, potential
     std::vector<Curve> work;          ///< work since the start, by cause; together they change T + U
     std::vector<EnergyPlane> planes;

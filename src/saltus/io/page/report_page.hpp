@@ -24,8 +24,8 @@ struct ReportPart {
 struct StatedNumber {
     std::string what;    ///< the quantity
     std::string where;   ///< where the paper states it
-    std::string stated;  ///< as the paper prints it
-    std::string ours;    ///< as computed
+    std::string stated;  ///< the value as the paper prints it
+    std::string ours;    ///< the value as Saltus computes it
     std::string note;
 };
 

@@ -19,7 +19,7 @@ struct SensitivityReport {
     std::optional<sensitivity::Sensitivity> result;  ///< derivatives; absent if only a study was asked for
     std::optional<sensitivity::Differences> check;   ///< comparison with central differences, if asked for
     std::string output;                              ///< the expression of the final state that was differentiated
-    bool adjoint = false;                            ///< its derivatives come from adjoint equations
+    bool adjoint = false;                            ///< the derivatives come from adjoint equations
     std::vector<std::string> warnings;
     std::optional<sensitivity::Pair> pair;         ///< if the model has a perturbation
     std::optional<sensitivity::EventStudy> study;  ///< if parameters vary

@@ -29,7 +29,7 @@ struct BoundTerms {
     double h_event = 0.0;          ///< h(c_min), lift-offs only
     double theta_critical = 0.0;   ///< Σ ∫ |θ̈| over the critical interval, for contacts that stay closed
     double delta_critical = 0.0;   ///< Σ ∫ |δ| over the critical interval, for coordinates of the other contacts
-    double delta_uncovered = 0.0;  ///< the same for coordinates that the sum in the paper leaves out
+    double delta_uncovered = 0.0;  ///< delta_critical of coordinates that the sum in the paper leaves out
     double h_after = 0.0;          ///< ∫ h from c_max on
 
     double sum() const {

@@ -28,7 +28,7 @@ struct PairOptions {
 
 /// One assumption of a theorem, and the number that decides whether it holds.
 struct Hypothesis {
-    std::string name;  ///< for example "(a1) approach"
+    std::string name;  ///< name of the assumption, for example "(a1) approach"
     std::string text;  ///< what is assumed, and what `value` is
     bool holds = false;
     double value = std::numeric_limits<double>::quiet_NaN();
@@ -65,7 +65,7 @@ struct PairPiece {
     std::vector<int> closed_before, closed_after;  ///< closed contacts of the nominal motion
     bool bounded = false;                          ///< the terms of a bound were computed, even if no theorem applies
     ObservedConstant constant;                     ///< largest of the three below
-    ObservedConstant before, critical, after;      ///< by region
+    ObservedConstant before, critical, after;      ///< constants of the three regions
     double critical_velocity = 0.0;  ///< largest Σ|û − ū| in the critical interval; of order 1 at a collision
     /// |ĉ − c̄|, and its bound without C: |q̂_p − q̄_p| + |θ_p| (collision) or |λ̂_p − λ̄_p| (lift-off) at c_min.
     /// [Alscher] (49), (63)

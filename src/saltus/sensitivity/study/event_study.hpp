@@ -48,7 +48,7 @@ struct StudiedEvent {
 /// One combination of parameter values, and its motion.
 struct EventStudyRun {
     std::vector<double> values;  ///< in the order of EventStudyOptions::vary
-    bool done = false;           ///< false: interrupted
+    bool done = false;           ///< false: the run was interrupted
     trajectory::Status status = trajectory::Status::interrupted;
     std::string reason;
     std::vector<StudiedEvent> events;
@@ -91,9 +91,9 @@ struct EventResponse {
             std::vector<PowerLaw> laws;
             int felt = -1;  ///< index of the law with the smallest rms; −1 if there is no fit
         };
-        Fits at_event, largest;  ///< with `theta` and with `theta_largest` of the runs; empty if no obstacle moves
+        Fits at_event, largest;  ///< fits with `theta` and with `theta_largest` of the runs; empty if no obstacle moves
     };
-    std::vector<Answer> answers;  ///< of the time, and for impacts also of the impulse
+    std::vector<Answer> answers;  ///< fits of the event time, and for impacts also of the impulse
 };
 
 /// The events of a motion over ranges of parameters.

@@ -11,7 +11,7 @@ namespace saltus::solvers {
 /// solution. If rounding made a basis repeat or spoilt the result, the method restarts with a slightly perturbed q; the
 /// last basis of the perturbed problem is then used for the given q.
 struct Lemke {
-    int max_pivots = 0;        ///< of all restarts together; 0 means 50 (n + 10)
+    int max_pivots = 0;        ///< limit of the pivots of all restarts together; 0 means 50 (n + 10)
     double tolerance = 1e-10;  ///< largest verdict (detail/residual.hpp) that counts as solved; unit-free
 };
 

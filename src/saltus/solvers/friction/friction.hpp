@@ -51,7 +51,7 @@ struct Proximal {
 struct Automatic {
     double tolerance = 1e-10;  ///< largest accepted verdict
     double work = 1e11;    ///< estimated multiplications after which no new attempt begins; independent of the machine
-    double seconds = 0.0;  ///< the same limit in wall-clock seconds; 0 means no limit
+    double seconds = 0.0;  ///< limit of the wall-clock time, in s; 0 means no limit
 };
 
 /// Lemke's method applies to planar friction, unilateral and bilateral rows and scalar sliders with known bounds. These

@@ -39,8 +39,8 @@ struct ProgramSolution {
     double value = 0.0;            ///< cᵀx
     double dual_value = 0.0;       ///< dual value of y: if y is feasible, no feasible x has a smaller value
     double gap = 0.0;              ///< |value − dual_value| relative to the sum of the absolute terms
-    double primal_residual = 0.0;  ///< of A x = b and of the bounds or cones
-    double dual_residual = 0.0;    ///< of c − Aᵀy
+    double primal_residual = 0.0;  ///< violation of A x = b and of the bounds or cones by x
+    double dual_residual = 0.0;    ///< violation of the dual constraints by the reduced costs c − Aᵀy
     Vector certificate;            ///< proof of `infeasible` or `unbounded`; else empty
     int iterations = 0;            ///< pivots, interior-point steps, or their sum
 };

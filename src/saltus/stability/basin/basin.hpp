@@ -32,11 +32,11 @@ struct CaptureSet {
 /// How a motion ended.
 enum class Fate : std::uint8_t {
     undecided,     ///< none of the following before t_max
-    rest,          ///< it came to rest in an equilibrium
-    captured,      ///< it entered the level set
+    rest,          ///< the motion came to rest in an equilibrium
+    captured,      ///< the motion entered the level set
     failed,        ///< the integrator could not make a step
     inadmissible,  ///< there is no admissible start state
-    pending,       ///< it is not simulated yet
+    pending,       ///< the motion is not simulated yet
 };
 
 /// Starts and ends of all motions, in the order in which they were requested. A run can be continued from its record.
@@ -61,7 +61,7 @@ struct BasinOptions {
     std::vector<ensemble::Axis> axes;
     std::vector<int> components;  ///< component of (q, u) of each axis
     std::size_t samples = 0;      ///< number of samples of the box; 0: a grid
-    std::uint64_t seed = 1;       ///< of the samples
+    std::uint64_t seed = 1;       ///< seed of the random samples
 
     std::variant<integrate::Moreau, integrate::EventDriven> method;
     double t_max = 10.0;  ///< end time of the motions, > 0
@@ -76,7 +76,7 @@ struct BasinOptions {
     std::optional<Equilibria> equilibria;  ///< known sets; other rest positions are grouped into sets of their own
 
     int threads = 0;                                                 ///< 0: one for each core
-    std::function<bool()> interrupted;                               ///< polled; true ends the run
+    std::function<bool()> interrupted;                               ///< asked again and again; true ends the run
     std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each motion
     std::function<void(const BasinRecord&)> save;                    ///< called with the record so far
     double save_seconds = 1.0;                                       ///< least time between two calls of `save`
@@ -85,12 +85,12 @@ struct BasinOptions {
 /// An equilibrium set with the motions that ended in it. Positions refer to its copy with turn 0.
 struct RestSet {
     std::string name;                  ///< "E1", ... of known sets; "R1", "R2", ... of sets that only motions showed
-    bool known = false;                ///< it is one of BasinOptions::equilibria
+    bool known = false;                ///< the set is one of BasinOptions::equilibria
     std::vector<std::string> closed;   ///< names of the closed contacts
     std::vector<double> lower, upper;  ///< extent of a known set
     std::vector<double> low, high;     ///< extent of the end positions; empty if no motion ended there
     double potential = 0.0;            ///< least potential energy
-    std::size_t motions = 0;           ///< that came to rest there, in any copy
+    std::size_t motions = 0;           ///< number of motions that came to rest in the set or in a copy of it
 };
 
 /// The end of a motion: a set and its copy, or another fate.
@@ -104,18 +104,18 @@ struct BasinLabel {
 /// A point on an edge of the grid between two labels.
 struct BoundaryPoint {
     std::vector<double> at;    ///< values of the axes at the middle of the bracket
-    double half_length = 0.0;  ///< of the bracket, along `axis`
+    double half_length = 0.0;  ///< half the length of the bracket along `axis`
     int axis = 0;
     int below = 0, above = 0;  ///< labels at the two ends of the bracket
 };
 
 struct Basin {
-    bool complete = true;  ///< false: interrupted
+    bool complete = true;  ///< false: the run was interrupted
     BasinRecord record;
-    std::vector<int> label;          ///< of each motion of the record, index in `labels`
+    std::vector<int> label;          ///< index in `labels` of each motion of the record
     std::vector<BasinLabel> labels;  ///< the first is "undecided"
     std::vector<RestSet> sets;
-    std::vector<double> periods;  ///< of the coordinates; 0: none
+    std::vector<double> periods;  ///< period of each coordinate; 0: it is not periodic
     std::size_t base = 0;         ///< number of motions of the grid or the samples; later ones are refinement
 
     int level = 0;                       ///< number of halvings of the refined grid
@@ -123,17 +123,18 @@ struct Basin {
     std::vector<char> refined_computed;  ///< flag: the label is that of a motion from this point, not of a neighbour
     std::vector<BoundaryPoint> boundary;
 
-    std::size_t inside = 0;            ///< starts in the level set
-    std::size_t violations = 0;        ///< those of them that ended elsewhere: the certificate would be wrong
-    std::size_t inside_undecided = 0;  ///< those of them that are still in the level set at t_max
+    std::size_t inside = 0;  ///< number of starts in the level set
+    /// Number of starts in the level set whose motions ended elsewhere. If it is not 0, the certificate is wrong.
+    std::size_t violations = 0;
+    std::size_t inside_undecided = 0;  ///< number of starts in the level set that are still there at t_max
     int captor = 0;                    ///< label of the equilibrium set of the level set, turn 0
 
     std::vector<std::string> warnings;
     std::string method;          ///< "moreau" or "event"
     int lanes = 1;               ///< motions integrated side by side
-    std::int64_t steps = 0;      ///< of all motions of the record
+    std::int64_t steps = 0;      ///< number of steps of all motions of the record
     double seconds = 0.0;        ///< wall time of the simulations of this run
-    std::int64_t steps_now = 0;  ///< made in this run
+    std::int64_t steps_now = 0;  ///< number of steps made in this run
 };
 
 /// Simulates a motion from every start and determines where it ends. `record` is the record of an earlier run with the

@@ -13,7 +13,7 @@ namespace saltus::stability {
 
 /// How a state was changed so that a motion may start there.
 enum class Admission : unsigned char {
-    admissible,    ///< it was not changed
+    admissible,    ///< the state was not changed
     adjusted,      ///< components that are not held were changed
     moved,         ///< held components were changed too, because the others were not sufficient
     inadmissible,  ///< no admissible state was found

@@ -16,7 +16,7 @@ struct EquilibriaOptions {
     /// The time at which a time-dependent model is frozen. Without it such a model has no equilibrium sets.
     std::optional<double> time;
     int starts = 40;              ///< scattered start positions of the search, for each combination of closed contacts
-    int max_combinations = 1024;  ///< of closed contacts; further ones are not searched
+    int max_combinations = 1024;  ///< limit of the combinations of closed contacts; further ones are not searched
     int largest_model = 40;       ///< number of coordinates beyond which no sets are searched
     std::function<bool()> interrupted;  ///< polled during the search; true ends it with the sets found so far
 };
@@ -41,8 +41,8 @@ struct Equilibria {
     SearchStatus status = SearchStatus::searched;
     std::vector<EquilibriumSet> sets;
     std::vector<std::string> warnings;
-    double time = 0.0;     ///< at which the model was examined
-    int combinations = 0;  ///< of closed contacts that were searched
+    double time = 0.0;     ///< time t at which the model was examined, in s
+    int combinations = 0;  ///< number of combinations of closed contacts that were searched
     long starts = 0;       ///< start positions that were used
     long programs = 0;     ///< linear programs that were solved
 
@@ -57,7 +57,7 @@ Equilibria equilibria(const model::Model& model, const EquilibriaOptions& option
 struct Membership {
     int set = -1;
     std::vector<int> turns;  ///< for each coordinate: whole periods from the stored copy of the set to the position
-    double distance = 0.0;   ///< of the position to the set, in 1 + |q_i|
+    double distance = 0.0;   ///< distance of the position to the set, in 1 + |q_i|
 };
 
 /// The set that contains the position up to `tolerance` (in 1 + |q_i|), or nothing. The test compares the position

@@ -21,9 +21,9 @@ struct FrictionBody {
         rolling,  ///< product of a sliding disk, a drilling segment and a disk of rolling moments
     };
     Shape shape = Shape::none;
-    int dimension = 0;                 ///< of the friction force: 0, 1, 2, 3 (patch) or 5 (rolling)
+    int dimension = 0;                 ///< dimension of the friction force: 0, 1, 2, 3 (patch) or 5 (rolling)
     double mu = 0.0, mu_second = 0.0;  ///< semi-axes of the sliding forces, without unit
-    double radius = 0.0;               ///< of the contact patch, a length
+    double radius = 0.0;               ///< effective radius of the contact patch, a length
     double drilling = 0.0;             ///< largest drilling moment under the load 1, a length
     double rolling = 0.0;              ///< largest rolling moment under the load 1, a length
 

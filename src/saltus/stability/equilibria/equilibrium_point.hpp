@@ -21,18 +21,18 @@ struct EquilibriumPoint {
     /// Largest relative depth of holding forces in their cones: > 0 in the interior of the equilibrium set, 0 on its
     /// boundary, < 0 outside; at most 1.
     double margin = 0.0;
-    std::vector<trajectory::Reaction> forces;  ///< of closed contacts, constraints, sliders, clutches
+    std::vector<trajectory::Reaction> forces;  ///< forces of closed contacts, constraints, sliders, clutches
     ForceDefects defects;                      ///< independent test of these forces
     /// Least and greatest normal force of an element over all forces that hold q; ±∞ if self-stress has no bound.
     struct Range {
         int element;
         double least, greatest;
     };
-    std::vector<Range> ranges;            ///< of elements with a normal force
+    std::vector<Range> ranges;            ///< range of the normal force of each element that has one
     int hyperstatic = 0;                  ///< degree of static indeterminacy: dimension of ker W
     bool self_stress = false;             ///< allowed forces in ker W exist: parts can jam each other without any load
     std::vector<Separation> separations;  ///< if no forces hold q
-    Statics statics;                      ///< at q; the indices above refer to it
+    Statics statics;                      ///< statics at q; the indices above refer to it
     std::vector<std::pair<std::string, double>> control;  ///< forces of the feedback, by actuated coordinate
     std::string why;                                      ///< if it is no equilibrium: the reason, a sentence
 };

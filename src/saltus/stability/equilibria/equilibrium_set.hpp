@@ -42,18 +42,18 @@ struct EquilibriumSet {
     /// Flags of the periodic coordinates along which the set covers a whole period; their extent is then one period.
     std::vector<char> around;
     Vector representative;                     ///< a point of the set: `frictionless` if there is one
-    std::vector<trajectory::Reaction> forces;  ///< that hold the representative
-    double margin = 0.0;                       ///< of forces at the representative, see EquilibriumPoint::margin
+    std::vector<trajectory::Reaction> forces;  ///< forces that hold the representative
+    double margin = 0.0;  ///< margin of the forces at the representative, see EquilibriumPoint::margin
     bool contains_frictionless = false;
     Vector frictionless;  ///< a position of the set that needs no friction, if contains_frictionless
     double potential_least = 0.0, potential_greatest = 0.0;  ///< over the boundary and the samples
     bool unbounded = false;        ///< the search stopped before the set ended; the extent is infinite there
-    bool isolated = true;          ///< it touches no other set
+    bool isolated = true;          ///< the set touches no other set
     std::vector<int> touches;      ///< indices of the sets that it touches
     std::vector<Vector> boundary;  ///< the two ends, the vertices in order, or a sample
     std::vector<Vector> samples;   ///< points of the set
     double spacing = 0.0;          ///< distance of neighbouring samples, in 1 + |q_i|
-    std::vector<SetLimit> limits;  ///< at the first points of `boundary`
+    std::vector<SetLimit> limits;  ///< what limits the set at the first points of `boundary`
 
     // Exact sets lie in the plane q = origin + directions · s.
     Vector origin;

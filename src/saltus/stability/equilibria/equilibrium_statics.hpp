@@ -40,10 +40,10 @@ struct Statics {
     /// Reference size of forces, ‖h/scale‖ in units of `scale`: |h| plus the change of h for displacements of 1 +
     /// |q_i|. Residuals of the balance of forces are compared with it.
     double size = 0.0;
-    std::vector<RestingElement> elements;  ///< those that can act, in the order of the model
+    std::vector<RestingElement> elements;  ///< elements that can act, in the order of the model
     struct Share {
         int row;        ///< row of the model
-        double factor;  ///< of the force of this column that acts along this row
+        double factor;  ///< part of the force of this column that acts along this row
     };
     std::vector<std::vector<Share>> columns;  ///< W.col(c) = Σ factor · rowᵀ
     struct Fixed {

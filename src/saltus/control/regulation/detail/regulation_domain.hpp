@@ -21,7 +21,7 @@ struct Domain {
     std::string no_enclosure;                     ///< why there is no enclosure; set while `enclosure` is made
     std::unique_ptr<proof::Enclosure> enclosure;  ///< null if the model is not made of expressions; then nothing of the
                                                   ///< following is proved
-    proof::Box whole;                             ///< all positions
+    proof::Box whole;                             ///< the box of all positions
     proof::Box admissible;                        ///< a box that contains the admissible region
     bool convex = false;                          ///< proved: all gaps are concave, so that the region is convex
     bool affine = false;                          ///< proved: all gaps are affine
@@ -46,11 +46,11 @@ proof::Box essential(const Domain& domain, Essential what, const proof::Box& box
 
 /// Assumption 1: b_lower |u|² <= u·Mu <= b_upper |u|².
 struct InertiaBounds {
-    double lower = 0.0, upper = 0.0;  ///< of the eigenvalues of M
-    bool proved = false;              ///< by interval arithmetic; otherwise they are those of samples
-    bool holds = true;                ///< false: no positive lower or finite upper bound exists
-    std::string how;                  ///< how the bounds were found, or which of them does not exist
-    std::vector<double> worst;        ///< a position where they fail
+    double lower = 0.0, upper = 0.0;  ///< bounds of the eigenvalues of M
+    bool proved = false;        ///< the bounds are proved by interval arithmetic; otherwise they are those of samples
+    bool holds = true;          ///< false: no positive lower or finite upper bound exists
+    std::string how;            ///< how the bounds were found, or which of them does not exist
+    std::vector<double> worst;  ///< a position where the bounds fail
 };
 /// Bounds over the admissible region; with springs over all positions. `budget` limits the number of boxes.
 InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget);

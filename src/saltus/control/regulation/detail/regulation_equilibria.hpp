@@ -19,7 +19,7 @@ struct Uniqueness {
     /// There is no other equilibrium with Ũ − Ũ_R < level in the connected component of this level set that contains
     /// q_R. 0: nothing is proved.
     double level = 0.0;
-    bool bounded = false;    ///< that component is bounded; if the level is infinite: all level sets are
+    bool bounded = false;    ///< the component of `level` is bounded; if the level is infinite: all level sets are
     double convexity = 0.0;  ///< if > 0: Ũ is strongly convex over a convex region, with at least this curvature
     /// If not empty: the component is the part of the level set inside this box, which it does not leave.
     proof::Box window;
@@ -36,10 +36,10 @@ Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vecto
 /// region. (27) and the corner conditions (11) presuppose it.
 struct Independence {
     proof::Verdict verdict = proof::Verdict::holds;
-    bool at_rest = false;                      ///< it fails at q_R itself
+    bool at_rest = false;                      ///< the independence fails at q_R itself
     std::vector<std::vector<double>> corners;  ///< points with several closed contacts that were found
     std::string evidence;
-    proof::Witness witness;  ///< a point where it fails
+    proof::Witness witness;  ///< a point where the independence fails
 };
 /// `q_R` may be empty. `scale` are the sizes of the coordinates for the search.
 Independence gradients_independent(const Domain& domain, const std::vector<double>& q_R,

@@ -24,7 +24,7 @@ struct TheoremRows {
     const char* potential;    ///< row of the definite potential
     const char* local;        ///< row of the local version
     const char* invariance;   ///< row of the condition for under-actuated systems
-    const char* remark;       ///< that allows other comparison functions and the local version
+    const char* remark;       ///< remark of the paper that allows other comparison functions and the local version
 };
 inline constexpr TheoremRows theorem5{ContactModel::rigid, "3", "4", "R4", "R6", "Remark 4"};
 inline constexpr TheoremRows theorem6{ContactModel::springs, "6", "7", "R11", "R13", "Remark 11"};

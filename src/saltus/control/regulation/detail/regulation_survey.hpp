@@ -12,9 +12,9 @@ namespace saltus::control {
 struct PotentialSurvey {
     double lower, upper;        ///< least and largest 2Q/r²: estimates of a and A
     std::vector<double> below;  ///< a point other than q_R with the least Q <= 0; empty if none was found
-    double below_value;         ///< Q there
+    double below_value;         ///< Q at `below`
     std::vector<double> far;    ///< a distant point towards which Q stops growing; empty if none was found
-    double far_value;           ///< Q there
+    double far_value;           ///< Q at `far`
     double pass;                ///< least Q > 0 at another equilibrium; +∞ if there is none
 };
 /// Leaves `statics` at q_R.

@@ -45,9 +45,9 @@ private:
     bool add_edge(std::size_t block, Eigen::Index row, const Vector& slip);
 
     const FrictionalCollision* c_;
-    std::vector<Edge> edges_;          ///< of contacts
-    std::vector<Eigen::Index> held_;   ///< bilateral rows
-    std::vector<Eigen::Index> first_;  ///< row of each block
+    std::vector<Edge> edges_;          ///< edges of the friction cones of all contacts
+    std::vector<Eigen::Index> held_;   ///< numbers of the bilateral rows
+    std::vector<Eigen::Index> first_;  ///< first row of each block
     std::string refused_;
     bool exact_ = true;
 };

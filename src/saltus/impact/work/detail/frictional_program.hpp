@@ -40,7 +40,7 @@ public:
     Vector nearest() const;
 
     Vector impulses(const Vector& x) const { return impulses(x, jump); }  ///< Λ of all rows, bilateral ones included
-    Vector impulses(const Vector& x, const Vector& of_jump) const;        ///< the same for another jump
+    Vector impulses(const Vector& x, const Vector& of_jump) const;        ///< Λ of all rows that produces `of_jump`
     Vector dual_velocity(const Vector& y, double sign) const;  ///< b₀ of frictional_work.hpp for a dual point y
 
     /// All outcomes u⁺ = L⁻ᵀ(origin + Q y) that impulses x in the cones produce, with y = A x: the normal velocities

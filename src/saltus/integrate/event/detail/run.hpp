@@ -19,7 +19,7 @@ namespace saltus::integrate {
 
 /// What the event-driven and the penalty method have in common.
 struct RunSettings {
-    double rtol, atol;  ///< of the whole run
+    double rtol, atol;  ///< relative and absolute tolerance of the whole run
     bool implicit;      ///< use the implicit integrator (ode::Radau) from the start
     bool keep_arcs;
     bool compliant;            ///< contacts are springs: penalty method
@@ -44,7 +44,7 @@ struct Advance {
     double checked_at = 0.0;  ///< time of the last check
     int tiny_steps = 0;       ///< consecutive steps that are tiny compared with longest_step (Thresholds::tiny_step)
     int slow_steps = 0;       ///< consecutive steps that are short compared with the run (Thresholds::slow_step)
-    int steps = 0;            ///< since the last check
+    int steps = 0;            ///< number of steps since the last check
 
     /// Counts a step of this length. `duration` is the duration of the whole run.
     void step(double length, double duration);
@@ -112,7 +112,7 @@ private:
     struct PassedAccumulation {
         std::vector<double> before;   ///< state before the contacts came to rest
         std::vector<double> at_rest;  ///< state at the same time, at rest in the contacts
-        double energy_before;         ///< of `before`, in J
+        double energy_before;         ///< T + U of the state `before`, in J
         double remaining;             ///< time to the limit, in s
     };
     void record_accumulation(const Accumulation::Limit& limit, const PassedAccumulation& passed);

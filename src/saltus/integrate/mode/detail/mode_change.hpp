@@ -32,7 +32,7 @@ struct Strike {
     std::vector<int> elements;  ///< contacts and clutches that have an impulse or were approaching
     double work = 0.0;          ///< work of contacts and constraints, in J
     double done = 0.0;  ///< work done on the system: Σ ½(u⁺ + u⁻)·WΛ, in J; differs from `work` by moving obstacles
-    double residual = 0.0;  ///< of the contact problem
+    double residual = 0.0;  ///< relative residual of the contact problem
     std::string note;
     trajectory::EnergyAudit audit;
     std::string creates;  ///< why the impact creates energy, or would have; empty if it does not
@@ -43,7 +43,7 @@ struct Choice {
     bool solved = false;     ///< `mode` is the next mode
     bool impulsive = false;  ///< no contact force exists, only an impulse (Painlevé: impact without collision)
     int solutions = 1;       ///< number of solutions for the contact forces, if they were counted
-    double residual = 0.0;   ///< of the contact problem of the accelerations
+    double residual = 0.0;   ///< relative residual of the contact problem of the accelerations
     std::string note;        ///< why the next mode could not be found
     /// The next mode. If not `solved`, it contains only the changes that follow from velocities and signs of reactions.
     SystemMode mode;
@@ -64,7 +64,7 @@ public:
     const std::vector<int>& owner() const { return owner_; }  ///< element of each block
     const impact::Collision& collision() const { return collision_; }
     impact::Restitutions restitutions() const;
-    const impact::Outcome& outcome() const { return outcome_; }  ///< of the last strike
+    const impact::Outcome& outcome() const { return outcome_; }  ///< result of the last strike
 
     /// The collision of the closed candidates, if one of them approaches. The velocities in x become those after it.
     Strike strike(double t, double* x, const Candidates& candidates);

@@ -21,8 +21,8 @@ namespace saltus::integrate {
 /// What the event that ended the mode says about a friction part.
 enum class FrictionEvent : char {
     none,
-    breaks_loose,  ///< its force has reached the boundary of its set: it slips
-    at_rest,       ///< its slip velocity has come to zero: stick or slip is open
+    breaks_loose,  ///< the friction force has reached the boundary of its set: the part slips
+    at_rest,       ///< the slip velocity has come to zero: stick or slip is undecided
 };
 
 /// The direction in which a sticking part breaks loose: against its friction force, after Dynamics::evaluate. Zero if

@@ -31,7 +31,7 @@ enum class Kind : char { bilateral, scaled_slider, slider, unilateral, contact }
 /// One law on one row, or on two for a contact with friction: the normal row, then the friction row.
 struct Block {
     Kind kind = Kind::contact;
-    int row = 0;                   ///< of the model
+    int row = 0;                   ///< number of the (normal) row in the model
     int slip = -1;                 ///< row of a contact's friction
     int scaling = -1;              ///< block whose reaction scales a scaled slider
     int contact = -1;              ///< number among the contacts
@@ -41,7 +41,7 @@ struct Block {
 
 /// A row of the contact problem of the step.
 struct ProblemRow {
-    int row = 0;  ///< of the model
+    int row = 0;  ///< number of the row in the model
     int block = 0;
     bool friction = false;
     int parent = -1;  ///< problem row whose reaction bounds this friction; −1: a known bound
@@ -57,14 +57,14 @@ struct Work {
     const model::SymbolicEquations& system;
     const model::Layout& layout;
     int n = 0;
-    double theta = 0.5, tolerance = 1e-10;  ///< those of the method: θ, and the relative residual of contact problems
+    double theta = 0.5, tolerance = 1e-10;  ///< θ of the method, and relative residual of contact problems
     std::vector<Block> blocks;              ///< constraints, their friction, sliders, clutches, contacts
     int constraints = 0;
     expr::Tape tape, energy_tape, position_tape;
     bool diagonal = false, mass_constant = false;
-    std::vector<double> inverse_mass;  ///< of a constant, diagonal M
+    std::vector<double> inverse_mass;  ///< M⁻¹ of a constant, diagonal M
 
-    model::Workspace workspace;  ///< of one state
+    model::Workspace workspace;  ///< scratch for the evaluation of one state
     model::Terms terms;
 
     // for contact problems that the search for modes did not solve
@@ -83,8 +83,9 @@ struct Work {
     // states
     Lanes t{0.0}, t_next{0.0}, step{0.0}, step_before{0.0};
     Lanes q[max_coordinates], u[max_coordinates];
-    std::vector<LaneMask> open,
-        holds;  ///< of each contact in the step before; neither: struck with e_N > 0, or leaving
+    /// For each contact: the lanes in which it was open, or held, in the step before. A lane in neither of them: the
+    /// contact was struck with e_N > 0, or leaves.
+    std::vector<LaneMask> open, holds;
     LaneMask struck_before{}, lost{};
     std::vector<Lanes> Lambda;  ///< impulses of each row of the model in the step before
 
@@ -95,7 +96,7 @@ struct Work {
     LaneMask any_struck{}, unsolved{};
     ProblemRow rows[max_rows];
     int row_count = 0;
-    LaneMask present[max_rows];               ///< of each problem row: the lanes that have it
+    LaneMask present[max_rows];               ///< for each problem row: the lanes that have it
     Lanes column[max_rows][max_coordinates];  ///< M⁻¹W
     Lanes D[max_rows][max_rows], A[max_rows][max_rows];
     Lanes gamma[max_rows], b[max_rows], r[max_rows], v[max_rows], z[max_rows];

@@ -18,7 +18,7 @@ namespace saltus::io {
 /// The reason why a text does not have the layout that was tried. All functions that take a Scanner throw it. Several
 /// layouts are tried in turn; the caller turns the misfit of the best one into an Error.
 struct Misfit {
-    std::size_t offset;  ///< of the character at fault
+    std::size_t offset;  ///< index of the character at fault
     std::string message;
     std::string remedy{};
 };
@@ -69,13 +69,13 @@ public:
     /// An integer in [low, high]. Throws Misfit.
     std::int64_t integer(const NumberLabel& label, std::int64_t low = 0,
                          std::int64_t high = std::numeric_limits<int>::max());
-    double real(const NumberLabel& label);                                        ///< a finite number; throws Misfit
-    std::vector<double> reals(std::int64_t count, std::string_view name);         ///< finite numbers; throws Misfit
-    Vector vector(std::int64_t count, std::string_view name);                     ///< the same as a vector
+    double real(const NumberLabel& label);                                 ///< a finite number; throws Misfit
+    std::vector<double> reals(std::int64_t count, std::string_view name);  ///< finite numbers; throws Misfit
+    Vector vector(std::int64_t count, std::string_view name);              ///< reads `count` numbers into a vector
     std::vector<double> coefficients(std::int64_t count, std::string_view name);  ///< finite and ≥ 0; throws Misfit
 
     void literal(std::string_view wanted);  ///< reads this word; throws Misfit if another one stands there
-    void skip_line();                       ///< to the first word of the next line
+    void skip_line();                       ///< moves to the first word of the next line
 
     /// Throws Misfit if the rest of the file is too short for `count` numbers. A number needs two characters, a digit
     /// and a blank. To be called before memory is allocated for them.

@@ -99,7 +99,7 @@ public:
     explicit TableReader(const std::string& path);
 
     [[noreturn]] void fail(const std::string& message, const std::string& remedy) const;
-    [[noreturn]] void fail_damaged(const std::string& message) const;  ///< with the remedy for damaged files
+    [[noreturn]] void fail_damaged(const std::string& message) const;  ///< adds the remedy for damaged files
 
     bool has_attribute(const std::string& group, const std::string& name) const;
     void attribute(const std::string& group, const std::string& name, std::string& text) const;
@@ -119,7 +119,8 @@ private:
     void number(const std::string& group, const std::string& name, H5T_class_t wanted, hid_t native, void* value) const;
     hid_t open_dataset(const std::string& name) const;
     std::size_t rows(const std::string& name, const Id& set, hid_t wanted) const;
-    void compare(const std::string& name, const Id& set, std::uint64_t checksum) const;  ///< with the stored checksum
+    /// Throws if the stored checksum of the set differs from `checksum`.
+    void compare(const std::string& name, const Id& set, std::uint64_t checksum) const;
     template <class T>
     void column(const std::string& name, hid_t wanted, std::vector<T>& values) const;
 
@@ -144,7 +145,7 @@ private:
     Id set_;
     std::uint64_t count_, loaded_ = 0, checksum_ = fnv1a_start;
     std::vector<double> buffer_;
-    std::size_t at_ = 0;  ///< of the next number in buffer_
+    std::size_t at_ = 0;  ///< index of the next number in buffer_
 };
 
 }  // namespace saltus::io::hdf5

@@ -32,7 +32,7 @@ public:
     const Made& of(Function f) const;
     const Switches& switches() const;
 
-    const std::vector<int>& index() const { return f_.index; }  ///< of the formulas' coordinates among the model's
+    const std::vector<int>& index() const { return f_.index; }  ///< index in the model of each coordinate here
     /// Number of variables of the tapes: t; q, u, a of the formulas' coordinates; λ of all rows.
     std::size_t variables() const { return 1 + 3 * f_.index.size() + lambda_.size(); }
 

@@ -45,7 +45,7 @@ struct PointFormulas {
     std::vector<expr::Expr> p;
     int first_coordinate = 0;
     int coordinates = 0;                     ///< number of coordinates of the whole model
-    std::vector<double> position, velocity;  ///< at the start, three numbers per point
+    std::vector<double> position, velocity;  ///< initial position and velocity, three numbers per point
     std::vector<double> weight;              ///< mass of point i = weight[i]·mass_scale
     expr::Expr mass_scale;
     Triple gravity{};

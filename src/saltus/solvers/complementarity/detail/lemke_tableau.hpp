@@ -44,7 +44,7 @@ public:
     End run(int max_pivots);
     int pivots() const { return pivots_; }
 
-    Place place(int i) const;  ///< of z_i at the end; basic unknowns are `between`
+    Place place(int i) const;  ///< where z_i is at the end; basic unknowns are `between`
 
     void solution(double* z) const;  ///< z at the end
     void ray(double* y) const;       ///< direction of z along the final ray; only valid if no z is at its upper bound

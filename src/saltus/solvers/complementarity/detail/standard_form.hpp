@@ -30,7 +30,7 @@ public:
 private:
     /// What is done with the problem.
     enum class Way {
-        none,        ///< it is in the form already
+        none,        ///< the problem is in standard form already
         shifted,     ///< lower bounds are moved to 0
         eliminated,  ///< directions turned, constants removed, free unknowns eliminated by Gauss elimination
         exchanged,   ///< the same with exchanges in a tableau, for equations that are singular in the free unknowns

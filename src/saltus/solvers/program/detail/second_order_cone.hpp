@@ -117,7 +117,7 @@ public:
     }
     Index total() const { return total_; }
     Index start(std::size_t k) const { return start_[k]; }
-    double degree() const { return static_cast<double>(sizes_.size()); }  ///< of the barrier: xᵀs/degree is μ
+    double degree() const { return static_cast<double>(sizes_.size()); }  ///< degree of the barrier: xᵀs/degree is μ
 
     /// Calls function(number, first component, size) for each cone.
     template <class Function>

@@ -10,7 +10,7 @@ struct Decision {
     double slow = 0.0;  ///< a motion is slow while T <= slow
     double t_max = 0.0;
     const CaptureSet* level = nullptr;  ///< not owned; null: none
-    std::vector<double> periods;        ///< of the coordinates; 0: none
+    std::vector<double> periods;        ///< period of each coordinate; 0: it is not periodic
     bool to_rest = false;               ///< motions are not ended by the level set
     std::function<bool()> interrupted;  ///< polled; an interrupted motion stays pending
 

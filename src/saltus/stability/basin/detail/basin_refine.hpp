@@ -36,10 +36,10 @@ private:
 
 /// A part of an edge of the grid between two neighbouring points.
 struct Edge {
-    std::size_t number = 0;            ///< of the edge of the grid that it is a part of
+    std::size_t number = 0;            ///< number of the grid edge that contains the piece
     std::vector<double> at;            ///< values of the axes; the value of its own axis is not used
-    int axis = 0;                      ///< along which it lies
-    double low = 0.0, high = 0.0;      ///< its ends along the axis
+    int axis = 0;                      ///< axis of the grid along which the piece lies
+    double low = 0.0, high = 0.0;      ///< ends of the piece along the axis
     std::size_t below = 0, above = 0;  ///< motions that start at its ends
 };
 

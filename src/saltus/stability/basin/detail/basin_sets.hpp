@@ -41,7 +41,7 @@ private:
         std::string closed;
         std::vector<int> places;     ///< empty if the group was joined to another one
         int set = -1;                ///< index of the set, once all groups are known
-        std::vector<double> centre;  ///< of the copy with turn 0
+        std::vector<double> centre;  ///< centre of the copy with turn 0
     };
     /// The motions that ended in a set, in its copy with turn 0.
     struct Ends {
@@ -82,16 +82,16 @@ private:
     const CaptureSet* capture_;
     model::Workspace workspace_;
     std::vector<double> positions_;
-    std::vector<double> rest_;   ///< u = 0
-    std::vector<double> scale_;  ///< of each coordinate: the extent of the ends, or a quarter of the period
+    std::vector<double> rest_;   ///< velocity zero, for evaluations at rest
+    std::vector<double> scale_;  ///< size of each coordinate: the extent of the ends, or a quarter of the period
     Admitter admitter_;
     std::vector<Place> places_;
     std::vector<Group> groups_;
     std::vector<std::pair<std::string, int>> cells_;  ///< sorted: the cell and its place
-    std::vector<Where> where_;                        ///< of each motion
-    std::vector<int> place_;                          ///< of each motion; −1 if it ended in a known set
+    std::vector<Where> where_;                        ///< where each motion ended
+    std::vector<int> place_;                          ///< place of each motion; −1 if it ended in a known set
     Where captor_;                                    ///< the equilibrium set of the level set
-    std::vector<Ends> ends_;                          ///< one for each set
+    std::vector<Ends> ends_;                          ///< end positions of each set
 };
 
 }  // namespace saltus::stability

@@ -11,7 +11,7 @@ namespace saltus::stability {
 
 /// One upper bound of the level ρ of { V < ρ }. Levels are energies above U(q_e).
 struct LevelPart {
-    double value = std::numeric_limits<double>::infinity();     ///< as computed
+    double value = std::numeric_limits<double>::infinity();     ///< the level as computed, without proof
     double verified = std::numeric_limits<double>::infinity();  ///< proved lower bound of the exact value
     bool proved = true;    ///< `verified` equals `value` to rounding; false: the budget ended before
     Vector at;             ///< the position where the bound is reached; empty: unknown

@@ -44,7 +44,7 @@ struct LinearClassification {
     LinearClass kind = LinearClass::undecided;
     double stiffness = 0.0;                         ///< smallest eigenvalue of K relative to M
     double damping = 0.0;                           ///< smallest eigenvalue of (C + Cᵀ)/2 relative to M
-    Vector stiffness_direction, damping_direction;  ///< their eigenvectors
+    Vector stiffness_direction, damping_direction;  ///< unit eigenvectors of these eigenvalues
     double friction_level = 0.0;                    ///< see the function; +∞: damping supplies no energy
     bool proved = false;
     std::string text;  ///< the reason, in words

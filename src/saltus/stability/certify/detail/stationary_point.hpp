@@ -66,7 +66,7 @@ StationaryPoint find_stationary(const proof::Enclosure& enclosure, const std::ve
 struct StationaryBox {
     proof::Box q;
     std::vector<int> support;      ///< position rows that carry the forces
-    proof::IntervalVector lambda;  ///< their multipliers
+    proof::IntervalVector lambda;  ///< multipliers of the rows of `support`
     bool proved() const { return !q.empty(); }
 };
 /// Encloses the stationary point, with its support and with λ > 0 proved for the loaded gaps.

@@ -15,7 +15,7 @@ namespace saltus::stability {
 struct AffineRest {
     Vector origin;
     Matrix N;            ///< directions by columns; without columns the plane is a point
-    Statics statics;     ///< at the origin: h₀, W, F₀
+    Statics statics;     ///< statics at the origin: h₀, W, F₀
     Matrix H;            ///< n × d
     Matrix load_slopes;  ///< F_s, one row for each element of the statics
     struct Gap {
@@ -24,7 +24,7 @@ struct AffineRest {
         double value;              ///< g₀
         Eigen::RowVectorXd slope;  ///< g_s
     };
-    std::vector<Gap> gaps;  ///< of the open contacts
+    std::vector<Gap> gaps;  ///< gaps of the open contacts
     /// h and W may vary, but the same forces λ hold every position of the plane. H is then zero.
     bool neutral = false;
 };

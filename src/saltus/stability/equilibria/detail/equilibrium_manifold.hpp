@@ -25,8 +25,8 @@ inline constexpr double significant_depth = 1e-6;
 /// A position with forces λ, one number for each column of the statics there.
 struct RestPoint {
     Vector q, lambda;
-    std::vector<int> sign;  ///< of reactions with friction, one for each element of the statics; 0 for others
-    double residual = 0.0;  ///< of the equations F = 0 below, relative
+    std::vector<int> sign;  ///< one for each element of the statics: sign of a reaction with friction; 0 for others
+    double residual = 0.0;  ///< residual of the equations F = 0 below, relative
 };
 
 /// The positions in which given contacts are closed and which some forces, of any size and sign, hold at rest:
@@ -74,7 +74,7 @@ public:
 
     struct LeastGap {
         double value;      ///< relative to its position_scale; +∞ if no contact is open
-        int contact = -1;  ///< whose gap it is
+        int contact = -1;  ///< number of the contact with the smallest gap; −1: none is open
     };
     /// The smallest gap of the contacts that are not closed here.
     LeastGap least_gap(const Vector& q);
@@ -84,7 +84,7 @@ public:
     double depth(const Vector& q);
 
     struct SettleOptions {
-        double radius = 0.3;      ///< of the first step, in 1 + |q_i|
+        double radius = 0.3;      ///< radius of the first step, in 1 + |q_i|
         double largest = 1.0;     ///< largest radius of a step
         double smallest = 1e-11;  ///< the search ends if the radius becomes smaller
         int max_steps = 200;
@@ -124,7 +124,7 @@ private:
         Vector constant;     ///< F(q, 0)
         Vector unit_q;       ///< 1 + |q_i|
         Vector unit_lambda;  ///< forces of the size Statics::size
-        Vector gaps;         ///< of the open contacts, relative
+        Vector gaps;         ///< relative gaps of the open contacts
         Matrix gap_slopes;   ///< ∂gaps/∂q in units
     };
     enum class GapSlopes { skip, compute };

@@ -56,7 +56,7 @@ private:
     RestingModel& model_;
     const std::vector<char>& closed_;
     const AffineRest& plane_;
-    double size_ = 1.0;  ///< of forces
+    double size_ = 1.0;  ///< typical size of the forces: Statics::size, or 1 if that is 0
     std::vector<Signs> feasible_;
     std::vector<EquilibriumSet> sets_;
     bool exact_ = true;

@@ -151,7 +151,7 @@ TEST(ModeChange, ABallBouncesByNewtonsLaw) {
         ASSERT_EQ(s.impulses.size(), 1U);
         EXPECT_NEAR(s.impulses[0].N, 3.0 * (1.0 + e), 1e-12);
         EXPECT_NEAR(s.work, -0.5 * 9.0 * (1.0 - e * e), 1e-11);
-        EXPECT_NEAR(s.done, s.work, 1e-12) << "the floor does not move";
+        EXPECT_NEAR(s.work_on_system, s.work, 1e-12) << "the floor does not move";
     }
 }
 

@@ -17,11 +17,12 @@ using enum Feature;
 using enum Support;
 
 // Reasons that several rows of the table share.
-constexpr std::string_view theorem_3 = "the theorems are about frictionless collisions and lift-offs";
-constexpr std::string_view boxes = "its interval bounds are computed from expressions";
-constexpr std::string_view points = "with friction the equilibria are sets, not points";
-constexpr std::string_view locked = "a locked clutch holds a velocity, so the equilibria are not isolated points";
-constexpr std::string_view moving = "an equilibrium at one time need not be one at another";
+constexpr std::string_view about_frictionless_events = "the theorems are about frictionless collisions and lift-offs";
+constexpr std::string_view bounds_need_expressions = "its interval bounds are computed from expressions";
+constexpr std::string_view friction_makes_sets = "with friction the equilibria are sets, not points";
+constexpr std::string_view clutch_holds_velocity =
+    "a locked clutch holds a velocity, so the equilibria are not isolated points";
+constexpr std::string_view equilibria_change_with_time = "an equilibrium at one time need not be one at another";
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
 constexpr std::array table{
@@ -37,17 +38,17 @@ constexpr std::array table{
 
     SupportException{sensitivity, no_derivatives, refused, "the variational equation needs them"},
 
-    SupportException{perturbed_pair, contact_friction, condition, theorem_3},
-    SupportException{perturbed_pair, constraint_friction, condition, theorem_3},
-    SupportException{perturbed_pair, sliders, condition, theorem_3},
-    SupportException{perturbed_pair, clutches, condition, theorem_3},
+    SupportException{perturbed_pair, contact_friction, condition, about_frictionless_events},
+    SupportException{perturbed_pair, constraint_friction, condition, about_frictionless_events},
+    SupportException{perturbed_pair, sliders, condition, about_frictionless_events},
+    SupportException{perturbed_pair, clutches, condition, about_frictionless_events},
 
     SupportException{impact_audit, contensou_friction, approximate,
                      "the patch has no second-order cone, so only the impulses of the law are judged"},
     SupportException{impact_audit, constraint_friction, approximate,
                      "friction bounded by a reaction has no convex cone, so only the impulses of the law are judged"},
 
-    SupportException{equilibrium_sets, time_dependence, condition, moving},
+    SupportException{equilibrium_sets, time_dependence, condition, equilibria_change_with_time},
     SupportException{equilibrium_sets, no_derivatives, refused, "the search for sets needs them"},
 
     SupportException{enclosure, no_formulas, refused, "interval bounds are computed from expressions"},
@@ -56,39 +57,39 @@ constexpr std::array table{
                      "the theorem is about Newton's law (a single frictionless contact is the same by both)"},
     SupportException{attractivity, energy_impacts, condition, "the theorem is about Newton's law"},
     SupportException{attractivity, time_dependence, condition, "the theorem is about autonomous systems"},
-    SupportException{attractivity, no_formulas, refused, boxes},
+    SupportException{attractivity, no_formulas, refused, bounds_need_expressions},
 
     SupportException{instability, contacts, condition, "the theorem is about motions without impacts"},
     SupportException{instability, clutches, condition, "the theorem is about motions without impacts"},
     SupportException{instability, time_dependence, condition, "the theorem is about autonomous systems"},
-    SupportException{instability, no_formulas, refused, boxes},
+    SupportException{instability, no_formulas, refused, bounds_need_expressions},
 
     SupportException{linear_classification, contacts, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, constraints, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, uneven_sliders, refused, "the criterion is for Coulomb friction"},
     SupportException{linear_classification, clutches, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, time_dependence, refused, "the criterion is for constant matrices"},
-    SupportException{linear_classification, no_formulas, refused, boxes},
+    SupportException{linear_classification, no_formulas, refused, bounds_need_expressions},
 
-    SupportException{equilibrium_points, contact_friction, refused, points},
-    SupportException{equilibrium_points, constraint_friction, refused, points},
-    SupportException{equilibrium_points, sliders, refused, points},
-    SupportException{equilibrium_points, clutches, refused, locked},
-    SupportException{equilibrium_points, time_dependence, refused, moving},
+    SupportException{equilibrium_points, contact_friction, refused, friction_makes_sets},
+    SupportException{equilibrium_points, constraint_friction, refused, friction_makes_sets},
+    SupportException{equilibrium_points, sliders, refused, friction_makes_sets},
+    SupportException{equilibrium_points, clutches, refused, clutch_holds_velocity},
+    SupportException{equilibrium_points, time_dependence, refused, equilibria_change_with_time},
 
-    SupportException{sprung_equilibria, contact_friction, refused, points},
-    SupportException{sprung_equilibria, constraint_friction, refused, points},
-    SupportException{sprung_equilibria, sliders, refused, points},
-    SupportException{sprung_equilibria, clutches, refused, locked},
+    SupportException{sprung_equilibria, contact_friction, refused, friction_makes_sets},
+    SupportException{sprung_equilibria, constraint_friction, refused, friction_makes_sets},
+    SupportException{sprung_equilibria, sliders, refused, friction_makes_sets},
+    SupportException{sprung_equilibria, clutches, refused, clutch_holds_velocity},
     SupportException{sprung_equilibria, missing_stiffness, refused, "the contact force is k*depth"},
-    SupportException{sprung_equilibria, time_dependence, refused, moving},
+    SupportException{sprung_equilibria, time_dependence, refused, equilibria_change_with_time},
 
-    SupportException{regulation, contact_friction, condition, points},
+    SupportException{regulation, contact_friction, condition, friction_makes_sets},
     SupportException{regulation, constraints, condition, "the theorem is about systems without constraints"},
-    SupportException{regulation, constraint_friction, condition, points},
-    SupportException{regulation, sliders, condition, points},
-    SupportException{regulation, clutches, condition, locked},
-    SupportException{regulation, time_dependence, condition, moving},
+    SupportException{regulation, constraint_friction, condition, friction_makes_sets},
+    SupportException{regulation, sliders, condition, friction_makes_sets},
+    SupportException{regulation, clutches, condition, clutch_holds_velocity},
+    SupportException{regulation, time_dependence, condition, equilibria_change_with_time},
     SupportException{regulation, no_control, refused, "the theorem is about a controller"},
 
     SupportException{penalty_limit, no_contacts, refused, "without contacts there is nothing to compare"},

@@ -89,7 +89,7 @@ void Watcher::measure(double t, const double* x) {
             case What::depth: scale = d_.position_scale(d_.elements()[ix(w.element)].rows.normal, x); break;
             case What::slip:
             case What::clutch: scale = velocity_scale(w, u); break;
-            default: scale = std::max(forces, Thresholds::tiny);
+            default: scale = std::max(forces, Thresholds::smallest_scale);
         }
         const bool position = w.what == What::gap || w.what == What::depth;
         // Gaps and velocities are functions of the state. Forces come out of a linear system and are less accurate.

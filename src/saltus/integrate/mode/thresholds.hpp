@@ -21,10 +21,11 @@ namespace saltus::integrate {
 struct Thresholds {
     /// Relative rounding error of double precision, 2.2e-16.
     static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    /// Force scale or acceleration that replaces zero, in the unit of what it replaces: max(scale, tiny). With a scale
-    /// of zero, a quantity that is zero would not be "below the threshold". Every number of a model is larger, so that
-    /// the value decides nothing else. Much smaller: underflow to zero. Much larger: small models lose their scale.
-    static constexpr double tiny = 1e-300;
+    /// Force scale or acceleration that replaces zero, in the unit of what it replaces: max(scale, smallest_scale).
+    /// With a scale of zero, a quantity that is zero would not be "below the threshold". Every number of a model is
+    /// larger, so that the value decides nothing else. Much smaller: underflow to zero. Much larger: small models lose
+    /// their scale.
+    static constexpr double smallest_scale = 1e-300;
 
     // --- which contacts are closed when a mode ends (EventRun::possible_contacts) ---
 

@@ -176,8 +176,13 @@ private:
     std::vector<double> change_;              // M⁻¹ h Δt, the change of u by smooth forces
     std::vector<double> mean_;                // scratch: a velocity or a displacement
     std::vector<double> positions_;           // g and gaps at the end of the step
-    std::vector<double> gamma_, gamma_plus_;  // of each row of the problem, before and after the impulses
-    std::vector<double> chi_, guess_, correction_, probe_;
+    std::vector<double> gamma_, gamma_plus_;  // γ⁻ and γ⁺ of each row of the problem, in m/s or rad/s
+    std::vector<double> chi_;                 // χ of each row of the problem, γ = Wᵀu + χ, in m/s or rad/s (audit)
+    std::vector<double> guess_;  // first guess of Λ for the solver, in N s: Λ of the last step · h/h_before
+    // Scratch. In `project`: the defect of each row in m, then the multipliers that remove it. In `solve_contacts`: q
+    // of the problem while its matrix is assembled.
+    std::vector<double> correction_;
+    std::vector<double> probe_;     // scratch: velocity at which powers are evaluated, in the unit of u (split_forces)
     std::vector<int> independent_;  // rows of the constraints that are in the problem; they come first in it
     std::vector<int> place_;        // of each constraint: its row in the problem, or −1 if it is redundant
     std::vector<int> block_;        // scratch: rows of one block

@@ -52,9 +52,9 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     largest_energy_ = std::max(largest_energy_, std::abs(e.kinetic));
     event.note = strike.note;
     if (!strike.note.empty()) warn(strike.note + at_time());
-    impulse_work_ += strike.done;
+    impulse_work_ += strike.work_on_system;
     out_.events.push_back(std::move(event));
-    if (!strike.creates.empty()) judge_creation(strike.creates);
+    if (!strike.creation_reason.empty()) judge_creation(strike.creation_reason);
 }
 
 /// An impact creates energy: a warning, or the end of the run.

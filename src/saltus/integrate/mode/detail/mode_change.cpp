@@ -98,7 +98,7 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
         impact::audit({gamma_minus_, gamma_plus_, chi_, Lambda, starts_, rows_.problem.laws});
     s.audit = energy_audit(work);
     s.work = work.work;
-    s.done = work.work + work.obstacle_work;
+    s.work_on_system = work.work + work.obstacle_work;
     s.impulses.clear();
     s.elements.clear();
     const std::vector<trajectory::Reaction> reactions = reactions_of(Lambda);
@@ -147,11 +147,11 @@ void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambd
     if (s.audit.created == 0.0) return;
     const impact::FrictionalCollision c =
         frictional_collision(d_.model(), d_.terms(), rows_, owner_, s.u_minus, s.u_plus);
-    s.creates = explain(c, Lambda, restitutions(), owner_, s.audit);
+    s.creation_reason = explain(c, Lambda, restitutions(), owner_, s.audit);
     if (!repair_energy || !(s.audit.created > 0.0)) return;
     const impact::NearestByFriction nearest = impact::nearest_consistent(c);
     if (nearest.status != impact::NearestConsistent::Status::found) {
-        s.creates += "; it could not be repaired: " + nearest.why;
+        s.creation_reason += "; it could not be repaired: " + nearest.why;
         return;
     }
     const trajectory::EnergyAudit before = s.audit;
@@ -162,7 +162,7 @@ void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambd
     s.audit.prevented = before.created;
     s.audit.element = before.element;
     s.audit.law = before.law;
-    s.creates += "; the velocities after it are replaced by the nearest that create none";
+    s.creation_reason += "; the velocities after it are replaced by the nearest that create none";
 }
 
 /// Restitution coefficient of a row. Under 1 − c·v it is not negative. A contact that does not approach has none.
@@ -263,7 +263,7 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
         for (const std::vector<double>& r : all.r) {
             if (std::all_of(r.begin(), r.end(), [](double v) { return v == 0.0; })) continue;
             finish_strike(t, x, r, s);
-            if (s.audit.created > 0.0) s.creates = "the contacts jam";
+            if (s.audit.created > 0.0) s.creation_reason = "the contacts jam";
             return s;
         }
     }

@@ -31,11 +31,12 @@ struct Strike {
     std::vector<trajectory::Reaction> impulses;
     std::vector<int> elements;  ///< contacts and clutches that have an impulse or were approaching
     double work = 0.0;          ///< work of contacts and constraints, in J
-    double done = 0.0;  ///< work done on the system: Σ ½(u⁺ + u⁻)·WΛ, in J; differs from `work` by moving obstacles
+    /// Work done on the system, Σ ½(u⁺ + u⁻)·WΛ, in J. It differs from `work` by the work of moving obstacles.
+    double work_on_system = 0.0;
     double residual = 0.0;  ///< relative residual of the contact problem
     std::string note;
     trajectory::EnergyAudit audit;
-    std::string creates;  ///< why the impact creates energy, or would have; empty if it does not
+    std::string creation_reason;  ///< why the impact creates energy, or would have; empty if it does not
 };
 
 /// The next mode.

@@ -169,8 +169,8 @@ void ModeChange::read_mode(const solvers::Solution& solution, const Candidates& 
         std::size_t offset = block.normal ? 1 : 0;
         for (const int k : block.parts) {
             const std::size_t size = ix(d_.parts()[ix(k)].size);
-            mode.parts[ix(k)] =
-                stick_or_slip(mode.parts[ix(k)], v.subspan(offset, size), still * std::max(largest, Thresholds::tiny));
+            mode.parts[ix(k)] = stick_or_slip(mode.parts[ix(k)], v.subspan(offset, size),
+                                              still * std::max(largest, Thresholds::smallest_scale));
             offset += size;
         }
     }

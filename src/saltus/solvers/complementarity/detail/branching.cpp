@@ -17,7 +17,7 @@ using Eigen::Index;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr double violation_threshold = 1e-12;  // `distance` above this: an unknown violates its law
-constexpr double tiny = 1e-300;                // keeps a scale positive
+constexpr double smallest_size = 1e-300;       // replaces a size of 0 in a denominator; below every number of a problem
 
 /// The tree of states. The linear program of a node has the unknowns x = (w, z), the equations w − M z = q, and for
 /// each pair (w_i, z_j) the smallest intervals that contain its allowed states:
@@ -117,8 +117,8 @@ private:
 
     /// Distance of (w_i, z_j) from a state, with w and z measured by their largest absolute values.
     double distance(const Vector& x, Index j, char s) const {
-        const double z_size = std::max(x.tail(columns_).cwiseAbs().maxCoeff(), tiny);
-        const double w_size = std::max(x.head(rows_).cwiseAbs().maxCoeff(), tiny);
+        const double z_size = std::max(x.tail(columns_).cwiseAbs().maxCoeff(), smallest_size);
+        const double w_size = std::max(x.head(rows_).cwiseAbs().maxCoeff(), smallest_size);
         const double z = x(rows_ + j), w = x(form_.row[static_cast<std::size_t>(j)]) / w_size;
         if (s == state::inner) return std::abs(w);
         if (s == state::lower) return std::max((z - form_.lower(j)) / z_size, -w);

@@ -18,9 +18,9 @@ namespace {
 
 using Eigen::Index;
 
-constexpr int max_rows = 1500;        // the search uses dense products with W
-constexpr double tiny = 1e-300;       // avoids a division by zero
-constexpr int power_iterations = 50;  // for the largest eigenvalue of WᵀW
+constexpr int max_rows = 1500;            // the search uses dense products with W
+constexpr double smallest_norm = 1e-300;  // replaces the norm of a zero vector in a denominator
+constexpr int power_iterations = 50;      // for the largest eigenvalue of WᵀW
 constexpr int max_gradient_steps = 4000;
 constexpr double no_shortfall = 1e-24;  // ‖shortfall‖² <= this ‖q‖²: nothing falls short, no proof exists
 constexpr double smallest_shortfall = 1e-10;  // ‖y‖ <= this ‖q‖: the minimum is zero to rounding
@@ -80,7 +80,7 @@ Vector least_shortfall(const FrictionProblem& p, const Matrix& W, const Vector& 
     double lipschitz = 0.0;
     for (int k = 0; k < power_iterations; ++k) {
         const Vector next = W.transpose() * (W * x);
-        lipschitz = next.norm() / std::max(tiny, x.norm());
+        lipschitz = next.norm() / std::max(smallest_norm, x.norm());
         if (!(lipschitz > 0.0)) return shortfall(p, q);
         x = next / next.norm();
     }
@@ -182,7 +182,7 @@ std::vector<double> certificate_of_infeasibility(const FrictionProblem& p) {
     const Vector y = least_shortfall(p, W, q);
     if (y.norm() <= smallest_shortfall * q.norm()) return {};
     for (const Vector& candidate : {y, polish(W, y)}) {
-        const Vector unit = candidate / std::max(tiny, candidate.norm());
+        const Vector unit = candidate / std::max(smallest_norm, candidate.norm());
         std::vector<double> found(unit.data(), unit.data() + unit.size());
         for (int a = 0; a < p.contacts(); ++a) {
             const Index first = p.W.start[static_cast<std::size_t>(a)], n = p.W.block_size(a);

@@ -357,7 +357,7 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
     constexpr double progress = 0.9;             // a residual above this share of the best one is no progress
     constexpr double inner_accuracy = 0.05;      // ‖F‖ of an inner solve, relative to min(1, residual) ‖r‖,
     constexpr double smallest_accuracy = 1e-14;  // … but not below this, relative to ‖r‖
-    constexpr double tiny = 1e-300;              // ‖r‖ of r = 0
+    constexpr double smallest_norm = 1e-300;     // replaces ‖r‖ if r = 0, so that the accuracy is > 0
     constexpr int easy = 8, hard = 20;           // Newton steps of an easy and of a hard inner problem
     constexpr double relax = 0.4, tighten = 1.5, retry = 4.0;  // factors of ε after easy, hard and failed problems
     constexpr double largest_weight = 1e3;                     // of ε, relative to mean(diag W)
@@ -372,7 +372,7 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
         centre_ = r;
         weight_ = weight;
         const double accuracy =
-            std::max(smallest_accuracy, inner_accuracy * std::min(1.0, best_defect)) * std::max(tiny, norm(r));
+            std::max(smallest_accuracy, inner_accuracy * std::min(1.0, best_defect)) * std::max(smallest_norm, norm(r));
         const auto [reached, effort] =
             descend(r, weight, accuracy * accuracy, std::min(method.max_inner, method.max_steps - iterations));
         iterations += effort;

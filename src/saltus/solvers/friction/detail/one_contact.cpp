@@ -15,9 +15,9 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-constexpr double ill_conditioned = 1e-4;  // det(W) <= this · (product of the diagonal): the closed form is checked
-constexpr double singular = 8 * eps;      // det(W) <= this · (product of the diagonal): W is singular to rounding
-constexpr double tiny = 1e-300;           // keeps a scale positive
+constexpr double ill_conditioned = 1e-4;   // det(W) <= this · (product of the diagonal): the closed form is checked
+constexpr double singular = 8 * eps;       // det(W) <= this · (product of the diagonal): W is singular to rounding
+constexpr double smallest_scale = 1e-300;  // keeps the scale of W positive if W is 0; below every entry of W
 
 /// The slip equation. Slip has v_T = −α r_T, so the tangential rows are (S + α) r_T = −b, where S and b remain after
 /// the elimination of r_N. Its friction bound is linear in r_T: bound(r_T) = c + d·r_T. The root α > 0 satisfies
@@ -129,7 +129,7 @@ bool solve_spatial(const Law& law, const double* W, const double* q, double* r) 
     Slip slip{W[4] - W[3] * W[1] * over, W[5] - W[3] * W[2] * over, W[7] - W[6] * W[1] * over,
               W[8] - W[6] * W[2] * over, q[1] - W[3] * q[0] * over, q[2] - W[6] * q[0] * over,
               -mu * q[0] * over,         -mu * W[1] * over,         -mu * W[2] * over};
-    const double scale = 0.5 * (std::abs(slip.s00) + std::abs(slip.s11)) + tiny;
+    const double scale = 0.5 * (std::abs(slip.s00) + std::abs(slip.s11)) + smallest_scale;
     const double det = slip.s00 * slip.s11 - slip.s01 * slip.s10, diagonal = 0.5 * (W[4] + W[8]);
     const bool trusted = det > ill_conditioned * diagonal * diagonal;
     if (mu == 0.0 || (slip.b0 == 0.0 && slip.b1 == 0.0)) {
@@ -178,7 +178,7 @@ bool solve_slider(const Law& law, const double* W, const double* q, double bound
         return true;
     }
     Slip slip{W[0], W[1], W[2], W[3], q[0], q[1], bound, 0.0, 0.0};
-    const double scale = 0.5 * (std::abs(W[0]) + std::abs(W[3])) + tiny, det = W[0] * W[3] - W[1] * W[2];
+    const double scale = 0.5 * (std::abs(W[0]) + std::abs(W[3])) + smallest_scale, det = W[0] * W[3] - W[1] * W[2];
     const bool trusted = det > ill_conditioned * scale * scale;
     const double square = r[0] * r[0] + r[1] * r[1];
     const double guess =

@@ -33,7 +33,11 @@ constexpr double sufficient_decrease = 1e-4;
 constexpr int max_halvings = 10;
 constexpr int history_length = 4;
 
-constexpr double tiny = 1e-300;  // a pivot or a normal reaction that is not zero
+// A smaller pivot counts as zero: then the matrix of the step is singular. Any nonzero pivot is accepted, because the
+// line search rejects steps that are too inaccurate.
+constexpr double smallest_pivot = 1e-300;
+// Least first upper end of the bisection, in the unit of r. The end grows by factors, so that it must not be zero.
+constexpr double smallest_reaction = 1e-300;
 
 /// One block with its Alart–Curnier function F(r, W r + q), and the ways to find a zero of it.
 class OneBlock {
@@ -94,7 +98,7 @@ public:
     double bisect(double* r) {
         constexpr int max_growths = 100, max_rounds = 120, newton_every = 6;
         constexpr double narrow = 1e-14;  // a bracket of this relative width: Newton's method tries every time
-        double low = 0.0, high = std::max(-q_[0] / W_[0], tiny), x[max_newton_rows] = {};
+        double low = 0.0, high = std::max(-q_[0] / W_[0], smallest_reaction), x[max_newton_rows] = {};
         std::fill_n(r, n_, 0.0);
         int k = 0;
         for (; k < max_growths && normal_velocity(high, x) < 0.0; ++k) {
@@ -206,7 +210,7 @@ private:
             J[0] = 1.0;
         }
         for (int i = 0; i < n_; ++i) F_[i] = -F_[i];
-        if (!solve_small<max_newton_rows>(n_, J, F_, d, tiny)) return none;
+        if (!solve_small<max_newton_rows>(n_, J, F_, d, smallest_pivot)) return none;
         double trial[max_newton_rows], length = 1.0, now = none;
         for (int cut = 0; cut < max_halvings; ++cut, length *= 0.5) {
             for (int i = 0; i < n_; ++i) trial[i] = r[i] + length * d[i];

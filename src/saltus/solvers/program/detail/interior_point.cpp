@@ -16,7 +16,7 @@ using namespace second_order;
 
 constexpr double shortest_step = 1e-10;      // a shorter step counts as no progress
 constexpr double boundary_share = 0.99;      // share of the step to the boundary of the cones that is taken
-constexpr double tiny = 1e-300;              // keeps a scale positive
+constexpr double smallest_size = 1e-300;     // replaces a size of 0 in a denominator; below every number of a program
 constexpr double aimed_share = 1e-3;         // the method goes on to this share of the tolerance
 constexpr int max_idle = 12;                 // so many steps in a row without progress end the method
 constexpr double progress = 0.9;             // a worst residual above this share of the best one is no progress
@@ -151,7 +151,7 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
         best.gap = best.primal_residual = best.dual_residual = infinity;
         return best;
     }
-    const double row_scale = std::max(size_of(p.b), tiny), cost_scale = std::max(size_of(p.c), tiny);
+    const double row_scale = std::max(size_of(p.b), smallest_size), cost_scale = std::max(size_of(p.c), smallest_size);
     examine(p, best);
     Embedding embedding(p, row_scale, cost_scale);
     double least = worst(best);
@@ -174,8 +174,8 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
         }
         best.iterations = k + 1;
         if (least <= method.tolerance) continue;
-        const Vector y = embedding.y / std::max(tiny, embedding.y.norm());
-        const Vector r = embedding.x / std::max(tiny, embedding.x.norm());
+        const Vector y = embedding.y / std::max(smallest_size, embedding.y.norm());
+        const Vector r = embedding.x / std::max(smallest_size, embedding.x.norm());
         if (embedding.kappa > certificate_ratio * embedding.tau && excludes(p, y) > certificate_margin) {
             best.status = ProgramStatus::infeasible;
             best.certificate = y;

@@ -43,9 +43,9 @@ Condition condition_2_minimum(const ConditionScope& scope, const LevelSet& level
                  (std::isfinite(U.value) ? "; the next stationary point has Q = " + number(U.value)
                                          : "; no other stationary point");
     if (!scope.box.proved() || !U.proved || !levels.bounded) c.verdict = Verdict::holds;
-    if (!levels.bounded) c.evidence += "; that Q grows beyond all bounds is not proved";
-    if (!scope.box.proved()) c.evidence += "; that q_e exists is not proved";
-    if (!U.proved) c.evidence += "; proved below Q = " + number(U.verified) + ", then the budget ended";
+    if (!levels.bounded) c.evidence += "; it is not proved that Q grows without bound";
+    if (!scope.box.proved()) c.evidence += "; the existence of q_e is not proved";
+    if (!U.proved) c.evidence += "; proved below Q = " + number(U.verified) + ", where the budget of boxes was used up";
     return c;
 }
 

@@ -94,7 +94,7 @@ void decide_linear_damping(const ConditionScope& scope, bool vanishes, Condition
     const std::vector<int> rows = nonzero_rows(S);
     if (rows.empty() && vanishes) {
         c.verdict = Verdict::proved;
-        c.evidence = "there are none that do work";
+        c.evidence = "no other smooth force does work";
         return;
     }
     const bool rayleigh =
@@ -144,7 +144,7 @@ void decide_nonlinear_damping(const ConditionScope& scope, bool vanishes, Condit
             }
             const Interval power = e.damping_power(point_box(q), point_box(v));
             if (power.hi >= 0.0) continue;
-            c.evidence = "they supply energy: -u.f = " + number(expr::midpoint(power));
+            c.evidence = "the forces supply energy: -u.f = " + number(expr::midpoint(power));
             c.witness.q = q;
             c.witness.u = v;
             c.witness.values.emplace_back("-u.f", expr::midpoint(power));
@@ -180,7 +180,7 @@ Condition condition_3_dissipation(const ConditionScope& scope) {
         c.witness = changing;
     } else if (c.verdict == Verdict::proved) {
         c.verdict = Verdict::holds;
-        c.evidence += ", at t = 0; something depends on the time";
+        c.evidence += ", examined at t = 0; the model depends on the time t";
     }
     return c;
 }

@@ -48,7 +48,7 @@ Condition condition_4_closing_gaps(const ConditionScope& scope, const LevelSet& 
                  (std::isfinite(levels.closing.value) ? ", positions below Q = " + number(levels.closing.value) : "");
     if (!levels.velocity.proved || !levels.closing.proved) {
         c.verdict = Verdict::holds;
-        c.evidence += "; the budget ended before the whole of it was proved";
+        c.evidence += "; the budget of boxes was used up before all of V was examined";
     }
     return c;
 }

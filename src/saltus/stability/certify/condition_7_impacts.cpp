@@ -184,7 +184,7 @@ void judge_failure(const ConditionScope& scope, const ContactCoefficients& e, co
         for (std::size_t k = 0; k < there->e.size(); ++k)
             coefficients(static_cast<Index>(k)) = expr::midpoint(there->e[k]);
         const impact::DissipationTest test = impact::dissipation_test({there->D.middle(), coefficients, true});
-        c.evidence = "restitution is neither equal nor without friction, and 2e/(1 + e) = " + number(test.left) +
+        c.evidence = "the restitution coefficients differ, there is friction, and 2e/(1 + e) = " + number(test.left) +
                      (test.small_coefficients_as_printed ? " is below" : " is not below") +
                      " 1/cond(D) = " + number(test.right) +
                      (test.small_coefficients_as_printed ? ", but some e < 0" : "");
@@ -198,7 +198,7 @@ void judge_failure(const ConditionScope& scope, const ContactCoefficients& e, co
             return;
         }
     } else {
-        c.evidence = "restitution is neither equal nor without friction, and not small against cond(D)";
+        c.evidence = "the restitution coefficients differ, there is friction, and 2e/(1 + e) is not below 1/cond(D)";
     }
     add_energy_creation(scope, e, c);
 }

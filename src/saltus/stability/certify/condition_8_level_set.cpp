@@ -24,14 +24,15 @@ Condition condition_8_level_set(const LevelSet& levels, const EquilibriumCover& 
     if (below && cover.bounded) {
         if (!levels.other_equilibria.proved) {
             c.verdict = Verdict::holds;
-            c.evidence += cover.complete ? "; that there are no equilibria beyond is not proved"
-                                         : " (from above; the budget ended before it was sharp)";
+            c.evidence += cover.complete ? "; it is not proved that there are no equilibria above the examined levels"
+                                         : "; max V is only an upper bound, because the budget of boxes was used up";
         }
         return c;
     }
     if (!cover.complete && levels.rho > 0.0) {
         c.verdict = Verdict::holds;
-        c.evidence = "rho* = " + number(levels.rho) + "; the budget ended before the equilibrium set was bounded";
+        c.evidence =
+            "rho* = " + number(levels.rho) + "; the budget of boxes was used up before the equilibrium set was covered";
         return c;
     }
     if (closing == Verdict::assumed || !cover.complete) {

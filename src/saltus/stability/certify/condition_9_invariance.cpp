@@ -11,7 +11,7 @@ proof::Condition condition_9_invariance() {
     return {"9",
             "limit sets in the level set are positively invariant",
             proof::Verdict::assumed,
-            "cannot be decided from the model; it holds where motions depend continuously on their start",
+            "cannot be decided from the model; it holds if motions depend continuously on their start",
             {}};
 }
 

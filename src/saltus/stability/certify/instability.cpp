@@ -258,7 +258,7 @@ private:
                      ", where U decreases further outwards";
         if (V_along < clearly_below * V_E)
             c.evidence += "; at the set's end along the eigenvector V is only " + number(V_along) +
-                          ", so that the start is taken beyond the former";
+                          ", so that the start x0 is taken beyond the point of V_E";
         if (!falls) c.verdict = Verdict::holds;
         return c;
     }
@@ -268,13 +268,14 @@ private:
         Condition c{"6", text_isolated, Verdict::proved, "", {}};
         if (!saddle.found || !cover.complete) {
             c.verdict = saddle.found ? Verdict::holds : Verdict::fails;
-            c.evidence =
-                saddle.found ? "the budget ended before its surroundings were covered" : "there is no equilibrium";
+            c.evidence = saddle.found
+                             ? "the budget of boxes was used up before the surroundings of the set were covered"
+                             : "there is no equilibrium";
             return c;
         }
         if (!strictly_inside(cover, domain)) {
             c.verdict = Verdict::fails;
-            c.evidence = "it reaches the boundary of the examined neighbourhood";
+            c.evidence = "the set reaches the boundary of the examined neighbourhood";
             for (const EquilibriumCover::Piece& p : cover.pieces)
                 for (std::size_t k = 0; p.connected && k < domain.size(); ++k)
                     if (p.box[k].lo <= domain[k].lo || p.box[k].hi >= domain[k].hi) {
@@ -296,7 +297,7 @@ private:
             extent +=
                 (extent.empty() ? "" : ", ") + model_.coordinates[k] + " in [" + number(lo) + ", " + number(hi) + "]";
         }
-        c.evidence = "it lies in " + extent + ", without another one around it";
+        c.evidence = "the set lies in " + extent + "; there is no other equilibrium set next to it";
         return c;
     }
 

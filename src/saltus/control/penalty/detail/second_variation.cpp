@@ -310,11 +310,14 @@ struct Element {
 
 }  // namespace
 
-/// Elements of about element_phase/ω where the path has the frequency ω, growing with the distance from there, since
-/// the eigenfunction decays slowly around stiff pieces. Also gives a bound of |∂u̇/∂q|. No elements if it fails.
+/// Divides the path into finite elements of time. Let ω = |∂u̇/∂q|^½ be the frequency of a piece, in rad/s, at least
+/// 1/duration. Inside the piece the elements have the length element_phase/ω. Outside of it their length grows by
+/// element_growth times the distance in time: the eigenfunction of a stiff piece decays slowly around it and must be
+/// resolved there, too. The shortest length of all pieces counts. `elements` is empty if the model cannot be linearised
+/// or needs too many.
 struct SecondVariation::Data::Mesh {
     std::vector<Element> elements;
-    double bound = 0.0;
+    double bound = 0.0;  // largest row sum of |∂u̇/∂q| over the pieces, in 1/s²
 
     Mesh(Data& in, const Matrix& M) {
         const Piece& first = in.pieces.front();

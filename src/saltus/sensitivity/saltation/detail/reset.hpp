@@ -9,18 +9,23 @@
 namespace saltus::sensitivity {
 
 /// The linearisation of the reset x⁺ = R(t, x⁻, p) of a mode change at a fixed time. R contains the impacts of the
-/// change one after the other, then the loss of the velocities that do not last (see Arrest). q is continuous.
+/// change one after the other, then the removal of velocities in closed contacts (see Arrest). q is continuous.
 struct Reset {
     bool exists = true;
-    std::string why_not;  ///< if the derivative does not exist
-    Matrix map;           ///< (R_t, R_q, R_u, R_p), 2n × columns of Tangent
-    std::vector<Condition> conditions;
+    std::string why_not;                ///< why the derivative does not exist; else empty
+    Matrix map;                         ///< (R_t, R_q, R_u, R_p), 2n × columns of Tangent
+    std::vector<Condition> conditions;  ///< linear conditions on the variation, under which the derivative holds
 };
 
-/// When a reset removes velocity variations that closed contacts and sticking friction do not let last.
+/// A variation of the motion can leave a velocity in a closed contact or in sticking friction. The contact force stops
+/// it within a time proportional to it, so that positions do not change to first order, and the reset removes it
+/// ("Arrest" in reset.cpp). This says at which changes of mode the reset does so.
 enum class Arrest {
-    if_needed,  ///< after impacts, and where slip in a plane comes to rest: there δt does not determine what is left
-    always      ///< at every change
+    /// After impacts, and if slip in a plane comes to rest. At other changes the variation δt of the event time removes
+    /// it: the velocity that comes to zero is the event function. Slip in a plane has two components, and δt removes
+    /// only the one along the direction of slip.
+    if_needed,
+    always  ///< at every change
 };
 
 /// Linearises the reset of a change. Leaves the tangent in the mode after the change.

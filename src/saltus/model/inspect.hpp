@@ -32,8 +32,8 @@ struct Inspection {
     /// A constraint or closed contact whose row depends linearly on the rows of others.
     struct Redundant {
         std::string name;
-        std::vector<std::pair<std::string, double>>
-            combination;  ///< (other, factor): its row = Σ factor · row of other
+        /// Pairs (other, factor): the row of this element is Σ factor · row of other.
+        std::vector<std::pair<std::string, double>> combination;
     };
 
     std::vector<ContactState> contacts;  ///< in the order of the model, as the next two

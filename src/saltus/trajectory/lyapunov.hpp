@@ -14,11 +14,10 @@ struct LyapunovBalance {
     // Energy taken out.
     std::vector<double> damping;   ///< energy taken out by Rayleigh damping
     std::vector<double> friction;  ///< energy taken out by friction forces: D^λT
-    std::vector<double>
-        springs;  ///< energy taken out by springs and dampers of penalised contacts; springs give it back
+    std::vector<double> springs;   ///< energy taken out by springs and dampers of penalised contacts; springs return it
     std::vector<double> impact_friction;  ///< energy taken out by friction impulses: D^ΛT
-    std::vector<double>
-        impact_restitution;  ///< energy taken out by impacts otherwise: ½Λᵀ D (I−E)(I+E)⁻¹ Λ under Newton's law
+    /// Energy taken out by impacts otherwise: ½Λᵀ D (I−E)(I+E)⁻¹ Λ under Newton's law.
+    std::vector<double> impact_restitution;
     // Energy brought in.
     std::vector<double> applied;  ///< energy brought in by the forces f
     std::vector<double> driven;   ///< energy brought in by moving obstacles, constraints and belts

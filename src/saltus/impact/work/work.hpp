@@ -85,8 +85,8 @@ struct Audit {
     /// Kinetic admissibility: u⁺ ∈ z⁻ − T^⊥. The work is meaningless without it (errata, Glocker 3).
     struct Kinetic {
         bool holds = false;
-        double distance =
-            0.0;  ///< M-distance of u⁺ from z⁻ − T^⊥: min over Λ >= 0 of ‖M(u⁺ − u⁻) − P − WΛ‖ in the M⁻¹-norm
+        /// M-distance of u⁺ from z⁻ − T^⊥: min over Λ >= 0 of ‖M(u⁺ − u⁻) − P − WΛ‖ in the M⁻¹-norm.
+        double distance = 0.0;
         Vector Lambda;         ///< the minimiser
         double impulse = 0.0;  ///< ‖M(u⁺ − u⁻) − P‖ in the M⁻¹-norm: the scale of `distance`
     } kinetic;
@@ -97,8 +97,8 @@ struct Audit {
     double energy_change = 0.0;                    ///< T⁺ − T⁻ = work + obstacle work + external work
     double external_work = 0.0;                    ///< W_P = ½(u⁺ + u⁻)ᵀP
     std::vector<Remark> remarks;
-    Vector
-        common_velocity;  ///< b of a uniform excitation χ = −Wᵀb: the velocity of the frame in which all obstacles rest
+    /// b of a uniform excitation χ = −Wᵀb: the velocity of the frame in which all obstacles rest.
+    Vector common_velocity;
 
     bool consistent() const { return impact::consistent(verdict); }
     const Remark* remark(RemarkKind kind) const;  ///< the first remark of this kind, or null

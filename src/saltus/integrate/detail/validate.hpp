@@ -17,8 +17,8 @@ struct Validation {
     double momentum = 0.0;       ///< |M(u⁺ − u⁻) − WΛ| at impacts, relative to the largest momentum
     double gap = 0.0;            ///< penetration of rigid contacts, relative to the size of the row
     double constraint = 0.0;     ///< |g|, relative to the size of the row
-    double complementarity =
-        0.0;  ///< gap of a closed contact and |γ_T| of a sticking one, relative to the sizes of the rows
+    /// Largest gap of a closed contact and |γ_T| of a sticking one, relative to the sizes of the rows.
+    double complementarity = 0.0;
     std::vector<std::string> complaints;  ///< one for each defect above the tolerance, with time and size
     bool ok() const { return complaints.empty(); }
 };

@@ -8,8 +8,8 @@
 namespace saltus::io {
 
 struct EmbeddedFile {
-    std::string_view name;     ///< without a folder
-    std::string_view content;  ///< all bytes
+    std::string_view name;     ///< file name without a folder
+    std::string_view content;  ///< all bytes of the file
 };
 
 /// The interactive page, built from web/: one file. Its content is empty if the library was built without Node.

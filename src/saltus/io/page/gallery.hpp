@@ -16,8 +16,8 @@ namespace saltus::io {
 /// A command that is run on the model of a study.
 struct GalleryRun {
     std::string name;     ///< name of its result folder
-    std::string command;  ///< without program and model: "simulate --t-end 5"
-    std::string quick;    ///< a faster command for --quick
+    std::string command;  ///< command line without program and model: "simulate --t-end 5"
+    std::string quick;    ///< a faster command line, which --quick uses instead
 };
 
 /// A number that a paper states and the place of the same number in the results. The stated number is `stated`, as

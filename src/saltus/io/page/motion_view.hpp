@@ -47,8 +47,8 @@ struct MotionView {
     std::vector<Curve> q, u;  ///< coordinates and velocities; if there are many, only some of them (docs/report.md)
     std::vector<Curve> gaps;  ///< gap of each contact
     std::vector<ForceCurves> forces;  ///< reactions of the elements; empty for time-stepping
-    std::vector<Curve> energy;        ///< kinetic, potential
-    std::vector<Curve> work;          ///< work since the start, by cause; together they change T + U
+    std::vector<Curve> energy;        ///< kinetic and potential energy, in J
+    std::vector<Curve> work;          ///< work since the start by each cause, in J; the sum is the change of T + U
     std::vector<EnergyPlane> planes;
     std::vector<Curve> drawing;               ///< the numbers of model::Drawing
     std::vector<double> frames;               ///< times at which positions of mass points are stored

@@ -35,7 +35,7 @@ struct ContactProblem {
     std::string file;
     ProblemKind kind = ProblemKind::fc;
     int dimension = 0;  ///< rows of a contact: 2, 3 or 5; 0 for lcp, mlcp and relay
-    int contacts = 0;   ///< without bilateral rows; 0 for lcp, mlcp and relay
+    int contacts = 0;   ///< number of contacts, without bilateral rows; 0 for lcp, mlcp and relay
     /// A global problem is condensed (see condense.hpp). Blocks of W that are exactly zero are absent, except blocks on
     /// the diagonal and blocks whose transposed block is not zero; the pattern is symmetric. Bilateral rows are one
     /// block, the last one. If an mlcp has more equalities than free unknowns, then the columns of M are the free

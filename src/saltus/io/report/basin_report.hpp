@@ -14,9 +14,9 @@ struct BasinReport {
     std::string model;                     ///< name of the model
     std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
     stability::BasinOptions options;
-    std::string options_text;  ///< the options that counted, as they are written on a command line
+    std::string options_text;  ///< the options that had an effect, as they are written on a command line
     stability::Basin basin;
-    std::vector<std::string> warnings;  ///< about the model and the certificate; shown before those of the basin
+    std::vector<std::string> warnings;  ///< warnings about the model and the certificate; shown before Basin::warnings
 
     /// Whether the starts are samples of a box. Otherwise they are the points of a grid.
     bool sampled() const { return options.samples > 0; }

@@ -12,7 +12,7 @@ namespace saltus::io {
 /// A certificate with the names that its vectors refer to.
 struct CertifyReport {
     std::string model;
-    std::vector<std::string> coordinates;  ///< in the order of q
+    std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
     proof::Certificate certificate;
 };
 

@@ -17,7 +17,7 @@ struct EquilibriaReport {
     std::vector<trajectory::Element> elements;         ///< contacts, constraints, sliders, clutches of the model
     std::optional<stability::EquilibriumPoint> point;  ///< set if a position was asked for
     std::vector<std::string> completed;                ///< coordinates of the position that the program chose itself
-    std::vector<std::string> warnings;                 ///< about the model; shown after those of the search
+    std::vector<std::string> warnings;                 ///< warnings about the model; shown after Equilibria::warnings
     double seconds = 0.0;                              ///< computing time in s
 };
 

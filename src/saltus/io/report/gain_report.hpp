@@ -11,11 +11,11 @@ namespace saltus::io {
 
 /// What all runs of a study share.
 struct GainHead {
-    std::string model, method;          ///< names
-    double t_end = 0.0;                 ///< in s
-    std::string options;                ///< the options that counted, as they are written on a command line
-    double band = 0.02;                 ///< settled: the distance to the end stays ≤ this × the initial distance
-    std::vector<std::string> warnings;  ///< about options that were given and did not count
+    std::string model, method;  ///< names of the model and of the method of integration
+    double t_end = 0.0;         ///< end time of all runs, in s
+    std::string options;        ///< the options that had an effect, as they are written on a command line
+    double band = 0.02;         ///< a run has settled if its distance to q_∞ stays ≤ band × the initial distance
+    std::vector<std::string> warnings;  ///< warnings about options that were given and had no effect
 };
 
 /// For a terminal: a line for each run. A long list is cut and says so.

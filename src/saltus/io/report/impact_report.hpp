@@ -16,7 +16,7 @@ namespace saltus::io {
 /// The study of one collision.
 struct ImpactReport {
     std::string model;
-    std::vector<std::string> coordinates;  ///< in the order of q
+    std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
     integrate::ModelCollision at;          ///< state, M, directions W, laws
     impact::CollisionStudy study;
     double alpha = 0.0;  ///< allowed contact work: a u⁺ is consistent if the contact work can be ≤ alpha

@@ -12,8 +12,8 @@ namespace saltus::io {
 /// A certificate of regulation with the names that its vectors refer to.
 struct RegulationReport {
     std::string model;
-    std::vector<std::string> coordinates;  ///< in the order of q
-    std::vector<std::string> contacts;     ///< in the order of the model
+    std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
+    std::vector<std::string> contacts;     ///< names of the contacts, in the order of the model
     control::RegulationCertificate certificate;
 };
 

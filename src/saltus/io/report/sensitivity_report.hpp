@@ -21,8 +21,8 @@ struct SensitivityReport {
     std::string output;                              ///< the expression of the final state that was differentiated
     bool adjoint = false;                            ///< the derivatives come from adjoint equations
     std::vector<std::string> warnings;
-    std::optional<sensitivity::Pair> pair;         ///< if the model has a perturbation
-    std::optional<sensitivity::EventStudy> study;  ///< if parameters vary
+    std::optional<sensitivity::Pair> pair;  ///< comparison with a perturbed motion; set if the model has [perturbation]
+    std::optional<sensitivity::EventStudy> study;  ///< event times over varied parameters; set if parameters vary
 };
 
 /// For a terminal. Long tables are cut and say so.

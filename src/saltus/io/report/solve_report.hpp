@@ -25,7 +25,7 @@ struct SolveOptions {
 struct SolveRow {
     std::string file;
     ProblemKind kind = ProblemKind::fc;
-    int contacts = 0;  ///< without bilateral rows
+    int contacts = 0;  ///< number of contacts, without bilateral rows
     int rows = 0;      ///< number of unknowns
     solvers::Solution solution;
     std::optional<solvers::AllSolutions> all;  ///< if `SolveOptions::all` was set

@@ -15,8 +15,8 @@ namespace saltus::solvers {
 /// large problems the friction methods come before the search. Every result is judged by the independent residual.
 struct AutomaticComplementarity {
     double tolerance = 1e-10;  ///< largest verdict (detail/residual.hpp) that counts as solved; unit-free
-    double work =
-        2e9;  ///< estimated multiplications of paths and search; enough for about thirty unknowns of any matrix
+    /// Estimated multiplications of paths and search. The value is enough for about thirty unknowns of any matrix.
+    double work = 2e9;
 };
 
 /// Memory that repeated solves share. Problems that pivoting alone solves, which are nearly all problems of mechanics,

@@ -30,7 +30,7 @@ struct InteriorPoint {
 struct ExtremeRays {
     double tolerance = 1e-11;  ///< residual and gap that the method aims at
     double accept = 1e-8;      ///< residual and gap that count as optimal if no progress is possible
-    int max_rounds = 80;       ///< linear programs
+    int max_rounds = 80;       ///< limit of the linear programs that are solved
 };
 
 /// The interior point method, followed by the method of extreme rays from its point if the accuracy is not sufficient.

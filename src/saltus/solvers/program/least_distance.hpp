@@ -7,7 +7,7 @@ namespace saltus::solvers {
 
 /// The result of `nonnegative_least_squares`.
 struct NonnegativeLeastSquares {
-    Vector x;               ///< >= 0
+    Vector x;               ///< the minimiser, x >= 0
     Vector residual;        ///< b − A x; within rounding Aᵀ residual <= 0, with equality where x > 0
     double distance = 0.0;  ///< ‖residual‖
 };

@@ -26,7 +26,7 @@ struct LinearProgram {
 /// Bland's rule prevents cycles. The final basis is factorised again from the program, and its result is judged by
 /// `examine`.
 struct Simplex {
-    int max_pivots = 0;        ///< 0 means 50 (rows + columns + 10)
+    int max_pivots = 0;        ///< limit of the pivots; 0 means 50 (rows + columns + 10)
     double tolerance = 1e-10;  ///< largest residual and gap that count as optimal; unit-free
 };
 

@@ -15,7 +15,7 @@ inline constexpr double rest_tolerance = 1e-10;
 ///     v·(h + Wλ) >= power > 0 for all λ that the laws allow (lemma of Farkas).
 /// If constraints have friction then it concerns reactions with the given signs only.
 struct Separation {
-    Vector v;               ///< scaled to ‖scale · v‖ = 1
+    Vector v;               ///< the direction, scaled to ‖scale · v‖ = 1
     std::vector<int> sign;  ///< one for each element of the statics; 0: both signs
     double power = 0.0;     ///< the least power; −∞ if rounding leaves no bound
 };
@@ -45,7 +45,7 @@ Vector plain_forces(const Statics& statics, const Balance& balance);
 
 struct ForceDefects {
     double balance = 0.0;  ///< ‖h + Wλ‖ relative to the size of its terms
-    double law = 0.0;      ///< largest violation of a force law, as a force relative to the same size
+    double law = 0.0;      ///< largest violation of a force law, as a force relative to that size
 };
 /// Tests forces against the balance and the laws without any program, as an independent check.
 ForceDefects examine(const Statics& statics, const Vector& lambda);

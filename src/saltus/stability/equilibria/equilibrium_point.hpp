@@ -31,10 +31,10 @@ struct EquilibriumPoint {
     std::vector<Range> ranges;            ///< range of the normal force of each element that has one
     int hyperstatic = 0;                  ///< degree of static indeterminacy: dimension of ker W
     bool self_stress = false;             ///< allowed forces in ker W exist: parts can jam each other without any load
-    std::vector<Separation> separations;  ///< if no forces hold q
+    std::vector<Separation> separations;  ///< proofs that no forces hold q; empty if some do
     Statics statics;                      ///< statics at q; the indices above refer to it
     std::vector<std::pair<std::string, double>> control;  ///< forces of the feedback, by actuated coordinate
-    std::string why;                                      ///< if it is no equilibrium: the reason, a sentence
+    std::string why;                                      ///< why q is no equilibrium, a sentence; empty if it is one
 };
 
 struct PointOptions {

@@ -46,12 +46,12 @@ struct EquilibriumSet {
     double margin = 0.0;  ///< margin of the forces at the representative, see EquilibriumPoint::margin
     bool contains_frictionless = false;
     Vector frictionless;  ///< a position of the set that needs no friction, if contains_frictionless
-    double potential_least = 0.0, potential_greatest = 0.0;  ///< over the boundary and the samples
-    bool unbounded = false;        ///< the search stopped before the set ended; the extent is infinite there
-    bool isolated = true;          ///< the set touches no other set
-    std::vector<int> touches;      ///< indices of the sets that it touches
+    double potential_least = 0.0, potential_greatest = 0.0;  ///< range of U over boundary and samples, in J
+    bool unbounded = false;    ///< the search stopped before the set ended; its extent is then ±∞ in that direction
+    bool isolated = true;      ///< the set touches no other set
+    std::vector<int> touches;  ///< indices of the sets that it touches
     std::vector<Vector> boundary;  ///< the two ends, the vertices in order, or a sample
-    std::vector<Vector> samples;   ///< points of the set
+    std::vector<Vector> samples;   ///< points of the set; neighbours have the distance `spacing`
     double spacing = 0.0;          ///< distance of neighbouring samples, in 1 + |q_i|
     std::vector<SetLimit> limits;  ///< what limits the set at the first points of `boundary`
 

@@ -13,8 +13,8 @@ using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
 /// An image whose pixels are numbers of colours in a palette. Rows come from the top.
 struct IndexedImage {
     int width = 0, height = 0;
-    std::vector<std::uint8_t> pixel;  ///< width · height
-    std::vector<Colour> palette;      ///< colours of the pixels, at most 256
+    std::vector<std::uint8_t> pixel;  ///< number of a colour in `palette` for each pixel, row by row
+    std::vector<Colour> palette;      ///< at most 256 colours
 
     std::uint8_t& at(int x, int y) {
         return pixel[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)];

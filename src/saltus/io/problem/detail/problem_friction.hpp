@@ -22,8 +22,8 @@ struct FrictionText {
     bool global = false;
     std::size_t matrix_at = 0;          ///< offset of the first matrix in the text, for messages
     TextMatrix first_matrix;            ///< W if local, M if global
-    std::vector<double> q;              ///< local only
-    std::optional<Global> global_data;  ///< global only: H, f and w; M stays in `first_matrix`
+    std::vector<double> q;              ///< q of a local problem; empty if global
+    std::optional<Global> global_data;  ///< H, f and w of a global problem; M stays in `first_matrix`
     std::vector<double> mu, mu_rolling;
 };
 

@@ -23,8 +23,8 @@ Matrix dense(const TextMatrix& A);
 
 /// The number of rows or columns that a matrix must have.
 struct Size {
-    std::int64_t value = -1;  ///< any number if negative
-    std::string reason{};     ///< why, for messages: "3 contacts of dimension 2"
+    std::int64_t value = -1;  ///< the number; negative: any number is accepted
+    std::string reason{};     ///< why this number is required, for messages: "3 contacts of dimension 2"
 };
 
 /// Whether the caller needs a matrix as dense. Then a size beyond `memory_limit` is refused in every storage.

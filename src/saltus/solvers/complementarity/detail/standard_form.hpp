@@ -33,7 +33,8 @@ private:
         none,        ///< the problem is in standard form already
         shifted,     ///< lower bounds are moved to 0
         eliminated,  ///< directions turned, constants removed, free unknowns eliminated by Gauss elimination
-        exchanged,   ///< the same with exchanges in a tableau, for equations that are singular in the free unknowns
+        exchanged,   ///< as `eliminated`, but by exchanges in a tableau: the equations alone are singular in the free
+                     ///< unknowns
     };
 
     Way way_of(const BoundedView& p);

@@ -36,11 +36,11 @@ private:
 
 /// A part of an edge of the grid between two neighbouring points.
 struct Edge {
-    std::size_t number = 0;            ///< number of the grid edge that contains the piece
-    std::vector<double> at;            ///< values of the axes; the value of its own axis is not used
-    int axis = 0;                      ///< axis of the grid along which the piece lies
-    double low = 0.0, high = 0.0;      ///< ends of the piece along the axis
-    std::size_t below = 0, above = 0;  ///< motions that start at its ends
+    std::size_t number = 0;            ///< number of the grid edge that contains this part
+    std::vector<double> at;            ///< position of the edge: values of all axes; the value of `axis` is not used
+    int axis = 0;                      ///< axis of the grid along which the edge lies
+    double low = 0.0, high = 0.0;      ///< ends of this part along the axis
+    std::size_t below = 0, above = 0;  ///< motions that start at `low` and at `high`
 };
 
 /// The edges of the base grid between points of different labels.

@@ -13,14 +13,15 @@ namespace saltus::stability {
 struct LevelPart {
     double value = std::numeric_limits<double>::infinity();     ///< the level as computed, without proof
     double verified = std::numeric_limits<double>::infinity();  ///< proved lower bound of the exact value
-    bool proved = true;    ///< `verified` equals `value` to rounding; false: the budget ended before
+    bool proved = true;    ///< `verified` equals `value` to rounding; false: the budget was used up before
     Vector at;             ///< the position where the bound is reached; empty: unknown
-    int failed_item = -1;  ///< for `closing`: the position row of the gap that opens there
+    int failed_item = -1;  ///< for `closing`: the position row of the gap that may stay open at `at`
     long boxes = 0;        ///< examined boxes
 };
 
-/// A box of positions around q_e that low levels do not leave. On each bounded face the least level of the face is as
-/// large as the search could make it: faces pass through saddles of U.
+/// A box of positions around q_e. The component of { Q < c } around q_e stays inside the box if c is below the least
+/// level of all bounded faces (domain_level). The search places each face such that its least level is as large as
+/// possible: then the face passes through a saddle of U.
 struct LevelDomain {
     proof::Box box;
     struct Face {

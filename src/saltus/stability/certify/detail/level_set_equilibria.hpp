@@ -19,10 +19,10 @@ struct EquilibriumCover {
         std::vector<int> closed, signs;
         proof::Box box;
         proof::Interval level;   ///< bounds of Q over the box
-        bool connected = false;  ///< connected to q_e
+        bool connected = false;  ///< a chain of touching pieces leads to q_e
     };
     std::vector<Piece> pieces;
-    bool complete = true;  ///< false: the budget ended before all pieces were small, or there are too many combinations
+    bool complete = true;  ///< false: the budget was used up, or there are too many combinations
     bool bounded = true;   ///< all connected pieces are bounded
     double highest = 0.0;  ///< proved upper bound of Q on ℰ
     proof::Box highest_box;

@@ -45,9 +45,9 @@ struct LinearClassification {
     double stiffness = 0.0;                         ///< smallest eigenvalue of K relative to M
     double damping = 0.0;                           ///< smallest eigenvalue of (C + Cᵀ)/2 relative to M
     Vector stiffness_direction, damping_direction;  ///< unit eigenvectors of these eigenvalues
-    double friction_level = 0.0;                    ///< see the function; +∞: damping supplies no energy
+    double friction_level = 0.0;                    ///< result of friction_level(); +∞: damping supplies no energy
     bool proved = false;
-    std::string text;  ///< the reason, in words
+    std::string text;  ///< the reason of `kind`, in words
 };
 /// `budget`: largest number of boxes of the search for the friction level.
 LinearClassification classify(const LinearSystem& system, long budget);
@@ -85,7 +85,7 @@ ExtremeEnergy largest_energy(const LinearSystem& system, EnergySign sign);
 /// starts there.
 struct EigenvectorEnd {
     double reach = 0.0;  ///< distance from q_e; 0: the sliders do not span K times the eigenvector
-    double value = 0.0;  ///< −½qᵀKq there
+    double value = 0.0;  ///< −½qᵀKq at this end
     Vector q;            ///< q − q_e
 };
 EigenvectorEnd eigenvector_end(const LinearSystem& system);

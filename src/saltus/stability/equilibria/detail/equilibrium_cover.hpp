@@ -11,10 +11,10 @@ namespace saltus::stability {
 /// point along the tangents of the manifold are visited in turn (breadth first). If a neighbour is outside the set then
 /// the point of the boundary between the two is located.
 struct Cover {
-    std::vector<RestPoint> points;  ///< in the set
+    std::vector<RestPoint> points;  ///< points of the set, at about equal distances
     std::vector<Vector> boundary;   ///< points of its boundary
     Vector measure;                 ///< unit of length of each coordinate: about half the width of the set
-    double spacing = 0.0;           ///< distance of neighbouring points in these units
+    double spacing = 0.0;           ///< distance of neighbouring points, in units of `measure`
     std::vector<char> around;       ///< flags of periodic coordinates along which the set covers a whole period
     std::vector<char> endless;      ///< flags of coordinates along which the set reaches CoverOptions::furthest
     bool complete = true;           ///< false: the limit of points or programs was reached first

@@ -85,7 +85,7 @@ public:
 
     struct SettleOptions {
         double radius = 0.3;      ///< radius of the first step, in 1 + |q_i|
-        double largest = 1.0;     ///< largest radius of a step
+        double largest = 1.0;     ///< largest radius of a step, in 1 + |q_i|
         double smallest = 1e-11;  ///< the search ends if the radius becomes smaller
         int max_steps = 200;
     };
@@ -119,13 +119,13 @@ private:
     /// F(q, λ) linearised: F ≈ constant + B λ/unit_lambda + J δq/unit_q.
     struct Linear {
         Statics statics;
-        Matrix J;            ///< ∂F/∂q in units, n + m rows
-        Matrix B;            ///< ∂F/∂λ in units
+        Matrix J;            ///< ∂F/∂q · diag(unit_q), n + m rows
+        Matrix B;            ///< ∂F/∂λ · diag(unit_lambda)
         Vector constant;     ///< F(q, 0)
         Vector unit_q;       ///< 1 + |q_i|
         Vector unit_lambda;  ///< forces of the size Statics::size
         Vector gaps;         ///< relative gaps of the open contacts
-        Matrix gap_slopes;   ///< ∂gaps/∂q in units
+        Matrix gap_slopes;   ///< ∂gaps/∂q · diag(unit_q)
     };
     enum class GapSlopes { skip, compute };
     bool newton(RestPoint& p, const std::optional<Slice>& slice, const std::vector<char>* held, double tolerance);

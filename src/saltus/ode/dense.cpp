@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/ode/dense.hpp"
 
+#include <algorithm>
+
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 
@@ -57,13 +59,30 @@ double slope(const double* c, std::size_t n, int terms, const Slopes& w) {
 
 }  // namespace
 
+StepParts::StepParts(const Dense& step, double until) : from_(step.t_old()), to_(std::min(step.t_new(), until)) {
+    constexpr int parts_of_a_series = 8;  // a step can be half a period long; other methods take about 20 for a period
+    count_ = step.form() == Dense::Form::series ? parts_of_a_series : 1;
+    if (!(to_ > from_)) count_ = 0;
+}
+
 void Dense::reset(double t_old, double t_new, int n, int terms) {
     SALTUS_EXPECT(t_new > t_old && n >= 0 && terms >= 2 && terms <= max_terms);
     t_old_ = t_old;
     t_new_ = t_new;
+    form_ = Form::ends;
     n_ = n;
     terms_ = terms;
     coefficients_.resize(ix(n) * ix(terms));
+}
+
+void Dense::reset_series(double t_old, double t_new, int n, int order) {
+    SALTUS_EXPECT(t_new > t_old && n >= 0 && order >= 1 && order <= max_series_order);
+    t_old_ = t_old;
+    t_new_ = t_new;
+    form_ = Form::series;
+    n_ = n;
+    terms_ = order + 2;
+    coefficients_.resize(ix(n) * ix(terms_));
 }
 
 std::span<double> Dense::term(int k) {
@@ -71,28 +90,63 @@ std::span<double> Dense::term(int k) {
     return {coefficients_.data() + ix(k) * ix(n_), ix(n_)};
 }
 
+void Dense::set_end(std::span<const double> x_new) {
+    SALTUS_EXPECT(terms_ > 0 && x_new.size() == ix(n_));
+    if (form_ == Form::series)
+        for (int i = 0; i < n_; ++i) term(1)[ix(i)] += x_new[ix(i)] - series_value(i, 1.0);
+    const std::span<double> end = term(form_ == Form::series ? terms_ - 1 : 1);
+    std::copy(x_new.begin(), x_new.end(), end.begin());
+}
+
+/// Horner's scheme. It does not use x_new, the last term.
+double Dense::series_value(int i, double theta) const {
+    const double* const c = coefficients_.data() + i;
+    double value = 0.0;
+    for (int k = terms_ - 2; k >= 0; --k) value = value * theta + c[ix(k) * ix(n_)];
+    return value;
+}
+
+/// The derivative by θ.
+double Dense::series_slope(int i, double theta) const {
+    const double* const c = coefficients_.data() + i;
+    double value = 0.0;
+    for (int k = terms_ - 2; k >= 1; --k) value = value * theta + k * c[ix(k) * ix(n_)];
+    return value;
+}
+
 void Dense::evaluate(double t, double* x, int first) const {
     SALTUS_EXPECT(terms_ > 0 && first <= n_);
+    if (form_ == Form::series) {
+        if (t == t_new_) {
+            std::copy_n(coefficients_.data() + ix(terms_ - 1) * ix(n_), first, x);
+            return;
+        }
+        const double theta = (t - t_old_) / (t_new_ - t_old_);
+        for (int i = 0; i < first; ++i) x[i] = series_value(i, theta);
+        return;
+    }
     const Weights w((t - t_old_) / (t_new_ - t_old_), terms_);
     for (int i = 0; i < first; ++i) x[i] = value(coefficients_.data() + i, ix(n_), terms_, w);
 }
 
 void Dense::derivative(double t, double* dx) const {
     SALTUS_EXPECT(terms_ > 0);
-    const double h = t_new_ - t_old_;
-    const Slopes w((t - t_old_) / h, terms_);
-    for (int i = 0; i < n_; ++i) dx[i] = slope(coefficients_.data() + i, ix(n_), terms_, w) / h;
+    for (int i = 0; i < n_; ++i) dx[i] = component_derivative(i, t);
 }
 
 double Dense::component(int i, double t) const {
     SALTUS_EXPECT(i >= 0 && i < n_);
-    const Weights w((t - t_old_) / (t_new_ - t_old_), terms_);
+    const double theta = (t - t_old_) / (t_new_ - t_old_);
+    if (form_ == Form::series)
+        return t == t_new_ ? coefficients_[ix(terms_ - 1) * ix(n_) + ix(i)] : series_value(i, theta);
+    const Weights w(theta, terms_);
     return value(coefficients_.data() + i, ix(n_), terms_, w);
 }
 
 double Dense::component_derivative(int i, double t) const {
     SALTUS_EXPECT(i >= 0 && i < n_);
     const double h = t_new_ - t_old_;
+    if (form_ == Form::series) return series_slope(i, (t - t_old_) / h) / h;
     const Slopes w((t - t_old_) / h, terms_);
     return slope(coefficients_.data() + i, ix(n_), terms_, w) / h;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "saltus/model/jacobians.hpp"
+#include "saltus/model/series.hpp"
 
 namespace saltus::model {
 
@@ -29,6 +30,8 @@ void Terms::lay_out(const std::vector<std::size_t>& sizes) {
 }
 
 std::unique_ptr<Jacobians> System::jacobians() const { return nullptr; }
+
+std::unique_ptr<SeriesEquations> System::series(const SeriesNeeds&, std::span<const double>) const { return nullptr; }
 
 void System::terms(const At& at, std::span<double> scratch, Terms& out) const {
     mass(at, scratch, out.M);

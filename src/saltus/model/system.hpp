@@ -10,7 +10,9 @@
 namespace saltus::model {
 
 class Jacobians;
+class SeriesEquations;
 class SymbolicEquations;
+struct SeriesNeeds;
 
 /// Time, state and parameter values at which a system is evaluated.
 struct At {
@@ -111,6 +113,9 @@ public:
     /// coordinates, in the order of the layout. Null for mass points, for mass points joined with expressions and, by
     /// default, for a user's system.
     virtual const SymbolicEquations* symbolic() const { return nullptr; }
+
+    /// The terms as Taylor series along a motion, for these parameter values. Null if the system has none.
+    virtual std::unique_ptr<SeriesEquations> series(const SeriesNeeds& needs, std::span<const double> p) const;
 };
 
 }  // namespace saltus::model

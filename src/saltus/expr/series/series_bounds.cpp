@@ -30,6 +30,12 @@ double enlarged(double rho) { return rho >= 0.0 ? rho * (1.0 + relative_margin) 
 /// e^x − 1, also if x has a few relative rounding errors, which the exponential function multiplies by x.
 double safe_expm1(double x) { return std::expm1(x * (1.0 + relative_margin)); }
 
+/// |e^(c + w) − e^c| <= e^c (e^ρ − 1) = e^(c + ρ) (1 − e^(−ρ)). The second form neither overflows nor underflows if c
+/// is far below zero. The sum c + ρ has a rounding error, which the exponential function multiplies.
+double exp_radius(double c, double rho) {
+    return std::exp(c + rho + relative_margin * (std::abs(c) + rho)) * -std::expm1(-rho);
+}
+
 /// sinh ρ and cosh ρ − 1, by the formulas of the half argument, with one call of the library.
 struct Hyperbolic {
     explicit Hyperbolic(double rho) : half(std::sinh(0.5 * rho)) {}
@@ -86,6 +92,14 @@ double oscillation_radius(double f, double g, const Hyperbolic& rho) {
 double tangent_radius(double t, double g, const Hyperbolic& rho) {
     const double rest = 1.0 - rho.cosh_minus_1() - std::abs(t) * rho.sinh();
     return rest > 0.0 ? g * rho.sinh() / rest : infinity;
+}
+
+/// For the hyperbolic tangent far from zero, |cosh(c + w)|² = sinh²(Re) + cos²(Im) >= sinh²(|c| − ρ). So the difference
+/// above is at most sinh ρ/(cosh c sinh(|c| − ρ)) <= 2/(e^(2(|c| − ρ)) − 1). The poles are on the imaginary axis, and
+/// this bound holds on every disk that does not reach it.
+double tanh_radius(double c, double t, double g, double rho) {
+    const double near = tangent_radius(t, g, Hyperbolic(rho));
+    return rho < std::abs(c) ? std::min(near, 2.0 / std::expm1(2.0 * (std::abs(c) - rho))) : near;
 }
 
 /// The derivative of asin at z is 1/√((1 − z)(1 + z)), and |1 ∓ z| >= |1 ∓ c| − ρ in the ball.
@@ -152,7 +166,7 @@ void SeriesWorkspace<V>::bounds(double R, std::span<const double> variable_radiu
             case Code::hypot: r = sqrt_radius(value(i.c), rho_c); break;
             case Code::exp:
             case Code::exp_poly:
-            case Code::pow_varying: r = std::abs(value(i.to)) * std::expm1(rho_a); break;
+            case Code::pow_varying: r = exp_radius(a, rho_a); break;
             case Code::sincos:
             case Code::sincos_poly:
             case Code::sinhcosh:
@@ -163,9 +177,9 @@ void SeriesWorkspace<V>::bounds(double R, std::span<const double> variable_radiu
                 break;
             }
             case Code::tan:
-            case Code::tan_poly:
+            case Code::tan_poly: r = tangent_radius(value(i.to), value(i.to2), Hyperbolic(rho_a)); break;
             case Code::tanh:
-            case Code::tanh_poly: r = tangent_radius(value(i.to), value(i.to2), Hyperbolic(rho_a)); break;
+            case Code::tanh_poly: r = tanh_radius(a, value(i.to), value(i.to2), rho_a); break;
             case Code::integral:
             case Code::integral_poly:
                 if (i.op == Op::log)

@@ -7,6 +7,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/systems/detail/expression_jacobians.hpp"
+#include "saltus/model/systems/detail/expression_series.hpp"
 
 namespace saltus::model {
 
@@ -14,7 +15,9 @@ using expr::Expr;
 using expr::Tape;
 
 ExpressionSystem::ExpressionSystem(Formulas formulas)
-    : equations_(std::move(formulas)), derivatives_(std::make_shared<DerivativeStore>()) {
+    : equations_(std::move(formulas)),
+      derivatives_(std::make_shared<DerivativeStore>()),
+      series_(std::make_shared<SeriesStore>()) {
     const Formulas& f = equations_.formulas();
     const Derived& d = equations_.derived();
 
@@ -132,6 +135,11 @@ std::unique_ptr<Jacobians> ExpressionSystem::jacobians() const {
 std::unique_ptr<Jacobians> ExpressionSystem::jacobians_by(std::span<const int> parameters) const {
     return std::make_unique<ExpressionJacobians>(
         derivatives_->by(equations_.formulas(), equations_.derived(), parameters));
+}
+
+std::unique_ptr<SeriesEquations> ExpressionSystem::series(const SeriesNeeds& needs, std::span<const double> p) const {
+    if (!equations_.complete()) return nullptr;
+    return std::make_unique<ExpressionSeries>(series_->by(equations_, needs), layout_, p);
 }
 
 }  // namespace saltus::model

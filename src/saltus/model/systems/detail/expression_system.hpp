@@ -10,6 +10,7 @@
 namespace saltus::model {
 
 class DerivativeStore;
+class SeriesStore;
 
 /// A system given by formulas and evaluated on tapes. If the formulas cover only a part of the model's coordinates,
 /// then forces, masses and rows of the other coordinates are zero; JoinedSystem adds another system there.
@@ -32,6 +33,8 @@ public:
     std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
     /// Null if the formulas cover only a part of the coordinates.
     const SymbolicEquations* symbolic() const override { return equations_.complete() ? &equations_ : nullptr; }
+    /// Null if the formulas cover only a part of the coordinates.
+    std::unique_ptr<SeriesEquations> series(const SeriesNeeds& needs, std::span<const double> p) const override;
 
 private:
     using Part = SymbolicEquations::Part;
@@ -42,6 +45,7 @@ private:
     std::array<std::size_t, SymbolicEquations::part_count> tape_start_{};  // of each tape's slots in the scratch
     std::size_t output_start_ = 0, scratch_size_ = 0;
     std::shared_ptr<DerivativeStore> derivatives_;
+    std::shared_ptr<SeriesStore> series_;
 };
 
 }  // namespace saltus::model

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/systems/detail/expression_series.hpp"
+
+#include <algorithm>
+
+#include "saltus/base/index.hpp"
+
+namespace saltus::model {
+
+using expr::Expr;
+using Kind = SeriesProgram::Kind;
+
+namespace {
+
+/// Whether `e` is linear in q and u, and depends on the time only by sin, cos, exp, sinh and cosh of a + b t and by
+/// polynomials. The coefficients of such a function at one time show its size everywhere: those of cos(ω t) are
+/// ω^k/k!, and they are large if the step is long compared with 1/ω.
+bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t count) {
+    using expr::Op;
+    // Degree of a node as a polynomial in τ if q and u were constant: 0, 1, 2 (more), or `other`; and whether it
+    // contains q or u, in which case its dependence on them must be linear with a constant factor.
+    enum : char { constant, linear_in_time, polynomial, wave, state };
+    std::vector<char> kind(graph.size(), constant);
+    for (const Expr e : expr::reachable(graph, {roots, count})) {
+        const expr::Node& n = graph[e];
+        const int operands = expr::operand_count(n.op);
+        const char a = operands > 0 ? kind[n.a.id] : char{constant}, b = operands > 1 ? kind[n.b.id] : char{constant},
+                   c = operands > 2 ? kind[n.c.id] : char{constant};
+        switch (n.op) {
+            case Op::constant: break;
+            case Op::symbol:
+                if ((n.kinds & (expr::Kind::position | expr::Kind::velocity)) != 0) kind[e.id] = state;
+                if ((n.kinds & expr::Kind::time) != 0) kind[e.id] = linear_in_time;
+                if ((n.kinds & expr::Kind::auxiliary) != 0) return false;
+                break;
+            case Op::add:
+            case Op::sub:
+            case Op::neg: kind[e.id] = std::max(a, b); break;
+            case Op::mul:
+                if (a == constant || b == constant)
+                    kind[e.id] = std::max(a, b);
+                else if (a <= polynomial && b <= polynomial)
+                    kind[e.id] = polynomial;
+                else
+                    return false;
+                break;
+            case Op::div:
+                if (b != constant) return false;
+                kind[e.id] = a;
+                break;
+            case Op::powi:
+                if (a == constant) break;
+                if (a > polynomial || n.exponent < 0) return false;
+                kind[e.id] = polynomial;
+                break;
+            case Op::sin:
+            case Op::cos:
+            case Op::exp:
+            case Op::sinh:
+            case Op::cosh:
+                if (a == constant) break;
+                if (a != linear_in_time) return false;
+                kind[e.id] = wave;
+                break;
+            default:
+                if (std::max({a, b, c}) != constant) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& asked) : needs(asked) {
+    const Formulas& f = equations.formulas();
+    const Derived& d = equations.derived();
+    std::vector<Expr> expressions;
+    const auto add = [&](Kind kind, int number, Expr e) {
+        outputs.emplace_back(kind, number);
+        expressions.push_back(e);
+    };
+    for (std::size_t k = 0; k < d.mass.size(); ++k) add(Kind::mass, static_cast<int>(k), d.mass[k].value);
+    for (std::size_t i = 0; i < d.h.size(); ++i) add(Kind::force, static_cast<int>(i), d.h[i]);
+    for (std::size_t r = 0; r < needs.positions.size(); ++r)
+        if (needs.positions[r] != 0)
+            add(Kind::position, static_cast<int>(r),
+                r < f.constraints.size() ? f.constraints[r] : f.gaps[r - f.constraints.size()]);
+    for (std::size_t k = 0; k < d.rows.size(); ++k)
+        if (needs.rows[ix(d.rows[k].row)] != 0) add(Kind::row, static_cast<int>(k), d.rows[k].value);
+    for (std::size_t r = 0; r < needs.rows.size(); ++r) {
+        if (needs.rows[r] == 0) continue;
+        add(Kind::chi, static_cast<int>(r), d.chi[r]);
+        add(Kind::zeta, static_cast<int>(r), d.zeta[r]);
+    }
+    for (std::size_t c = 0; c < needs.coefficients.size(); ++c)
+        if (needs.coefficients[c] != 0) add(Kind::coefficient, static_cast<int>(c), f.coefficients[c]);
+    // The powers are products of forces and velocities; they are as smooth as their factors.
+    const std::size_t judged = expressions.size();
+    add(Kind::damping, 0, d.damping);
+    add(Kind::applied, 0, d.applied);
+    transparent = is_transparent(f.graph, expressions.data(), judged);
+    std::vector<Expr> variables{f.t};
+    variables.insert(variables.end(), f.q.begin(), f.q.end());
+    variables.insert(variables.end(), f.u.begin(), f.u.end());
+    tape = expr::SeriesTape(f.graph, expressions, f.p, variables, f.t);
+}
+
+std::shared_ptr<const SeriesProgram> SeriesStore::by(const SymbolicEquations& equations, const SeriesNeeds& needs) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& program : kept_)
+        if (program->needs == needs) return program;
+    constexpr std::size_t max_kept = 64;  // modes that are remembered; a system with more modes forgets the oldest
+    if (kept_.size() == max_kept) kept_.erase(kept_.begin());
+    kept_.push_back(std::make_shared<const SeriesProgram>(equations, needs));
+    return kept_.back();
+}
+
+ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout,
+                                   std::span<const double> p)
+    : program_(std::move(program)), workspace_(program_->tape, max_order) {
+    workspace_.prepare(p);
+    const std::size_t n = ix(layout.coordinates);
+    for (std::size_t i = 0; i < n; ++i) {
+        q.push_back(workspace_.variable(static_cast<int>(1 + i)));
+        u.push_back(workspace_.variable(static_cast<int>(1 + n + i)));
+    }
+    const auto resize = [](std::vector<Row>& rows, std::vector<double>& radii, std::size_t size) {
+        rows.assign(size, nullptr);
+        radii.assign(size, 0.0);
+    };
+    resize(M, radii_.M, layout.mass.size());
+    resize(h, radii_.h, n);
+    resize(positions, radii_.positions, ix(layout.positions()));
+    resize(W, radii_.W, layout.rows.size());
+    resize(chi, radii_.chi, ix(layout.row_count()));
+    resize(zeta, radii_.zeta, ix(layout.row_count()));
+    resize(coefficients, radii_.coefficients, ix(layout.coefficients));
+    W_constant.assign(layout.rows.size(), 1);
+    coefficient_constant.assign(ix(layout.coefficients), 1);
+    mass_constant = true;
+    for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
+        const auto [kind, number] = program_->outputs[k];
+        const Row row = workspace_.output(static_cast<int>(k));
+        const bool constant = program_->tape.output_degree(static_cast<int>(k)) == 0;
+        switch (kind) {
+            case Kind::mass:
+                M[ix(number)] = row;
+                mass_constant = mass_constant && constant;
+                break;
+            case Kind::force: h[ix(number)] = row; break;
+            case Kind::position: positions[ix(number)] = row; break;
+            case Kind::row:
+                W[ix(number)] = row;
+                W_constant[ix(number)] = constant ? 1 : 0;
+                break;
+            case Kind::chi: chi[ix(number)] = row; break;
+            case Kind::zeta: zeta[ix(number)] = row; break;
+            case Kind::coefficient:
+                coefficients[ix(number)] = row;
+                coefficient_constant[ix(number)] = constant ? 1 : 0;
+                break;
+            case Kind::damping: damping = row; break;
+            case Kind::applied: applied = row; break;
+        }
+    }
+    variable_radius_.assign(1 + 2 * n, 0.0);
+    output_radius_.assign(program_->outputs.size(), 0.0);
+    radii_.switches.assign(ix(switch_count()), 0.0);
+}
+
+const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const double> q_radius,
+                                                       std::span<const double> u_radius) {
+    variable_radius_[0] = R;
+    std::copy(q_radius.begin(), q_radius.end(), variable_radius_.begin() + 1);
+    std::copy(u_radius.begin(), u_radius.end(),
+              variable_radius_.begin() + 1 + static_cast<std::ptrdiff_t>(q_radius.size()));
+    workspace_.bounds(R, variable_radius_, output_radius_, radii_.switches);
+    for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
+        const auto [kind, number] = program_->outputs[k];
+        const double radius = output_radius_[k];
+        switch (kind) {
+            case Kind::mass: radii_.M[ix(number)] = radius; break;
+            case Kind::force: radii_.h[ix(number)] = radius; break;
+            case Kind::position: radii_.positions[ix(number)] = radius; break;
+            case Kind::row: radii_.W[ix(number)] = radius; break;
+            case Kind::chi: radii_.chi[ix(number)] = radius; break;
+            case Kind::zeta: radii_.zeta[ix(number)] = radius; break;
+            case Kind::coefficient: radii_.coefficients[ix(number)] = radius; break;
+            case Kind::damping: radii_.damping = radius; break;
+            case Kind::applied: radii_.applied = radius; break;
+        }
+    }
+    return radii_;
+}
+
+}  // namespace saltus::model

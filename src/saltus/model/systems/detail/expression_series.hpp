@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "saltus/expr/series/series_tape.hpp"
+#include "saltus/model/series.hpp"
+#include "saltus/model/symbolic.hpp"
+#include "saltus/model/system.hpp"
+
+namespace saltus::model {
+
+/// A tape on series for the terms that were asked for, and where each term is among its outputs.
+struct SeriesProgram {
+    expr::SeriesTape tape;
+    SeriesNeeds needs;
+    bool transparent = false;  ///< SeriesEquations::transparent
+
+    SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& needs);
+
+    /// Calls visit(kind, number) for each output in order; `number` is that of the term within its kind.
+    enum class Kind { mass, force, position, row, chi, zeta, coefficient, damping, applied };
+    std::vector<std::pair<Kind, int>> outputs;
+};
+
+/// The programs of one system for the terms that were asked for. It may be used from any thread.
+class SeriesStore {
+public:
+    std::shared_ptr<const SeriesProgram> by(const SymbolicEquations& equations, const SeriesNeeds& needs);
+
+private:
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<const SeriesProgram>> kept_;
+};
+
+/// Series of a system that is given by formulas.
+class ExpressionSeries final : public SeriesEquations {
+public:
+    ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout, std::span<const double> p);
+
+    void begin(double t0) override { workspace_.begin(t0); }
+    void evaluate_order(int k) override { workspace_.evaluate_order(k); }
+    int switch_count() const override { return program_->tape.switch_count(); }
+    Row switch_function(int i) const override { return workspace_.switch_function(i); }
+    int side(int i) const override { return workspace_.side(i); }
+    void set_side(int i, int side) override { workspace_.set_side(i, side); }
+    void clear_sides() override { workspace_.clear_sides(); }
+    bool transparent() const override { return program_->transparent; }
+    const Radii& bounds(double R, std::span<const double> q_radius, std::span<const double> u_radius) override;
+
+private:
+    std::shared_ptr<const SeriesProgram> program_;
+    expr::SeriesWorkspace<double> workspace_;
+    std::vector<double> variable_radius_, output_radius_;
+    Radii radii_;
+};
+
+}  // namespace saltus::model

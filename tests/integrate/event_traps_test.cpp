@@ -20,7 +20,7 @@ namespace {
 
 using test::model_of;
 
-bool says_uncertain(const trajectory::Trajectory&) { return false; }
+bool says_uncertain(const trajectory::Trajectory& motion) { return !motion.events_certain; }
 
 traps::Seen seen_in(const trajectory::Trajectory& motion) {
     traps::Seen seen;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <variant>
 
@@ -12,9 +13,12 @@ namespace saltus::integrate {
 
 /// Event-driven integration: smooth arcs to a tolerance, events located, impacts and modes solved for.
 struct EventDriven {
-    double rtol = 1e-9;                ///< relative tolerance of the run, > 0
-    double atol = 1e-12;               ///< absolute tolerance of the run, in the units of the coordinates, > 0
-    bool implicit = false;             ///< Radau from the start; otherwise only if the motion turns out to be stiff
+    double rtol = 1e-9;     ///< relative tolerance of the run, > 0
+    double atol = 1e-12;    ///< absolute tolerance of the run, in the units of the coordinates, > 0
+    bool implicit = false;  ///< Radau from the start; otherwise only if the motion turns out to be stiff
+    bool series = true;     ///< Taylor series where the model has formulas and is not stiff; else order 8
+    /// No step is longer, in s, > 0. It limits what steps that search for events at samples can jump over.
+    double max_step = std::numeric_limits<double>::infinity();
     bool keep_arcs = true;             ///< keep dense output; without it only events and both ends are kept
     double contact_tolerance = 1e-10;  ///< residual of every contact problem, relative
     long max_events = 100000000;       ///< the run fails beyond it
@@ -34,10 +38,12 @@ struct Moreau {
 /// Penalty method: the contact force is k·penetration + d·rate, with k and d of the model's [penalty]. Contact and
 /// separation are located as events. Friction acts under the force at hand.
 struct Penalty {
-    double rtol = 1e-9, atol = 1e-12;  ///< see EventDriven
-    bool implicit = false;             ///< see EventDriven
-    bool keep_arcs = true;             ///< see EventDriven
-    double stiffness = 1.0;            ///< factor on every k, for studies of convergence
+    double rtol = 1e-9, atol = 1e-12;                           ///< see EventDriven
+    bool implicit = false;                                      ///< see EventDriven
+    bool series = true;                                         ///< see EventDriven
+    double max_step = std::numeric_limits<double>::infinity();  ///< see EventDriven
+    bool keep_arcs = true;                                      ///< see EventDriven
+    double stiffness = 1.0;                                     ///< factor on every k, for studies of convergence
 };
 
 using Method = std::variant<EventDriven, Moreau, Penalty>;

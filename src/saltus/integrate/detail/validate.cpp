@@ -30,9 +30,9 @@ public:
         for (std::size_t a = 0; a < t_.arcs.size(); ++a) {
             check_joint(a);
             for (const ode::Dense& step : t_.arcs[a].steps) {
-                const double end = std::min(step.t_new(), t_.arcs[a].t_end);
-                for (int k = 1; k <= samples; ++k)
-                    check_state(t_.arcs[a], step, step.t_old() + (end - step.t_old()) * k / samples);
+                for (const auto [begin, end] : ode::StepParts(step, t_.arcs[a].t_end))
+                    for (int k = 1; k <= samples; ++k)
+                        check_state(t_.arcs[a], step, begin + (end - begin) * k / samples);
             }
         }
         for (const trajectory::Event& e : t_.events) check_event(e);

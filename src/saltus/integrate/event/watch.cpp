@@ -229,15 +229,181 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
     search_astray(step);
     for (std::size_t k = 0; k < watches_.size(); ++k)
         if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
-    if (found_.empty()) return found_;
+    keep_simultaneous([&](std::size_t k) { return sample(found_.front().t)[k]; });
+    return found_;
+}
+
+/// Keeps the first zero and those that belong to the same event: zeros at the same time, and forces that are zero at
+/// that time up to rounding. `value_at_first` gives a quantity at the time of the first zero.
+void Watcher::keep_simultaneous(const std::function<double(std::size_t)>& value_at_first) {
+    if (found_.size() < 2) return;
     std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
-    // One event: zeros at the same time, and forces that are zero at that time up to rounding.
     const double first = found_.front().t, together = Thresholds::simultaneous_time * std::max(1.0, std::abs(first));
     std::erase_if(found_, [&](const Found& f) {
         if (f.t <= first + together) return false;
         const Watch::What what = watches_[ix(f.watch)].what;
         const bool force = what == Watch::What::force || what == Watch::What::reserve;
-        return !force || !(sample(first)[ix(f.watch)] <= Thresholds::simultaneous_force * zero_[ix(f.watch)]);
+        return !force || !(value_at_first(ix(f.watch)) <= Thresholds::simultaneous_force * zero_[ix(f.watch)]);
+    });
+}
+
+/// Writes a quantity as polynomials in θ = τ/h to polynomials_, all of which are positive as long as the quantity is.
+/// Returns their number.
+std::size_t Watcher::polynomials(const ModeSeries& series, std::size_t number, double h) {
+    using What = Watch::What;
+    const Watch& w = watches_[number];
+    const ElementRows& rows = d_.elements()[ix(w.element)].rows;
+    const ElementMode& mode = d_.mode().elements[ix(w.element)];
+    Polynomial &p = polynomials_[0], &second = polynomials_[1];
+    std::size_t count = 1;
+    p.noise = zero_[number];
+    const auto times = [](Polynomial& of, double factor) {
+        for (int k = 0; k < of.size; ++k) of.c[k] *= factor;
+    };
+    switch (w.what) {
+        case What::gap: p.size = series.position(rows.normal, p.c); break;
+        case What::depth:
+            p.size = series.position(rows.normal, p.c);
+            times(p, -1.0);
+            break;
+        case What::spring:
+            p.size = series.spring_force(w.element, p.c);
+            if (mode.pulls) times(p, -1.0);
+            break;
+        case What::force: p.size = series.reaction(rows.normal, p.c); break;
+        case What::reaction:
+            p.size = series.reaction(rows.normal, p.c);
+            times(p, mode.reaction_sign);
+            break;
+        case What::clutch: p.size = series.row_velocity(rows.normal, p.c); break;
+        case What::slip: {
+            const FrictionPart& part = d_.parts()[ix(w.part)];
+            const SlipDirection& direction = d_.mode().parts[ix(w.part)].direction;
+            p.size = series.row_velocity(part.row, p.c);
+            times(p, direction[0]);
+            for (int r = 1; r < part.size; ++r) {
+                series.row_velocity(part.row + r, second.c);
+                for (int k = 0; k < p.size; ++k) p.c[k] += direction[ix(r)] * second.c[k];
+            }
+            break;
+        }
+        case What::reserve: count = reserve_polynomials(series, w); break;
+        case What::hold:
+        case What::jump: return 0;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        double power = 1.0;
+        for (int k = 0; k < polynomials_[i].size; ++k, power *= h) polynomials_[i].c[k] *= power;
+    }
+    return count;
+}
+
+/// The reserve of a sticking part. A part with one row under a load N >= 0 has μN − λ and μN + λ. The load of a
+/// constraint is |ν|, and parts with two rows have a disk or an ellipse: there it is
+///     (μ₁ μ₂ N)² − (μ₂ λ₁)² − (μ₁ λ₂)²,
+/// divided by the sum of the sizes of its roots at the start, so that it is about the reserve itself. For a disk a
+/// common factor μ² is left out.
+std::size_t Watcher::reserve_polynomials(const ModeSeries& series, const Watch& w) {
+    const FrictionPart& part = d_.parts()[ix(w.part)];
+    Polynomial &p = polynomials_[0], &second = polynomials_[1];
+    double load[ode::max_degree + 1], mu[2][ode::max_degree + 1], force[2][ode::max_degree + 1];
+    p.size = second.size = series.load(w.element, load);
+    const int size = p.size;
+    second.noise = p.noise;
+    for (int axis = 0; axis < 2; ++axis) series.friction_coefficient(w.part, axis, mu[axis]);
+    for (int r = 0; r < part.size; ++r) series.reaction(part.row + r, force[r]);
+    const auto product = [size](const double* a, const double* b, double* out) {
+        for (int k = 0; k < size; ++k) {
+            out[k] = 0.0;
+            for (int j = 0; j <= k; ++j) out[k] += a[j] * b[k - j];
+        }
+    };
+    const bool contact = d_.elements()[ix(w.element)].rows.kind == ElementKind::contact;
+    const bool slider = d_.elements()[ix(w.element)].rows.kind == ElementKind::slider;
+    product(mu[0], load, p.c);
+    if (part.size == 1 && (contact || slider)) {
+        for (int k = 0; k < size; ++k) {
+            second.c[k] = p.c[k] + force[0][k];
+            p.c[k] -= force[0][k];
+        }
+        return 2;
+    }
+    double left[ode::max_degree + 1], square[ode::max_degree + 1];
+    const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
+    if (ellipse) {
+        product(p.c, mu[1], left);
+        std::copy_n(left, size, p.c);
+    }
+    const double bound = std::abs(p.c[0]);
+    product(p.c, p.c, square);
+    double reached = 0.0;
+    std::copy_n(square, size, p.c);
+    for (int r = 0; r < part.size; ++r) {
+        if (ellipse)
+            product(mu[1 - r], force[r], left);
+        else
+            std::copy_n(force[r], size, left);
+        reached = std::hypot(reached, left[0]);
+        product(left, left, square);
+        for (int k = 0; k < size; ++k) p.c[k] -= square[k];
+    }
+    const double sum = bound + reached;
+    for (int k = 0; k < size && sum > 0.0; ++k) p.c[k] /= sum;
+    return 1;
+}
+
+/// The first crossing of a quantity that polynomials_ holds. A quantity that starts at zero does not cross there.
+/// Slip, or a clutch, that starts at zero and runs against its direction at once has gone astray (Found::astray).
+std::optional<Watcher::WatchCrossing> Watcher::crossing(std::size_t number, std::size_t count, Touches touches) {
+    const Watch& w = watches_[number];
+    std::optional<WatchCrossing> first;
+    for (std::size_t i = 0; i < count; ++i) {
+        Polynomial& p = polynomials_[i];
+        if (w.starts_at_zero && p.c[0] < 0.0) p.c[0] = 0.0;
+        const std::span<double> c(p.c, ix(p.size));
+        const auto search = [&]() -> std::optional<ode::PossibleCrossing> {
+            if (touches == Touches::report) return ode::first_possible_crossing(c, p.noise);
+            const std::optional<ode::Crossing> certain = ode::first_crossing(c, p.noise);
+            if (!certain) return {};
+            return ode::PossibleCrossing{*certain, false, false};
+        };
+        std::optional<ode::PossibleCrossing> found = search();
+        bool astray = false;
+        const bool velocity = w.what == Watch::What::slip || w.what == Watch::What::clutch;
+        if (found && velocity && w.starts_at_zero && found->at.theta == 0.0) {
+            p.c[0] += Thresholds::astray_speed / Thresholds::position_noise * zero_[number];
+            astray = true;
+            found = search();
+        }
+        if (found && (!first || found->at.theta < first->found.at.theta)) first = {*found, astray};
+    }
+    return first;
+}
+
+const std::vector<Found>& Watcher::search(const ModeSeries& series, double h, Touches touches) {
+    found_.clear();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        Watch& w = watches_[k];
+        const std::size_t count = polynomials(series, k, h);
+        if (const auto found = crossing(k, count, touches)) {
+            const ode::Crossing& at = found->found.at;
+            const double tau = h * at.theta, right = h * at.after, t = series.t();
+            found_.push_back({t + tau, std::max(t, t + 2.0 * tau - right), t + right, static_cast<int>(k),
+                              found->astray, tau, right, found->found.rounded, found->found.touch});
+        } else if (w.starts_at_zero) {
+            double end = std::numeric_limits<double>::infinity();
+            for (std::size_t i = 0; i < count; ++i)
+                end = std::min(end, ode::polynomial({polynomials_[i].c, ix(polynomials_[i].size)}, 1.0));
+            if (end > leave_[k]) w.starts_at_zero = false;
+        }
+    }
+    keep_simultaneous([&](std::size_t k) {
+        const std::size_t count = polynomials(series, k, h);
+        double value = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < count; ++i)
+            value = std::min(value, ode::polynomial({polynomials_[i].c, ix(polynomials_[i].size)},
+                                                    (found_.front().t - series.t()) / h));
+        return value;
     });
     return found_;
 }

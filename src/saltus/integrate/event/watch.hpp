@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/hold.hpp"
+#include "saltus/integrate/mode/mode_series.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/ode/dense.hpp"
+#include "saltus/ode/polynomial.hpp"
 #include "saltus/ode/roots.hpp"
 
 namespace saltus::integrate {
@@ -42,6 +46,9 @@ struct Found {
     double t, left, right;  ///< the zero, and a window around it at whose ends the signs are certain
     int watch;              ///< number in Watcher::watches()
     bool astray = false;    ///< a velocity that runs against its direction at `t` although no zero was found
+    /// On a Taylor series: `t` and `right` as times since the start of the step, in s. They are exact where t is large.
+    double tau = 0.0, tau_right = 0.0;
+    bool rounded = false, touch = false;  ///< on a Taylor series: see ode::PossibleCrossing
 };
 
 /// Whether an event that was found was caused by the change of mode before it: some free clutch runs backwards at the
@@ -62,6 +69,12 @@ public:
     /// event.
     const std::vector<Found>& search(const ode::Dense& step);
 
+    /// The same on the step of length h of a Taylor series. Every quantity is a polynomial there, whose first zero is
+    /// found with certainty (ode::first_crossing). A touch is a zero that may only be due to rounding errors of the
+    /// polynomial on the step.
+    enum class Touches { report, ignore };
+    const std::vector<Found>& search(const ModeSeries& series, double h, Touches touches);
+
     /// Forces that the mode needs at its start and that its laws do not allow, found at that time. They occur if rows
     /// are so nearly dependent that the choice of the mode could not tell.
     const std::vector<Found>& violated() const { return violated_; }
@@ -78,6 +91,19 @@ private:
     void collect_watches();
     void measure(double t, const double* x);
     void search_astray(const ode::Dense& step);
+    struct Polynomial {
+        double c[ode::max_degree + 1];  // in θ = τ/h
+        int size = 0;
+        double noise = 0.0;
+    };
+    std::size_t polynomials(const ModeSeries& series, std::size_t watch, double h);
+    std::size_t reserve_polynomials(const ModeSeries& series, const Watch& watch);
+    struct WatchCrossing {
+        ode::PossibleCrossing found;
+        bool astray;
+    };
+    std::optional<WatchCrossing> crossing(std::size_t watch, std::size_t count, Touches touches);
+    void keep_simultaneous(const std::function<double(std::size_t)>& value_at_first);
     double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
     double hold_margin();
@@ -93,6 +119,7 @@ private:
     std::vector<std::vector<double>> values_;  // all quantities at these times
     std::size_t samples_ = 0;                  // how many of them belong to this step
     std::vector<ode::Root> roots_;
+    Polynomial polynomials_[2];  // of one quantity; the reserve of a sticking part can have two
     std::vector<Found> found_, violated_;
     HoldProblem hold_;
     solvers::Workspace workspace_;

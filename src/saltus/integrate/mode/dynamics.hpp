@@ -29,6 +29,7 @@ public:
     int size() const { return n_; }                ///< number n of coordinates
     int state_size() const { return 2 * n_ + 1; }  ///< q, u, and the work done on the system
     bool compliant() const { return compliant_; }
+    double stiffness() const { return stiffness_; }  ///< factor on the springs of compliant contacts
 
     // --- the mode ---
 

@@ -34,6 +34,9 @@ struct Thresholds {
     /// that touch by the initial conditions are missed. Too large: contacts close at a distance, and the projection
     /// moves the body.
     static constexpr double closed_gap = 1e-10;
+    /// The same where an event was found. Smaller, because gaps are known to rounding there, and contacts that close
+    /// 1e-11 s later are separate events. Too small: contacts that close together by symmetry strike one by one.
+    static constexpr double closed_gap_at_event = 1e-12;
     /// Largest opening speed of a contact that counts as closed, in m/s: γ_N <= opening_speed. A free clutch can lock
     /// under the same inequality. The value is above the rounding error of velocities. Too small: a contact that rests
     /// with a rounding error is left out. Too large: slow lift-offs are undone.
@@ -335,6 +338,42 @@ struct Thresholds {
     /// In place of 1/μ if μ = 0, in 1: any force along that axis is outside of the ellipse, and the reserve is
     /// negative. Too small: small forces along the axis without friction pass. Too large: overflow to infinity.
     static constexpr double infinite_slope = 1e300;
+
+    // --- arcs as Taylor series (run_series.cpp) ---
+
+    /// Size of the last terms of a series, relative to the tolerance of the run.
+    static constexpr double series_tolerance_ratio = 0.1;
+    /// Orders of the series. Below the least order the steps are short for the cost of an event search; above the
+    /// largest one rounding errors of the last coefficients decide the step.
+    static constexpr int least_series_order = 6;
+    static constexpr int max_series_order = 24;
+    /// A step is left to another method if its last terms would allow only series_giving_up · (longest step of the
+    /// arc), as for slip in a plane that comes to rest, or if only so small a part of it can be proved to be valid. Too
+    /// large: arcs near a singularity lose the certainty of their events. Too small: many steps are spent in front of a
+    /// singularity.
+    static constexpr double series_giving_up = 1e-6;
+    /// A step looks stiff if the fastest motion of the last coefficients, A e^(λτ), has an amplitude below
+    /// stiff_amplitude tolerances and limits the step all the same. After max_stiff_series_steps such steps, one after
+    /// the other, the methods for stiff motions take over. Too large: motions that are not stiff lose the certainty of
+    /// their events. Too small: stiff motions take very many steps.
+    static constexpr double stiff_amplitude = 10.0;
+    static constexpr int max_stiff_series_steps = 20;
+    /// The time of an event is sharp if it is known to sharp_event · max(1, |t|), in s. If rounding errors of a long
+    /// step make it less sharp, then the series is expanded again event_approach times that uncertainty before it.
+    static constexpr double sharp_event = 1e-13;
+    static constexpr double event_approach = 1e3;
+    /// A zero within early_zero · (length of the step) is first searched on a shorter part of the same step.
+    static constexpr double early_zero = 0.25;
+    /// If rounding errors of a long step do not tell whether a quantity touches zero or crosses it, then the series is
+    /// expanded again at touch_approach times the distance before it, until that distance is below nearest_touch times
+    /// the step.
+    static constexpr double touch_approach = 0.01;
+    static constexpr double nearest_touch = 1e-3;
+    /// An event at the time of a switch is taken at least switch_nudge · max(1, |t|) later, in s, so that rounding
+    /// errors of the switching function do not lead other evaluations to the old branch.
+    static constexpr double switch_nudge = 16.0 * epsilon;
+    /// So many changes of sides at one time, per switch: the motion keeps to the jump of an expression.
+    static constexpr int max_switches_at_one_time = 4;
 
     // --- reports ---
 

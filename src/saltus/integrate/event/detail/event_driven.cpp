@@ -21,6 +21,21 @@ ode::Tolerances step_tolerances(const RunSettings& s) {
     return t;
 }
 
+/// Tolerances of the last terms of a Taylor series. The remainder is smaller than the last term, and steps are few.
+ode::Tolerances series_tolerances(const RunSettings& s) {
+    ode::Tolerances t;
+    t.relative = std::max(Thresholds::series_tolerance_ratio * s.rtol, Thresholds::least_step_tolerance);
+    t.absolute = Thresholds::series_tolerance_ratio * s.atol;
+    return t;
+}
+
+/// The order of a Taylor series for a tolerance: −½ ln ε + 1 minimises the work per unit of time, if the work grows
+/// with the square of the order and the step is a fixed part of the radius of convergence [Jorba].
+int series_order(double relative) {
+    return std::clamp(static_cast<int>(std::ceil(1.0 - 0.5 * std::log(relative))), Thresholds::least_series_order,
+                      Thresholds::max_series_order);
+}
+
 }  // namespace
 
 EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options)
@@ -31,8 +46,11 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       change_(d_, settings.contact_tolerance),
       watcher_(d_),
       accumulation_(d_.elements().size()),
-      explicit_(d_.state_size(), step_tolerances(settings)),
+      explicit_(d_.state_size(), step_tolerances(settings), settings.max_step),
       linearised_(d_, {}),
+      series_(d_),
+      tolerances_(series_tolerances(settings)),
+      series_order_(series_order(tolerances_.relative)),
       x_(ix(d_.state_size()), 0.0) {
     out_.model = model.name;
     out_.coordinates = model.coordinates;
@@ -98,11 +116,13 @@ ArcEnd EventRun::arc() {
         return true;
     };
     const ode::Problem problem{f, jacobian};
+    if (const std::optional<ArcEnd> end = integrate_series()) return *end;
     return implicit_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
 }
 
 void EventRun::begin_arc() {
     arc_began_ = t_;
+    longest_series_step_ = 0.0;
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = t_;
@@ -116,6 +136,7 @@ template <class Stepper>
 ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
     Advance advance;
     advance.checked_at = t_;
+    advance.longest_step = longest_series_step_;  // if the arc began as Taylor series
     step_status_ = stepper.start(problem, t_, x_, next_step_);
     while (ode::usable(step_status_)) {
         if (asked_to_stop()) return ArcEnd::finished;
@@ -236,7 +257,7 @@ bool EventRun::became_stiff(const ode::Explicit& stepper) {
     return true;
 }
 
-void EventRun::become_implicit() { implicit_.emplace(d_.state_size(), step_tolerances(settings_)); }
+void EventRun::become_implicit() { implicit_.emplace(d_.state_size(), step_tolerances(settings_), settings_.max_step); }
 
 /// A sentence that explains why the motion does not advance, if an expression of the model jumps here; otherwise empty.
 /// An expression jumps if a quantity s that it compares is negligible relative to the terms that make it up,
@@ -263,8 +284,8 @@ std::string EventRun::held_by_a_jump() {
 
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options,
                                 Record record) {
-    const RunSettings settings{
-        m.rtol, m.atol, m.implicit, m.keep_arcs, false, 1.0, m.contact_tolerance, m.max_events, record == Record::yes};
+    const RunSettings settings{m.rtol, m.atol, m.implicit,          m.series,     m.max_step,           m.keep_arcs,
+                               false,  1.0,    m.contact_tolerance, m.max_events, record == Record::yes};
     RecordedMotion out = EventRun(model, settings, options).run();
     out.motion.method = "event";
     return out;
@@ -274,6 +295,8 @@ RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Op
     const RunSettings settings{m.rtol,
                                m.atol,
                                m.implicit,
+                               m.series,
+                               m.max_step,
                                m.keep_arcs,
                                true,
                                m.stiffness,

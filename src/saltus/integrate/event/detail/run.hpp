@@ -21,6 +21,8 @@ namespace saltus::integrate {
 struct RunSettings {
     double rtol, atol;  ///< relative and absolute tolerance of the whole run
     bool implicit;      ///< use the implicit integrator (ode::Radau) from the start
+    bool series;        ///< integrate by Taylor series where the mode has them
+    double max_step;    ///< no step is longer, in s
     bool keep_arcs;
     bool compliant;            ///< contacts are springs: penalty method
     double stiffness;          ///< factor on the springs
@@ -73,6 +75,44 @@ private:
     bool became_stiff(const ode::Explicit& stepper);
     bool became_stiff(const ode::Radau&) { return false; }
     void become_implicit();
+
+    // Arcs as Taylor series (run_series.cpp).
+    /// What a step by Taylor series led to.
+    enum class SeriesStep {
+        accepted,    ///< the state has advanced
+        event,       ///< events were found
+        finished,    ///< the end of the run, or a failure
+        redundant,   ///< the equations became dependent
+        impossible,  ///< the series does not serve here: another method takes over on this arc
+    };
+    /// A zero of a switching function.
+    struct SwitchCrossing {
+        int number;
+        double tau, tau_right;  ///< times since the start of the step, in s: the zero, and where the sign is certain
+        bool rounded, touch;    ///< see ode::PossibleCrossing
+    };
+    std::optional<ArcEnd> integrate_series();
+    bool begin_series();
+    bool expand_series();
+    SeriesStep series_step(Advance& advance);
+    std::optional<SwitchCrossing> first_switch(double h, Watcher::Touches touches) const;
+    /// How a zero on a step needs to be treated.
+    enum class Zero {
+        sharp,        ///< it is certain, and its time is as accurate as it can be
+        blurred,      ///< a shorter step near it is more accurate
+        unavoidable,  ///< it may be due to rounding, and no shorter step helps
+    };
+    template <class First>
+    auto search(double& reach, First first);
+    template <class Z>
+    Zero judge(const Z& zero, double h) const;
+    template <class Z>
+    bool approach(const Z& zero, Advance& advance);
+    bool cross(const SwitchCrossing& crossing);
+    bool becomes_stiff(double wish);
+    void stop_at_series_event(double h);
+    bool accept_series_step(double h, double t);
+    void keep_series(double until);
     std::string held_by_a_jump();
 
     // From one mode to the next (run_mode_change.cpp).
@@ -84,7 +124,7 @@ private:
     void change_mode(const std::vector<Found>& found, Cause cause);
     void enter_next_mode(const std::vector<Found>& found, Cause cause);
     bool limit_changes_at_one_time();
-    Candidates possible_contacts(SystemMode& known);
+    Candidates possible_contacts(SystemMode& known, Cause cause);
     void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
     struct Window {
         double left, right;  ///< times between which the event lies
@@ -138,6 +178,20 @@ private:
     ode::Explicit explicit_;
     std::optional<ode::Radau> implicit_;  // made when it is needed
     Linearised linearised_;
+    ModeSeries series_;
+    ode::Tolerances tolerances_;  // of one step
+    int series_order_;
+    bool series_off_ = false;         // the motion is stiff: series do not serve
+    int stiff_series_steps_ = 0;      // consecutive steps that look stiff
+    int switches_at_one_time_ = 0;    // changes of sides since the time advanced
+    std::vector<char> just_crossed_;  // per switch: it was crossed at the present time
+    /// If switches were crossed at the present time: so much later, in s, all evaluations take the new branches. An
+    /// event at this time is taken there.
+    double nudge_ = 0.0;
+    double series_limit_ = ode::no_limit;  // of the next step, in s
+    double longest_series_step_ = 0.0;     // of the arc
+    long series_steps_ = 0;
+    long arcs_without_series_ = 0;  // arcs that another method has integrated, at least in part
 
     double t_ = 0.0;
     std::vector<double> x_;                   // (q, u, work)

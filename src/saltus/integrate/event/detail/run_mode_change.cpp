@@ -23,7 +23,7 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
 void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     if (!limit_changes_at_one_time()) return;
     SystemMode known = d_.mode();  // the mode that ends, with what the events say about the next one
-    Candidates candidates = possible_contacts(known);
+    Candidates candidates = possible_contacts(known, cause);
     const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
     apply_events(found, candidates, known);
     const StrikeResult result = d_.compliant() ? StrikeResult::nothing : strike(candidates, known, window);
@@ -66,7 +66,8 @@ void EventRun::coarsen() {
 
 /// The contacts and clutches that can be closed at this state: contacts that were closed, and those whose gap is zero
 /// and does not open. Also finds out which springs of open contacts would pull.
-Candidates EventRun::possible_contacts(SystemMode& known) {
+Candidates EventRun::possible_contacts(SystemMode& known, Cause cause) {
+    const double closed_gap = cause == Cause::start ? Thresholds::closed_gap : Thresholds::closed_gap_at_event;
     Candidates candidates = no_candidates(d_);
     d_.evaluate_terms(t_, x_.data());
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
@@ -82,7 +83,7 @@ Candidates EventRun::possible_contacts(SystemMode& known) {
                                        (gap <= Thresholds::touched_gap * scale && (active || rate < 0.0));
             else
                 candidates.closed[i] =
-                    active || (gap <= Thresholds::closed_gap * scale && rate <= Thresholds::opening_speed) ? 1 : 0;
+                    active || (gap <= closed_gap * scale && rate <= Thresholds::opening_speed) ? 1 : 0;
         } else if (rows.kind == ElementKind::clutch) {
             candidates.closed[i] = d_.row_velocity(rows.normal) <= Thresholds::opening_speed ? 1 : 0;
         }

@@ -240,7 +240,8 @@ void EventRun::finish() {
     out_.energy.work = x_[ix(2 * n)] + impulse_work_;
     const double scale = std::max(largest_energy_, Thresholds::least_energy);
     out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) / scale;
-    out_.statistics.steps = explicit_.statistics().accepted;
+    out_.events_certain = arcs_without_series_ == 0;
+    out_.statistics.steps = series_steps_ + explicit_.statistics().accepted;
     out_.statistics.rejected = explicit_.statistics().rejected + explicit_.statistics().cut;
     if (implicit_) {
         out_.statistics.steps += implicit_->statistics().accepted;

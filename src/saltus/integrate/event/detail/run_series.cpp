@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "saltus/base/index.hpp"
+#include "saltus/integrate/event/detail/run.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
+#include "saltus/ode/polynomial.hpp"
+
+// A smooth arc as Taylor series. Each step goes as follows:
+//   1. The motion is expanded at its present state (ModeSeries::expand).
+//   2. The step is as long as the last terms and the tolerance allow, and is shortened until the series is shown to
+//      satisfy the equations of motion everywhere on it (ModeSeries::proved_length).
+//   3. The switching functions of the expressions are searched for their first zero. The step ends there, and the next
+//      one takes the other branch.
+//   4. The watched quantities are searched for their first zero, which is an event.
+
+namespace saltus::integrate {
+
+/// Integrates the arc by Taylor series. Empty if they do not serve, or no longer: the state is then valid, and another
+/// method continues the arc.
+std::optional<ArcEnd> EventRun::integrate_series() {
+    if (!settings_.series || implicit_ || series_off_ || !begin_series()) {
+        ++arcs_without_series_;
+        return {};
+    }
+    Advance advance;
+    advance.checked_at = t_;
+    for (;;) {
+        if (asked_to_stop()) return ArcEnd::finished;
+        switch (series_step(advance)) {
+            case SeriesStep::accepted: break;
+            case SeriesStep::event: return ArcEnd::events;
+            case SeriesStep::finished: return ArcEnd::finished;
+            case SeriesStep::redundant: return ArcEnd::same_mode;
+            case SeriesStep::impossible: ++arcs_without_series_; return {};
+        }
+    }
+}
+
+bool EventRun::begin_series() {
+    std::vector<char> watched(ix(model_.layout().positions()), 0);
+    for (const Watch& w : watcher_.watches()) {
+        if (w.what == Watch::What::hold) return false;
+        if (w.what == Watch::What::gap || w.what == Watch::What::depth)
+            watched[ix(d_.elements()[ix(w.element)].rows.normal)] = 1;
+        if (w.what == Watch::What::reserve && d_.parts()[ix(w.part)].shape == FrictionPart::Shape::patch) return false;
+    }
+    if (!series_.begin_mode(watched)) return false;
+    series_.clear_sides();
+    just_crossed_.assign(ix(series_.switch_count()), 0);
+    switches_at_one_time_ = 0;
+    nudge_ = 0.0;
+    series_limit_ = ode::no_limit;
+    stiff_series_steps_ = 0;
+    longest_series_step_ = 0.0;
+    return true;
+}
+
+/// Rounding errors of the long step can be larger than those of the quantity itself, and make a zero uncertain, or its
+/// time. A shorter step near the zero then decides.
+template <class Z>
+EventRun::Zero EventRun::judge(const Z& zero, double h) const {
+    const double sharp = Thresholds::sharp_event * std::max(1.0, std::abs(t_));
+    if (zero.touch)
+        return zero.tau > std::max(sharp, Thresholds::nearest_touch * h) ? Zero::blurred : Zero::unavoidable;
+    return zero.rounded && zero.tau > sharp && zero.tau_right - zero.tau > sharp ? Zero::blurred : Zero::sharp;
+}
+
+/// Goes on to a time shortly before a zero, and keeps the next step short.
+template <class Z>
+bool EventRun::approach(const Z& zero, Advance& advance) {
+    const double away = zero.touch ? Thresholds::touch_approach * zero.tau
+                                   : std::min(Thresholds::event_approach * (zero.tau_right - zero.tau), 0.5 * zero.tau);
+    const double h = zero.tau - away;
+    series_limit_ = 4.0 * away;
+    if (!accept_series_step(h, t_ + h)) return false;
+    advance.step(h, options_.t_end - out_.start.t);
+    return !stays_in_a_jump(t_, advance);
+}
+
+/// Searches for the first zero on the step up to `reach`, by `first(reach, touches)`. A zero that is blurred by
+/// rounding errors of the long step is searched again on a shorter one; `reach` is then shortened.
+template <class First>
+auto EventRun::search(double& reach, First first) {
+    auto zero = first(reach, Watcher::Touches::report);
+    while (zero && judge(*zero, reach) == Zero::blurred && zero->tau < Thresholds::early_zero * reach) {
+        reach = 2.0 * zero->tau;
+        zero = first(reach, Watcher::Touches::report);
+    }
+    if (zero && judge(*zero, reach) == Zero::unavoidable) zero = first(reach, Watcher::Touches::ignore);
+    return zero;
+}
+
+/// Expands the motion. If a switching function is exactly zero at the start, then its first coefficient that is not
+/// zero decides the branch.
+bool EventRun::expand_series() {
+    for (int attempt = 0; attempt <= series_.switch_count(); ++attempt) {
+        if (!series_.expand(t_, x_.data(), series_order_)) return false;
+        bool decided = true;
+        double c[ode::max_degree + 1];
+        for (int i = 0; i < series_.switch_count() && decided; ++i) {
+            if (series_.side(i) != 0) continue;
+            const int size = series_.switch_function(i, c);
+            const double* const first = std::find_if(c, c + size, [](double value) { return value != 0.0; });
+            if (first == c + size) continue;
+            series_.set_side(i, *first > 0.0 ? 1 : -1);
+            just_crossed_[ix(i)] = 1;
+            decided = false;
+        }
+        if (decided) return true;
+    }
+    return true;
+}
+
+EventRun::SeriesStep EventRun::series_step(Advance& advance) {
+    if (!expand_series()) return SeriesStep::impossible;
+    if (series_.degenerating()) {
+        d_.set_mode(d_.mode(), t_, x_.data());
+        if (d_.redundant()) return SeriesStep::redundant;
+    }
+    const double wish = series_.step_length(tolerances_, series_order_), remaining = options_.t_end - t_;
+    const double longest = std::min({remaining, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
+    double h = series_.proved_length(std::min(wish, longest), tolerances_);
+    const bool singular = !(wish > Thresholds::series_giving_up * longest_series_step_) ||
+                          !(h > Thresholds::series_giving_up * std::min(wish, longest)) || !(t_ + h > t_);
+    if (singular || becomes_stiff(wish)) return SeriesStep::impossible;
+    std::optional<SwitchCrossing> crossing =
+        search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
+    const double before_switch = crossing ? crossing->tau : h;
+    if (t_ + before_switch > t_) {
+        double reach = before_switch;
+        const std::optional<Found> first = search(reach, [&](double to, Watcher::Touches touches) {
+            found_ = watcher_.search(series_, to, touches);
+            return found_.empty() ? std::nullopt : std::optional<Found>(found_.front());
+        });
+        if (first && judge(*first, reach) == Zero::blurred)
+            return approach(*first, advance) ? SeriesStep::accepted : SeriesStep::finished;
+        if (first) {
+            stop_at_series_event(reach);
+            return SeriesStep::event;
+        }
+        if (reach < before_switch) crossing.reset();
+        if (crossing && judge(*crossing, h) == Zero::blurred)
+            return approach(*crossing, advance) ? SeriesStep::accepted : SeriesStep::finished;
+        h = reach;
+        longest_series_step_ = std::max(longest_series_step_, h);
+        if (!accept_series_step(h, h == remaining ? options_.t_end : t_ + h)) return SeriesStep::finished;
+        std::fill(just_crossed_.begin(), just_crossed_.end(), 0);
+        nudge_ = 0.0;
+        switches_at_one_time_ = 0;
+        advance.step(h, options_.t_end - out_.start.t);
+        if (stays_in_a_jump(t_, advance) || t_ >= options_.t_end) return SeriesStep::finished;
+    }
+    if (crossing && !cross(*crossing)) {
+        const std::string held = held_by_a_jump();
+        if (held.empty()) return SeriesStep::impossible;
+        fail("the motion hardly advances" + at_time() + held);
+        return SeriesStep::finished;
+    }
+    return SeriesStep::accepted;
+}
+
+/// The first zero of a switching function on the step, before which all expressions keep their branches.
+std::optional<EventRun::SwitchCrossing> EventRun::first_switch(double h, Watcher::Touches touches) const {
+    std::optional<SwitchCrossing> first;
+    double c[ode::max_degree + 1];
+    for (int i = 0; i < series_.switch_count(); ++i) {
+        if (series_.side(i) == 0) continue;  // the compared quantities are equal, and no branch depends on the side
+        const int size = series_.switch_function(i, c);
+        double power = series_.side(i);
+        for (int k = 0; k < size; ++k, power *= h) c[k] *= power;
+        if (just_crossed_[ix(i)] != 0 && c[0] < 0.0) c[0] = 0.0;  // rounding
+        const std::span<double> polynomial(c, ix(size));
+        if (touches == Watcher::Touches::report) {
+            const auto found = ode::first_possible_crossing(polynomial, 0.0);
+            if (found && (!first || h * found->at.theta < first->tau))
+                first = {i, h * found->at.theta, h * found->at.after, found->rounded, found->touch};
+        } else if (const auto found = ode::first_crossing(polynomial, 0.0)) {
+            if (!first || h * found->theta < first->tau) first = {i, h * found->theta, h * found->after, false, false};
+        }
+    }
+    return first;
+}
+
+/// Takes the other branch of an expression. False if branches change again and again at one time: the motion keeps to
+/// a jump.
+bool EventRun::cross(const SwitchCrossing& crossing) {
+    const int i = crossing.number;
+    series_.set_side(i, -series_.side(i));
+    just_crossed_[ix(i)] = 1;
+    nudge_ =
+        std::max({nudge_, crossing.tau_right - crossing.tau, Thresholds::switch_nudge * std::max(1.0, std::abs(t_))});
+    for (int other = 0; other < series_.switch_count(); ++other)
+        if (other != i && series_.side(other) != 0) series_.set_side(other, series_.side(other));
+    return ++switches_at_one_time_ <= Thresholds::max_switches_at_one_time * series_.switch_count();
+}
+
+/// Whether the motion has turned out to be stiff: fast decays of negligible size limit the steps.
+bool EventRun::becomes_stiff(double wish) {
+    const ModeSeries::FastMotion fast = series_.fast_motion(tolerances_);
+    const bool looks_stiff = fast.rate * wish > 1.0 && fast.amplitude < Thresholds::stiff_amplitude;
+    stiff_series_steps_ = looks_stiff ? stiff_series_steps_ + 1 : 0;
+    series_off_ = stiff_series_steps_ > Thresholds::max_stiff_series_steps;
+    return series_off_;
+}
+
+/// Sets the state to that of the events in found_, as stop_at_event does.
+void EventRun::stop_at_series_event(double h) {
+    double tau = 0.0;
+    for (const Found& event : found_) {
+        const Watch::What what = watcher_.watches()[ix(event.watch)].what;
+        const bool position = what == Watch::What::gap || what == Watch::What::depth;
+        tau = std::max(tau, position ? event.tau : event.tau_right);
+    }
+    tau = std::min(std::max(tau, nudge_), h);
+    series_.state(tau, x_.data());
+    next_step_ = ode::automatic_step;
+    t_ += tau;
+    if (series_.t() < t_) keep_series(t_);
+}
+
+/// Takes the end of a step as the state, without the drift of the constraints. False if the constraints cannot be met.
+bool EventRun::accept_series_step(double h, double t) {
+    series_.state(h, x_.data());
+    t_ = t;
+    ++series_steps_;
+    largest_acceleration_ = std::max(largest_acceleration_, series_.acceleration_scale());
+    if (!d_.equation_rows().empty()) {
+        if (!d_.project(t_, x_.data())) {
+            fail("the constraints cannot be met any more" + at_time());
+            return false;
+        }
+        ++out_.statistics.projections;
+    }
+    measure_violation();
+    if (series_.slips_in_a_plane()) {
+        d_.evaluate_terms(t_, x_.data());
+        d_.turn_slip(d_.followed_mode());
+    }
+    next_step_ = ode::automatic_step;
+    keep_series(t_);
+    return true;
+}
+
+/// Keeps the step from the last expansion to the present state, as keep does.
+void EventRun::keep_series(double until) {
+    if (out_.arcs.empty()) return;
+    out_.arcs.back().t_end = until;
+    if (!settings_.keep_arcs && !settings_.record) return;
+    series_.dense(until, dense_);
+    dense_.set_end(x_);
+    keep(dense_, until);
+}
+
+}  // namespace saltus::integrate

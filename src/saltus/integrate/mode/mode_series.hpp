@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/model/series.hpp"
+#include "saltus/ode/dense.hpp"
+#include "saltus/ode/step.hpp"
+
+namespace saltus::integrate {
+
+/// The motion in one mode as a Taylor series in τ = t − t0: positions, velocities, reactions and work. The equations
+/// are those of Dynamics,
+///     M u̇ = h + Σ_r w_r λ_r,   w_e·u̇ + ζ_e = 0 for closed and sticking rows e,   λ_T = −∇σ λ_N for slipping rows.
+/// With (f)_k for the coefficient of order k, order k of the first equation is
+///     M_0 (u̇)_k = (h)_k − Σ_{j=1..k} M_j (u̇)_{k−j} + Σ_r Σ_{j=0..k} (w_r)_j (λ_r)_{k−j},
+/// and the others alike. Only the right-hand sides change with the order: M_0 and K_0 = A_0 M_0⁻¹ F_0 are factorised
+/// once for each expansion.
+class ModeSeries {
+public:
+    static constexpr int max_order = model::SeriesEquations::max_order;
+
+    explicit ModeSeries(const Dynamics& dynamics) : d_(dynamics) {}
+
+    /// Prepares for the mode in force of the dynamics. `watched` has one entry per position (constraints, gaps): 1 if
+    /// its series is wanted besides those that the mode needs. False if this mode cannot be expanded: the system has no
+    /// formulas, or the mode is redundant, or the friction of a round patch slips.
+    bool begin_mode(std::span<const char> watched);
+
+    /// Expands the motion from x = (q, u, work) at t to the given order of q and u, 2 <= order <= max_order. False if
+    /// some coefficient does not exist or the equations are singular.
+    bool expand(double t, const double* x, int order);
+    /// The equations have become dependent at the last expansion (Dynamics::degenerating).
+    bool degenerating() const { return degenerating_; }
+    double acceleration_scale() const { return acceleration_scale_; }  ///< as Dynamics::acceleration_scale
+    bool slips_in_a_plane() const { return slips_in_a_plane_; }        ///< some part with two rows slips
+    int order() const { return order_; }
+    double t() const { return t_; }
+
+    /// The step at which the last terms of the series are as large as the tolerance allows [Jorba]: the largest h with
+    /// |x_k| h^k <= tolerance for the three orders k up to `last`. This holds for positions, velocities, the work, and
+    /// for everything whose zeros are searched for: gaps, reactions, coefficients and switching functions. Infinite if
+    /// the terms are zero.
+    double step_length(const ode::Tolerances& tolerances, int last) const;
+
+    /// The fastest motion that the last two coefficients of the velocities show: u_k ≈ A λ^k/k!.
+    struct FastMotion {
+        double rate;       ///< λ, in 1/s
+        double amplitude;  ///< A, in units of the tolerance
+    };
+    FastMotion fast_motion(const ode::Tolerances& tolerances) const;
+
+    /// The longest step, at most h, on which the series is shown to satisfy the equations of motion. The residual force
+    ///     r(τ) = M u̇ − h − Σ w_r λ_r
+    /// of the truncated series begins at order N. If |r| <= B on the complex disk |τ| <= R, then Cauchy's estimate
+    /// gives
+    ///     |r(τ)| <= B (τ/R)^N / (1 − τ/R)   for 0 <= τ < R.
+    /// The same holds for the equations of the rows and for the series of gaps and switching functions. The bound B
+    /// comes from an evaluation of the formulas on the disk, not from samples: a narrow feature of a formula anywhere
+    /// on the step makes B large. Returns 0 if even a very short step cannot be shown to be valid.
+    double proved_length(double h, const ode::Tolerances& tolerances);
+
+    /// The state (q, u, work) at t + tau.
+    void state(double tau, double* x) const;
+    /// Writes the step from t to t + h as a polynomial.
+    void dense(double t_new, ode::Dense& out) const;
+
+    // --- series of single quantities, for the search for events; coefficients of orders 0 to `order` in c ---
+
+    /// Writes the series of a gap or constraint function; returns its number of coefficients.
+    int position(int row, double* c) const;
+    int reaction(int row, double* c) const;          ///< λ of a row
+    int row_velocity(int row, double* c) const;      ///< γ of a slipping row, a free clutch, or the normal of a spring
+    int load(int element, double* c) const;          ///< normal force of an element, with the sign of its reaction
+    int spring_force(int element, double* c) const;  ///< as Dynamics::spring_force
+    /// The friction coefficient of a part along its axis 0 or 1.
+    int friction_coefficient(int part, int axis, double* c) const;
+
+    // --- switching functions of expressions ---
+
+    int switch_count() const { return equations_->switch_count(); }
+    int switch_function(int i, double* c) const;
+    int side(int i) const { return equations_->side(i); }
+    void set_side(int i, int side) { equations_->set_side(i, side); }
+    void clear_sides() { equations_->clear_sides(); }
+
+private:
+    struct SlipPart {
+        int part, element;
+        int equation;          // of the normal whose reaction it scales with; -1 if the load is known
+        bool constant;         // ∇σ does not change
+        const double* mu[2];   // series
+        const double* radius;  // null, or the factor of μ for drilling and rolling
+        bool mu_constant;
+    };
+    struct KnownLoad {
+        int element, row;  // row: of the spring, or -1 for a slider
+    };
+
+    double* series(std::vector<double>& of, int i) { return of.data() + static_cast<std::size_t>(i) * stride; }
+    const double* series(const std::vector<double>& of, int i) const {
+        return of.data() + static_cast<std::size_t>(i) * stride;
+    }
+    double* gradient(std::size_t slip, int row) { return series(gradient_, 4 * static_cast<int>(slip) + row); }
+    double* scaled(std::size_t slip, int row) { return series(gradient_, 4 * static_cast<int>(slip) + 2 + row); }
+    int load_of(int element) const;
+    bool choose_equations(std::span<const char> watched);
+    bool factorise();
+    void velocities(int k);
+    void slip_gradients(int k);
+    void known_loads(int k);
+    void add_row_forces(int k);
+    bool solve_order(int k);
+    void power(int k);
+    double bound_quotient(double h, double R, const ode::Tolerances& tolerances);
+
+    static constexpr std::size_t stride = max_order + 2;
+
+    const Dynamics& d_;
+    std::vector<std::pair<model::SeriesNeeds, std::unique_ptr<model::SeriesEquations>>> made_;
+    model::SeriesEquations* equations_ = nullptr;
+    double t_ = 0.0;
+    int order_ = 0;
+    int known_orders_ = 0;  // orders of u̇, λ that were computed
+    bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
+    double acceleration_scale_ = 0.0;
+    double force_scale_ = 0.0, energy_scale_ = 0.0;  // sizes at the start of the expansion, in N and J
+
+    std::vector<int> rows_;              // equations: rows of A
+    std::vector<double> equation_sign_;  // reaction_sign of the owner of a normal
+    std::vector<SlipPart> slips_;
+    std::vector<KnownLoad> loads_;
+    std::vector<int> moving_rows_;  // rows whose velocity is a series: slipping, free clutches, springs
+    std::vector<int> force_rows_;   // rows with a reaction
+    bool rows_constant_ = true;     // W of all force rows is constant
+
+    std::vector<double> a_, lambda_, gamma_, load_, work_;  // series
+    std::vector<double> gradient_, vectors_;  // series of the slipping parts: ∇σ; γ, its length, its direction
+    std::vector<double> mass_values_, right_, free_, columns_, multiplier_;
+    std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
+    double disk_ratio_ = 4.0;  // R/h that was best so far
+    std::unique_ptr<model::MassFactor> mass_;
+    solvers::DenseLU lu_;
+};
+
+}  // namespace saltus::integrate

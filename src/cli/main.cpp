@@ -75,6 +75,7 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
     command->add_flag("--implicit", c.implicit, "Use implicit steps from the start, for stiff models");
+    command->add_option("--max-step", c.max_step, "No step of event and penalty is longer (no limit)");
     command->add_option("--samples", c.samples, "Number of equidistant times in states.csv (1001)");
     command->add_option("--restart", c.restart, "Continue from the end of this trajectory.h5");
     command->add_flag("--perturbed", c.perturbed, "Apply the model's [perturbation]");

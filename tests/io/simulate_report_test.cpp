@@ -57,7 +57,7 @@ Trajectory with_impacts(int count) {
 TEST(SimulateJson, HasTheDocumentedKeys) {
     const Json j = json_of(test::ball());
     EXPECT_EQ(keys_of(j), (Lines{"model", "method", "t_end", "status", "events", "final", "forces", "energy",
-                                 "violation", "audit", "warnings", "statistics"}));
+                                 "guarantee", "violation", "audit", "warnings", "statistics"}));
     EXPECT_EQ(keys_of(j["events"][0]), (Lines{"t", "kind", "contacts", "u_minus", "u_plus", "Lambda", "work",
                                               "energy_before", "energy_after", "audit"}));
     EXPECT_EQ(keys_of(j["events"][0]["audit"]),
@@ -200,6 +200,7 @@ TEST(SimulateText, SummarisesTheMotion) {
               "    1               impact       floor     y': -2 -> 1\n"
               "    1.25            impact       floor     y': -1 -> 0.5\n"
               "  energy      initial 8, final 0.125, balance error 0\n"
+              "  guarantee   events sampled\n"
               "  violation   gap 0, constraint 0\n"
               "  audit       3 impacts, no energy created by contacts\n"
               "  final       t = 1.375\n"

@@ -122,6 +122,7 @@ inline void tell(std::string& text, const trajectory::Element& e) {
 }
 inline void tell(std::string& text, const ode::Dense& d) {
     tell(text, d.t_old()), tell(text, d.t_new()), tell(text, d.size()), tell(text, d.terms());
+    tell(text, d.form());
     for (const double c : d.coefficients()) tell(text, c);
 }
 inline void tell(std::string& text, const trajectory::Arc& a) {

@@ -80,7 +80,11 @@ Trajectory random_trajectory(unsigned seed) {
         trajectory::Arc arc{real(), real(), {}, {}};
         for (int s = below(4); s > 0; --s) {
             ode::Dense step;
-            step.reset(s, s + 1.0 / (1 + below(9)), 2 * n + below(3), 2 + below(ode::Dense::max_terms - 1));
+            const double end = s + 1.0 / (1 + below(9));
+            if (below(2) == 0)
+                step.reset(s, end, 2 * n + below(3), 2 + below(ode::Dense::max_terms - 1));
+            else
+                step.reset_series(s, end, 2 * n + below(3), 1 + below(ode::Dense::max_series_order));
             for (int k = 0; k < step.terms(); ++k)
                 for (double& c : step.term(k)) c = real();
             arc.steps.push_back(step);
@@ -343,13 +347,28 @@ TEST(TrajectoryFile, AsksForAnotherVersionIfTheLayoutIsLater) {
     const std::string path = folder.file("run.h5");
     io::write_trajectory(path, test::ball());
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), layout = H5Aopen(file, "layout", H5P_DEFAULT);
-    const std::int64_t later = 2;
+    const std::int64_t later = 3;
     H5Awrite(layout, H5T_NATIVE_INT64, &later);
     H5Aclose(layout), H5Fclose(file);
     EXPECT_EQ(test::refusal_of([&] { io::read_trajectory(path); }),
               path +
-                  ": has layout 2, and this saltus reads layout 1; use the version of saltus that wrote it, or a "
+                  ": has layout 3, and this saltus reads layouts 1 to 2; use the version of saltus that wrote it, or a "
                   "later one");
+}
+
+/// Files of layout 1 have neither Taylor series nor a guarantee.
+TEST(TrajectoryFile, ReadsTheFirstLayout) {
+    const test::Folder folder;
+    const std::string path = folder.file("run.h5");
+    const trajectory::Trajectory written = test::ball();
+    io::write_trajectory(path, written);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), layout = H5Aopen(file, "layout", H5P_DEFAULT);
+    const std::int64_t first = 1;
+    H5Awrite(layout, H5T_NATIVE_INT64, &first);
+    H5Adelete(file, "guarantee");
+    H5Ldelete(file, "steps/series", H5P_DEFAULT);
+    H5Aclose(layout), H5Fclose(file);
+    EXPECT_EQ(test::told(io::read_trajectory(path)), test::told(written));
 }
 
 /// The words of enumerations are stored in the file, for other programs.

@@ -169,7 +169,7 @@ TEST(Stack, OfTenBlocksDroppedFlatStandsWithoutRebound) {
 }
 
 /// A limit of events that every correct run stays below; a run with endless impacts of rounding size must fail soon.
-const EventDriven few_events{.max_events = 1000};
+const EventDriven few_events{.max_events = 3000};
 
 TEST(Stack, OfBlocksDroppedFlatStandsWithRebound) {
     for (const int blocks : {2, 3, 4, 10}) {

@@ -332,7 +332,8 @@ TEST(PairHypotheses, AContactThatClosesWithoutSpeedFails) {
     b.eta[1] = 1e-6;
     const Pair pair = pair_of(bead_text(bead, b), tight_pair(0.8));
     ASSERT_FALSE(pair.pieces.empty());
-    EXPECT_EQ(failing(pair.pieces[0]), "(a1) approach") << pair.reason << pair.nominal.events[0].t;
+    // The force is zero at the collision, too, up to the accuracy of the time at which a root of order three is found.
+    EXPECT_EQ(failing(pair.pieces[0]).substr(0, 13), "(a1) approach") << pair.reason << pair.nominal.events[0].t;
 }
 
 TEST(PairHypotheses, DifferentContactsClosedAtTheStartFail) {

@@ -14,6 +14,7 @@ struct SimulateCommand {
     Common common;
     std::optional<double> t_end, h, theta, rtol, atol;
     std::string method;
+    std::optional<double> max_step;     ///< of event and penalty, in s
     bool implicit = false;              ///< implicit steps from the start
     bool perturbed = false;             ///< apply the model's [perturbation]
     bool balance = false;               ///< print the balance of V = T + U also without result files

@@ -37,6 +37,7 @@ Smooth smooth_method(const SimulateCommand& c, const model::SimulationDefaults& 
     m.implicit = c.implicit;
     decide("--rtol", c.rtol, defaults.rtol, m.rtol);
     decide("--atol", c.atol, defaults.atol, m.atol);
+    decide("--max-step", c.max_step, {}, m.max_step);
     if (m.rtol >= 1.0) throw Error("rtol is " + number_text(m.rtol) + ", it must lie in (0, 1)", {"--rtol", 0, 0});
     return m;
 }
@@ -63,6 +64,7 @@ void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) 
         plan.method = moreau_method(c, m.simulate, keep_arcs);
         unused("--rtol", c.rtol.has_value());
         unused("--atol", c.atol.has_value());
+        unused("--max-step", c.max_step.has_value());
         return;
     }
     if (plan.method_name == "event") {

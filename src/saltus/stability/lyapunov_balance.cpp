@@ -148,14 +148,14 @@ private:
         arc.steps.front().evaluate(arc.t_begin, x_.data());
         if (!no_work) d_.set_mode(arc.mode, arc.t_begin, x_.data());
         for (const ode::Dense& step : arc.steps) {
-            const double begin = step.t_old(), end = std::min(step.t_new(), arc.t_end);
-            if (!(end > begin)) continue;
-            if (!no_work) integrate(step, begin, end);
-            step.evaluate(end, x_.data());
-            row(end, energy(end, x_));
-            if (no_work) continue;
-            d_.evaluate_terms(end, x_.data());
-            d_.turn_slip(d_.followed_mode());
+            for (const auto [begin, end] : ode::StepParts(step, arc.t_end)) {
+                if (!no_work) integrate(step, begin, end);
+                step.evaluate(end, x_.data());
+                row(end, energy(end, x_));
+                if (no_work) continue;
+                d_.evaluate_terms(end, x_.data());
+                d_.turn_slip(d_.followed_mode());
+            }
         }
     }
 

@@ -31,6 +31,8 @@ std::string_view to_string(Status status) {
     return "";
 }
 
+std::string_view guarantee_text(bool events_certain) { return events_certain ? "events certain" : "events sampled"; }
+
 namespace {
 
 State state_of(const ode::Dense& step, double t, std::size_t n) {

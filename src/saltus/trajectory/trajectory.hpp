@@ -85,6 +85,9 @@ enum class Status {
 /// The name of a status in files.
 std::string_view to_string(Status status);
 
+/// What the method promises about events, in files: "events certain" or "events sampled".
+std::string_view guarantee_text(bool events_certain);
+
 /// T + U at both ends, in J, and the work that was done on the way.
 struct EnergyBalance {
     double initial = 0.0, final = 0.0;
@@ -110,6 +113,10 @@ struct Trajectory {
     std::string model, method, version, options;  ///< origin of the motion: names, version of Saltus, options
     std::string model_hash;
     bool stepped = false;  ///< made by time-stepping: events are not resolved
+    /// Events were found from bounds of the watched quantities on every step, so that none can be missed. Otherwise
+    /// they were found at samples, at least on some arcs: an event can be missed if a quantity passes through zero and
+    /// back between two samples.
+    bool events_certain = false;
     std::vector<std::string> coordinates;
     std::vector<Element> elements;
     std::vector<Arc> arcs;  ///< in order of time, without gaps; without steps if they were not kept

@@ -65,8 +65,10 @@ bool at_rest(const model::Model& model, const Trajectory& motion) {
     for (const trajectory::Arc& arc : motion.arcs)
         for (const ode::Dense& step : arc.steps) {
             x.resize(static_cast<std::size_t>(step.size()));
-            step.evaluate(step.t_new(), x.data());
-            largest = std::max(largest, energy(x.data() + n));
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end)) {
+                step.evaluate(part.to, x.data());
+                largest = std::max(largest, energy(x.data() + n));
+            }
         }
     return energy(motion.end.u.data()) <= resting_energy * largest;
 }
@@ -91,7 +93,9 @@ void measure_settling(const model::Model& model, const Trajectory& motion, doubl
     };
     double initial = distance.squared(motion.start.q.data()), largest = initial;
     for (const trajectory::Arc& arc : motion.arcs)
-        for (const ode::Dense& step : arc.steps) largest = std::max(largest, at(step, step.t_new()));
+        for (const ode::Dense& step : arc.steps)
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                largest = std::max(largest, at(step, part.to));
     if (!(largest > 0.0)) {
         m.settling_time = motion.start.t;
         return;
@@ -106,15 +110,18 @@ void measure_settling(const model::Model& model, const Trajectory& motion, doubl
     for (std::size_t a = motion.arcs.size(); a-- > 0;)
         for (std::size_t k = motion.arcs[a].steps.size(); k-- > 0;) {
             const ode::Dense& step = motion.arcs[a].steps[k];
-            const double to = std::min(step.t_new(), motion.arcs[a].t_end);
-            roots.clear();
             const auto outside = [&](double t) { return at(step, t) - allowed; };
-            ode::find_roots(outside, step.t_old(), to, {}, roots);
-            for (std::size_t r = roots.size(); r-- > 0;)
-                if (roots[r].direction < 0) {
-                    m.settling_time = roots[r].t;
-                    return;
-                }
+            std::optional<double> last;
+            for (const ode::StepPart part : ode::StepParts(step, motion.arcs[a].t_end)) {
+                roots.clear();
+                ode::find_roots(outside, part.from, part.to, {}, roots);
+                for (const ode::Root& root : roots)
+                    if (root.direction < 0) last = root.t;
+            }
+            if (last) {
+                m.settling_time = *last;
+                return;
+            }
             if (outside(step.t_old()) > 0.0) {  // it enters between two steps: time-stepping corrects positions there
                 m.settling_time = step.t_old();
                 return;
@@ -152,26 +159,26 @@ std::vector<SpringPhase> spring_phases(const model::Model& model, const Trajecto
         }
         if (!any) continue;
         for (const ode::Dense& step : arc.steps) {
-            const double from = step.t_old(), to = std::min(step.t_new(), arc.t_end);
             // Exact up to degree 9, more than force times velocity in a step.
-            for (const auto& [t, dt] : gauss_points(gauss_five_nodes, from, to)) {
-                step.evaluate(t, x.data(), static_cast<int>(2 * n));
-                const std::span<const double> q(x.data(), n), u(x.data() + n, n);
-                model::evaluate(model, workspace, t, q, u, terms);
-                model.system->coefficients(model::at(model, t, q, u), workspace.scratch(), coefficients);
-                for (std::size_t c = 0; c < model.contacts.size(); ++c) {
-                    if (open[c] < 0) continue;
-                    const model::Contact& contact = model.contacts[c];
-                    SpringPhase& phase = phases[static_cast<std::size_t>(open[c])];
-                    const double depth = std::max(0.0, -terms.positions[static_cast<std::size_t>(contact.row)]);
-                    const double rate = -model::row_velocity(layout, terms, contact.row, u);
-                    const double N =
-                        std::max(0.0, stiffness * value(contact.penalty_k) * depth + value(contact.penalty_d) * rate);
-                    phase.impulse += N * dt;
-                    phase.peak_force = std::max(phase.peak_force, N);
-                    phase.penalty_integral += 0.5 * depth * depth * dt;
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                for (const auto& [t, dt] : gauss_points(gauss_five_nodes, part.from, part.to)) {
+                    step.evaluate(t, x.data(), static_cast<int>(2 * n));
+                    const std::span<const double> q(x.data(), n), u(x.data() + n, n);
+                    model::evaluate(model, workspace, t, q, u, terms);
+                    model.system->coefficients(model::at(model, t, q, u), workspace.scratch(), coefficients);
+                    for (std::size_t c = 0; c < model.contacts.size(); ++c) {
+                        if (open[c] < 0) continue;
+                        const model::Contact& contact = model.contacts[c];
+                        SpringPhase& phase = phases[static_cast<std::size_t>(open[c])];
+                        const double depth = std::max(0.0, -terms.positions[static_cast<std::size_t>(contact.row)]);
+                        const double rate = -model::row_velocity(layout, terms, contact.row, u);
+                        const double N = std::max(
+                            0.0, stiffness * value(contact.penalty_k) * depth + value(contact.penalty_d) * rate);
+                        phase.impulse += N * dt;
+                        phase.peak_force = std::max(phase.peak_force, N);
+                        phase.penalty_integral += 0.5 * depth * depth * dt;
+                    }
                 }
-            }
         }
         for (std::size_t c = 0; c < open.size(); ++c)
             if (open[c] >= 0) phases[static_cast<std::size_t>(open[c])].to = arc.t_end;

@@ -144,24 +144,24 @@ Action action_of(const model::Model& model, const Trajectory& motion, double sti
     double springs = 0.0;
     for (const trajectory::Arc& arc : motion.arcs)
         for (const ode::Dense& step : arc.steps) {
-            const double from = step.t_old(), to = std::min(step.t_new(), arc.t_end);
-            for (const auto& [t, dt] : gauss_points(gauss_six_nodes, from, to)) {
-                step.evaluate(t, x.data(), static_cast<int>(2 * n));
-                const model::At at = model::at(model, t, {x.data(), n}, {x.data() + n, n});
-                const model::Energy energy = model.system->energy(at, workspace.scratch());
-                out.A -= (energy.kinetic - energy.potential) * dt;
-                if (!(stiffness > 0.0)) continue;
-                model.system->positions(at, workspace.scratch(), positions);
-                model.system->coefficients(at, workspace.scratch(), coefficients);
-                for (std::size_t c = 0; c < model.contacts.size(); ++c) {
-                    const model::Contact& contact = model.contacts[c];
-                    const double depth = std::max(0.0, -positions[static_cast<std::size_t>(contact.row)]);
-                    if (arc.modes[c] == trajectory::Mode::open || depth == 0.0) continue;
-                    const double P = 0.5 * depth * depth * dt;
-                    out.penalty_integral += P;
-                    springs += stiffness * coefficients[static_cast<std::size_t>(contact.penalty_k)] * P;
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                for (const auto& [t, dt] : gauss_points(gauss_six_nodes, part.from, part.to)) {
+                    step.evaluate(t, x.data(), static_cast<int>(2 * n));
+                    const model::At at = model::at(model, t, {x.data(), n}, {x.data() + n, n});
+                    const model::Energy energy = model.system->energy(at, workspace.scratch());
+                    out.A -= (energy.kinetic - energy.potential) * dt;
+                    if (!(stiffness > 0.0)) continue;
+                    model.system->positions(at, workspace.scratch(), positions);
+                    model.system->coefficients(at, workspace.scratch(), coefficients);
+                    for (std::size_t c = 0; c < model.contacts.size(); ++c) {
+                        const model::Contact& contact = model.contacts[c];
+                        const double depth = std::max(0.0, -positions[static_cast<std::size_t>(contact.row)]);
+                        if (arc.modes[c] == trajectory::Mode::open || depth == 0.0) continue;
+                        const double P = 0.5 * depth * depth * dt;
+                        out.penalty_integral += P;
+                        springs += stiffness * coefficients[static_cast<std::size_t>(contact.penalty_k)] * P;
+                    }
                 }
-            }
         }
     out.A_tilde = out.A + springs;
     return out;

@@ -20,10 +20,9 @@ struct Piece {
 std::vector<Piece> pieces(const trajectory::Trajectory& motion) {
     std::vector<Piece> list;
     for (const trajectory::Arc& arc : motion.arcs)
-        for (const ode::Dense& step : arc.steps) {
-            const double to = std::min(step.t_new(), arc.t_end);
-            if (to > step.t_old()) list.push_back({step.t_old(), to, &step});
-        }
+        for (const ode::Dense& step : arc.steps)
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                list.push_back({part.from, part.to, &step});
     return list;
 }
 

@@ -63,7 +63,7 @@ public:
         std::size_t steps = 0;
         for (const trajectory::Arc& a : t_.arcs) steps += a.steps.size();
         const std::size_t budget = t_.coordinates.size() > max_coordinates ? candidates_large : candidates;
-        constexpr std::size_t max_pieces = 24;  // of one step: its polynomial has degree 7 at most
+        constexpr std::size_t max_pieces = 64;  // of one step: a Taylor series can be half a period long
         const std::size_t each = steps == 0 ? 2 : std::clamp<std::size_t>(budget / steps, 1, max_pieces);
         pieces_ = each < 2 ? 1 : each - each % 2;  // 1, or even for Simpson's rule
         stride_ = steps > 2 * budget ? steps / budget : 1;

@@ -283,6 +283,7 @@ std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalan
     text += fmt::format("  energy      initial {:.10g}, final {:.10g}, balance error {:.2g}\n", t.energy.initial + 0.0,
                         t.energy.final + 0.0, t.energy.balance_error + 0.0);
     if (balance != nullptr && !balance->empty()) text += "  balance     " + balance_text(*balance) + "\n";
+    text += fmt::format("  guarantee   {}\n", trajectory::guarantee_text(t.events_certain));
     text += fmt::format("  violation   gap {:.2g}, constraint {:.2g}\n", t.violation.gap + 0.0,
                         t.violation.constraint + 0.0);
     text += "  audit       " + audit_text(t) + "\n";
@@ -313,6 +314,7 @@ std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalan
     member("energy",
            line({{"initial", t.energy.initial}, {"final", t.energy.final}, {"balance_error", t.energy.balance_error}}));
     if (balance != nullptr && !balance->empty()) member("balance", line(balance_json(*balance)));
+    member("guarantee", line(trajectory::guarantee_text(t.events_certain)));
     member("violation", line({{"gap", t.violation.gap}, {"constraint", t.violation.constraint}}));
     member("audit", line(audit_json(t)));
     member("warnings", line(warnings));

@@ -49,7 +49,8 @@ using hdf5::TableReader;
 using hdf5::TableWriter;
 
 constexpr std::string_view format = "saltus trajectory";
-constexpr std::int64_t layout = 1;  // to be increased when older programs could no longer read the file
+constexpr std::int64_t layout = 2;         // to be increased when older programs could no longer read the file
+constexpr std::int64_t oldest_layout = 1;  // the oldest that is read; layout 1 has no steps as Taylor series
 
 // The words of the file, in the order of the enumerators.
 constexpr std::array<std::string_view, 4> element_words{"contact", "constraint", "slider", "clutch"};
@@ -105,6 +106,7 @@ struct Columns {
     struct {
         std::vector<double> t_old, t_new;
         std::vector<std::int32_t> components, terms;
+        std::vector<std::int32_t> series;  ///< 1: a Taylor series; 0: a polynomial by its ends (ode::Dense::Form)
         std::vector<std::int64_t> coefficients_offsets{0};
     } steps;
     struct {
@@ -155,6 +157,7 @@ void each_column(C& c, Visit& visit) {
     visit("steps/t_new", c.steps.t_new);
     visit("steps/components", c.steps.components);
     visit("steps/terms", c.steps.terms);
+    visit.since_layout_2("steps/series", c.steps.series);
     visit("steps/coefficients_offsets", c.steps.coefficients_offsets);
     visit.words("events/kind", c.events.kind, event_words);
     visit("events/t", c.events.t);
@@ -242,6 +245,7 @@ void add_arc(const Arc& arc, Columns& c) {
         c.steps.t_new.push_back(step.t_new());
         c.steps.components.push_back(step.size());
         c.steps.terms.push_back(step.terms());
+        c.steps.series.push_back(step.form() == ode::Dense::Form::series ? 1 : 0);
         c.steps.coefficients_offsets.push_back(c.steps.coefficients_offsets.back() +
                                                static_cast<std::int64_t>(step.coefficients().size()));
     }
@@ -305,6 +309,9 @@ struct WriteColumn {
         out.column(name, column);
     }
     void operator()(const std::string& name, const std::vector<std::string>& texts) const { out.texts(name, texts); }
+    void since_layout_2(const std::string& name, const std::vector<std::int32_t>& column) const {
+        out.column(name, column);
+    }
     void words(const std::string& name, const Codes& codes, hdf5::Words words) const { out.words(name, codes, words); }
     template <class T>
     void ragged(const std::string& name, const Ragged<T>& column) const {
@@ -318,12 +325,17 @@ struct WriteColumn {
 /// A visitor of `each_column` that reads.
 struct ReadColumn {
     const TableReader& in;
+    std::int64_t layout;  ///< of the file
 
     template <class T>
     void operator()(const std::string& name, std::vector<T>& column) const {
         in.column(name, column);
     }
     void operator()(const std::string& name, std::vector<std::string>& texts) const { in.texts(name, texts); }
+    /// A column that older files do not have: it stays empty.
+    void since_layout_2(const std::string& name, std::vector<std::int32_t>& column) const {
+        if (layout >= 2) in.column(name, column);
+    }
     void words(const std::string& name, Codes& codes, hdf5::Words words) const { in.words(name, codes, words); }
     template <class T>
     void ragged(const std::string& name, Ragged<T>& column) const {
@@ -378,11 +390,13 @@ void check_reactions(const Consistency& fit, const std::string& group, const Rea
 
 /// Each step is a polynomial with at least two terms in at least 2n components (q and u) over a time > 0.
 void check_steps(const TableReader& in, const Columns& c) {
-    constexpr std::int32_t max_terms = ode::Dense::max_terms;
     const auto n = static_cast<std::int32_t>(c.coordinates.size());
     for (std::size_t k = 0; k < c.steps.t_old.size(); ++k) {
-        const std::int32_t size = c.steps.components[k], terms = c.steps.terms[k];
-        if (size / 2 < n || terms < 2 || terms > max_terms || !(c.steps.t_new[k] > c.steps.t_old[k]) ||
+        const std::int32_t size = c.steps.components[k], terms = c.steps.terms[k], series = c.steps.series[k];
+        const std::int32_t least = series == 1 ? 3 : 2;
+        const std::int32_t most = series == 1 ? ode::Dense::max_series_order + 2 : ode::Dense::max_terms;
+        if (size / 2 < n || series < 0 || series > 1 || terms < least || terms > most ||
+            !(c.steps.t_new[k] > c.steps.t_old[k]) ||
             c.steps.coefficients_offsets[k + 1] - c.steps.coefficients_offsets[k] != std::int64_t{size} * terms)
             in.fail_damaged("steps, row " + std::to_string(k) + ", is not a polynomial of positions and velocities");
     }
@@ -401,6 +415,7 @@ void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) 
     fit.rows("steps/t_new", c.steps.t_new, steps);
     fit.rows("steps/components", c.steps.components, steps);
     fit.rows("steps/terms", c.steps.terms, steps);
+    fit.rows("steps/series", c.steps.series, steps);
     fit.offsets("steps/coefficients_offsets", c.steps.coefficients_offsets, steps, coefficients);
     check_steps(in, c);
     fit.rows("events/kind", c.events.kind, events);
@@ -451,7 +466,10 @@ Arc arc_of(const Columns& c, std::size_t k, ColumnScanner& coefficients) {
     arc.steps.resize(end - first);
     for (std::size_t i = first; i < end; ++i) {
         ode::Dense& step = arc.steps[i - first];
-        step.reset(c.steps.t_old[i], c.steps.t_new[i], c.steps.components[i], c.steps.terms[i]);
+        if (c.steps.series[i] == 1)
+            step.reset_series(c.steps.t_old[i], c.steps.t_new[i], c.steps.components[i], c.steps.terms[i] - 2);
+        else
+            step.reset(c.steps.t_old[i], c.steps.t_new[i], c.steps.components[i], c.steps.terms[i]);
         for (int term = 0; term < step.terms(); ++term) {
             const std::span<double> to = step.term(term);
             std::ranges::copy(coefficients.next(to.size()), to.begin());
@@ -506,7 +524,8 @@ void fill(Columns& c, ColumnScanner& coefficients, Trajectory& t) {
     t.end.u = std::move(c.end_u);
 }
 
-void check_format(const TableReader& in) {
+/// Checks that the file is a trajectory, and returns its layout.
+std::int64_t check_format(const TableReader& in) {
     std::string its_format;
     if (in.has_attribute("", "format")) in.attribute("", "format", its_format);
     if (its_format != format)
@@ -514,9 +533,11 @@ void check_format(const TableReader& in) {
                 "give a trajectory.h5 that saltus simulate --out wrote");
     std::int64_t its_layout = 0;
     in.attribute("", "layout", its_layout);
-    if (its_layout != layout)
-        in.fail("has layout " + std::to_string(its_layout) + ", and this saltus reads layout " + std::to_string(layout),
+    if (its_layout < oldest_layout || its_layout > layout)
+        in.fail("has layout " + std::to_string(its_layout) + ", and this saltus reads layouts " +
+                    std::to_string(oldest_layout) + " to " + std::to_string(layout),
                 "use the version of saltus that wrote it, or a later one");
+    return its_layout;
 }
 
 Status read_status(const TableReader& in) {
@@ -539,6 +560,7 @@ void write_trajectory(const std::string& path, const Trajectory& trajectory, con
     out.attribute("", "status", std::string(to_string(trajectory.status)));
     each_attribute(trajectory,
                    [&](const char* group, const char* name, const auto& value) { out.attribute(group, name, value); });
+    out.attribute("", "guarantee", std::string(trajectory::guarantee_text(trajectory.events_certain)));
     WriteColumn write{out};
     each_column(columns, write);
     if (balance != nullptr && !balance->empty()) {
@@ -561,14 +583,20 @@ void write_trajectory(const std::string& path, const Trajectory& trajectory, con
 Trajectory read_trajectory(const std::string& path) {
     const hdf5::Session session;
     const TableReader in(path);
-    check_format(in);
+    const std::int64_t its_layout = check_format(in);
     Trajectory trajectory;
     trajectory.status = read_status(in);
     each_attribute(trajectory,
                    [&](const char* group, const char* name, auto& value) { in.attribute(group, name, value); });
+    if (its_layout >= 2) {
+        std::string guarantee;
+        in.attribute("", "guarantee", guarantee);
+        trajectory.events_certain = guarantee == trajectory::guarantee_text(true);
+    }
     Columns columns;
-    ReadColumn read{in};
+    ReadColumn read{in, its_layout};
     each_column(columns, read);
+    if (its_layout < 2) columns.steps.series.assign(columns.steps.terms.size(), 0);
     ColumnScanner coefficients(in, "steps/coefficients");
     check(in, columns, coefficients.count());
     fill(columns, coefficients, trajectory);
@@ -578,14 +606,14 @@ Trajectory read_trajectory(const std::string& path) {
 LyapunovBalance read_balance(const std::string& path) {
     const hdf5::Session session;
     const TableReader in(path);
-    check_format(in);
+    const std::int64_t its_layout = check_format(in);
     LyapunovBalance balance;
     if (!in.has_attribute("", "balance")) return balance;
     std::int64_t rows = 0;
     in.attribute("", "balance", rows);
     in.attribute("balance", "error", balance.error);
     in.attribute("balance", "largest_increase", balance.largest_increase);
-    ReadColumn read{in};
+    ReadColumn read{in, its_layout};
     each_balance_column(balance, read);
     const Consistency fit(in);
     each_balance_column(balance, [&](const char* name, const std::vector<double>& column) {

@@ -245,14 +245,12 @@ SecondVariation::SecondVariation(const model::Model& model, const trajectory::Tr
     Data& in = *data_;
     in.available = in.jacobians != nullptr && model.constraints.empty();
     for (const trajectory::Arc& arc : motion.arcs)
-        for (const ode::Dense& step : arc.steps) {
-            const double to = std::min(step.t_new(), arc.t_end), from = step.t_old();
-            if (!(to > from)) continue;
-            for (int k = 0; k < pieces_per_step; ++k)
-                in.pieces.push_back({from + (to - from) * k / pieces_per_step,
-                                     k + 1 == pieces_per_step ? to : from + (to - from) * (k + 1) / pieces_per_step,
-                                     &step, &arc.modes});
-        }
+        for (const ode::Dense& step : arc.steps)
+            for (const auto [from, to] : ode::StepParts(step, arc.t_end))
+                for (int k = 0; k < pieces_per_step; ++k)
+                    in.pieces.push_back({from + (to - from) * k / pieces_per_step,
+                                         k + 1 == pieces_per_step ? to : from + (to - from) * (k + 1) / pieces_per_step,
+                                         &step, &arc.modes});
     in.available = in.available && !in.pieces.empty() && in.make_transitions();
     if (!in.available) return;
     // B = ∂q(end)/∂p(start) of the whole motion is the product of the transitions; ∂q/∂u = B M at the start.

@@ -250,13 +250,14 @@ double loss_along(const model::Model& m, const std::vector<double>& q, const Vec
     double loss = 0.0;
     for (const trajectory::Arc& arc : motion.arcs)
         for (const ode::Dense& step : arc.steps) {
-            const double h = std::min(step.t_new(), arc.t_end) - step.t_old();
-            for (const double at : {0.2113248654051871, 0.7886751345948129}) {  // Gauss quadrature with two points
-                step.evaluate(step.t_old() + at * h, x.data(), static_cast<int>(2 * n));
-                const model::Energy e =
-                    m.system->energy(model::at(m, 0.0, {x.data(), n}, {x.data() + n, n}), workspace.scratch());
-                loss += 0.5 * h * (e.damping - e.applied);
-            }
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                for (const double at : {0.2113248654051871, 0.7886751345948129}) {  // Gauss quadrature with two points
+                    const double h = part.to - part.from;
+                    step.evaluate(part.from + at * h, x.data(), static_cast<int>(2 * n));
+                    const model::Energy e =
+                        m.system->energy(model::at(m, 0.0, {x.data(), n}, {x.data() + n, n}), workspace.scratch());
+                    loss += 0.5 * h * (e.damping - e.applied);
+                }
         }
     return loss / T;
 }

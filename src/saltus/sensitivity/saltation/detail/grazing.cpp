@@ -81,29 +81,31 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
     std::vector<Gap> before(open.size()), after(open.size());
     for (std::size_t number = 0; number < arc.steps.size(); ++number) {
         const ode::Dense& step = arc.steps[number];
-        const double from = step.t_old(), to = std::min(step.t_new(), arc.t_end);
         if (number == 0) {
-            gaps.look(step, from);
+            gaps.look(step, step.t_old());
             for (std::size_t k = 0; k < open.size(); ++k) before[k] = gaps.gap(open[k]);
         }
-        gaps.look(step, to);
-        for (std::size_t k = 0; k < open.size(); ++k) after[k] = gaps.gap(open[k]);
-        const std::span<const double> u(gaps.state().data() + d.size(), ix(d.size()));
-        for (std::size_t k = 0; k < open.size(); ++k) {
-            const int row = gaps.row_of(open[k]);
-            const double scale = d.position_scale(row, gaps.state().data());
-            const double speed = model::row_scale(W, d.terms().W, row, u);
-            const Gap &a = before[k], &b = after[k];
-            const bool turns = a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed &&
-                               a.value > noise_ratio * scale && b.value > noise_ratio * scale;
-            // A gap that does not close even with the larger rate over the whole step needs no bisection.
-            if (!turns || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate)) continue;
-            const auto [t, minimum] = minimum_of(gaps, open[k], step, from, to);
-            if (minimum.value <= grazing_gap_ratio * scale)
-                return {t, "grazing: the gap of '" + x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +
-                               "' comes down to " + number_text(minimum.value) + " and opens again"};
+        for (const auto [from, to] : ode::StepParts(step, arc.t_end)) {
+            gaps.look(step, to);
+            for (std::size_t k = 0; k < open.size(); ++k) after[k] = gaps.gap(open[k]);
+            const std::span<const double> u(gaps.state().data() + d.size(), ix(d.size()));
+            for (std::size_t k = 0; k < open.size(); ++k) {
+                const int row = gaps.row_of(open[k]);
+                const double scale = d.position_scale(row, gaps.state().data());
+                const double speed = model::row_scale(W, d.terms().W, row, u);
+                const Gap &a = before[k], &b = after[k];
+                const bool turns = a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed &&
+                                   a.value > noise_ratio * scale && b.value > noise_ratio * scale;
+                // A gap that does not close even with the larger rate over the whole step needs no bisection.
+                if (!turns || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate)) continue;
+                const auto [t, minimum] = minimum_of(gaps, open[k], step, from, to);
+                if (minimum.value <= grazing_gap_ratio * scale)
+                    return {t, "grazing: the gap of '" +
+                                   x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +
+                                   "' comes down to " + number_text(minimum.value) + " and opens again"};
+            }
+            before.swap(after);
         }
-        before.swap(after);
     }
     return {};
 }

@@ -125,33 +125,38 @@ std::optional<trajectory::State> entry(const model::Model& model, const trajecto
         return decision.inside(e.kinetic, e.potential, s.q);
     };
     for (const trajectory::Arc& arc : motion.arcs)
-        for (const ode::Dense& step : arc.steps) {
-            if (!captured(motion.right(step.t_new()), step.t_new())) continue;
-            double before = step.t_old(), after = step.t_new();
-            for (int k = 0; k < max_entry_bisections && after - before > entry_accuracy * (1.0 + after); ++k) {
-                const double middle = 0.5 * (before + after);
-                (captured(motion.right(middle), middle) ? after : before) = middle;
+        for (const ode::Dense& step : arc.steps)
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end)) {
+                if (!captured(motion.right(part.to), part.to)) continue;
+                double before = part.from, after = part.to;
+                for (int k = 0; k < max_entry_bisections && after - before > entry_accuracy * (1.0 + after); ++k) {
+                    const double middle = 0.5 * (before + after);
+                    (captured(motion.right(middle), middle) ? after : before) = middle;
+                }
+                trajectory::State s = motion.right(after);
+                s.t = after;
+                return s;
             }
-            trajectory::State s = motion.right(after);
-            s.t = after;
-            return s;
-        }
     return {};
 }
 
 /// The time since which a motion has been slow until its end; its end if it is not slow. Each step of the integrator is
-/// tested at its end, middle and start, backwards from the end of the motion.
+/// tested at 17 times, backwards from the end of the motion.
 double slow_since(const model::Model& model, const trajectory::Trajectory& motion, const Decision& decision) {
     model::Workspace workspace(model);
     const std::size_t n = motion.end.q.size();
     const auto slow = [&](const double* x, double t) {
         return energy_at(model, workspace, t, {x, n}, {x + n, n}).kinetic <= decision.slow;
     };
+    constexpr int samples_of_slow_step = 16;
     std::vector<double> x(2 * n + 2);
     double since = motion.end.t;
     for (auto arc = motion.arcs.rbegin(); arc != motion.arcs.rend(); ++arc)
         for (auto step = arc->steps.rbegin(); step != arc->steps.rend(); ++step)
-            for (const double t : {step->t_new(), 0.5 * (step->t_old() + step->t_new()), step->t_old()}) {
+            for (int k = samples_of_slow_step; k >= 0; --k) {
+                const double end = std::min(step->t_new(), arc->t_end);
+                const double t =
+                    k == samples_of_slow_step ? end : step->t_old() + (end - step->t_old()) * k / samples_of_slow_step;
                 step->evaluate(t, x.data());
                 if (!slow(x.data(), t)) return since;
                 since = t;

@@ -60,7 +60,7 @@ double slope(const double* c, std::size_t n, int terms, const Slopes& w) {
 }  // namespace
 
 StepParts::StepParts(const Dense& step, double until) : from_(step.t_old()), to_(std::min(step.t_new(), until)) {
-    constexpr int parts_of_a_series = 8;  // a step can be half a period long; other methods take about 20 for a period
+    constexpr int parts_of_a_series = 16;  // a step can be a period long; other methods take about 20 for a period
     count_ = step.form() == Dense::Form::series ? parts_of_a_series : 1;
     if (!(to_ > from_)) count_ = 0;
 }

@@ -145,6 +145,9 @@ std::optional<Crossing> first_crossing(std::span<const double> c, double noise) 
 
 std::optional<PossibleCrossing> first_possible_crossing(std::span<double> c, double noise) {
     const double rounding = evaluation_noise(c);
+    double lowest = c[0] - 2.0 * rounding;
+    for (std::size_t k = 1; k < c.size(); ++k) lowest += std::min(c[k], 0.0);
+    if (lowest > 0.0) return {};
     const std::optional<Crossing> certain = first_crossing(c, noise);
     std::optional<PossibleCrossing> found;
     if (certain) found = {*certain, rounding > noise, false};

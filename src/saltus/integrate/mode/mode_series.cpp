@@ -43,6 +43,11 @@ double value_at(const double* c, int order, double tau) {
 bool ModeSeries::begin_mode(std::span<const char> watched) {
     const SystemMode& mode = d_.mode();
     if (d_.redundant() || d_.coarse()) return false;
+    if (equations_ != nullptr && mode == mode_ && std::equal(watched.begin(), watched.end(), watched_.begin()))
+        return true;
+    equations_ = nullptr;
+    mode_ = mode;
+    watched_.assign(watched.begin(), watched.end());
     for (std::size_t k = 0; k < mode.parts.size(); ++k) {
         const FrictionPart& part = d_.parts()[k];
         const bool active = mode.elements[ix(part.element)].active;
@@ -69,6 +74,8 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     right_.resize(m);
     multiplier_.resize(m);
     if (!mass_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
+    diagonal_ = layout.mass.size() == n;
+    inverse_mass_.resize(n);
     factorised_ = false;
     return true;
 }
@@ -182,9 +189,9 @@ bool ModeSeries::expand(double t, const double* x, int order) {
     work_[0] = x[2 * n];
     for (int k = 0; k < order; ++k) {
         equations_->evaluate_order(k);
-        velocities(k);
-        slip_gradients(k);
-        known_loads(k);
+        if (!moving_rows_.empty()) velocities(k);
+        if (!slips_.empty()) slip_gradients(k);
+        if (!loads_.empty()) known_loads(k);
         if (k == 0 && !factorise()) return false;
         if (!solve_order(k)) return false;
         power(k);
@@ -283,6 +290,7 @@ bool ModeSeries::factorise() {
     if (!factorised_ || !equations_->mass_constant) {
         for (std::size_t e = 0; e < mass_values_.size(); ++e) mass_values_[e] = equations_->M[e][0];
         if (!mass_->factorise(mass_values_)) return false;
+        for (std::size_t i = 0; diagonal_ && i < n; ++i) inverse_mass_[i] = 1.0 / mass_values_[i];
     }
     factorised_ = true;
     degenerating_ = false;
@@ -301,7 +309,7 @@ bool ModeSeries::factorise() {
         for (int r = 0; r < part.size; ++r)
             add(slips_[s].equation, part.row + r, -equation_sign_[ix(slips_[s].equation)] * gradient(s, r)[0]);
     }
-    for (int k = 0; k < m; ++k) mass_->solve(column(k));
+    for (int k = 0; k < m; ++k) solve_mass(column(k));
     lu_.clear(m);
     for (int i = 0; i < m; ++i)
         for (int k = 0; k < m; ++k) {
@@ -321,6 +329,11 @@ bool ModeSeries::factorise() {
     return true;
 }
 
+void ModeSeries::solve_mass(std::span<double> x) const {
+    if (!diagonal_) return mass_->solve(x);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= inverse_mass_[i];
+}
+
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
 bool ModeSeries::solve_order(int k) {
     const model::Layout& layout = d_.model().layout();
@@ -334,15 +347,17 @@ bool ModeSeries::solve_order(int k) {
                 free_[ix(i)] -= convolution(equations_->M[ix(e)], series(a_, j), k, 1);
                 if (i != j) free_[ix(j)] -= convolution(equations_->M[ix(e)], series(a_, i), k, 1);
             }
-    add_row_forces(k);
-    mass_->solve(free_);
+    if (!force_rows_.empty()) add_row_forces(k);
+    solve_mass(free_);
     if (k == 0) {
-        force_scale_ = energy_scale_ = acceleration_scale_ = 0.0;
+        force_scale_ = acceleration_scale_ = 0.0;
+        double kinetic = 0.0;
         for (int i = 0; i < n; ++i) {
             const double u = equations_->u[ix(i)][0];
             force_scale_ = std::max(force_scale_, std::abs(equations_->h[ix(i)][0]));
-            energy_scale_ += 0.5 * mass_values_[ix(M.start[ix(i) + 1] - 1)] * u * u;
+            kinetic += 0.5 * mass_values_[ix(M.start[ix(i) + 1] - 1)] * u * u;
         }
+        energy_scale_ = std::max({energy_scale_, kinetic, std::abs(work_[0])});
         for (const double a : free_) acceleration_scale_ = std::max(acceleration_scale_, std::abs(a));
     }
     const auto m = static_cast<int>(rows_.size());
@@ -423,7 +438,7 @@ int ModeSeries::load_of(int element) const {
 /// Order k of the power of applied forces, damping and reactions, written to order k + 1 of the work. A reaction does
 /// work on the system with w·u = γ − χ, as in Dynamics::derivative. Rows that hold have γ = 0.
 void ModeSeries::power(int k) {
-    double sum = equations_->applied[k] - equations_->damping[k];
+    double sum = d_.model().layout().powered ? equations_->applied[k] - equations_->damping[k] : 0.0;
     for (const int row : rows_) sum -= convolution(series(lambda_, row), equations_->chi[ix(row)], k);
     for (std::size_t i = rows_.size(); i < force_rows_.size(); ++i) {
         const int row = force_rows_[i];
@@ -441,13 +456,14 @@ double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) cons
         double sum = 0.0;
         for (int i = 0; i < n; ++i) {
             const double *const q = equations_->q[ix(i)], *const u = equations_->u[ix(i)];
-            const double dq = q[k] / (absolute + relative * std::abs(q[0]));
-            const double du = u[k] / (absolute + relative * std::abs(u[0]));
+            // Relative to the size that the component has on a step as long as the last one.
+            const double dq = q[k] / (absolute + relative * std::max(std::abs(q[0]), std::abs(q[1]) * last_step_));
+            const double du = u[k] / (absolute + relative * std::max(std::abs(u[0]), std::abs(u[1]) * last_step_));
             sum += dq * dq + du * du;
         }
         double worst = std::sqrt(sum / (2 * n));
         const auto limit = [&](const double* c, double allowed) { worst = std::max(worst, std::abs(c[k]) / allowed); };
-        limit(work_.data(), absolute + relative * (std::abs(work_[0]) + energy_scale_));
+        limit(work_.data(), absolute + relative * energy_scale_);
         for (const double* const g : equations_->positions)
             if (g != nullptr) limit(g, absolute + relative * (1.0 + std::abs(g[0])));
         for (int s = 0; s < equations_->switch_count(); ++s) {
@@ -466,15 +482,18 @@ double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) cons
 }
 
 ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances) const {
-    double sum[2] = {0.0, 0.0};  // squares of orders N − 1 and N in units of the tolerance
+    double sum[3] = {0.0, 0.0, 0.0};  // squares of orders N − 2, N − 1 and N in units of the tolerance
     for (int i = 0; i < d_.size(); ++i) {
         const double* const u = equations_->u[ix(i)];
         const double allowed = tolerances.absolute + tolerances.relative * std::abs(u[0]);
-        for (int k = 0; k < 2; ++k) sum[k] += (u[order_ - 1 + k] / allowed) * (u[order_ - 1 + k] / allowed);
+        for (int k = 0; k < 3; ++k) sum[k] += (u[order_ - 2 + k] / allowed) * (u[order_ - 2 + k] / allowed);
     }
-    if (!(sum[0] > 0.0 && sum[1] > 0.0)) return {0.0, infinity};
-    const double rate = order_ * std::sqrt(sum[1] / sum[0]);
-    return {rate, std::exp(0.5 * std::log(sum[1]) + std::lgamma(order_ + 1.0) - order_ * std::log(rate))};
+    if (!(sum[0] > 0.0 && sum[1] > 0.0 && sum[2] > 0.0)) return {0.0, infinity};
+    const double rate = order_ * std::sqrt(sum[2] / sum[1]), before = (order_ - 1) * std::sqrt(sum[1] / sum[0]);
+    // Of A λ^k/k! both are λ. In front of a singularity at the distance ρ, where u_k ≈ C/ρ^k, their ratio is
+    // N/(N − 1).
+    if (!(std::abs(rate / before - 1.0) < 0.3 / order_)) return {0.0, infinity};
+    return {rate, std::exp(0.5 * std::log(sum[2]) + std::lgamma(order_ + 1.0) - order_ * std::log(rate))};
 }
 
 // The limits that the bounds are compared with. A residual force r during a step h changes the velocity by about
@@ -559,7 +578,8 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     return 0.0;
 }
 
-void ModeSeries::state(double tau, double* x) const {
+void ModeSeries::state(double tau, double* x) {
+    last_step_ = tau;
     const int n = d_.size();
     for (int i = 0; i < n; ++i) {
         x[i] = value_at(equations_->q[ix(i)], order_, tau);

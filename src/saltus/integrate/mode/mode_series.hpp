@@ -47,9 +47,9 @@ public:
     /// the terms are zero.
     double step_length(const ode::Tolerances& tolerances, int last) const;
 
-    /// The fastest motion that the last two coefficients of the velocities show: u_k ≈ A λ^k/k!.
+    /// The exponential motion that the last three coefficients of the velocities show: u_k ≈ A λ^k/k!.
     struct FastMotion {
-        double rate;       ///< λ, in 1/s
+        double rate;       ///< λ, in 1/s; 0 if the coefficients are not those of an exponential
         double amplitude;  ///< A, in units of the tolerance
     };
     FastMotion fast_motion(const ode::Tolerances& tolerances) const;
@@ -64,8 +64,8 @@ public:
     /// on the step makes B large. Returns 0 if even a very short step cannot be shown to be valid.
     double proved_length(double h, const ode::Tolerances& tolerances);
 
-    /// The state (q, u, work) at t + tau.
-    void state(double tau, double* x) const;
+    /// The state (q, u, work) at t + tau, which becomes the length of the last step.
+    void state(double tau, double* x);
     /// Writes the step from t to t + h as a polynomial.
     void dense(double t_new, ode::Dense& out) const;
 
@@ -110,6 +110,7 @@ private:
     int load_of(int element) const;
     bool choose_equations(std::span<const char> watched);
     bool factorise();
+    void solve_mass(std::span<double> x) const;
     void velocities(int k);
     void slip_gradients(int k);
     void known_loads(int k);
@@ -128,8 +129,14 @@ private:
     int known_orders_ = 0;  // orders of u̇, λ that were computed
     bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
     double acceleration_scale_ = 0.0;
-    double force_scale_ = 0.0, energy_scale_ = 0.0;  // sizes at the start of the expansion, in N and J
+    double force_scale_ = 0.0;   // largest force at the start of the expansion, in N
+    double energy_scale_ = 0.0;  // largest kinetic energy and work of all expansions, in J
 
+    SystemMode mode_;                    // of begin_mode
+    std::vector<char> watched_;          // of begin_mode
+    double last_step_ = 0.0;             // length of the last step of the arc, in s
+    bool diagonal_ = false;              // M is diagonal
+    std::vector<double> inverse_mass_;   // 1/M_ii if it is
     std::vector<int> rows_;              // equations: rows of A
     std::vector<double> equation_sign_;  // reaction_sign of the owner of a normal
     std::vector<SlipPart> slips_;

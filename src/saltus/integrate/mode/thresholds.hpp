@@ -346,7 +346,7 @@ struct Thresholds {
     /// Orders of the series. Below the least order the steps are short for the cost of an event search; above the
     /// largest one rounding errors of the last coefficients decide the step.
     static constexpr int least_series_order = 6;
-    static constexpr int max_series_order = 24;
+    static constexpr int max_series_order = 28;
     /// A step is left to another method if its last terms would allow only series_giving_up · (longest step of the
     /// arc), as for slip in a plane that comes to rest, or if only so small a part of it can be proved to be valid. Too
     /// large: arcs near a singularity lose the certainty of their events. Too small: many steps are spent in front of a

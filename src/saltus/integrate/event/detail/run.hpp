@@ -83,6 +83,7 @@ private:
         event,       ///< events were found
         finished,    ///< the end of the run, or a failure
         redundant,   ///< the equations became dependent
+        no_step,     ///< a contact force grows without bound (Painlevé): no method finds a step
         impossible,  ///< the series does not serve here: another method takes over on this arc
     };
     /// A zero of a switching function.

@@ -34,6 +34,7 @@ std::optional<ArcEnd> EventRun::integrate_series() {
             case SeriesStep::event: return ArcEnd::events;
             case SeriesStep::finished: return ArcEnd::finished;
             case SeriesStep::redundant: return ArcEnd::same_mode;
+            case SeriesStep::no_step: return ArcEnd::no_step;
             case SeriesStep::impossible: ++arcs_without_series_; return {};
         }
     }
@@ -125,6 +126,10 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     double h = series_.proved_length(std::min(wish, longest), tolerances_);
     const bool singular = !(wish > Thresholds::series_giving_up * longest_series_step_) ||
                           !(h > Thresholds::series_giving_up * std::min(wish, longest)) || !(t_ + h > t_);
+    if (singular && d_.nearly_singular(t_, x_.data())) {
+        step_status_ = ode::StepStatus::underflow;
+        return SeriesStep::no_step;
+    }
     if (singular || becomes_stiff(wish)) return SeriesStep::impossible;
     std::optional<SwitchCrossing> crossing =
         search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });

@@ -78,7 +78,11 @@ EventResponse::Answer::Fits obstacle_fits(const EventStudy& study, std::size_t e
         }
         PowerLaw law = fit_power_law({theta}, change);
         law.of = {names[k]};
-        if (std::isfinite(law.rms) && (fits.felt < 0 || law.rms < fits.laws[static_cast<std::size_t>(fits.felt)].rms))
+        // A perturbation that is zero at the event, up to rounding, has a value that follows its velocity. Both laws
+        // then fit equally well, and the later one, that of the velocity, is meant.
+        constexpr double equal_fit = 1e-6;  // of the rms, which is in natural logarithms
+        if (std::isfinite(law.rms) &&
+            (fits.felt < 0 || law.rms < fits.laws[static_cast<std::size_t>(fits.felt)].rms + equal_fit))
             fits.felt = static_cast<int>(k);
         fits.laws.push_back(std::move(law));
     }

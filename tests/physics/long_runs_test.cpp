@@ -33,7 +33,7 @@ u = { y = 7.0 }
     const Model model = from_text(room);
     const Trajectory motion = motion_of(model, 1e5 * round, EventDriven{.keep_arcs = false});
     EXPECT_EQ(motion.events.size(), 200000U);
-    EXPECT_NEAR(motion.energy.final / motion.energy.initial, 1.0, 1e-9);
+    EXPECT_NEAR(motion.energy.final / motion.energy.initial, 1.0, 1e-12);
     EXPECT_TRUE(matches(motion.events.back().t - motion.events.front().t, (1e5 - 0.5) * round, 1e-9));
     RecordProperty("seconds", std::to_string(motion.statistics.seconds));
 }

@@ -25,8 +25,8 @@ public:
 
     int rows() const { return rows_; }
     int cols() const { return cols_; }
-    Interval& operator()(int i, int j) { return a_[static_cast<std::size_t>(i * cols_ + j)]; }
-    const Interval& operator()(int i, int j) const { return a_[static_cast<std::size_t>(i * cols_ + j)]; }
+    Interval& operator()(int i, int j) { return a_[at(i, j)]; }
+    const Interval& operator()(int i, int j) const { return a_[at(i, j)]; }
 
     /// The midpoints of the entries. All entries must be bounded.
     Matrix middle() const;
@@ -34,6 +34,10 @@ public:
     bool finite() const;
 
 private:
+    std::size_t at(int i, int j) const {
+        return static_cast<std::size_t>(i) * static_cast<std::size_t>(cols_) + static_cast<std::size_t>(j);
+    }
+
     int rows_ = 0, cols_ = 0;
     std::vector<Interval> a_;
 };

@@ -32,7 +32,7 @@ constexpr double acceptable_miss = 1e-10;  ///< accepted if no step comes nearer
 constexpr double action_rounding = 1e-12, penalty_rounding = 1e-15;
 
 std::string refusal(const model::Model& model) {
-    if (const std::string why = statics_refusal(model, ContactModel::springs); !why.empty()) return why;
+    if (std::string why = statics_refusal(model, ContactModel::springs); !why.empty()) return why;
     if (!model.constraints.empty()) return "the model has constraints";
     if (model.contacts.empty()) return "the model has no contacts";
     return {};

@@ -75,6 +75,7 @@ void Watcher::measure(double t, const double* x) {
     violated_.clear();
     zero_.assign(watches_.size(), 0.0);
     leave_.assign(watches_.size(), 0.0);
+    depth_.assign(watches_.size(), 0.0);
     if (watches_.empty()) return;
     d_.evaluate(t, x);
     double forces = 0.0;
@@ -91,6 +92,7 @@ void Watcher::measure(double t, const double* x) {
             case What::clutch: scale = velocity_scale(w, u); break;
             default: scale = std::max(forces, Thresholds::smallest_scale);
         }
+        if (!std::isfinite(scale)) scale = 1.0;  // a row that does not exist here, such as of sqrt(x) at x = 0
         const bool position = w.what == What::gap || w.what == What::depth;
         // Gaps and velocities are functions of the state. Forces come out of a linear system and are less accurate.
         const bool force = !position && w.what != What::slip && w.what != What::clutch;
@@ -106,6 +108,7 @@ void Watcher::measure(double t, const double* x) {
         if ((w.what == What::force || w.what == What::reserve) && s < -Thresholds::violated_force * scale)
             violated_.push_back({t, t, t, static_cast<int>(k)});
         // A gap below zero starts at zero, too: it has to leave before it can close.
+        depth_[k] = std::max(0.0, -s);
         w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <=
                            (position ? Thresholds::gap_at_start : Thresholds::value_at_start) * scale;
     }
@@ -359,7 +362,8 @@ std::optional<Watcher::WatchCrossing> Watcher::crossing(std::size_t number, std:
     std::optional<WatchCrossing> first;
     for (std::size_t i = 0; i < count; ++i) {
         Polynomial& p = polynomials_[i];
-        if (w.starts_at_zero && p.c[0] < 0.0) p.c[0] = 0.0;
+        // What counts is the change since the start of the arc: a quantity that sinks in many short steps is found.
+        if (w.starts_at_zero && p.c[0] < 0.0) p.c[0] = std::min(0.0, p.c[0] + depth_[number]);
         const std::span<double> c(p.c, ix(p.size));
         const auto search = [&]() -> std::optional<ode::PossibleCrossing> {
             if (touches == Touches::report) return ode::first_possible_crossing(c, p.noise);
@@ -391,10 +395,12 @@ const std::vector<Found>& Watcher::search(const ModeSeries& series, double h, To
             found_.push_back({t + tau, std::max(t, t + 2.0 * tau - right), t + right, static_cast<int>(k),
                               found->astray, tau, right, found->found.rounded, found->found.touch});
         } else if (w.starts_at_zero) {
-            double end = std::numeric_limits<double>::infinity();
-            for (std::size_t i = 0; i < count; ++i)
-                end = std::min(end, ode::polynomial({polynomials_[i].c, ix(polynomials_[i].size)}, 1.0));
-            if (end > leave_[k]) w.starts_at_zero = false;
+            for (const double theta : {0.25, 0.5, 0.75, 1.0}) {
+                double value = std::numeric_limits<double>::infinity();
+                for (std::size_t i = 0; i < count; ++i)
+                    value = std::min(value, ode::polynomial({polynomials_[i].c, ix(polynomials_[i].size)}, theta));
+                if (value > leave_[k]) w.starts_at_zero = false;
+            }
         }
     }
     keep_simultaneous([&](std::size_t k) {

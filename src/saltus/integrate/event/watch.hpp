@@ -113,6 +113,7 @@ private:
     std::vector<Watch> watches_;
     std::vector<double> zero_;   // |s| <= zero_ is rounding
     std::vector<double> leave_;  // s > leave_ has left zero
+    std::vector<double> depth_;  // max(0, −s) at the start of the arc
     bool needs_forces_ = false, needs_velocities_ = false;
     const ode::Dense* step_ = nullptr;
     std::vector<double> times_, x_;            // times at which the quantities are known on this step

@@ -474,6 +474,8 @@ double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) cons
             if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
                 limit(equations_->coefficients[c],
                       absolute + relative * (1.0 + std::abs(equations_->coefficients[c][0])));
+        for (const int row : moving_rows_)
+            limit(series(gamma_, row), absolute + relative * (1.0 + std::abs(series(gamma_, row)[0])));
         if (k < known_orders_)
             for (const int row : force_rows_) limit(series(lambda_, row), absolute + relative * force_scale_);
         if (worst > 0.0) h = std::min(h, std::exp(-std::log(worst) / k));
@@ -549,6 +551,24 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
         if (equations_->positions[r] == nullptr) continue;
         const double size = tolerances.absolute + tolerances.relative * (1.0 + std::abs(equations_->positions[r][0]));
         worst = std::max(worst, radii.positions[r] * tail * ratio / (slack * size));
+    }
+    // Velocities γ = w·u + χ of rows that move. If w is constant, then w·u is a polynomial and has no error.
+    for (const int row : moving_rows_) {
+        double size = radii.chi[ix(row)];
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
+            const int j = W.column[ix(e)];
+            if (equations_->W_constant[ix(e)] == 0)
+                size += (std::abs(equations_->W[ix(e)][0]) + radii.W[ix(e)]) *
+                        (std::abs(equations_->u[ix(j)][0]) + u_radius_[ix(j)]);
+        }
+        const double allowed = tolerances.absolute + tolerances.relative * (1.0 + std::abs(series(gamma_, row)[0]));
+        worst = std::max(worst, size * tail * ratio / (slack * allowed));
+    }
+    for (std::size_t c = 0; c < equations_->coefficients.size(); ++c) {
+        if (equations_->coefficients[c] == nullptr) continue;
+        const double allowed =
+            tolerances.absolute + tolerances.relative * (1.0 + std::abs(equations_->coefficients[c][0]));
+        worst = std::max(worst, radii.coefficients[c] * tail * ratio / (slack * allowed));
     }
     for (int s = 0; s < equations_->switch_count(); ++s) {
         const double size = size_on_disk(equations_->switch_function(s), 0, order_, h);

@@ -369,6 +369,9 @@ struct Thresholds {
     /// the step.
     static constexpr double touch_approach = 0.01;
     static constexpr double nearest_touch = 1e-3;
+    /// Watched quantities are searched up to beyond_switch · max(1, |t|) after a switch, in s: slip that ends where abs
+    /// of its velocity switches is certainly negative only behind the zero.
+    static constexpr double beyond_switch = 1e-11;
     /// An event at the time of a switch is taken at least switch_nudge · max(1, |t|) later, in s, so that rounding
     /// errors of the switching function do not lead other evaluations to the old branch.
     static constexpr double switch_nudge = 16.0 * epsilon;

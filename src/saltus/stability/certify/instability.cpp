@@ -64,7 +64,7 @@ const char* const text_isolated = "the equilibrium set is isolated";
 StationaryPoint find_saddle(const Enclosure& e, const std::vector<double>& from) {
     StationaryPoint near = find_stationary(e, from);
     if (near.found && !near.minimum) return near;
-    const StationaryPoint bottom = find_minimum(e, from);
+    StationaryPoint bottom = find_minimum(e, from);
     if (!bottom.found) return bottom;
     const LevelDomain domain = find_domain(e, bottom);
     StationaryPoint best = bottom;

@@ -130,12 +130,15 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         step_status_ = ode::StepStatus::underflow;
         return SeriesStep::no_step;
     }
-    if (singular || becomes_stiff(wish)) return SeriesStep::impossible;
+    if (singular || (h > 0.5 * wish && becomes_stiff(wish))) return SeriesStep::impossible;
     std::optional<SwitchCrossing> crossing =
         search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
     const double before_switch = crossing ? crossing->tau : h;
     if (t_ + before_switch > t_) {
-        double reach = before_switch;
+        // A quantity that has its zero where an expression switches crosses it a little later.
+        const double beyond = Thresholds::beyond_switch * std::max(1.0, std::abs(t_));
+        const double limit = crossing ? std::min(h, before_switch + beyond) : before_switch;
+        double reach = limit;
         const std::optional<Found> first = search(reach, [&](double to, Watcher::Touches touches) {
             found_ = watcher_.search(series_, to, touches);
             return found_.empty() ? std::nullopt : std::optional<Found>(found_.front());
@@ -146,10 +149,10 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
             stop_at_series_event(reach);
             return SeriesStep::event;
         }
-        if (reach < before_switch) crossing.reset();
+        if (reach < limit) crossing.reset();
         if (crossing && judge(*crossing, h) == Zero::blurred)
             return approach(*crossing, advance) ? SeriesStep::accepted : SeriesStep::finished;
-        h = reach;
+        h = std::min(reach, before_switch);
         longest_series_step_ = std::max(longest_series_step_, h);
         if (!accept_series_step(h, h == remaining ? options_.t_end : t_ + h)) return SeriesStep::finished;
         std::fill(just_crossed_.begin(), just_crossed_.end(), 0);
@@ -195,8 +198,10 @@ bool EventRun::cross(const SwitchCrossing& crossing) {
     const int i = crossing.number;
     series_.set_side(i, -series_.side(i));
     just_crossed_[ix(i)] = 1;
-    nudge_ =
-        std::max({nudge_, crossing.tau_right - crossing.tau, Thresholds::switch_nudge * std::max(1.0, std::abs(t_))});
+    // A switching function that leaves zero slowly would need long, but then the branches hardly differ.
+    const double scale = std::max(1.0, std::abs(t_));
+    nudge_ = std::max({nudge_, Thresholds::switch_nudge * scale,
+                       std::min(crossing.tau_right - crossing.tau, Thresholds::beyond_switch * scale)});
     for (int other = 0; other < series_.switch_count(); ++other)
         if (other != i && series_.side(other) != 0) series_.set_side(other, series_.side(other));
     return ++switches_at_one_time_ <= Thresholds::max_switches_at_one_time * series_.switch_count();
@@ -216,8 +221,8 @@ void EventRun::stop_at_series_event(double h) {
     double tau = 0.0;
     for (const Found& event : found_) {
         const Watch::What what = watcher_.watches()[ix(event.watch)].what;
-        const bool position = what == Watch::What::gap || what == Watch::What::depth;
-        tau = std::max(tau, position ? event.tau : event.tau_right);
+        const bool at_zero = what == Watch::What::gap || what == Watch::What::depth || what == Watch::What::clutch;
+        tau = std::max(tau, at_zero ? event.tau : event.tau_right);
     }
     tau = std::min(std::max(tau, nudge_), h);
     series_.state(tau, x_.data());

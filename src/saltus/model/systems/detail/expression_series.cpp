@@ -12,61 +12,64 @@ using Kind = SeriesProgram::Kind;
 
 namespace {
 
-/// Whether `e` is linear in q and u, and depends on the time only by sin, cos, exp, sinh and cosh of a + b t and by
-/// polynomials. The coefficients of such a function at one time show its size everywhere: those of cos(ω t) are
-/// ω^k/k!, and they are large if the step is long compared with 1/ω.
+/// Whether `e` is linear in q and u, and depends on the time only by sin and cos of a + b t and by polynomials of low
+/// degree. The coefficients of such a function at one time show its size everywhere: those of A cos(ω t) are A ω^k/k!,
+/// and |A cos(ω t)| <= A. This does not hold for exp(b t), which can grow from nothing, and for powers of t beyond the
+/// order of the series, whose coefficients at t = 0 are zero.
 bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t count) {
     using expr::Op;
-    // Degree of a node as a polynomial in τ if q and u were constant: 0, 1, 2 (more), or `other`; and whether it
-    // contains q or u, in which case its dependence on them must be linear with a constant factor.
-    enum : char { constant, linear_in_time, polynomial, wave, state };
-    std::vector<char> kind(graph.size(), constant);
+    constexpr int max_power = 4;  // of t; below the least order of a series
+    constexpr int wave = 100, state = 200;
+    // Per node: its degree as a polynomial of the time, or `wave` for sin and cos, or `state` if it contains q or u.
+    std::vector<int> kind(graph.size(), 0);
     for (const Expr e : expr::reachable(graph, {roots, count})) {
         const expr::Node& n = graph[e];
         const int operands = expr::operand_count(n.op);
-        const char a = operands > 0 ? kind[n.a.id] : char{constant}, b = operands > 1 ? kind[n.b.id] : char{constant},
-                   c = operands > 2 ? kind[n.c.id] : char{constant};
+        const int a = operands > 0 ? kind[n.a.id] : 0, b = operands > 1 ? kind[n.b.id] : 0,
+                  c = operands > 2 ? kind[n.c.id] : 0;
+        int& own = kind[e.id];
         switch (n.op) {
             case Op::constant: break;
             case Op::symbol:
-                if ((n.kinds & (expr::Kind::position | expr::Kind::velocity)) != 0) kind[e.id] = state;
-                if ((n.kinds & expr::Kind::time) != 0) kind[e.id] = linear_in_time;
+                if ((n.kinds & (expr::Kind::position | expr::Kind::velocity)) != 0) own = state;
+                if ((n.kinds & expr::Kind::time) != 0) own = 1;
                 if ((n.kinds & expr::Kind::auxiliary) != 0) return false;
                 break;
             case Op::add:
             case Op::sub:
-            case Op::neg: kind[e.id] = std::max(a, b); break;
+            case Op::neg: own = std::max(a, b); break;
             case Op::mul:
-                if (a == constant || b == constant)
-                    kind[e.id] = std::max(a, b);
-                else if (a <= polynomial && b <= polynomial)
-                    kind[e.id] = polynomial;
-                else
-                    return false;
+                own = a + b;
+                if (a != 0 && b != 0 && own > max_power) return false;
                 break;
             case Op::div:
-                if (b != constant) return false;
-                kind[e.id] = a;
+                if (b != 0) return false;
+                own = a;
                 break;
             case Op::powi:
-                if (a == constant) break;
-                if (a > polynomial || n.exponent < 0) return false;
-                kind[e.id] = polynomial;
+                own = a * n.exponent;
+                if (own < 0 || own > max_power) return false;
                 break;
             case Op::sin:
             case Op::cos:
-            case Op::exp:
-            case Op::sinh:
-            case Op::cosh:
-                if (a == constant) break;
-                if (a != linear_in_time) return false;
-                kind[e.id] = wave;
+                if (a > 1) return false;
+                own = a == 0 ? 0 : wave;
                 break;
             default:
-                if (std::max({a, b, c}) != constant) return false;
+                if (std::max({a, b, c}) != 0) return false;
         }
     }
     return true;
+}
+
+/// Whether an angle by atan2 changes with the motion. It jumps by 2π on the negative axis, which its series does not
+/// show.
+bool has_angles(const expr::Graph& graph, std::span<const Expr> roots) {
+    for (const Expr e : expr::reachable(graph, roots))
+        if (graph[e].op == expr::Op::atan2 &&
+            graph.depends_on(e, expr::Kind::time | expr::Kind::position | expr::Kind::velocity))
+            return true;
+    return false;
 }
 
 }  // namespace
@@ -99,6 +102,7 @@ SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNee
     add(Kind::damping, 0, d.damping);
     add(Kind::applied, 0, d.applied);
     transparent = is_transparent(f.graph, expressions.data(), judged);
+    expandable = !has_angles(f.graph, expressions);
     std::vector<Expr> variables{f.t};
     variables.insert(variables.end(), f.q.begin(), f.q.end());
     variables.insert(variables.end(), f.u.begin(), f.u.end());

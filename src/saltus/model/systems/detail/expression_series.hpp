@@ -18,6 +18,7 @@ struct SeriesProgram {
     expr::SeriesTape tape;
     SeriesNeeds needs;
     bool transparent = false;  ///< SeriesEquations::transparent
+    bool expandable = true;    ///< series describe the terms; not so for angles by atan2, which jump by 2π
 
     SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& needs);
 

@@ -79,7 +79,8 @@ int compare_with_dynamics(const model::Model& m, const RecordedArc& arc, bool co
 /// Every mode that the shipped models pass through: open, closed, stick, slip, constraints with friction, clutches.
 TEST(ModeSeries, SatisfiesTheEquationsOfMotionInEveryModeOfTheShippedModels) {
     int modes = 0;
-    for (const auto& file : std::filesystem::directory_iterator(std::string(SALTUS_SOURCE_DIR) + "/models")) {
+    const std::filesystem::path folder = std::filesystem::path(SALTUS_SOURCE_DIR) / "models";
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
         const std::string name = file.path().stem().string();
         if (name.find("skeleton") != std::string::npos) continue;  // mass points have no series
         const model::Model m = model::build(io::read_model(file.path().string()), {});

@@ -23,10 +23,12 @@ struct SeriesNeeds {
 /// is decided by the sign of a switching function, which is itself a series. If it changes its sign at some τ > 0, then
 /// the series of all terms are valid only up to there.
 ///
-/// An object belongs to one thread. It allocates nothing after it was made.
+/// An object belongs to one thread. Expansions allocate nothing; the first call of `bounds` does.
 class SeriesEquations {
 public:
     static constexpr int max_order = 30;  ///< the highest order that can be computed
+    /// Larger than every degree of a polynomial.
+    static constexpr int unlimited_degree = 1000;
 
     virtual ~SeriesEquations() = default;
 
@@ -59,6 +61,12 @@ public:
     /// Whether the size of the last coefficients tells everything about the terms: they are linear in q and u, and
     /// their dependence on time has no features narrower than the coefficients show. Bounds are then not needed.
     virtual bool transparent() const { return false; }
+
+    /// If M, W and the coefficients are constant, and h, ζ and χ are polynomials of the time, then so are accelerations
+    /// and reactions, q, u and everything that is a polynomial of them. This is the largest degree of q, u, all terms,
+    /// and the work; unlimited_degree if they are not known to be polynomials. It holds if all other forces are
+    /// proportional to reactions with constant factors.
+    virtual int motion_degree() const { return unlimited_degree; }
 
     /// Bounds of the terms on the complex disk |τ| <= R: the arrays hold sup |term(τ) − term(0)|, in the order of the
     /// rows above, for the branches in use. An entry is infinite if the term cannot be shown to be analytic there.

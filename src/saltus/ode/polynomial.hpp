@@ -37,6 +37,6 @@ struct PossibleCrossing {
 
 /// The same, but also places before the first crossing where only rounding errors of the evaluation leave open whether
 /// the polynomial becomes negative. A polynomial on a shorter interval around such a place decides.
-std::optional<PossibleCrossing> first_possible_crossing(std::span<double> c, double noise);
+std::optional<PossibleCrossing> first_possible_crossing(std::span<const double> c, double noise);
 
 }  // namespace saltus::ode

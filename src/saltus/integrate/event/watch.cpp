@@ -206,6 +206,21 @@ const std::vector<double>& Watcher::sample(double t) {
     return values;
 }
 
+/// Keeps the first zero and those that belong to the same event: zeros at the same time, and forces that are zero at
+/// that time up to rounding. `value_at_first` gives a quantity at the time of the first zero.
+template <class ValueAtFirst>
+void Watcher::keep_simultaneous(ValueAtFirst value_at_first) {
+    if (found_.size() < 2) return;
+    std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
+    const double first = found_.front().t, together = Thresholds::simultaneous_time * std::max(1.0, std::abs(first));
+    std::erase_if(found_, [&](const Found& f) {
+        if (f.t <= first + together) return false;
+        const Watch::What what = watches_[ix(f.watch)].what;
+        const bool force = what == Watch::What::force || what == Watch::What::reserve;
+        return !force || !(value_at_first(ix(f.watch)) <= Thresholds::simultaneous_force * zero_[ix(f.watch)]);
+    });
+}
+
 const std::vector<Found>& Watcher::search(const ode::Dense& step) {
     step_ = &step;
     samples_ = 0;
@@ -234,20 +249,6 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
         if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
     keep_simultaneous([&](std::size_t k) { return sample(found_.front().t)[k]; });
     return found_;
-}
-
-/// Keeps the first zero and those that belong to the same event: zeros at the same time, and forces that are zero at
-/// that time up to rounding. `value_at_first` gives a quantity at the time of the first zero.
-void Watcher::keep_simultaneous(const std::function<double(std::size_t)>& value_at_first) {
-    if (found_.size() < 2) return;
-    std::sort(found_.begin(), found_.end(), [](const Found& x, const Found& y) { return x.t < y.t; });
-    const double first = found_.front().t, together = Thresholds::simultaneous_time * std::max(1.0, std::abs(first));
-    std::erase_if(found_, [&](const Found& f) {
-        if (f.t <= first + together) return false;
-        const Watch::What what = watches_[ix(f.watch)].what;
-        const bool force = what == Watch::What::force || what == Watch::What::reserve;
-        return !force || !(value_at_first(ix(f.watch)) <= Thresholds::simultaneous_force * zero_[ix(f.watch)]);
-    });
 }
 
 /// Writes a quantity as polynomials in θ = τ/h to polynomials_, all of which are positive as long as the quantity is.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -103,7 +102,8 @@ private:
         bool astray;
     };
     std::optional<WatchCrossing> crossing(std::size_t watch, std::size_t count, Touches touches);
-    void keep_simultaneous(const std::function<double(std::size_t)>& value_at_first);
+    template <class ValueAtFirst>
+    void keep_simultaneous(ValueAtFirst value_at_first);
     double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
     double hold_margin();

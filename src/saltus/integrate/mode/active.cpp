@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 
-ActiveRows::ActiveRows(const model::Model& model) : layout_(model.layout()), body_of_(ix(model.size()), 0) {
-    const model::MassFactor mass(model.layout().mass);
+ActiveRows::ActiveRows(const model::Layout& layout, const model::MassFactor& mass)
+    : layout_(layout), body_of_(ix(layout.coordinates), 0) {
     for (std::size_t b = 0; b < mass.blocks().size(); ++b)
         for (const int c : mass.blocks()[b]) body_of_[ix(c)] = static_cast<int>(b);
-    const model::Pattern& W = model.layout().rows;
+    const model::Pattern& W = layout.rows;
     for (int r = 0; r < W.rows; ++r) {
         std::vector<int>& bodies = bodies_.emplace_back();
         for (int e = W.start[ix(r)]; e < W.start[ix(r) + 1]; ++e) bodies.push_back(body_of_[ix(W.column[ix(e)])]);

@@ -16,7 +16,8 @@ namespace saltus::integrate {
 /// velocities. If it is filled again with the same pattern of blocks, then it allocates no memory.
 class ActiveRows {
 public:
-    explicit ActiveRows(const model::Model& model);
+    /// `mass` has the blocks of M; it is not kept.
+    ActiveRows(const model::Layout& layout, const model::MassFactor& mass);
 
     void clear();
     /// Appends a block of rows under a law; returns its number.

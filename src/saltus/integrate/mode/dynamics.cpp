@@ -83,6 +83,10 @@ void Dynamics::update_coefficients(double t, const double* x) {
 }
 
 void Dynamics::evaluate_terms(double t, const double* x) {
+    const bool known = t == terms_t_ && std::equal(terms_x_.begin(), terms_x_.end(), x, x + 2 * n_);
+    if (known) return;
+    terms_t_ = t;
+    terms_x_.assign(x, x + 2 * n_);
     model::evaluate(model_, workspace_, t, {x, ix(n_)}, {x + n_, ix(n_)}, terms_);
     const model::Pattern& rows = model_.layout().rows;
     for (int r = 0; r < rows.rows; ++r)
@@ -127,9 +131,9 @@ double Dynamics::slip_along(int part) const {
     return along(layout_.parts[ix(part)], mode_.parts[ix(part)].direction, slip_velocity(part));
 }
 
-void Dynamics::set_mode(SystemMode mode, double t, const double* x) {
+void Dynamics::set_mode(const SystemMode& mode, double t, const double* x) {
     SALTUS_EXPECT(mode.elements.size() == layout_.elements.size() && mode.parts.size() == layout_.parts.size());
-    mode_ = std::move(mode);
+    mode_ = mode;
     settle(t, x);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,7 +41,7 @@ public:
     /// The mode in force. Directions of slip are those last set by set_mode or turn_slip.
     const SystemMode& mode() const { return mode_; }
     /// Puts a mode in force: collects its equations and finds their rank at the state x = (q, u, …) at t.
-    void set_mode(SystemMode mode, double t, const double* x);
+    void set_mode(const SystemMode& mode, double t, const double* x);
     /// Replaces the directions of slip by those of `turned`, which must equal the mode in force otherwise. The
     /// equations do not depend on the directions: their rank is not found again.
     void turn_slip(const SystemMode& turned);
@@ -50,7 +51,7 @@ public:
 
     // --- evaluation at a state ---
 
-    /// Terms of the model, row velocities and coefficients alone.
+    /// Terms of the model, row velocities and coefficients alone. Costs nothing if the state is that of the last call.
     void evaluate_terms(double t, const double* x);
     /// Everything: terms, accelerations, reactions. False if M or the equations are singular.
     bool evaluate(double t, const double* x);
@@ -156,6 +157,8 @@ private:
     SystemMode mode_;
     model::Workspace workspace_;
     model::Terms terms_;
+    double terms_t_ = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> terms_x_;  // (q, u) of terms_ at terms_t_; empty if there is none
     model::MassFactor mass_;
     solvers::DenseLU lu_;
     std::vector<double> coefficients_, gamma_, lambda_, load_, acceleration_, positions_;

@@ -127,6 +127,7 @@ void HoldProblem::collect_contact(const Dynamics& d, const std::vector<char>& un
 
 /// Friction on constraints is bounded by the reaction, |λ_T| <= μ|ν|. The row of ν is known once all other blocks are.
 void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::vector<char>& undecided) {
+    if (blocks.empty()) return;
     int count = 0;
     std::vector<int> first;
     for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
@@ -160,6 +161,8 @@ void HoldProblem::assemble(const Dynamics& d, const SystemMode& mode, std::span<
     const model::Pattern& W = d.model().layout().rows;
     const auto n = ix(d.size());
     const int count = rows();
+    problem.q.clear();
+    if (count == 0) return;
     Matrix D(count, count);
     std::vector<double> force(n);
     int column = 0;
@@ -186,7 +189,6 @@ void HoldProblem::assemble(const Dynamics& d, const SystemMode& mode, std::span<
         }
     }
     problem.W = solvers::BlockMatrix::from_dense(D, sizes_);
-    problem.q.clear();
     for (const int row : rows_)
         problem.q.push_back(model::row_dot(W, d.terms().W, row, free) + d.terms().zeta[ix(row)]);
 }

@@ -29,7 +29,7 @@ public:
     void collect(const Dynamics& dynamics, const SystemMode& mode, const std::vector<char>& closed,
                  const std::vector<char>& undecided, std::span<double> force);
     /// Fills D and q of the problem, at the state and in the mode of `collect`. `free` is the acceleration without the
-    /// reactions of the problem.
+    /// reactions of the problem. If there are no rows, then D keeps its last value.
     void assemble(const Dynamics& dynamics, const SystemMode& mode, std::span<const double> free);
 
     int first_row(std::size_t block) const { return first_[block]; }

@@ -43,7 +43,8 @@ double value_at(const double* c, int order, double tau) {
 bool ModeSeries::begin_mode(std::span<const char> watched) {
     const SystemMode& mode = d_.mode();
     if (d_.redundant() || d_.coarse()) return false;
-    if (equations_ != nullptr && mode == mode_ && std::equal(watched.begin(), watched.end(), watched_.begin()))
+    if (equations_ != nullptr && mode == mode_ &&
+        std::equal(watched.begin(), watched.end(), watched_.begin(), watched_.end()))
         return true;
     equations_ = nullptr;
     mode_ = mode;
@@ -73,8 +74,8 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     columns_.resize(n * m);
     right_.resize(m);
     multiplier_.resize(m);
-    if (!mass_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
     diagonal_ = layout.mass.size() == n;
+    if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
     inverse_mass_.resize(n);
     factorised_ = false;
     return true;
@@ -150,6 +151,9 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
         found = std::prev(made_.end());
     }
     equations_ = found->second.get();
+    const bool springs = std::any_of(loads_.begin(), loads_.end(), [](const KnownLoad& l) { return l.row >= 0; });
+    motion_degree_ =
+        springs || slips_in_a_plane_ ? model::SeriesEquations::unlimited_degree : equations_->motion_degree();
 
     const model::Pattern& W = layout.rows;
     rows_constant_ = true;
@@ -180,6 +184,8 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
 bool ModeSeries::expand(double t, const double* x, int order) {
     const int n = d_.size();
     t_ = t;
+    exact_ = motion_degree_ <= order;
+    if (exact_) order = motion_degree_;
     order_ = order;
     equations_->begin(t);
     for (int i = 0; i < n; ++i) {
@@ -289,8 +295,11 @@ bool ModeSeries::factorise() {
     const std::size_t n = ix(d_.size());
     if (!factorised_ || !equations_->mass_constant) {
         for (std::size_t e = 0; e < mass_values_.size(); ++e) mass_values_[e] = equations_->M[e][0];
-        if (!mass_->factorise(mass_values_)) return false;
-        for (std::size_t i = 0; diagonal_ && i < n; ++i) inverse_mass_[i] = 1.0 / mass_values_[i];
+        if (!diagonal_ && !mass_->factorise(mass_values_)) return false;
+        for (std::size_t i = 0; diagonal_ && i < n; ++i) {
+            if (!(mass_values_[i] > 0.0)) return false;
+            inverse_mass_[i] = 1.0 / mass_values_[i];
+        }
     }
     factorised_ = true;
     degenerating_ = false;
@@ -449,6 +458,7 @@ void ModeSeries::power(int k) {
 }
 
 double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) const {
+    if (exact_) return infinity;
     const int n = d_.size();
     const double absolute = tolerances.absolute, relative = tolerances.relative;
     double h = infinity;
@@ -579,7 +589,7 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
 }
 
 double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
-    if (equations_->transparent() || !std::isfinite(h)) return h;
+    if (exact_ || equations_->transparent() || !std::isfinite(h)) return h;
     constexpr int max_attempts = 40;
     constexpr double ratio_change = 1.5;
     for (int attempt = 0; attempt < max_attempts; ++attempt) {

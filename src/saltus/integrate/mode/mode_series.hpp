@@ -31,8 +31,9 @@ public:
     /// formulas, or the mode is redundant, or the friction of a round patch slips.
     bool begin_mode(std::span<const char> watched);
 
-    /// Expands the motion from x = (q, u, work) at t to the given order of q and u, 2 <= order <= max_order. False if
-    /// some coefficient does not exist or the equations are singular.
+    /// Expands the motion from x = (q, u, work) at t to the given order of q and u, 2 <= order <= max_order. The order
+    /// is lower if the motion is a polynomial of the time; the series is then exact. False if some coefficient does not
+    /// exist or the equations are singular.
     bool expand(double t, const double* x, int order);
     /// The equations have become dependent at the last expansion (Dynamics::degenerating).
     bool degenerating() const { return degenerating_; }
@@ -126,7 +127,9 @@ private:
     model::SeriesEquations* equations_ = nullptr;
     double t_ = 0.0;
     int order_ = 0;
-    int known_orders_ = 0;  // orders of u̇, λ that were computed
+    int known_orders_ = 0;   // orders of u̇, λ that were computed
+    int motion_degree_ = 0;  // of the mode: SeriesEquations::motion_degree
+    bool exact_ = false;     // the last expansion is the motion itself
     bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
     double acceleration_scale_ = 0.0;
     double force_scale_ = 0.0;   // largest force at the start of the expansion, in N

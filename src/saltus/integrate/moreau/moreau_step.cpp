@@ -84,7 +84,7 @@ Stepper::Stepper(const model::Model& model, const Moreau& method)
       workspace_(model),
       terms_(layout_),
       mass_(layout_.mass),
-      rows_(model),
+      rows_(layout_, mass_),
       coefficients_(ix(layout_.coefficients)),
       q_(n_),
       change_(n_),

@@ -12,10 +12,15 @@
 
 namespace saltus::solvers {
 
-Workspace::Workspace() : state_(std::make_unique<State>()) {}
+Workspace::Workspace() = default;
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+Workspace::State& Workspace::state() {
+    if (!state_) state_ = std::make_unique<State>();
+    return *state_;
+}
 
 namespace {
 
@@ -134,12 +139,31 @@ void solve_orthotropic(const FrictionProblem& p, const FrictionMethod& method, W
         s.status = Status::stalled;
 }
 
+/// One frictionless contact, v = W r + q with 0 <= v ⊥ r >= 0, has the solution r = max(0, −q/W) if W > 0. False for
+/// all other problems, and for numbers so large or small that their products might overflow.
+bool solve_one_normal(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s) {
+    const auto* const automatic = std::get_if<Automatic>(&method);
+    if (automatic == nullptr || p.contacts() != 1 || p.q.size() != 1 || p.laws[0].kind != LawKind::unilateral)
+        return false;
+    const double W = p.W.values[0], q = p.q[0];
+    constexpr double small = 1e-100, large = 1e100;
+    if (!(W > small && W < large && std::abs(q) < large && (q == 0.0 || std::abs(q) > small))) return false;
+    Workspace::State& w = workspace.state();
+    w.r.assign(1, q < 0.0 ? -q / W : 0.0);
+    w.scratch.resize(1);
+    s.attempts.clear();
+    s.certificate.clear();
+    conclude_single(p, "closed-form", 1, automatic->tolerance, Status::stalled, w, s);
+    return true;
+}
+
 }  // namespace
 
 void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
            std::span<const double> guess) {
     SALTUS_EXPECT(p.W.blocks() == p.contacts() && p.W.rows() == static_cast<int>(p.q.size()));
     SALTUS_EXPECT(guess.empty() || guess.size() == p.q.size());
+    if (solve_one_normal(p, method, workspace, s)) return;
     const bool numbers = finite(p.W.values) && finite(p.q);
     if (numbers && Rescaled::needed(p)) return solve_rescaled(p, method, workspace, s, guess);
     if (Isotropic::needed(p)) return solve_orthotropic(p, method, workspace, s, guess);

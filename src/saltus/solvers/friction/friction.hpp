@@ -69,7 +69,7 @@ public:
     Workspace& operator=(Workspace&&) noexcept;
 
     struct State;
-    State& state() { return *state_; }
+    State& state();  ///< made by the first call
 
 private:
     std::unique_ptr<State> state_;

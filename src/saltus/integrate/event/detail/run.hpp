@@ -125,7 +125,7 @@ private:
     void change_mode(const std::vector<Found>& found, Cause cause);
     void enter_next_mode(const std::vector<Found>& found, Cause cause);
     bool limit_changes_at_one_time();
-    Candidates possible_contacts(SystemMode& known, Cause cause);
+    void possible_contacts(SystemMode& known, Candidates& candidates, Cause cause);
     void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
     struct Window {
         double left, right;  ///< times between which the event lies
@@ -135,7 +135,7 @@ private:
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double separation);
     enum class Project { no, yes };
-    bool choose(Candidates& candidates, SystemMode before, Window window, Project project = Project::yes);
+    bool choose(Candidates& candidates, const SystemMode& before, Window window, Project project = Project::yes);
     bool jam(const std::string& why, Candidates& candidates, Window window);
     bool contradicted(const SystemMode& mode, Candidates& candidates);
     void pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known);
@@ -200,6 +200,10 @@ private:
     ode::Dense dense_;                        // the last step
     std::vector<Found> found_;                // the events that ended the last arc
     ode::StepStatus step_status_{};           // of the last step
+    SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
+    Candidates candidates_;             // of the change of mode in progress
+    std::vector<double> state_before_;  // of the impact in progress: the state before it
+    std::vector<char> watched_;         // of begin_series
     double arc_began_ = 0.0;
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;

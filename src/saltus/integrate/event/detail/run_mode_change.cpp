@@ -22,8 +22,10 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
 /// The impact, if there is one, then the choice of the next mode.
 void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     if (!limit_changes_at_one_time()) return;
-    SystemMode known = d_.mode();  // the mode that ends, with what the events say about the next one
-    Candidates candidates = possible_contacts(known, cause);
+    SystemMode& known = known_;
+    Candidates& candidates = candidates_;
+    known = d_.mode();
+    possible_contacts(known, candidates, cause);
     const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
     apply_events(found, candidates, known);
     const StrikeResult result = d_.compliant() ? StrikeResult::nothing : strike(candidates, known, window);
@@ -66,9 +68,9 @@ void EventRun::coarsen() {
 
 /// The contacts and clutches that can be closed at this state: contacts that were closed, and those whose gap is zero
 /// and does not open. Also finds out which springs of open contacts would pull.
-Candidates EventRun::possible_contacts(SystemMode& known, Cause cause) {
+void EventRun::possible_contacts(SystemMode& known, Candidates& candidates, Cause cause) {
     const double closed_gap = cause == Cause::start ? Thresholds::closed_gap : Thresholds::closed_gap_at_event;
-    Candidates candidates = no_candidates(d_);
+    clear_candidates(d_, candidates);
     d_.evaluate_terms(t_, x_.data());
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementRows& rows = d_.elements()[i].rows;
@@ -88,7 +90,6 @@ Candidates EventRun::possible_contacts(SystemMode& known, Cause cause) {
             candidates.closed[i] = d_.row_velocity(rows.normal) <= Thresholds::opening_speed ? 1 : 0;
         }
     }
-    return candidates;
 }
 
 /// What each event says about the next mode.
@@ -122,7 +123,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
 /// The impact of the candidates, if one of them approaches. If it belongs to an accumulation whose rest is negligible,
 /// then the mode after the accumulation has been entered.
 EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode& known, Window window) {
-    const Strike strike = change_.strike(t_, x_.data(), candidates);
+    const Strike& strike = change_.strike(t_, x_.data(), candidates);
     out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike.residual);
     if (strike.failed) {
         fail("the impact" + at_time() + " has no outcome: " + strike.note);
@@ -181,10 +182,11 @@ std::optional<Accumulation::Limit> EventRun::accumulation_after(const Strike& st
 
 /// Chooses the next mode and puts it in force, by an impulse if no force exists; then puts the state onto its
 /// equations. False if there is no next mode; the run has then failed.
-bool EventRun::choose(Candidates& candidates, SystemMode before, Window window, Project project) {
+bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window window, Project project) {
+    const SystemMode* from = &before;
     for (int attempt = 0; attempt < Thresholds::max_decision_attempts; ++attempt) {
-        const Choice choice = change_.choose(t_, x_.data(), candidates, before);
-        before = choice.mode;
+        const Choice& choice = change_.choose(t_, x_.data(), candidates, *from);
+        from = &choice.mode;
         if (choice.solved)
             out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, choice.residual);
         if (choice.impulsive) {
@@ -214,7 +216,7 @@ bool EventRun::choose(Candidates& candidates, SystemMode before, Window window, 
 /// Impact without collision: no contact force exists, so that the contacts jam by an impulse. Friction parts that
 /// broke loose are undecided again afterwards. False if no impulse exists either; the run has then failed.
 bool EventRun::jam(const std::string& why, Candidates& candidates, Window window) {
-    const Strike strike = change_.jam(t_, x_.data(), candidates);
+    const Strike& strike = change_.jam(t_, x_.data(), candidates);
     if (strike.failed) {
         fail("Painleve: " + why + at_time() + ", and " + strike.note);
         return false;
@@ -356,7 +358,7 @@ std::vector<Found> EventRun::stalled_slip() {
 /// an impulse. True if they do; the next mode has then been entered, or the run has failed.
 bool EventRun::jam_by_growing_force(Candidates& candidates, const SystemMode& before) {
     if (t_ == last_change_ || !d_.nearly_singular(t_, x_.data())) return false;
-    const Strike strike = change_.jam(t_, x_.data(), candidates);
+    const Strike& strike = change_.jam(t_, x_.data(), candidates);
     if (strike.failed) return false;
     last_change_ = t_;
     record_impact(true, strike);

@@ -45,9 +45,9 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     event.work = strike.work;
     event.audit = strike.audit;
     event.energy_after = total_energy();
-    std::vector<double> before = x_;
-    std::copy(strike.u_minus.begin(), strike.u_minus.end(), before.begin() + d_.size());
-    const model::Energy e = d_.energy(t_, before.data());
+    state_before_ = x_;
+    std::copy(strike.u_minus.begin(), strike.u_minus.end(), state_before_.begin() + d_.size());
+    const model::Energy e = d_.energy(t_, state_before_.data());
     event.energy_before = e.kinetic + e.potential;
     largest_energy_ = std::max(largest_energy_, std::abs(e.kinetic));
     event.note = strike.note;
@@ -206,11 +206,12 @@ void EventRun::keep(const ode::Dense& step, double until) {
 }
 
 void EventRun::measure_violation() {
-    for (const double g : d_.positions(t_, x_.data()).first(ix(model_.layout().constraints)))
+    const std::span<const double> positions = d_.positions(t_, x_.data());
+    for (const double g : positions.first(ix(model_.layout().constraints)))
         out_.violation.constraint = std::max(out_.violation.constraint, std::abs(g));
     if (!d_.compliant())
         for (const model::Contact& c : model_.contacts)
-            out_.violation.gap = std::max(out_.violation.gap, -d_.positions(t_, x_.data())[ix(c.row)]);
+            out_.violation.gap = std::max(out_.violation.gap, -positions[ix(c.row)]);
 }
 
 /// The mode of an element as the trajectory names it.

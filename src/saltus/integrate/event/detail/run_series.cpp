@@ -41,14 +41,14 @@ std::optional<ArcEnd> EventRun::integrate_series() {
 }
 
 bool EventRun::begin_series() {
-    std::vector<char> watched(ix(model_.layout().positions()), 0);
+    watched_.assign(ix(model_.layout().positions()), 0);
     for (const Watch& w : watcher_.watches()) {
         if (w.what == Watch::What::hold) return false;
         if (w.what == Watch::What::gap || w.what == Watch::What::depth)
-            watched[ix(d_.elements()[ix(w.element)].rows.normal)] = 1;
+            watched_[ix(d_.elements()[ix(w.element)].rows.normal)] = 1;
         if (w.what == Watch::What::reserve && d_.parts()[ix(w.part)].shape == FrictionPart::Shape::patch) return false;
     }
-    if (!series_.begin_mode(watched)) return false;
+    if (!series_.begin_mode(watched_)) return false;
     series_.clear_sides();
     just_crossed_.assign(ix(series_.switch_count()), 0);
     switches_at_one_time_ = 0;

@@ -23,12 +23,19 @@ using trajectory::ElementKind;
 }  // namespace
 
 Candidates no_candidates(const Dynamics& dynamics) {
-    return {std::vector<char>(dynamics.elements().size(), 0), std::vector<char>(dynamics.elements().size(), 0),
-            std::vector<FrictionEvent>(dynamics.parts().size(), FrictionEvent::none)};
+    Candidates candidates;
+    clear_candidates(dynamics, candidates);
+    return candidates;
+}
+
+void clear_candidates(const Dynamics& dynamics, Candidates& candidates) {
+    candidates.closed.assign(dynamics.elements().size(), 0);
+    candidates.released.assign(dynamics.elements().size(), 0);
+    candidates.friction.assign(dynamics.parts().size(), FrictionEvent::none);
 }
 
 ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
-    : d_(dynamics), tolerance_(tolerance), rows_(dynamics.model()) {}
+    : d_(dynamics), tolerance_(tolerance), rows_(dynamics.model().layout(), dynamics.mass()) {}
 
 /// Whether a contact or clutch approaches fast enough to cause an impact. Velocities in contacts that were closed are
 /// zero up to rounding.
@@ -47,7 +54,8 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
     owner_.clear();
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
-        std::vector<int> rows;
+        impact_rows_.clear();
+        std::vector<int>& rows = impact_rows_;
         if (e.rows.kind == ElementKind::constraint) {
             const int first = rows_.rows();
             rows_.add_row(e.rows.normal, plain_law(LawKind::bilateral));
@@ -74,66 +82,72 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
     }
 }
 
+void ModeChange::clear_strike() {
+    strike_.happened = strike_.failed = false;
+    strike_.u_minus.clear();
+    strike_.u_plus.clear();
+    strike_.impulses.clear();
+    strike_.elements.clear();
+    strike_.work = strike_.work_on_system = strike_.residual = 0.0;
+    strike_.note.clear();
+    strike_.audit = {};
+    strike_.creation_reason.clear();
+}
+
+void ModeChange::fail_strike(std::string_view note) {
+    strike_.failed = true;
+    strike_.note = note;
+}
+
 /// Applies the impulses Λ of the rows to the velocities in x, and describes the impact.
-void ModeChange::finish_strike(double t, double* x, std::span<const double> Lambda, Strike& s) {
+void ModeChange::finish_strike(double t, double* x, std::span<const double> Lambda) {
     const int n = d_.size();
-    std::vector<double> du(ix(n));
-    rows_.velocity_change(Lambda, du);
-    s.u_minus.assign(x + n, x + 2 * n);
+    velocity_change_.resize(ix(n));
+    rows_.velocity_change(Lambda, velocity_change_);
+    strike_.u_minus.assign(x + n, x + 2 * n);
     gamma_minus_.clear();
     gamma_plus_.clear();
     chi_.clear();
     for (const int row : rows_.row_numbers()) gamma_minus_.push_back(d_.row_velocity(row));
-    for (int i = 0; i < n; ++i) x[n + i] += du[ix(i)];
-    s.u_plus.assign(x + n, x + 2 * n);
+    for (int i = 0; i < n; ++i) x[n + i] += velocity_change_[ix(i)];
+    strike_.u_plus.assign(x + n, x + 2 * n);
     d_.evaluate_terms(t, x);
     for (const int row : rows_.row_numbers()) {
         gamma_plus_.push_back(d_.row_velocity(row));
         chi_.push_back(d_.terms().chi[ix(row)]);
     }
-    starts_.clear();
-    for (int b = 0; b < rows_.blocks(); ++b) starts_.push_back(rows_.first_row(b));
-    starts_.push_back(rows_.rows());
+    starts_.assign(rows_.first_rows().begin(), rows_.first_rows().end());
     const impact::DecidedWork work =
         impact::audit({gamma_minus_, gamma_plus_, chi_, Lambda, starts_, rows_.problem.laws});
-    s.audit = energy_audit(work);
-    s.work = work.work;
-    s.work_on_system = work.work + work.obstacle_work;
-    s.impulses.clear();
-    s.elements.clear();
-    const std::vector<trajectory::Reaction> reactions = reactions_of(Lambda);
-    for (int b = 0; b < rows_.blocks(); ++b)
-        if (s.impulses.empty() || s.impulses.back().element != owner_[ix(b)])
-            s.impulses.push_back(reactions[ix(owner_[ix(b)])]);
-    std::vector<char> took_part(d_.elements().size(), 0);
-    for (int b = 0; b < rows_.blocks(); ++b)
-        for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
-            const ElementRows& rows = d_.elements()[ix(owner_[ix(b)])].rows;
-            const bool approached =
-                rows_.row_numbers()[ix(k)] == rows.normal && gamma_minus_[ix(k)] < -Thresholds::closed_approach_speed;
-            if (rows.kind != ElementKind::constraint && (Lambda[ix(k)] != 0.0 || approached))
-                took_part[ix(owner_[ix(b)])] = 1;
-        }
-    for (std::size_t i = 0; i < took_part.size(); ++i)
-        if (took_part[i] != 0) s.elements.push_back(static_cast<int>(i));
-    s.happened = true;
+    strike_.audit = energy_audit(work);
+    strike_.work = work.work;
+    strike_.work_on_system = work.work + work.obstacle_work;
+    collect_impulses(Lambda);
+    strike_.happened = true;
 }
 
-/// The impulses Λ of the rows, sorted by element.
-std::vector<trajectory::Reaction> ModeChange::reactions_of(std::span<const double> Lambda) const {
-    std::vector<trajectory::Reaction> reactions(d_.elements().size());
-    for (std::size_t i = 0; i < reactions.size(); ++i) {
-        reactions[i].element = static_cast<int>(i);
-        reactions[i].T.assign(ix(d_.elements()[i].rows.slips), 0.0);
-    }
-    for (int b = 0; b < rows_.blocks(); ++b)
+/// The impulses Λ of the rows by element, and the elements that took part. The blocks are in the order of the elements.
+void ModeChange::collect_impulses(std::span<const double> Lambda) {
+    strike_.impulses.clear();
+    strike_.elements.clear();
+    for (int b = 0; b < rows_.blocks(); ++b) {
+        const int element = owner_[ix(b)];
+        const ElementRows& rows = d_.elements()[ix(element)].rows;
+        if (strike_.impulses.empty() || strike_.impulses.back().element != element) {
+            trajectory::Reaction& next = strike_.impulses.emplace_back();
+            next.element = element;
+            next.T.assign(ix(rows.slips), 0.0);
+        }
+        trajectory::Reaction& reaction = strike_.impulses.back();
         for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
-            const ElementRows& rows = d_.elements()[ix(owner_[ix(b)])].rows;
-            trajectory::Reaction& reaction = reactions[ix(owner_[ix(b)])];
             (row == rows.normal ? reaction.N : reaction.T[ix(row - rows.first_slip)]) = Lambda[ix(k)];
+            const bool approached = row == rows.normal && gamma_minus_[ix(k)] < -Thresholds::closed_approach_speed;
+            const bool takes_part = rows.kind != ElementKind::constraint && (Lambda[ix(k)] != 0.0 || approached);
+            if (takes_part && (strike_.elements.empty() || strike_.elements.back() != element))
+                strike_.elements.push_back(element);
         }
-    return reactions;
+    }
 }
 
 impact::Restitutions ModeChange::restitutions() const {
@@ -143,7 +157,8 @@ impact::Restitutions ModeChange::restitutions() const {
 
 /// Explains an impact that creates energy, and repairs it if that is wanted: the velocities after it become the nearest
 /// ones that are consistent with the contact laws and create no energy.
-void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambda, Strike& s) {
+void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambda) {
+    Strike& s = strike_;
     if (s.audit.created == 0.0) return;
     const impact::FrictionalCollision c =
         frictional_collision(d_.model(), d_.terms(), rows_, owner_, s.u_minus, s.u_plus);
@@ -157,7 +172,7 @@ void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambd
     const trajectory::EnergyAudit before = s.audit;
     std::copy(s.u_minus.begin(), s.u_minus.end(), x + d_.size());
     d_.evaluate_terms(t, x);
-    finish_strike(t, x, {nearest.Lambda.data(), static_cast<std::size_t>(nearest.Lambda.size())}, s);
+    finish_strike(t, x, {nearest.Lambda.data(), static_cast<std::size_t>(nearest.Lambda.size())});
     s.audit.created = 0.0;
     s.audit.prevented = before.created;
     s.audit.element = before.element;
@@ -207,8 +222,9 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     return true;
 }
 
-Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
-    Strike s;
+const Strike& ModeChange::strike(double t, double* x, const Candidates& candidates) {
+    clear_strike();
+    Strike& s = strike_;
     d_.evaluate_terms(t, x);
     bool any = false;
     for (std::size_t i = 0; i < d_.elements().size(); ++i)
@@ -216,8 +232,7 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
             any || (candidates.closed[i] != 0 && d_.elements()[i].rows.normal >= 0 && approaches(static_cast<int>(i)));
     if (!any) return s;
     if (!prepare(t, x, candidates, s.note)) {
-        s.failed = true;
-        s.note = "the mass matrix is singular";
+        fail_strike("the mass matrix is singular");
         return s;
     }
     ++solves;
@@ -237,16 +252,17 @@ Strike ModeChange::strike(double t, double* x, const Candidates& candidates) {
     }
     // An approach within the error of the solver needs no impulse: the contact touches.
     if (std::all_of(outcome_.Lambda.begin(), outcome_.Lambda.end(), [](double r) { return r == 0.0; })) return s;
-    finish_strike(t, x, outcome_.Lambda, s);
-    judge_energy(t, x, outcome_.Lambda, s);
+    finish_strike(t, x, outcome_.Lambda);
+    judge_energy(t, x, outcome_.Lambda);
     return s;
 }
 
-Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
-    Strike s;
+const Strike& ModeChange::jam(double t, double* x, const Candidates& candidates) {
+    clear_strike();
+    Strike& s = strike_;
     d_.evaluate_terms(t, x);
     if (!d_.factorise_mass()) {
-        s.failed = true;
+        fail_strike("the mass matrix is singular");
         return s;
     }
     collect_impact_rows(candidates);
@@ -262,13 +278,12 @@ Strike ModeChange::jam(double t, double* x, const Candidates& candidates) {
         const solvers::AllSolutions all = solvers::all_solutions(problem);
         for (const std::vector<double>& r : all.r) {
             if (std::all_of(r.begin(), r.end(), [](double v) { return v == 0.0; })) continue;
-            finish_strike(t, x, r, s);
+            finish_strike(t, x, r);
             if (s.audit.created > 0.0) s.creation_reason = "the contacts jam";
             return s;
         }
     }
-    s.failed = true;
-    s.note = "neither a force nor an impulse holds the contacts";
+    fail_strike("neither a force nor an impulse holds the contacts");
     return s;
 }
 

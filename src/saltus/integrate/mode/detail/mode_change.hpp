@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "saltus/impact/collision.hpp"
@@ -22,6 +23,7 @@ struct Candidates {
 
 /// Candidates without any knowledge of the state: no element is closed or released, and there are no events.
 Candidates no_candidates(const Dynamics& dynamics);
+void clear_candidates(const Dynamics& dynamics, Candidates& candidates);  ///< the same, in memory that exists
 
 /// An impact through all closed contacts and constraints together.
 struct Strike {
@@ -68,15 +70,17 @@ public:
     const impact::Outcome& outcome() const { return outcome_; }  ///< result of the last strike
 
     /// The collision of the closed candidates, if one of them approaches. The velocities in x become those after it.
-    Strike strike(double t, double* x, const Candidates& candidates);
+    /// The result is valid until the next call of strike or jam.
+    const Strike& strike(double t, double* x, const Candidates& candidates);
 
     /// The impulse that jams contacts which no force can hold: the nonzero solution of the inelastic impact.
-    /// The velocities in x become those after it.
-    Strike jam(double t, double* x, const Candidates& candidates);
+    /// The velocities in x become those after it. The result is valid until the next call of strike or jam.
+    const Strike& jam(double t, double* x, const Candidates& candidates);
 
     /// Chooses the next mode at the state x: which contacts hold, which friction sticks, and which way the rest slips.
-    /// `before` is the mode that ends, with what the events say about the next one. (mode_choice.cpp)
-    Choice choose(double t, const double* x, const Candidates& candidates, const SystemMode& before);
+    /// `before` is the mode that ends, with what the events say about the next one; it may be the mode of the last
+    /// choice. The result is valid until the next call. (mode_choice.cpp)
+    const Choice& choose(double t, const double* x, const Candidates& candidates, const SystemMode& before);
 
     long solves = 0;             ///< contact problems solved so far
     bool repair_energy = false;  ///< replace impacts that create energy by the nearest velocities that create none
@@ -85,18 +89,20 @@ private:
     // Impacts.
     bool approaches(int element) const;
     void collect_impact_rows(const Candidates& candidates);
-    void finish_strike(double t, double* x, std::span<const double> Lambda, Strike& s);
-    void judge_energy(double t, double* x, std::span<const double> Lambda, Strike& s);
-    std::vector<trajectory::Reaction> reactions_of(std::span<const double> Lambda) const;
+    void clear_strike();
+    void fail_strike(std::string_view note);
+    void finish_strike(double t, double* x, std::span<const double> Lambda);
+    void collect_impulses(std::span<const double> Lambda);
+    void judge_energy(double t, double* x, std::span<const double> Lambda);
     double restitution(const model::Contact* contact, bool normal, double gamma, std::string& note) const;
 
     // The next mode, in this order.
-    std::vector<char> decide_by_velocities(const double* x, const Candidates& candidates, SystemMode& mode) const;
-    solvers::Solution solve_accelerations(std::span<const double> free, SystemMode& mode);
-    bool turn_signs(const solvers::Solution& solution, SystemMode& mode) const;
-    bool may_be_ambiguous(const solvers::Solution& solution) const;
-    bool resolve_ambiguity(const SystemMode& mode, solvers::Solution& solution, Choice& choice) const;
-    void read_mode(const solvers::Solution& solution, const Candidates& candidates, SystemMode& mode) const;
+    void decide_by_velocities(const double* x, const Candidates& candidates);
+    void solve_accelerations();
+    bool turn_signs();
+    bool may_be_ambiguous() const;
+    bool resolve_ambiguity();
+    void read_mode(const Candidates& candidates);
 
     Dynamics& d_;
     double tolerance_;
@@ -105,8 +111,13 @@ private:
     impact::Collision collision_;
     impact::Outcome outcome_;
     solvers::Workspace workspace_;
-    std::vector<int> owner_, starts_;
-    std::vector<double> gamma_minus_, gamma_plus_, chi_;
+    std::vector<int> owner_, starts_, impact_rows_;
+    std::vector<double> gamma_minus_, gamma_plus_, chi_, velocity_change_;
+    Strike strike_;                         // of the last impact
+    Choice choice_;                         // of the last choice, with its contact problem:
+    solvers::Solution solution_;            // of the accelerations
+    std::vector<char> closed_, undecided_;  // contacts and clutches, and friction parts, that may hold
+    std::vector<double> free_;              // accelerations without the reactions of the problem
 };
 
 }  // namespace saltus::integrate

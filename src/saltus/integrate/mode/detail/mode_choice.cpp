@@ -15,65 +15,69 @@ using trajectory::ElementKind;
 // that slips already in F,
 //     γ̇ = D λ + q,   D = A M⁻¹ F,   q = A M⁻¹ h + ζ,
 // under the contact laws one level up: 0 <= γ̇_N ⊥ λ_N >= 0, and γ̇_T = 0 or λ_T = −μ λ_N γ̇_T/|γ̇_T|.
-Choice ModeChange::choose(double t, const double* x, const Candidates& candidates, const SystemMode& before) {
-    Choice choice;
-    choice.mode = before;
+const Choice& ModeChange::choose(double t, const double* x, const Candidates& candidates, const SystemMode& before) {
+    choice_.solved = choice_.impulsive = false;
+    choice_.solutions = 1;
+    choice_.residual = 0.0;
+    choice_.note.clear();
+    choice_.mode = before;
     d_.evaluate_terms(t, x);
     if (!d_.factorise_mass()) {
-        choice.note = "the mass matrix is singular";
-        return choice;
+        choice_.note = "the mass matrix is singular";
+        return choice_;
     }
-    const std::vector<char> undecided = decide_by_velocities(x, candidates, choice.mode);
+    decide_by_velocities(x, candidates);
 
-    std::vector<char> closed(candidates.closed);
-    for (std::size_t i = 0; i < closed.size(); ++i)
-        if (candidates.released[i] != 0) closed[i] = 0;
-    std::vector<double> free(d_.terms().h.begin(), d_.terms().h.end());
-    hold_.collect(d_, choice.mode, closed, undecided, free);
-    d_.mass().solve(free);
+    closed_ = candidates.closed;
+    for (std::size_t i = 0; i < closed_.size(); ++i)
+        if (candidates.released[i] != 0) closed_[i] = 0;
+    free_.assign(d_.terms().h.begin(), d_.terms().h.end());
+    hold_.collect(d_, choice_.mode, closed_, undecided_, free_);
+    if (hold_.rows() > 0) d_.mass().solve(free_);
 
-    solvers::Solution solution = solve_accelerations(free, choice.mode);
-    choice.residual = solution.residual;
-    if (may_be_ambiguous(solution) && !resolve_ambiguity(choice.mode, solution, choice)) return choice;
-    read_mode(solution, candidates, choice.mode);
-    choice.solved = true;
-    return choice;
+    solve_accelerations();
+    choice_.residual = solution_.residual;
+    if (may_be_ambiguous() && !resolve_ambiguity()) return choice_;
+    read_mode(candidates);
+    choice_.solved = true;
+    return choice_;
 }
 
-/// Changes the friction parts that the velocities decide, and returns which parts they do not decide.
-std::vector<char> ModeChange::decide_by_velocities(const double* x, const Candidates& candidates,
-                                                   SystemMode& mode) const {
+/// Changes the friction parts that the velocities decide, and notes which parts they do not decide.
+void ModeChange::decide_by_velocities(const double* x, const Candidates& candidates) {
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
-    std::vector<char> undecided(mode.parts.size(), 0);
-    for (std::size_t k = 0; k < mode.parts.size(); ++k) {
+    std::vector<FrictionMode>& parts = choice_.mode.parts;
+    undecided_.assign(parts.size(), 0);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
         const VelocityDecision decision =
-            decide_by_velocity(d_, static_cast<int>(k), u, candidates.friction[k], mode.parts[k]);
-        mode.parts[k] = decision.mode;
-        undecided[k] = decision.decided ? 0 : 1;
+            decide_by_velocity(d_, static_cast<int>(k), u, candidates.friction[k], parts[k]);
+        parts[k] = decision.mode;
+        undecided_[k] = decision.decided ? 0 : 1;
     }
-    return undecided;
 }
 
 /// Solves for accelerations and forces. A constraint with slipping friction must have the sign of its reaction that was
-/// assumed: if it has the other one, then the sign in `mode` is turned and the problem is solved again.
-solvers::Solution ModeChange::solve_accelerations(std::span<const double> free, SystemMode& mode) {
-    solvers::Solution solution;
+/// assumed: if it has the other one, then the sign in the mode is turned and the problem is solved again.
+void ModeChange::solve_accelerations() {
+    solution_.residual = 0.0;
+    solution_.r.clear();
+    solution_.v.clear();
     for (int attempt = 0; attempt < Thresholds::max_sign_attempts; ++attempt) {
-        hold_.assemble(d_, mode, free);
+        hold_.assemble(d_, choice_.mode, free_);
         solvers::Automatic method;
         method.tolerance = tolerance_;
         ++solves;
         if (hold_.rows() > 0)
-            solvers::solve(hold_.problem, method, workspace_, solution);
+            solvers::solve(hold_.problem, method, workspace_, solution_);
         else
-            solution.status = solvers::Status::converged;
-        if (!turn_signs(solution, mode)) break;
+            solution_.status = solvers::Status::converged;
+        if (!turn_signs()) break;
     }
-    return solution;
 }
 
 /// Gives the constraints the signs of their reactions. True if a sign changed that the problem depends on.
-bool ModeChange::turn_signs(const solvers::Solution& solution, SystemMode& mode) const {
+bool ModeChange::turn_signs() {
+    SystemMode& mode = choice_.mode;
     bool turned = false;
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b) {
         const int element = hold_.blocks[b].element;
@@ -81,7 +85,7 @@ bool ModeChange::turn_signs(const solvers::Solution& solution, SystemMode& mode)
         if (e.rows.kind != ElementKind::constraint || !hold_.blocks[b].normal) continue;
         const bool slips = any_part_slips(e, mode);
         double& sign = mode.elements[ix(element)].reaction_sign;
-        const double nu = solution.r[ix(hold_.first_row(b))];
+        const double nu = solution_.r[ix(hold_.first_row(b))];
         if (slips && nu * sign < 0.0) {
             sign = -sign;
             turned = true;
@@ -96,9 +100,9 @@ bool ModeChange::turn_signs(const solvers::Solution& solution, SystemMode& mode)
 /// could cancel what holds a contact. With D_NN and D_NT of the contact alone, λ_N decides γ̇_N by
 ///     γ̇_N = (D_NN − μ D_NT·d) λ_N + q_N,
 /// whose factor can vanish or become negative if D_NN <= μ |D_NT|: Painlevé's paradox.
-bool ModeChange::may_be_ambiguous(const solvers::Solution& solution) const {
+bool ModeChange::may_be_ambiguous() const {
     const solvers::FrictionProblem& problem = hold_.problem;
-    bool ambiguous = !solvers::usable(solution.status);
+    bool ambiguous = !solvers::usable(solution_.status);
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b) {
         const HoldProblem::Block& block = hold_.blocks[b];
         if (d_.elements()[ix(block.element)].rows.kind != ElementKind::contact || block.parts.size() > 1 ||
@@ -114,36 +118,36 @@ bool ModeChange::may_be_ambiguous(const solvers::Solution& solution) const {
 }
 
 /// Enumerates all solutions. Of several, takes the one that continues the motion: it keeps most contacts closed or open
-/// as they were. False if there is none; `choice` then says why.
-bool ModeChange::resolve_ambiguity(const SystemMode& mode, solvers::Solution& solution, Choice& choice) const {
+/// as they were. False if there is none; the choice then says why.
+bool ModeChange::resolve_ambiguity() {
     const solvers::FrictionProblem& problem = hold_.problem;
     const solvers::AllSolutions all = solvers::all_solutions(problem);
     if (all.modes > 0 && all.r.empty() && all.complete) {
-        choice.impulsive = true;
-        choice.solutions = 0;
-        choice.note = "no contact force exists";
+        choice_.impulsive = true;
+        choice_.solutions = 0;
+        choice_.note = "no contact force exists";
         return false;
     }
     if (all.r.size() > 1) {
-        choice.solutions = static_cast<int>(all.r.size());
+        choice_.solutions = static_cast<int>(all.r.size());
         std::size_t best = 0;
         int best_kept = -1;
         for (std::size_t k = 0; k < all.r.size(); ++k) {
             int kept = 0;
             for (std::size_t b = 0; b < hold_.blocks.size(); ++b) {
-                const bool was_active = mode.elements[ix(hold_.blocks[b].element)].active;
+                const bool was_active = choice_.mode.elements[ix(hold_.blocks[b].element)].active;
                 kept += (all.r[k][ix(hold_.first_row(b))] > 0.0) == was_active ? 1 : 0;
             }
             if (kept > best_kept) best_kept = kept, best = k;
         }
-        solution.r = all.r[best];
-        solution.v.resize(solution.r.size());
-        problem.W.multiply(solution.r, solution.v);
-        for (std::size_t k = 0; k < solution.v.size(); ++k) solution.v[k] += problem.q[k];
-        solution.status = solvers::Status::converged;
-    } else if (!solvers::usable(solution.status) && !(solution.residual < Thresholds::usable_residual)) {
-        choice.note = "the contact problem of the accelerations could not be solved (" +
-                      std::string(solvers::to_string(solution.status)) + ")";
+        solution_.r = all.r[best];
+        solution_.v.resize(solution_.r.size());
+        problem.W.multiply(solution_.r, solution_.v);
+        for (std::size_t k = 0; k < solution_.v.size(); ++k) solution_.v[k] += problem.q[k];
+        solution_.status = solvers::Status::converged;
+    } else if (!solvers::usable(solution_.status) && !(solution_.residual < Thresholds::usable_residual)) {
+        choice_.note = "the contact problem of the accelerations could not be solved (" +
+                       std::string(solvers::to_string(solution_.status)) + ")";
         return false;
     }
     return true;
@@ -151,7 +155,8 @@ bool ModeChange::resolve_ambiguity(const SystemMode& mode, solvers::Solution& so
 
 /// Reads the mode out of the solution: contacts and clutches with a force or without separation hold, undecided
 /// friction sticks or slips.
-void ModeChange::read_mode(const solvers::Solution& solution, const Candidates& candidates, SystemMode& mode) const {
+void ModeChange::read_mode(const Candidates& candidates) {
+    SystemMode& mode = choice_.mode;
     const double still = d_.coarse() ? d_.redundancy() : Thresholds::stick_acceleration;
     double largest = 0.0;  // free relative acceleration
     for (const double q : hold_.problem.q) largest = std::max(largest, std::abs(q));
@@ -162,8 +167,8 @@ void ModeChange::read_mode(const solvers::Solution& solution, const Candidates& 
     }
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b) {
         const HoldProblem::Block& block = hold_.blocks[b];
-        const std::span<const double> r(solution.r.data() + hold_.first_row(b), block.rows.size());
-        const std::span<const double> v(solution.v.data() + hold_.first_row(b), block.rows.size());
+        const std::span<const double> r(solution_.r.data() + hold_.first_row(b), block.rows.size());
+        const std::span<const double> v(solution_.v.data() + hold_.first_row(b), block.rows.size());
         if (block.normal && d_.elements()[ix(block.element)].rows.kind != ElementKind::constraint)
             mode.elements[ix(block.element)].active = r[0] > 0.0 || v[0] <= Thresholds::stay_acceleration * largest;
         std::size_t offset = block.normal ? 1 : 0;

@@ -62,6 +62,72 @@ bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t cou
     return true;
 }
 
+constexpr int unlimited = SeriesEquations::unlimited_degree;
+
+/// The degree in the time of each expression, if q and u are polynomials of the given degrees. The result has one entry
+/// per node of the graph.
+std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const Expr> roots, int degree_q, int degree_u) {
+    using expr::Op;
+    std::vector<int> degree(graph.size(), 0);
+    for (const Expr e : expr::reachable(graph, roots)) {
+        const expr::Node& n = graph[e];
+        const int operands = expr::operand_count(n.op);
+        const int a = operands > 0 ? degree[n.a.id] : 0, b = operands > 1 ? degree[n.b.id] : 0,
+                  c = operands > 2 ? degree[n.c.id] : 0;
+        int& own = degree[e.id];
+        switch (n.op) {
+            case Op::constant: break;
+            case Op::symbol:
+                if ((n.kinds & expr::Kind::position) != 0) own = degree_q;
+                if ((n.kinds & expr::Kind::velocity) != 0) own = degree_u;
+                if ((n.kinds & expr::Kind::time) != 0) own = 1;
+                if ((n.kinds & expr::Kind::auxiliary) != 0) own = unlimited;
+                break;
+            case Op::add:
+            case Op::sub:
+            case Op::neg: own = std::max(a, b); break;
+            case Op::mul: own = a + b; break;
+            case Op::div: own = b == 0 ? a : unlimited; break;
+            case Op::powi: own = n.exponent >= 0 ? a * n.exponent : (a == 0 ? 0 : unlimited); break;
+            default: own = std::max({a, b, c}) == 0 ? 0 : unlimited;
+        }
+        own = std::min(own, unlimited);
+    }
+    return degree;
+}
+
+/// SeriesEquations::motion_degree.
+int degree_of_motion(const expr::Graph& graph, std::span<const Expr> terms,
+                     std::span<const std::pair<Kind, int>> kinds) {
+    // Forces that depend on q or u are not polynomials of the time.
+    const std::vector<int> in_time = degrees_in_time(graph, terms, unlimited, unlimited);
+    int acceleration = 0;
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+        const int degree = in_time[terms[k].id];
+        const Kind kind = kinds[k].first;
+        const bool must_be_constant = kind == Kind::mass || kind == Kind::row || kind == Kind::coefficient;
+        if (must_be_constant && degree > 0) return unlimited;
+        if (kind == Kind::force || kind == Kind::zeta) acceleration = std::max(acceleration, degree);
+    }
+    if (acceleration >= SeriesEquations::max_order) return unlimited;
+    const int degree_u = acceleration + 1, degree_q = acceleration + 2;
+    const std::vector<int> along_motion = degrees_in_time(graph, terms, degree_q, degree_u);
+    int largest = degree_q, row_velocity = degree_u, power = 0;
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+        const int degree = along_motion[terms[k].id];
+        const Kind kind = kinds[k].first;
+        if (kind == Kind::damping || kind == Kind::applied)
+            power = std::max(power, degree);
+        else
+            largest = std::max(largest, degree);
+        if (kind == Kind::chi) row_velocity = std::max(row_velocity, degree);
+    }
+    // The work is the integral of the powers, and of reactions times row velocities.
+    power = std::max(power, acceleration + row_velocity);
+    largest = std::max(largest, power + 1);
+    return largest <= SeriesEquations::max_order ? largest : unlimited;
+}
+
 /// Whether an angle by atan2 changes with the motion. It jumps by 2π on the negative axis, which its series does not
 /// show.
 bool has_angles(const expr::Graph& graph, std::span<const Expr> roots) {
@@ -103,10 +169,12 @@ SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNee
     add(Kind::applied, 0, d.applied);
     transparent = is_transparent(f.graph, expressions.data(), judged);
     expandable = !has_angles(f.graph, expressions);
+    motion_degree = degree_of_motion(f.graph, expressions, outputs);
     std::vector<Expr> variables{f.t};
     variables.insert(variables.end(), f.q.begin(), f.q.end());
     variables.insert(variables.end(), f.u.begin(), f.u.end());
     tape = expr::SeriesTape(f.graph, expressions, f.p, variables, f.t);
+    workspace = std::make_unique<const expr::SeriesWorkspace<double>>(tape, SeriesEquations::max_order);
 }
 
 std::shared_ptr<const SeriesProgram> SeriesStore::by(const SymbolicEquations& equations, const SeriesNeeds& needs) {
@@ -121,24 +189,22 @@ std::shared_ptr<const SeriesProgram> SeriesStore::by(const SymbolicEquations& eq
 
 ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout,
                                    std::span<const double> p)
-    : program_(std::move(program)), workspace_(program_->tape, max_order) {
+    : program_(std::move(program)), workspace_(*program_->workspace) {
     workspace_.prepare(p);
     const std::size_t n = ix(layout.coordinates);
+    q.resize(n);
+    u.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
-        q.push_back(workspace_.variable(static_cast<int>(1 + i)));
-        u.push_back(workspace_.variable(static_cast<int>(1 + n + i)));
+        q[i] = workspace_.variable(static_cast<int>(1 + i));
+        u[i] = workspace_.variable(static_cast<int>(1 + n + i));
     }
-    const auto resize = [](std::vector<Row>& rows, std::vector<double>& radii, std::size_t size) {
-        rows.assign(size, nullptr);
-        radii.assign(size, 0.0);
-    };
-    resize(M, radii_.M, layout.mass.size());
-    resize(h, radii_.h, n);
-    resize(positions, radii_.positions, ix(layout.positions()));
-    resize(W, radii_.W, layout.rows.size());
-    resize(chi, radii_.chi, ix(layout.row_count()));
-    resize(zeta, radii_.zeta, ix(layout.row_count()));
-    resize(coefficients, radii_.coefficients, ix(layout.coefficients));
+    M.assign(layout.mass.size(), nullptr);
+    h.assign(n, nullptr);
+    positions.assign(ix(layout.positions()), nullptr);
+    W.assign(layout.rows.size(), nullptr);
+    chi.assign(ix(layout.row_count()), nullptr);
+    zeta.assign(ix(layout.row_count()), nullptr);
+    coefficients.assign(ix(layout.coefficients), nullptr);
     W_constant.assign(layout.rows.size(), 1);
     coefficient_constant.assign(ix(layout.coefficients), 1);
     mass_constant = true;
@@ -167,13 +233,25 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
             case Kind::applied: applied = row; break;
         }
     }
-    variable_radius_.assign(1 + 2 * n, 0.0);
+}
+
+/// Makes room for bounds. Most motions never need them.
+void ExpressionSeries::prepare_bounds() {
+    variable_radius_.assign(1 + q.size() + u.size(), 0.0);
     output_radius_.assign(program_->outputs.size(), 0.0);
+    radii_.M.assign(M.size(), 0.0);
+    radii_.h.assign(h.size(), 0.0);
+    radii_.positions.assign(positions.size(), 0.0);
+    radii_.W.assign(W.size(), 0.0);
+    radii_.chi.assign(chi.size(), 0.0);
+    radii_.zeta.assign(zeta.size(), 0.0);
+    radii_.coefficients.assign(coefficients.size(), 0.0);
     radii_.switches.assign(ix(switch_count()), 0.0);
 }
 
 const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const double> q_radius,
                                                        std::span<const double> u_radius) {
+    if (variable_radius_.empty()) prepare_bounds();
     variable_radius_[0] = R;
     std::copy(q_radius.begin(), q_radius.end(), variable_radius_.begin() + 1);
     std::copy(u_radius.begin(), u_radius.end(),

@@ -19,8 +19,14 @@ struct SeriesProgram {
     SeriesNeeds needs;
     bool transparent = false;  ///< SeriesEquations::transparent
     bool expandable = true;    ///< series describe the terms; not so for angles by atan2, which jump by 2π
+    int motion_degree = SeriesEquations::unlimited_degree;  ///< SeriesEquations::motion_degree
 
     SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& needs);
+    SeriesProgram(const SeriesProgram&) = delete;  // the workspace refers to the tape
+    SeriesProgram& operator=(const SeriesProgram&) = delete;
+
+    /// A workspace without parameters, of which each ExpressionSeries has a copy.
+    std::unique_ptr<const expr::SeriesWorkspace<double>> workspace;
 
     /// Calls visit(kind, number) for each output in order; `number` is that of the term within its kind.
     enum class Kind { mass, force, position, row, chi, zeta, coefficient, damping, applied };
@@ -50,9 +56,12 @@ public:
     void set_side(int i, int side) override { workspace_.set_side(i, side); }
     void clear_sides() override { workspace_.clear_sides(); }
     bool transparent() const override { return program_->transparent; }
+    int motion_degree() const override { return program_->motion_degree; }
     const Radii& bounds(double R, std::span<const double> q_radius, std::span<const double> u_radius) override;
 
 private:
+    void prepare_bounds();
+
     std::shared_ptr<const SeriesProgram> program_;
     expr::SeriesWorkspace<double> workspace_;
     std::vector<double> variable_radius_, output_radius_;

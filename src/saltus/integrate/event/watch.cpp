@@ -22,12 +22,12 @@ void Watcher::begin(double t, const double* x) {
     measure(t, x);
 }
 
-/// Collects the quantities to watch in the mode, and finds out whether they need forces or velocities. `together` means
-/// that reactions are not unique, so that one quantity, `hold`, stands for all closed contacts and sticking parts.
+/// Collects the quantities to watch in the mode, and finds out whether they need forces or velocities. If reactions are
+/// not unique, then one quantity, `hold`, stands for all closed contacts and sticking parts.
 void Watcher::collect_watches() {
     using What = Watch::What;
     watches_.clear();
-    bool together = false;
+    held_.clear();
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
         const bool active = d_.mode().elements[i].active;
@@ -39,27 +39,24 @@ void Watcher::collect_watches() {
             watches_.push_back({What::depth, element});
             if (d_.damped(element)) watches_.push_back({What::spring, element});
         }
-        if (contact && active && !d_.compliant()) {
-            if (unique)
-                watches_.push_back({What::force, element});
-            else
-                together = true;
-        }
-        if (e.rows.kind == ElementKind::clutch) watches_.push_back({active ? What::force : What::clutch, element});
+        const bool clutch = e.rows.kind == ElementKind::clutch;
+        if (active && (clutch || (contact && !d_.compliant())))
+            (unique ? watches_ : held_).push_back({What::force, element});
+        if (clutch && !active) watches_.push_back({What::clutch, element});
         if (!active) continue;
         bool slips = false;
         for (const int k : e.part_numbers()) {
             if (d_.parts()[ix(k)].frictionless()) continue;
             const bool part_slips = d_.mode().parts[ix(k)].slips;
-            if (part_slips || unique)
-                watches_.push_back({part_slips ? What::slip : What::reserve, element, k});
+            if (part_slips)
+                watches_.push_back({What::slip, element, k});
             else
-                together = true;
+                (unique ? watches_ : held_).push_back({What::reserve, element, k});
             slips = slips || part_slips;
         }
         if (slips && e.rows.kind == ElementKind::constraint) watches_.push_back({What::reaction, element});
     }
-    if (together) watches_.push_back({What::hold, -1});
+    if (!held_.empty()) watches_.push_back({What::hold, -1});
     needs_forces_ = needs_velocities_ = false;
     for (const Watch& w : watches_) {
         needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction ||
@@ -81,6 +78,7 @@ void Watcher::measure(double t, const double* x) {
     double forces = 0.0;
     for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
     for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    held_noise_ = Thresholds::force_noise * std::max(forces, Thresholds::smallest_scale);
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         Watch& w = watches_[k];
@@ -253,14 +251,14 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step) {
 
 /// Writes a quantity as polynomials in θ = τ/h to polynomials_, all of which are positive as long as the quantity is.
 /// Returns their number.
-std::size_t Watcher::polynomials(const ModeSeries& series, std::size_t number, double h) {
+std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, double noise, double h) {
     using What = Watch::What;
-    const Watch& w = watches_[number];
+    if (w.what == What::hold || w.what == What::jump) return 0;
     const ElementRows& rows = d_.elements()[ix(w.element)].rows;
     const ElementMode& mode = d_.mode().elements[ix(w.element)];
     Polynomial &p = polynomials_[0], &second = polynomials_[1];
     std::size_t count = 1;
-    p.noise = zero_[number];
+    p.noise = noise;
     const auto times = [](Polynomial& of, double factor) {
         for (int k = 0; k < of.size; ++k) of.c[k] *= factor;
     };
@@ -293,7 +291,7 @@ std::size_t Watcher::polynomials(const ModeSeries& series, std::size_t number, d
         }
         case What::reserve: count = reserve_polynomials(series, w); break;
         case What::hold:
-        case What::jump: return 0;
+        case What::jump: break;
     }
     for (std::size_t i = 0; i < count; ++i) {
         double power = 1.0;
@@ -389,7 +387,7 @@ const std::vector<Found>& Watcher::search(const ModeSeries& series, double h, To
     found_.clear();
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         Watch& w = watches_[k];
-        const std::size_t count = polynomials(series, k, h);
+        const std::size_t count = polynomials(series, w, zero_[k], h);
         if (const auto found = crossing(k, count, touches)) {
             const ode::Crossing& at = found->found.at;
             const double tau = h * at.theta, right = h * at.after, t = series.t();
@@ -405,7 +403,7 @@ const std::vector<Found>& Watcher::search(const ModeSeries& series, double h, To
         }
     }
     keep_simultaneous([&](std::size_t k) {
-        const std::size_t count = polynomials(series, k, h);
+        const std::size_t count = polynomials(series, watches_[k], zero_[k], h);
         double value = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < count; ++i)
             value = std::min(value, ode::polynomial({polynomials_[i].c, ix(polynomials_[i].size)},
@@ -413,6 +411,17 @@ const std::vector<Found>& Watcher::search(const ModeSeries& series, double h, To
         return value;
     });
     return found_;
+}
+
+double Watcher::admissible_until(const ModeSeries& series, double h) {
+    double until = h;
+    for (const Watch& w : held_) {
+        const std::size_t count = polynomials(series, w, held_noise_, h);
+        for (std::size_t i = 0; i < count; ++i)
+            if (const auto zero = ode::first_crossing({polynomials_[i].c, ix(polynomials_[i].size)}, held_noise_))
+                until = std::min(until, h * zero->theta);
+    }
+    return until;
 }
 
 /// Finds slip and clutches that run against their direction although no zero was found: slip that began at zero and was

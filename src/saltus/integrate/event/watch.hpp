@@ -74,6 +74,10 @@ public:
     enum class Touches { report, ignore };
     const std::vector<Found>& search(const ModeSeries& series, double h, Touches touches);
 
+    /// How far the reactions of a redundant mode, as the series distributes them, stay admissible on the step of length
+    /// h: the first zero of a normal force or friction reserve, in s since the start of the step; h if there is none.
+    double admissible_until(const ModeSeries& series, double h);
+
     /// Forces that the mode needs at its start and that its laws do not allow, found at that time. They occur if rows
     /// are so nearly dependent that the choice of the mode could not tell.
     const std::vector<Found>& violated() const { return violated_; }
@@ -95,7 +99,7 @@ private:
         int size = 0;
         double noise = 0.0;
     };
-    std::size_t polynomials(const ModeSeries& series, std::size_t watch, double h);
+    std::size_t polynomials(const ModeSeries& series, const Watch& watch, double noise, double h);
     std::size_t reserve_polynomials(const ModeSeries& series, const Watch& watch);
     struct WatchCrossing {
         ode::PossibleCrossing found;
@@ -111,6 +115,8 @@ private:
 
     Dynamics& d_;
     std::vector<Watch> watches_;
+    std::vector<Watch> held_;    // forces and reserves that `hold` stands for
+    double held_noise_ = 0.0;    // rounding errors of these, in N
     std::vector<double> zero_;   // |s| <= zero_ is rounding
     std::vector<double> leave_;  // s > leave_ has left zero
     std::vector<double> depth_;  // max(0, −s) at the start of the arc

@@ -42,11 +42,12 @@ double value_at(const double* c, int order, double tau) {
 
 bool ModeSeries::begin_mode(std::span<const char> watched) {
     const SystemMode& mode = d_.mode();
-    if (d_.redundant() || d_.coarse()) return false;
-    if (equations_ != nullptr && mode == mode_ &&
+    if (d_.coarse()) return false;
+    if (equations_ != nullptr && mode == mode_ && redundant_ == d_.redundant() &&
         std::equal(watched.begin(), watched.end(), watched_.begin(), watched_.end()))
         return true;
     equations_ = nullptr;
+    redundant_ = d_.redundant();
     mode_ = mode;
     watched_.assign(watched.begin(), watched.end());
     for (std::size_t k = 0; k < mode.parts.size(); ++k) {
@@ -73,6 +74,7 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     lambda_size_.resize(ix(layout.row_count()));
     columns_.resize(n * m);
     right_.resize(m);
+    misfit_.assign(stride, 0.0);
     multiplier_.resize(m);
     diagonal_ = layout.mass.size() == n;
     if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
@@ -327,6 +329,7 @@ bool ModeSeries::factorise() {
                 sum += equations_->W[ix(e)][0] * column(k)[ix(W.column[ix(e)])];
             lu_.at(i, k) = sum;
         }
+    if (redundant_) return factorise_redundant();
     if (m == 1 && !(lu_.at(0, 0) > 0.0)) return false;
     if (!lu_.factorise()) return false;
     double least = infinity, largest = 0.0;
@@ -338,6 +341,19 @@ bool ModeSeries::factorise() {
     return true;
 }
 
+/// The same if the equations depend on each other. False if the motion depends on how the reactions are distributed:
+/// sliding friction grows with the normal forces.
+bool ModeSeries::factorise_redundant() {
+    const auto m = static_cast<Eigen::Index>(rows_.size());
+    Matrix K(m, m);
+    for (Eigen::Index i = 0; i < m; ++i)
+        for (Eigen::Index k = 0; k < m; ++k) K(i, k) = lu_.at(static_cast<int>(i), static_cast<int>(k));
+    reactions_.factorise(K, d_.redundancy() * d_.redundancy());
+    const Eigen::Map<const Matrix> columns(columns_.data(), d_.size(), m);
+    const double effect = (columns * reactions_.to_null_space()).cwiseAbs().maxCoeff();
+    return effect <= Thresholds::redundant_fit * columns.cwiseAbs().maxCoeff();
+}
+
 void ModeSeries::solve_mass(std::span<double> x) const {
     if (!diagonal_) return mass_->solve(x);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] *= inverse_mass_[i];
@@ -345,8 +361,7 @@ void ModeSeries::solve_mass(std::span<double> x) const {
 
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
 bool ModeSeries::solve_order(int k) {
-    const model::Layout& layout = d_.model().layout();
-    const model::Pattern &W = layout.rows, &M = layout.mass;
+    const model::Pattern& M = d_.model().layout().mass;
     const int n = d_.size();
     for (int i = 0; i < n; ++i) free_[ix(i)] = equations_->h[ix(i)][k];
     if (!equations_->mass_constant && k > 0)
@@ -369,34 +384,15 @@ bool ModeSeries::solve_order(int k) {
         energy_scale_ = std::max({energy_scale_, kinetic, std::abs(work_[0])});
         for (const double a : free_) acceleration_scale_ = std::max(acceleration_scale_, std::abs(a));
     }
-    const auto m = static_cast<int>(rows_.size());
-    if (m > 0) {
-        for (int r = 0; r < m; ++r) {
-            double sum = -equations_->zeta[ix(rows_[ix(r)])][k];
-            for (int e = W.start[ix(rows_[ix(r)])]; e < W.start[ix(rows_[ix(r)]) + 1]; ++e) {
-                const int j = W.column[ix(e)];
-                sum -= equations_->W[ix(e)][0] * free_[ix(j)];
-                if (equations_->W_constant[ix(e)] == 0) sum -= convolution(equations_->W[ix(e)], series(a_, j), k, 1);
-            }
-            right_[ix(r)] = sum;
-        }
-        lu_.solve(right_, multiplier_);
-        for (int r = 0; r < m; ++r) {
-            series(lambda_, rows_[ix(r)])[k] = multiplier_[ix(r)];
-            if (k == 0) force_scale_ = std::max(force_scale_, std::abs(multiplier_[ix(r)]));
-            for (int i = 0; i < n; ++i) {
-                const double part = multiplier_[ix(r)] * columns_[ix(r) * ix(n) + ix(i)];
-                free_[ix(i)] += part;
-                if (k == 0) acceleration_scale_ = std::max(acceleration_scale_, std::abs(part));
-            }
-        }
-        for (std::size_t s = 0; s < slips_.size(); ++s) {
-            const int equation = slips_[s].equation;
-            if (equation < 0) continue;
-            const FrictionPart& part = d_.parts()[ix(slips_[s].part)];
-            for (int r = 0; r < part.size; ++r)
-                series(lambda_, part.row + r)[k] -=
-                    equation_sign_[ix(equation)] * gradient(s, r)[0] * multiplier_[ix(equation)];
+    if (!rows_.empty()) {
+        row_defects(k);
+        if (!solve_multipliers(k)) return false;
+        add_multipliers(k);
+        // A body that rests must not creep, however long the step is: what rounding errors leave is removed.
+        for (int round = 0; redundant_ && round < Thresholds::refinements; ++round) {
+            row_defects(k);
+            reactions_.solve(right_, multiplier_);
+            add_multipliers(k);
         }
     }
     bool finite = true;
@@ -405,6 +401,135 @@ bool ModeSeries::solve_order(int k) {
         finite = finite && std::isfinite(free_[ix(i)]);
     }
     return finite;
+}
+
+/// Order k of −(A u̇ + ζ) in right_, with free_ for order k of u̇.
+void ModeSeries::row_defects(int k) {
+    const model::Pattern& W = d_.model().layout().rows;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+        double sum = -equations_->zeta[ix(rows_[r])][k];
+        for (int e = W.start[ix(rows_[r])]; e < W.start[ix(rows_[r]) + 1]; ++e) {
+            const int j = W.column[ix(e)];
+            sum -= equations_->W[ix(e)][0] * free_[ix(j)];
+            if (equations_->W_constant[ix(e)] == 0) sum -= convolution(equations_->W[ix(e)], series(a_, j), k, 1);
+        }
+        right_[r] = sum;
+    }
+}
+
+/// Adds the multipliers to order k of the reactions, and their effect to free_.
+void ModeSeries::add_multipliers(int k) {
+    const int n = d_.size();
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+        series(lambda_, rows_[r])[k] += multiplier_[r];
+        if (k == 0) force_scale_ = std::max(force_scale_, std::abs(multiplier_[r]));
+        for (int i = 0; i < n; ++i) {
+            const double part = multiplier_[r] * columns_[r * ix(n) + ix(i)];
+            free_[ix(i)] += part;
+            if (k == 0) acceleration_scale_ = std::max(acceleration_scale_, std::abs(part));
+        }
+    }
+    for (std::size_t s = 0; s < slips_.size(); ++s) {
+        const int equation = slips_[s].equation;
+        if (equation < 0) continue;
+        const FrictionPart& part = d_.parts()[ix(slips_[s].part)];
+        for (int r = 0; r < part.size; ++r)
+            series(lambda_, part.row + r)[k] -=
+                equation_sign_[ix(equation)] * gradient(s, r)[0] * multiplier_[ix(equation)];
+    }
+}
+
+/// Order k of the multipliers of the equations.
+bool ModeSeries::solve_multipliers(int k) {
+    if (!redundant_) {
+        lu_.solve(right_, multiplier_);
+        return true;
+    }
+    misfit_[ix(k)] = reactions_.solve(right_, multiplier_);
+    if (k > 0) return true;
+    return centre_reactions();
+}
+
+/// Distributes the multipliers of order 0 so that they are well inside the sets of the laws. False if that is
+/// impossible.
+bool ModeSeries::centre_reactions() {
+    double scale = force_scale_;
+    for (const double lambda : multiplier_) scale = std::max(scale, std::abs(lambda));
+    const std::vector<LawMargin> margins = law_margins();
+    std::vector<ReactionMargin> conditions;
+    for (const LawMargin& m : margins) conditions.push_back(m.margin);
+    const RedundantReactions::Centre centre =
+        reactions_.centre(conditions, Thresholds::comfortable_margin * scale, multiplier_);
+    release_ = {};
+    if (centre.margin > Thresholds::least_margin * scale) return true;
+    for (std::size_t j = 0; j < centre.weights.size(); ++j) {
+        if (!(centre.weights[j] > Thresholds::least_weight)) continue;
+        const LawMargin& m = margins[j];
+        // A polygon stands for the set of a part with two rows: it is used up too early, and in another direction.
+        const bool polygon = m.part >= 0 && d_.parts()[ix(m.part)].size > 1;
+        if (polygon) {
+            release_ = {};
+            return false;
+        }
+        if (m.part >= 0)
+            release_.slipping.emplace_back(m.part, m.direction);
+        else
+            release_.opening.push_back(m.element);
+    }
+    return false;
+}
+
+int ModeSeries::equation_of(int row) const {
+    const auto found = std::find(rows_.begin(), rows_.end(), row);
+    return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
+}
+
+/// How far the multipliers are inside the sets of their laws, at order 0. Disks and ellipses are replaced by polygons
+/// inside them.
+std::vector<ModeSeries::LawMargin> ModeSeries::law_margins() const {
+    std::vector<LawMargin> margins;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        const int element = static_cast<int>(i);
+        if (!d_.mode().elements[i].active) continue;
+        ReactionMargin load;  // the normal force
+        if (const int l = load_of(element); l >= 0) {
+            load.offset = series(load_, l)[0];
+        } else {
+            const int equation = equation_of(e.rows.normal);
+            const bool constraint = e.rows.kind == ElementKind::constraint;
+            load.terms.emplace_back(equation, constraint && multiplier_[ix(equation)] < 0.0 ? -1.0 : 1.0);
+            if (!constraint) margins.push_back({load, element});
+        }
+        for (const int p : e.part_numbers())
+            if (!d_.mode().parts[ix(p)].slips && !d_.parts()[ix(p)].frictionless())
+                add_friction_margins(p, load, margins);
+    }
+    return margins;
+}
+
+/// The margins of a sticking part. With the semi-axes a_i of its set for the load 1, they are
+///     cos(π/n) N − Σ_i d_i λ_i/a_i >= 0   for n directions d,   times the smallest a_i;
+/// for one row, N − |λ|/a >= 0.
+void ModeSeries::add_friction_margins(int number, const ReactionMargin& load, std::vector<LawMargin>& margins) const {
+    constexpr int directions_in_plane = 16;
+    constexpr double pi = 3.14159265358979323846;
+    const FrictionPart& part = d_.parts()[ix(number)];
+    const double axes[2] = {friction_coefficient(number, 0, 0), friction_coefficient(number, 1, 0)};
+    const double smallest = part.size == 1 ? axes[0] : std::min(axes[0], axes[1]);
+    const int directions = part.size == 1 ? 2 : directions_in_plane;
+    const double inside = part.size == 1 ? 1.0 : std::cos(pi / directions_in_plane);
+    for (int k = 0; k < directions; ++k) {
+        const double angle = 2.0 * pi * k / directions;
+        const double direction[2] = {part.size == 1 ? 1.0 - 2.0 * k : std::cos(angle), std::sin(angle)};
+        ReactionMargin margin;
+        margin.offset = smallest * inside * load.offset;
+        for (const auto& [equation, factor] : load.terms)
+            margin.terms.emplace_back(equation, smallest * inside * factor);
+        for (int r = 0; r < part.size && smallest > 0.0; ++r)
+            margin.terms.emplace_back(equation_of(part.row + r), -direction[r] * smallest / axes[r]);
+        margins.push_back({std::move(margin), part.element, number, {-direction[0], -direction[1], 0.0}});
+    }
 }
 
 /// Adds order k of Σ w_r λ_r to free_, without the part w_0 λ_k of reactions that are not known yet.
@@ -457,11 +582,21 @@ void ModeSeries::power(int k) {
     work_[ix(k + 1)] = sum;
 }
 
+/// The step on which redundant equations contradict each other by no more than rounding errors.
+double ModeSeries::consistent_length() const {
+    const double allowed = Thresholds::redundant_fit * acceleration_scale_;
+    if (misfit_[0] > allowed) return 0.0;
+    double h = infinity;
+    for (int k = 1; k < known_orders_; ++k)
+        if (misfit_[ix(k)] > 0.0) h = std::min(h, std::pow(allowed / misfit_[ix(k)], 1.0 / k));
+    return h;
+}
+
 double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) const {
-    if (exact_) return infinity;
+    double h = redundant_ ? consistent_length() : infinity;
+    if (exact_) return h;
     const int n = d_.size();
     const double absolute = tolerances.absolute, relative = tolerances.relative;
-    double h = infinity;
     for (int k = last; k > last - 3 && k > 0; --k) {
         double sum = 0.0;
         for (int i = 0; i < n; ++i) {
@@ -511,6 +646,41 @@ ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances
 // The limits that the bounds are compared with. A residual force r during a step h changes the velocity by about
 // h r/M_ii; this may be `slack` times the tolerance of the velocity. Cauchy's estimate is so pessimistic: with R = 4h
 // and order 16 it is 1e-10 of the size on the disk where the last term of the series is 1e-12 of it.
+/// Bounds the friction force of a part that slips in a plane, on the disk |τ| <= R, in lambda_size_. The direction
+/// w/|w| of w_i = a_i γ_i is analytic as long as w·w has no zero. If |w_i(τ) − w_i(0)| <= ρ_i on the disk, then
+///     |w·w − w(0)·w(0)| <= D = Σ ρ_i (2 |w_i(0)| + ρ_i),
+/// and for D < |w(0)|² the components of the direction are at most (|w_i(0)| + ρ_i)/√(|w(0)|² − D).
+void ModeSeries::bound_slip_force(const SlipPart& slip, double R, const model::SeriesEquations::Radii& radii) {
+    const model::Pattern& W = d_.model().layout().rows;
+    const FrictionPart& part = d_.parts()[ix(slip.part)];
+    const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
+    double start[2], radius[2], axis[2], length = 0.0, change = 0.0;
+    for (int i = 0; i < 2; ++i) {
+        const int row = part.row + i;
+        const double gamma = std::abs(series(gamma_, row)[0]);
+        double gamma_radius = radii.chi[ix(row)];
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
+            const std::size_t j = ix(W.column[ix(e)]);
+            gamma_radius += std::abs(equations_->W[ix(e)][0]) * u_radius_[j] +
+                            radii.W[ix(e)] * (std::abs(equations_->u[j][0]) + u_radius_[j]);
+        }
+        const double a = std::abs(slip.mu[i][0]), a_radius = size_on_disk(slip.mu[i], 1, known_orders_ - 1, R);
+        axis[i] = a + a_radius;
+        start[i] = ellipse ? a * gamma : gamma;
+        radius[i] = ellipse ? a * gamma_radius + a_radius * (gamma + gamma_radius) : gamma_radius;
+        length += start[i] * start[i];
+        change += radius[i] * (2.0 * start[i] + radius[i]);
+    }
+    double load = slip.equation >= 0 ? lambda_size_[ix(rows_[ix(slip.equation)])]
+                                     : size_on_disk(series(load_, load_of(slip.element)), 0, known_orders_ - 1, R);
+    if (slip.radius != nullptr) load *= size_on_disk(slip.radius, 0, known_orders_ - 1, R);
+    for (int i = 0; i < 2; ++i) {
+        const double force =
+            change < length ? axis[i] * load * (start[i] + radius[i]) / std::sqrt(length - change) : infinity;
+        lambda_size_[ix(part.row + i)] = std::max(lambda_size_[ix(part.row + i)], force);
+    }
+}
+
 double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tolerances) {
     constexpr double slack = 1e3;
     const model::Layout& layout = d_.model().layout();
@@ -523,6 +693,8 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
     }
     const model::SeriesEquations::Radii& radii = equations_->bounds(R, q_radius_, u_radius_);
     for (const int row : force_rows_) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
+    for (const SlipPart& slip : slips_)
+        if (d_.parts()[ix(slip.part)].size > 1) bound_slip_force(slip, R, radii);
     const double ratio = h / R, tail = std::exp(N * std::log(ratio)) / (1.0 - ratio);
 
     std::fill(free_.begin(), free_.end(), 0.0);  // bounds of the residual forces
@@ -589,7 +761,8 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
 }
 
 double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
-    if (exact_ || equations_->transparent() || !std::isfinite(h)) return h;
+    const bool transparent = equations_->transparent() && !slips_in_a_plane_;
+    if (exact_ || transparent || !std::isfinite(h)) return h;
     constexpr int max_attempts = 40;
     constexpr double ratio_change = 1.5;
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
@@ -669,15 +842,18 @@ int ModeSeries::spring_force(int element, double* c) const {
     return known_orders_;
 }
 
-int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const {
+double ModeSeries::friction_coefficient(int part_number, int axis, int order) const {
     const FrictionPart& part = d_.parts()[ix(part_number)];
     const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(part.element)].rows);
     const bool second = axis == 1 && part.shape == FrictionPart::Shape::ellipse;
     const double* const mu = equations_->coefficients[ix(friction.mu[second ? 1 : 0])];
     const bool rolling = friction.law == model::FrictionLaw::rolling && part.row > friction.first_row;
-    for (int k = 0; k < known_orders_; ++k)
-        c[k] =
-            rolling ? convolution(mu, equations_->coefficients[ix(friction.radius[part.size == 1 ? 0 : 1])], k) : mu[k];
+    if (!rolling) return mu[order];
+    return convolution(mu, equations_->coefficients[ix(friction.radius[part.size == 1 ? 0 : 1])], order);
+}
+
+int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const {
+    for (int k = 0; k < known_orders_; ++k) c[k] = friction_coefficient(part_number, axis, k);
     return known_orders_;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/integrate/mode/redundant_reactions.hpp"
 #include "saltus/model/series.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/ode/step.hpp"
@@ -20,6 +21,10 @@ namespace saltus::integrate {
 ///     M_0 (u̇)_k = (h)_k − Σ_{j=1..k} M_j (u̇)_{k−j} + Σ_r Σ_{j=0..k} (w_r)_j (λ_r)_{k−j},
 /// and the others alike. Only the right-hand sides change with the order: M_0 and K_0 = A_0 M_0⁻¹ F_0 are factorised
 /// once for each expansion.
+///
+/// If the equations are redundant, then the reactions are not unique. The expansion starts with a distribution that is
+/// well inside the sets of all laws, and each higher order has the reactions of least norm. As long as this one
+/// distribution is admissible, the mode holds.
 class ModeSeries {
 public:
     static constexpr int max_order = model::SeriesEquations::max_order;
@@ -28,24 +33,35 @@ public:
 
     /// Prepares for the mode in force of the dynamics. `watched` has one entry per position (constraints, gaps): 1 if
     /// its series is wanted besides those that the mode needs. False if this mode cannot be expanded: the system has no
-    /// formulas, or the mode is redundant, or the friction of a round patch slips.
+    /// formulas, or the friction of a round patch slips.
     bool begin_mode(std::span<const char> watched);
 
     /// Expands the motion from x = (q, u, work) at t to the given order of q and u, 2 <= order <= max_order. The order
     /// is lower if the motion is a polynomial of the time; the series is then exact. False if some coefficient does not
-    /// exist or the equations are singular.
+    /// exist or the equations are singular. If they are redundant: also if the motion depends on the distribution of
+    /// the reactions, or if no distribution is inside the sets of the laws; see `release`.
     bool expand(double t, const double* x, int order);
     /// The equations have become dependent at the last expansion (Dynamics::degenerating).
     bool degenerating() const { return degenerating_; }
     double acceleration_scale() const { return acceleration_scale_; }  ///< as Dynamics::acceleration_scale
     bool slips_in_a_plane() const { return slips_in_a_plane_; }        ///< some part with two rows slips
+    bool redundant() const { return redundant_; }                      ///< the reactions are not unique
+    /// How a group of redundant contacts comes loose, if the last expansion failed because even the best distribution
+    /// of reactions reaches the boundary of the sets: contacts that open and friction parts that begin to slip. These
+    /// are the conditions that together leave no margin. Empty if they cannot be named.
+    struct Release {
+        std::vector<int> opening;                             ///< elements that lose their normal force
+        std::vector<std::pair<int, SlipDirection>> slipping;  ///< friction parts, with the direction of slip
+        bool empty() const { return opening.empty() && slipping.empty(); }
+    };
+    const Release& release() const { return release_; }
     int order() const { return order_; }
     double t() const { return t_; }
 
     /// The step at which the last terms of the series are as large as the tolerance allows [Jorba]: the largest h with
     /// |x_k| h^k <= tolerance for the three orders k up to `last`. This holds for positions, velocities, the work, and
     /// for everything whose zeros are searched for: gaps, reactions, coefficients and switching functions. Infinite if
-    /// the terms are zero.
+    /// the terms are zero. If the equations are redundant, then they also agree with each other on the step.
     double step_length(const ode::Tolerances& tolerances, int last) const;
 
     /// The exponential motion that the last three coefficients of the velocities show: u_k ≈ A λ^k/k!.
@@ -111,6 +127,23 @@ private:
     int load_of(int element) const;
     bool choose_equations(std::span<const char> watched);
     bool factorise();
+    bool factorise_redundant();
+    double consistent_length() const;
+    void row_defects(int k);
+    bool solve_multipliers(int k);
+    void add_multipliers(int k);
+    bool centre_reactions();
+    /// A margin of the reactions, and what happens if it is used up.
+    struct LawMargin {
+        ReactionMargin margin;
+        int element;    // opens, if part < 0
+        int part = -1;  // slips along `direction`
+        SlipDirection direction{};
+    };
+    std::vector<LawMargin> law_margins() const;
+    void add_friction_margins(int part, const ReactionMargin& load, std::vector<LawMargin>& margins) const;
+    double friction_coefficient(int part, int axis, int order) const;
+    int equation_of(int row) const;
     void solve_mass(std::span<double> x) const;
     void velocities(int k);
     void slip_gradients(int k);
@@ -118,6 +151,7 @@ private:
     void add_row_forces(int k);
     bool solve_order(int k);
     void power(int k);
+    void bound_slip_force(const SlipPart& slip, double R, const model::SeriesEquations::Radii& radii);
     double bound_quotient(double h, double R, const ode::Tolerances& tolerances);
 
     static constexpr std::size_t stride = max_order + 2;
@@ -127,9 +161,10 @@ private:
     model::SeriesEquations* equations_ = nullptr;
     double t_ = 0.0;
     int order_ = 0;
-    int known_orders_ = 0;   // orders of u̇, λ that were computed
-    int motion_degree_ = 0;  // of the mode: SeriesEquations::motion_degree
-    bool exact_ = false;     // the last expansion is the motion itself
+    bool redundant_ = false;  // the equations of the mode depend on each other
+    int known_orders_ = 0;    // orders of u̇, λ that were computed
+    int motion_degree_ = 0;   // of the mode: SeriesEquations::motion_degree
+    bool exact_ = false;      // the last expansion is the motion itself
     bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
     double acceleration_scale_ = 0.0;
     double force_scale_ = 0.0;   // largest force at the start of the expansion, in N
@@ -151,6 +186,9 @@ private:
     std::vector<double> a_, lambda_, gamma_, load_, work_;  // series
     std::vector<double> gradient_, vectors_;  // series of the slipping parts: ∇σ; γ, its length, its direction
     std::vector<double> mass_values_, right_, free_, columns_, multiplier_;
+    RedundantReactions reactions_;
+    Release release_;
+    std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
     double disk_ratio_ = 4.0;  // R/h that was best so far
     std::unique_ptr<model::MassFactor> mass_;

@@ -214,6 +214,27 @@ struct Thresholds {
     /// contains the angle squared, and 1e-14 is the smallest ratio of pivots that can be told from rounding. Too small:
     /// K is numerically singular. Too large: independent contacts count as one, and reactions are not unique.
     static constexpr double least_redundancy = 1e-7;
+    /// Taylor series of redundant equations: the equations agree if the accelerations that no reactions fit are <=
+    /// redundant_fit · acceleration scale, and the distribution of the reactions has no effect on the motion if its
+    /// effect is as small. The value is above least_redundancy squared and rounding errors. Too small: rounding errors
+    /// end the series, and events are sampled. Too large: equations that become independent are noticed late.
+    static constexpr double redundant_fit = 1e-9;
+    /// A distribution of redundant reactions is kept if its least margin is >= comfortable_margin · force scale;
+    /// otherwise the one with the largest margin is found. Too small: more steps, because some margin soon ends them.
+    /// Too large: a linear program for each step.
+    static constexpr double comfortable_margin = 1e-2;
+    /// Redundant reactions are inside their sets if the least margin is > least_margin · force scale. Otherwise the
+    /// group of contacts comes loose. The value is above the errors of the linear program. Too small: rounding errors
+    /// hide the release. Too large: the release is found early.
+    static constexpr double least_margin = 1e-12;
+    /// Times that the accelerations of a redundant mode are corrected by what is left of its equations: n <=
+    /// refinements. Each one removes all but a rounding error. Too small: bodies at rest creep on long steps. Too
+    /// large: no effect.
+    static constexpr int refinements = 2;
+    /// A condition belongs to those that leave no margin if its multiplier in the linear program is > least_weight. The
+    /// multipliers add up to 1. Too small: rounding errors count. Too large: a contact that opens or slips is
+    /// overlooked and does so in the next change of mode.
+    static constexpr double least_weight = 1e-6;
     /// EventRun::coarsen multiplies that angle by redundancy_growth if the motion does not advance. Too small: more
     /// changes of mode until the motion advances. Too large: more equations than necessary count as dependent.
     static constexpr double redundancy_growth = 10.0;

@@ -124,6 +124,7 @@ ArcEnd EventRun::arc() {
 
 void EventRun::begin_arc() {
     arc_began_ = t_;
+    release_ = {};
     longest_series_step_ = 0.0;
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;

@@ -112,6 +112,7 @@ private:
     bool cross(const SwitchCrossing& crossing);
     bool becomes_stiff(double wish);
     void stop_at_series_event(double h);
+    void stop_at_release();
     bool accept_series_step(double h, double t);
     void keep_series(double until);
     std::string held_by_a_jump();
@@ -127,6 +128,7 @@ private:
     bool limit_changes_at_one_time();
     void possible_contacts(SystemMode& known, Candidates& candidates, Cause cause);
     void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
+    void apply_release(Candidates& candidates, SystemMode& known);
     struct Window {
         double left, right;  ///< times between which the event lies
     };
@@ -204,6 +206,7 @@ private:
     Candidates candidates_;             // of the change of mode in progress
     std::vector<double> state_before_;  // of the impact in progress: the state before it
     std::vector<char> watched_;         // of begin_series
+    ModeSeries::Release release_;       // of the event that ended the last arc
     double arc_began_ = 0.0;
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;

@@ -37,7 +37,7 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     const bool held = std::any_of(found.begin(), found.end(), [&](const Found& f) {
         return watcher_.watches()[ix(f.watch)].what == Watch::What::hold;
     });
-    if (held && !struck && (out_.events.empty() || out_.events.back().t != t_))
+    if (held && release_.empty() && !struck && (out_.events.empty() || out_.events.back().t != t_))
         watcher_.hold_tolerance *= Thresholds::hold_acceleration_growth;
 }
 
@@ -114,9 +114,18 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
                 known.parts[ix(w.part)].direction = break_loose(d_, w.part);
                 break;
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
-            case Watch::What::hold:
+            case Watch::What::hold: apply_release(candidates, known); break;
             case Watch::What::jump: break;
         }
+    }
+}
+
+/// What the release of a group of redundant contacts says about the next mode.
+void EventRun::apply_release(Candidates& candidates, SystemMode& known) {
+    for (const int element : release_.opening) candidates.released[ix(element)] = 1;
+    for (const auto& [part, direction] : release_.slipping) {
+        candidates.friction[ix(part)] = FrictionEvent::breaks_loose;
+        known.parts[ix(part)].direction = direction;
     }
 }
 

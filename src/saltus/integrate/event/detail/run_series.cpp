@@ -43,10 +43,14 @@ std::optional<ArcEnd> EventRun::integrate_series() {
 bool EventRun::begin_series() {
     watched_.assign(ix(model_.layout().positions()), 0);
     for (const Watch& w : watcher_.watches()) {
-        if (w.what == Watch::What::hold) return false;
+        if (w.what == Watch::What::reaction && d_.redundant()) return false;
         if (w.what == Watch::What::gap || w.what == Watch::What::depth)
             watched_[ix(d_.elements()[ix(w.element)].rows.normal)] = 1;
-        if (w.what == Watch::What::reserve && d_.parts()[ix(w.part)].shape == FrictionPart::Shape::patch) return false;
+    }
+    for (std::size_t k = 0; k < d_.parts().size(); ++k) {
+        const FrictionPart& part = d_.parts()[k];
+        const bool sticks = d_.mode().elements[ix(part.element)].active && !d_.mode().parts[k].slips;
+        if (sticks && part.shape == FrictionPart::Shape::patch && !part.frictionless()) return false;
     }
     if (!series_.begin_mode(watched_)) return false;
     series_.clear_sides();
@@ -116,7 +120,11 @@ bool EventRun::expand_series() {
 }
 
 EventRun::SeriesStep EventRun::series_step(Advance& advance) {
-    if (!expand_series()) return SeriesStep::impossible;
+    if (!expand_series()) {
+        if (series_.release().empty() || t_ == arc_began_) return SeriesStep::impossible;
+        stop_at_release();
+        return SeriesStep::event;
+    }
     if (series_.degenerating()) {
         d_.set_mode(d_.mode(), t_, x_.data());
         if (d_.redundant()) return SeriesStep::redundant;
@@ -131,6 +139,10 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         return SeriesStep::no_step;
     }
     if (singular || (h > 0.5 * wish && becomes_stiff(wish))) return SeriesStep::impossible;
+    if (series_.redundant()) {
+        h = watcher_.admissible_until(series_, h);
+        if (!(t_ + h > t_)) return SeriesStep::impossible;
+    }
     std::optional<SwitchCrossing> crossing =
         search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
     const double before_switch = crossing ? crossing->tau : h;
@@ -229,6 +241,14 @@ void EventRun::stop_at_series_event(double h) {
     next_step_ = ode::automatic_step;
     t_ += tau;
     if (series_.t() < t_) keep_series(t_);
+}
+
+/// A group of redundant contacts comes loose at the present state.
+void EventRun::stop_at_release() {
+    found_.clear();
+    for (std::size_t k = 0; k < watcher_.watches().size(); ++k)
+        if (watcher_.watches()[k].what == Watch::What::hold) found_.push_back({t_, t_, t_, static_cast<int>(k)});
+    release_ = series_.release();
 }
 
 /// Takes the end of a step as the state, without the drift of the constraints. False if the constraints cannot be met.

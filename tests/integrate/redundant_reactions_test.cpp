@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reactions of redundant equations: their distribution, and the time at which a group of contacts comes loose.
+#include "saltus/integrate/mode/redundant_reactions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "integrate/small_models.hpp"
+#include "saltus/integrate/simulate.hpp"
+#include "saltus/model/model.hpp"
+
+namespace saltus::integrate {
+namespace {
+
+using test::model_of;
+using trajectory::EventKind;
+
+/// Two equal rows: K λ = r says λ_0 + λ_1 = r_0 = r_1.
+RedundantReactions two_equal_rows() {
+    RedundantReactions reactions;
+    reactions.factorise(Matrix::Ones(2, 2), 1e-14);
+    return reactions;
+}
+
+TEST(RedundantReactions, HaveTheLeastNormFirst) {
+    const RedundantReactions reactions = two_equal_rows();
+    const double right[] = {3.0, 3.0};
+    double lambda[2];
+    EXPECT_NEAR(reactions.solve(right, lambda), 0.0, 1e-15);
+    EXPECT_NEAR(lambda[0], 1.5, 1e-15);
+    EXPECT_NEAR(lambda[1], 1.5, 1e-15);
+}
+
+TEST(RedundantReactions, MeasureEquationsThatContradictEachOther) {
+    const RedundantReactions reactions = two_equal_rows();
+    const double right[] = {3.0, 3.5};
+    double lambda[2];
+    EXPECT_NEAR(reactions.solve(right, lambda), 0.25, 1e-15);
+}
+
+TEST(RedundantReactions, StayIfTheirMarginIsComfortable) {
+    const RedundantReactions reactions = two_equal_rows();
+    const ReactionMargin margins[] = {{0.0, {{0, 1.0}}}, {0.0, {{1, 1.0}}}};
+    double lambda[] = {1.0, 2.0};
+    const auto centre = reactions.centre(margins, 0.5, lambda);
+    EXPECT_DOUBLE_EQ(centre.margin, 1.0);
+    EXPECT_TRUE(centre.weights.empty());
+    EXPECT_DOUBLE_EQ(lambda[0], 1.0);
+}
+
+TEST(RedundantReactions, FindTheLargestMargin) {
+    // margins λ_0 − 1, 4 − λ_0 and λ_1 with λ_0 + λ_1 = 3: the least of λ_0 − 1, 4 − λ_0 and 3 − λ_0 is largest, 1, at
+    // λ_0 = 2, where the first and the last are equal.
+    const RedundantReactions reactions = two_equal_rows();
+    const ReactionMargin margins[] = {{-1.0, {{0, 1.0}}}, {4.0, {{0, -1.0}}}, {0.0, {{1, 1.0}}}};
+    double lambda[] = {0.0, 3.0};
+    const auto centre = reactions.centre(margins, 10.0, lambda);
+    EXPECT_NEAR(centre.margin, 1.0, 1e-9);
+    EXPECT_NEAR(lambda[0], 2.0, 1e-9);
+    EXPECT_NEAR(lambda[1], 1.0, 1e-9);
+    ASSERT_EQ(centre.weights.size(), 3u);
+    EXPECT_NEAR(centre.weights[0], 0.5, 1e-9);
+    EXPECT_NEAR(centre.weights[1], 0.0, 1e-9);
+    EXPECT_NEAR(centre.weights[2], 0.5, 1e-9);
+}
+
+/// A block of weight 10 on feet with the given friction coefficients, all at one place, pulled by the force t.
+std::string pulled_block(const std::string& more, std::initializer_list<double> mu) {
+    std::string text = "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*y\"\nf = { x = \"t\" }\n";
+    int number = 0;
+    for (const double m : mu)
+        text += "[[contact]]\nname = \"foot" + std::to_string(number++) +
+                "\"\ngN = \"y\"\ngammaT = \"x'\"\nmu = " + std::to_string(m) + "\n";
+    return text + more;
+}
+
+trajectory::Trajectory motion_of(const std::string& text, double t_end) {
+    Options options;
+    options.t_end = t_end;
+    trajectory::Trajectory motion = simulate(model_of(text), EventDriven{}, options);
+    EXPECT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+    return motion;
+}
+
+double first(const trajectory::Trajectory& motion, EventKind kind) {
+    const auto found = std::find_if(motion.events.begin(), motion.events.end(),
+                                    [&](const trajectory::Event& e) { return e.kind == kind; });
+    return found == motion.events.end() ? std::nan("") : found->t;
+}
+
+TEST(RedundantGroups, OfEqualFeetSlideWhenFrictionIsUsedUp) {
+    // 0.4·10 = 4, then ẍ = t − 4.
+    for (const auto& mu : {std::initializer_list<double>{0.4, 0.4}, {0.4, 0.4, 0.4}}) {
+        const auto motion = motion_of(pulled_block("", mu), 7.0);
+        EXPECT_NEAR(first(motion, EventKind::slip), 4.0, 1e-8);
+        EXPECT_NEAR(motion.end.u[0], 4.5, 1e-8);
+        EXPECT_NEAR(motion.end.q[0], 4.5, 1e-8);
+        EXPECT_TRUE(motion.events_certain);
+        EXPECT_LT(motion.energy.balance_error, 1e-8);
+    }
+}
+
+TEST(RedundantGroups, HoldAsLongAsSomeDistributionOfTheLoadDoes) {
+    // The foot with the larger coefficient can carry the whole load: 0.6·10 = 6.
+    const auto motion = motion_of(pulled_block("", {0.2, 0.6}), 8.0);
+    EXPECT_NEAR(first(motion, EventKind::slip), 6.0, 1e-8);
+    EXPECT_TRUE(motion.warnings.empty());
+}
+
+TEST(RedundantGroups, OfAFootAndASliderHoldTogether) {
+    // 0.3·10 + 1.5 = 4.5.
+    const auto motion =
+        motion_of(pulled_block("[[slider]]\nname = \"guide\"\ngammaT = \"x'\"\nmu = 1.0\nFN = 1.5\n", {0.3}), 6.5);
+    EXPECT_NEAR(first(motion, EventKind::slip), 4.5, 1e-8);
+    EXPECT_NEAR(motion.end.u[0], 2.0, 1e-8);
+}
+
+TEST(RedundantGroups, LetABarTipOverItsEdge) {
+    // A bar on three feet at −1, 0 and 1 with the weight 10 and a growing torque t: it tips at t = 10, when the last
+    // foot carries everything. Rotation about that foot with the inertia 0.5 + 1: φ̈ = (t − 10)/1.5 at first.
+    std::string text = "[system]\nq = [\"y\", \"p\"]\nT = \"y'^2/2 + 0.5*p'^2/2\"\nU = \"10*y\"\nf = { p = \"t\" }\n";
+    for (const int place : {-1, 0, 1})
+        text += "[[contact]]\nname = \"at" + std::to_string(place + 1) + "\"\ngN = \"y - " + std::to_string(place) +
+                "*p\"\n";
+    const auto motion = motion_of(text, 10.5);
+    EXPECT_NEAR(first(motion, EventKind::lift_off), 10.0, 1e-8);
+    EXPECT_NEAR(motion.end.u[1], 0.5 * 0.25 / 1.5, 1e-8);
+    EXPECT_TRUE(motion.events_certain);
+}
+
+TEST(RedundantGroups, InAPlaneHoldUntilTheFrictionDiskIsUsedUp) {
+    // Two equal feet with friction in a plane, pulled by (0.6, 0.8) t: they hold to t = 4.
+    std::string text =
+        "[system]\nq = [\"x\", \"z\", \"y\"]\nT = \"(x'^2 + y'^2 + z'^2)/2\"\nU = \"10*y\"\n"
+        "f = { x = \"0.6*t\", z = \"0.8*t\" }\n";
+    for (const char* name : {"a", "b"})
+        text += "[[contact]]\nname = \"" + std::string(name) + "\"\ngN = \"y\"\ngammaT = [\"x'\", \"z'\"]\nmu = 0.4\n";
+    const auto motion = motion_of(text, 3.9);
+    EXPECT_TRUE(motion.events.empty());
+    EXPECT_NEAR(motion.end.u[0], 0.0, 1e-12);
+    const auto later = motion_of(text, 7.0);
+    EXPECT_NEAR(first(later, EventKind::slip), 4.0, 1e-6);
+    EXPECT_NEAR(std::hypot(later.end.u[0], later.end.u[1]), 4.5, 1e-5);
+}
+
+}  // namespace
+}  // namespace saltus::integrate

@@ -350,6 +350,25 @@ TEST(Series, AFixedSideOverrulesTheSignOfTheSwitchingFunction) {
     EXPECT_EQ(w.output(0)[1], 1.0);
 }
 
+TEST(Series, AnAngleHasTheSignOfItsSideOnTheNegativeAxis) {
+    Fixture f;
+    const SeriesTape tape = f.tape({f.f(Op::atan2, f.q, f.u)});
+    ASSERT_EQ(tape.switch_count(), 1);
+    EXPECT_TRUE(tape.switch_jumps(0));
+    SeriesWorkspace<double> w(tape, 3);
+    const double rounding = 1e-17;  // of y, just after the crossing
+    for (const double y : {-rounding, 0.0, rounding})
+        for (const int side : {1, -1}) {
+            w.set_side(0, side);
+            expand(w, {0.0, {y, 1.0}, {-2.0}, {}}, 3);
+            EXPECT_NEAR(w.output(0)[0], side * std::numbers::pi, 1e-15);
+            EXPECT_NEAR(w.output(0)[1], -0.5, 1e-15);
+            expand(w, {0.0, {y, 1.0}, {2.0}, {}}, 3);  // nothing jumps on the positive axis
+            EXPECT_NEAR(w.output(0)[0], 0.0, 1e-15);
+        }
+    EXPECT_EQ(f.tape({f.f(Op::atan2, f.a, f.u)}).switch_count(), 0);
+}
+
 TEST(Series, FunctionsOfConditionsAndParametersAreNoSwitches) {
     Fixture f(Graph::Simplify::no);
     const Expr c1 = f.f(Op::less, f.q, f.u), c2 = f.f(Op::less, f.u, f.t);

@@ -79,6 +79,19 @@ TEST(SeriesArcs, FollowAnAngleAcrossItsBranchCut) {
         "q = { x = -1, y = 1 }\nu = { x = 0.1, y = -1 }\n",
         5.0);
     EXPECT_NEAR(motion.end.q[1], -3.21006458, 1e-6);
+    EXPECT_TRUE(motion.events_certain);
+}
+
+TEST(SeriesArcs, TurnAroundOnAnAngleManyTimes) {
+    // A point on a circle, x = cos 3t and y = sin 3t, with a third coordinate that the angle drives: z' grows by the
+    // integral of atan2 = 3t − 2πk, which is zero over every whole turn.
+    const double turn = 2.0 * std::numbers::pi / 3.0, part = 0.25;
+    const auto motion = motion_of(
+        "[system]\nq = [\"x\", \"y\", \"z\"]\nT = \"0.5*(x'^2 + y'^2 + z'^2)\"\nU = \"4.5*(x^2 + y^2)\"\n"
+        "f = { z = \"atan2(y, x)\" }\n[initial]\nq = { x = 1 }\nu = { y = 3 }\n",
+        4.0 * turn + part);
+    EXPECT_NEAR(motion.end.u[2], 1.5 * part * part, 1e-8);
+    EXPECT_TRUE(motion.events_certain);
 }
 
 TEST(SeriesArcs, StickWhereTheFrictionCoefficientHasItsKink) {

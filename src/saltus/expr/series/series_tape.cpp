@@ -186,7 +186,7 @@ private:
             case Op::atan2: {
                 const std::uint32_t y = as_row(a), x = as_row(b);
                 const std::uint32_t squares = sum(product(a, a), product(b, b));
-                return emit_recurrence(instruction(Code::atan2, y, x, squares), Code::atan2, squares);
+                return angle(y, x, squares);
             }
             case Op::hypot: {
                 const std::uint32_t squares = sum(product(a, a), product(b, b));
@@ -329,6 +329,16 @@ private:
                         n.to = new_row(degree(a));
                         n.aux = new_scalar();
                         n.number = new_switch(a, Op::abs);
+                    })
+            .to;
+    }
+
+    std::uint32_t angle(std::uint32_t y, std::uint32_t x, std::uint32_t squares) {
+        return emit(instruction(Code::atan2, y, x, squares),
+                    [&](Instruction& n) {
+                        n.to = new_row(unlimited);
+                        n.aux = new_scalar();
+                        n.number = is_scalar(y) ? SeriesTape::no_switch : new_switch(y, Op::atan2);
                     })
             .to;
     }

@@ -33,8 +33,8 @@ class SeriesWorkspace;
 /// min(a, b), max(a, b), a == b and a != b, and b − a for a < b and a <= b. The condition of an `if` that is not a
 /// comparison but a series x stands for x != 0.
 ///
-/// The angle atan2(y, x) is no switch: where it crosses the negative x axis, its value jumps by 2π but its series goes
-/// on smoothly.
+/// The angle atan2(y, x) jumps by 2π where it crosses the negative x axis. It is a switch with the switching function
+/// y: for x < 0 the angle is positive on the side +1 and negative on the side −1.
 ///
 /// A tape is immutable, so threads can share it. All values live in a SeriesWorkspace.
 class SeriesTape {
@@ -59,8 +59,8 @@ public:
 
     int output_degree(int i) const { return slots_[outputs_[static_cast<std::size_t>(i)]].degree; }
     int switch_degree(int i) const { return slots_[switches_[static_cast<std::size_t>(i)].function].degree; }
-    /// Whether a change of the side may make a value discontinuous (sign, comparisons). Otherwise only derivatives may
-    /// jump (abs, min, max).
+    /// Whether a change of the side may make a value discontinuous (sign, comparisons, angles). Otherwise only
+    /// derivatives may jump (abs, min, max).
     bool switch_jumps(int i) const { return switches_[static_cast<std::size_t>(i)].jumps; }
 
 private:
@@ -69,6 +69,7 @@ private:
     class Compiler;
 
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    static constexpr int no_switch = -1;
     /// An exponent of `pow` that turns out to be an integer from 0 to this number is evaluated by products, so that the
     /// base may start at 0.
     static constexpr int highest_product_power = 8;
@@ -115,7 +116,7 @@ private:
         tanh_poly,
         integral,       ///< log, asin, acos or atan (`op`): to' = ±a'/b; aux: 1/b_0
         integral_poly,  ///< the same; limit: degree of b
-        atan2,          ///< atan2(a, b); c: a² + b²; aux: 1/c_0
+        atan2,          ///< atan2(a, b); c: a² + b²; aux: 1/c_0; number: index of the switch, or no_switch
         pow,            ///< a^b, b scalar; aux: 1/a_0; to2: first of the rows for products; number: index of the power
         pow_poly,       ///< the same; limit: degree of a
         abs,            ///< ±a; aux: the sign; number: index of the switch
@@ -250,6 +251,7 @@ private:
     void evaluate_values();
     void evaluate_steps(const Step* i, int k);
     V evaluate_compare(const V& s, Op op, int index);
+    V evaluate_angle(const V& y, const V& x, int index);
     int decide(const V& s, Op op, int index);
     void start_power(const ValueStep& v);
     V next_in_power(const Step& i, int n, int k);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "saltus/base/error.hpp"
@@ -252,7 +253,8 @@ int sign_of(double s, Op op) {
         case Op::less_equal: return s >= 0.0 ? 1 : -1;
         case Op::abs:
         case Op::min:
-        case Op::max: return s < 0.0 ? -1 : 1;
+        case Op::max:
+        case Op::atan2: return s < 0.0 ? -1 : 1;
         default: return s > 0.0 ? 1 : (s < 0.0 ? -1 : 0);  // sign, equal and not_equal
     }
 }
@@ -288,6 +290,25 @@ V SeriesWorkspace<V>::evaluate_compare(const V& s, Op op, int index) {
     if (op == Op::sign) return side == 0 ? s : V(static_cast<double>(side));
     if (op == Op::equal || op == Op::not_equal) return side == 0 ? apply(op, s, V(0.0), V(0.0), 0) : V(op != Op::equal);
     return V(side > 0 ? 1.0 : 0.0);
+}
+
+namespace {
+
+/// The angle on the given side of the negative x axis. Rounding errors of y may have put it on the other one.
+double on_side(double angle, double x, int side) {
+    if (x < 0.0 && side > 0 && angle < 0.0) return angle + 2.0 * std::numbers::pi;
+    if (x < 0.0 && side < 0 && angle > 0.0) return angle - 2.0 * std::numbers::pi;
+    return angle;
+}
+/// An interval that contains points of the negative x axis has no single side; then it contains both angles.
+Interval on_side(const Interval& angle, const Interval&, int) { return angle; }
+
+}  // namespace
+
+template <class V>
+V SeriesWorkspace<V>::evaluate_angle(const V& y, const V& x, int index) {
+    const V angle = apply(Op::atan2, y, x, V(0.0), 0);
+    return index == SeriesTape::no_switch ? angle : on_side(angle, x, decide(y, Op::atan2, index));
 }
 
 namespace {
@@ -402,7 +423,7 @@ void SeriesWorkspace<V>::evaluate_values() {
                 d[i.aux] = V(1.0) / d[i.b];
                 break;
             case Code::atan2:
-                d[i.to] = apply(Op::atan2, d[i.a], d[i.b], V(0.0), 0);
+                d[i.to] = evaluate_angle(d[i.a], d[i.b], v.number);
                 d[i.aux] = V(1.0) / d[i.c];
                 break;
             case Code::pow:

@@ -128,16 +128,6 @@ int degree_of_motion(const expr::Graph& graph, std::span<const Expr> terms,
     return largest <= SeriesEquations::max_order ? largest : unlimited;
 }
 
-/// Whether an angle by atan2 changes with the motion. It jumps by 2π on the negative axis, which its series does not
-/// show.
-bool has_angles(const expr::Graph& graph, std::span<const Expr> roots) {
-    for (const Expr e : expr::reachable(graph, roots))
-        if (graph[e].op == expr::Op::atan2 &&
-            graph.depends_on(e, expr::Kind::time | expr::Kind::position | expr::Kind::velocity))
-            return true;
-    return false;
-}
-
 }  // namespace
 
 SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& asked) : needs(asked) {
@@ -168,7 +158,6 @@ SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNee
     add(Kind::damping, 0, d.damping);
     add(Kind::applied, 0, d.applied);
     transparent = is_transparent(f.graph, expressions.data(), judged);
-    expandable = !has_angles(f.graph, expressions);
     motion_degree = degree_of_motion(f.graph, expressions, outputs);
     std::vector<Expr> variables{f.t};
     variables.insert(variables.end(), f.q.begin(), f.q.end());

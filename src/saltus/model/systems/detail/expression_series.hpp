@@ -18,7 +18,6 @@ struct SeriesProgram {
     expr::SeriesTape tape;
     SeriesNeeds needs;
     bool transparent = false;  ///< SeriesEquations::transparent
-    bool expandable = true;    ///< series describe the terms; not so for angles by atan2, which jump by 2π
     int motion_degree = SeriesEquations::unlimited_degree;  ///< SeriesEquations::motion_degree
 
     SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& needs);

@@ -139,9 +139,7 @@ std::unique_ptr<Jacobians> ExpressionSystem::jacobians_by(std::span<const int> p
 
 std::unique_ptr<SeriesEquations> ExpressionSystem::series(const SeriesNeeds& needs, std::span<const double> p) const {
     if (!equations_.complete()) return nullptr;
-    std::shared_ptr<const SeriesProgram> program = series_->by(equations_, needs);
-    if (!program->expandable) return nullptr;
-    return std::make_unique<ExpressionSeries>(std::move(program), layout_, p);
+    return std::make_unique<ExpressionSeries>(series_->by(equations_, needs), layout_, p);
 }
 
 }  // namespace saltus::model

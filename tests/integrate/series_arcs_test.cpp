@@ -3,6 +3,8 @@
 // values are closed forms, or agree with the method of order 8 at two tolerances.
 #include <gtest/gtest.h>
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -80,6 +82,32 @@ TEST(SeriesArcs, FollowAnAngleAcrossItsBranchCut) {
         5.0);
     EXPECT_NEAR(motion.end.q[1], -3.21006458, 1e-6);
     EXPECT_TRUE(motion.events_certain);
+}
+
+TEST(SeriesArcs, FindAnImpactAtTheEndOfTheRun) {
+    const std::string wall = "[[contact]]\nname = \"wall\"\ngN = \"2 - x\"\neN = 0.5\n";
+    const auto at_the_end = motion_of(mass("0", wall), 2.0);
+    ASSERT_EQ(at_the_end.events.size(), 1U);
+    EXPECT_EQ(at_the_end.events[0].t, 2.0);
+    EXPECT_EQ(at_the_end.end.u[0], -0.5);
+    EXPECT_TRUE(motion_of(mass("0", wall), 2.0 - 1e-9).events.empty());
+    // t_end = √(2/g) is rounded: the ball touches the floor one rounding error later.
+    const auto ball = motion_of(
+        "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"9.81*y\"\n[[contact]]\nname = \"c\"\n"
+        "gN = \"y\"\neN = 0.5\n[initial]\nq = { y = 1 }\n",
+        std::sqrt(2.0 / 9.81));
+    EXPECT_EQ(ball.events.size(), 1U);
+}
+
+TEST(SeriesArcs, LeaveABarrierThatNearlyTurnsThemRound) {
+    // The barrier takes all but 1e-4 of the energy. The way on which the mass would turn round behind it is 4000 times
+    // shorter than the barrier, and its duration is tiny compared with that of the run, which is one step.
+    const double width = 1.3e-6, force = 9.0e5, place = 2.2595, left = 0.0229;
+    const double start = std::sqrt(left * left + 4.0 * force * width);
+    const std::string text = "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = \"if(abs(x - " + std::to_string(place) +
+                             ") < 1.3e-6, -9.0e5, 0)\" }\n[initial]\nu = { x = " + fmt::format("{:.17g}", start) +
+                             " }\n";
+    EXPECT_NEAR(motion_of(text, 3.0).end.u[0], left, 1e-5);
 }
 
 TEST(SeriesArcs, TurnAroundOnAnAngleManyTimes) {

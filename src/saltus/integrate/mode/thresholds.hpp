@@ -363,7 +363,7 @@ struct Thresholds {
     // --- arcs as Taylor series (run_series.cpp) ---
 
     /// Size of the last terms of a series, relative to the tolerance of the run.
-    static constexpr double series_tolerance_ratio = 0.1;
+    static constexpr double series_tolerance_ratio = 0.02;
     /// Orders of the series. Below the least order the steps are short for the cost of an event search; above the
     /// largest one rounding errors of the last coefficients decide the step.
     static constexpr int least_series_order = 6;

@@ -89,8 +89,10 @@ bool EventRun::approach(const Z& zero, Advance& advance) {
 /// rounding errors of the long step is searched again on a shorter one; `reach` is then shortened.
 template <class First>
 auto EventRun::search(double& reach, First first) {
+    const double sharp = Thresholds::sharp_event * std::max(1.0, std::abs(t_));
     auto zero = first(reach, Watcher::Touches::report);
-    while (zero && judge(*zero, reach) == Zero::blurred && zero->tau < Thresholds::early_zero * reach) {
+    while (zero && judge(*zero, reach) != Zero::sharp && zero->tau > sharp &&
+           zero->tau < Thresholds::early_zero * reach) {
         reach = 2.0 * zero->tau;
         zero = first(reach, Watcher::Touches::report);
     }
@@ -147,9 +149,12 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
     const double before_switch = crossing ? crossing->tau : h;
     if (t_ + before_switch > t_) {
-        // A quantity that has its zero where an expression switches crosses it a little later.
-        const double beyond = Thresholds::beyond_switch * std::max(1.0, std::abs(t_));
-        const double limit = crossing ? std::min(h, before_switch + beyond) : before_switch;
+        // A quantity that has its zero where an expression switches crosses it a little later. A zero at the end of the
+        // run counts, although rounding errors may put it behind the end.
+        const double scale = std::max(1.0, std::abs(t_));
+        const double limit = crossing         ? std::min(h, before_switch + Thresholds::beyond_switch * scale)
+                             : h == remaining ? h + Thresholds::simultaneous_time * scale
+                                              : before_switch;
         double reach = limit;
         const std::optional<Found> first = search(reach, [&](double to, Watcher::Touches touches) {
             found_ = watcher_.search(series_, to, touches);
@@ -236,10 +241,11 @@ void EventRun::stop_at_series_event(double h) {
         const bool at_zero = what == Watch::What::gap || what == Watch::What::depth || what == Watch::What::clutch;
         tau = std::max(tau, at_zero ? event.tau : event.tau_right);
     }
-    tau = std::min(std::max(tau, nudge_), h);
+    const double remaining = options_.t_end - t_;
+    tau = std::min({std::max(tau, nudge_), h, remaining});
     series_.state(tau, x_.data());
     next_step_ = ode::automatic_step;
-    t_ += tau;
+    t_ = tau == remaining ? options_.t_end : t_ + tau;
     if (series_.t() < t_) keep_series(t_);
 }
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "measured_child.hpp"
+#include "measured_work.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
@@ -111,23 +111,6 @@ double error_of(double q, double u, const End& exact) {
                     std::abs(u - exact.u) / (1.0 + std::abs(exact.u)));
 }
 
-/// A run with its error. Several runs are made and the fastest counts.
-struct Work {
-    double error = std::numeric_limits<double>::infinity(), seconds = 0.0;
-};
-
-template <class Run>
-Work measured(Run run) {
-    Work best = run();
-    double spent = best.seconds;
-    for (int k = 0; k < 300 && spent < 0.1 && std::isfinite(best.error); ++k) {
-        const Work again = run();
-        spent += again.seconds;
-        best.seconds = std::min(best.seconds, again.seconds);
-    }
-    return best;
-}
-
 void work_precision(const char* title, const model::Model& model, double t_end, const End& exact,
                     const std::function<PeerRun(double, SiconosTolerances)>& peer) {
     std::vector<Work> ours, theirs;
@@ -153,13 +136,7 @@ void work_precision(const char* title, const model::Model& model, double t_end, 
     fmt::print("\n{}\n  {:>8}  {:>10}  {:>10}  {:>7}\n", title, "error", "ours", "Siconos", "ratio");
     for (int digits = 4; digits <= 12; ++digits) {
         const double target = std::pow(10.0, -digits);
-        const auto fastest = [&](const std::vector<Work>& runs) {
-            double best = std::numeric_limits<double>::infinity();
-            for (const Work& w : runs)
-                if (w.error <= target) best = std::min(best, w.seconds);
-            return best;
-        };
-        const double a = fastest(ours), b = fastest(theirs);
+        const double a = fastest(ours, target), b = fastest(theirs, target);
         fmt::print("  {:8.0e}  {:7.1f} us  {:7.1f} us  {:7.1f}\n", target, 1e6 * a, 1e6 * b, b / a);
     }
 }

@@ -86,6 +86,63 @@ TEST(IntervalMatrices, TheSolutionContainsThoseOfAllSampledSystems) {
     EXPECT_GT(solved, 200);
 }
 
+TEST(IntervalMatrices, ATriangularSystemIsSolvedHoweverFarItIsFromTheIdentity) {
+    // A = [1 0; a 1] with |a| <= 3/2: ‖A − I‖ = 3/2, and all A are regular. A⁻¹ = [1 0; −a 1].
+    IntervalMatrix A = IntervalMatrix::identity(2);
+    A(1, 0) = Interval(-1.5, 1.5);
+    EXPECT_FALSE(regular(A));  // it judges by the norm
+    const std::optional<IntervalMatrix> inverse = solve(A, IntervalMatrix::identity(2));
+    ASSERT_TRUE(inverse);
+    EXPECT_EQ((*inverse)(0, 0).lo, 1.0);
+    EXPECT_EQ((*inverse)(0, 1).hi, 0.0);
+    EXPECT_LE((*inverse)(1, 0).lo, -1.5);
+    EXPECT_GE((*inverse)(1, 0).hi, 1.5);
+    EXPECT_LT(width((*inverse)(1, 0)), 3.0 + 1e-14);
+}
+
+TEST(IntervalMatrices, SolutionsFarFromTheIdentityContainThoseOfAllSampledSystems) {
+    // ‖A − I‖ lies between 1 and 2, so that the series of (I − (I − A))⁻¹ diverges for some A.
+    Random random(12);
+    int solved = 0, refused = 0;
+    for (int k = 0; k < 2000; ++k) {
+        const int n = random.integer(2, 4);
+        IntervalMatrix A = IntervalMatrix::identity(n);
+        double norm = 0.0;
+        for (int i = 0; i < n; ++i) {
+            double sum = 0.0;
+            for (int j = 0; j < n; ++j) {
+                const double r = random.integer(0, 1) == 0 ? random.uniform(0.0, 0.9) : 0.0;
+                A(i, j) = A(i, j) + Interval(-r, r);
+                sum += r;
+            }
+            norm = std::max(norm, sum);
+        }
+        if (norm < 1.0 || norm > 2.0) continue;
+        const std::optional<IntervalMatrix> X = solve(A, IntervalMatrix::identity(n));
+        ++(X ? solved : refused);
+        for (int sample = 0; X && sample < 20; ++sample) {
+            const Matrix a = random.matrix(A);
+            EXPECT_GT(a.determinant(), 0.0);  // as at the identity, which is a member: no determinant is 0
+            const Matrix x = a.inverse();
+            for (int i = 0; i < n; ++i)
+                for (int j = 0; j < n; ++j)
+                    EXPECT_TRUE(inside((*X)(i, j), x(i, j), 16.0 * x.norm() * (1.0 + a.norm())));
+        }
+    }
+    EXPECT_GT(solved, 100);
+    EXPECT_GT(refused, 100);
+}
+
+TEST(IntervalMatrices, SolvabilityEndsWhereTheFirstSingularMatrixAppears) {
+    EXPECT_TRUE(solve(around(Matrix::Identity(2, 2), 0.49), IntervalMatrix::identity(2)));
+    EXPECT_FALSE(solve(around(Matrix::Identity(2, 2), 0.5), IntervalMatrix::identity(2)));
+}
+
+TEST(IntervalMatrices, AnInverseThatOverflowsSolvesNothing) {
+    const Matrix tiny = Matrix::Constant(1, 1, 1e-320);  // the inverse is 1e320
+    EXPECT_FALSE(solve(IntervalMatrix(tiny), IntervalMatrix::identity(1)));
+}
+
 TEST(IntervalMatrices, TheSolutionOfAnExactSystemIsNarrow) {
     Random random(3);
     for (int k = 0; k < 100; ++k) {

@@ -116,10 +116,11 @@ Interval dot(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     return sum;
 }
 
-/// With R ≈ A_mid⁻¹ the system A X = B becomes (R A) X = R B. If ‖R A − I‖_∞ < 1 then all matrices in R A are regular,
-/// so R and all matrices in A are regular too, and both systems have the same solutions. R A is close to the identity:
-/// interval Gauss elimination without pivoting then encloses every solution. (Neumaier, Interval Methods for Systems of
-/// Equations, 4.5)
+/// With R ≈ A_mid⁻¹ the system A X = B becomes (R A) X = R B, where R A is close to the identity. Interval Gauss
+/// elimination without pivoting performs the elimination of every matrix in R A at once. If no pivot contains 0 then
+/// all matrices in R A are regular, so R and all matrices in A are regular too, both systems have the same solutions,
+/// and the result encloses them. ‖R A − I‖_∞ < 1 is sufficient for that, but not necessary: a triangular matrix with
+/// ones on its diagonal may have any norm. (Neumaier, Interval Methods for Systems of Equations, 4.5)
 std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatrix& B) {
     const int n = A.rows();
     SALTUS_EXPECT(A.cols() == n && B.rows() == n);
@@ -129,7 +130,7 @@ std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatri
     if (!lu.isInvertible()) return std::nullopt;
     const IntervalMatrix R(Matrix(lu.inverse()));
     IntervalMatrix P = R * A, X = R * B;
-    if (distance_from_identity(P) >= 1.0) return std::nullopt;
+    if (!P.finite()) return std::nullopt;  // R has overflowed
     for (int k = 0; k < n; ++k) {
         if (mignitude(P(k, k)) == 0.0) return std::nullopt;
         for (int i = k + 1; i < n; ++i) {

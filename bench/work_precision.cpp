@@ -85,16 +85,17 @@ Work integrated_by_cvode(const SmoothProblem& problem, Tolerance tolerance, Cvod
 #endif
 
 std::vector<Contender> contenders() {
-    return {
-        {"Taylor series", [](const auto& p, Tolerance tol) { return simulated(p, tol, true); }},
-            {"order 8", [](const auto& p, Tolerance tol) { return simulated(p, tol, false); }},
-            {"order 8, by hand", stepped_by_hand},
+    std::vector<Contender> all{
+        {"Taylor series", [](const SmoothProblem& p, Tolerance tol) { return simulated(p, tol, true); }},
+        {"order 8", [](const SmoothProblem& p, Tolerance tol) { return simulated(p, tol, false); }},
+        {"order 8, by hand", stepped_by_hand}};
 #ifdef SALTUS_BENCH_CVODE
-            {"CVODE Adams",
-             [](const auto& p, Tolerance tol) { return integrated_by_cvode(p, tol, CvodeMethod::adams); }},
-            {"CVODE BDF", [](const auto& p, Tolerance tol) { return integrated_by_cvode(p, tol, CvodeMethod::bdf); }},
+    for (const CvodeMethod method : {CvodeMethod::adams, CvodeMethod::bdf})
+        all.push_back(
+            {method == CvodeMethod::adams ? "CVODE Adams" : "CVODE BDF",
+             [method](const SmoothProblem& p, Tolerance tol) { return integrated_by_cvode(p, tol, method); }});
 #endif
-    };
+    return all;
 }
 
 std::vector<double> relative_tolerances() {

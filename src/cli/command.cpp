@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/model/load_model.hpp"
 
 namespace saltus::cli {
 

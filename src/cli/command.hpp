@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "saltus/base/error.hpp"
-#include "saltus/io/model/load_model.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/model/fwd.hpp"
+
+namespace saltus::io {
+struct LoadedModel;  // load_model.hpp
+}
 
 /// Types and functions that all commands share.
 namespace saltus::cli {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "saltus/base/version.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "support.hpp"
 
 namespace saltus {

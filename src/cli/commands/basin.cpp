@@ -12,6 +12,7 @@
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/page/basin_image.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/basin_report.hpp"

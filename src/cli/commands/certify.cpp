@@ -4,6 +4,7 @@
 #include "cli/assignments.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/regulation.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/certify_report.hpp"
 #include "saltus/io/report/regulation_report.hpp"
 #include "saltus/io/results/files.hpp"

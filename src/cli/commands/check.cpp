@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/check.hpp"
 
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/check_report.hpp"
 #include "saltus/io/results/files.hpp"
 

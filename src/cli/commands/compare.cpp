@@ -7,6 +7,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/penalty/penalty_limit.hpp"
 #include "saltus/integrate/compare.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/compare_report.hpp"
 #include "saltus/io/report/penalty_report.hpp"
 #include "saltus/io/results/files.hpp"

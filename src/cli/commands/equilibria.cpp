@@ -7,6 +7,7 @@
 #include "cli/assignments.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/equilibria_report.hpp"
 #include "saltus/io/results/files.hpp"
 

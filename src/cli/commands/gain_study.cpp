@@ -8,6 +8,7 @@
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/gains/gain_solve.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/gain_report.hpp"
 #include "saltus/io/results/files.hpp"
 

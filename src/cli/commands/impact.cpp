@@ -8,6 +8,7 @@
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/impact_report.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/trajectory_file.hpp"

@@ -7,6 +7,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/io/report/sensitivity_report.hpp"
 #include "saltus/io/report/study_report.hpp"

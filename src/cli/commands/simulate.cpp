@@ -10,6 +10,7 @@
 #include "cli/progress.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/simulate_report.hpp"
 #include "saltus/io/results/files.hpp"

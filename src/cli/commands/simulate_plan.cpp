@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "saltus/base/text.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/model/support.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate {

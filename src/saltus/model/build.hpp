@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "saltus/model/build_options.hpp"
 #include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::model {
-
-/// How a description becomes a model.
-struct BuildOptions {
-    /// (parameter, number or expression): replaces the value in the description.
-    std::vector<std::pair<std::string, std::string>> set;
-    bool project_initial = false;  ///< move an initial state that penetrates or violates a constraint to the nearest
-                                   ///< admissible one; otherwise such a state is an Error
-    bool perturbed = false;        ///< apply the perturbation: δ, η, θ and the initial offsets
-    bool open_loop = false;        ///< leave out the control
-};
 
 /// Checks a description and turns it into a model: resolves the parameters, derives and compiles the equations, and
 /// verifies the initial state. Throws Error, with the place in the file, for anything that a person has to correct.

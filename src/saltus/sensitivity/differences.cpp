@@ -7,8 +7,10 @@
 #include <limits>
 #include <utility>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/model/build.hpp"
 
 namespace saltus::sensitivity {
 

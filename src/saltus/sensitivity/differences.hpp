@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "saltus/model/build.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/sensitivity/sensitivity.hpp"
 
 namespace saltus::sensitivity {

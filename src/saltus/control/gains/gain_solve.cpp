@@ -7,7 +7,9 @@
 #include <cmath>
 #include <variant>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/model/build.hpp"
 
 namespace saltus::control {
 

@@ -3,8 +3,10 @@
 
 #include <variant>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/model/build.hpp"
 
 namespace saltus::control {
 

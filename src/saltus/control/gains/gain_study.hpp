@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "saltus/control/gains/measures.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/model/build_options.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/sensitivity/study/event_study.hpp"
 
 namespace saltus::control {

@@ -11,6 +11,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/parse.hpp"
 #include "saltus/expr/tape.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::control {
 

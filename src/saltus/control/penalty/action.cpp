@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/gains/measures.hpp"
 #include "saltus/control/penalty/detail/second_variation.hpp"
+#include "saltus/model/build.hpp"
 
 namespace saltus::control {
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/model/build_options.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::control {
 

@@ -10,7 +10,8 @@
 #include "saltus/control/penalty/motion_distance.hpp"
 #include "saltus/control/rest.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/model/build_options.hpp"
+#include "saltus/model/description.hpp"
 #include "saltus/sensitivity/study/event_study.hpp"
 
 namespace saltus::control {

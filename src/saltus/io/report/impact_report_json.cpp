@@ -5,7 +5,6 @@
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/impact_report.hpp"
-#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 

@@ -7,6 +7,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/fnv1a.hpp"
 
 namespace saltus::io {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/io/model/load_model.hpp"
+#include "saltus/model/build_options.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 /// Where a result comes from: version of the library, model, and the options that counted. Enough to compute it again.
@@ -16,6 +16,8 @@
 ///     trajectory::Trajectory motion = integrate::simulate(loaded.model, method, options);
 ///     io::record_provenance(motion, loaded, method, options);
 namespace saltus::io {
+
+struct LoadedModel;  // load_model.hpp
 
 /// Changes of parameters: name and number or expression, in the order in which they were given.
 using Assignments = std::vector<std::pair<std::string, std::string>>;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/model/build.hpp"
 #include "saltus/sensitivity/pair/detail/pair_contacts.hpp"
 #include "saltus/sensitivity/pair/detail/pair_hypotheses.hpp"
 #include "saltus/sensitivity/pair/pair_functions.hpp"

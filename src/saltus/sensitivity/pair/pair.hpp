@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/sensitivity/pair/bounds.hpp"
 #include "saltus/sensitivity/pair/pair_events.hpp"
 

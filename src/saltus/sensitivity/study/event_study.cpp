@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/model/build.hpp"
 #include "saltus/sensitivity/pair/detail/pair_contacts.hpp"
 #include "saltus/sensitivity/study/detail/study_fit.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::sensitivity {
 

@@ -12,6 +12,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/basin/detail/basin_lanes.hpp"
 #include "saltus/stability/basin/detail/basin_refine.hpp"

@@ -8,6 +8,7 @@
 // component Q has a minimum; the minimum is a stationary point, so that it is q_e.
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 

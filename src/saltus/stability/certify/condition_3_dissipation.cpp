@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"

@@ -16,6 +16,7 @@
 
 #include "saltus/impact/audit/dissipation.hpp"
 #include "saltus/integrate/collision_at.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 

@@ -22,6 +22,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"

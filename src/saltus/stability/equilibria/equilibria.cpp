@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_search.hpp"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_manifold.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_cover.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"

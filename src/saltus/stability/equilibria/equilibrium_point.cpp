@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {

@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 
@@ -53,6 +54,8 @@ bool RestingModel::closed(std::size_t contact, double tolerance) const {
     const int row = model_.contacts[contact].row;
     return std::abs(position(row)) <= tolerance * position_scale(row);
 }
+
+double RestingModel::gap(std::size_t contact) const { return position(model_.contacts[contact].row); }
 
 double RestingModel::potential() {
     return model_.system->energy(model::at(model_, t_, {q_.data(), ix(n_)}, rest_), workspace_.scratch()).potential;

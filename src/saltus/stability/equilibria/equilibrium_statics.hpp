@@ -7,8 +7,8 @@
 
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/jacobians.hpp"
-#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/equilibrium_friction.hpp"
 
 namespace saltus::stability {
@@ -80,7 +80,7 @@ public:
     double chi(int row) const { return terms_.chi[static_cast<std::size_t>(row)]; }
     /// |g_N| <= tolerance · position_scale.
     bool closed(std::size_t contact, double tolerance = 1e-10) const;
-    double gap(std::size_t contact) const { return position(model_.contacts[contact].row); }
+    double gap(std::size_t contact) const;
     double potential();  ///< U(t, q)
     /// Largest |g| of the constraints and largest −g_N of the contacts, each divided by its position_scale; >= 0.
     double violation() const;

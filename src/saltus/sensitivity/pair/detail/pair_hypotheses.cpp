@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::sensitivity {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/wording.hpp"
+#include "saltus/model/model.hpp"
 
 #include <cmath>
 #include <cstdio>

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "saltus/model/model.hpp"
+#include "saltus/base/linalg.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::stability {
 

@@ -8,6 +8,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 

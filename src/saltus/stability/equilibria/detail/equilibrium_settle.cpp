@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_manifold.hpp"
 
 namespace saltus::stability {

@@ -87,7 +87,7 @@ double residual_of(const Statics& s, const Matrix& K, std::span<const double> q,
 
 /// K if it is positive definite, otherwise H = K + σM with σ so large that H is, by a margin.
 Matrix convex(const Matrix& K, const Matrix& M) {
-    const Matrix H = 0.5 * (K + K.transpose());
+    Matrix H = 0.5 * (K + K.transpose());
     const Spectrum mass = symmetric_spectrum(M), spectrum = symmetric_spectrum(H);
     const double size = std::max({std::abs(spectrum.smallest), std::abs(spectrum.largest), eps});
     const double wanted = least_eigenvalue * size;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/model.hpp"
@@ -412,7 +413,7 @@ std::optional<IntervalMatrix> Enclosure::row_derivative(const Box& q, int row) c
     group.slopes.evaluate<Interval>(group.in, group.slope_scratch, group.slope);
     IntervalMatrix D(n_, n_);
     for (int j = 0; j < n_; ++j)
-        for (int i = 0; i < n_; ++i) D(i, j) = group.slope[static_cast<std::size_t>(j * rows_ * n_ + row * n_ + i)];
+        for (int i = 0; i < n_; ++i) D(i, j) = group.slope[(ix(j) * ix(rows_) + ix(row)) * ix(n_) + ix(i)];
     return D;
 }
 

@@ -354,7 +354,7 @@ std::optional<Vector> propose_separation(const ForceSet& forces, const std::vect
     const auto solved = [&](bool by_slope) -> std::optional<Vector> {
         const Program program(forces, nonnegative, by_slope);
         for (const double magnified : {1.0, margin_magnification}) {
-            const std::optional<Vector> d = program.solve(magnified);
+            std::optional<Vector> d = program.solve(magnified);
             if (!d || !bounds_cones(forces, *d)) continue;
             bool allowed = true;
             for (std::size_t k = 0; k < nonnegative.size(); ++k)
@@ -365,7 +365,7 @@ std::optional<Vector> propose_separation(const ForceSet& forces, const std::vect
     };
     if (!forces.slope) return solved(false);
     if (!Plane::fits(forces))
-        if (const std::optional<Vector> d = solved(false); d && separates(forces, *d)) return d;
+        if (std::optional<Vector> d = solved(false); d && separates(forces, *d)) return d;
     return solved(true);
 }
 

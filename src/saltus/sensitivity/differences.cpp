@@ -153,13 +153,13 @@ private:
                 if (next->times) break;
                 continue;
             }
-            own.best = *last;
+            own.best = static_cast<const Differenced&>(*last);
             own.best.uncertainty = uncertainty;
             if (uncertainty < target_uncertainty) break;
         }
         for (Refinement* own : {&with_times, &of_state}) {
             if (!own->best.possible && own->last) {
-                own->best = *own->last;
+                own->best = static_cast<const Differenced&>(*own->last);
                 own->best.uncertainty += own->last->noise;
             }
             if (own->best.possible) return own->best;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "saltus/solvers/program/least_distance.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
@@ -73,10 +74,10 @@ class Subsets {
 public:
     using Visit = std::function<void(const Matrix& basis, const Vector& point)>;
 
-    Subsets(const Pointed& set, Index count, const Visit& visit)
-        : set_(set), count_(count), visit_(visit), basis_(set.rank(), count) {
-        extend(0, 0, Vector::Zero(set.rank()));
-    }
+    Subsets(const Pointed& set, Index count, Visit visit)
+        : set_(set), count_(count), visit_(std::move(visit)), basis_(set.rank(), count) {}
+
+    void visit_all() { extend(0, 0, Vector::Zero(set_.rank())); }
 
 private:
     void extend(Index level, std::size_t from, const Vector& point) {
@@ -99,7 +100,7 @@ private:
 
     const Pointed& set_;
     Index count_;
-    const Visit& visit_;
+    Visit visit_;
     Matrix basis_;
 };
 
@@ -132,7 +133,7 @@ Matrix corners_of(const Pointed& set) {
     Subsets(set, set.rank(), [&](const Matrix&, const Vector& point) {
         if (!set.contains(point) || among(found, point, point.norm() + spread)) return;
         found.push_back(sharpened(set, point));
-    });
+    }).visit_all();
     return columns_of(found, set.rank());
 }
 
@@ -151,7 +152,7 @@ Matrix rays_of(const Pointed& set) {
             const Vector ray = sign * direction;
             if (set.recedes(ray) && !among(found, ray, 1.0)) found.push_back(ray);
         }
-    });
+    }).visit_all();
     return columns_of(found, set.rank());
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"

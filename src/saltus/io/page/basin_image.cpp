@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/page/detail/basin_png.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
@@ -85,7 +86,7 @@ std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
     const double rho = r.options.level->rho;
     const double least = 1e-9 * (1.0 + std::abs(rho));  // |f| ≥ least, so that the sign of f is that of `inside`
     const auto f = [&](int i, int k) {
-        const auto m = static_cast<std::size_t>(k * nx + i);
+        const std::size_t m = ix(k) * ix(nx) + ix(i);
         const double above = r.basin.record.V[m] - rho;
         return r.basin.record.inside[m] != 0 ? std::min(above, -least) : std::max(above, least);
     };

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "saltus/base/index.hpp"
 #include "saltus/model/detail/builder.hpp"
 
 namespace saltus::model {
@@ -294,8 +295,7 @@ void Builder::add_volume(const VolumeDescription& v, std::size_t number) {
     const int cells = d_.points->generate ? point_count_ / 4 - 1 : 0;
     const auto generated = [](int k) {
         std::array<int, 8> cell{};
-        for (int c = 0; c < 4; ++c)
-            cell[static_cast<std::size_t>(c)] = node(k, c), cell[static_cast<std::size_t>(4 + c)] = node(k + 1, c);
+        for (int c = 0; c < 4; ++c) cell[ix(c)] = node(k, c), cell[ix(4 + c)] = node(k + 1, c);
         return cell;
     };
     std::vector<std::array<int, 8>> list;

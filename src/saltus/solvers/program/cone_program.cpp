@@ -63,7 +63,7 @@ ProgramSolution solve(const ConeProgram& p, const InteriorThenRays& method) {
     }
     // Cones of size 1 and 2 have at most two extreme rays: the program is linear.
     if (std::all_of(p.cones.begin(), p.cones.end(), [](int n) { return n <= 2; })) return solve(p, method.rays);
-    const ProgramSolution near = solve(p, method.interior);
+    ProgramSolution near = solve(p, method.interior);
     if (near.status == ProgramStatus::non_finite) return near;
     // Accept the interior point if it is accurate. The second condition compares with ‖b‖ alone: large components of x
     // that balance each other could hide a violation of A x = b in the residual.

@@ -107,7 +107,7 @@ public:
             return s.smallest > kernel_eigenvalue_ratio * (1.0 + s.largest) ? Vector() : s.smallest_direction;
         };
         // Friction coefficients may depend on the velocity: first those of u = 0, then those of the found velocity.
-        const Vector d = kernel(Box(static_cast<std::size_t>(q.size()), Interval(0.0)));
+        Vector d = kernel(Box(static_cast<std::size_t>(q.size()), Interval(0.0)));
         if (d.size() == 0) return d;
         return kernel(point_box({d.data(), d.data() + d.size()}));
     }

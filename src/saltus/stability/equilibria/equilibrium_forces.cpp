@@ -249,7 +249,7 @@ Vector plain_forces(const Statics& s, const Balance& b) {
             length(c) = W.col(c).norm();
             unit.col(c) /= length(c);
         }
-    const Vector lambda = least_squares(unit, -s.h.cwiseQuotient(s.scale), dependent_column).cwiseQuotient(length);
+    Vector lambda = least_squares(unit, -s.h.cwiseQuotient(s.scale), dependent_column).cwiseQuotient(length);
     const ForceDefects defects = examine(s, lambda);
     if (defects.balance <= rest_tolerance && defects.law <= negligible_law_defect) return lambda;
     return b.lambda;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 
 namespace saltus::model {
@@ -238,10 +239,10 @@ void PointJacobians::write_rows(Function f, const At& at, std::span<const double
             add(form1_, 2.0, product(q, own(a))), add(form1_, 2.0, square(u)), add(form2_, 4.0, product(q, u));
         write_signal_rate(etas_[k]);
         for (const int i : volume_points_[k])
-            for (int b = 0; b < 3; ++b) sink(first_q + 3 * i + b, -form1_[static_cast<std::size_t>(3 * i + b)]);
+            for (int b = 0; b < 3; ++b) sink(first_q + 3 * i + b, -form1_[ix(3 * i + b)]);
         if (level > 0)
             for (const int i : volume_points_[k])
-                for (int b = 0; b < 3; ++b) sink(first_u + 3 * i + b, -form2_[static_cast<std::size_t>(3 * i + b)]);
+                for (int b = 0; b < 3; ++b) sink(first_u + 3 * i + b, -form2_[ix(3 * i + b)]);
         write_parameters(etas_[k].derived[level], -1.0, sink);
         sink(-1, 0.0);
     }

@@ -257,7 +257,7 @@ std::optional<Vector> Accelerations::exclude(double kinetic, Claim claim) const 
         for (const Vector& u : extreme_velocities(quadratic[k], linear[k], M, kinetic))
             set.loads.push_back(load_at(*this, u));
     for (int attempt = 0; attempt < max_proposals; ++attempt) {
-        const std::optional<Vector> d = propose_separation(set, nonnegative);
+        std::optional<Vector> d = propose_separation(set, nonnegative);
         if (!d) return std::nullopt;
         if (largest(*d, kinetic) < 0.0) return d;
         const std::vector<Vector> against =

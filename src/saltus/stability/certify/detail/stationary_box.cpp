@@ -185,7 +185,7 @@ Box neighbourhood_of(const StationaryPoint& point, const StationaryBox& box) {
 }
 
 StationaryBox enclose_equilibrium(const Enclosure& e, const StationaryPoint& point) {
-    const StationaryBox box = enclose(e, point, point.support);
+    StationaryBox box = enclose(e, point, point.support);
     if (!box.proved() || !presses(e, point, box)) return {};
     // No other gap is proved to be negative. A gap that is zero at q_e has both signs over the box.
     const IntervalVector gaps = e.position_values(box.q);

@@ -133,6 +133,34 @@ TEST(IntervalMatrices, SolutionsFarFromTheIdentityContainThoseOfAllSampledSystem
     EXPECT_GT(refused, 100);
 }
 
+TEST(IntervalMatrices, TheExactInverseOfAnIllConditionedMatrixIsEnclosed) {
+    // Products of integer row operations have integer inverses, which doubles hold exactly: no allowance for rounding
+    // is needed. The matrices are so ill-conditioned that the approximate inverse inside `solve` is visibly wrong.
+    Random random(13);
+    int solved = 0;
+    for (int k = 0; k < 500; ++k) {
+        const int n = random.integer(3, 5);
+        Matrix A = Matrix::Identity(n, n), inverse = A;
+        for (int operation = 0; operation < 5 * n; ++operation) {
+            const int i = random.integer(0, n - 1), j = (i + random.integer(1, n - 1)) % n;
+            const int c = random.integer(-4, 4);
+            A.row(i) += c * A.row(j);
+            inverse.col(j) -= c * inverse.col(i);
+        }
+        constexpr double exact_integers = 0x1p40;  // sums of products stay below 2^53
+        if (A.norm() > exact_integers || inverse.norm() > exact_integers) continue;
+        const std::optional<IntervalMatrix> X = solve(IntervalMatrix(A), IntervalMatrix::identity(n));
+        if (!X) continue;
+        ++solved;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j) {
+                EXPECT_LE((*X)(i, j).lo, inverse(i, j));
+                EXPECT_GE((*X)(i, j).hi, inverse(i, j));
+            }
+    }
+    EXPECT_GT(solved, 200);
+}
+
 TEST(IntervalMatrices, SolvabilityEndsWhereTheFirstSingularMatrixAppears) {
     EXPECT_TRUE(solve(around(Matrix::Identity(2, 2), 0.49), IntervalMatrix::identity(2)));
     EXPECT_FALSE(solve(around(Matrix::Identity(2, 2), 0.5), IntervalMatrix::identity(2)));

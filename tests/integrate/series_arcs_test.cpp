@@ -110,6 +110,14 @@ TEST(SeriesArcs, LeaveABarrierThatNearlyTurnsThemRound) {
     EXPECT_NEAR(motion_of(text, 3.0).end.u[0], left, 1e-5);
 }
 
+TEST(SeriesArcs, MeasureTheBalanceByEnergiesInsideTheSteps) {
+    // Friction holds the mass, lets it go at sin t = 1/4 and stops it again. All events are at rest, without energy.
+    const auto motion =
+        motion_of(mass("4*sin(t)", "[[slider]]\nname = \"s\"\ngammaT = \"x'\"\nmu = 1.0\nFN = 1.0", 0.0), 2.95);
+    ASSERT_EQ(count(motion, EventKind::slip), 1);
+    EXPECT_LT(motion.energy.balance_error, 1e-10);
+}
+
 TEST(SeriesArcs, TurnAroundOnAnAngleManyTimes) {
     // A point on a circle, x = cos 3t and y = sin 3t, with a third coordinate that the angle drives: z' grows by the
     // integral of atan2 = 3t − 2πk, which is zero over every whole turn.

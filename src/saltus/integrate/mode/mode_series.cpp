@@ -80,6 +80,7 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
     inverse_mass_.resize(n);
     factorised_ = false;
+    proved_ = infinity;
     return true;
 }
 
@@ -764,19 +765,31 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     const bool transparent = equations_->transparent() && !slips_in_a_plane_;
     if (exact_ || transparent || !std::isfinite(h)) return h;
     constexpr int max_attempts = 40;
-    constexpr double ratio_change = 1.5;
+    // Of the disk R/h. The bound hardly depends on it near the best ratio, so that coarse changes are enough.
+    constexpr double ratio_change = 1.5, least_ratio = 1.2;
+    // A step may be so much longer than the last one that had to be cut. Attempts that fail cost as much as those that
+    // succeed.
+    constexpr double growth = 1.2;
+    constexpr double safety = 0.9, largest_cut = 0.3, cut_at_singularity = 0.5;
+    h = std::min(h, growth * proved_);
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
-        double best = infinity, best_ratio = disk_ratio_;
-        for (const double change : {1.0, ratio_change, 1.0 / ratio_change}) {
-            const double ratio = std::max(disk_ratio_ * change, 1.2);
-            const double quotient = bound_quotient(h, ratio * h, tolerances);
-            if (quotient < best) best = quotient, best_ratio = ratio;
-            if (best <= 1.0) break;
+        double best = bound_quotient(h, disk_ratio_ * h, tolerances);
+        if (best > 1.0) {
+            const double other = std::max(disk_ratio_ * (grow_disk_ ? ratio_change : 1.0 / ratio_change), least_ratio);
+            const double quotient = bound_quotient(h, other * h, tolerances);
+            if (quotient < best)
+                best = quotient, disk_ratio_ = other;
+            else
+                grow_disk_ = !grow_disk_;
         }
-        disk_ratio_ = best_ratio;
-        if (best <= 1.0) return h;
+        if (best <= 1.0) {
+            proved_ = attempt > 0 ? h : std::max(proved_, h);
+            return h;
+        }
         // The bound grows like h^N at a fixed ratio R/h; a step that reaches a singularity needs a larger cut.
-        h *= std::isfinite(best) ? std::clamp(0.9 * std::exp(-std::log(best) / (known_orders_ + 1)), 0.3, 0.9) : 0.5;
+        h *= std::isfinite(best)
+                 ? std::clamp(safety * std::exp(-std::log(best) / (known_orders_ + 1)), largest_cut, safety)
+                 : cut_at_singularity;
     }
     return 0.0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -190,7 +191,9 @@ private:
     Release release_;
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
-    double disk_ratio_ = 4.0;  // R/h that was best so far
+    double disk_ratio_ = 4.0;                                  // R/h that was best so far
+    bool grow_disk_ = true;                                    // the ratio to try next is larger
+    double proved_ = std::numeric_limits<double>::infinity();  // length of the last step of the mode that had to be cut
     std::unique_ptr<model::MassFactor> mass_;
     solvers::DenseLU lu_;
 };

@@ -232,6 +232,7 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
     keep(dense_, t_);
     measure_violation();
+    see_energy(t_, x_.data());
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
     return true;
 }

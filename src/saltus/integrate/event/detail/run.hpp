@@ -114,6 +114,7 @@ private:
     void stop_at_series_event(double h);
     void stop_at_release();
     bool accept_series_step(double h, double t);
+    void see_energy_of_series(double tau);
     void keep_series(double until);
     std::string held_by_a_jump();
 
@@ -169,6 +170,7 @@ private:
     void warn(const std::string& text);
     void finish();
     double total_energy();
+    void see_energy(double t, const double* x);
     std::string at_time() const;
 
     const model::Model& model_;
@@ -205,6 +207,7 @@ private:
     SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
     Candidates candidates_;             // of the change of mode in progress
     std::vector<double> state_before_;  // of the impact in progress: the state before it
+    std::vector<double> state_inside_;  // of see_energy_of_series
     std::vector<char> watched_;         // of begin_series
     ModeSeries::Release release_;       // of the event that ended the last arc
     double arc_began_ = 0.0;

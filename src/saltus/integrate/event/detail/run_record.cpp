@@ -31,6 +31,12 @@ double EventRun::total_energy() {
     return e.kinetic + e.potential;
 }
 
+/// Updates the largest energy of the run, which the error of the balance is relative to.
+void EventRun::see_energy(double t, const double* x) {
+    const model::Energy e = d_.energy(t, x);
+    largest_energy_ = std::max({largest_energy_, std::abs(e.kinetic), std::abs(e.potential)});
+}
+
 void EventRun::record_strike(const Strike& strike, EventKind kind, Window window) {
     trajectory::Event event;
     event.kind = kind;

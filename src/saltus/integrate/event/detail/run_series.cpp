@@ -243,6 +243,7 @@ void EventRun::stop_at_series_event(double h) {
     }
     const double remaining = options_.t_end - t_;
     tau = std::min({std::max(tau, nudge_), h, remaining});
+    see_energy_of_series(0.5 * tau);
     series_.state(tau, x_.data());
     next_step_ = ode::automatic_step;
     t_ = tau == remaining ? options_.t_end : t_ + tau;
@@ -259,6 +260,7 @@ void EventRun::stop_at_release() {
 
 /// Takes the end of a step as the state, without the drift of the constraints. False if the constraints cannot be met.
 bool EventRun::accept_series_step(double h, double t) {
+    see_energy_of_series(0.5 * h);
     series_.state(h, x_.data());
     t_ = t;
     ++series_steps_;
@@ -278,6 +280,13 @@ bool EventRun::accept_series_step(double h, double t) {
     next_step_ = ode::automatic_step;
     keep_series(t_);
     return true;
+}
+
+/// Looks at the energy inside a step, tau after its start. A motion may begin and end every step at rest.
+void EventRun::see_energy_of_series(double tau) {
+    state_inside_.resize(x_.size());
+    series_.state(tau, state_inside_.data());
+    see_energy(series_.t() + tau, state_inside_.data());
 }
 
 /// Keeps the step from the last expansion to the present state, as keep does.

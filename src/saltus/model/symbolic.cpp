@@ -5,6 +5,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
+#include "saltus/model/tangent_program.hpp"
 
 namespace saltus::model {
 
@@ -84,7 +85,8 @@ Derived derive(Formulas& f) {
     return d;
 }
 
-SymbolicEquations::SymbolicEquations(Formulas formulas) : formulas_(std::move(formulas)) {
+SymbolicEquations::SymbolicEquations(Formulas formulas)
+    : formulas_(std::move(formulas)), tangents_(std::make_shared<TangentStore>()) {
     derived_ = derive(formulas_);
     const Formulas& f = formulas_;
     const Derived& d = derived_;

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "saltus/expr/tape.hpp"
 
 namespace saltus::model {
+
+class TangentStore;
 
 /// A mechanical system as expressions over one graph. Its coordinates may be a part of a larger model's coordinates;
 /// `index` says which.
@@ -70,6 +73,9 @@ public:
     const Derived& derived() const { return derived_; }
     const expr::Tape& tape(Part part) const { return tapes_[static_cast<std::size_t>(part)]; }
 
+    /// Compiled derivatives of motions (tangent_program.hpp), kept for the next run. Copies of this object share them.
+    TangentStore& tangents() const { return *tangents_; }
+
     /// Whether the formulas cover all coordinates of the model.
     bool complete() const { return static_cast<int>(formulas_.q.size()) == formulas_.coordinates; }
 
@@ -77,6 +83,7 @@ private:
     Formulas formulas_;
     Derived derived_;
     std::array<expr::Tape, part_count> tapes_;
+    std::shared_ptr<TangentStore> tangents_;
 };
 
 }  // namespace saltus::model

@@ -19,6 +19,9 @@ struct RecordedArc {
     SystemMode mode;                ///< mode at the start of the arc; directions of slip in planes turn during it
     bool implicit = false;          ///< integrated by the implicit method
     std::vector<ode::Dense> steps;  ///< one after the other; the last may reach beyond t_end
+    /// Reactions on the steps that are Taylor series, which are the first ones of the arc: λ of the rows that hold, in
+    /// the order of Dynamics::equation_rows.
+    std::vector<ode::Dense> reactions{};
 };
 
 /// An impact as it was solved: rows of the model in blocks, with a law for each block.

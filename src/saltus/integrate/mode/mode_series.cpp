@@ -818,6 +818,17 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
     }
 }
 
+void ModeSeries::dense_reactions(double t_new, ode::Dense& out) const {
+    const int last = known_orders_ - 1;
+    out.reset_series(t_, t_new, static_cast<int>(rows_.size()), last);
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+        const double* const lambda = series(lambda_, rows_[r]);
+        double power = 1.0, sum = 0.0;
+        for (int k = 0; k <= last; ++k, power *= t_new - t_) sum += out.term(k)[r] = lambda[k] * power;
+        out.term(last + 1)[r] = sum;
+    }
+}
+
 int ModeSeries::position(int row, double* c) const {
     std::copy_n(equations_->positions[ix(row)], order_ + 1, c);
     return order_ + 1;

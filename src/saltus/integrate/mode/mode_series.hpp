@@ -86,6 +86,8 @@ public:
     void state(double tau, double* x);
     /// Writes the step from t to t + h as a polynomial.
     void dense(double t_new, ode::Dense& out) const;
+    /// Writes λ of the rows that hold, from t to t_new, in the order of Dynamics::equation_rows.
+    void dense_reactions(double t_new, ode::Dense& out) const;
 
     // --- series of single quantities, for the search for events; coefficients of orders 0 to `order` in c ---
 

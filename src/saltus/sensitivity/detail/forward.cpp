@@ -22,7 +22,7 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
     if (!tangent.linearised.available()) return false;
     const std::vector<TimeCombination> borrowed = borrowed_times(recording, out.motion);
     Probe probe(tangent, out, borrowed);
-    ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u);
+    ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u, ArcFlow::Series::yes);
     Directions directions(tangent, out);
     const auto keep = [&](double t) { out.history.push_back({t, directions.state()}); };
     const std::function<void(double)> at = options.keep_history ? keep : std::function<void(double)>();

@@ -21,6 +21,7 @@ public:
     int n() const { return dynamics.size(); }                                ///< number of coordinates
     int columns() const { return linearised.columns(); }                     ///< 1 + 2n + parameters()
     int parameters() const { return static_cast<int>(parameters_.size()); }  ///< number of parameters with a column
+    const std::vector<int>& varied() const { return parameters_; }           ///< their numbers, ascending
     int column_of(const Variable& variable) const;                           ///< the column of its initial value
     Eigen::RowVectorXd columns_of(const Vector& all) const;  ///< selects these columns from (t, q, u, all parameters)
     const model::Model& model() const { return dynamics.model(); }

@@ -116,6 +116,7 @@ private:
     bool accept_series_step(double h, double t);
     void see_energy_of_series(double tau);
     void keep_series(double until);
+    void keep_reactions(double until);
     std::string held_by_a_jump();
 
     // From one mode to the next (run_mode_change.cpp).

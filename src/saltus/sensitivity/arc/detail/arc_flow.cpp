@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "saltus/base/index.hpp"
 #include "saltus/ode/dop853.hpp"
@@ -82,10 +83,12 @@ const Nodes& fine_nodes(const integrate::RecordedArc& arc) { return arc.implicit
 
 }  // namespace
 
-ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u)
+ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Series series)
     : x_(tangent),
       motion_(tangent),
       collocation_(tangent, motion_),
+      series_(tangent),
+      use_series_(series),
       n_(tangent.n()),
       tolerance_(tolerance),
       floor_{size_q, size_u} {}
@@ -99,18 +102,21 @@ void ArcFlow::grow_scale() {
         scale_.col(k) = scale_.col(k).cwiseMax(probe_.rows.middleCols(1 + k * n_, n_).cwiseAbs().rowwise().maxCoeff());
 }
 
-/// The largest relative error. Positions are measured by max(largest position, cross_scale · largest velocity ·
-/// stride), and velocities by max(largest velocity, cross_scale · largest position / stride). Not finite if an error is
-/// not.
+/// What errors of row r of the probe are relative to. Positions (kind 0): max(largest position, cross_scale · largest
+/// velocity · stride). Velocities (kind 1): max(largest velocity, cross_scale · largest position / stride).
+double ArcFlow::whole(Eigen::Index row, int kind) const {
+    return kind == 0 ? std::max(scale_(row, 0), cross_scale * scale_(row, 1) * stride_)
+                     : std::max(scale_(row, 1), cross_scale * scale_(row, 0) / stride_);
+}
+
+/// The largest relative error. Not finite if an error is not.
 double ArcFlow::measure(const Matrix& error) const {
     double worst = 0.0;
     for (Eigen::Index r = 0; r < error.rows(); ++r) {
-        const double whole[2] = {std::max(scale_(r, 0), cross_scale * scale_(r, 1) * stride_),
-                                 std::max(scale_(r, 1), cross_scale * scale_(r, 0) / stride_)};
         for (int k = 0; k < 2; ++k) {
             const double e = error.row(r).segment(k * n_, n_).cwiseAbs().maxCoeff();
             if (e == 0.0) continue;
-            const double ratio = e / whole[k];
+            const double ratio = e / whole(r, k);
             if (!std::isfinite(ratio)) return ratio;
             worst = std::max(worst, ratio);
         }
@@ -226,6 +232,20 @@ double ArcFlow::collocated_step(double t, double end, const integrate::RecordedA
     return measure(rough) / (stiff ? radau_difference : tolerance_);
 }
 
+/// Carries the probe from t to `end` by Taylor series, within one recorded step. If this fails then nothing changes.
+bool ArcFlow::carry_series(std::size_t step, double t, double end) {
+    probe_.next.resize(probe_.rows.rows(), 2 * n_);
+    for (Eigen::Index r = 0; r < probe_.rows.rows(); ++r) {
+        carried_ = probe_.rows.row(r);
+        if (!series_.carry(step, t, end, carried_, {tolerance_ * whole(r, 0), tolerance_ * whole(r, 1)})) return false;
+        probe_.next.row(r) = carried_.segment(1, 2 * n_);
+    }
+    probe_.rows.middleCols(1, 2 * n_) = probe_.next;
+    grow_scale();
+    left_known_ = false;
+    return true;
+}
+
 /// Tries one step, and accepts it if its error is within the tolerance.
 ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double end) {
     const double error = collocates(arc) ? collocated_step(t, end, arc) : explicit_step(t, end);
@@ -274,6 +294,8 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     const auto leave_finished_steps = [&] {
         for (; k < arc.steps.size() && end_of(arc, k) <= t; ++k) tell(end_of(arc, k));
     };
+    // A separate probe has many directions beside it.
+    const bool by_series = use_series_ == Series::yes && directions.rows() == 0 && series_.begin(arc);
     std::size_t tries = 0;
     for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
         if (t >= straight && straight < arc.t_end) {
@@ -281,6 +303,14 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
             steps_.push_back({t, arc.t_end, true});
             tell(arc.t_end);
             break;
+        }
+        if (by_series && series_.covers(k)) {
+            stride_ = end_of(arc, k) - arc.steps[k].t_old();
+            const double goal = std::min(end_of(arc, k), straight);
+            if (carry_series(k, t, goal)) {
+                t = goal;
+                continue;
+            }
         }
         const std::size_t last = merged_refusals < max_merged_refusals ? last_merged(arc, k, t, h) : k;
         stride_ = end_of(arc, last) - arc.steps[k].t_old();
@@ -302,6 +332,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
         possible = possible && ++tries < max_tries_per_step * arc.steps.size();
     }
     next_step_ = h;
+    evaluations += std::exchange(series_.evaluations, 0);
     probe = probe_.rows;
     directions = directions_.rows;
     return possible;

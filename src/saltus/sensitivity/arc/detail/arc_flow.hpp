@@ -5,14 +5,17 @@
 #include <vector>
 
 #include "saltus/sensitivity/arc/detail/arc_collocation.hpp"
+#include "saltus/sensitivity/arc/detail/arc_series.hpp"
 
 namespace saltus::sensitivity {
 
 /// Integrates the linearised equations δẋ = f_x δx + f_p δp along recorded arcs. [Hairer] II.5, II.7, IV.5
 ///
-/// Three methods: collocation at five Gauss nodes for up to twelve coordinates; collocation at five Radau nodes, with
-/// three nodes as the error estimate, if the motion was stiff; an explicit Runge–Kutta method of order 8 for many
-/// coordinates, for which the matrix of all nodes would be large.
+/// Taylor series (ArcSeries) for one or two directions on steps that are Taylor series themselves. Their cost grows
+/// with the number of directions. Otherwise three methods, whose cost hardly does: collocation at five Gauss nodes for
+/// up to twelve coordinates; collocation at five Radau nodes, with three nodes as the error estimate, if the motion was
+/// stiff; an explicit Runge–Kutta method of order 8 for many coordinates, for which the matrix of all nodes would be
+/// large.
 ///
 /// A step may contain several recorded steps if these do not become shorter. (A short recorded step marks something
 /// that must not fall between the nodes.) The error is measured on a probe alone, so the steps do not depend on which
@@ -24,9 +27,12 @@ public:
         bool straight = false;  ///< the last part of an arc, in one Euler step (see straight_from)
     };
 
+    /// Whether steps may be Taylor series. These have no transpose for `backwards`.
+    enum class Series { no, yes };
+
     /// `tolerance`: the local error relative to the largest derivative so far on the arc. `size_q`, `size_u`: lower
     /// bounds of this largest derivative for positions and velocities.
-    ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u);
+    ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Series series = Series::no);
 
     /// Carries the probe and the directions (one per row, columns of Tangent) from the beginning of an arc to its end.
     /// If `at` is given then it is called at the ends of all recorded steps, with `directions` up to date. Returns
@@ -55,8 +61,10 @@ private:
         double error = 0.0;  // relative to the tolerance; infinite if the step could not be evaluated
     };
 
+    bool carry_series(std::size_t step, double t, double end);
     Trial take(const integrate::RecordedArc& arc, double t, double end);
     void grow_scale();
+    double whole(Eigen::Index row, int kind) const;
     double measure(const Matrix& error) const;
     void stage_of(Bundle& bundle, int stage, double h);
     double explicit_step(double t, double end);
@@ -70,13 +78,16 @@ private:
     Tangent& x_;
     ArcMotion motion_;
     ArcCollocation collocation_;
+    ArcSeries series_;
+    const Series use_series_;
     const int n_;
     const double tolerance_;
     const double floor_[2];    // lower bounds of scale_, for positions and velocities
     std::vector<Step> steps_;  // of the present arc
     Bundle probe_, directions_, all_;
-    double stride_ = 0.0;  // duration of the recorded steps that contain the present step
-    Matrix left_, right_;  // accelerations of the probe at the ends of a step, if known
+    Eigen::RowVectorXd carried_;  // one row of the probe
+    double stride_ = 0.0;         // duration of the recorded steps that contain the present step
+    Matrix left_, right_;         // accelerations of the probe at the ends of a step, if known
     bool left_known_ = false;
     double next_step_ = 0.0;  // step that the error control proposed last
     Matrix scale_;            // largest positions and velocities so far on the arc, rows of the probe × 2

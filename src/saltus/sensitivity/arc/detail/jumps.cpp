@@ -75,8 +75,12 @@ public:
     /// The part of an arc between two times.
     static RecordedArc part(const RecordedArc& arc, double from, double to) {
         RecordedArc out{from, to, arc.mode, arc.implicit, {}};
-        for (const ode::Dense& step : arc.steps)
-            if (step.t_new() > from && step.t_old() < to) out.steps.push_back(step);
+        for (std::size_t k = 0; k < arc.steps.size(); ++k) {
+            const ode::Dense& step = arc.steps[k];
+            if (!(step.t_new() > from && step.t_old() < to)) continue;
+            out.steps.push_back(step);
+            if (k < arc.reactions.size()) out.reactions.push_back(arc.reactions[k]);
+        }
         return out;
     }
 

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/sensitivity/arc/detail/arc_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/symbolic.hpp"
+#include "saltus/model/system.hpp"
+
+namespace saltus::sensitivity {
+
+namespace {
+
+using integrate::FrictionPart;
+using integrate::RecordedArc;
+using model::ActiveForces;
+using trajectory::ElementKind;
+
+/// A term of the recorded motion matters if it is larger than this part of the largest term of its kind. Smaller terms
+/// change a derivative by less than its tolerance.
+constexpr double negligible_term_ratio = 1e-12;
+/// A step that must be cut is made this much shorter than the last terms require.
+constexpr double cut_safety = 0.9;
+/// Carrying fails if a step is shorter than this part of the recorded step.
+constexpr double shortest_step_ratio = 1e-4;
+
+/// Σ_{j=1..k} s_j y_{k−j}.
+double product_without_first(const double* s, const double* y, int k) {
+    double even = 0.0, odd = 0.0;  // two sums hide the latency of the additions
+    int j = 1;
+    for (; j < k; j += 2) {
+        even += s[j] * y[k - j];
+        odd += s[j + 1] * y[k - j - 1];
+    }
+    if (j == k) even += s[k] * y[0];
+    return even + odd;
+}
+
+/// Replaces the coefficients of the polynomials Σ_k c[k·width + i] θ^k by those around θ_0, by repeated division by
+/// θ − θ_0 (Horner).
+void shift(std::vector<double>& c, std::size_t width, int order, double theta) {
+    for (int k = 0; k < order; ++k)
+        for (int j = order - 1; j >= k; --j)
+            for (std::size_t i = 0; i < width; ++i) c[ix(j) * width + i] += theta * c[ix(j + 1) * width + i];
+}
+
+/// The coefficients of a recorded step in θ, around the time t.
+int read(const ode::Dense& step, double t, std::vector<double>& c) {
+    const int order = step.terms() - 2;
+    const auto width = ix(step.size());
+    c.assign(step.coefficients().begin(),
+             step.coefficients().begin() + static_cast<std::ptrdiff_t>(ix(order + 1) * width));
+    if (t != step.t_old()) shift(c, width, order, (t - step.t_old()) / (step.t_new() - step.t_old()));
+    return order;
+}
+
+double value_at(const double* c, int order, double tau) {
+    double value = c[order];
+    for (int k = order - 1; k >= 0; --k) value = value * tau + c[k];
+    return value;
+}
+
+double largest_at(const std::vector<double*>& series, int k) {
+    double largest = 0.0;
+    for (const double* const c : series) largest = std::max(largest, std::abs(c[k]));
+    return largest;
+}
+
+}  // namespace
+
+ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> made, int n)
+    : program(std::move(made)), series(program->tape, max_order) {
+    constant = std::all_of(program->matrix.begin(), program->matrix.end(), [](const auto& e) { return e.constant; });
+    int number = 1;  // 0 is the time
+    const auto list = [&](std::vector<double*>& of, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) of.push_back(series.variable(number++));
+    };
+    for (std::vector<double*>* const of : {&q, &u, &a}) list(*of, ix(n));
+    list(lambda, program->forces.holding.size());
+    for (std::vector<double*>* const of : {&dq, &du}) list(*of, ix(n));
+}
+
+ArcSeries::ArcSeries(Tangent& tangent) : x_(tangent), n_(tangent.n()), symbolic_(tangent.model().system->symbolic()) {}
+
+bool ArcSeries::covers(std::size_t step) const { return step < arc_->reactions.size(); }
+
+bool ArcSeries::begin(const RecordedArc& arc) {
+    arc_ = &arc;
+    if (symbolic_ == nullptr || arc.reactions.empty() || x_.dynamics.redundant()) return false;
+    if (now_ != nullptr && arc.mode == mode_) return true;
+    now_ = nullptr;
+    if (!collect_forces(arc)) return false;
+    mode_ = arc.mode;
+    for (const auto& made : made_)
+        if (made->program->forces == forces_) now_ = made.get();
+    if (now_ == nullptr) {
+        made_.push_back(std::make_unique<Equations>(symbolic_->tangents().by(*symbolic_, forces_, x_.varied()), n_));
+        now_ = made_.back().get();
+    }
+    y_.resize(ix(n_ + static_cast<int>(forces_.holding.size())) * (max_order + 1));
+    right_.resize(now_->program->right.size());
+    solution_.resize(right_.size());
+    return true;
+}
+
+/// Describes the forces of the arc's mode. False if friction of a round patch slips.
+bool ArcSeries::collect_forces(const RecordedArc& arc) {
+    const integrate::Dynamics& d = x_.dynamics;
+    const model::Model& model = x_.model();
+    forces_.holding = d.equation_rows();
+    forces_.springs.clear();
+    forces_.slips.clear();
+    signs_.clear();
+    for (std::size_t k = 0; k < forces_.holding.size(); ++k) {
+        const int owner = d.equation_owner(static_cast<int>(k));
+        signs_.push_back(owner >= 0 ? arc.mode.elements[ix(owner)].reaction_sign : 1.0);
+    }
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        const integrate::ElementLayout& e = d.elements()[i];
+        if (!arc.mode.elements[i].active) continue;
+        ActiveForces::Load load = ActiveForces::Load::none;
+        int number = 0;
+        if (e.rows.kind == ElementKind::slider) {
+            load = ActiveForces::Load::coefficient;
+            number = model.sliders[ix(e.rows.index)].normal_force;
+        } else if (d.compliant() && e.rows.kind == ElementKind::contact) {
+            if (!arc.mode.elements[i].pulls) {
+                const model::Contact& contact = model.contacts[ix(e.rows.index)];
+                load = ActiveForces::Load::spring;
+                number = static_cast<int>(forces_.springs.size());
+                forces_.springs.push_back({e.rows.normal, contact.penalty_k, contact.penalty_d});
+            }
+        } else {
+            load = ActiveForces::Load::equation;
+            const auto found = std::find(forces_.holding.begin(), forces_.holding.end(), e.rows.normal);
+            number = static_cast<int>(found - forces_.holding.begin());
+        }
+        const model::Friction* const friction = integrate::friction_of(model, e.rows);
+        for (const int p : e.part_numbers()) {
+            const FrictionPart& part = d.parts()[ix(p)];
+            if (!arc.mode.parts[ix(p)].slips) continue;
+            if (part.shape == FrictionPart::Shape::patch) return false;
+            const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
+            const bool rolls = friction->law == model::FrictionLaw::rolling && part.row > friction->first_row;
+            forces_.slips.push_back({part.row,
+                                     part.size,
+                                     {friction->mu[0], ellipse ? friction->mu[1] : model::no_coefficient},
+                                     rolls ? friction->radius[part.size == 1 ? 0 : 1] : model::no_coefficient,
+                                     load,
+                                     number});
+            signs_.push_back(arc.mode.parts[ix(p)].direction[0] >= 0.0 ? 1.0 : -1.0);
+        }
+    }
+    return true;
+}
+
+/// Reads the recorded polynomials around the time t.
+void ArcSeries::read_motion(std::size_t step, double t) {
+    const ode::Dense& motion = arc_->steps[step];
+    length_ = motion.t_new() - motion.t_old();
+    motion_order_ = read(motion, t, motion_);
+    reaction_order_ = read(arc_->reactions[step], t, reactions_);
+    const auto width = ix(2 * n_ + 1);
+    double largest[2] = {0.0, 0.0};
+    significant_order_ = 0;
+    for (const bool searching : {false, true})
+        for (int k = 0; k <= motion_order_; ++k)
+            for (int kind = 0; kind < 2; ++kind)
+                for (int i = 0; i < n_; ++i) {
+                    const double size = std::abs(motion_[ix(k) * width + ix(kind * n_ + i)]);
+                    if (!searching) largest[kind] = std::max(largest[kind], size);
+                    if (searching && size > negligible_term_ratio * largest[kind]) significant_order_ = k;
+                }
+}
+
+/// Writes order k of the motion to the variables of the tape.
+void ArcSeries::write_order(int k) {
+    const auto width = ix(2 * n_ + 1), rows = now_->lambda.size();
+    per_power_ = k == 0 ? 1.0 : per_power_ / length_;
+    for (std::size_t i = 0; i < ix(n_); ++i) {
+        const double* const q = &motion_[ix(k) * width + i];
+        const bool known = k <= motion_order_;
+        now_->q[i][k] = known ? q[0] * per_power_ : 0.0;
+        now_->u[i][k] = known ? q[ix(n_)] * per_power_ : 0.0;
+        now_->a[i][k] = k < motion_order_ ? q[width + ix(n_)] * per_power_ * (k + 1) / length_ : 0.0;
+    }
+    for (std::size_t r = 0; r < rows; ++r)
+        now_->lambda[r][k] = k <= reaction_order_ ? reactions_[ix(k) * rows + r] * per_power_ : 0.0;
+}
+
+/// Fixes the branches of all expressions as they are in the middle of the step. At its ends rounding errors could
+/// decide.
+void ArcSeries::choose_sides(std::size_t step, double middle) {
+    expr::SeriesWorkspace<double>& w = now_->series;
+    w.clear_sides();
+    state_.resize(ix(2 * n_ + 1));
+    arc_->steps[step].evaluate(middle, state_.data());
+    for (std::size_t i = 0; i < ix(n_); ++i) {
+        now_->q[i][0] = state_[i];
+        now_->u[i][0] = state_[ix(n_) + i];
+    }
+    w.begin(middle);
+    w.evaluate_order(0);
+    for (int i = 0; i < now_->program->tape.switch_count(); ++i)
+        if (w.side(i) != 0) w.set_side(i, w.side(i));
+}
+
+/// Passes the parameters to the tape, if they are not those of the last time.
+void ArcSeries::prepare(const Eigen::RowVectorXd& direction) {
+    const std::vector<double>& p = x_.model().p;
+    inputs_.assign(p.begin(), p.end());
+    for (int k = 0; k < x_.parameters(); ++k) inputs_.push_back(direction(1 + 2 * n_ + k));
+    inputs_.push_back(x_.dynamics.stiffness());
+    inputs_.insert(inputs_.end(), signs_.begin(), signs_.end());
+    if (inputs_ == now_->inputs) return;
+    now_->inputs = inputs_;
+    now_->series.prepare(inputs_);
+    now_->factorised = false;
+}
+
+bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd& direction, Allowed allowed) {
+    prepare(direction);
+    const double shortest = shortest_step_ratio * (end - t);
+    while (t < end) {
+        read_motion(step, t);
+        if (now_->program->tape.switch_count() > 0) choose_sides(step, t + 0.5 * (end - t));
+        double h = end - t;
+        const int order = expand(t, h, direction, allowed);
+        if (order == 0 || (h < end - t && h < shortest)) return false;
+        for (int i = 0; i < n_; ++i) {
+            direction(1 + i) = value_at(now_->dq[ix(i)], order, h);
+            direction(1 + n_ + i) = value_at(now_->du[ix(i)], order, h);
+        }
+        t = h == end - t ? end : t + h;
+    }
+    return true;
+}
+
+/// Expands the direction at t. Returns the order, 0 if some coefficient does not exist. The step h is shortened if the
+/// highest order does not suffice for it.
+int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed) {
+    ++evaluations;
+    for (int i = 0; i < n_; ++i) {
+        now_->dq[ix(i)][0] = from(1 + i);
+        now_->du[ix(i)][0] = from(1 + n_ + i);
+    }
+    now_->series.begin(t);
+    bool was_small = false;
+    double power = 1.0;
+    for (int k = 0; k < max_order; ++k) {
+        write_order(k);
+        now_->series.evaluate_order(k);
+        if (!solve_order(k)) return 0;
+        const double next = 1.0 / (k + 1);
+        for (std::size_t i = 0; i < ix(n_); ++i) {
+            now_->dq[i][k + 1] = now_->du[i][k] * next;
+            now_->du[i][k + 1] = y_[i * (max_order + 1) + ix(k)] * next;
+        }
+        power *= h;
+        const bool small = largest_at(now_->dq, k + 1) * power <= allowed.position &&
+                           largest_at(now_->du, k + 1) * power <= allowed.velocity;
+        if (small && was_small && k + 1 >= significant_order_) return k + 1;
+        was_small = small;
+    }
+    h = std::min(h, admissible_length(h, allowed));
+    return max_order;
+}
+
+/// Order k of y. False if S is singular or something is not finite.
+bool ArcSeries::solve_order(int k) {
+    const model::TangentProgram& program = *now_->program;
+    const expr::SeriesWorkspace<double>& w = now_->series;
+    const auto size = static_cast<int>(right_.size());
+    if (k == 0 && !(now_->constant && now_->factorised)) {
+        now_->lu.clear(size);
+        for (const auto& e : program.matrix) now_->lu.at(e.row, e.column) += w.output(e.output)[0];
+        now_->factorised = now_->lu.factorise();
+        if (!now_->factorised) return false;
+    }
+    for (std::size_t r = 0; r < right_.size(); ++r)
+        right_[r] = program.right[r] >= 0 ? w.output(program.right[r])[k] : 0.0;
+    if (!now_->constant)
+        for (const auto& e : program.matrix)
+            if (!e.constant)
+                right_[ix(e.row)] -= product_without_first(w.output(e.output), &y_[ix(e.column) * (max_order + 1)], k);
+    now_->lu.solve(right_, solution_);
+    bool finite = true;
+    for (std::size_t r = 0; r < solution_.size(); ++r) {
+        y_[r * (max_order + 1) + ix(k)] = solution_[r];
+        finite = finite && std::isfinite(solution_[r]);
+    }
+    return finite;
+}
+
+/// The length at which the last two terms are as large as allowed.
+double ArcSeries::admissible_length(double h, Allowed allowed) const {
+    double length = h;
+    for (int k = max_order - 1; k <= max_order; ++k) {
+        const double worst =
+            std::max(largest_at(now_->dq, k) / allowed.position, largest_at(now_->du, k) / allowed.velocity);
+        if (worst > 0.0) length = std::min(length, cut_safety * std::exp(-std::log(worst) / k));
+    }
+    return length;
+}
+
+}  // namespace saltus::sensitivity

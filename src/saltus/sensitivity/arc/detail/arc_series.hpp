@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "saltus/expr/series/series_tape.hpp"
+#include "saltus/model/tangent_program.hpp"
+#include "saltus/sensitivity/detail/tangent.hpp"
+#include "saltus/solvers/linear/dense_lu.hpp"
+
+namespace saltus::sensitivity {
+
+/// Carries one direction along recorded steps that are Taylor series, by Taylor series of the linearised equations
+/// S y = r of model::TangentProgram. With (f)_k for the coefficient of order k of f in τ = t − t_0, order k is
+///     S_0 y_k = r_k − Σ_{j=1..k} S_j y_{k−j},     (δq)_{k+1} = (δu)_k/(k+1),     (δu)_{k+1} = (δa)_k/(k+1).
+/// The matrix S_0 is factorised once for each expansion. The motion is the recorded polynomial, so that the linearised
+/// equations are the same as those that ArcFlow solves by collocation.
+///
+/// Truncation. Positions, velocities and reactions of the motion enter with all recorded orders. The orders of the
+/// direction go on until two terms in a row are below the allowed error, and at least as far as the motion has terms
+/// that matter: a force that appears at a high order of the motion appears there in its derivative too. The terms fall
+/// geometrically like those of the motion, because both have their singularities at the same complex times. (A
+/// linearised equation has no other singularities than its coefficients.) So the remainder is about as large as the
+/// first term that is left out. If the highest order does not suffice, then the step is cut.
+class ArcSeries {
+public:
+    explicit ArcSeries(Tangent& tangent);
+
+    /// Prepares for an arc. Its mode must be in force in the dynamics of the tangent. False if the equations of this
+    /// mode are not available as series.
+    bool begin(const integrate::RecordedArc& arc);
+    /// Whether a recorded step is a Taylor series with reactions.
+    bool covers(std::size_t step) const;
+
+    /// The error that one step may make.
+    struct Allowed {
+        double position, velocity;
+    };
+    /// Carries a direction (a row in the columns of Tangent) from t to `end`, within one recorded step. False if some
+    /// coefficient does not exist or the steps become too short; `direction` is then of no use.
+    bool carry(std::size_t step, double t, double end, Eigen::RowVectorXd& direction, Allowed allowed);
+
+    long evaluations = 0;  ///< expansions so far
+
+private:
+    static constexpr int max_order = 30;  // of the direction
+
+    /// The linearised equations of one mode.
+    struct Equations {
+        std::shared_ptr<const model::TangentProgram> program;
+        expr::SeriesWorkspace<double> series;
+        std::vector<double> inputs;  // parameters of the tape that the workspace is prepared for
+        solvers::DenseLU lu;         // S_0
+        bool constant;               // S is constant
+        bool factorised = false;
+        std::vector<double*> q, u, a, lambda, dq, du;  // series of the tape's variables
+
+        Equations(std::shared_ptr<const model::TangentProgram> program, int n);
+    };
+
+    bool collect_forces(const integrate::RecordedArc& arc);
+    void prepare(const Eigen::RowVectorXd& direction);
+    void read_motion(std::size_t step, double t);
+    void write_order(int k);
+    void choose_sides(std::size_t step, double middle);
+    int expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
+    bool solve_order(int k);
+    double admissible_length(double h, Allowed allowed) const;
+
+    Tangent& x_;
+    const int n_;
+    const model::SymbolicEquations* const symbolic_;  // null: the system has no formulas
+    const integrate::RecordedArc* arc_ = nullptr;
+    model::ActiveForces forces_;
+    std::vector<double> signs_;  // of the rows that hold, then of the slips
+    std::vector<std::unique_ptr<Equations>> made_;
+    Equations* now_ = nullptr;
+    integrate::SystemMode mode_;  // of now_
+
+    // The recorded motion around the present expansion: Σ_k motion_[k·width + i] (τ/length_)^k, and reactions alike.
+    std::vector<double> motion_, reactions_, state_;
+    int motion_order_ = 0, reaction_order_ = 0;
+    int significant_order_ = 0;              // the highest order of the motion whose term matters
+    double length_ = 0.0, per_power_ = 1.0;  // length of the recorded step; length_^(−k) of the last order k
+    std::vector<double> inputs_;
+    std::vector<double> y_, right_, solution_;  // y: series by component
+};
+
+}  // namespace saltus::sensitivity

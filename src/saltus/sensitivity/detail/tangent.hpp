@@ -37,8 +37,10 @@ public:
 
     integrate::Dynamics dynamics;
 
-private:
+    /// The numbers of the parameters among the variables, ascending.
     static std::vector<int> parameters_of(const std::vector<Variable>& variables);
+
+private:
     const std::vector<int> parameters_;  // columns among the model's independent parameters, ascending
 
 public:

@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/sensitivity/arc/detail/arc_motion.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace saltus::sensitivity {
+
+int significant_order(const ode::Dense& step, int n) {
+    // Terms below this part of the size of the motion do not matter. They change a derivative by less than its
+    // tolerance.
+    constexpr double negligible_term_ratio = 1e-12;
+    // The size of the motion is the largest term of its first orders.
+    constexpr int orders_of_scale = 3;
+    const int order = step.terms() - 2;
+    const auto term = [&](int k, int kind) {
+        const double* const c = step.coefficients().data() + k * step.size() + kind * n;
+        double largest = 0.0;
+        for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(c[i]));
+        return largest;
+    };
+    double size[2] = {0.0, 0.0};
+    for (int k = 0; k <= std::min(orders_of_scale, order); ++k)
+        for (const int kind : {0, 1}) size[kind] = std::max(size[kind], term(k, kind));
+    int k = order;
+    while (k > 0 && term(k, 0) <= negligible_term_ratio * size[0] && term(k, 1) <= negligible_term_ratio * size[1]) --k;
+    return k;
+}
 
 void ArcMotion::begin(const integrate::RecordedArc& arc) {
     arc_ = &arc;

@@ -17,6 +17,10 @@ inline double straight_from(const integrate::RecordedArc& arc) {
     return arc.t_end - straight_arc_ratio * (arc.t_end - arc.t_begin);
 }
 
+/// The highest order of a step of the form `series` whose term matters for positions or velocities: n coordinates, n
+/// velocities, others. Terms of higher orders are below 1e-12 of the size of the motion.
+int significant_order(const ode::Dense& step, int n);
+
 /// The linearised equations along a recorded arc. Times may be visited in any order.
 class ArcMotion {
 public:

@@ -9,6 +9,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/system.hpp"
+#include "saltus/sensitivity/arc/detail/arc_motion.hpp"
 
 namespace saltus::sensitivity {
 
@@ -19,9 +20,6 @@ using integrate::RecordedArc;
 using model::ActiveForces;
 using trajectory::ElementKind;
 
-/// A term of the recorded motion matters if it is larger than this part of the largest term of its kind. Smaller terms
-/// change a derivative by less than its tolerance.
-constexpr double negligible_term_ratio = 1e-12;
 /// A step that must be cut is made this much shorter than the last terms require.
 constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
@@ -47,14 +45,12 @@ void shift(std::vector<double>& c, std::size_t width, int order, double theta) {
             for (std::size_t i = 0; i < width; ++i) c[ix(j) * width + i] += theta * c[ix(j + 1) * width + i];
 }
 
-/// The coefficients of a recorded step in θ, around the time t.
-int read(const ode::Dense& step, double t, std::vector<double>& c) {
-    const int order = step.terms() - 2;
-    const auto width = ix(step.size());
-    c.assign(step.coefficients().begin(),
-             step.coefficients().begin() + static_cast<std::ptrdiff_t>(ix(order + 1) * width));
-    if (t != step.t_old()) shift(c, width, order, (t - step.t_old()) / (step.t_new() - step.t_old()));
-    return order;
+/// The coefficients of a recorded step in θ, around the time t. `shifted` is memory for them.
+const double* coefficients(const ode::Dense& step, double t, std::vector<double>& shifted) {
+    if (t == step.t_old()) return step.coefficients().data();
+    shifted.assign(step.coefficients().begin(), step.coefficients().end());
+    shift(shifted, ix(step.size()), step.terms() - 2, (t - step.t_old()) / (step.t_new() - step.t_old()));
+    return shifted.data();
 }
 
 double value_at(const double* c, int order, double tau) {
@@ -102,7 +98,7 @@ bool ArcSeries::begin(const RecordedArc& arc) {
     }
     y_.resize(ix(n_ + static_cast<int>(forces_.holding.size())) * (max_order + 1));
     right_.resize(now_->program->right.size());
-    solution_.resize(right_.size());
+    column_.resize(right_.size());
     return true;
 }
 
@@ -157,35 +153,26 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
     return true;
 }
 
-/// Reads the recorded polynomials around the time t.
+/// Finds the recorded polynomials around the time t, and how many of their orders matter.
 void ArcSeries::read_motion(std::size_t step, double t) {
-    const ode::Dense& motion = arc_->steps[step];
-    length_ = motion.t_new() - motion.t_old();
-    motion_order_ = read(motion, t, motion_);
-    reaction_order_ = read(arc_->reactions[step], t, reactions_);
-    const auto width = ix(2 * n_ + 1);
-    double largest[2] = {0.0, 0.0};
-    significant_order_ = 0;
-    for (const bool searching : {false, true})
-        for (int k = 0; k <= motion_order_; ++k)
-            for (int kind = 0; kind < 2; ++kind)
-                for (int i = 0; i < n_; ++i) {
-                    const double size = std::abs(motion_[ix(k) * width + ix(kind * n_ + i)]);
-                    if (!searching) largest[kind] = std::max(largest[kind], size);
-                    if (searching && size > negligible_term_ratio * largest[kind]) significant_order_ = k;
-                }
+    const ode::Dense &motion = arc_->steps[step], &reactions = arc_->reactions[step];
+    per_length_ = 1.0 / (motion.t_new() - motion.t_old());
+    motion_order_ = motion.terms() - 2;
+    reaction_order_ = reactions.terms() - 2;
+    motion_ = coefficients(motion, t, shifted_motion_);
+    reactions_ = coefficients(reactions, t, shifted_reactions_);
+    significant_order_ = significant_order(motion, n_);
 }
 
 /// Writes order k of the motion to the variables of the tape.
 void ArcSeries::write_order(int k) {
-    const auto width = ix(2 * n_ + 1), rows = now_->lambda.size();
-    per_power_ = k == 0 ? 1.0 : per_power_ / length_;
-    for (std::size_t i = 0; i < ix(n_); ++i) {
-        const double* const q = &motion_[ix(k) * width + i];
-        const bool known = k <= motion_order_;
-        now_->q[i][k] = known ? q[0] * per_power_ : 0.0;
-        now_->u[i][k] = known ? q[ix(n_)] * per_power_ : 0.0;
-        now_->a[i][k] = k < motion_order_ ? q[width + ix(n_)] * per_power_ * (k + 1) / length_ : 0.0;
+    const auto n = ix(n_), width = 2 * n + 1, rows = now_->lambda.size();
+    per_power_ = k == 0 ? 1.0 : per_power_ * per_length_;
+    const double* const x = motion_ + ix(k) * width;
+    for (std::size_t i = 0; i < n; ++i) {
+        now_->q[i][k] = k <= motion_order_ ? x[i] * per_power_ : 0.0;
+        now_->u[i][k] = k <= motion_order_ ? x[n + i] * per_power_ : 0.0;
+        now_->a[i][k] = k < motion_order_ ? x[width + n + i] * per_power_ * (k + 1) * per_length_ : 0.0;
     }
     for (std::size_t r = 0; r < rows; ++r)
         now_->lambda[r][k] = k <= reaction_order_ ? reactions_[ix(k) * rows + r] * per_power_ : 0.0;
@@ -218,7 +205,7 @@ void ArcSeries::prepare(const Eigen::RowVectorXd& direction) {
     if (inputs_ == now_->inputs) return;
     now_->inputs = inputs_;
     now_->series.prepare(inputs_);
-    now_->factorised = false;
+    now_->inverted = false;
 }
 
 bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd& direction, Allowed allowed) {
@@ -269,30 +256,43 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
     return max_order;
 }
 
+/// Inverts S_0. False if it is singular.
+bool ArcSeries::invert() {
+    const std::size_t size = right_.size();
+    lu_.clear(static_cast<int>(size));
+    for (const auto& e : now_->program->matrix) lu_.at(e.row, e.column) += now_->series.output(e.output)[0];
+    now_->inverted = lu_.factorise();
+    if (!now_->inverted) return false;
+    now_->inverse.resize(size * size);
+    for (std::size_t c = 0; c < size; ++c) {
+        std::fill(right_.begin(), right_.end(), 0.0);
+        right_[c] = 1.0;
+        lu_.solve(right_, column_);
+        for (std::size_t r = 0; r < size; ++r) now_->inverse[r * size + c] = column_[r];
+    }
+    return true;
+}
+
 /// Order k of y. False if S is singular or something is not finite.
 bool ArcSeries::solve_order(int k) {
     const model::TangentProgram& program = *now_->program;
     const expr::SeriesWorkspace<double>& w = now_->series;
-    const auto size = static_cast<int>(right_.size());
-    if (k == 0 && !(now_->constant && now_->factorised)) {
-        now_->lu.clear(size);
-        for (const auto& e : program.matrix) now_->lu.at(e.row, e.column) += w.output(e.output)[0];
-        now_->factorised = now_->lu.factorise();
-        if (!now_->factorised) return false;
-    }
+    if (k == 0 && !(now_->constant && now_->inverted) && !invert()) return false;
     for (std::size_t r = 0; r < right_.size(); ++r)
         right_[r] = program.right[r] >= 0 ? w.output(program.right[r])[k] : 0.0;
     if (!now_->constant)
         for (const auto& e : program.matrix)
             if (!e.constant)
                 right_[ix(e.row)] -= product_without_first(w.output(e.output), &y_[ix(e.column) * (max_order + 1)], k);
-    now_->lu.solve(right_, solution_);
-    bool finite = true;
-    for (std::size_t r = 0; r < solution_.size(); ++r) {
-        y_[r * (max_order + 1) + ix(k)] = solution_[r];
-        finite = finite && std::isfinite(solution_[r]);
+    const std::size_t size = right_.size();
+    double sum = 0.0;
+    for (std::size_t r = 0; r < size; ++r) {
+        double y = 0.0;
+        for (std::size_t c = 0; c < size; ++c) y += now_->inverse[r * size + c] * right_[c];
+        y_[r * (max_order + 1) + ix(k)] = y;
+        sum += y;
     }
-    return finite;
+    return std::isfinite(sum);
 }
 
 /// The length at which the last two terms are as large as allowed.

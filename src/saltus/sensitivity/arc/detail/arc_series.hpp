@@ -50,10 +50,10 @@ private:
     struct Equations {
         std::shared_ptr<const model::TangentProgram> program;
         expr::SeriesWorkspace<double> series;
-        std::vector<double> inputs;  // parameters of the tape that the workspace is prepared for
-        solvers::DenseLU lu;         // S_0
-        bool constant;               // S is constant
-        bool factorised = false;
+        std::vector<double> inputs;                    // parameters of the tape that the workspace is prepared for
+        std::vector<double> inverse;                   // of S_0, row by row
+        bool constant;                                 // S is constant
+        bool inverted = false;                         // `inverse` belongs to the last expansion
         std::vector<double*> q, u, a, lambda, dq, du;  // series of the tape's variables
 
         Equations(std::shared_ptr<const model::TangentProgram> program, int n);
@@ -65,6 +65,7 @@ private:
     void write_order(int k);
     void choose_sides(std::size_t step, double middle);
     int expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
+    bool invert();
     bool solve_order(int k);
     double admissible_length(double h, Allowed allowed) const;
 
@@ -78,13 +79,15 @@ private:
     Equations* now_ = nullptr;
     integrate::SystemMode mode_;  // of now_
 
-    // The recorded motion around the present expansion: Σ_k motion_[k·width + i] (τ/length_)^k, and reactions alike.
-    std::vector<double> motion_, reactions_, state_;
+    // The recorded motion around the present expansion, Σ_k c[k·width + i] (τ·per_length_)^k, and reactions alike.
+    const double *motion_ = nullptr, *reactions_ = nullptr;
+    std::vector<double> shifted_motion_, shifted_reactions_, state_;
     int motion_order_ = 0, reaction_order_ = 0;
-    int significant_order_ = 0;              // the highest order of the motion whose term matters
-    double length_ = 0.0, per_power_ = 1.0;  // length of the recorded step; length_^(−k) of the last order k
+    int significant_order_ = 0;                  // the highest order of the motion whose term matters
+    double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
     std::vector<double> inputs_;
-    std::vector<double> y_, right_, solution_;  // y: series by component
+    std::vector<double> y_, right_, column_;  // y: series by component
+    solvers::DenseLU lu_;
 };
 
 }  // namespace saltus::sensitivity

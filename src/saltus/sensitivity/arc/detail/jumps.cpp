@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "saltus/base/text.hpp"
+#include "saltus/model/jacobians.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/system.hpp"
 
 namespace saltus::sensitivity {
 
@@ -46,7 +49,6 @@ public:
           state_(static_cast<std::size_t>(x_.dynamics.state_size())),
           values_(static_cast<std::size_t>(x_.linearised.switches())) {}
 
-    bool any() const { return !values_.empty(); }
     std::optional<double> stays() const { return stays_; }  ///< first time at which the motion follows a jump, if any
 
     /// The sign changes of all compared values on an arc, in order of time.
@@ -225,8 +227,9 @@ private:
 
 std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>& variables,
                          integrate::Recording& recording) {
+    const auto jacobians = model.system->jacobians_by(Tangent::parameters_of(variables));
+    if (jacobians == nullptr || jacobians->switches() == 0) return {};
     Cutter cutter(model, variables, recording);
-    if (!cutter.any()) return {};
     std::vector<integrate::RecordedPiece> pieces;
     std::size_t events = 0;
     for (std::size_t k = 0; k < recording.pieces.size(); ++k) {

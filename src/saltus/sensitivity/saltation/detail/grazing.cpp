@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/sensitivity/saltation/detail/grazing.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/sensitivity/arc/detail/arc_motion.hpp"
 #include "saltus/sensitivity/saltation/detail/directions.hpp"
 
 namespace saltus::sensitivity {
@@ -22,6 +26,9 @@ constexpr double grazing_gap_ratio = 1e-14;
 /// Gaps and rates at the ends of a step below this · (their scale) belong to a contact that is closed, or has just
 /// lifted off: |g| ≤ this · (scale of the positions), |ġ| ≤ this · (scale of the velocities).
 constexpr double noise_ratio = 1e-9;
+/// A part of a step is searched for a grazing gap if the gap at its ends is at most this · (change of the gap on the
+/// part and its neighbours). A parabola dips by at most half of its change on the neighbours.
+constexpr double largest_dip_ratio = 2.0;
 /// Bisections of a step; more do not change a double.
 constexpr int max_bisections = 60;
 
@@ -34,6 +41,7 @@ class OpenGaps {
 public:
     explicit OpenGaps(integrate::Dynamics& dynamics) : d_(dynamics), state_(ix(d_.state_size())) {}
 
+    /// Evaluates gaps and their rates at a time.
     void look(const ode::Dense& step, double t) {
         step.evaluate(t, state_.data());
         d_.evaluate_terms(t, state_.data());
@@ -43,12 +51,65 @@ public:
         const int row = row_of(element);
         return {d_.terms().positions[ix(row)], d_.row_velocity(row)};
     }
+    /// The gaps at a time for the positions q, without their rates.
+    std::span<const double> values(double t, std::span<const double> q) {
+        std::copy(q.begin(), q.end(), state_.begin());
+        return d_.positions(t, state_.data());
+    }
     int row_of(int element) const { return d_.elements()[ix(element)].rows.normal; }
     const std::vector<double>& state() const { return state_; }
+    std::span<const double> velocities() const { return {state_.data() + d_.size(), ix(d_.size())}; }
 
 private:
     integrate::Dynamics& d_;
     std::vector<double> state_;
+};
+
+/// Positions q at times that cut a step into equal parts.
+class SampledPositions {
+public:
+    explicit SampledPositions(int n) : n_(n), q_(ix(n) * (max_parts + 1)) {}
+
+    /// Samples a step up to a time. A step of the form `ends` is one part. A polynomial of low degree needs fewer
+    /// parts.
+    void sample(const ode::Dense& step, double until) {
+        const double from = step.t_old(), to = std::min(step.t_new(), until);
+        parts_ = 1;
+        if (step.form() == ode::Dense::Form::series) parts_ = parts_for(significant_order(step, n_));
+        if (!(to > from)) parts_ = 0;
+        times_.clear();
+        for (int i = 0; i <= parts_; ++i) times_.push_back(i == parts_ ? to : from + (to - from) * i / parts_);
+        if (parts_ <= 1)
+            for (std::size_t i = 0; i < times_.size(); ++i) step.evaluate(times_[i], &q_[i * ix(n_)], n_);
+        else
+            evaluate_all(step);
+    }
+
+    const std::vector<double>& times() const { return times_; }
+    std::span<const double> q(std::size_t i) const { return {&q_[i * ix(n_)], ix(n_)}; }
+
+private:
+    static constexpr int max_parts = 16;  // a step can be a period long; other methods take about 20 for a period
+
+    static int parts_for(int degree) { return degree <= 3 ? 4 : degree <= 8 ? 8 : max_parts; }
+
+    /// Horner's scheme at all times at once: the processor need not wait for one product after the other.
+    void evaluate_all(const ode::Dense& step) {
+        std::array<double, max_parts + 2> theta{}, value{};
+        for (std::size_t i = 0; i < times_.size(); ++i)
+            theta[i] = (times_[i] - step.t_old()) / (step.t_new() - step.t_old());
+        for (int component = 0; component < n_; ++component) {
+            value.fill(0.0);
+            for (int k = step.terms() - 2; k >= 0; --k) {
+                const double c = step.coefficients()[ix(k * step.size() + component)];
+                for (std::size_t i = 0; i < value.size(); ++i) value[i] = value[i] * theta[i] + c;
+            }
+            for (std::size_t i = 0; i < times_.size(); ++i) q_[i * ix(n_) + ix(component)] = value[i];
+        }
+    }
+
+    int n_, parts_ = 0;
+    std::vector<double> times_, q_;
 };
 
 /// The minimum of a gap in a step of which the rate is negative at `from` and positive at `to`, by bisection of the
@@ -66,6 +127,28 @@ std::pair<double, Gap> minimum_of(OpenGaps& gaps, int element, const ode::Dense&
     return {left, middle};
 }
 
+/// The time at which a gap grazes between two times of a step, and its minimum. None if it has no minimum there, or a
+/// positive one.
+std::optional<std::pair<double, Gap>> graze(Tangent& x, OpenGaps& gaps, int element, const ode::Dense& step,
+                                            double from, double to) {
+    const int row = gaps.row_of(element);
+    gaps.look(step, to);
+    const Gap b = gaps.gap(element);
+    if (!(b.rate > 0.0)) return {};
+    gaps.look(step, from);
+    const Gap a = gaps.gap(element);
+    if (!(a.rate < 0.0)) return {};
+    const double scale = x.dynamics.position_scale(row, gaps.state().data());
+    const double speed = model::row_scale(x.model().layout().rows, x.dynamics.terms().W, row, gaps.velocities());
+    const bool turns = a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed && a.value > noise_ratio * scale &&
+                       b.value > noise_ratio * scale;
+    // A gap that does not close even with the larger rate over the whole step needs no bisection.
+    if (!turns || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate)) return {};
+    const std::pair<double, Gap> minimum = minimum_of(gaps, element, step, from, to);
+    if (minimum.second.value > grazing_gap_ratio * scale) return {};
+    return minimum;
+}
+
 }  // namespace
 
 NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
@@ -77,34 +160,32 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
             open.push_back(static_cast<int>(i));
     if (open.empty()) return {};
     OpenGaps gaps(d);
-    const model::Pattern& W = x.model().layout().rows;
-    std::vector<Gap> before(open.size()), after(open.size());
-    for (std::size_t number = 0; number < arc.steps.size(); ++number) {
-        const ode::Dense& step = arc.steps[number];
-        if (number == 0) {
-            gaps.look(step, step.t_old());
-            for (std::size_t k = 0; k < open.size(); ++k) before[k] = gaps.gap(open[k]);
+    SampledPositions samples(d.size());
+    const std::vector<double>& times = samples.times();
+    std::vector<double> values;  // of all open gaps at one time after the other
+    for (const ode::Dense& step : arc.steps) {
+        samples.sample(step, arc.t_end);
+        values.clear();
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            const std::span<const double> all = gaps.values(times[i], samples.q(i));
+            for (const int element : open) values.push_back(all[ix(gaps.row_of(element))]);
         }
-        for (const auto [from, to] : ode::StepParts(step, arc.t_end)) {
-            gaps.look(step, to);
-            for (std::size_t k = 0; k < open.size(); ++k) after[k] = gaps.gap(open[k]);
-            const std::span<const double> u(gaps.state().data() + d.size(), ix(d.size()));
-            for (std::size_t k = 0; k < open.size(); ++k) {
-                const int row = gaps.row_of(open[k]);
-                const double scale = d.position_scale(row, gaps.state().data());
-                const double speed = model::row_scale(W, d.terms().W, row, u);
-                const Gap &a = before[k], &b = after[k];
-                const bool turns = a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed &&
-                                   a.value > noise_ratio * scale && b.value > noise_ratio * scale;
-                // A gap that does not close even with the larger rate over the whole step needs no bisection.
-                if (!turns || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate)) continue;
-                const auto [t, minimum] = minimum_of(gaps, open[k], step, from, to);
-                if (minimum.value <= grazing_gap_ratio * scale)
-                    return {t, "grazing: the gap of '" +
-                                   x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +
-                                   "' comes down to " + number_text(minimum.value) + " and opens again"};
+        for (std::size_t k = 0; k < open.size(); ++k) {
+            const auto value = [&](std::size_t i) { return values[i * open.size() + k]; };
+            const auto change = [&](std::size_t i) {
+                return i + 1 < times.size() ? std::abs(value(i + 1) - value(i)) : 0.0;
+            };
+            for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+                // Within a part a smooth gap falls below its ends by less than it changes on this part and its
+                // neighbours. A step in one part has no neighbours.
+                const double most = std::max({i > 0 ? change(i - 1) : 0.0, change(i), change(i + 1)});
+                if (times.size() > 2 && std::min(value(i), value(i + 1)) > largest_dip_ratio * most) continue;
+                if (const auto found = graze(x, gaps, open[k], step, times[i], times[i + 1]))
+                    return {found->first, "grazing: the gap of '" +
+                                              x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +
+                                              "' comes down to " + number_text(found->second.value) +
+                                              " and opens again"};
             }
-            before.swap(after);
         }
     }
     return {};

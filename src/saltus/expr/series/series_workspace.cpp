@@ -141,6 +141,7 @@ SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
       stride_(static_cast<std::uint32_t>(std::max(max_order + 1, 2)) | 1u) {
     SALTUS_EXPECT(max_order >= 0);
     std::uint32_t size = 1;
+    offset_.reserve(tape.slots_.size());
     for (const SeriesTape::Slot& s : tape.slots_) {
         offset_.push_back(size);
         const std::uint32_t rows = (s.weighted ? 2u : 1u) + s.rows_for_pow;
@@ -151,6 +152,7 @@ SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
     std::fill(data_.begin() + size, data_.end(), undefined(V(0.0)));
 
     const auto resolve_values = [&](const std::vector<Instruction>& from, std::vector<ValueStep>& to) {
+        to.reserve(from.size());
         for (const Instruction& i : from) to.push_back({resolve(i), i.op, i.number});
     };
     resolve_values(tape.prepared_, prepared_);
@@ -181,6 +183,8 @@ SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
         }
         return s;
     };
+    unlimited_.reserve(tape.unlimited_.size() + 1);
+    polynomials_.reserve(tape.polynomials_.size() + 1);
     for (const Instruction& i : tape.unlimited_) unlimited_.push_back(resolve_series(i));
     for (const Instruction& i : tape.polynomials_) polynomials_.push_back(resolve_series(i));
     Step stop{};

@@ -34,9 +34,9 @@ Eigen::RowVectorXd Tangent::columns_of(const Vector& all) const {
 }
 
 bool Tangent::velocity_field(double t, const double* x, Vector& f) {
-    std::vector<double> dx(static_cast<std::size_t>(dynamics.state_size()));
-    if (!dynamics.derivative(t, x, dx.data())) return false;
-    f = Eigen::Map<const Vector>(dx.data(), 2 * n());
+    rates_.resize(static_cast<std::size_t>(dynamics.state_size()));
+    if (!dynamics.derivative(t, x, rates_.data())) return false;
+    f = Eigen::Map<const Vector>(rates_.data(), 2 * n());
     return f.allFinite();
 }
 

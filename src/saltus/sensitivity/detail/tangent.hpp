@@ -42,6 +42,7 @@ public:
 
 private:
     const std::vector<int> parameters_;  // columns among the model's independent parameters, ascending
+    std::vector<double> rates_;
 
 public:
     /// Refers to `dynamics` and follows its mode. Ask `linearised.available()` once before any derivative is evaluated.

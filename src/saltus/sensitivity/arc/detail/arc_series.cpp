@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "saltus/base/index.hpp"
@@ -20,21 +21,22 @@ using integrate::RecordedArc;
 using model::ActiveForces;
 using trajectory::ElementKind;
 
+/// The orders end with a term below the allowed error if the term before it is at most this times as large as allowed.
+/// A single small term may be small by chance.
+constexpr double largest_decay = 10.0;
 /// A step that must be cut is made this much shorter than the last terms require.
 constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
 constexpr double shortest_step_ratio = 1e-4;
 
-/// Σ_{j=1..k} s_j y_{k−j}.
-double product_without_first(const double* s, const double* y, int k) {
-    double even = 0.0, odd = 0.0;  // two sums hide the latency of the additions
-    int j = 1;
-    for (; j < k; j += 2) {
-        even += s[j] * y[k - j];
-        odd += s[j + 1] * y[k - j - 1];
-    }
-    if (j == k) even += s[k] * y[0];
-    return even + odd;
+/// Σ_{i=0..n−1} a_i b_i. Four partial sums hide the latency of the additions.
+double dot(const double* a, const double* b, int n) {
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; ++k) sum[k] += a[i + k] * b[i + k];
+    for (; i < n; ++i) sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /// Replaces the coefficients of the polynomials Σ_k c[k·width + i] θ^k by those around θ_0, by repeated division by
@@ -96,9 +98,9 @@ bool ArcSeries::begin(const RecordedArc& arc) {
         made_.push_back(std::make_unique<Equations>(symbolic_->tangents().by(*symbolic_, forces_, x_.varied()), n_));
         now_ = made_.back().get();
     }
-    y_.resize(ix(n_ + static_cast<int>(forces_.holding.size())) * (max_order + 1));
+    y_.resize(now_->program->right.size() * max_order);
     right_.resize(now_->program->right.size());
-    column_.resize(right_.size());
+    solution_.resize(right_.size());
     return true;
 }
 
@@ -205,7 +207,7 @@ void ArcSeries::prepare(const Eigen::RowVectorXd& direction) {
     if (inputs_ == now_->inputs) return;
     now_->inputs = inputs_;
     now_->series.prepare(inputs_);
-    now_->inverted = false;
+    now_->factorised = false;
 }
 
 bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd& direction, Allowed allowed) {
@@ -235,8 +237,7 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
         now_->du[ix(i)][0] = from(1 + n_ + i);
     }
     now_->series.begin(t);
-    bool was_small = false;
-    double power = 1.0;
+    double error_before = std::numeric_limits<double>::infinity(), power = 1.0;
     for (int k = 0; k < max_order; ++k) {
         write_order(k);
         now_->series.evaluate_order(k);
@@ -244,53 +245,58 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
         const double next = 1.0 / (k + 1);
         for (std::size_t i = 0; i < ix(n_); ++i) {
             now_->dq[i][k + 1] = now_->du[i][k] * next;
-            now_->du[i][k + 1] = y_[i * (max_order + 1) + ix(k)] * next;
+            now_->du[i][k + 1] = *order(k, i) * next;
         }
         power *= h;
-        const bool small = largest_at(now_->dq, k + 1) * power <= allowed.position &&
-                           largest_at(now_->du, k + 1) * power <= allowed.velocity;
-        if (small && was_small && k + 1 >= significant_order_) return k + 1;
-        was_small = small;
+        const double error = power * std::max(largest_at(now_->dq, k + 1) / allowed.position,
+                                              largest_at(now_->du, k + 1) / allowed.velocity);
+        if (error <= 1.0 && error_before <= largest_decay && k + 1 >= significant_order_) return k + 1;
+        error_before = error;
     }
     h = std::min(h, admissible_length(h, allowed));
     return max_order;
 }
 
-/// Inverts S_0. False if it is singular.
-bool ArcSeries::invert() {
+/// Factorises S_0, and inverts it if it serves for all expansions. False if it is singular.
+bool ArcSeries::factorise() {
+    Equations& e = *now_;
     const std::size_t size = right_.size();
-    lu_.clear(static_cast<int>(size));
-    for (const auto& e : now_->program->matrix) lu_.at(e.row, e.column) += now_->series.output(e.output)[0];
-    now_->inverted = lu_.factorise();
-    if (!now_->inverted) return false;
-    now_->inverse.resize(size * size);
+    e.lu.clear(static_cast<int>(size));
+    for (const auto& entry : e.program->matrix) e.lu.at(entry.row, entry.column) += e.series.output(entry.output)[0];
+    e.factorised = e.lu.factorise();
+    if (!e.factorised || !e.constant) return e.factorised;
+    e.inverse.resize(size * size);
     for (std::size_t c = 0; c < size; ++c) {
         std::fill(right_.begin(), right_.end(), 0.0);
         right_[c] = 1.0;
-        lu_.solve(right_, column_);
-        for (std::size_t r = 0; r < size; ++r) now_->inverse[r * size + c] = column_[r];
+        e.lu.solve(right_, solution_);
+        for (std::size_t r = 0; r < size; ++r) e.inverse[r * size + c] = solution_[r];
     }
     return true;
 }
 
 /// Order k of y. False if S is singular or something is not finite.
 bool ArcSeries::solve_order(int k) {
-    const model::TangentProgram& program = *now_->program;
-    const expr::SeriesWorkspace<double>& w = now_->series;
-    if (k == 0 && !(now_->constant && now_->inverted) && !invert()) return false;
-    for (std::size_t r = 0; r < right_.size(); ++r)
-        right_[r] = program.right[r] >= 0 ? w.output(program.right[r])[k] : 0.0;
-    if (!now_->constant)
-        for (const auto& e : program.matrix)
-            if (!e.constant)
-                right_[ix(e.row)] -= product_without_first(w.output(e.output), &y_[ix(e.column) * (max_order + 1)], k);
+    const Equations& e = *now_;
+    if (k == 0 && !(e.constant && e.factorised) && !factorise()) return false;
     const std::size_t size = right_.size();
+    for (std::size_t r = 0; r < size; ++r) {
+        const int output = e.program->right[r];
+        right_[r] = output >= 0 ? e.series.output(output)[k] : 0.0;
+    }
+    if (e.constant) {
+        for (std::size_t r = 0; r < size; ++r)
+            solution_[r] = dot(&e.inverse[r * size], right_.data(), static_cast<int>(size));
+    } else {
+        for (const auto& entry : e.program->matrix)
+            if (!entry.constant)
+                right_[ix(entry.row)] -= dot(e.series.output(entry.output) + 1, order(k - 1, ix(entry.column)), k);
+        e.lu.solve(right_, solution_);
+    }
     double sum = 0.0;
     for (std::size_t r = 0; r < size; ++r) {
-        double y = 0.0;
-        for (std::size_t c = 0; c < size; ++c) y += now_->inverse[r * size + c] * right_[c];
-        y_[r * (max_order + 1) + ix(k)] = y;
-        sum += y;
+        *order(k, r) = solution_[r];
+        sum += solution_[r];
     }
     return std::isfinite(sum);
 }

@@ -51,9 +51,10 @@ private:
         std::shared_ptr<const model::TangentProgram> program;
         expr::SeriesWorkspace<double> series;
         std::vector<double> inputs;                    // parameters of the tape that the workspace is prepared for
-        std::vector<double> inverse;                   // of S_0, row by row
         bool constant;                                 // S is constant
-        bool inverted = false;                         // `inverse` belongs to the last expansion
+        bool factorised = false;                       // `lu` belongs to the last expansion
+        solvers::DenseLU lu;                           // of S_0
+        std::vector<double> inverse;                   // of S_0, row by row, if S is constant
         std::vector<double*> q, u, a, lambda, dq, du;  // series of the tape's variables
 
         Equations(std::shared_ptr<const model::TangentProgram> program, int n);
@@ -65,7 +66,9 @@ private:
     void write_order(int k);
     void choose_sides(std::size_t step, double middle);
     int expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
-    bool invert();
+    bool factorise();
+    /// Order k of component r of y. Lower orders follow it, so that Σ s_j y_{k−j} runs through memory in one direction.
+    double* order(int k, std::size_t r) { return y_.data() + r * max_order + (max_order - 1 - k); }
     bool solve_order(int k);
     double admissible_length(double h, Allowed allowed) const;
 
@@ -86,8 +89,7 @@ private:
     int significant_order_ = 0;                  // the highest order of the motion whose term matters
     double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
     std::vector<double> inputs_;
-    std::vector<double> y_, right_, column_;  // y: series by component
-    solvers::DenseLU lu_;
+    std::vector<double> y_, right_, solution_;
 };
 
 }  // namespace saltus::sensitivity

@@ -127,6 +127,22 @@ std::pair<double, Gap> minimum_of(OpenGaps& gaps, int element, const ode::Dense&
     return {left, middle};
 }
 
+/// Whether a gap may have a minimum near zero on the part i of a step. It is judged by the gap at the ends of all
+/// parts. Let the gap change by `before`, `own` and `after` on the part before, on the part itself and on the part
+/// after it. A minimum needs a falling gap and then a rising one, and a smooth gap falls below its ends by less than
+/// the largest change. Beyond the ends of the step the changes are extrapolated.
+bool may_graze(std::span<const double> gap, std::size_t i) {
+    const std::size_t parts = gap.size() - 1;
+    if (parts < 4) return true;  // too few to judge
+    const auto change = [&](std::size_t k) { return gap[k + 1] - gap[k]; };
+    const double own = change(i);
+    const double before = i > 0 ? change(i - 1) : 2.0 * own - change(i + 1);
+    const double after = i + 1 < parts ? change(i + 1) : 2.0 * own - change(i - 1);
+    const double largest = std::max({std::abs(before), std::abs(own), std::abs(after)});
+    return std::min(before, own) < 0.0 && std::max(own, after) > 0.0 &&
+           std::min(gap[i], gap[i + 1]) <= largest_dip_ratio * largest;
+}
+
 /// The time at which a gap grazes between two times of a step, and its minimum. None if it has no minimum there, or a
 /// positive one.
 std::optional<std::pair<double, Gap>> graze(Tangent& x, OpenGaps& gaps, int element, const ode::Dense& step,
@@ -162,24 +178,18 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
     OpenGaps gaps(d);
     SampledPositions samples(d.size());
     const std::vector<double>& times = samples.times();
-    std::vector<double> values;  // of all open gaps at one time after the other
+    std::vector<double> values;  // of one open gap after the other, at all times
     for (const ode::Dense& step : arc.steps) {
         samples.sample(step, arc.t_end);
-        values.clear();
+        values.resize(open.size() * times.size());
         for (std::size_t i = 0; i < times.size(); ++i) {
             const std::span<const double> all = gaps.values(times[i], samples.q(i));
-            for (const int element : open) values.push_back(all[ix(gaps.row_of(element))]);
+            for (std::size_t k = 0; k < open.size(); ++k) values[k * times.size() + i] = all[ix(gaps.row_of(open[k]))];
         }
         for (std::size_t k = 0; k < open.size(); ++k) {
-            const auto value = [&](std::size_t i) { return values[i * open.size() + k]; };
-            const auto change = [&](std::size_t i) {
-                return i + 1 < times.size() ? std::abs(value(i + 1) - value(i)) : 0.0;
-            };
+            const std::span<const double> gap(&values[k * times.size()], times.size());
             for (std::size_t i = 0; i + 1 < times.size(); ++i) {
-                // Within a part a smooth gap falls below its ends by less than it changes on this part and its
-                // neighbours. A step in one part has no neighbours.
-                const double most = std::max({i > 0 ? change(i - 1) : 0.0, change(i), change(i + 1)});
-                if (times.size() > 2 && std::min(value(i), value(i + 1)) > largest_dip_ratio * most) continue;
+                if (!may_graze(gap, i)) continue;
                 if (const auto found = graze(x, gaps, open[k], step, times[i], times[i + 1]))
                     return {found->first, "grazing: the gap of '" +
                                               x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +

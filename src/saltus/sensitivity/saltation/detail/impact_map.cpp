@@ -65,14 +65,14 @@ struct Instant {
 class ImpactDifferentiator {
 public:
     ImpactDifferentiator(Tangent& tangent, double t, const double* q, const RecordedImpact& impact)
-        : x_(tangent), d_(tangent.dynamics), t_(t), n_(tangent.n()), impact_(impact), q_(q, q + n_) {
+        : x_(tangent), d_(tangent.dynamics), t_(t), n_(tangent.n()), impact_(impact), state_(ix(2 * n_ + 1)) {
+        std::copy_n(q, n_, state_.begin());
         const model::Layout& layout = x_.model().layout();
-        const std::vector<double> state = state_with(Eigen::Map<const Vector>(impact.u_minus.data(), n_));
-        d_.evaluate_terms(t_, state.data());
-        d_.factorise_mass();
-        if (layout.coefficients > 0)
-            x_.linearised.gather(Function::coefficient, t_, state.data(), {}, {}, coefficient_);
         before_.u = Eigen::Map<const Vector>(impact.u_minus.data(), n_);
+        const double* const state = state_with(before_.u);
+        d_.evaluate_terms(t_, state);
+        d_.factorise_mass();
+        if (layout.coefficients > 0) x_.linearised.gather(Function::coefficient, t_, state, {}, {}, coefficient_);
         before_.du = x_.state_identity().bottomRows(n_);
         complete(before_);
         W_ = velocity_.middleCols(1 + n_, n_);  // ∂γ/∂u
@@ -149,24 +149,22 @@ private:
         if (out_.why_not.empty()) out_.why_not = std::move(why);
     }
 
-    std::vector<double> state_with(const Vector& u) const {
-        std::vector<double> x(q_);
-        x.insert(x.end(), u.data(), u.data() + u.size());
-        x.push_back(0.0);
-        return x;
+    /// The state (q, u, 0). It is valid until the next call.
+    const double* state_with(const Vector& u) {
+        std::copy_n(u.data(), n_, state_.begin() + n_);
+        return state_.data();
     }
 
     /// γ and δγ from u and δu: γ = Wᵀu + χ and δγ = γ_t δt + γ_q δq + γ_p δp + Wᵀδu.
     void complete(Instant& at) {
-        const std::vector<double> state = state_with(at.u);
-        x_.linearised.gather(Function::velocity, t_, state.data(), {}, {}, velocity_);
+        x_.linearised.gather(Function::velocity, t_, state_with(at.u), {}, {}, velocity_);
         const model::Pattern& W = x_.model().layout().rows;
         at.gamma.resize(W.rows);
         for (int r = 0; r < W.rows; ++r)
             at.gamma(r) = model::row_dot(W, d_.terms().W, r, {at.u.data(), ix(n_)}) + d_.terms().chi[ix(r)];
         at.dgamma = velocity_;
         at.dgamma.middleCols(1 + n_, n_).setZero();
-        at.dgamma += velocity_.middleCols(1 + n_, n_) * at.du;
+        at.dgamma.noalias() += velocity_.middleCols(1 + n_, n_) * at.du;
     }
 
     std::string name_of(int element) const {
@@ -212,15 +210,17 @@ private:
     /// difference of its derivatives with and without Λ and a removes h.
     Matrix load_derivative(const Vector& a, const Vector& Lambda) {
         const model::Layout& layout = x_.model().layout();
-        std::vector<double> acceleration(a.data(), a.data() + n_), lambda(ix(layout.row_count()), 0.0);
-        for (Eigen::Index k = 0; k < Lambda.size(); ++k) lambda[ix(impact_.rows[ix(k)])] += Lambda(k);
-        const std::vector<double> state = state_with(before_.u);
-        Matrix with, without;
-        x_.linearised.gather(Function::residual, t_, state.data(), acceleration, lambda, with);
-        std::fill(acceleration.begin(), acceleration.end(), 0.0);
-        std::fill(lambda.begin(), lambda.end(), 0.0);
-        x_.linearised.gather(Function::residual, t_, state.data(), acceleration, lambda, without);
-        return with - without;
+        acceleration_.assign(a.data(), a.data() + n_);
+        reactions_.assign(ix(layout.row_count()), 0.0);
+        for (Eigen::Index k = 0; k < Lambda.size(); ++k) reactions_[ix(impact_.rows[ix(k)])] += Lambda(k);
+        const double* const state = state_with(before_.u);
+        Matrix with;
+        x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, with);
+        std::fill(acceleration_.begin(), acceleration_.end(), 0.0);
+        std::fill(reactions_.begin(), reactions_.end(), 0.0);
+        x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, without_load_);
+        with -= without_load_;
+        return with;
     }
 
     Matrix solved_by_mass(Matrix right) const {
@@ -272,8 +272,8 @@ private:
                 const Prescribed& prescribed) {
         Phase p;
         p.after.u = from.u + inverse_rows_ * Lambda;
-        const Matrix known = from.du + solved_by_mass(load_derivative(p.after.u - from.u, Lambda));
-        p.after.du = known;
+        p.after.du = solved_by_mass(load_derivative(p.after.u - from.u, Lambda));
+        p.after.du += from.du;  // known
         complete(p.after);
         PhaseSystem s = system_of(p.after, Lambda, e, de);
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) add_block(b, prescribed, s);
@@ -282,7 +282,7 @@ private:
         if (Lambda.size() > 0) {
             p.dLambda = solved(s.S, s.right);
             add_conditions(s, p.dLambda);
-            p.after.du = known + inverse_rows_ * p.dLambda;
+            p.after.du.noalias() += inverse_rows_ * p.dLambda;
         } else {
             p.dLambda.setZero(0, x_.columns());
         }
@@ -491,8 +491,7 @@ private:
             out_.velocity = inelastic.after.du;
             return;
         }
-        const std::vector<double> state = state_with(before_.u);
-        if (std::abs(d_.energy(t_, state.data()).kinetic - T) > kinetic_energy_ratio * T)
+        if (std::abs(d_.energy(t_, state_with(before_.u)).kinetic - T) > kinetic_energy_ratio * T)
             return fail("its energy law includes kinetic energy that the velocities do not determine");
         const double lost = (1.0 - product.value * product.value) * T;
         const RowVector dlost = (1.0 - product.value * product.value) * dT - 2.0 * product.value * T * product.change;
@@ -517,7 +516,8 @@ private:
     const double t_;
     const int n_;
     const RecordedImpact& impact_;
-    const std::vector<double> q_;
+    std::vector<double> state_, acceleration_, reactions_;
+    Matrix without_load_;         // ∂ of the residual of the equations of motion without Λ and a
     Matrix velocity_;             // ∂γ of all rows of the model, of the last complete()
     Matrix coefficient_;          // ∂ of the coefficients μ, e, …
     Matrix W_;                    // ∂γ/∂u of all rows of the model

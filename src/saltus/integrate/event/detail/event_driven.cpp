@@ -61,7 +61,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
     change_.repair_energy = options.energy == EnergyRule::repair;
     recording_.compliant = settings.compliant;
     recording_.stiffness = settings.stiffness;
-    if (settings.record) recording_.pieces.reserve(64);  // a typical number, only to save copies
+    if (settings.record) recording_.pieces.reserve(16);  // a typical number, only to save copies
 }
 
 RecordedMotion EventRun::run() {

@@ -13,17 +13,18 @@ int significant_order(const ode::Dense& step, int n) {
     // The size of the motion is the largest term of its first orders.
     constexpr int orders_of_scale = 3;
     const int order = step.terms() - 2;
-    const auto term = [&](int k, int kind) {
-        const double* const c = step.coefficients().data() + k * step.size() + kind * n;
-        double largest = 0.0;
-        for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(c[i]));
-        return largest;
-    };
+    const double* const c = step.coefficients().data();
     double size[2] = {0.0, 0.0};
     for (int k = 0; k <= std::min(orders_of_scale, order); ++k)
-        for (const int kind : {0, 1}) size[kind] = std::max(size[kind], term(k, kind));
+        for (int i = 0; i < 2 * n; ++i) {
+            double& largest = size[i < n ? 0 : 1];
+            largest = std::max(largest, std::abs(c[k * step.size() + i]));
+        }
+    const double negligible[2] = {negligible_term_ratio * size[0], negligible_term_ratio * size[1]};
     int k = order;
-    while (k > 0 && term(k, 0) <= negligible_term_ratio * size[0] && term(k, 1) <= negligible_term_ratio * size[1]) --k;
+    for (; k > 0; --k)
+        for (int i = 0; i < 2 * n; ++i)
+            if (std::abs(c[k * step.size() + i]) > negligible[i < n ? 0 : 1]) return k;
     return k;
 }
 

@@ -21,9 +21,10 @@ using integrate::RecordedArc;
 using model::ActiveForces;
 using trajectory::ElementKind;
 
-/// The orders end with a term below the allowed error if the term before it is at most this times as large as allowed.
-/// A single small term may be small by chance.
-constexpr double largest_decay = 10.0;
+/// The orders end if the last term is at most last_term times as large as the allowed error, and the term before it at
+/// most term_before_last times. Recorded steps are so long that the terms fall by a factor of about three from order to
+/// order. So the remainder is about half as large as the last term. One small term alone may be small by chance.
+constexpr double last_term = 2.0, term_before_last = 10.0;
 /// A step that must be cut is made this much shorter than the last terms require.
 constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
@@ -100,7 +101,6 @@ bool ArcSeries::begin(const RecordedArc& arc) {
     }
     y_.resize(now_->program->right.size() * max_order);
     right_.resize(now_->program->right.size());
-    solution_.resize(right_.size());
     return true;
 }
 
@@ -207,7 +207,7 @@ void ArcSeries::prepare(const Eigen::RowVectorXd& direction) {
     if (inputs_ == now_->inputs) return;
     now_->inputs = inputs_;
     now_->series.prepare(inputs_);
-    now_->factorised = false;
+    now_->inverted = false;
 }
 
 bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd& direction, Allowed allowed) {
@@ -250,53 +250,62 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
         power *= h;
         const double error = power * std::max(largest_at(now_->dq, k + 1) / allowed.position,
                                               largest_at(now_->du, k + 1) / allowed.velocity);
-        if (error <= 1.0 && error_before <= largest_decay && k + 1 >= significant_order_) return k + 1;
+        if (error <= last_term && error_before <= term_before_last && k + 1 >= significant_order_) return k + 1;
         error_before = error;
     }
     h = std::min(h, admissible_length(h, allowed));
     return max_order;
 }
 
-/// Factorises S_0, and inverts it if it serves for all expansions. False if it is singular.
-bool ArcSeries::factorise() {
+/// Computes the inverse of S_0 by elimination with row pivots. False if S_0 is singular.
+bool ArcSeries::invert() {
     Equations& e = *now_;
-    const std::size_t size = right_.size();
-    e.lu.clear(static_cast<int>(size));
-    for (const auto& entry : e.program->matrix) e.lu.at(entry.row, entry.column) += e.series.output(entry.output)[0];
-    e.factorised = e.lu.factorise();
-    if (!e.factorised || !e.constant) return e.factorised;
-    e.inverse.resize(size * size);
+    const std::size_t size = right_.size(), width = 2 * size;
+    elimination_.assign(size * width, 0.0);  // [S_0, I] becomes [I, S_0⁻¹]
+    for (const auto& entry : e.program->matrix)
+        elimination_[ix(entry.row) * width + ix(entry.column)] += e.series.output(entry.output)[0];
+    for (std::size_t r = 0; r < size; ++r) elimination_[r * width + size + r] = 1.0;
     for (std::size_t c = 0; c < size; ++c) {
-        std::fill(right_.begin(), right_.end(), 0.0);
-        right_[c] = 1.0;
-        e.lu.solve(right_, solution_);
-        for (std::size_t r = 0; r < size; ++r) e.inverse[r * size + c] = solution_[r];
+        std::size_t best = c;
+        for (std::size_t r = c + 1; r < size; ++r)
+            if (std::abs(elimination_[r * width + c]) > std::abs(elimination_[best * width + c])) best = r;
+        double *const pivot = &elimination_[c * width], *const other = &elimination_[best * width];
+        if (best != c) std::swap_ranges(pivot + c, pivot + width, other + c);
+        const double scale = 1.0 / pivot[c];
+        if (!std::isfinite(scale)) return false;
+        for (std::size_t k = c; k < width; ++k) pivot[k] *= scale;
+        for (std::size_t r = 0; r < size; ++r) {
+            double* const row = &elimination_[r * width];
+            const double factor = row[c];
+            if (r == c || factor == 0.0) continue;
+            for (std::size_t k = c; k < width; ++k) row[k] -= factor * pivot[k];
+        }
     }
+    e.inverse.resize(size * size);
+    for (std::size_t r = 0; r < size; ++r)
+        std::copy_n(&elimination_[r * width + size], size, e.inverse.begin() + static_cast<std::ptrdiff_t>(r * size));
+    e.inverted = true;
     return true;
 }
 
 /// Order k of y. False if S is singular or something is not finite.
 bool ArcSeries::solve_order(int k) {
     const Equations& e = *now_;
-    if (k == 0 && !(e.constant && e.factorised) && !factorise()) return false;
+    if (k == 0 && !(e.constant && e.inverted) && !invert()) return false;
     const std::size_t size = right_.size();
     for (std::size_t r = 0; r < size; ++r) {
         const int output = e.program->right[r];
         right_[r] = output >= 0 ? e.series.output(output)[k] : 0.0;
     }
-    if (e.constant) {
-        for (std::size_t r = 0; r < size; ++r)
-            solution_[r] = dot(&e.inverse[r * size], right_.data(), static_cast<int>(size));
-    } else {
+    if (!e.constant)
         for (const auto& entry : e.program->matrix)
             if (!entry.constant)
                 right_[ix(entry.row)] -= dot(e.series.output(entry.output) + 1, order(k - 1, ix(entry.column)), k);
-        e.lu.solve(right_, solution_);
-    }
     double sum = 0.0;
     for (std::size_t r = 0; r < size; ++r) {
-        *order(k, r) = solution_[r];
-        sum += solution_[r];
+        double* const y = order(k, r);
+        *y = dot(&e.inverse[r * size], right_.data(), static_cast<int>(size));
+        sum += *y;
     }
     return std::isfinite(sum);
 }

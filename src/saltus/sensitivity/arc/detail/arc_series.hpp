@@ -7,14 +7,13 @@
 #include "saltus/expr/series/series_tape.hpp"
 #include "saltus/model/tangent_program.hpp"
 #include "saltus/sensitivity/detail/tangent.hpp"
-#include "saltus/solvers/linear/dense_lu.hpp"
 
 namespace saltus::sensitivity {
 
 /// Carries one direction along recorded steps that are Taylor series, by Taylor series of the linearised equations
 /// S y = r of model::TangentProgram. With (f)_k for the coefficient of order k of f in τ = t − t_0, order k is
 ///     S_0 y_k = r_k − Σ_{j=1..k} S_j y_{k−j},     (δq)_{k+1} = (δu)_k/(k+1),     (δu)_{k+1} = (δa)_k/(k+1).
-/// The matrix S_0 is factorised once for each expansion. The motion is the recorded polynomial, so that the linearised
+/// The matrix S_0 is inverted once for each expansion. The motion is the recorded polynomial, so that the linearised
 /// equations are the same as those that ArcFlow solves by collocation.
 ///
 /// Truncation. Positions, velocities and reactions of the motion enter with all recorded orders. The orders of the
@@ -52,9 +51,8 @@ private:
         expr::SeriesWorkspace<double> series;
         std::vector<double> inputs;                    // parameters of the tape that the workspace is prepared for
         bool constant;                                 // S is constant
-        bool factorised = false;                       // `lu` belongs to the last expansion
-        solvers::DenseLU lu;                           // of S_0
-        std::vector<double> inverse;                   // of S_0, row by row, if S is constant
+        bool inverted = false;                         // `inverse` belongs to the last expansion
+        std::vector<double> inverse;                   // of S_0, row by row
         std::vector<double*> q, u, a, lambda, dq, du;  // series of the tape's variables
 
         Equations(std::shared_ptr<const model::TangentProgram> program, int n);
@@ -66,7 +64,7 @@ private:
     void write_order(int k);
     void choose_sides(std::size_t step, double middle);
     int expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
-    bool factorise();
+    bool invert();
     /// Order k of component r of y. Lower orders follow it, so that Σ s_j y_{k−j} runs through memory in one direction.
     double* order(int k, std::size_t r) { return y_.data() + r * max_order + (max_order - 1 - k); }
     bool solve_order(int k);
@@ -89,7 +87,7 @@ private:
     int significant_order_ = 0;                  // the highest order of the motion whose term matters
     double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
     std::vector<double> inputs_;
-    std::vector<double> y_, right_, solution_;
+    std::vector<double> y_, right_, elimination_;
 };
 
 }  // namespace saltus::sensitivity

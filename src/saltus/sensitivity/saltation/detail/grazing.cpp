@@ -75,17 +75,19 @@ public:
     void sample(const ode::Dense& step, double until) {
         const double from = step.t_old(), to = std::min(step.t_new(), until);
         parts_ = 1;
-        if (step.form() == ode::Dense::Form::series) parts_ = parts_for(significant_order(step, n_));
+        if (step.form() == ode::Dense::Form::series) {
+            order_ = significant_order(step, n_);
+            parts_ = parts_for(order_);
+        }
         if (!(to > from)) parts_ = 0;
-        times_.clear();
-        for (int i = 0; i <= parts_; ++i) times_.push_back(i == parts_ ? to : from + (to - from) * i / parts_);
+        for (int i = 0; i <= parts_; ++i) times_[ix(i)] = i == parts_ ? to : from + (to - from) * i / parts_;
         if (parts_ <= 1)
-            for (std::size_t i = 0; i < times_.size(); ++i) step.evaluate(times_[i], &q_[i * ix(n_)], n_);
+            for (int i = 0; i <= parts_; ++i) step.evaluate(times_[ix(i)], &q_[ix(i * n_)], n_);
         else
             evaluate_all(step);
     }
 
-    const std::vector<double>& times() const { return times_; }
+    std::span<const double> times() const { return {times_.data(), ix(parts_ + 1)}; }
     std::span<const double> q(std::size_t i) const { return {&q_[i * ix(n_)], ix(n_)}; }
 
 private:
@@ -93,23 +95,25 @@ private:
 
     static int parts_for(int degree) { return degree <= 3 ? 4 : degree <= 8 ? 8 : max_parts; }
 
-    /// Horner's scheme at all times at once: the processor need not wait for one product after the other.
+    /// Horner's scheme at all times at once: the processor need not wait for one product after the other. Terms that do
+    /// not matter are left out.
     void evaluate_all(const ode::Dense& step) {
         std::array<double, max_parts + 2> theta{}, value{};
-        for (std::size_t i = 0; i < times_.size(); ++i)
+        for (std::size_t i = 0; i < times().size(); ++i)
             theta[i] = (times_[i] - step.t_old()) / (step.t_new() - step.t_old());
         for (int component = 0; component < n_; ++component) {
             value.fill(0.0);
-            for (int k = step.terms() - 2; k >= 0; --k) {
+            for (int k = order_; k >= 0; --k) {
                 const double c = step.coefficients()[ix(k * step.size() + component)];
                 for (std::size_t i = 0; i < value.size(); ++i) value[i] = value[i] * theta[i] + c;
             }
-            for (std::size_t i = 0; i < times_.size(); ++i) q_[i * ix(n_) + ix(component)] = value[i];
+            for (std::size_t i = 0; i < times().size(); ++i) q_[i * ix(n_) + ix(component)] = value[i];
         }
     }
 
-    int n_, parts_ = 0;
-    std::vector<double> times_, q_;
+    int n_, order_ = 0, parts_ = 0;
+    std::array<double, max_parts + 1> times_{};
+    std::vector<double> q_;
 };
 
 /// The minimum of a gap in a step of which the rate is negative at `from` and positive at `to`, by bisection of the
@@ -177,10 +181,10 @@ NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
     if (open.empty()) return {};
     OpenGaps gaps(d);
     SampledPositions samples(d.size());
-    const std::vector<double>& times = samples.times();
     std::vector<double> values;  // of one open gap after the other, at all times
     for (const ode::Dense& step : arc.steps) {
         samples.sample(step, arc.t_end);
+        const std::span<const double> times = samples.times();
         values.resize(open.size() * times.size());
         for (std::size_t i = 0; i < times.size(); ++i) {
             const std::span<const double> all = gaps.values(times[i], samples.q(i));

@@ -73,12 +73,13 @@ public:
         d_.evaluate_terms(t_, state);
         d_.factorise_mass();
         if (layout.coefficients > 0) x_.linearised.gather(Function::coefficient, t_, state, {}, {}, coefficient_);
-        before_.du = x_.state_identity().bottomRows(n_);
+        before_.du.setZero(n_, x_.columns());
+        before_.du.middleCols(1 + n_, n_).setIdentity();
         complete(before_);
-        W_ = velocity_.middleCols(1 + n_, n_);  // ∂γ/∂u
         const auto m = static_cast<Eigen::Index>(impact.rows.size());
         rows_.resize(m, n_);
-        for (Eigen::Index k = 0; k < m; ++k) rows_.row(k) = W_.row(impact.rows[ix(k)]);
+        for (Eigen::Index k = 0; k < m; ++k)
+            rows_.row(k) = velocity_.row(impact.rows[ix(k)]).segment(1 + n_, n_);  // ∂γ/∂u
         inverse_rows_ = rows_.transpose();
         for (Eigen::Index k = 0; k < m; ++k) d_.mass().solve({inverse_rows_.col(k).data(), ix(n_)});
         largest_gamma_ = 0.0;
@@ -92,8 +93,8 @@ public:
         const Vector Lambda = Eigen::Map<const Vector>(impact_.Lambda.data(), m);
         switch (impact_.law) {
             case ImpactLaw::newton: {
-                const Phase p = phase(before_, Lambda, e, de, {});
-                out_.velocity = p.after.du;
+                Phase p = phase(before_, Lambda, e, de, {});
+                out_.velocity = std::move(p.after.du);
                 break;
             }
             case ImpactLaw::poisson: poisson(Lambda, e, de); break;
@@ -368,10 +369,12 @@ private:
         d_.slip_gradient(part, direction, slip.data(), gradient);
         const Matrix change =
             d_.slip_gradient_derivative(part, direction, slip.data(), s.dxi.middleRows(k0, size), coefficient_);
-        const Matrix hessian = d_.slip_gradient_derivative(part, direction, slip.data(), Matrix::Identity(size, size),
-                                                           Matrix::Zero(coefficient_.rows(), size));
+        if (size > 1) {
+            const Matrix hessian = d_.slip_gradient_derivative(
+                part, direction, slip.data(), Matrix::Identity(size, size), Matrix::Zero(coefficient_.rows(), size));
+            s.S.middleRows(k0, size) = load * hessian * s.D.middleRows(k0, size);
+        }
         for (int i = 0; i < size; ++i) {
-            s.S.row(k0 + i) = load * hessian.row(i) * s.D.middleRows(k0, size);
             s.S(k0 + i, k0 + i) += 1.0;
             s.S(k0 + i, f.normal) += f.sign * gradient[i];
             s.right.row(k0 + i) = -load * change.row(i);
@@ -389,7 +392,8 @@ private:
     /// Conditions that the solution δΛ leaves: equations of dependent contacts that it cannot fulfil, and contacts at
     /// the edge of their law (Λ = 0 and ξ = 0) whose impulse would change.
     void add_conditions(const PhaseSystem& s, const Matrix& dLambda) {
-        const Matrix defect = s.S * dLambda - s.right;
+        Matrix defect;  // of a solution in the sense of least squares; others have none
+        if (alternative_.size() > 0) defect = s.S * dLambda - s.right;
         for (Eigen::Index k = 0; k < defect.rows(); ++k)
             if (defect.row(k).cwiseAbs().maxCoeff() > solution_defect * (1.0 + s.right.row(k).cwiseAbs().maxCoeff()))
                 out_.conditions.push_back({defect.row(k), "redundant contacts would no longer be consistent"});
@@ -520,7 +524,6 @@ private:
     Matrix without_load_;         // ∂ of the residual of the equations of motion without Λ and a
     Matrix velocity_;             // ∂γ of all rows of the model, of the last complete()
     Matrix coefficient_;          // ∂ of the coefficients μ, e, …
-    Matrix W_;                    // ∂γ/∂u of all rows of the model
     Matrix rows_, inverse_rows_;  // Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
     Instant before_;              // u⁻ of the whole impact
     double largest_gamma_ = 0.0;  // largest |γ⁻| of the rows of the impact
@@ -565,11 +568,12 @@ RowVector row_change(const Matrix& velocity, int row, const Matrix& du, int n) {
 // ∂(FΛ) contains −sign Λ W_T (∇²σ δγ_T + ∂∇σ/∂μ δμ) of friction that slips (`slip`).
 Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const Vector& u, const Matrix& before) {
     integrate::Dynamics& d = tangent.dynamics;
+    if (d.equation_rows().empty()) return before;
     const int n = tangent.n();
     std::vector<double> x(q, q + n);
     x.insert(x.end(), u.data(), u.data() + n);
     x.push_back(0.0);
-    if (!d.evaluate(t, x.data()) || d.equation_rows().empty()) return before;
+    if (!d.evaluate(t, x.data())) return before;
     const std::vector<int>& rows = d.equation_rows();
     const auto m = static_cast<Eigen::Index>(rows.size());
     const Matrix C = d.equation_columns(), inverse = d.multiplier_inverse();

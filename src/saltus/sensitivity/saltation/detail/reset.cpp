@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/sensitivity/saltation/detail/reset.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "saltus/base/index.hpp"
 
 namespace saltus::sensitivity {
@@ -70,8 +73,12 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest) {
             r.why_not = std::move(d.why_not);
             return r;
         }
-        Matrix inner = Matrix::Zero(x.columns(), x.columns());
-        inner.setIdentity();
+        if (&impact == &change.impacts.front()) {  // the bracket is the identity
+            std::move(d.conditions.begin(), d.conditions.end(), std::back_inserter(r.conditions));
+            r.map.bottomRows(n) = d.velocity;
+            continue;
+        }
+        Matrix inner = Matrix::Identity(x.columns(), x.columns());
         inner.middleRows(1 + n, n) = r.map.bottomRows(n);
         for (Condition& c : d.conditions) r.conditions.push_back({c.change * inner, std::move(c.otherwise)});
         r.map.bottomRows(n) = d.velocity * inner;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -70,30 +70,24 @@ class SampledPositions {
 public:
     explicit SampledPositions(int n) : n_(n), q_(ix(n) * (max_parts + 1)) {}
 
-    /// Samples a step up to a time. A step of the form `ends` is one part. A polynomial of low degree needs fewer
-    /// parts.
+    /// Samples a step of the form `series` up to a time. A polynomial of low degree needs fewer parts.
     void sample(const ode::Dense& step, double until) {
         const double from = step.t_old(), to = std::min(step.t_new(), until);
-        parts_ = 1;
-        if (step.form() == ode::Dense::Form::series) {
-            order_ = significant_order(step, n_);
-            parts_ = parts_for(order_);
-        }
-        if (!(to > from)) parts_ = 0;
+        order_ = significant_order(step, n_);
+        parts_ = to > from ? parts_for(order_) : 0;
         for (int i = 0; i <= parts_; ++i) times_[ix(i)] = i == parts_ ? to : from + (to - from) * i / parts_;
-        if (parts_ <= 1)
-            for (int i = 0; i <= parts_; ++i) step.evaluate(times_[ix(i)], &q_[ix(i * n_)], n_);
-        else
-            evaluate_all(step);
+        evaluate_all(step);
     }
 
     std::span<const double> times() const { return {times_.data(), ix(parts_ + 1)}; }
     std::span<const double> q(std::size_t i) const { return {&q_[i * ix(n_)], ix(n_)}; }
 
 private:
-    static constexpr int max_parts = 16;  // a step can be a period long; other methods take about 20 for a period
+    /// A series of the usual order 19 is at most 0.4 periods of an oscillation long: (ωh)^19/19! = 1e-10 gives ωh
+    /// = 2.4. So there are about 20 samples in a period.
+    static constexpr int max_parts = 8;
 
-    static int parts_for(int degree) { return degree <= 3 ? 4 : degree <= 8 ? 8 : max_parts; }
+    static int parts_for(int degree) { return degree <= 5 ? max_parts / 2 : max_parts; }
 
     /// Horner's scheme at all times at once: the processor need not wait for one product after the other. Terms that do
     /// not matter are left out.
@@ -137,7 +131,6 @@ std::pair<double, Gap> minimum_of(OpenGaps& gaps, int element, const ode::Dense&
 /// the largest change. Beyond the ends of the step the changes are extrapolated.
 bool may_graze(std::span<const double> gap, std::size_t i) {
     const std::size_t parts = gap.size() - 1;
-    if (parts < 4) return true;  // too few to judge
     const auto change = [&](std::size_t k) { return gap[k + 1] - gap[k]; };
     const double own = change(i);
     const double before = i > 0 ? change(i - 1) : 2.0 * own - change(i + 1);
@@ -147,62 +140,107 @@ bool may_graze(std::span<const double> gap, std::size_t i) {
            std::min(gap[i], gap[i + 1]) <= largest_dip_ratio * largest;
 }
 
-/// The time at which a gap grazes between two times of a step, and its minimum. None if it has no minimum there, or a
-/// positive one.
-std::optional<std::pair<double, Gap>> graze(Tangent& x, OpenGaps& gaps, int element, const ode::Dense& step,
-                                            double from, double to) {
-    const int row = gaps.row_of(element);
-    gaps.look(step, to);
-    const Gap b = gaps.gap(element);
-    if (!(b.rate > 0.0)) return {};
-    gaps.look(step, from);
-    const Gap a = gaps.gap(element);
-    if (!(a.rate < 0.0)) return {};
-    const double scale = x.dynamics.position_scale(row, gaps.state().data());
-    const double speed = model::row_scale(x.model().layout().rows, x.dynamics.terms().W, row, gaps.velocities());
-    const bool turns = a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed && a.value > noise_ratio * scale &&
-                       b.value > noise_ratio * scale;
-    // A gap that does not close even with the larger rate over the whole step needs no bisection.
-    if (!turns || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate)) return {};
-    const std::pair<double, Gap> minimum = minimum_of(gaps, element, step, from, to);
-    if (minimum.second.value > grazing_gap_ratio * scale) return {};
-    return minimum;
-}
+/// Searches an arc for open gaps that graze.
+class GrazingSearch {
+public:
+    GrazingSearch(Tangent& tangent, const integrate::RecordedArc& arc)
+        : x_(tangent), arc_(arc), gaps_(tangent.dynamics), samples_(tangent.n()) {
+        for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
+            if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active)
+                open_.push_back(static_cast<int>(i));
+        before_.resize(open_.size());
+        after_.resize(open_.size());
+    }
+
+    NearMiss run() {
+        if (open_.empty()) return {};
+        NearMiss miss;
+        for (const ode::Dense& step : arc_.steps) {
+            const bool series = step.form() == ode::Dense::Form::series;
+            miss = series ? in_series(step) : in_short_step(step);
+            if (!miss.text.empty()) break;
+        }
+        return miss;
+    }
+
+private:
+    void look(const ode::Dense& step, double t, std::vector<Gap>& out) {
+        gaps_.look(step, t);
+        for (std::size_t k = 0; k < open_.size(); ++k) out[k] = gaps_.gap(open_[k]);
+    }
+
+    /// A step as short as those of Runge–Kutta methods: the rates at its ends tell whether a gap has a minimum.
+    NearMiss in_short_step(const ode::Dense& step) {
+        const double from = step.t_old(), to = std::min(step.t_new(), arc_.t_end);
+        if (!(to > from)) return {};
+        if (before_at_ != from) look(step, from, before_);
+        look(step, to, after_);
+        for (std::size_t k = 0; k < open_.size(); ++k)
+            if (NearMiss miss = graze(open_[k], step, from, before_[k], to, after_[k]); !miss.text.empty()) return miss;
+        before_.swap(after_);
+        before_at_ = to;
+        return {};
+    }
+
+    /// A long step: samples of the gaps tell where rates must be looked at.
+    NearMiss in_series(const ode::Dense& step) {
+        samples_.sample(step, arc_.t_end);
+        const std::span<const double> times = samples_.times();
+        values_.resize(open_.size() * times.size());
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            const std::span<const double> all = gaps_.values(times[i], samples_.q(i));
+            for (std::size_t k = 0; k < open_.size(); ++k)
+                values_[k * times.size() + i] = all[ix(gaps_.row_of(open_[k]))];
+        }
+        for (std::size_t k = 0; k < open_.size(); ++k) {
+            const std::span<const double> gap(&values_[k * times.size()], times.size());
+            for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+                if (!may_graze(gap, i)) continue;
+                gaps_.look(step, times[i]);
+                const Gap a = gaps_.gap(open_[k]);
+                gaps_.look(step, times[i + 1]);
+                const Gap b = gaps_.gap(open_[k]);
+                if (NearMiss miss = graze(open_[k], step, times[i], a, times[i + 1], b); !miss.text.empty())
+                    return miss;
+            }
+        }
+        return {};
+    }
+
+    /// Whether a gap grazes between two times of a step, at which it is a and b.
+    NearMiss graze(int element, const ode::Dense& step, double from, const Gap& a, double to, const Gap& b) {
+        // A gap that does not close even with the larger rate over the whole time needs no bisection.
+        if (!(a.rate < 0.0 && b.rate > 0.0) || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate))
+            return {};
+        integrate::Dynamics& d = x_.dynamics;
+        const int row = gaps_.row_of(element);
+        gaps_.look(step, to);
+        const double scale = d.position_scale(row, gaps_.state().data());
+        const double speed = model::row_scale(x_.model().layout().rows, d.terms().W, row, gaps_.velocities());
+        if (!(a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed && a.value > noise_ratio * scale &&
+              b.value > noise_ratio * scale))
+            return {};
+        const auto [t, minimum] = minimum_of(gaps_, element, step, from, to);
+        if (minimum.value > grazing_gap_ratio * scale) return {};
+        return {t, "grazing: the gap of '" + x_.model().contacts[ix(d.elements()[ix(element)].rows.index)].name +
+                       "' comes down to " + number_text(minimum.value) + " and opens again"};
+    }
+
+    Tangent& x_;
+    const integrate::RecordedArc& arc_;
+    OpenGaps gaps_;
+    SampledPositions samples_;
+    std::vector<int> open_;                                        // elements
+    std::vector<Gap> before_, after_;                              // at the ends of a short step, one per open gap
+    double before_at_ = std::numeric_limits<double>::quiet_NaN();  // time of before_
+    std::vector<double> values_;                                   // samples of one open gap after the other
+};
 
 }  // namespace
 
 NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
-    integrate::Dynamics& d = x.dynamics;
-    if (d.compliant() || x.model().contacts.empty()) return {};
-    std::vector<int> open;
-    for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
-        if (d.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active)
-            open.push_back(static_cast<int>(i));
-    if (open.empty()) return {};
-    OpenGaps gaps(d);
-    SampledPositions samples(d.size());
-    std::vector<double> values;  // of one open gap after the other, at all times
-    for (const ode::Dense& step : arc.steps) {
-        samples.sample(step, arc.t_end);
-        const std::span<const double> times = samples.times();
-        values.resize(open.size() * times.size());
-        for (std::size_t i = 0; i < times.size(); ++i) {
-            const std::span<const double> all = gaps.values(times[i], samples.q(i));
-            for (std::size_t k = 0; k < open.size(); ++k) values[k * times.size() + i] = all[ix(gaps.row_of(open[k]))];
-        }
-        for (std::size_t k = 0; k < open.size(); ++k) {
-            const std::span<const double> gap(&values[k * times.size()], times.size());
-            for (std::size_t i = 0; i + 1 < times.size(); ++i) {
-                if (!may_graze(gap, i)) continue;
-                if (const auto found = graze(x, gaps, open[k], step, times[i], times[i + 1]))
-                    return {found->first, "grazing: the gap of '" +
-                                              x.model().contacts[ix(d.elements()[ix(open[k])].rows.index)].name +
-                                              "' comes down to " + number_text(found->second.value) +
-                                              " and opens again"};
-            }
-        }
-    }
-    return {};
+    if (x.dynamics.compliant() || x.model().contacts.empty()) return {};
+    return GrazingSearch(x, arc).run();
 }
 
 // With a gap g > 0 and the rate ġ < 0 at the end, the impact would come g/|ġ| after the end. It is imminent if the time

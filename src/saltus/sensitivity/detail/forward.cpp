@@ -24,6 +24,7 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
     Probe probe(tangent, out, borrowed);
     ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u, ArcFlow::Series::yes);
     Directions directions(tangent, out);
+    out.events.reserve(out.motion.events.size());
     const auto keep = [&](double t) { out.history.push_back({t, directions.state()}); };
     const std::function<void(double)> at = options.keep_history ? keep : std::function<void(double)>();
     std::size_t number = 0;

@@ -4,7 +4,18 @@
 #include <algorithm>
 #include <vector>
 
+#include "saltus/sensitivity/saltation/detail/impact_memory.hpp"
+
 namespace saltus::sensitivity {
+
+Tangent::Tangent(const model::Model& model, const integrate::Recording& recording,
+                 const std::vector<Variable>& variables)
+    : dynamics(model, recording.compliant, recording.stiffness),
+      parameters_(parameters_of(variables)),
+      linearised(dynamics, parameters_),
+      impact_memory(std::make_unique<ImpactMemory>()) {}
+
+Tangent::~Tangent() = default;
 
 std::vector<int> Tangent::parameters_of(const std::vector<Variable>& variables) {
     std::vector<int> list;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::sensitivity {
+
+struct ImpactMemory;
 
 /// The equations of a recorded motion and their derivatives, in the mode that was set last.
 ///
@@ -13,10 +18,8 @@ namespace saltus::sensitivity {
 /// parameters that are among the variables. A derivative of some quantity is a matrix with one column per entry of δ.
 class Tangent {
 public:
-    Tangent(const model::Model& model, const integrate::Recording& recording, const std::vector<Variable>& variables)
-        : dynamics(model, recording.compliant, recording.stiffness),
-          parameters_(parameters_of(variables)),
-          linearised(dynamics, parameters_) {}
+    Tangent(const model::Model& model, const integrate::Recording& recording, const std::vector<Variable>& variables);
+    ~Tangent();
 
     int n() const { return dynamics.size(); }                                ///< number of coordinates
     int columns() const { return linearised.columns(); }                     ///< 1 + 2n + parameters()
@@ -47,6 +50,7 @@ private:
 public:
     /// Refers to `dynamics` and follows its mode. Ask `linearised.available()` once before any derivative is evaluated.
     integrate::Linearised linearised;
+    const std::unique_ptr<ImpactMemory> impact_memory;  ///< of impact_map.cpp
 };
 
 }  // namespace saltus::sensitivity

@@ -148,8 +148,6 @@ public:
         for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
             if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active)
                 open_.push_back(static_cast<int>(i));
-        before_.resize(open_.size());
-        after_.resize(open_.size());
     }
 
     NearMiss run() {
@@ -166,7 +164,8 @@ public:
 private:
     void look(const ode::Dense& step, double t, std::vector<Gap>& out) {
         gaps_.look(step, t);
-        for (std::size_t k = 0; k < open_.size(); ++k) out[k] = gaps_.gap(open_[k]);
+        out.clear();
+        for (const int element : open_) out.push_back(gaps_.gap(element));
     }
 
     /// A step as short as those of Runge–Kutta methods: the rates at its ends tell whether a gap has a minimum.

@@ -7,7 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/solvers/linear/dense_lu.hpp"
+#include "saltus/sensitivity/saltation/detail/impact_memory.hpp"
 
 namespace saltus::sensitivity {
 
@@ -53,19 +53,12 @@ constexpr double double_root_ratio = 1e-10;
 /// A double root stays one if every entry of the discriminant's derivative is ≤ this · b².
 constexpr double double_root_change = 1e-9;
 
-/// The velocities of one instant of an impact, and their derivatives.
-struct Instant {
-    Vector u;
-    Matrix du;      // n × columns
-    Vector gamma;   // γ of all rows of the model
-    Matrix dgamma;  // rows × columns
-};
-
 /// Differentiates one recorded impact.
 class ImpactDifferentiator {
 public:
     ImpactDifferentiator(Tangent& tangent, double t, const double* q, const RecordedImpact& impact)
-        : x_(tangent), d_(tangent.dynamics), t_(t), n_(tangent.n()), impact_(impact), state_(ix(2 * n_ + 1)) {
+        : x_(tangent), d_(tangent.dynamics), t_(t), n_(tangent.n()), impact_(impact), memory_(*tangent.impact_memory) {
+        state_.assign(ix(2 * n_ + 1), 0.0);
         std::copy_n(q, n_, state_.begin());
         const model::Layout& layout = x_.model().layout();
         before_.u = Eigen::Map<const Vector>(impact.u_minus.data(), n_);
@@ -114,27 +107,6 @@ private:
     struct Prescribed {
         std::vector<char> held;  // one per block: its normal impulse is prescribed
         Matrix change;           // δΛ of the prescribed rows, rows of the impact × columns
-    };
-    /// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
-    struct PhaseSystem {
-        Vector Lambda;
-        Matrix D;    // Delassus matrix of the rows of the impact
-        Vector xi;   // ξ = γ⁺ + e γ⁻
-        Matrix dxi;  // δξ for δΛ = 0
-        Matrix S, right;
-        double zero_Lambda = 0.0, zero_xi = 0.0;          // limits below which Λ and ξ count as zero
-        std::vector<std::pair<Eigen::Index, int>> edges;  // rows with Λ = 0 and ξ = 0, and their elements
-        std::vector<Eigen::Index> resting;                // rows with ξ = 0
-        std::vector<Eigen::Index> at_bound;               // first rows of sticking friction that can bear no more
-
-        /// ξ_k stays 0: δξ_k = dxi_k + D_k δΛ = 0.
-        void keep_at_rest(Eigen::Index k) {
-            resting.push_back(k);
-            S.row(k) = D.row(k);
-            right.row(k) = -dxi.row(k);
-        }
-        /// Λ_k stays 0.
-        void keep_without_impulse(Eigen::Index k) { S(k, k) = 1.0; }
     };
     /// One friction part of a block.
     struct FrictionRows {
@@ -209,18 +181,18 @@ private:
 
     /// ∂(WΛ − M a) with Λ and a held fixed, n × columns. The residual of the equations of motion is h + Wλ − M u̇; the
     /// difference of its derivatives with and without Λ and a removes h.
-    Matrix load_derivative(const Vector& a, const Vector& Lambda) {
+    const Matrix& load_derivative(const Vector& a, const Vector& Lambda) {
         const model::Layout& layout = x_.model().layout();
         acceleration_.assign(a.data(), a.data() + n_);
         reactions_.assign(ix(layout.row_count()), 0.0);
         for (Eigen::Index k = 0; k < Lambda.size(); ++k) reactions_[ix(impact_.rows[ix(k)])] += Lambda(k);
         const double* const state = state_with(before_.u);
-        Matrix with;
+        Matrix& with = memory_.with_load;
         x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, with);
         std::fill(acceleration_.begin(), acceleration_.end(), 0.0);
         std::fill(reactions_.begin(), reactions_.end(), 0.0);
-        x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, without_load_);
-        with -= without_load_;
+        x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, memory_.without_load);
+        with -= memory_.without_load;
         return with;
     }
 
@@ -276,7 +248,8 @@ private:
         p.after.du = solved_by_mass(load_derivative(p.after.u - from.u, Lambda));
         p.after.du += from.du;  // known
         complete(p.after);
-        PhaseSystem s = system_of(p.after, Lambda, e, de);
+        PhaseSystem& s = memory_.system;
+        set_up(s, p.after, Lambda, e, de);
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) add_block(b, prescribed, s);
         for (const Eigen::Index k : s.at_bound)
             if (holds_alone(k, s.resting)) fail("friction is at the edge between sticking and slipping");
@@ -291,11 +264,13 @@ private:
     }
 
     /// The parts of the equations that do not depend on the blocks.
-    PhaseSystem system_of(const Instant& after, const Vector& Lambda, const Vector& e, const Matrix& de) const {
+    void set_up(PhaseSystem& s, const Instant& after, const Vector& Lambda, const Vector& e, const Matrix& de) const {
         const Eigen::Index m = Lambda.size();
-        PhaseSystem s;
         s.Lambda = Lambda;
-        s.D = rows_ * inverse_rows_;
+        s.D.noalias() = rows_ * inverse_rows_;
+        s.edges.clear();
+        s.resting.clear();
+        s.at_bound.clear();
         s.xi.resize(m);
         s.dxi.resize(m, x_.columns());
         s.S.setZero(m, m);
@@ -307,7 +282,6 @@ private:
         }
         s.zero_Lambda = negligible_impulse_ratio * std::max(Lambda.cwiseAbs().maxCoeff(), smallest_divisor);
         s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_divisor);
-        return s;
     }
 
     /// The equations of one block: a normal row with its friction, a constraint, or a slider.
@@ -520,14 +494,13 @@ private:
     const double t_;
     const int n_;
     const RecordedImpact& impact_;
-    std::vector<double> state_, acceleration_, reactions_;
-    Matrix without_load_;         // ∂ of the residual of the equations of motion without Λ and a
-    Matrix velocity_;             // ∂γ of all rows of the model, of the last complete()
-    Matrix coefficient_;          // ∂ of the coefficients μ, e, …
-    Matrix rows_, inverse_rows_;  // Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
-    Instant before_;              // u⁻ of the whole impact
+    ImpactMemory& memory_;
+    std::vector<double>&state_ = memory_.state, &acceleration_ = memory_.acceleration, &reactions_ = memory_.reactions;
+    Matrix &velocity_ = memory_.velocity, &coefficient_ = memory_.coefficient;
+    Matrix &rows_ = memory_.rows, &inverse_rows_ = memory_.inverse_rows;
+    Instant& before_ = memory_.before;
     double largest_gamma_ = 0.0;  // largest |γ⁻| of the rows of the impact
-    solvers::DenseLU lu_;
+    solvers::DenseLU& lu_ = memory_.lu;
     Matrix alternative_;  // another solution of the last solved(); empty if the solution is unique
     ImpactDerivative out_;
 };

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "saltus/base/linalg.hpp"
+#include "saltus/solvers/linear/dense_lu.hpp"
+
+namespace saltus::sensitivity {
+
+/// The velocities of one instant of an impact, and their derivatives.
+struct Instant {
+    Vector u;
+    Matrix du;      ///< n × columns
+    Vector gamma;   ///< γ of all rows of the model
+    Matrix dgamma;  ///< rows × columns
+};
+
+/// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
+struct PhaseSystem {
+    Vector Lambda;
+    Matrix D;    ///< Delassus matrix of the rows of the impact
+    Vector xi;   ///< ξ = γ⁺ + e γ⁻
+    Matrix dxi;  ///< δξ for δΛ = 0
+    Matrix S, right;
+    double zero_Lambda = 0.0, zero_xi = 0.0;          ///< limits below which Λ and ξ count as zero
+    std::vector<std::pair<Eigen::Index, int>> edges;  ///< rows with Λ = 0 and ξ = 0, and their elements
+    std::vector<Eigen::Index> resting;                ///< rows with ξ = 0
+    std::vector<Eigen::Index> at_bound;               ///< first rows of sticking friction that can bear no more
+
+    /// ξ_k stays 0: δξ_k = dxi_k + D_k δΛ = 0.
+    void keep_at_rest(Eigen::Index k) {
+        resting.push_back(k);
+        S.row(k) = D.row(k);
+        right.row(k) = -dxi.row(k);
+    }
+    /// Λ_k stays 0.
+    void keep_without_impulse(Eigen::Index k) { S(k, k) = 1.0; }
+};
+
+/// Memory for the derivatives of impacts. It is kept from impact to impact, because most impacts have few rows, and
+/// allocations would cost more than the arithmetic.
+struct ImpactMemory {
+    std::vector<double> state, acceleration, reactions;
+    Matrix with_load, without_load;  ///< ∂ of the residual of the equations of motion with and without Λ and a
+    Matrix velocity;                 ///< ∂γ of all rows of the model
+    Matrix coefficient;              ///< ∂ of the coefficients μ, e, …
+    Matrix rows, inverse_rows;       ///< Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
+    Instant before;                  ///< u⁻ of the whole impact
+    PhaseSystem system;
+    solvers::DenseLU lu;
+};
+
+}  // namespace saltus::sensitivity

@@ -20,7 +20,7 @@ struct RecordedArc {
     bool implicit = false;          ///< integrated by the implicit method
     std::vector<ode::Dense> steps;  ///< one after the other; the last may reach beyond t_end
     /// Reactions on the steps that are Taylor series, which are the first ones of the arc: λ of the rows that hold, in
-    /// the order of Dynamics::equation_rows.
+    /// the order of Dynamics::equation_rows. Empty if no row holds.
     std::vector<ode::Dense> reactions{};
 };
 

@@ -804,11 +804,34 @@ void ModeSeries::state(double tau, double* x) {
     x[2 * n] = value_at(work_.data(), order_, tau);
 }
 
+namespace {
+
+/// The order of a polynomial in τ, 0 <= τ <= h, up to which its terms are visible: the others are below `invisible`
+/// times the first three terms. They change the value by less than a tenth of its rounding error. The result is at
+/// least `least` and at most `most`.
+int visible_order(const double* c, double h, int least, int most) {
+    constexpr double invisible = 1e-17;
+    const double limit = invisible * std::max({std::abs(c[0]), std::abs(c[1]) * h, std::abs(c[2]) * h * h});
+    double power = 1.0;
+    for (int k = 0; k < most; ++k) power *= h;
+    for (; most > least && std::abs(c[most]) * power <= limit; --most) power /= h;
+    return most;
+}
+
+}  // namespace
+
 void ModeSeries::dense(double t_new, ode::Dense& out) const {
     const int n = d_.size();
-    out.reset_series(t_, t_new, 2 * n + 1, order_);
+    const auto component = [&](int i) -> const double* {
+        if (i == 2 * n) return work_.data();
+        return i < n ? equations_->q[ix(i)] : equations_->u[ix(i - n)];
+    };
+    // A step that an event has cut is short and needs few terms.
+    int last = 2;
+    for (int i = 0; i <= 2 * n && last < order_; ++i) last = visible_order(component(i), t_new - t_, last, order_);
+    out.reset_series(t_, t_new, 2 * n + 1, last);
     double power = 1.0;
-    for (int k = 0; k <= order_; ++k, power *= t_new - t_) {
+    for (int k = 0; k <= last; ++k, power *= t_new - t_) {
         const std::span<double> term = out.term(k);
         for (int i = 0; i < n; ++i) {
             term[ix(i)] = equations_->q[ix(i)][k] * power;
@@ -819,7 +842,9 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
 }
 
 void ModeSeries::dense_reactions(double t_new, ode::Dense& out) const {
-    const int last = known_orders_ - 1;
+    int last = 1;
+    for (const int row : rows_)
+        if (known_orders_ > 2) last = visible_order(series(lambda_, row), t_new - t_, last, known_orders_ - 1);
     out.reset_series(t_, t_new, static_cast<int>(rows_.size()), last);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
         const double* const lambda = series(lambda_, rows_[r]);

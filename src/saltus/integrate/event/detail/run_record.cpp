@@ -172,6 +172,7 @@ void EventRun::record_impact(bool jam, const Strike& strike) {
     impact.repaired = strike.audit.prevented > 0.0;
     const ActiveRows& rows = change_.rows();
     impact.rows.assign(rows.row_numbers().begin(), rows.row_numbers().end());
+    impact.start.reserve(ix(rows.blocks()) + 1);
     for (int b = 0; b < rows.blocks(); ++b) impact.start.push_back(rows.first_row(b));
     impact.start.push_back(rows.rows());
     impact.owner = change_.owner();

@@ -302,7 +302,7 @@ void EventRun::keep_series(double until) {
 
 /// Keeps the reactions of the step that was just kept, if the arc is recorded.
 void EventRun::keep_reactions(double until) {
-    if (!settings_.record || change_record_ || recording_.pieces.empty()) return;
+    if (!settings_.record || change_record_ || recording_.pieces.empty() || d_.equation_rows().empty()) return;
     auto* const arc = std::get_if<RecordedArc>(&recording_.pieces.back());
     if (arc != nullptr) series_.dense_reactions(until, arc->reactions.emplace_back());
 }

@@ -84,11 +84,15 @@ ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> mad
 
 ArcSeries::ArcSeries(Tangent& tangent) : x_(tangent), n_(tangent.n()), symbolic_(tangent.model().system->symbolic()) {}
 
-bool ArcSeries::covers(std::size_t step) const { return step < arc_->reactions.size(); }
+bool ArcSeries::covers(std::size_t step) const {
+    return arc_->steps[step].form() == ode::Dense::Form::series &&
+           (now_->lambda.empty() || step < arc_->reactions.size());
+}
 
 bool ArcSeries::begin(const RecordedArc& arc) {
     arc_ = &arc;
-    if (symbolic_ == nullptr || arc.reactions.empty() || x_.dynamics.redundant()) return false;
+    if (symbolic_ == nullptr || arc.steps.empty() || x_.dynamics.redundant()) return false;
+    if (arc.steps.front().form() != ode::Dense::Form::series) return false;
     if (now_ != nullptr && arc.mode == mode_) return true;
     now_ = nullptr;
     if (!collect_forces(arc)) return false;
@@ -157,12 +161,14 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
 
 /// Finds the recorded polynomials around the time t, and how many of their orders matter.
 void ArcSeries::read_motion(std::size_t step, double t) {
-    const ode::Dense &motion = arc_->steps[step], &reactions = arc_->reactions[step];
+    const ode::Dense& motion = arc_->steps[step];
     per_length_ = 1.0 / (motion.t_new() - motion.t_old());
     motion_order_ = motion.terms() - 2;
-    reaction_order_ = reactions.terms() - 2;
     motion_ = coefficients(motion, t, shifted_motion_);
-    reactions_ = coefficients(reactions, t, shifted_reactions_);
+    if (!now_->lambda.empty()) {
+        reaction_order_ = arc_->reactions[step].terms() - 2;
+        reactions_ = coefficients(arc_->reactions[step], t, shifted_reactions_);
+    }
     significant_order_ = significant_order(motion, n_);
 }
 

@@ -66,7 +66,7 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest) {
     const int n = x.n();
     r.map = x.state_identity();
     for (const integrate::RecordedImpact& impact : change.impacts) {
-        x.set_mode(change.mode_before, change.t, change.before.data());
+        if (x.dynamics.mode() != change.mode_before) x.set_mode(change.mode_before, change.t, change.before.data());
         ImpactDerivative d = differentiate(x, change.t, change.before.data(), impact);
         if (!d.exists) {
             r.exists = false;

@@ -16,14 +16,28 @@ namespace {
 
 using namespace saltus;
 
-/// Seconds of processor time, the best of some runs.
-double seconds(int runs, const std::function<void()>& work) {
-    double best = 1e300;
-    for (int r = 0; r < runs; ++r) {
-        const std::clock_t start = std::clock();
-        work();
-        best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+using Work = std::function<void()>;
+
+/// Seconds of processor time of some calls.
+double seconds(int calls, const Work& work) {
+    const std::clock_t start = std::clock();
+    for (int k = 0; k < calls; ++k) work();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+/// Seconds of processor time of one call of each work: the best of some rounds. In a round all works are measured one
+/// after the other, each for about a millisecond, so that other load on the machine disturbs all of them alike.
+std::vector<double> best_seconds(const std::vector<Work>& works, int rounds) {
+    constexpr double window = 1e-3;
+    std::vector<double> best(works.size(), 1e300);
+    std::vector<int> calls;
+    for (const Work& work : works) {
+        work();  // compiles what is kept for later calls
+        calls.push_back(std::clamp(static_cast<int>(window / std::max(seconds(1, work), 1e-6)), 1, 100));
     }
+    for (int r = 0; r < rounds; ++r)
+        for (std::size_t k = 0; k < works.size(); ++k)
+            best[k] = std::min(best[k], seconds(calls[k], works[k]) / calls[k]);
     return best;
 }
 
@@ -42,25 +56,17 @@ void run(const Case& c) {
     const std::vector<sensitivity::Variable> one = variables(c.one), several = variables(c.several);
     sensitivity::Options options;
     options.t_end = c.t_end;
-    const bool large = m.size() > 50;
-    const int runs = large ? 3 : 40, repeats = large ? 1 : 20;
-    const auto times = [&](const std::function<void()>& work) {
-        return seconds(runs,
-                       [&] {
-                           for (int k = 0; k < repeats; ++k) work();
-                       }) /
-               repeats;
-    };
-    const double motion = times([&] {
-        integrate::Options run;
-        run.t_end = c.t_end;
-        integrate::simulate(m, options.method, run);
-    });
-    const double by_one = times([&] { sensitivity::sensitivity(m, one, options); });
-    const double by_several = times([&] { sensitivity::sensitivity(m, several, options); });
-    options.output = c.output;
-    options.adjoint = true;
-    const double adjoint = times([&] { sensitivity::sensitivity(m, several, options); });
+    sensitivity::Options backwards = options;
+    backwards.output = c.output;
+    backwards.adjoint = true;
+    integrate::Options run;
+    run.t_end = c.t_end;
+    const std::vector<double> best = best_seconds(
+        {[&] { integrate::simulate(m, options.method, run); }, [&] { sensitivity::sensitivity(m, one, options); },
+         [&] { sensitivity::sensitivity(m, several, options); },
+         [&] { sensitivity::sensitivity(m, several, backwards); }},
+        m.size() > 50 ? 3 : 100);
+    const double motion = best[0], by_one = best[1], by_several = best[2], adjoint = best[3];
     const double p = static_cast<double>(several.size());
     std::printf("| %s | %.3g ms | %.2f | %d | %.2f, %.2f of 1 + p | %.2f |\n", c.model.c_str(), 1e3 * motion,
                 by_one / motion, static_cast<int>(p), by_several / motion, by_several / motion / (1.0 + p),

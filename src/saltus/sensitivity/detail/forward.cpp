@@ -20,7 +20,10 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
               Sensitivity& out) {
     Tangent tangent(model, recording, out.with_respect_to);
     if (!tangent.linearised.available()) return false;
-    const std::vector<TimeCombination> borrowed = borrowed_times(recording, out.motion);
+    // One or two variables need no probe beside them.
+    const bool many = out.with_respect_to.size() > 2;
+    const std::vector<TimeCombination> borrowed =
+        many ? borrowed_times(recording, out.motion) : std::vector<TimeCombination>();
     Probe probe(tangent, out, borrowed);
     ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u, ArcFlow::Series::yes);
     Directions directions(tangent, out);
@@ -36,9 +39,9 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
         if (const auto* change = std::get_if<integrate::RecordedChange>(&piece)) {
             const Saltation s = saltation(tangent, *change, last);
             directions.pass(*change, s, number == 0);
-            if (number == 0)
+            if (many && number == 0)
                 probe.start(directions);
-            else if (probe.separate() && s.exists)
+            else if (many && s.exists)
                 probe.pass(number, s);
             ++number;
             continue;
@@ -46,8 +49,8 @@ bool forwards(const model::Model& model, const integrate::Recording& recording, 
         const auto& arc = std::get<integrate::RecordedArc>(piece);
         if (const NearMiss miss = near_miss(tangent, arc); !miss.text.empty())
             directions.end_all(miss.t, miss.text);
-        else if (!(probe.separate() ? flow.forwards(arc, probe.rows, directions.rows, at)
-                                    : flow.forwards(arc, directions.rows, nobody, at)))
+        else if (!(many ? flow.forwards(arc, probe.rows, directions.rows, at)
+                        : flow.forwards(arc, directions.rows, nobody, at)))
             directions.end_all(arc.t_end, "the linearised equations cannot be integrated here");
     }
     if (const auto* arc = std::get_if<integrate::RecordedArc>(&recording.pieces.back())) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/sensitivity/detail/start.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "saltus/model/model.hpp"
@@ -42,6 +43,11 @@ Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& v
 StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_(x.n()) {
     const double* const state = change.after.data();
     x.set_mode(change.mode_after, change.t, state);
+    velocity_ = x.state_identity().bottomRows(n_);
+    // Open contacts and free clutches require nothing.
+    if (std::none_of(change.mode_after.elements.begin(), change.mode_after.elements.end(),
+                     [](const integrate::ElementMode& e) { return e.active; }))
+        return;
     Matrix position, velocity;
     x.linearised.gather(Function::position, change.t, state, {}, {}, position);
     x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
@@ -84,8 +90,7 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
         demands_.push_back({velocity.row(row), idle_text(x, k)});
         demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
     }
-    velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_),
-                                     x.state_identity().bottomRows(n_));
+    velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_), velocity_);
 }
 
 std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {

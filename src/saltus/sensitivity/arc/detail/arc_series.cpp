@@ -62,7 +62,7 @@ double value_at(const double* c, int order, double tau) {
     return value;
 }
 
-double largest_at(const std::vector<double*>& series, int k) {
+double largest_at(std::span<double* const> series, int k) {
     double largest = 0.0;
     for (const double* const c : series) largest = std::max(largest, std::abs(c[k]));
     return largest;
@@ -73,13 +73,16 @@ double largest_at(const std::vector<double*>& series, int k) {
 ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> made, int n)
     : program(std::move(made)), series(program->tape, max_order) {
     constant = std::all_of(program->matrix.begin(), program->matrix.end(), [](const auto& e) { return e.constant; });
-    int number = 1;  // 0 is the time
-    const auto list = [&](std::vector<double*>& of, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) of.push_back(series.variable(number++));
+    variables.resize(ix(program->tape.variable_count()));
+    for (std::size_t i = 0; i < variables.size(); ++i) variables[i] = series.variable(static_cast<int>(i));
+    std::size_t first = 1;  // 0 is the time
+    const auto part = [&](std::span<double*>& of, std::size_t count) {
+        of = std::span(variables).subspan(first, count);
+        first += count;
     };
-    for (std::vector<double*>* const of : {&q, &u, &a}) list(*of, ix(n));
-    list(lambda, program->forces.holding.size());
-    for (std::vector<double*>* const of : {&dq, &du}) list(*of, ix(n));
+    for (std::span<double*>* const of : {&q, &u, &a}) part(*of, ix(n));
+    part(lambda, program->forces.holding.size());
+    for (std::span<double*>* const of : {&dq, &du}) part(*of, ix(n));
 }
 
 ArcSeries::ArcSeries(Tangent& tangent) : x_(tangent), n_(tangent.n()), symbolic_(tangent.model().system->symbolic()) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "saltus/expr/series/series_tape.hpp"
@@ -49,13 +50,16 @@ private:
     struct Equations {
         std::shared_ptr<const model::TangentProgram> program;
         expr::SeriesWorkspace<double> series;
-        std::vector<double> inputs;                    // parameters of the tape that the workspace is prepared for
-        bool constant;                                 // S is constant
-        bool inverted = false;                         // `inverse` belongs to the last expansion
-        std::vector<double> inverse;                   // of S_0, row by row
-        std::vector<double*> q, u, a, lambda, dq, du;  // series of the tape's variables
+        std::vector<double> inputs;                  // parameters of the tape that the workspace is prepared for
+        bool constant;                               // S is constant
+        bool inverted = false;                       // `inverse` belongs to the last expansion
+        std::vector<double> inverse;                 // of S_0, row by row
+        std::vector<double*> variables;              // series of the tape's variables
+        std::span<double*> q, u, a, lambda, dq, du;  // parts of `variables`
 
         Equations(std::shared_ptr<const model::TangentProgram> program, int n);
+        Equations(const Equations&) = delete;
+        Equations& operator=(const Equations&) = delete;
     };
 
     bool collect_forces(const integrate::RecordedArc& arc);

@@ -16,7 +16,7 @@ std::vector<TimeCombination> borrowed_times(const integrate::Recording& recordin
 /// Two generic combinations of the variables. They are carried through the motion like variables, and the steps of the
 /// linearised equations are chosen by their error alone. So the steps do not depend on which other directions are
 /// carried, and forward and adjoint mode take the same steps. If there are one or two variables then they are their own
-/// probe.
+/// probe, and forward mode carries them by Taylor series where it can.
 class Probe {
 public:
     Probe(const Tangent& tangent, const Sensitivity& s, const std::vector<TimeCombination>& borrowed);

@@ -312,6 +312,22 @@ TEST(ArcSeries, AgreesWithCollocationOnShippedModels) {
     }
 }
 
+/// At rest the motion does not show that the stiffness grows with a high power of time. Its series at t = 0 shows
+/// nothing either, and must be refused there; the derivative is right all the same.
+TEST(ArcSeries, StiffnessThatGrowsLateIsNotMissed) {
+    for (const int power : {4, 12, 30}) {
+        const Model m = from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = \"-k*t^" + std::to_string(power) +
+                                  "*x\" }\n[parameters]\nk = 3.0\n[initial]\nq = { x = 0.0 }\nu = { x = 0.0 }\n");
+        const State end = integrated(
+            [&](double t, const State& x) -> State {
+                return {x[1], -3.0 * std::pow(t, power) * x[0]};
+            },
+            {Complex(0.0, tiny), 0.0}, 1.2);
+        const Sensitivity s = derivatives(m, {"x"}, 1.2);
+        expect_matrix(s.final, derivative_of(end), 1e-8, "power " + std::to_string(power));
+    }
+}
+
 /// An expression that switches between two branches: the arc is cut there, and each part has its own branch.
 TEST(ArcSeries, TakesTheBranchOfEachPart) {
     const Model m = from_text(R"toml(

@@ -25,6 +25,9 @@ using trajectory::ElementKind;
 /// most term_before_last times. Recorded steps are so long that the terms fall by a factor of about three from order to
 /// order. So the remainder is about half as large as the last term. One small term alone may be small by chance.
 constexpr double last_term = 2.0, term_before_last = 10.0;
+/// At the end of a step, h·(error of the acceleration) is at most this times the allowed error of the velocity. The
+/// derivative of the remainder is about (order)·(remainder)/h; more than that means that the series is wrong.
+constexpr double end_error_factor = 1e3;
 /// A step that must be cut is made this much shorter than the last terms require.
 constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
@@ -108,6 +111,7 @@ bool ArcSeries::begin(const RecordedArc& arc) {
     }
     y_.resize(now_->program->right.size() * max_order);
     right_.resize(now_->program->right.size());
+    end_.resize(right_.size());
     return true;
 }
 
@@ -189,17 +193,22 @@ void ArcSeries::write_order(int k) {
         now_->lambda[r][k] = k <= reaction_order_ ? reactions_[ix(k) * rows + r] * per_power_ : 0.0;
 }
 
+/// Writes the state at the time t to order 0 of the variables.
+void ArcSeries::write_state(const ode::Dense& step, double t) {
+    state_.resize(ix(2 * n_ + 1));
+    step.evaluate(t, state_.data());
+    for (std::size_t i = 0; i < ix(n_); ++i) {
+        now_->q[i][0] = state_[i];
+        now_->u[i][0] = state_[ix(n_) + i];
+    }
+}
+
 /// Fixes the branches of all expressions as they are in the middle of the step. At its ends rounding errors could
 /// decide.
 void ArcSeries::choose_sides(std::size_t step, double middle) {
     expr::SeriesWorkspace<double>& w = now_->series;
     w.clear_sides();
-    state_.resize(ix(2 * n_ + 1));
-    arc_->steps[step].evaluate(middle, state_.data());
-    for (std::size_t i = 0; i < ix(n_); ++i) {
-        now_->q[i][0] = state_[i];
-        now_->u[i][0] = state_[ix(n_) + i];
-    }
+    write_state(arc_->steps[step], middle);
     w.begin(middle);
     w.evaluate_order(0);
     for (int i = 0; i < now_->program->tape.switch_count(); ++i)
@@ -233,6 +242,7 @@ bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd
             direction(1 + n_ + i) = value_at(now_->du[ix(i)], order, h);
         }
         t = h == end - t ? end : t + h;
+        if (!holds_at_end(step, t, h, order, direction, allowed)) return false;
     }
     return true;
 }
@@ -317,6 +327,40 @@ bool ArcSeries::solve_order(int k) {
         sum += *y;
     }
     return std::isfinite(sum);
+}
+
+/// Whether the linearised equations hold at the end t of a step of the length h, where the truncated series is least
+/// accurate. This finds coefficients that change with time in orders beyond the last one, such as t^20 at t = 0. The
+/// residual r − S y is turned into an acceleration by the inverse of S at the start of the step. During the step such
+/// an error of the acceleration changes the velocity by h times itself at most.
+bool ArcSeries::holds_at_end(std::size_t step, double t, double h, int orders, const Eigen::RowVectorXd& direction,
+                             Allowed allowed) {
+    const ode::Dense& motion = arc_->steps[step];
+    Equations& e = *now_;
+    write_state(motion, t);
+    for (int i = 0; i < n_; ++i) {
+        e.a[ix(i)][0] = motion.component_derivative(n_ + i, t);
+        e.dq[ix(i)][0] = direction(1 + i);
+        e.du[ix(i)][0] = direction(1 + n_ + i);
+    }
+    for (std::size_t r = 0; r < e.lambda.size(); ++r)
+        e.lambda[r][0] = arc_->reactions[step].component(static_cast<int>(r), t);
+    e.series.begin(t);
+    e.series.evaluate_order(0);
+    const std::size_t size = right_.size();
+    for (std::size_t r = 0; r < size; ++r)
+        right_[r] = e.program->right[r] >= 0 ? e.series.output(e.program->right[r])[0] : 0.0;
+    for (std::size_t c = 0; c < size; ++c) {
+        double y = 0.0;
+        for (int k = orders - 1; k >= 0; --k) y = y * h + *order(k, c);
+        end_[c] = y;
+    }
+    for (const auto& entry : e.program->matrix)
+        right_[ix(entry.row)] -= e.series.output(entry.output)[0] * end_[ix(entry.column)];
+    double worst = 0.0;
+    for (std::size_t i = 0; i < ix(n_); ++i)
+        worst = std::max(worst, std::abs(dot(&e.inverse[i * size], right_.data(), static_cast<int>(size))));
+    return h * worst <= end_error_factor * allowed.velocity;
 }
 
 /// The length at which the last two terms are as large as allowed.

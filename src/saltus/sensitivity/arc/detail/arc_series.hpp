@@ -22,7 +22,8 @@ namespace saltus::sensitivity {
 /// that matter: a force that appears at a high order of the motion appears there in its derivative too. The terms fall
 /// geometrically like those of the motion, because both have their singularities at the same complex times. (A
 /// linearised equation has no other singularities than its coefficients.) So the remainder is about as large as the
-/// first term that is left out. If the highest order does not suffice, then the step is cut.
+/// first term that is left out. If the highest order does not suffice, then the step is cut. In addition the equations
+/// must hold at the end of each step.
 class ArcSeries {
 public:
     explicit ArcSeries(Tangent& tangent);
@@ -66,6 +67,9 @@ private:
     void prepare(const Eigen::RowVectorXd& direction);
     void read_motion(std::size_t step, double t);
     void write_order(int k);
+    void write_state(const ode::Dense& step, double t);
+    bool holds_at_end(std::size_t step, double t, double h, int orders, const Eigen::RowVectorXd& direction,
+                      Allowed allowed);
     void choose_sides(std::size_t step, double middle);
     int expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
     bool invert();
@@ -91,7 +95,7 @@ private:
     int significant_order_ = 0;                  // the highest order of the motion whose term matters
     double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
     std::vector<double> inputs_;
-    std::vector<double> y_, right_, elimination_;
+    std::vector<double> y_, right_, end_, elimination_;
 };
 
 }  // namespace saltus::sensitivity

@@ -233,7 +233,8 @@ double ArcFlow::collocated_step(double t, double end, const integrate::RecordedA
 }
 
 /// Carries the probe from t to `end` by Taylor series, within one recorded step. If this fails then nothing changes.
-bool ArcFlow::carry_series(std::size_t step, double t, double end) {
+bool ArcFlow::carry_series(const integrate::RecordedArc& arc, std::size_t step, double t, double end) {
+    stride_ = end_of(arc, step) - arc.steps[step].t_old();
     probe_.next.resize(probe_.rows.rows(), 2 * n_);
     for (Eigen::Index r = 0; r < probe_.rows.rows(); ++r) {
         carried_ = probe_.rows.row(r);
@@ -260,10 +261,7 @@ ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double
     return {true, error};
 }
 
-bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
-                       const std::function<void(double)>& at) {
-    steps_.clear();
-    if (arc.steps.empty() || arc.t_end <= arc.t_begin) return true;
+void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions) {
     motion_.begin(arc);
     probe_.rows = probe;
     directions_.rows = directions;
@@ -271,7 +269,13 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     scale_.resize(probe.rows(), 2);
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     grow_scale();
+}
 
+bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
+                       const std::function<void(double)>& at) {
+    steps_.clear();
+    if (arc.steps.empty() || arc.t_end <= arc.t_begin) return true;
+    begin(arc, probe, directions);
     // Orders of the error estimates: Radau with three nodes 5 (local error 6), Gauss with five nodes 10, explicit 8.
     const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
     const auto factor = [&](double error) {
@@ -305,9 +309,8 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
             break;
         }
         if (by_series && series_.covers(k)) {
-            stride_ = end_of(arc, k) - arc.steps[k].t_old();
             const double goal = std::min(end_of(arc, k), straight);
-            if (carry_series(k, t, goal)) {
+            if (carry_series(arc, k, t, goal)) {
                 t = goal;
                 continue;
             }

@@ -61,7 +61,8 @@ private:
         double error = 0.0;  // relative to the tolerance; infinite if the step could not be evaluated
     };
 
-    bool carry_series(std::size_t step, double t, double end);
+    void begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions);
+    bool carry_series(const integrate::RecordedArc& arc, std::size_t step, double t, double end);
     Trial take(const integrate::RecordedArc& arc, double t, double end);
     void grow_scale();
     double whole(Eigen::Index row, int kind) const;

@@ -22,9 +22,9 @@ using model::ActiveForces;
 using trajectory::ElementKind;
 
 /// The orders end if the last term is at most last_term times as large as the allowed error, and the term before it at
-/// most term_before_last times. Recorded steps are so long that the terms fall by a factor of about three from order to
-/// order. So the remainder is about half as large as the last term. One small term alone may be small by chance.
-constexpr double last_term = 2.0, term_before_last = 10.0;
+/// most term_before_last times. One small term alone may be small by chance. The remainder is about half as large as
+/// the last term, and remainders of all steps add up; so the last term is well below the allowed error.
+constexpr double last_term = 0.01, term_before_last = 0.1;
 /// At the end of a step, h·(error of the acceleration) is at most this times the allowed error of the velocity. The
 /// derivative of the remainder is about (order)·(remainder)/h; more than that means that the series is wrong.
 constexpr double end_error_factor = 1e3;

@@ -47,6 +47,156 @@ TEST(Radau, HasOrderFiveAndDenseOutputOfOrderThree) {
     }
 }
 
+/// One step of length 1 for x' = λx, with s stages. Its result is the Padé approximation of e^λ with degrees s − 1 and
+/// s, which is of order 2s − 1 ([Hairer] IV.3):
+///     P = Σ_i (2s−1−i)! (s−1)! / ((2s−1)! i! (s−1−i)!) λ^i,   Q = Σ_i (2s−1−i)! s! / ((2s−1)! i! (s−i)!) (−λ)^i.
+double pade(int s, double lambda) {
+    const auto factorial = [](int k) { return std::tgamma(k + 1.0); };
+    double P = 0.0, Q = 0.0;
+    for (int i = 0; i < s; ++i)
+        P += factorial(2 * s - 1 - i) * factorial(s - 1) / (factorial(i) * factorial(s - 1 - i)) * std::pow(lambda, i);
+    for (int i = 0; i <= s; ++i)
+        Q += factorial(2 * s - 1 - i) * factorial(s) / (factorial(i) * factorial(s - i)) * std::pow(-lambda, i);
+    return P / Q;
+}
+
+TEST(Radau, AStepOfALinearEquationIsThePadeApproximation) {
+    for (const int stages : {3, 5, 7})
+        for (const double lambda : {-0.5, -4.0, -60.0, 1.5}) {
+            const auto f = [&](double, const double* x, double* dx) {
+                dx[0] = lambda * x[0];
+                return true;
+            };
+            const auto jacobian = [&](double, const double*, Matrix& J) {
+                J(0, 0) = lambda;
+                return true;
+            };
+            Radau::Choices choices;
+            choices.iteration_tolerance = 1e-14;
+            choices.stages = stages;
+            Radau method(1, {10.0, 10.0}, choices);
+            method.start({f, jacobian}, 0.0, std::array{1.0}, 1.0);
+            ASSERT_EQ(method.step({f, jacobian}, 1.0), StepStatus::accepted);
+            EXPECT_NEAR(method.x()[0], pade(stages, lambda), 1e-12) << stages << " stages, " << lambda;
+        }
+}
+
+TEST(Radau, MoreStagesHaveMoreAccurateDenseOutput) {
+    for (const int stages : {5, 7}) {
+        std::vector<FixedStepErrors> e;
+        for (const int count : {8, 16}) {
+            Radau::Choices choices;
+            choices.largest_step = 1.0 / count;
+            choices.iteration_tolerance = 1e-13;
+            choices.stages = stages;
+            e.push_back(fixed_step_errors(Radau(4, {1e-2, 1e-2}, choices), Closed::problem(), Closed{}, 1.0, count));
+        }
+        EXPECT_NEAR(order(e[0].dense, e[1].dense), stages + 1.0, 0.6) << stages;
+        EXPECT_NEAR(order(e[0].derivative, e[1].derivative), stages, 0.6) << stages;
+    }
+}
+
+TEST(Radau, CorrectionsThatAreOnlyRoundingErrorsEndTheIteration) {
+    // y = sin(t)/1000 enters as the difference of large numbers: it is known to 6e-14 only, a tenth of its tolerance.
+    const auto f = [](double t, const double* x, double* dx) {
+        dx[0] = 0.0;
+        dx[1] = -1e6 * (((x[0] + x[1]) - x[0]) - 1e-3 * std::sin(t));
+        return true;
+    };
+    const auto jacobian = [](double, const double*, Matrix& J) {
+        J(1, 1) = -1e6;
+        return true;
+    };
+    Radau::Choices choices;
+    choices.stages = 7;
+    Radau method(2, {1e-12, 5e-13}, choices);
+    method.start({f, jacobian}, 0.0, std::array{1e3, 0.0});
+    ASSERT_EQ(run(method, {f, jacobian}, 1.0), StepStatus::accepted);
+    EXPECT_LT(method.statistics().cut, 5);
+    EXPECT_LT(method.statistics().accepted, 60);
+    EXPECT_NEAR(method.x()[1], 1e-3 * std::sin(1.0), 1e-8);  // y lags behind by 1e-6 s
+}
+
+TEST(Radau, MoreStagesNeedFewerStepsForATightTolerance) {
+    long before = 0;
+    for (const int stages : {3, 5, 7}) {
+        Radau::Choices choices;
+        choices.stages = stages;
+        Radau method(2, {1e-10, 1e-10}, choices);
+        method.start(van_der_pol, 0.0, VanDerPol::initial);
+        ASSERT_EQ(run(method, van_der_pol, 2.0), StepStatus::accepted);
+        EXPECT_LT(distance(method.x(), VanDerPol::at_2()), 1e-10) << stages;
+        EXPECT_TRUE(stages == 3 || 2 * method.statistics().accepted < before) << stages;
+        before = method.statistics().accepted;
+    }
+}
+
+/// Van der Pol's oscillator with linear systems that count their calls, and that refuse long steps.
+class CountedSystems final : public StageSystems {
+public:
+    explicit CountedSystems(double least_shift = 0.0) : least_shift_(least_shift) {}
+    StepStatus linearise(double t, const double* x) override {
+        J_.setZero(2, 2);
+        return VanDerPol::jacobian(t, x, J_) ? StepStatus::accepted : StepStatus::failed;
+    }
+    bool factorise(double real, std::span<const std::complex<double>> pairs) override {
+        shift_ = real;
+        pairs_.assign(pairs.begin(), pairs.end());
+        return real >= least_shift_;
+    }
+    void solve(std::span<double> r) override {
+        const Matrix A = shift_ * Matrix::Identity(2, 2) - J_;
+        const Matrix y = solve_columns(A, Eigen::Map<const Vector>(r.data(), 2));
+        std::copy_n(y.data(), 2, r.data());
+    }
+    void solve_pair(std::size_t pair, std::span<double> re, std::span<double> im) override {
+        // (a + ib − J)(y + iz) = re + i im as a real system of twice the size
+        Matrix A(4, 4);
+        const Matrix one = Matrix::Identity(2, 2);
+        A << pairs_[pair].real() * one - J_, -pairs_[pair].imag() * one, pairs_[pair].imag() * one,
+            pairs_[pair].real() * one - J_;
+        Vector b(4);
+        b << re[0], re[1], im[0], im[1];
+        const Matrix y = solve_columns(A, b);
+        re[0] = y(0), re[1] = y(1), im[0] = y(2), im[1] = y(3);
+        ++solved;
+    }
+    int solved = 0;
+
+private:
+    double least_shift_, shift_ = 0.0;
+    std::vector<std::complex<double>> pairs_;
+    Matrix J_;
+};
+
+TEST(Radau, LinearSystemsOfTheCallerGiveTheSameMotion) {
+    for (const int stages : {3, 5, 7}) {
+        CountedSystems systems;
+        Radau::Choices choices;
+        choices.stages = stages;
+        Radau dense(2, {1e-8, 1e-8}, choices);
+        choices.systems = &systems;
+        Radau given(2, {1e-8, 1e-8}, choices);
+        dense.start(van_der_pol, 0.0, VanDerPol::initial);
+        given.start({VanDerPol::f}, 0.0, VanDerPol::initial);
+        ASSERT_EQ(run(dense, van_der_pol, 2.0), StepStatus::accepted);
+        ASSERT_EQ(run(given, {VanDerPol::f}, 2.0), StepStatus::accepted);
+        EXPECT_LT(distance(dense.x(), given.x()), 1e-9) << stages;
+        EXPECT_EQ(systems.solved, (stages - 1) / 2 * given.statistics().iterations);
+    }
+}
+
+TEST(Radau, StepsAreShortenedIfTheLinearSystemsCannotBeSolved) {
+    CountedSystems systems(400.0);  // γ/h >= 400: h <= 0.0091
+    Radau::Choices choices;
+    choices.systems = &systems;
+    Radau method(2, {1e-4, 1e-4}, choices);
+    method.start({VanDerPol::f}, 0.0, VanDerPol::initial);
+    ASSERT_EQ(run(method, {VanDerPol::f}, 0.5), StepStatus::accepted);
+    EXPECT_GT(method.statistics().cut, 0);
+    EXPECT_LE(method.t() - method.t_old(), 0.0091);
+}
+
 TEST(Radau, PolynomialsAreIntegratedExactly) {
     const auto f = [](double t, const double*, double* dx) {
         dx[0] = 3.0 * t * t;

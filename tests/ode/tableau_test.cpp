@@ -160,41 +160,72 @@ TEST(Tableau, EveryCoefficientIsSeenByTheConditions) {
                 << "d " << k << ", " << term.stage;
 }
 
-TEST(Tableau, RadauIsSplitIntoARealAndAComplexPart) {
-    const double r = std::sqrt(6.0);
-    Matrix A(3, 3), T(3, 3), T_inverse(3, 3), blocks(3, 3);
-    A << (88 - 7 * r) / 360, (296 - 169 * r) / 1800, (-2 + 3 * r) / 225,  //
-        (296 + 169 * r) / 1800, (88 + 7 * r) / 360, (-2 - 3 * r) / 225,   //
-        (16 - r) / 36, (16 + r) / 36, 1.0 / 9.0;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) {
-            T(i, j) = radau_iia::T[i][j];
-            T_inverse(i, j) = radau_iia::T_inverse[i][j];
+// --- Radau IIA ---------------------------------------------------------------------------------------------------
+
+/// A from the coefficients: A⁻¹ = T blocks T⁻¹.
+template <int s>
+Matrix radau_matrix(const radau_iia::Coefficients<s>& k) {
+    Matrix T(s, s), T_inverse(s, s), blocks = Matrix::Zero(s, s);
+    for (int i = 0; i < s; ++i)
+        for (int j = 0; j < s; ++j) {
+            T(i, j) = k.T[i][j];
+            T_inverse(i, j) = k.T_inverse[i][j];
         }
-    blocks << radau_iia::gamma, 0, 0, 0, radau_iia::alpha, -radau_iia::beta, 0, radau_iia::beta, radau_iia::alpha;
-    const double tolerance = 64 * std::numeric_limits<double>::epsilon();
-    EXPECT_LT((T * T_inverse - Matrix::Identity(3, 3)).cwiseAbs().maxCoeff(), tolerance);
-    // A (T blocks) = T says that A⁻¹ T = T blocks.
-    EXPECT_LT((A * T * blocks - T).cwiseAbs().maxCoeff(), tolerance);
-    // Collocation: Σ_j a_ij c_j^q = c_i^{q+1}/(q+1) for q < 3; the last row is quadrature of order 5.
-    for (int q = 0; q < 5; ++q)
-        for (int i = q < 3 ? 0 : 2; i < 3; ++i) {
+    blocks(0, 0) = k.gamma;
+    for (int p = 0; p < k.pairs; ++p)
+        blocks.block(2 * p + 1, 2 * p + 1, 2, 2) << k.alpha[p], -k.beta[p], k.beta[p], k.alpha[p];
+    EXPECT_LT((T * T_inverse - Matrix::Identity(s, s)).cwiseAbs().maxCoeff(), 1e-12);
+    return T * solve_columns(blocks, T_inverse);
+}
+
+/// Conditions that only Radau IIA fulfils: collocation at the nodes, the last of which is 1, and order 2s − 1.
+template <int s>
+void expect_radau_iia(const radau_iia::Coefficients<s>& k) {
+    // Entries of T and T⁻¹ are rounded; the largest are about 20 for three stages and 2000 for seven.
+    const double tolerance = (s == 3 ? 64 : 4096) * std::numeric_limits<double>::epsilon();
+    const Matrix A = radau_matrix(k);
+    EXPECT_EQ(k.c[s - 1], 1.0);
+    for (int q = 0; q < 2 * s - 1; ++q)
+        for (int i = q < s ? 0 : s - 1; i < s; ++i) {
             double sum = 0.0;
-            for (int j = 0; j < 3; ++j) sum += A(i, j) * std::pow(radau_iia::c[j], q);
-            EXPECT_NEAR(sum, std::pow(radau_iia::c[i], q + 1) / (q + 1), tolerance);
+            for (int j = 0; j < s; ++j) sum += A(i, j) * std::pow(k.c[j], q);
+            EXPECT_NEAR(sum, std::pow(k.c[i], q + 1) / (q + 1), tolerance) << s << " stages, t^" << q;
         }
 }
 
-TEST(Tableau, RadauEstimatesItsErrorWithOrderThree) {
-    // x + h/γ f(t, x) + Σ e_i z_i, where γ e = error, vanishes to order 3 for x' = t^q: z_i = c_i^{q+1}/(q+1).
-    for (int q = 0; q < 4; ++q) {
-        double sum = q == 0 ? 1.0 : 0.0;
-        for (int i = 0; i < 3; ++i) sum += radau_iia::error[i] * std::pow(radau_iia::c[i], q + 1) / (q + 1);
-        if (q < 3)
-            EXPECT_NEAR(sum, 0.0, 64 * std::numeric_limits<double>::epsilon()) << q;
+TEST(Tableau, RadauIsSplitIntoARealAndComplexParts) {
+    expect_radau_iia(radau_iia::three);
+    expect_radau_iia(radau_iia::five);
+    expect_radau_iia(radau_iia::seven);
+    const double r = std::sqrt(6.0);
+    Matrix A(3, 3);
+    A << (88 - 7 * r) / 360, (296 - 169 * r) / 1800, (-2 + 3 * r) / 225,  //
+        (296 + 169 * r) / 1800, (88 + 7 * r) / 360, (-2 - 3 * r) / 225,   //
+        (16 - r) / 36, (16 + r) / 36, 1.0 / 9.0;
+    EXPECT_LT((radau_matrix(radau_iia::three) - A).cwiseAbs().maxCoeff(), 64 * std::numeric_limits<double>::epsilon());
+}
+
+/// x + h/γ f(t, x) + Σ e_i z_i, where γ e = error, vanishes to order s for x' = t^q: z_i = c_i^{q+1}/(q+1).
+template <int s>
+void expect_error_estimate(const radau_iia::Coefficients<s>& k) {
+    for (int q = 0; q <= s; ++q) {
+        double sum = q == 0 ? 1.0 : 0.0, terms = 1.0;
+        for (int i = 0; i < s; ++i) {
+            const double term = k.error[i] * std::pow(k.c[i], q + 1) / (q + 1);
+            sum += term;
+            terms += std::abs(term);
+        }
+        if (q < s)
+            EXPECT_NEAR(sum, 0.0, 8 * std::numeric_limits<double>::epsilon() * terms) << s << " stages, t^" << q;
         else
-            EXPECT_GT(std::abs(sum), 1e-2);
+            EXPECT_GT(std::abs(sum), 1e-5) << s;
     }
+}
+
+TEST(Tableau, RadauEstimatesItsErrorWithTheOrderOfItsStages) {
+    expect_error_estimate(radau_iia::three);
+    expect_error_estimate(radau_iia::five);
+    expect_error_estimate(radau_iia::seven);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "saltus/ode/stage_systems.hpp"
 #include "saltus/ode/step.hpp"
 
 namespace saltus::ode {
@@ -10,17 +11,30 @@ namespace saltus::ode {
 struct Stride;       // detail/step_control.hpp
 enum class Attempt;  // detail/step_control.hpp
 
-/// The implicit Runge–Kutta method Radau IIA of order 5 with 3 stages ([Hairer] IV.8), for stiff problems. It is
-/// L-stable, so the step length is limited by accuracy only. The stages are found by simplified Newton iterations with
-/// the exact Jacobian; Jacobian and dense factors are kept as long as the iteration converges well. The error estimate
-/// has order 3. It holds for the whole dense output, the collocation polynomial of degree 3, whose error is O(h⁴). The
-/// ends of steps, with errors O(h⁵), are more accurate than required. It is a `Stepper` (step.hpp).
+/// The implicit Runge–Kutta method Radau IIA with s = 3, 5 or 7 stages ([Hairer] IV.8), for stiff problems. It has the
+/// order 2s − 1 and is L-stable, so the step length is limited by accuracy only. The stages are found by simplified
+/// Newton iterations with the exact Jacobian; Jacobian and factors are kept as long as the iteration converges well.
+/// The error estimate has order s. It holds for the whole dense output, the collocation polynomial of degree s, whose
+/// error is O(h^(s+1)). The ends of steps, with errors O(h^(2s−1)), are more accurate than required. More stages make a
+/// step more expensive and longer; they pay for tight tolerances (stages_for). It is a `Stepper` (step.hpp).
 class Radau {
 public:
-    /// n components; no step is longer than `largest_step` > 0. Newton's iteration ends if its estimated remaining
-    /// error is below `iteration_tolerance` times the tolerance; 0 means: chosen automatically. It makes at most 7
-    /// iterations.
-    explicit Radau(int n, Tolerances tolerances = {}, double largest_step = no_limit, double iteration_tolerance = 0.0);
+    /// The rest of what can be chosen.
+    struct Choices {
+        double largest_step = no_limit;  ///< no step is longer, > 0
+        /// Newton's iteration ends if its estimated remaining error is below this times the tolerance; 0 means: chosen
+        /// automatically.
+        double iteration_tolerance = 0.0;
+        int stages = 3;  ///< s: 3, 5 or 7
+        /// Solves the linear systems, in place of dense matrices and Problem::jacobian. It must live as long as the
+        /// method.
+        StageSystems* systems = nullptr;
+    };
+
+    /// n components.
+    Radau(int n, Tolerances tolerances, const Choices& choices);
+    explicit Radau(int n, Tolerances tolerances = {}, double largest_step = no_limit, double iteration_tolerance = 0.0)
+        : Radau(n, std::move(tolerances), Choices{largest_step, iteration_tolerance, 3, nullptr}) {}
     Radau(Radau&&) noexcept;
     Radau& operator=(Radau&&) noexcept;
     ~Radau();
@@ -46,7 +60,9 @@ private:
     struct Linear;
 
     StepStatus renew_jacobian(const Problem& problem);
+    bool factorise(double h);
     void guess_stages(double h);
+    bool correct_stages(double h, const Problem& problem);
     Iteration iterate(const Problem& problem, double h);
     double estimate(const Problem& problem, double h, Attempt attempt);
     StepStatus judge(const Problem& problem, const Stride& stride, Iteration iteration, Attempt attempt);
@@ -58,8 +74,9 @@ private:
     double iteration_tolerance_;
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
     Vector x_, x_old_, x_new_, f_, f_new_, scale_, correction_, combination_;
-    Matrix z_, w_, r_;    // one column per stage: z_i = x_i − x; W = T⁻¹Z; right-hand sides of the iteration
-    Matrix shape_;        // polynomial of the previous step: x_new − x_old, terms 2 and 3 of Dense
+    Matrix z_, w_;        // one column per stage: z_i = x_i − x; W = T⁻¹Z
+    Matrix r_, change_;   // right-hand sides of the iteration, then the corrections of W; the corrections of Z
+    Matrix shape_;        // polynomial of the previous step: x_new − x_old, then the terms from 2 on of Dense
     double error_ = 0.0;  // of the last accepted step, in units of the tolerance
     double error_before_ = 0.0, h_before_ = 0.0;  // of the previous step; h_before_ = 0: there is none since the start
     double contraction_ = 0.0;                    // convergence factor of the last iteration
@@ -70,6 +87,9 @@ private:
     std::unique_ptr<Linear> linear_;
     Statistics statistics_;
 };
+
+/// The number of stages that is fastest for a relative tolerance of one step.
+int stages_for(double relative);
 
 static_assert(Stepper<Radau>);
 

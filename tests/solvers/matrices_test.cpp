@@ -129,6 +129,37 @@ TEST(BlockFactors, SolveLikeEigens) {
     }
 }
 
+TEST(BlockFactors, OfAComplexMatrixSolveIt) {
+    Random random(13);
+    for (int k = 0; k < 150; ++k) {
+        const Pattern p = random_pattern(random, 1 + k % 25, k % 3 == 0 ? 1.0 : 0.15, k % 5);
+        const BlockMatrix W = sparse(p.dense, p.sizes);
+        ComplexBlockLU lu;
+        ASSERT_TRUE(lu.analyse(W, {}));
+        lu.clear();
+        // (1 + 2i) times the matrix, and another imaginary part for each stored number.
+        Eigen::MatrixXcd A = std::complex<double>(1.0, 2.0) * p.dense;
+        for (int a = 0; a < W.blocks(); ++a)
+            for (int e = W.row_start[ix(a)]; e < W.row_start[ix(a) + 1]; ++e) {
+                const ComplexBlockLU::View view = lu.at_entry(e);
+                const int b = W.block_column[ix(e)];
+                for (int i = 0; i < W.block_size(a); ++i)
+                    for (int j = 0; j < W.block_size(b); ++j) {
+                        std::complex<double>& value = A(W.start[ix(a)] + i, W.start[ix(b)] + j);
+                        value += std::complex<double>(0.0, 0.02 * std::sin(i + 3.0 * j + 5.0 * e));
+                        view.data[i * view.stride + j] = value;
+                    }
+            }
+        ASSERT_TRUE(lu.factorise()) << k;
+        const Eigen::VectorXcd b = random.vector(W.rows()) + std::complex<double>(0.0, 1.0) * random.vector(W.rows());
+        const Eigen::VectorXcd expected = A.partialPivLu().solve(b);
+        std::vector<std::complex<double>> x(b.data(), b.data() + b.size());
+        lu.solve(x, x);
+        const Eigen::Map<const Eigen::VectorXcd> found(x.data(), b.size());
+        EXPECT_LE((found - expected).norm(), 1e-12 * expected.norm()) << k;
+    }
+}
+
 TEST(BlockFactors, TakeMoreBlocksThanTheMatrixHas) {
     Random random(4);
     for (int k = 0; k < 60; ++k) {

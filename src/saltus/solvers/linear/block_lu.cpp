@@ -5,6 +5,7 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "saltus/base/error.hpp"
@@ -19,8 +20,37 @@ namespace {
 /// rounding: nearly singular blocks are factorised, and the caller's residual check decides.
 constexpr double smallest_pivot = std::numeric_limits<double>::epsilon() * 1e-3;
 
+/// The product by its formula. The operator of std::complex also treats infinite numbers, which costs a call.
+double times(double a, double b) { return a * b; }
+std::complex<double> times(std::complex<double> a, std::complex<double> b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+/// A −= L U; `turned` is scratch memory for complex numbers.
+void subtract(int m, int k, int n, const double* L, int ld_l, const double* U, int ld_u, double* A, int ld_a,
+              std::vector<double>& /*turned*/) {
+    subtract_panel(m, k, n, L, ld_l, U, ld_u, A, ld_a);
+}
+/// With u = a + ib and l = c + id the real and imaginary parts of l u are c (a, b) + d (−b, a). Hence the product of
+/// complex matrices is that of real ones, if each row of U is followed by the row i U.
+void subtract(int m, int k, int n, const std::complex<double>* L, int ld_l, const std::complex<double>* U, int ld_u,
+              std::complex<double>* A, int ld_a, std::vector<double>& turned) {
+    turned.resize(std::max(turned.size(), 4 * ix(k) * ix(n)));
+    for (int l = 0; l < k; ++l) {
+        double* const row = turned.data() + 4 * ix(l) * ix(n);
+        for (int j = 0; j < n; ++j) {
+            const std::complex<double> u = U[l * ld_u + j];
+            row[2 * j] = u.real(), row[2 * j + 1] = u.imag();
+            row[2 * n + 2 * j] = -u.imag(), row[2 * n + 2 * j + 1] = u.real();
+        }
+    }
+    subtract_panel(m, 2 * k, 2 * n, reinterpret_cast<const double*>(L), 2 * ld_l, turned.data(), 2 * n,
+                   reinterpret_cast<double*>(A), 2 * ld_a);
+}
+
 /// B = A⁻¹ by Gauss–Jordan elimination with row pivots; A is destroyed. False if A is singular.
-bool invert(double* A, double* B, int n) {
+template <class Scalar>
+bool invert(Scalar* A, Scalar* B, int n) {
     double largest = 0.0;
     for (int i = 0; i < n * n; ++i) {
         B[i] = 0.0;
@@ -38,13 +68,19 @@ bool invert(double* A, double* B, int n) {
                 std::swap(A[k * n + j], A[pivot * n + j]);
                 std::swap(B[k * n + j], B[pivot * n + j]);
             }
-        const double f = 1.0 / A[k * n + k];
-        for (int j = 0; j < n; ++j) A[k * n + j] *= f, B[k * n + j] *= f;
+        const Scalar f = 1.0 / A[k * n + k];
+        for (int j = 0; j < n; ++j) {
+            A[k * n + j] = times(A[k * n + j], f);
+            B[k * n + j] = times(B[k * n + j], f);
+        }
         for (int i = 0; i < n; ++i) {
             if (i == k) continue;
-            const double g = A[i * n + k];
+            const Scalar g = A[i * n + k];
             if (g == 0.0) continue;
-            for (int j = 0; j < n; ++j) A[i * n + j] -= g * A[k * n + j], B[i * n + j] -= g * B[k * n + j];
+            for (int j = 0; j < n; ++j) {
+                A[i * n + j] -= times(g, A[k * n + j]);
+                B[i * n + j] -= times(g, B[k * n + j]);
+            }
         }
     }
     return true;
@@ -95,12 +131,15 @@ std::vector<std::vector<int>> neighbours_of(const BlockMatrix& W, std::span<cons
 
 }  // namespace
 
-bool BlockLU::same_pattern(const BlockMatrix& W, std::span<const std::pair<int, int>> extra) const {
+template <class Scalar>
+bool BasicBlockLU<Scalar>::same_pattern(const BlockMatrix& W, std::span<const std::pair<int, int>> extra) const {
     return seen_start_ == W.start && seen_row_start_ == W.row_start && seen_column_ == W.block_column &&
            std::equal(extra.begin(), extra.end(), seen_extra_.begin(), seen_extra_.end());
 }
 
-bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra, double max_numbers) {
+template <class Scalar>
+bool BasicBlockLU<Scalar>::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>> extra,
+                                   double max_numbers) {
     if (same_pattern(W, extra) && (usable_ || numbers_ > max_numbers)) return numbers_ <= max_numbers;
     seen_start_ = W.start;
     seen_row_start_ = W.row_start;
@@ -136,7 +175,8 @@ bool BlockLU::analyse(const BlockMatrix& W, std::span<const std::pair<int, int>>
 /// The pattern of each column k of L: its neighbours below k, and the rows of all columns whose first row below the
 /// diagonal is k (the children of k in the elimination tree), because eliminating those fills them in. Counts numbers
 /// and work; false if there are more than `max_numbers` numbers.
-bool BlockLU::symbolic_factors(const Columns& neighbours, double max_numbers, Columns& below) {
+template <class Scalar>
+bool BasicBlockLU<Scalar>::symbolic_factors(const Columns& neighbours, double max_numbers, Columns& below) {
     const int n = static_cast<int>(size_.size());
     Columns children(ix(n));
     numbers_ = 0.0;
@@ -166,7 +206,8 @@ bool BlockLU::symbolic_factors(const Columns& neighbours, double max_numbers, Co
 }
 
 /// Memory of the factors: for each block row one panel with its blocks of L, the diagonal block and its blocks of U.
-void BlockLU::lay_out_panels(const Columns& below) {
+template <class Scalar>
+void BasicBlockLU<Scalar>::lay_out_panels(const Columns& below) {
     const int n = static_cast<int>(size_.size());
     Columns before(ix(n));  // pattern of the block rows of L
     for (int k = 0; k < n; ++k)
@@ -203,47 +244,60 @@ void BlockLU::lay_out_panels(const Columns& below) {
     identity_.assign(ix(n), 0);
     position_.assign(ix(n), -1);
     const int largest = n > 0 ? *std::max_element(size_.begin(), size_.end()) : 0;
+    const int widest = n > 0 ? *std::max_element(width_.begin(), width_.end()) : 0;
     scratch_.assign(ix(largest) * ix(largest) + ix(largest), 0.0);
+    turned_.assign(4 * ix(largest) * ix(widest), 0.0);
 }
 
-int BlockLU::find(int i, int j) const {
+template <class Scalar>
+int BasicBlockLU<Scalar>::find(int i, int j) const {
     const auto first = column_.begin() + row_start_[ix(i)], last = column_.begin() + row_start_[ix(i) + 1];
     const auto found = std::lower_bound(first, last, j);
     SALTUS_EXPECT(found != last && *found == j);
     return static_cast<int>(found - column_.begin());
 }
 
-BlockLU::View BlockLU::view(int row, int entry) {
+template <class Scalar>
+typename BasicBlockLU<Scalar>::View BasicBlockLU<Scalar>::view(int row, int entry) {
     return {values_.data() + panel_[ix(row)] + shift_[ix(entry)], width_[ix(row)]};
 }
 
-void BlockLU::clear() {
+template <class Scalar>
+void BasicBlockLU<Scalar>::clear() {
     std::fill(values_.begin(), values_.end(), 0.0);
     std::fill(identity_.begin(), identity_.end(), char{0});
 }
 
-BlockLU::View BlockLU::at_entry(int entry) { return view(row_of_entry_[ix(entry)], of_entry_[ix(entry)]); }
+template <class Scalar>
+typename BasicBlockLU<Scalar>::View BasicBlockLU<Scalar>::at_entry(int entry) {
+    return view(row_of_entry_[ix(entry)], of_entry_[ix(entry)]);
+}
 
-BlockLU::View BlockLU::at(int a, int b) {
+template <class Scalar>
+typename BasicBlockLU<Scalar>::View BasicBlockLU<Scalar>::at(int a, int b) {
     const int i = new_of_[ix(a)];
     return view(i, a == b ? diagonal_[ix(i)] : find(i, new_of_[ix(b)]));
 }
 
-void BlockLU::make_identity(int a) { identity_[ix(new_of_[ix(a)])] = 1; }
+template <class Scalar>
+void BasicBlockLU<Scalar>::make_identity(int a) {
+    identity_[ix(new_of_[ix(a)])] = 1;
+}
 
 /// Eliminates block row i against the finished rows k < i and inverts its diagonal block D. With the inverted diagonal
 /// D_k⁻¹ of row k:  L_ik = A_ik D_k⁻¹,  A_ij ← A_ij − L_ik U_kj for j > k.
-bool BlockLU::eliminate(int i) {
+template <class Scalar>
+bool BasicBlockLU<Scalar>::eliminate(int i) {
     const int m = size_of(i), width = width_[ix(i)];
-    double* const panel = values_.data() + panel_[ix(i)];
+    Scalar* const panel = values_.data() + panel_[ix(i)];
     for (int e = row_start_[ix(i)]; e < row_start_[ix(i) + 1]; ++e) position_[ix(column_[ix(e)])] = e;
     for (int e = row_start_[ix(i)]; e < diagonal_[ix(i)]; ++e) {
         const int k = column_[ix(e)];
         if (identity_[ix(k)] != 0) continue;  // D_k = 1 and U_kj = 0: nothing changes
         const int s = size_of(k);
-        double* const L = panel + shift_[ix(e)];
+        Scalar* const L = panel + shift_[ix(e)];
         bool zero = true;
-        double* const old = scratch_.data();
+        Scalar* const old = scratch_.data();
         for (int r = 0; r < m; ++r)
             for (int c = 0; c < s; ++c) {
                 old[r * s + c] = L[r * width + c];
@@ -251,72 +305,102 @@ bool BlockLU::eliminate(int i) {
             }
         if (zero) continue;
         // L ← A D⁻¹
-        const double* const inverse = inverse_.data() + inverse_at_[ix(k)];
+        const Scalar* const inverse = inverse_.data() + inverse_at_[ix(k)];
         for (int r = 0; r < m; ++r)
             for (int c = 0; c < s; ++c) {
-                double sum = 0.0;
-                for (int l = 0; l < s; ++l) sum += old[r * s + l] * inverse[l * s + c];
+                Scalar sum{};
+                for (int l = 0; l < s; ++l) sum += times(old[r * s + l], inverse[l * s + c]);
                 L[r * width + c] = sum;
             }
         // Blocks that are neighbours in both rows are subtracted in one call.
-        const double* const pivot = values_.data() + panel_[ix(k)];
+        const Scalar* const pivot = values_.data() + panel_[ix(k)];
         const int last = row_start_[ix(k) + 1];
         for (int f = diagonal_[ix(k)] + 1; f < last;) {
             const int target = position_[ix(column_[ix(f)])];
             int run = 1;
             while (f + run < last && position_[ix(column_[ix(f + run)])] == target + run) ++run;
             const int end = f + run < last ? shift_[ix(f + run)] : width_[ix(k)];
-            subtract_panel(m, s, end - shift_[ix(f)], L, width, pivot + shift_[ix(f)], width_[ix(k)],
-                           panel + shift_[ix(target)], width);
+            solvers::subtract(m, s, end - shift_[ix(f)], L, width, pivot + shift_[ix(f)], width_[ix(k)],
+                              panel + shift_[ix(target)], width, turned_);
             f += run;
         }
     }
-    double* const D = scratch_.data();
-    const double* const own = panel + shift_[ix(diagonal_[ix(i)])];
+    Scalar* const D = scratch_.data();
+    const Scalar* const own = panel + shift_[ix(diagonal_[ix(i)])];
     for (int r = 0; r < m; ++r) std::copy_n(own + r * width, m, D + r * m);
     return invert(D, inverse_.data() + inverse_at_[ix(i)], m);
 }
 
-bool BlockLU::factorise() {
+template <class Scalar>
+bool BasicBlockLU<Scalar>::factorise() {
     const int n = static_cast<int>(size_.size());
     for (int i = 0; i < n; ++i)
         if (identity_[ix(i)] == 0 && !eliminate(i)) return false;
     return true;
 }
 
-void BlockLU::solve(std::span<const double> b, std::span<double> x) {
+/// y −= the product of the entries [first, last) of block row i with x.
+template <>
+void BasicBlockLU<double>::subtract(int i, int first, int last, std::span<const double> x, double* y) {
+    const int m = size_of(i), width = width_[ix(i)];
+    for (int e = first; e < last; ++e) {
+        const double* const A = values_.data() + panel_[ix(i)] + shift_[ix(e)];
+        const double* const other = x.data() + start_[ix(old_of_[ix(column_[ix(e)])])];
+        const int k = size_of(column_[ix(e)]);
+        for (int r = 0; r < m; ++r) {
+            double sum = 0.0;
+            for (int c = 0; c < k; ++c) sum += A[r * width + c] * other[c];
+            y[r] -= sum;
+        }
+    }
+}
+/// The parts of x lie far apart. They are collected first, so that the products run along whole rows. With a = c + id
+/// and x = p + iq the real part of a x is that of the row (c, d) with (p, −q), the imaginary part that with (q, p).
+template <>
+void BasicBlockLU<std::complex<double>>::subtract(int i, int first, int last, std::span<const std::complex<double>> x,
+                                                  std::complex<double>* y) {
+    if (first == last) return;
+    const int m = size_of(i), width = width_[ix(i)], from = shift_[ix(first)];
+    double *const real = turned_.data(), *const imaginary = turned_.data() + 2 * width;
+    int count = 0;
+    for (int e = first; e < last; ++e) {
+        const std::complex<double>* const other = x.data() + start_[ix(old_of_[ix(column_[ix(e)])])];
+        for (int c = 0; c < size_of(column_[ix(e)]); ++c, count += 2) {
+            real[count] = other[c].real(), real[count + 1] = -other[c].imag();
+            imaginary[count] = other[c].imag(), imaginary[count + 1] = other[c].real();
+        }
+    }
+    const auto* const A = reinterpret_cast<const double*>(values_.data() + panel_[ix(i)] + from);
+    for (int r = 0; r < m; ++r) {
+        const double* const row = A + 2 * r * width;
+        y[r] -= std::complex<double>(dot(row, real, count), dot(row, imaginary, count));
+    }
+}
+
+template <class Scalar>
+void BasicBlockLU<Scalar>::solve(std::span<const Scalar> b, std::span<Scalar> x) {
     const int n = static_cast<int>(size_.size());
     const auto part = [&](int row) { return x.data() + start_[ix(old_of_[ix(row)])]; };
-    const auto subtract = [&](int i, int first, int last, double* y) {
-        const int m = size_of(i), width = width_[ix(i)];
-        for (int e = first; e < last; ++e) {
-            const double* const A = values_.data() + panel_[ix(i)] + shift_[ix(e)];
-            const double* const other = part(column_[ix(e)]);
-            const int k = size_of(column_[ix(e)]);
-            for (int r = 0; r < m; ++r) {
-                double sum = 0.0;
-                for (int c = 0; c < k; ++c) sum += A[r * width + c] * other[c];
-                y[r] -= sum;
-            }
-        }
-    };
     std::copy(b.begin(), b.end(), x.begin());
     for (int i = 0; i < n; ++i)
-        if (identity_[ix(i)] == 0) subtract(i, row_start_[ix(i)], diagonal_[ix(i)], part(i));
+        if (identity_[ix(i)] == 0) subtract(i, row_start_[ix(i)], diagonal_[ix(i)], x, part(i));
     for (int i = n - 1; i >= 0; --i) {
         if (identity_[ix(i)] != 0) continue;
         const int m = size_of(i);
-        double* const y = part(i);
-        subtract(i, diagonal_[ix(i)] + 1, row_start_[ix(i) + 1], y);
-        const double* const inverse = inverse_.data() + inverse_at_[ix(i)];
-        double* const right = scratch_.data();
+        Scalar* const y = part(i);
+        subtract(i, diagonal_[ix(i)] + 1, row_start_[ix(i) + 1], x, y);
+        const Scalar* const inverse = inverse_.data() + inverse_at_[ix(i)];
+        Scalar* const right = scratch_.data();
         std::copy_n(y, m, right);
         for (int r = 0; r < m; ++r) {
-            double sum = 0.0;
-            for (int c = 0; c < m; ++c) sum += inverse[r * m + c] * right[c];
+            Scalar sum{};
+            for (int c = 0; c < m; ++c) sum += times(inverse[r * m + c], right[c]);
             y[r] = sum;
         }
     }
 }
+
+template class BasicBlockLU<double>;
+template class BasicBlockLU<std::complex<double>>;
 
 }  // namespace saltus::solvers

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <complex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,12 +10,14 @@
 
 namespace saltus::solvers {
 
-/// Sparse LU factors of a block matrix. `analyse` orders the pattern once; after that filling, factorising and solving
-/// allocate nothing. Pivots are chosen only inside the diagonal blocks. The factors may therefore be inaccurate, and
-/// the caller must check the residual of each solution.
+/// Sparse LU factors of a block matrix of real or complex numbers. `analyse` orders the pattern once; after that
+/// filling, factorising and solving allocate nothing. Pivots are chosen only inside the diagonal blocks. The factors
+/// may therefore be inaccurate, and the caller must check the residual of each solution.
 ///
-/// Use: analyse, then for each matrix clear, fill the blocks by `at_entry` and `at`, factorise, solve.
-class BlockLU {
+/// Use: analyse, then for each matrix clear, fill the blocks by `at_entry` and `at`, factorise, solve. Of W only the
+/// pattern is used.
+template <class Scalar>
+class BasicBlockLU {
 public:
     /// Prepares the pattern of W, made symmetric, plus the blocks `extra` (row, column). If the pattern is the one of
     /// the last call, this costs one comparison. Returns false if the factors would hold more than `max_numbers`
@@ -25,7 +28,7 @@ public:
 
     /// A block inside its block row: element (i, j) is data[i * stride + j].
     struct View {
-        double* data;
+        Scalar* data;
         int stride;
     };
 
@@ -36,7 +39,7 @@ public:
 
     bool factorise();  ///< False if a diagonal block is singular to rounding.
     /// Solves A x = b with the last factors. b and x may be the same memory.
-    void solve(std::span<const double> b, std::span<double> x);
+    void solve(std::span<const Scalar> b, std::span<Scalar> x);
 
 private:
     /// Columns of L below the diagonal, in elimination order.
@@ -49,6 +52,7 @@ private:
     int find(int i, int j) const;  // the entry of block (i, j)
     View view(int row, int entry);
     bool eliminate(int i);
+    void subtract(int i, int first, int last, std::span<const Scalar> x, Scalar* y);
 
     // Rows and columns below are in elimination order. The blocks of a block row form one row-major panel, so that
     // neighbouring blocks are eliminated together.
@@ -62,10 +66,11 @@ private:
     std::vector<std::size_t> panel_;            // offset of each panel in values_
     std::vector<std::size_t> inverse_at_;       // offset of each inverted diagonal block in inverse_
     std::vector<int> of_entry_, row_of_entry_;  // for each entry of W: its entry and its block row here
-    std::vector<double> values_, inverse_;
+    std::vector<Scalar> values_, inverse_;
     std::vector<char> identity_;  // 1 for block rows of the unit matrix
     std::vector<int> position_;   // scratch: entry of each block column in the block row that is being eliminated
-    std::vector<double> scratch_;
+    std::vector<Scalar> scratch_;
+    std::vector<double> turned_;  // scratch of complex products
     double work_ = 0.0;
     // The pattern of the last `analyse`.
     std::vector<int> seen_start_, seen_row_start_, seen_column_;
@@ -73,5 +78,8 @@ private:
     double numbers_ = 0.0;  // numbers in the factors; if the analysis was given up, those counted until then
     bool usable_ = false;
 };
+
+using BlockLU = BasicBlockLU<double>;
+using ComplexBlockLU = BasicBlockLU<std::complex<double>>;
 
 }  // namespace saltus::solvers

@@ -131,6 +131,17 @@ SALTUS_WIDE void add_any(int n, int columns, const double* __restrict A, const d
         for (int i = 0; i < n; ++i) y[i] += A[i] * x[j];
 }
 
+/// Σ x_i y_i with eight independent sums.
+SALTUS_WIDE double dot_any(const double* x, const double* y, int n) {
+    double part[8] = {};
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; ++k) part[k] += x[i + k] * y[i + k];
+    double sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    for (; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+}
+
 /// max |x_i| with eight independent maxima.
 SALTUS_WIDE double largest_any(const double* x, int n) {
     double part[8] = {};
@@ -174,6 +185,8 @@ void exchange(double* T, int padded_rows, int columns, int r, int c, double roun
 }
 
 void add_columns(int n, int columns, const double* A, const double* x, double* y) { add_any(n, columns, A, x, y); }
+
+double dot(const double* x, const double* y, int n) { return dot_any(x, y, n); }
 
 double largest_of(const double* x, int n) { return largest_any(x, n); }
 

@@ -29,6 +29,8 @@ void exchange(double* T, int padded_rows, int columns, int r, int c, double roun
 /// y += A x. A is column-major with n rows.
 void add_columns(int n, int columns, const double* A, const double* x, double* y);
 
+double dot(const double* x, const double* y, int n);  ///< Σ x_i y_i
+
 double largest_of(const double* x, int n);  ///< max |x_i|; 0 for n = 0
 
 }  // namespace saltus::solvers

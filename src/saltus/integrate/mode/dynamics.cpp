@@ -264,8 +264,26 @@ void Dynamics::settle(double t, const double* x) {
     redundant_ = row_rank(rows, redundancy_).rank < static_cast<int>(m);
 }
 
-/// Solves K λ = −(A M⁻¹ h + ζ) with K = A M⁻¹ F for the multipliers λ. The column of a normal whose friction slips is
-/// w_N − sign·W_T ∇σ: friction grows with the normal force.
+void Dynamics::force_column(int k, std::span<double> column) const {
+    const model::Pattern& W = model_.layout().rows;
+    const auto add = [&](int row, double factor) {
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            column[ix(W.column[ix(e)])] += factor * terms_.W[ix(e)];
+    };
+    add(equations_[ix(k)], 1.0);
+    const int owner = equation_element_[ix(k)];
+    if (owner < 0) return;
+    const double sign = mode_.elements[ix(owner)].reaction_sign;
+    for (const int p : layout_.elements[ix(owner)].part_numbers()) {
+        if (!mode_.parts[ix(p)].slips) continue;
+        const FrictionPart& part = layout_.parts[ix(p)];
+        double gradient[3];
+        slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
+        for (int i = 0; i < part.size; ++i) add(part.row + i, -sign * gradient[i]);
+    }
+}
+
+/// Solves K λ = −(A M⁻¹ h + ζ) with K = A M⁻¹ F for the multipliers λ.
 bool Dynamics::solve_equations() {
     const auto m = static_cast<int>(equations_.size());
     const model::Pattern& W = model_.layout().rows;
@@ -273,21 +291,7 @@ bool Dynamics::solve_equations() {
     for (int k = 0; k < m; ++k) {
         const std::span<double> column(columns_.data() + ix(k) * n, n);
         std::fill(column.begin(), column.end(), 0.0);
-        const auto add = [&](int row, double factor) {
-            for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
-                column[ix(W.column[ix(e)])] += factor * terms_.W[ix(e)];
-        };
-        add(equations_[ix(k)], 1.0);
-        if (const int owner = equation_element_[ix(k)]; owner >= 0) {
-            const double sign = mode_.elements[ix(owner)].reaction_sign;
-            for (const int p : layout_.elements[ix(owner)].part_numbers()) {
-                if (!mode_.parts[ix(p)].slips) continue;
-                const FrictionPart& part = layout_.parts[ix(p)];
-                double gradient[3];
-                slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
-                for (int i = 0; i < part.size; ++i) add(part.row + i, -sign * gradient[i]);
-            }
-        }
+        force_column(k, column);
         mass_.solve(column);
         right_[ix(k)] = -(model::row_dot(W, terms_.W, equations_[ix(k)], free_) + terms_.zeta[ix(equations_[ix(k)])]);
     }

@@ -137,6 +137,9 @@ public:
     const std::vector<int>& equation_rows() const { return equations_; }  ///< rows of A
     /// The element whose normal an equation is; -1 for friction rows.
     int equation_owner(int equation) const { return equation_element_[static_cast<std::size_t>(equation)]; }
+    /// The column of F of an equation, at the state of the last evaluate_terms: `column` must be zero, and gets its
+    /// n numbers. The column of a normal whose friction slips is w_N − sign·W_T ∇σ: friction grows with the force.
+    void force_column(int equation, std::span<double> column) const;
     Eigen::Map<const Matrix> equation_columns() const;    ///< M⁻¹F of the last evaluate, n × equations
     Matrix multiplier_inverse() const;                    ///< K⁻¹, or its pseudo-inverse if redundant
     Matrix solve_multipliers(const Matrix& right) const;  ///< K⁻¹ · right

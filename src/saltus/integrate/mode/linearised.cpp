@@ -180,36 +180,68 @@ const Linearised::Sparse& Linearised::residual() {
     return sparse_residual_;
 }
 
+/// Derivatives are gathered only if something depends on them: slip along a line does not turn, and coefficients may be
+/// constant.
+Linearised::Follows Linearised::follows() const {
+    Follows out;
+    out.varies = jacobians_->pattern(Function::coefficient).size() > 0;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        if (!d_.mode().elements[i].active) continue;
+        out.springs = out.springs || (d_.compliant() && e.rows.kind == ElementKind::contact);
+        for (const int p : e.part_numbers()) {
+            const bool part_slips = d_.mode().parts[ix(p)].slips;
+            out.slips = out.slips || part_slips;
+            out.turns = out.turns || (part_slips && d_.parts()[ix(p)].size > 1);
+        }
+    }
+    return out;
+}
+
+std::size_t Linearised::following_rows() const {
+    if (!follows().any()) return 0;
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        if (!d_.mode().elements[i].active) continue;
+        if (d_.compliant() && e.rows.kind == ElementKind::contact) ++rows;
+        for (const int p : e.part_numbers())
+            if (d_.mode().parts[ix(p)].slips) rows += ix(d_.parts()[ix(p)].size);
+    }
+    return rows;
+}
+
+double Linearised::gathered_numbers() const {
+    return follows().any() ? static_cast<double>(d_.model().layout().row_count()) * columns_ : 0.0;
+}
+
+void Linearised::acceleration_row(int row, std::span<double> by_q, std::span<double> by_u) const {
+    const Sparse& s = sparse_curvature_;
+    const int n = d_.size();
+    for (int e = s.pattern->start[ix(row)]; e < s.pattern->start[ix(row) + 1]; ++e) {
+        const int column = s.pattern->column[ix(e)] - 1;
+        if (column >= 0 && column < n) by_q[ix(column)] += s.values[ix(e)];
+        if (column >= n && column < 2 * n) by_u[ix(column - n)] += s.values[ix(e)];
+    }
+}
+
 bool Linearised::prepare(double t, const double* x) {
+    SALTUS_EXPECT(available());
     if (!d_.evaluate(t, x)) return false;
     held_acceleration_.assign(d_.acceleration().begin(), d_.acceleration().end());
     held_reactions_.assign(d_.reactions().begin(), d_.reactions().end());
     held_t_ = t;
     held_x_.assign(x, x + 2 * d_.size());
     residual_fetched_ = false;
-    // Derivatives are gathered only if something depends on them: slip along a line does not turn, and coefficients may
-    // be constant.
-    bool springs = false, slips = false, turns = false;
-    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
-        const ElementLayout& e = d_.elements()[i];
-        if (!d_.mode().elements[i].active) continue;
-        springs = springs || (d_.compliant() && e.rows.kind == ElementKind::contact);
-        for (const int p : e.part_numbers()) {
-            const bool part_slips = d_.mode().parts[ix(p)].slips;
-            slips = slips || part_slips;
-            turns = turns || (part_slips && d_.parts()[ix(p)].size > 1);
-        }
-    }
     following_.clear();
-    const bool varies = jacobians_->pattern(Function::coefficient).size() > 0;
-    if (springs || turns || (slips && varies)) {
+    if (const Follows f = follows(); f.any()) {
         const model::Layout& layout = d_.model().layout();
-        if (springs || turns)
+        if (f.springs || f.turns)
             gather(Function::velocity, t, x, {}, {}, velocity_);
         else
             velocity_.setZero(layout.row_count(), columns_);
-        if (springs) gather(Function::position, t, x, {}, {}, position_);
-        if (varies)
+        if (f.springs) gather(Function::position, t, x, {}, {}, position_);
+        if (f.varies)
             gather(Function::coefficient, t, x, {}, {}, coefficient_);
         else
             coefficient_.setZero(layout.coefficients, columns_);

@@ -43,6 +43,26 @@ public:
     /// After prepare: gradient = ∂u̇ᵀ · y; `y` has n components, `gradient` all columns.
     void against(const Vector& y, Vector& gradient);
 
+    // --- the parts of ∂u̇ as sparse matrices, for implicit steps (mode/detail/sparse_stages.hpp) ---
+
+    /// A force that follows the state (of a spring or of slip): the row that it acts on, and its derivative.
+    struct Following {
+        int row;
+        Eigen::RowVectorXd change;
+    };
+    /// After available(): the pattern of ∂R without the forces that follow the state.
+    const model::Pattern& residual_pattern() const { return jacobians_->pattern(model::Function::residual); }
+    /// After prepare: its values.
+    std::span<const double> residual_values() { return residual().values; }
+    /// After prepare: the forces that follow the state.
+    const std::vector<Following>& following() const { return following_; }
+    /// After prepare: the derivatives of A u̇ + ζ by q and by u in one row, added to `by_q` and `by_u`.
+    void acceleration_row(int row, std::span<double> by_q, std::span<double> by_u) const;
+    /// After available(): how many forces may follow the state in the mode of the dynamics, and how many numbers the
+    /// full matrices have that `prepare` then gathers.
+    std::size_t following_rows() const;
+    double gathered_numbers() const;
+
     /// Derivative of one function of the system as a full matrix, rows × columns; a and λ as in model::Jacobians.
     void gather(model::Function f, double t, const double* x, std::span<const double> a, std::span<const double> lambda,
                 Matrix& out);
@@ -55,11 +75,13 @@ public:
     void switch_derivatives(double t, const double* x, Matrix& out);
 
 private:
-    /// A force that follows the state (of a spring or of slip): the row that it acts on, and its derivative.
-    struct Following {
-        int row;
-        Eigen::RowVectorXd change;
+    /// What the forces that follow the state depend on, in the mode of the dynamics.
+    struct Follows {
+        bool springs = false, slips = false, turns = false;  // turns: some slip is not along a line
+        bool varies = false;                                 // coefficients are not constant
+        bool any() const { return springs || turns || (slips && varies); }
     };
+    Follows follows() const;
     void collect_following();
     struct Sparse {
         const model::Pattern* pattern = nullptr;

@@ -326,9 +326,9 @@ struct Thresholds {
     /// The relative tolerance of a step is max(…, least_step_tolerance). Too small: rounding errors, about 1e-15, are
     /// taken for the error of the method, and steps underflow. Too large: a small rtol has no effect.
     static constexpr double least_step_tolerance = 1e-14;
-    /// A stiff motion is integrated implicitly if the number of coordinates <= max_coordinates_for_implicit. Beyond it
-    /// the dense linear algebra of implicit steps costs more than short explicit steps. A wrong value costs time only.
-    static constexpr int max_coordinates_for_implicit = 150;
+    /// Up to this number of coordinates the linear systems of implicit steps have dense matrices, beyond it sparse ones
+    /// (mode/detail/sparse_stages.hpp). A wrong value costs time only.
+    static constexpr int max_dense_coordinates = 24;
     /// The projection of positions has converged if |g| <= projected · length scale for all equations. The value is
     /// about two rounding errors. Too small: a further round that changes nothing. Too large: drift stays in the state.
     static constexpr double projected = 4e-16;

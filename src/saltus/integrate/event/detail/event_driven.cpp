@@ -119,12 +119,13 @@ ArcEnd EventRun::arc() {
     };
     const ode::Problem problem{f, jacobian};
     if (const std::optional<ArcEnd> end = integrate_series()) return *end;
-    return implicit_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
+    return implicit_arc_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
 }
 
 void EventRun::begin_arc() {
     arc_began_ = t_;
     release_ = {};
+    implicit_arc_ = implicit_ && (!sparse_ || sparse_->serves_mode());
     longest_series_step_ = 0.0;
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;
@@ -132,7 +133,7 @@ void EventRun::begin_arc() {
         for (std::size_t i = 0; i < d_.elements().size(); ++i) arc.modes.push_back(mode_of(i));
         out_.arcs.push_back(std::move(arc));
     }
-    if (settings_.record) recording_.pieces.emplace_back(RecordedArc{t_, t_, d_.mode(), implicit_.has_value(), {}});
+    if (settings_.record) recording_.pieces.emplace_back(RecordedArc{t_, t_, d_.mode(), implicit_arc_, {}});
 }
 
 template <class Stepper>
@@ -253,15 +254,32 @@ bool EventRun::became_redundant(double next_step, Advance& advance) {
 }
 
 bool EventRun::became_stiff(const ode::Explicit& stepper) {
-    if (!stepper.stiff() || !linearised_.available() || d_.size() > Thresholds::max_coordinates_for_implicit)
-        return false;
+    if (!stepper.stiff() || implicit_ || !can_be_implicit()) return false;
     become_implicit();
     warn("the motion is stiff: implicit integration from t = " + number_text(t_));
     next_step_ = stepper.next_step();
     return true;
 }
 
-void EventRun::become_implicit() { implicit_.emplace(d_.state_size(), step_tolerances(settings_), settings_.max_step); }
+/// Whether the linear systems of implicit steps can be solved in the mode in force.
+bool EventRun::can_be_implicit() {
+    if (!linearised_.available()) return false;
+    if (d_.size() <= Thresholds::max_dense_coordinates) return true;
+    if (!sparse_) sparse_.emplace(d_, linearised_);
+    return sparse_->serves_mode();
+}
+
+void EventRun::become_implicit() {
+    ode::Tolerances tolerances = step_tolerances(settings_);
+    ode::Radau::Choices choices;
+    choices.largest_step = settings_.max_step;
+    choices.stages = ode::stages_for(tolerances.relative);
+    if (d_.size() > Thresholds::max_dense_coordinates) {
+        if (!sparse_) sparse_.emplace(d_, linearised_);
+        choices.systems = &*sparse_;
+    }
+    implicit_.emplace(d_.state_size(), std::move(tolerances), choices);
+}
 
 /// A sentence that explains why the motion does not advance, if an expression of the model jumps here; otherwise empty.
 /// An expression jumps if a quantity s that it compares is negligible relative to the terms that make it up,

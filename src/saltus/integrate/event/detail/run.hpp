@@ -9,6 +9,7 @@
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
+#include "saltus/integrate/mode/detail/sparse_stages.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
@@ -75,6 +76,7 @@ private:
     bool became_stiff(const ode::Explicit& stepper);
     bool became_stiff(const ode::Radau&) { return false; }
     void become_implicit();
+    bool can_be_implicit();
 
     // Arcs as Taylor series (run_series.cpp).
     /// What a step by Taylor series led to.
@@ -182,8 +184,10 @@ private:
     Watcher watcher_;
     Accumulation accumulation_;
     ode::Explicit explicit_;
-    std::optional<ode::Radau> implicit_;  // made when it is needed
     Linearised linearised_;
+    std::optional<SparseStages> sparse_;  // linear systems of implicit steps, if the system is large
+    std::optional<ode::Radau> implicit_;  // made when it is needed
+    bool implicit_arc_ = false;           // the present arc is integrated implicitly
     ModeSeries series_;
     ode::Tolerances tolerances_;  // of one step
     int series_order_;

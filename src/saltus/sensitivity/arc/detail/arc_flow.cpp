@@ -57,6 +57,8 @@ constexpr double radau_difference = 1e-6;
 /// Up to this number of coordinates, collocation (five evaluations and a matrix of all nodes) is cheaper than the
 /// explicit method (twelve evaluations).
 constexpr int max_collocated_coordinates = 12;
+/// On stiff arcs, where the steps of the explicit method are short, it is cheaper up to this number.
+constexpr int max_stiff_coordinates = 150;
 /// A velocity error counts for positions, and a position error for velocities, as this part of what it makes over a
 /// recorded step.
 constexpr double cross_scale = 0.1;
@@ -94,7 +96,7 @@ ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_
       floor_{size_q, size_u} {}
 
 bool ArcFlow::collocates(const integrate::RecordedArc& arc) const {
-    return arc.implicit || n_ <= max_collocated_coordinates;
+    return n_ <= (arc.implicit ? max_stiff_coordinates : max_collocated_coordinates);
 }
 
 void ArcFlow::grow_scale() {
@@ -277,7 +279,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     if (arc.steps.empty() || arc.t_end <= arc.t_begin) return true;
     begin(arc, probe, directions);
     // Orders of the error estimates: Radau with three nodes 5 (local error 6), Gauss with five nodes 10, explicit 8.
-    const double order = arc.implicit ? 6.0 : collocates(arc) ? 10.0 : 8.0;
+    const double order = !collocates(arc) ? 8.0 : arc.implicit ? 6.0 : 10.0;
     const auto factor = [&](double error) {
         return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), shortest_factor, longest_factor)
                            : longest_factor;

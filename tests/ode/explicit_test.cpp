@@ -8,6 +8,7 @@
 
 #include "allocations.hpp"
 #include "problems.hpp"
+#include "saltus/base/index.hpp"
 
 namespace saltus::ode {
 namespace {
@@ -373,6 +374,49 @@ TEST(ExplicitDeathTest, MisuseIsRefused) {
             static_cast<void>(method.dense({Kepler::f}, dense));
         },
         "stepped_");
+}
+
+TEST(Explicit, NoiseWithinLongStepsOfAStiffBodyInFreeFlightIsNoticed) {
+    // A row of masses with stiff dampers and springs flies without deformation. The error of a step of any length is
+    // zero up to rounding, but far beyond the stability region rounding errors are multiplied.
+    constexpr int masses = 12;
+    constexpr double k = 300.0, c = 3000.0, gap = 0.25;
+    const auto f = [](double, const double* x, double* dx) {
+        for (int i = 0; i < masses; ++i) {
+            dx[i] = x[masses + i];
+            dx[masses + i] = 0.0;
+        }
+        for (int i = 0; i + 1 < masses; ++i) {
+            const double force = k * (x[i + 1] - x[i] - gap) + c * (x[masses + i + 1] - x[masses + i]);
+            dx[masses + i] += force;
+            dx[masses + i + 1] -= force;
+        }
+        return true;
+    };
+    for (const double limit : {0.28, 0.29, 0.3, 0.31, 0.33, 0.37}) {
+        std::vector<double> x(2 * masses, -10.0);
+        for (int i = 0; i < masses; ++i) x[ix(i)] = 10.3 + gap * i;
+        Explicit method(2 * masses, {1e-11, 1e-14});
+        method.start({f}, 0.0, x);
+        Dense dense;
+        double worst = 0.0;
+        while (method.t() < limit && !method.stiff()) {
+            ASSERT_EQ(method.step({f}, limit), StepStatus::accepted);
+            ASSERT_TRUE(method.dense({f}, dense));
+            if (method.dense_error() > 300.0) {
+                const double t_old = method.t_old(), h = method.t() - t_old;
+                method.undo(0.25);
+                EXPECT_EQ(method.t(), t_old);
+                EXPECT_EQ(method.next_step(), 0.25 * h);
+                continue;
+            }
+            for (int s = 1; s < 20; ++s) {
+                dense.evaluate(dense.t_old() + s / 20.0 * (dense.t_new() - dense.t_old()), x.data());
+                for (int i = 0; i < masses; ++i) worst = std::fmax(worst, std::abs(x[ix(masses + i)] + 10.0));
+            }
+        }
+        EXPECT_LT(worst, 300.0 * 1e-11 * 10.0) << limit;
+    }
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ constexpr int estimate_order = 8;
 // consecutive good steps.
 constexpr double stability_edge = 6.1;  // extent of the stability region along the negative real axis
 constexpr int stiff_step_limit = 15, good_step_limit = 6;
+// A step with h |λ| beyond unstable_step is not accepted at once, even if its error is small: it multiplies rounding
+// errors, above all in the dense output, by powers of h |λ|. It is shortened to near_edge, which still counts as stiff.
+constexpr double unstable_step = 2.0 * stability_edge, near_edge = 1.2 * stability_edge;
 
 /// Computes Σ_{j>0} w_j (k_j − k_0) for each component i and calls put(i, sum). With it
 ///     Σ w_j k_j = (Σ w_j) k_0 + Σ w_j (k_j − k_0).
@@ -152,11 +155,15 @@ double Explicit::estimate(double h) {
 }
 
 // The last stage and the end of the step are two states at the same time, close to each other. The ratio of the
-// differences of f and of x there estimates the dominant eigenvalue λ of the Jacobian ([Hairer] IV.2).
-void Explicit::watch_stiffness(double h) {
+// differences of f and of x there estimates the dominant eigenvalue λ of the Jacobian ([Hairer] IV.2). Returns h |λ|.
+double Explicit::stiffness(double h) const {
     const double df = (k_.col(dop853::stages) - k_.col(dop853::stages - 1)).squaredNorm();
     const double dx = (x_new_ - stage_).squaredNorm();
-    if (dx > 0.0 && h * std::sqrt(df / dx) > stability_edge) {
+    return dx > 0.0 ? h * std::sqrt(df / dx) : 0.0;
+}
+
+void Explicit::watch_stiffness(double h) {
+    if (stiffness(h) > stability_edge) {
         good_steps_ = 0;
         if (++stiff_steps_ == stiff_step_limit) stiff_ = true;
     } else if (++good_steps_ == good_step_limit) {
@@ -165,7 +172,8 @@ void Explicit::watch_stiffness(double h) {
 }
 
 /// One attempt: stages, error estimate, and f at the end. If the error is too large, h_ becomes the length to try next.
-StepStatus Explicit::try_step(const Problem& problem, const Stride& stride) {
+/// A step is shortened for its stiffness only once, because that is an estimate.
+StepStatus Explicit::try_step(const Problem& problem, const Stride& stride, Attempt attempt) {
     if (!stages(problem, stride.h)) return StepStatus::failed;
     const double error = estimate(stride.h);
     if (!std::isfinite(error)) return StepStatus::non_finite;
@@ -175,7 +183,12 @@ StepStatus Explicit::try_step(const Problem& problem, const Stride& stride) {
     }
     if (!evaluate(problem, stride.t_new, x_new_, dop853::stages)) return StepStatus::failed;
     error_ = error;
-    return k_.col(dop853::stages).allFinite() ? StepStatus::accepted : StepStatus::non_finite;
+    if (!k_.col(dop853::stages).allFinite()) return StepStatus::non_finite;
+    if (const double h_lambda = stiffness(stride.h); attempt == Attempt::first && h_lambda > unstable_step) {
+        h_ = stride.h * near_edge / h_lambda;
+        return StepStatus::underflow;
+    }
+    return StepStatus::accepted;
 }
 
 /// Makes the attempted step the current one and chooses the next step length. `wish` is the length before t_limit
@@ -209,7 +222,7 @@ StepStatus Explicit::step(const Problem& problem, double t_limit) {
     bool last = h_ <= shortest;  // no shorter step will be tried
     for (h_ = std::max(h_, shortest);; attempt = Attempt::repeated) {
         const Stride stride = stride_towards(t_, h_, t_limit);
-        const StepStatus outcome = try_step(problem, stride);
+        const StepStatus outcome = try_step(problem, stride, attempt);
         if (outcome == StepStatus::accepted) {
             accept(stride, wish, attempt);
             return outcome;
@@ -253,7 +266,19 @@ bool Explicit::dense(const Problem& problem, Dense& out) {
         combine(difference_, dop853::dense[k], sum_);
         column(4 + k) = h * sum_;
     }
+    constexpr double largest_weight = 0.0084;  // of the last term: θ⁴(1−θ)³ at θ = 4/7
+    dense_error_ = largest_weight * h * scaled_norm(sum_, scale_);
     return true;
+}
+
+void Explicit::undo(double part) {
+    SALTUS_EXPECT(stepped_ && part > 0.0 && part < 1.0);
+    h_ = part * (t_ - t_old_);
+    x_.swap(x_old_);
+    t_ = t_old_;
+    stepped_ = extended_ = false;
+    --statistics_.accepted;
+    ++statistics_.rejected;
 }
 
 }  // namespace saltus::ode

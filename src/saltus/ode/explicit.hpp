@@ -35,12 +35,20 @@ public:
     /// consecutive good steps between them: h‖∂f/∂x‖, measured along the step, was at the edge of the stability region.
     bool stiff() const { return stiff_; }
 
+    /// After `dense`: what the last term of the polynomial contributes at most, in units of the tolerance. Below 100
+    /// in most steps, sometimes 1000. Far beyond the stability region rounding errors are multiplied
+    /// within a step, though its end may be accurate; then it is larger.
+    double dense_error() const { return dense_error_; }
+    /// Takes the last accepted step back. The next one is tried with this part of its length.
+    void undo(double part);
+
 private:
     bool evaluate(const Problem& problem, double t, const Vector& x, int stage);
     bool stages(const Problem& problem, double h);
     double estimate(double h);
+    double stiffness(double h) const;
     void watch_stiffness(double h);
-    StepStatus try_step(const Problem& problem, const Stride& stride);
+    StepStatus try_step(const Problem& problem, const Stride& stride, Attempt attempt);
     void accept(const Stride& stride, double wish, Attempt attempt);
 
     Tolerances tolerances_;
@@ -48,6 +56,7 @@ private:
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
     double error_ = 0.0;         // of the last accepted step, in units of the tolerance
     double error_before_ = 0.0;  // of the one before, not below smallest_error_before
+    double dense_error_ = 0.0;
     Vector x_, x_old_, x_new_, stage_, scale_, sum_;
     Matrix k_;           // f at the stages, one column each: 12 of the step, f at its end, 3 for dense output
     Matrix difference_;  // k_j − k_0

@@ -326,9 +326,25 @@ struct Thresholds {
     /// The relative tolerance of a step is max(…, least_step_tolerance). Too small: rounding errors, about 1e-15, are
     /// taken for the error of the method, and steps underflow. Too large: a small rtol has no effect.
     static constexpr double least_step_tolerance = 1e-14;
+    /// An explicit step of a large system (see below) is taken back if the last term of its polynomial contributes more
+    /// than max_dense_error tolerances of a step, and tried again with the part blurred_step_part of its length, at
+    /// most max_blurred_steps times in a row. Smooth motions seldom have more, also at the edge of stability; rounding
+    /// errors that a stiff force multiplies have up to 1e6. Too small: steps are shortened without need. Too large:
+    /// states within a step, and times of events, are less accurate than the tolerance.
+    static constexpr double max_dense_error = 300.0;
+    static constexpr double blurred_step_part = 0.25;
+    static constexpr int max_blurred_steps = 4;
     /// Up to this number of coordinates the linear systems of implicit steps have dense matrices, beyond it sparse ones
     /// (mode/detail/sparse_stages.hpp). A wrong value costs time only.
     static constexpr int max_dense_coordinates = 24;
+    /// In a system with more coordinates implicit steps are tried after steps_before_trial explicit steps of an arc, if
+    /// at least steps_worth_a_trial more of the present length remain to the end of the run. After trial_steps they
+    /// stay if on average each is at least implicit_gain times as long as an explicit one: it costs about as much as
+    /// four explicit steps. Wrong values cost time only.
+    static constexpr int steps_before_trial = 40;
+    static constexpr int steps_worth_a_trial = 100;
+    static constexpr int trial_steps = 15;
+    static constexpr double implicit_gain = 4.0;
     /// The projection of positions has converged if |g| <= projected · length scale for all equations. The value is
     /// about two rounding errors. Too small: a further round that changes nothing. Too large: drift stays in the state.
     static constexpr double projected = 4e-16;

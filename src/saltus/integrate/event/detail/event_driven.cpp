@@ -125,7 +125,7 @@ ArcEnd EventRun::arc() {
 void EventRun::begin_arc() {
     arc_began_ = t_;
     release_ = {};
-    implicit_arc_ = implicit_ && (!sparse_ || sparse_->serves_mode());
+    implicit_arc_ = stiff_ && (!sparse_ || sparse_->serves_mode());
     longest_series_step_ = 0.0;
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;
@@ -141,6 +141,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
     Advance advance;
     advance.checked_at = t_;
     advance.longest_step = longest_series_step_;  // if the arc began as Taylor series
+    method_steps_ = 0;
     step_status_ = stepper.start(problem, t_, x_, next_step_);
     while (ode::usable(step_status_)) {
         if (asked_to_stop()) return ArcEnd::finished;
@@ -150,6 +151,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
             step_status_ = ode::StepStatus::failed;
             break;
         }
+        if (blurred(stepper)) continue;
         found_ = watcher_.search(dense_);
         if (!found_.empty()) {
             stop_at_event(stepper.t(), stepper.next_step());
@@ -164,10 +166,25 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
         if (!accept_step(stepper.t(), stepper.x())) return ArcEnd::finished;
         if (t_ >= options_.t_end) return ArcEnd::finished;
         if (became_redundant(stepper.next_step(), advance)) return ArcEnd::same_mode;
-        if (became_stiff(stepper)) return ArcEnd::same_mode;
+        ++method_steps_;
+        if (changes_method(stepper)) return ArcEnd::same_mode;
         step_status_ = stepper.replace(problem, x_);
     }
     return ArcEnd::no_step;
+}
+
+/// Whether rounding errors spoil the motion within a step. The step has then been taken back, to be tried with a
+/// shorter length. Only so many times: what remains then is not due to the length. Forces of small models are hardly
+/// so stiff without being noticed.
+bool EventRun::blurred(ode::Explicit& stepper) {
+    if (d_.size() <= Thresholds::max_dense_coordinates || stepper.dense_error() <= Thresholds::max_dense_error ||
+        blurred_steps_ >= Thresholds::max_blurred_steps) {
+        blurred_steps_ = 0;
+        return false;
+    }
+    ++blurred_steps_;
+    stepper.undo(Thresholds::blurred_step_part);
+    return true;
 }
 
 bool EventRun::asked_to_stop() {
@@ -253,11 +270,37 @@ bool EventRun::became_redundant(double next_step, Advance& advance) {
     return d_.redundant();
 }
 
-bool EventRun::became_stiff(const ode::Explicit& stepper) {
-    if (!stepper.stiff() || implicit_ || !can_be_implicit()) return false;
+/// Whether implicit steps take over: the motion is stiff, or it has taken many explicit steps and is large. In a large
+/// system rounding errors, amplified by stiff forces, keep explicit steps short before they become unstable, so that
+/// stiffness does not show. Implicit steps are tried there.
+bool EventRun::changes_method(const ode::Explicit& stepper) {
+    if (stiff_) return false;  // the mode has no implicit steps
+    const double remaining = options_.t_end - t_;
+    const bool tries = !stepper.stiff() && d_.size() > Thresholds::max_dense_coordinates && !trial_failed_ &&
+                       method_steps_ >= Thresholds::steps_before_trial &&
+                       remaining > Thresholds::steps_worth_a_trial * stepper.next_step();
+    if ((!stepper.stiff() && !tries) || !can_be_implicit()) return false;
     become_implicit();
-    warn("the motion is stiff: implicit integration from t = " + number_text(t_));
     next_step_ = stepper.next_step();
+    if (tries)
+        trial_ = {t_, next_step_};
+    else
+        warn("the motion is stiff: implicit integration from t = " + number_text(t_));
+    return true;
+}
+
+/// Whether implicit steps that were tried end, because they are too short for their cost.
+bool EventRun::changes_method(const ode::Radau&) {
+    if (!trial_ || method_steps_ < Thresholds::trial_steps) return false;
+    const Trial trial = *trial_;
+    trial_.reset();
+    if (t_ - trial.began >= Thresholds::implicit_gain * method_steps_ * trial.explicit_step) {
+        warn("the motion is stiff: implicit integration from t = " + number_text(trial.began));
+        return false;
+    }
+    stiff_ = false;
+    trial_failed_ = true;
+    next_step_ = trial.explicit_step;
     return true;
 }
 
@@ -270,6 +313,8 @@ bool EventRun::can_be_implicit() {
 }
 
 void EventRun::become_implicit() {
+    stiff_ = true;
+    if (implicit_) return;
     ode::Tolerances tolerances = step_tolerances(settings_);
     ode::Radau::Choices choices;
     choices.largest_step = settings_.max_step;

@@ -73,8 +73,10 @@ private:
     bool stays_in_a_jump(double step_end, Advance& advance);
     bool accept_step(double t, std::span<const double> x);
     bool became_redundant(double next_step, Advance& advance);
-    bool became_stiff(const ode::Explicit& stepper);
-    bool became_stiff(const ode::Radau&) { return false; }
+    bool blurred(ode::Explicit& stepper);
+    bool blurred(ode::Radau&) { return false; }
+    bool changes_method(const ode::Explicit& stepper);
+    bool changes_method(const ode::Radau& stepper);
     void become_implicit();
     bool can_be_implicit();
 
@@ -187,7 +189,17 @@ private:
     Linearised linearised_;
     std::optional<SparseStages> sparse_;  // linear systems of implicit steps, if the system is large
     std::optional<ode::Radau> implicit_;  // made when it is needed
+    bool stiff_ = false;                  // steps are implicit where that is possible
     bool implicit_arc_ = false;           // the present arc is integrated implicitly
+    /// Implicit steps that are tried because explicit ones are many.
+    struct Trial {
+        double began;          ///< time, in s
+        double explicit_step;  ///< length of the explicit steps before, in s
+    };
+    std::optional<Trial> trial_;  // in progress
+    bool trial_failed_ = false;   // in this mode
+    int method_steps_ = 0;        // steps of the present method on the present arc
+    int blurred_steps_ = 0;       // consecutive steps that were taken back
     ModeSeries series_;
     ode::Tolerances tolerances_;  // of one step
     int series_order_;

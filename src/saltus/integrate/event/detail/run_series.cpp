@@ -21,7 +21,7 @@ namespace saltus::integrate {
 /// Integrates the arc by Taylor series. Empty if they do not serve, or no longer: the state is then valid, and another
 /// method continues the arc.
 std::optional<ArcEnd> EventRun::integrate_series() {
-    if (!settings_.series || implicit_ || series_off_ || !begin_series()) {
+    if (!settings_.series || stiff_ || series_off_ || !begin_series()) {
         ++arcs_without_series_;
         return {};
     }

@@ -38,7 +38,7 @@ constexpr double smallest_error_before = 0.01;  // the previous error is not tak
 struct Economy {
     double contraction, growth;
 };
-constexpr Economy small_system{1e-3, 1.2}, large_system{3e-2, 2.0};
+constexpr Economy small_system{1e-3, 1.2}, large_system{3e-2, 1.3};
 constexpr double divergence = 0.99;  // convergence factors from here on count as divergence
 constexpr double same_step = 1e-4;   // steps that differ by this share use the same factors
 

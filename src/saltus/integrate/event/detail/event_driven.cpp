@@ -126,6 +126,10 @@ void EventRun::begin_arc() {
     arc_began_ = t_;
     release_ = {};
     implicit_arc_ = stiff_ && (!sparse_ || sparse_->serves_mode());
+    if (stiff_ && !implicit_arc_) {
+        const std::string text = "some modes have too many equations for implicit steps: explicit steps there";
+        if (std::find(out_.warnings.begin(), out_.warnings.end(), text) == out_.warnings.end()) warn(text);
+    }
     longest_series_step_ = 0.0;
     if (settings_.keep_arcs || out_.arcs.empty()) {
         trajectory::Arc arc;

@@ -337,10 +337,10 @@ struct Thresholds {
     /// Up to this number of coordinates the linear systems of implicit steps have dense matrices, beyond it sparse ones
     /// (mode/detail/sparse_stages.hpp). A wrong value costs time only.
     static constexpr int max_dense_coordinates = 24;
-    /// In a system with more coordinates implicit steps are tried after steps_before_trial explicit steps of an arc, if
-    /// at least steps_worth_a_trial more of the present length remain to the end of the run. After trial_steps they
-    /// stay if on average each is at least implicit_gain times as long as an explicit one: it costs about as much as
-    /// four explicit steps. Wrong values cost time only.
+    /// In a system with more coordinates implicit steps are tried after steps_before_trial explicit steps of an arc
+    /// (twice as many after each trial that failed), if at least steps_worth_a_trial more of the present length remain
+    /// to the end of the run. After trial_steps they stay if on average each is at least implicit_gain times as long as
+    /// an explicit one: it costs about as much as four explicit steps. Wrong values cost time only.
     static constexpr int steps_before_trial = 40;
     static constexpr int steps_worth_a_trial = 100;
     static constexpr int trial_steps = 15;

@@ -280,8 +280,8 @@ bool EventRun::became_redundant(double next_step, Advance& advance) {
 bool EventRun::changes_method(const ode::Explicit& stepper) {
     if (stiff_) return false;  // the mode has no implicit steps
     const double remaining = options_.t_end - t_;
-    const bool tries = !stepper.stiff() && d_.size() > Thresholds::max_dense_coordinates && !trial_failed_ &&
-                       method_steps_ >= Thresholds::steps_before_trial &&
+    const double patience = std::ldexp(Thresholds::steps_before_trial, failed_trials_);
+    const bool tries = !stepper.stiff() && d_.size() > Thresholds::max_dense_coordinates && method_steps_ >= patience &&
                        remaining > Thresholds::steps_worth_a_trial * stepper.next_step();
     if ((!stepper.stiff() && !tries) || !can_be_implicit()) return false;
     become_implicit();
@@ -303,7 +303,7 @@ bool EventRun::changes_method(const ode::Radau&) {
         return false;
     }
     stiff_ = false;
-    trial_failed_ = true;
+    ++failed_trials_;
     next_step_ = trial.explicit_step;
     return true;
 }

@@ -197,7 +197,7 @@ private:
         double explicit_step;  ///< length of the explicit steps before, in s
     };
     std::optional<Trial> trial_;  // in progress
-    bool trial_failed_ = false;   // in this mode
+    int failed_trials_ = 0;       // each one doubles the number of explicit steps before the next
     int method_steps_ = 0;        // steps of the present method on the present arc
     int blurred_steps_ = 0;       // consecutive steps that were taken back
     ModeSeries series_;

@@ -17,7 +17,6 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
     open_record(found, cause);
     if (trial_) stiff_ = false;
     trial_.reset();
-    trial_failed_ = false;
     enter_next_mode(found, cause);
     close_record();
 }

@@ -158,8 +158,15 @@ u = { x = 1.0 }
     EXPECT_GT(proved, 0.1);
     // Far behind the bump the whole step is proved. Near it the disk reaches back to the bump.
     const std::vector<double> far{105.0, 1.0, 0.0}, near{5.5, 1.0, 0.0};
+    ModeSeries behind(d);
+    ASSERT_TRUE(behind.begin_mode({}));
+    ASSERT_TRUE(behind.expand(0.0, far.data(), 14));
+    EXPECT_EQ(behind.proved_length(10.0, tolerances), 10.0);
+    // After a step that was cut, the length grows again, faster and faster.
     ASSERT_TRUE(series.expand(0.0, far.data(), 14));
-    EXPECT_EQ(series.proved_length(10.0, tolerances), 10.0);
+    int steps = 1;
+    while (steps < 100 && series.proved_length(10.0, tolerances) < 10.0) ++steps;
+    EXPECT_LE(steps, 8);
     ASSERT_TRUE(series.expand(0.0, near.data(), 14));
     EXPECT_LT(series.proved_length(10.0, tolerances), 0.5);
 }

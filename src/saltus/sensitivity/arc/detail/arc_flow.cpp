@@ -85,6 +85,13 @@ const Nodes& fine_nodes(const integrate::RecordedArc& arc) { return arc.implicit
 
 }  // namespace
 
+namespace {
+
+/// Part of the tolerance that the error of one step may use. The errors of the steps of a motion add up.
+constexpr double local_share = 0.5;
+
+}  // namespace
+
 ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Series series)
     : x_(tangent),
       motion_(tangent),
@@ -92,7 +99,7 @@ ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_
       series_(tangent),
       use_series_(series),
       n_(tangent.n()),
-      tolerance_(tolerance),
+      tolerance_(local_share * tolerance),
       floor_{size_q, size_u} {}
 
 bool ArcFlow::collocates(const integrate::RecordedArc& arc) const {

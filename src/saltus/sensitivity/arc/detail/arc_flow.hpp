@@ -30,7 +30,8 @@ public:
     /// Whether steps may be Taylor series. These have no transpose for `backwards`.
     enum class Series { no, yes };
 
-    /// `tolerance`: the local error relative to the largest derivative so far on the arc. `size_q`, `size_u`: lower
+    /// `tolerance`: the error relative to the largest derivative so far on the arc, of which one step may use half.
+    /// `size_q`, `size_u`: lower
     /// bounds of this largest derivative for positions and velocities.
     ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Series series = Series::no);
 

@@ -61,8 +61,8 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     resize(a_, d_.size());
     resize(lambda_, layout.row_count());
     resize(gamma_, layout.row_count());
-    resize(gradient_, 4 * static_cast<int>(slips_.size()));
-    resize(vectors_, 5 * static_cast<int>(slips_.size()));
+    resize(gradient_, gradients_per_slip * static_cast<int>(slips_.size()));
+    resize(vectors_, vectors_per_slip * static_cast<int>(slips_.size()));
     resize(load_, static_cast<int>(loads_.size()));
     resize(work_, 1);
     const std::size_t n = ix(d_.size()), m = rows_.size();
@@ -239,14 +239,12 @@ void ModeSeries::slip_gradients(int k) {
     for (std::size_t s = 0; s < slips_.size(); ++s) {
         const SlipPart& slip = slips_[s];
         const FrictionPart& part = d_.parts()[ix(slip.part)];
-        const int first = 5 * static_cast<int>(s);  // w_0, w_1, |w|, w_0/|w|, w_1/|w|
         if (part.size == 1) {
             const double mu = slip.radius == nullptr ? slip.mu[0][k] : convolution(slip.mu[0], slip.radius, k);
             gradient(s, 0)[k] = d_.mode().parts[ix(slip.part)].direction[0] >= 0.0 ? mu : -mu;
             continue;
         }
-        double *const w[2] = {series(vectors_, first), series(vectors_, first + 1)}, *const norm =
-                                                                                         series(vectors_, first + 2);
+        double *const w[2] = {vector(s, 0), vector(s, 1)}, *const norm = vector(s, 2);
         for (int i = 0; i < 2; ++i) {
             const double* const gamma = series(gamma_, part.row + i);
             w[i][k] = part.shape == FrictionPart::Shape::ellipse ? convolution(slip.mu[i], gamma, k) : gamma[k];
@@ -256,7 +254,7 @@ void ModeSeries::slip_gradients(int k) {
         for (int j = 1; j < k; ++j) square -= norm[j] * norm[k - j];
         norm[k] = k == 0 ? std::sqrt(square) : square / (2.0 * norm[0]);
         for (int i = 0; i < 2; ++i) {
-            double* const unit = series(vectors_, first + 3 + i);
+            double* const unit = vector(s, 3 + i);
             double quotient = w[i][k];
             for (int j = 1; j <= k; ++j) quotient -= norm[j] * unit[k - j];
             unit[k] = quotient / norm[0];
@@ -647,11 +645,26 @@ ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances
 // The limits that the bounds are compared with. A residual force r during a step h changes the velocity by about
 // h r/M_ii; this may be `slack` times the tolerance of the velocity. Cauchy's estimate is so pessimistic: with R = 4h
 // and order 16 it is 1e-10 of the size on the disk where the last term of the series is 1e-12 of it.
+/// Whether the slip velocity keeps its direction on a step of length h: its component across the first direction is
+/// negligible. The friction force is then that of a constant direction.
+bool ModeSeries::slips_straight(std::size_t number, double h) const {
+    const double *const x = vector(number, 0), *const y = vector(number, 1);
+    const double length = std::hypot(x[0], y[0]);
+    double across = 0.0, size = 0.0, power = 1.0;
+    for (int k = 0; k < known_orders_; ++k, power *= h) {
+        across += std::abs(x[k] * y[0] - y[k] * x[0]) / length * power;
+        size += std::hypot(x[k], y[k]) * power;
+    }
+    return across <= Thresholds::straight_slip * size;
+}
+
 /// Bounds the friction force of a part that slips in a plane, on the disk |τ| <= R, in lambda_size_. The direction
 /// w/|w| of w_i = a_i γ_i is analytic as long as w·w has no zero. If |w_i(τ) − w_i(0)| <= ρ_i on the disk, then
 ///     |w·w − w(0)·w(0)| <= D = Σ ρ_i (2 |w_i(0)| + ρ_i),
-/// and for D < |w(0)|² the components of the direction are at most (|w_i(0)| + ρ_i)/√(|w(0)|² − D).
-void ModeSeries::bound_slip_force(const SlipPart& slip, double R, const model::SeriesEquations::Radii& radii) {
+/// and for D < |w(0)|² the components of the direction are at most (|w_i(0)| + ρ_i)/√(|w(0)|² − D). Slip along a
+/// straight line has a constant direction up to its end.
+void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const model::SeriesEquations::Radii& radii) {
+    const SlipPart& slip = slips_[number];
     const model::Pattern& W = d_.model().layout().rows;
     const FrictionPart& part = d_.parts()[ix(slip.part)];
     const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
@@ -672,12 +685,14 @@ void ModeSeries::bound_slip_force(const SlipPart& slip, double R, const model::S
         length += start[i] * start[i];
         change += radius[i] * (2.0 * start[i] + radius[i]);
     }
+    const bool straight = slips_straight(number, h);
     double load = slip.equation >= 0 ? lambda_size_[ix(rows_[ix(slip.equation)])]
                                      : size_on_disk(series(load_, load_of(slip.element)), 0, known_orders_ - 1, R);
     if (slip.radius != nullptr) load *= size_on_disk(slip.radius, 0, known_orders_ - 1, R);
     for (int i = 0; i < 2; ++i) {
-        const double force =
-            change < length ? axis[i] * load * (start[i] + radius[i]) / std::sqrt(length - change) : infinity;
+        const double force = straight          ? axis[i] * load * start[i] / std::sqrt(length)
+                             : change < length ? axis[i] * load * (start[i] + radius[i]) / std::sqrt(length - change)
+                                               : infinity;
         lambda_size_[ix(part.row + i)] = std::max(lambda_size_[ix(part.row + i)], force);
     }
 }
@@ -694,8 +709,8 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
     }
     const model::SeriesEquations::Radii& radii = equations_->bounds(R, q_radius_, u_radius_);
     for (const int row : force_rows_) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
-    for (const SlipPart& slip : slips_)
-        if (d_.parts()[ix(slip.part)].size > 1) bound_slip_force(slip, R, radii);
+    for (std::size_t s = 0; s < slips_.size(); ++s)
+        if (d_.parts()[ix(slips_[s].part)].size > 1) bound_slip_force(s, h, R, radii);
     const double ratio = h / R, tail = std::exp(N * std::log(ratio)) / (1.0 - ratio);
 
     std::fill(free_.begin(), free_.end(), 0.0);  // bounds of the residual forces

@@ -125,8 +125,18 @@ private:
     const double* series(const std::vector<double>& of, int i) const {
         return of.data() + static_cast<std::size_t>(i) * stride;
     }
-    double* gradient(std::size_t slip, int row) { return series(gradient_, 4 * static_cast<int>(slip) + row); }
-    double* scaled(std::size_t slip, int row) { return series(gradient_, 4 * static_cast<int>(slip) + 2 + row); }
+    static constexpr int gradients_per_slip = 4;  // ∇σ, two rows; the same without the factor `radius`
+    double* gradient(std::size_t slip, int row) {
+        return series(gradient_, gradients_per_slip * static_cast<int>(slip) + row);
+    }
+    double* scaled(std::size_t slip, int row) { return gradient(slip, 2 + row); }
+    static constexpr int vectors_per_slip = 5;  // w_0, w_1, |w|, w_0/|w|, w_1/|w|
+    double* vector(std::size_t slip, int number) {
+        return series(vectors_, vectors_per_slip * static_cast<int>(slip) + number);
+    }
+    const double* vector(std::size_t slip, int number) const {
+        return series(vectors_, vectors_per_slip * static_cast<int>(slip) + number);
+    }
     int load_of(int element) const;
     bool choose_equations(std::span<const char> watched);
     bool factorise();
@@ -154,7 +164,8 @@ private:
     void add_row_forces(int k);
     bool solve_order(int k);
     void power(int k);
-    void bound_slip_force(const SlipPart& slip, double R, const model::SeriesEquations::Radii& radii);
+    bool slips_straight(std::size_t slip, double h) const;
+    void bound_slip_force(std::size_t slip, double h, double R, const model::SeriesEquations::Radii& radii);
     double bound_quotient(double h, double R, const ode::Tolerances& tolerances);
 
     static constexpr std::size_t stride = max_order + 2;

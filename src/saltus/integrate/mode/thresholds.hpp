@@ -395,10 +395,10 @@ struct Thresholds {
     /// their events. Too small: stiff motions take very many steps.
     static constexpr double stiff_amplitude = 10.0;
     static constexpr int max_stiff_series_steps = 20;
-    /// Slip in a plane is straight if the velocity across its first direction is <= straight_slip times the velocity, on
-    /// the whole step. It is then followed up to its end; otherwise its direction has a singularity there, which limits
-    /// the steps. The value is above rounding errors. Too small: more steps before a sphere begins to roll. Too large:
-    /// slip that turns at the last moment seems straight.
+    /// Slip in a plane is straight if the velocity across its first direction is <= straight_slip times the velocity,
+    /// on the whole step. It is then followed up to its end; otherwise its direction has a singularity there, which
+    /// limits the steps. The value is above rounding errors. Too small: more steps before a sphere begins to roll. Too
+    /// large: slip that turns at the last moment seems straight.
     static constexpr double straight_slip = 1e-10;
     /// The time of an event is sharp if it is known to sharp_event · max(1, |t|), in s. If rounding errors of a long
     /// step make it less sharp, then the series is expanded again event_approach times that uncertainty before it.

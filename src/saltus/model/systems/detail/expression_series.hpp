@@ -17,7 +17,7 @@ namespace saltus::model {
 struct SeriesProgram {
     expr::SeriesTape tape;
     SeriesNeeds needs;
-    bool transparent = false;  ///< SeriesEquations::transparent
+    bool transparent = false;                               ///< SeriesEquations::transparent
     int motion_degree = SeriesEquations::unlimited_degree;  ///< SeriesEquations::motion_degree
 
     SeriesProgram(const SymbolicEquations& equations, const SeriesNeeds& needs);

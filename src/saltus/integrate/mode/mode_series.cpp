@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 
@@ -16,27 +17,6 @@ namespace {
 using trajectory::ElementKind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Σ_{j=first..k} a_j b_{k−j}.
-double convolution(const double* a, const double* b, int k, int first = 0) {
-    double sum = 0.0;
-    for (int j = first; j <= k; ++j) sum += a[j] * b[k - j];
-    return sum;
-}
-
-/// Σ_{k=first..last} |c_k| R^k: a bound of the polynomial on the disk |τ| <= R.
-double size_on_disk(const double* c, int first, int last, double R) {
-    double sum = 0.0;
-    for (int k = last; k >= first; --k) sum = sum * R + std::abs(c[k]);
-    for (int k = 0; k < first; ++k) sum *= R;
-    return sum;
-}
-
-double value_at(const double* c, int order, double tau) {
-    double value = c[order];
-    for (int k = order - 1; k >= 0; --k) value = value * tau + c[k];
-    return value;
-}
 
 }  // namespace
 
@@ -134,7 +114,7 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
             want(friction->radius[0]);
             want(friction->radius[1]);
             if (!mode.parts[ix(p)].slips) continue;
-            slips_.push_back({p, element, equation, false, {nullptr, nullptr}, nullptr, false});
+            slips_.push_back({p, element, equation, false, {nullptr, nullptr}, nullptr});
             slips_in_a_plane_ = slips_in_a_plane_ || part.size > 1;
             for (int r = 0; r < part.size; ++r) {
                 moving_rows_.push_back(part.row + r);
@@ -158,11 +138,6 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
     motion_degree_ =
         springs || slips_in_a_plane_ ? model::SeriesEquations::unlimited_degree : equations_->motion_degree();
 
-    const model::Pattern& W = layout.rows;
-    rows_constant_ = true;
-    for (const int row : force_rows_)
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
-            rows_constant_ = rows_constant_ && equations_->W_constant[ix(e)] != 0;
     for (SlipPart& s : slips_) {
         const ElementRows& rows = d_.elements()[ix(s.element)].rows;
         const model::Friction& friction = *friction_of(model, rows);
@@ -173,13 +148,13 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
         const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
         s.mu[0] = equations_->coefficients[ix(friction.mu[0])];
         s.mu[1] = ellipse ? equations_->coefficients[ix(friction.mu[1])] : s.mu[0];
-        s.mu_constant = constant(friction.mu[0]) && (!ellipse || constant(friction.mu[1]));
+        bool mu_constant = constant(friction.mu[0]) && (!ellipse || constant(friction.mu[1]));
         if (friction.law == model::FrictionLaw::rolling && part.row > friction.first_row) {
             const model::Coefficient radius = friction.radius[part.size == 1 ? 0 : 1];
             s.radius = equations_->coefficients[ix(radius)];
-            s.mu_constant = s.mu_constant && constant(radius);
+            mu_constant = mu_constant && constant(radius);
         }
-        s.constant = part.size == 1 && s.mu_constant;
+        s.constant = part.size == 1 && mu_constant;
     }
     return true;
 }
@@ -278,84 +253,21 @@ void ModeSeries::known_loads(int k) {
             load[k] = c == model::no_coefficient ? 0.0 : equations_->coefficients[ix(c)][k];
             continue;
         }
-        load[k] = 0.0;
-        if (d_.mode().elements[ix(known.element)].pulls) continue;
-        const model::Contact& contact = model.contacts[ix(rows.index)];
-        if (contact.penalty_k != model::no_coefficient)
-            load[k] -= d_.stiffness() * convolution(equations_->coefficients[ix(contact.penalty_k)],
-                                                    equations_->positions[ix(known.row)], k);
-        if (contact.penalty_d != model::no_coefficient)
-            load[k] -= convolution(equations_->coefficients[ix(contact.penalty_d)], series(gamma_, known.row), k);
+        load[k] = d_.mode().elements[ix(known.element)].pulls ? 0.0 : spring_force(known.element, k);
     }
 }
 
-/// Factorises M_0 and K_0 = A_0 M_0⁻¹ F_0.
-bool ModeSeries::factorise() {
-    const model::Layout& layout = d_.model().layout();
-    const model::Pattern& W = layout.rows;
-    const std::size_t n = ix(d_.size());
-    if (!factorised_ || !equations_->mass_constant) {
-        for (std::size_t e = 0; e < mass_values_.size(); ++e) mass_values_[e] = equations_->M[e][0];
-        if (!diagonal_ && !mass_->factorise(mass_values_)) return false;
-        for (std::size_t i = 0; diagonal_ && i < n; ++i) {
-            if (!(mass_values_[i] > 0.0)) return false;
-            inverse_mass_[i] = 1.0 / mass_values_[i];
-        }
-    }
-    factorised_ = true;
-    degenerating_ = false;
-    const auto m = static_cast<int>(rows_.size());
-    if (m == 0) return true;
-    std::fill(columns_.begin(), columns_.end(), 0.0);
-    const auto column = [&](int k) { return std::span<double>(columns_.data() + ix(k) * n, n); };
-    const auto add = [&](int k, int row, double factor) {
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
-            column(k)[ix(W.column[ix(e)])] += factor * equations_->W[ix(e)][0];
-    };
-    for (int k = 0; k < m; ++k) add(k, rows_[ix(k)], 1.0);
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        if (slips_[s].equation < 0) continue;
-        const FrictionPart& part = d_.parts()[ix(slips_[s].part)];
-        for (int r = 0; r < part.size; ++r)
-            add(slips_[s].equation, part.row + r, -equation_sign_[ix(slips_[s].equation)] * gradient(s, r)[0]);
-    }
-    for (int k = 0; k < m; ++k) solve_mass(column(k));
-    lu_.clear(m);
-    for (int i = 0; i < m; ++i)
-        for (int k = 0; k < m; ++k) {
-            double sum = 0.0;
-            for (int e = W.start[ix(rows_[ix(i)])]; e < W.start[ix(rows_[ix(i)]) + 1]; ++e)
-                sum += equations_->W[ix(e)][0] * column(k)[ix(W.column[ix(e)])];
-            lu_.at(i, k) = sum;
-        }
-    if (redundant_) return factorise_redundant();
-    if (m == 1 && !(lu_.at(0, 0) > 0.0)) return false;
-    if (!lu_.factorise()) return false;
-    double least = infinity, largest = 0.0;
-    for (int i = 0; i < m; ++i) {
-        least = std::min(least, std::abs(lu_.at(i, i)));
-        largest = std::max(largest, std::abs(lu_.at(i, i)));
-    }
-    degenerating_ = m > 1 && least < d_.redundancy() * d_.redundancy() * largest;
-    return true;
-}
-
-/// The same if the equations depend on each other. False if the motion depends on how the reactions are distributed:
-/// sliding friction grows with the normal forces.
-bool ModeSeries::factorise_redundant() {
-    const auto m = static_cast<Eigen::Index>(rows_.size());
-    Matrix K(m, m);
-    for (Eigen::Index i = 0; i < m; ++i)
-        for (Eigen::Index k = 0; k < m; ++k) K(i, k) = lu_.at(static_cast<int>(i), static_cast<int>(k));
-    reactions_.factorise(K, d_.redundancy() * d_.redundancy());
-    const Eigen::Map<const Matrix> columns(columns_.data(), d_.size(), m);
-    const double effect = (columns * reactions_.to_null_space()).cwiseAbs().maxCoeff();
-    return effect <= Thresholds::redundant_fit * columns.cwiseAbs().maxCoeff();
-}
-
-void ModeSeries::solve_mass(std::span<double> x) const {
-    if (!diagonal_) return mass_->solve(x);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= inverse_mass_[i];
+/// Order k of Dynamics::spring_force.
+double ModeSeries::spring_force(int element, int k) const {
+    const ElementRows& rows = d_.elements()[ix(element)].rows;
+    const model::Contact& contact = d_.model().contacts[ix(rows.index)];
+    double force = 0.0;
+    if (contact.penalty_k != model::no_coefficient)
+        force -= d_.stiffness() * convolution(equations_->coefficients[ix(contact.penalty_k)],
+                                              equations_->positions[ix(rows.normal)], k);
+    if (contact.penalty_d != model::no_coefficient)
+        force -= convolution(equations_->coefficients[ix(contact.penalty_d)], series(gamma_, rows.normal), k);
+    return force;
 }
 
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
@@ -400,135 +312,6 @@ bool ModeSeries::solve_order(int k) {
         finite = finite && std::isfinite(free_[ix(i)]);
     }
     return finite;
-}
-
-/// Order k of −(A u̇ + ζ) in right_, with free_ for order k of u̇.
-void ModeSeries::row_defects(int k) {
-    const model::Pattern& W = d_.model().layout().rows;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-        double sum = -equations_->zeta[ix(rows_[r])][k];
-        for (int e = W.start[ix(rows_[r])]; e < W.start[ix(rows_[r]) + 1]; ++e) {
-            const int j = W.column[ix(e)];
-            sum -= equations_->W[ix(e)][0] * free_[ix(j)];
-            if (equations_->W_constant[ix(e)] == 0) sum -= convolution(equations_->W[ix(e)], series(a_, j), k, 1);
-        }
-        right_[r] = sum;
-    }
-}
-
-/// Adds the multipliers to order k of the reactions, and their effect to free_.
-void ModeSeries::add_multipliers(int k) {
-    const int n = d_.size();
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-        series(lambda_, rows_[r])[k] += multiplier_[r];
-        if (k == 0) force_scale_ = std::max(force_scale_, std::abs(multiplier_[r]));
-        for (int i = 0; i < n; ++i) {
-            const double part = multiplier_[r] * columns_[r * ix(n) + ix(i)];
-            free_[ix(i)] += part;
-            if (k == 0) acceleration_scale_ = std::max(acceleration_scale_, std::abs(part));
-        }
-    }
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        const int equation = slips_[s].equation;
-        if (equation < 0) continue;
-        const FrictionPart& part = d_.parts()[ix(slips_[s].part)];
-        for (int r = 0; r < part.size; ++r)
-            series(lambda_, part.row + r)[k] -=
-                equation_sign_[ix(equation)] * gradient(s, r)[0] * multiplier_[ix(equation)];
-    }
-}
-
-/// Order k of the multipliers of the equations.
-bool ModeSeries::solve_multipliers(int k) {
-    if (!redundant_) {
-        lu_.solve(right_, multiplier_);
-        return true;
-    }
-    misfit_[ix(k)] = reactions_.solve(right_, multiplier_);
-    if (k > 0) return true;
-    return centre_reactions();
-}
-
-/// Distributes the multipliers of order 0 so that they are well inside the sets of the laws. False if that is
-/// impossible.
-bool ModeSeries::centre_reactions() {
-    double scale = force_scale_;
-    for (const double lambda : multiplier_) scale = std::max(scale, std::abs(lambda));
-    const std::vector<LawMargin> margins = law_margins();
-    std::vector<ReactionMargin> conditions;
-    for (const LawMargin& m : margins) conditions.push_back(m.margin);
-    const RedundantReactions::Centre centre =
-        reactions_.centre(conditions, Thresholds::comfortable_margin * scale, multiplier_);
-    release_ = {};
-    if (centre.margin > Thresholds::least_margin * scale) return true;
-    for (std::size_t j = 0; j < centre.weights.size(); ++j) {
-        if (!(centre.weights[j] > Thresholds::least_weight)) continue;
-        const LawMargin& m = margins[j];
-        // A polygon stands for the set of a part with two rows: it is used up too early, and in another direction.
-        const bool polygon = m.part >= 0 && d_.parts()[ix(m.part)].size > 1;
-        if (polygon) {
-            release_ = {};
-            return false;
-        }
-        if (m.part >= 0)
-            release_.slipping.emplace_back(m.part, m.direction);
-        else
-            release_.opening.push_back(m.element);
-    }
-    return false;
-}
-
-int ModeSeries::equation_of(int row) const {
-    const auto found = std::find(rows_.begin(), rows_.end(), row);
-    return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
-}
-
-/// How far the multipliers are inside the sets of their laws, at order 0. Disks and ellipses are replaced by polygons
-/// inside them.
-std::vector<ModeSeries::LawMargin> ModeSeries::law_margins() const {
-    std::vector<LawMargin> margins;
-    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
-        const ElementLayout& e = d_.elements()[i];
-        const int element = static_cast<int>(i);
-        if (!d_.mode().elements[i].active) continue;
-        ReactionMargin load;  // the normal force
-        if (const int l = load_of(element); l >= 0) {
-            load.offset = series(load_, l)[0];
-        } else {
-            const int equation = equation_of(e.rows.normal);
-            const bool constraint = e.rows.kind == ElementKind::constraint;
-            load.terms.emplace_back(equation, constraint && multiplier_[ix(equation)] < 0.0 ? -1.0 : 1.0);
-            if (!constraint) margins.push_back({load, element});
-        }
-        for (const int p : e.part_numbers())
-            if (!d_.mode().parts[ix(p)].slips && !d_.parts()[ix(p)].frictionless())
-                add_friction_margins(p, load, margins);
-    }
-    return margins;
-}
-
-/// The margins of a sticking part. With the semi-axes a_i of its set for the load 1, they are
-///     cos(π/n) N − Σ_i d_i λ_i/a_i >= 0   for n directions d,   times the smallest a_i;
-/// for one row, N − |λ|/a >= 0.
-void ModeSeries::add_friction_margins(int number, const ReactionMargin& load, std::vector<LawMargin>& margins) const {
-    constexpr int directions_in_plane = 16;
-    constexpr double pi = 3.14159265358979323846;
-    const FrictionPart& part = d_.parts()[ix(number)];
-    const double axes[2] = {friction_coefficient(number, 0, 0), friction_coefficient(number, 1, 0)};
-    const double smallest = part.size == 1 ? axes[0] : std::min(axes[0], axes[1]);
-    const int directions = part.size == 1 ? 2 : directions_in_plane;
-    const double inside = part.size == 1 ? 1.0 : std::cos(pi / directions_in_plane);
-    for (int k = 0; k < directions; ++k) {
-        const double angle = 2.0 * pi * k / directions;
-        const double direction[2] = {part.size == 1 ? 1.0 - 2.0 * k : std::cos(angle), std::sin(angle)};
-        ReactionMargin margin;
-        margin.offset = smallest * inside * load.offset;
-        for (const auto& [equation, factor] : load.terms)
-            margin.terms.emplace_back(equation, smallest * inside * factor);
-        for (int r = 0; r < part.size && smallest > 0.0; ++r)
-            margin.terms.emplace_back(equation_of(part.row + r), -direction[r] * smallest / axes[r]);
-        margins.push_back({std::move(margin), part.element, number, {-direction[0], -direction[1], 0.0}});
-    }
 }
 
 /// Adds order k of Σ w_r λ_r to free_, without the part w_0 λ_k of reactions that are not known yet.
@@ -579,235 +362,6 @@ void ModeSeries::power(int k) {
                convolution(series(lambda_, row), equations_->chi[ix(row)], k);
     }
     work_[ix(k + 1)] = sum;
-}
-
-/// The step on which redundant equations contradict each other by no more than rounding errors.
-double ModeSeries::consistent_length() const {
-    const double allowed = Thresholds::redundant_fit * acceleration_scale_;
-    if (misfit_[0] > allowed) return 0.0;
-    double h = infinity;
-    for (int k = 1; k < known_orders_; ++k)
-        if (misfit_[ix(k)] > 0.0) h = std::min(h, std::pow(allowed / misfit_[ix(k)], 1.0 / k));
-    return h;
-}
-
-double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) const {
-    double h = redundant_ ? consistent_length() : infinity;
-    if (exact_) return h;
-    const int n = d_.size();
-    const double absolute = tolerances.absolute, relative = tolerances.relative;
-    for (int k = last; k > last - 3 && k > 0; --k) {
-        double sum = 0.0;
-        for (int i = 0; i < n; ++i) {
-            const double *const q = equations_->q[ix(i)], *const u = equations_->u[ix(i)];
-            // Relative to the size that the component has on a step as long as the last one.
-            const double dq = q[k] / (absolute + relative * std::max(std::abs(q[0]), std::abs(q[1]) * last_step_));
-            const double du = u[k] / (absolute + relative * std::max(std::abs(u[0]), std::abs(u[1]) * last_step_));
-            sum += dq * dq + du * du;
-        }
-        double worst = std::sqrt(sum / (2 * n));
-        const auto limit = [&](const double* c, double allowed) { worst = std::max(worst, std::abs(c[k]) / allowed); };
-        limit(work_.data(), absolute + relative * energy_scale_);
-        for (const double* const g : equations_->positions)
-            if (g != nullptr) limit(g, absolute + relative * (1.0 + std::abs(g[0])));
-        for (int s = 0; s < equations_->switch_count(); ++s) {
-            const double* const c = equations_->switch_function(s);
-            limit(c, absolute + relative * (std::abs(c[0]) + std::abs(c[1])));
-        }
-        for (std::size_t c = 0; c < equations_->coefficients.size(); ++c)
-            if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
-                limit(equations_->coefficients[c],
-                      absolute + relative * (1.0 + std::abs(equations_->coefficients[c][0])));
-        for (const int row : moving_rows_)
-            limit(series(gamma_, row), absolute + relative * (1.0 + std::abs(series(gamma_, row)[0])));
-        if (k < known_orders_)
-            for (const int row : force_rows_) limit(series(lambda_, row), absolute + relative * force_scale_);
-        if (worst > 0.0) h = std::min(h, std::exp(-std::log(worst) / k));
-    }
-    return h;
-}
-
-ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances) const {
-    double sum[3] = {0.0, 0.0, 0.0};  // squares of orders N − 2, N − 1 and N in units of the tolerance
-    for (int i = 0; i < d_.size(); ++i) {
-        const double* const u = equations_->u[ix(i)];
-        const double allowed = tolerances.absolute + tolerances.relative * std::abs(u[0]);
-        for (int k = 0; k < 3; ++k) sum[k] += (u[order_ - 2 + k] / allowed) * (u[order_ - 2 + k] / allowed);
-    }
-    if (!(sum[0] > 0.0 && sum[1] > 0.0 && sum[2] > 0.0)) return {0.0, infinity};
-    const double rate = order_ * std::sqrt(sum[2] / sum[1]), before = (order_ - 1) * std::sqrt(sum[1] / sum[0]);
-    // Of A λ^k/k! both are λ. In front of a singularity at the distance ρ, where u_k ≈ C/ρ^k, their ratio is
-    // N/(N − 1).
-    if (!(std::abs(rate / before - 1.0) < 0.3 / order_)) return {0.0, infinity};
-    return {rate, std::exp(0.5 * std::log(sum[2]) + std::lgamma(order_ + 1.0) - order_ * std::log(rate))};
-}
-
-// The limits that the bounds are compared with. A residual force r during a step h changes the velocity by about
-// h r/M_ii; this may be `slack` times the tolerance of the velocity. Cauchy's estimate is so pessimistic: with R = 4h
-// and order 16 it is 1e-10 of the size on the disk where the last term of the series is 1e-12 of it.
-/// Whether the slip velocity keeps its direction on a step of length h: its component across the first direction is
-/// negligible. The friction force is then that of a constant direction.
-bool ModeSeries::slips_straight(std::size_t number, double h) const {
-    const double *const x = vector(number, 0), *const y = vector(number, 1);
-    const double length = std::hypot(x[0], y[0]);
-    double across = 0.0, size = 0.0, power = 1.0;
-    for (int k = 0; k < known_orders_; ++k, power *= h) {
-        across += std::abs(x[k] * y[0] - y[k] * x[0]) / length * power;
-        size += std::hypot(x[k], y[k]) * power;
-    }
-    return across <= Thresholds::straight_slip * size;
-}
-
-/// Bounds the friction force of a part that slips in a plane, on the disk |τ| <= R, in lambda_size_. The direction
-/// w/|w| of w_i = a_i γ_i is analytic as long as w·w has no zero. If |w_i(τ) − w_i(0)| <= ρ_i on the disk, then
-///     |w·w − w(0)·w(0)| <= D = Σ ρ_i (2 |w_i(0)| + ρ_i),
-/// and for D < |w(0)|² the components of the direction are at most (|w_i(0)| + ρ_i)/√(|w(0)|² − D). Slip along a
-/// straight line has a constant direction up to its end.
-void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const model::SeriesEquations::Radii& radii) {
-    const SlipPart& slip = slips_[number];
-    const model::Pattern& W = d_.model().layout().rows;
-    const FrictionPart& part = d_.parts()[ix(slip.part)];
-    const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
-    double start[2], radius[2], axis[2], length = 0.0, change = 0.0;
-    for (int i = 0; i < 2; ++i) {
-        const int row = part.row + i;
-        const double gamma = std::abs(series(gamma_, row)[0]);
-        double gamma_radius = radii.chi[ix(row)];
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
-            const std::size_t j = ix(W.column[ix(e)]);
-            gamma_radius += std::abs(equations_->W[ix(e)][0]) * u_radius_[j] +
-                            radii.W[ix(e)] * (std::abs(equations_->u[j][0]) + u_radius_[j]);
-        }
-        const double a = std::abs(slip.mu[i][0]), a_radius = size_on_disk(slip.mu[i], 1, known_orders_ - 1, R);
-        axis[i] = a + a_radius;
-        start[i] = ellipse ? a * gamma : gamma;
-        radius[i] = ellipse ? a * gamma_radius + a_radius * (gamma + gamma_radius) : gamma_radius;
-        length += start[i] * start[i];
-        change += radius[i] * (2.0 * start[i] + radius[i]);
-    }
-    const bool straight = slips_straight(number, h);
-    double load = slip.equation >= 0 ? lambda_size_[ix(rows_[ix(slip.equation)])]
-                                     : size_on_disk(series(load_, load_of(slip.element)), 0, known_orders_ - 1, R);
-    if (slip.radius != nullptr) load *= size_on_disk(slip.radius, 0, known_orders_ - 1, R);
-    for (int i = 0; i < 2; ++i) {
-        const double force = straight          ? axis[i] * load * start[i] / std::sqrt(length)
-                             : change < length ? axis[i] * load * (start[i] + radius[i]) / std::sqrt(length - change)
-                                               : infinity;
-        lambda_size_[ix(part.row + i)] = std::max(lambda_size_[ix(part.row + i)], force);
-    }
-}
-
-double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tolerances) {
-    constexpr double slack = 1e3;
-    const model::Layout& layout = d_.model().layout();
-    const model::Pattern &W = layout.rows, &M = layout.mass;
-    const int n = d_.size(), N = known_orders_;
-    for (int i = 0; i < n; ++i) {
-        q_radius_[ix(i)] = size_on_disk(equations_->q[ix(i)], 1, order_, R);
-        u_radius_[ix(i)] = size_on_disk(equations_->u[ix(i)], 1, order_, R);
-        a_size_[ix(i)] = size_on_disk(series(a_, i), 0, N - 1, R);
-    }
-    const model::SeriesEquations::Radii& radii = equations_->bounds(R, q_radius_, u_radius_);
-    for (const int row : force_rows_) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
-    for (std::size_t s = 0; s < slips_.size(); ++s)
-        if (d_.parts()[ix(slips_[s].part)].size > 1) bound_slip_force(s, h, R, radii);
-    const double ratio = h / R, tail = std::exp(N * std::log(ratio)) / (1.0 - ratio);
-
-    std::fill(free_.begin(), free_.end(), 0.0);  // bounds of the residual forces
-    for (int i = 0; i < n; ++i) {
-        free_[ix(i)] += std::abs(equations_->h[ix(i)][0]) + radii.h[ix(i)];
-        for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
-            const int j = M.column[ix(e)];
-            const double size = std::abs(equations_->M[ix(e)][0]) + radii.M[ix(e)];
-            free_[ix(i)] += size * a_size_[ix(j)];
-            if (i != j) free_[ix(j)] += size * a_size_[ix(i)];
-        }
-    }
-    double worst = 0.0;
-    const auto velocity_tolerance = [&](int i) {
-        return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
-    };
-    for (const int row : force_rows_) {
-        const bool holds = std::find(rows_.begin(), rows_.end(), row) != rows_.end();
-        double residual = std::abs(equations_->zeta[ix(row)][0]) + radii.zeta[ix(row)], allowed = 0.0;
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
-            const int j = W.column[ix(e)];
-            const double size = std::abs(equations_->W[ix(e)][0]) + radii.W[ix(e)];
-            free_[ix(j)] += size * lambda_size_[ix(row)];
-            residual += size * a_size_[ix(j)];
-            allowed += std::abs(equations_->W[ix(e)][0]) * velocity_tolerance(j);
-        }
-        if (holds && residual > 0.0) worst = std::max(worst, residual * tail * h / (slack * allowed));
-    }
-    for (int i = 0; i < n; ++i) {
-        const double mass = std::abs(mass_values_[ix(M.start[ix(i) + 1] - 1)]);  // the diagonal ends its row
-        if (free_[ix(i)] > 0.0)
-            worst = std::max(worst, free_[ix(i)] * tail * h / (slack * mass * velocity_tolerance(i)));
-    }
-    // Positions: the error of the series of a gap, relative to its length scale.
-    for (std::size_t r = 0; r < equations_->positions.size(); ++r) {
-        if (equations_->positions[r] == nullptr) continue;
-        const double size = tolerances.absolute + tolerances.relative * (1.0 + std::abs(equations_->positions[r][0]));
-        worst = std::max(worst, radii.positions[r] * tail * ratio / (slack * size));
-    }
-    // Velocities γ = w·u + χ of rows that move. If w is constant, then w·u is a polynomial and has no error.
-    for (const int row : moving_rows_) {
-        double size = radii.chi[ix(row)];
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
-            const int j = W.column[ix(e)];
-            if (equations_->W_constant[ix(e)] == 0)
-                size += (std::abs(equations_->W[ix(e)][0]) + radii.W[ix(e)]) *
-                        (std::abs(equations_->u[ix(j)][0]) + u_radius_[ix(j)]);
-        }
-        const double allowed = tolerances.absolute + tolerances.relative * (1.0 + std::abs(series(gamma_, row)[0]));
-        worst = std::max(worst, size * tail * ratio / (slack * allowed));
-    }
-    for (std::size_t c = 0; c < equations_->coefficients.size(); ++c) {
-        if (equations_->coefficients[c] == nullptr) continue;
-        const double allowed =
-            tolerances.absolute + tolerances.relative * (1.0 + std::abs(equations_->coefficients[c][0]));
-        worst = std::max(worst, radii.coefficients[c] * tail * ratio / (slack * allowed));
-    }
-    for (int s = 0; s < equations_->switch_count(); ++s) {
-        const double size = size_on_disk(equations_->switch_function(s), 0, order_, h);
-        if (radii.switches[ix(s)] > 0.0)
-            worst = std::max(worst, radii.switches[ix(s)] * tail * ratio / (slack * tolerances.relative * size));
-    }
-    return std::isnan(worst) ? infinity : worst;
-}
-
-double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
-    const bool transparent = equations_->transparent() && !slips_in_a_plane_;
-    if (exact_ || transparent || !std::isfinite(h)) return h;
-    constexpr int max_attempts = 40;
-    // Of the disk R/h. The bound hardly depends on it near the best ratio, so that coarse changes are enough.
-    constexpr double ratio_change = 1.5, least_ratio = 1.2;
-    // A step may be so much longer than the last one that had to be cut, more with each step that was not cut. Attempts
-    // that fail cost as much as those that succeed.
-    constexpr double growth = 1.2;
-    constexpr double safety = 0.9, largest_cut = 0.3, cut_at_singularity = 0.5;
-    h = std::min(h, growth_ * proved_);
-    for (int attempt = 0; attempt < max_attempts; ++attempt) {
-        double best = bound_quotient(h, disk_ratio_ * h, tolerances);
-        if (best > 1.0) {
-            const double other = std::max(disk_ratio_ * (grow_disk_ ? ratio_change : 1.0 / ratio_change), least_ratio);
-            const double quotient = bound_quotient(h, other * h, tolerances);
-            if (quotient < best)
-                best = quotient, disk_ratio_ = other;
-            else
-                grow_disk_ = !grow_disk_;
-        }
-        if (best <= 1.0) {
-            proved_ = attempt > 0 ? h : std::max(proved_, h);
-            growth_ = attempt > 0 ? growth : growth * growth_;
-            return h;
-        }
-        // The bound grows like h^N at a fixed ratio R/h; a step that reaches a singularity needs a larger cut.
-        h *= std::isfinite(best)
-                 ? std::clamp(safety * std::exp(-std::log(best) / (known_orders_ + 1)), largest_cut, safety)
-                 : cut_at_singularity;
-    }
-    return 0.0;
 }
 
 void ModeSeries::state(double tau, double* x) {
@@ -894,16 +448,7 @@ int ModeSeries::load(int element, double* c) const {
 }
 
 int ModeSeries::spring_force(int element, double* c) const {
-    const ElementRows& rows = d_.elements()[ix(element)].rows;
-    const model::Contact& contact = d_.model().contacts[ix(rows.index)];
-    for (int k = 0; k < known_orders_; ++k) {
-        c[k] = 0.0;
-        if (contact.penalty_k != model::no_coefficient)
-            c[k] -= d_.stiffness() * convolution(equations_->coefficients[ix(contact.penalty_k)],
-                                                 equations_->positions[ix(rows.normal)], k);
-        if (contact.penalty_d != model::no_coefficient)
-            c[k] -= convolution(equations_->coefficients[ix(contact.penalty_d)], series(gamma_, rows.normal), k);
-    }
+    for (int k = 0; k < known_orders_; ++k) c[k] = spring_force(element, k);
     return known_orders_;
 }
 

@@ -56,7 +56,6 @@ public:
         bool empty() const { return opening.empty() && slipping.empty(); }
     };
     const Release& release() const { return release_; }
-    int order() const { return order_; }
     double t() const { return t_; }
 
     /// The step at which the last terms of the series are as large as the tolerance allows [Jorba]: the largest h with
@@ -115,7 +114,6 @@ private:
         bool constant;         // ∇σ does not change
         const double* mu[2];   // series
         const double* radius;  // null, or the factor of μ for drilling and rolling
-        bool mu_constant;
     };
     struct KnownLoad {
         int element, row;  // row: of the spring, or -1 for a slider
@@ -156,6 +154,7 @@ private:
     std::vector<LawMargin> law_margins() const;
     void add_friction_margins(int part, const ReactionMargin& load, std::vector<LawMargin>& margins) const;
     double friction_coefficient(int part, int axis, int order) const;
+    double spring_force(int element, int order) const;
     int equation_of(int row) const;
     void solve_mass(std::span<double> x) const;
     void velocities(int k);
@@ -195,7 +194,6 @@ private:
     std::vector<KnownLoad> loads_;
     std::vector<int> moving_rows_;  // rows whose velocity is a series: slipping, free clutches, springs
     std::vector<int> force_rows_;   // rows with a reaction
-    bool rows_constant_ = true;     // W of all force rows is constant
 
     std::vector<double> a_, lambda_, gamma_, load_, work_;  // series
     std::vector<double> gradient_, vectors_;  // series of the slipping parts: ∇σ; γ, its length, its direction

@@ -397,12 +397,19 @@ Box velocities_below(double kinetic, const IntervalMatrix& M) {
     return u;
 }
 
-std::vector<IntervalMatrix> Enclosure::position_hessians(const Box& q) const {
-    const std::vector<Interval>& values = evaluate(position_hessians_, q);
+namespace {
+
+/// `count` symmetric n × n matrices, of which the values hold one triangle after the other.
+std::vector<IntervalMatrix> symmetric_matrices(const std::vector<Interval>& values, int count, int n) {
     std::vector<IntervalMatrix> list;
-    for (int r = 0; r < positions_; ++r)
-        list.push_back(symmetric(values, static_cast<std::size_t>(r) * triangle(n_), n_));
+    for (int r = 0; r < count; ++r) list.push_back(symmetric(values, static_cast<std::size_t>(r) * triangle(n), n));
     return list;
+}
+
+}  // namespace
+
+std::vector<IntervalMatrix> Enclosure::position_hessians(const Box& q) const {
+    return symmetric_matrices(evaluate(position_hessians_, q), positions_, n_);
 }
 
 std::optional<IntervalMatrix> Enclosure::row_derivative(const Box& q, int row) const {
@@ -428,11 +435,7 @@ ForceTerms Enclosure::forces(const Box& q) const {
 }
 
 std::vector<IntervalMatrix> Enclosure::curvatures(const Box& q) const {
-    const std::vector<Interval>& values = evaluate(curvatures_, q);
-    std::vector<IntervalMatrix> list;
-    for (int r = 0; r < positions_; ++r)
-        list.push_back(symmetric(values, static_cast<std::size_t>(r) * triangle(n_), n_));
-    return list;
+    return symmetric_matrices(evaluate(curvatures_, q), positions_, n_);
 }
 
 }  // namespace saltus::proof

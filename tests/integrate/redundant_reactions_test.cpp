@@ -110,6 +110,17 @@ TEST(RedundantGroups, HoldAsLongAsSomeDistributionOfTheLoadDoes) {
     EXPECT_TRUE(motion.warnings.empty());
 }
 
+TEST(RedundantGroups, ReportTheForcesThatTheMotionHas) {
+    // Sliding feet with different coefficients: the motion has the load distribution of least norm, 5 and 5.
+    const std::string text = pulled_block("[initial]\nu = { x = 50 }\n", {0.05, 0.4});
+    const auto motion = motion_of(text, 1.0);
+    ASSERT_EQ(motion.forces.size(), 2U);
+    for (const int foot : {0, 1}) EXPECT_NEAR(motion.forces[static_cast<std::size_t>(foot)].N, 5.0, 1e-9);
+    EXPECT_NEAR(motion.forces[0].T[0], -0.25, 1e-9);
+    EXPECT_NEAR(motion.forces[1].T[0], -2.0, 1e-9);
+    EXPECT_NEAR(motion.end.u[0], 50.0 + 0.5 - 2.25, 1e-7);
+}
+
 TEST(RedundantGroups, OfAFootAndASliderHoldTogether) {
     // 0.3·10 + 1.5 = 4.5.
     const auto motion =

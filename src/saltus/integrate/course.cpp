@@ -104,7 +104,7 @@ void Course::evaluate(double t, const double* x) {
     d.evaluate_terms(t, x);
     if (solve) d.turn_slip(d.followed_mode());
     const bool solved = solve && d.evaluate(t, x);
-    if (solved && d.redundant()) parts_->watcher.allowed_reactions();
+    if (solved && d.redundant()) parts_->watcher.allow_reactions();
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) gaps_[i] = d.terms().positions[ix(model_.contacts[i].row)];
     energy_ = d.energy(t, x);
     powers_ = {energy_.applied, -energy_.damping, 0.0, 0.0, 0.0};

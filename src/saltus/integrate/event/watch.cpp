@@ -151,6 +151,11 @@ double Watcher::hold_margin() {
     return tolerance * d_.acceleration_scale() - moves;
 }
 
+void Watcher::allow_reactions() {
+    const auto admissible = [&](const Watch& w) { return value(w) >= -held_noise_; };
+    if (!std::all_of(held_.begin(), held_.end(), admissible)) hold_margin();
+}
+
 double Watcher::value(const Watch& w) {
     using What = Watch::What;
     if (w.what == What::hold) return hold_margin();

@@ -86,9 +86,9 @@ public:
     bool unresolved = false;  ///< some search was not completed: events may have been missed
     /// A redundant mode holds if no relative acceleration exceeds this part of the acceleration scale.
     double hold_tolerance = Thresholds::hold_acceleration;
-    /// Sets the reactions of the dynamics to admissible ones, in place of those of least norm. Call it after
+    /// Makes the reactions of the dynamics admissible: those of least norm if they are, otherwise others. Call it after
     /// Dynamics::evaluate in a redundant mode.
-    void allowed_reactions() { hold_margin(); }
+    void allow_reactions();
 
 private:
     void collect_watches();

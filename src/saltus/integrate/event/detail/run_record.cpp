@@ -234,7 +234,7 @@ void EventRun::finish() {
     const int n = d_.size();
     out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
     if (d_.evaluate(t_, x_.data())) {
-        if (d_.redundant()) watcher_.allowed_reactions();
+        if (d_.redundant()) watcher_.allow_reactions();
         for (std::size_t i = 0; i < d_.elements().size(); ++i) {
             const ElementLayout& e = d_.elements()[i];
             trajectory::Reaction r;

@@ -127,7 +127,7 @@ u = { x = 0.3, a = -0.4 }
     for (std::size_t j = 0; j < names.size(); ++j) {
         std::vector<Complex> p{2.0, 0.5, 0.8, 9.81, 1.2, 0.3};
         p[j] += Complex(0.0, tiny);
-        const auto [M, m, l, g] = std::tuple{p[0], p[1], p[2], p[3]};
+        const Complex M = p[0], m = p[1], l = p[2], g = p[3];
         const State end = integrated(
             [&](double, const State& x) -> State {
                 // [M + m, m l cos a; m l cos a, m l²] (x'', a'') = (m l a'² sin a, −m g l sin a)

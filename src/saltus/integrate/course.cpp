@@ -71,7 +71,7 @@ void Course::enter(std::size_t arc) {
                 part.direction[ix(r)] = d.slip_velocity(p)[r] / speed;
         }
     }
-    d.set_mode(std::move(mode), middle, x.data());
+    d.set_mode(mode, middle, x.data());
     choose_signs(middle, x.data());
     parts_->watcher.begin(middle, x.data());
 }

@@ -57,7 +57,7 @@ void PairContacts::prepare(const State& state, const std::vector<int>& closed) {
     integrate::SystemMode mode = dynamics_.mode();
     for (std::size_t k = 0; k < model_.contacts.size(); ++k) mode.elements[k].active = false;
     for (const int k : closed) mode.elements[ix(k)].active = true;
-    dynamics_.set_mode(std::move(mode), state.t, packed(state));
+    dynamics_.set_mode(mode, state.t, packed(state));
 }
 
 std::vector<double> PairContacts::forces(const State& state, const std::vector<int>& closed) {

@@ -2,7 +2,6 @@
 #include "saltus/integrate/course.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"

@@ -204,7 +204,6 @@ private:
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
     double disk_ratio_ = 4.0;                                  // R/h that was best so far
     bool grow_disk_ = true;                                    // the ratio to try next is larger
-    double growth_ = 1.0;                                      // a step may be so much longer than proved_
     double proved_ = std::numeric_limits<double>::infinity();  // length of the last step of the mode that had to be cut
     std::unique_ptr<model::MassFactor> mass_;
     solvers::DenseLU lu_;

@@ -210,11 +210,11 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     constexpr int max_attempts = 40;
     // Of the disk R/h. The bound hardly depends on it near the best ratio, so that coarse changes are enough.
     constexpr double ratio_change = 1.5, least_ratio = 1.2;
-    // A step may be so much longer than the last one that had to be cut, more with each step that was not cut. Attempts
-    // that fail cost as much as those that succeed.
+    // A step may be so much longer than the last one that had to be cut. Attempts that fail cost as much as those that
+    // succeed.
     constexpr double growth = 1.2;
     constexpr double safety = 0.9, largest_cut = 0.3, cut_at_singularity = 0.5;
-    h = std::min(h, growth_ * proved_);
+    h = std::min(h, growth * proved_);
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
         double best = bound_quotient(h, disk_ratio_ * h, tolerances);
         if (best > 1.0) {
@@ -227,7 +227,6 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
         }
         if (best <= 1.0) {
             proved_ = attempt > 0 ? h : std::max(proved_, h);
-            growth_ = attempt > 0 ? growth : growth * growth_;
             return h;
         }
         // The bound grows like h^N at a fixed ratio R/h; a step that reaches a singularity needs a larger cut.

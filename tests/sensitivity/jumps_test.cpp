@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <numbers>
 
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
@@ -49,6 +50,19 @@ TEST(Jumps, AtAPlaceThatIsAParameterHaveDerivatives) {
     EXPECT_NEAR(s.final(1, 1), 1.0 + F * c / (v * v), 1e-9);
     EXPECT_NEAR(s.final(1, 2), F / v, 1e-9);
     EXPECT_NEAR(s.final(0, 3), s0 * s0 / 2, 1e-9);
+}
+
+/// The angle of the point (−1, y) jumps from π to −π where y = y₀ − v t passes through zero. It drives z: with
+/// ∂ atan2(y, −1)/∂y = −1/(1 + y²), and the jump 2π at the time y₀/v,
+///     ∂z'/∂y₀ = 2π/v − (atan y₀ + atan(v t − y₀))/v.
+TEST(Jumps, OfAnAngleAtItsBranchCutHaveDerivatives) {
+    const double y = 0.6, v = 0.9, t = 2.0;
+    const Model m = from_text(
+        "[system]\nname = \"angle\"\nq = [\"y\", \"z\"]\nT = \"(y'^2 + z'^2)/2\"\nf = { z = \"atan2(y, -1)\" }\n"
+        "[initial]\nq = { y = 0.6 }\nu = { y = -0.9 }\n");
+    const Sensitivity s = of(m, t, {"y"});
+    ASSERT_TRUE(s.available);
+    EXPECT_NEAR(s.final(3, 0), (2.0 * std::numbers::pi - std::atan(y) - std::atan(v * t - y)) / v, 1e-9);
 }
 
 const std::string oscillator = body("-k*x - c*sign(x') + if(x > a, b, 0) + max(x, 0.1)",

@@ -49,7 +49,7 @@ const DerivativeTapes::Switches& DerivativeTapes::switches() const {
 }
 
 /// The switching functions of all expressions in the equations of motion: what abs, sign, min, max and conditions
-/// compare.
+/// compare, and y of atan2(y, x), whose value jumps where y changes its sign for x < 0.
 std::vector<Expr> DerivativeTapes::conditions() const {
     Graph& g = f_.graph;
     std::vector<Expr> roots = d_.h;
@@ -63,7 +63,8 @@ std::vector<Expr> DerivativeTapes::conditions() const {
         Expr c = node.a;
         switch (node.op) {
             case expr::Op::abs:
-            case expr::Op::sign: break;
+            case expr::Op::sign:
+            case expr::Op::atan2: break;
             case expr::Op::less:
             case expr::Op::less_equal:
             case expr::Op::min:

@@ -12,6 +12,22 @@ using Kind = SeriesProgram::Kind;
 
 namespace {
 
+constexpr int unlimited = SeriesEquations::unlimited_degree;
+
+/// The degrees of the operands of a node; 0 for those that it does not have.
+struct OperandDegrees {
+    int a, b, c;
+    int largest() const { return std::max({a, b, c}); }
+};
+OperandDegrees operand_degrees(const expr::Node& n, const std::vector<int>& degree) {
+    const int operands = expr::operand_count(n.op);
+    return {operands > 0 ? degree[n.a.id] : 0, operands > 1 ? degree[n.b.id] : 0, operands > 2 ? degree[n.c.id] : 0};
+}
+
+/// The degree of a power with an integer exponent >= 0, for a degree <= unlimited. A product of larger numbers could
+/// overflow.
+int degree_of_power(int degree, int exponent) { return exponent <= unlimited ? degree * exponent : unlimited; }
+
 /// Whether `e` is linear in q and u, and depends on the time only by sin and cos of a + b t and by polynomials of low
 /// degree. The coefficients of such a function at one time show its size everywhere: those of A cos(ω t) are A ω^k/k!,
 /// and |A cos(ω t)| <= A. This does not hold for exp(b t), which can grow from nothing, and for powers of t beyond the
@@ -24,9 +40,7 @@ bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t cou
     std::vector<int> kind(graph.size(), 0);
     for (const Expr e : expr::reachable(graph, {roots, count})) {
         const expr::Node& n = graph[e];
-        const int operands = expr::operand_count(n.op);
-        const int a = operands > 0 ? kind[n.a.id] : 0, b = operands > 1 ? kind[n.b.id] : 0,
-                  c = operands > 2 ? kind[n.c.id] : 0;
+        const auto [a, b, c] = operand_degrees(n, kind);
         int& own = kind[e.id];
         switch (n.op) {
             case Op::constant: break;
@@ -47,8 +61,9 @@ bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t cou
                 own = a;
                 break;
             case Op::powi:
-                own = a * n.exponent;
-                if (own < 0 || own > max_power) return false;
+                if (n.exponent < 0 && a != 0) return false;
+                own = a == 0 ? 0 : degree_of_power(a, n.exponent);
+                if (own > max_power) return false;
                 break;
             case Op::sin:
             case Op::cos:
@@ -62,8 +77,6 @@ bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t cou
     return true;
 }
 
-constexpr int unlimited = SeriesEquations::unlimited_degree;
-
 /// The degree in the time of each expression, if q and u are polynomials of the given degrees. The result has one entry
 /// per node of the graph.
 std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const Expr> roots, int degree_q, int degree_u) {
@@ -71,9 +84,7 @@ std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const Expr>
     std::vector<int> degree(graph.size(), 0);
     for (const Expr e : expr::reachable(graph, roots)) {
         const expr::Node& n = graph[e];
-        const int operands = expr::operand_count(n.op);
-        const int a = operands > 0 ? degree[n.a.id] : 0, b = operands > 1 ? degree[n.b.id] : 0,
-                  c = operands > 2 ? degree[n.c.id] : 0;
+        const OperandDegrees of = operand_degrees(n, degree);
         int& own = degree[e.id];
         switch (n.op) {
             case Op::constant: break;
@@ -85,11 +96,13 @@ std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const Expr>
                 break;
             case Op::add:
             case Op::sub:
-            case Op::neg: own = std::max(a, b); break;
-            case Op::mul: own = a + b; break;
-            case Op::div: own = b == 0 ? a : unlimited; break;
-            case Op::powi: own = n.exponent >= 0 ? a * n.exponent : (a == 0 ? 0 : unlimited); break;
-            default: own = std::max({a, b, c}) == 0 ? 0 : unlimited;
+            case Op::neg: own = of.largest(); break;
+            case Op::mul: own = of.a + of.b; break;
+            case Op::div: own = of.b == 0 ? of.a : unlimited; break;
+            case Op::powi:
+                own = of.a == 0 ? 0 : (n.exponent < 0 ? unlimited : degree_of_power(of.a, n.exponent));
+                break;
+            default: own = of.largest() == 0 ? 0 : unlimited;
         }
         own = std::min(own, unlimited);
     }

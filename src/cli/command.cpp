@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <system_error>
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
 
@@ -51,14 +48,27 @@ double end_time(const char* option, const std::optional<double>& given, const mo
     return positive(option, *t_end);
 }
 
-void refuse_folder(const std::string& out) {
-    namespace fs = std::filesystem;
-    fs::path folder = fs::absolute(out);
-    std::error_code error;
-    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-    if (!fs::is_directory(folder, error)) throw Error("cannot create the folder: Not a directory", {out, 0, 0});
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
-        throw Error("cannot be written", {folder.string(), 0, 0}, "check the permissions of the folder");
+std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, const char* command,
+                                               std::vector<std::string> inputs) {
+    if (options.out.empty()) return nullptr;
+    return std::make_unique<io::ResultFolder>(options.out, command, std::move(inputs));
+}
+
+void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery) {
+    std::optional<Error> not_written;
+    try {
+        if (folder != nullptr) {
+            delivery.files(*folder);
+            folder->publish();
+        }
+    } catch (const Error& e) {
+        not_written = e;
+    }
+    if (options.json)
+        print(delivery.json());
+    else if (!options.quiet)
+        print(delivery.text());
+    if (not_written) throw *not_written;
 }
 
 void print(const std::string& text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +13,8 @@
 
 namespace saltus::io {
 struct LoadedModel;  // load_model.hpp
-}
+class ResultFolder;  // result_folder.hpp
+}  // namespace saltus::io
 
 /// Types and functions that all commands share.
 namespace saltus::cli {
@@ -53,9 +56,20 @@ double positive(const char* option, double value);
 double end_time(const char* option, const std::optional<double>& given, const model::Model& model,
                 const std::string& file);
 
-/// Throws an Error if result files cannot be written to the folder `out`. Called before a run, so that no work is lost.
-/// Creates nothing.
-void refuse_folder(const std::string& out);
+/// The folder of --out, opened before the computation so that no work is lost; null without --out. `inputs` are the
+/// files that the command reads. Throws Error if the folder cannot be written.
+std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, const char* command,
+                                               std::vector<std::string> inputs);
+
+/// What a command gives to its user. Functions, because most of it is not needed in every run.
+struct Delivery {
+    std::function<void(io::ResultFolder&)> files;  ///< adds the result files
+    std::function<std::string()> json, text;       ///< for standard output
+};
+
+/// Publishes the files in `folder` if it is not null, and prints the JSON document or the text, as the options say. If
+/// the files cannot be written then the results are printed all the same, and then the Error is thrown.
+void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery);
 
 /// Runs one command line and returns the exit code. `words` are the command, its options and files, without the
 /// program's name.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -391,4 +395,31 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     }
 }
 
-int main(int argc, char** argv) { return saltus::cli::run(saltus::cli::join_report_file(argc - 1, argv + 1)); }
+namespace {
+
+/// Gives the standard streams that are closed a descriptor on which output fails. Otherwise the first file that the
+/// program opens would take their place, and text for the terminal would be written into it.
+void occupy_standard_streams() {
+    for (int stream = 0; stream <= 2; ++stream)
+        if (::fcntl(stream, F_GETFD) == -1) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+}
+
+/// A full disk, a limit of the file size and a closed pipe become errors of the call that writes, instead of signals
+/// that end the program.
+void ignore_write_signals() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    occupy_standard_streams();
+    ignore_write_signals();
+    const int code = saltus::cli::run(saltus::cli::join_report_file(argc - 1, argv + 1));
+    std::cout.flush();  // help texts come this way
+    if (std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    if (code != saltus::cli::done) return code;
+    std::fprintf(stderr, "saltus: failure: standard output cannot be written\n");
+    return saltus::cli::failed;
+}

@@ -40,8 +40,8 @@ int with_report(OutputOptions& options, const std::function<int()>& run) {
     if (options.report.empty()) return run();
     ReportCommand page;
     page.quiet = options.json || options.quiet;
-    const bool beside_results = options.report == default_report && !out.empty();
-    page.out = beside_results ? (fs::path(out) / default_report).string() : options.report;
+    page.with_results = options.report == default_report && !out.empty();
+    page.out = page.with_results ? (fs::path(out) / default_report).string() : options.report;
     if (!out.empty()) {
         const int code = run();
         page.results = {out};

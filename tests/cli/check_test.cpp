@@ -242,12 +242,14 @@ TEST(Check, OutWritesTheJsonAndNothingElse) {
     const Outcome run = saltus_in(folder.path(), {"check", model("rocking-bar"), "--out", "results/here"});
     EXPECT_EQ(run.code, 0);
     EXPECT_TRUE(run.out.starts_with("rocking bar  ("));  // still told to the person
-    EXPECT_EQ(folder.names(), (Names{"results", "results/here", "results/here/check.json"}));
+    EXPECT_EQ(folder.names(),
+              (Names{"results", "results/here", "results/here/check.json", "results/here/contents.json"}));
     EXPECT_EQ(test::content_of(folder.path() / "results/here/check.json"),
               saltus({"check", model("rocking-bar"), "--json"}).out);
     saltus_in(folder.path(),
               {"check", model("forklift"), "--out", "results/here", "--quiet"});  // replaced, not added to
-    EXPECT_EQ(folder.names(), (Names{"results", "results/here", "results/here/check.json"}));
+    EXPECT_EQ(folder.names(),
+              (Names{"results", "results/here", "results/here/check.json", "results/here/contents.json"}));
     EXPECT_EQ(Json::parse(test::content_of(folder.path() / "results/here/check.json"))["model"], "forklift");
 }
 

@@ -22,8 +22,8 @@ TEST(GainStudyCommand, WritesTheSameTableForAnyNumberOfThreads) {
     const Outcome two = simulate(study + "2 --out " + folder.file("b"));
     ASSERT_EQ(one.code, 0) << one.out;
     EXPECT_EQ(one.out, two.out);
-    EXPECT_EQ(folder.names(),
-              (std::vector<std::string>{"a", "a/study.csv", "a/study.json", "b", "b/study.csv", "b/study.json"}));
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"a", "a/contents.json", "a/study.csv", "a/study.json", "b",
+                                                        "b/contents.json", "b/study.csv", "b/study.json"}));
     EXPECT_EQ(test::content_of(folder.path() / "a/study.csv"), test::content_of(folder.path() / "b/study.csv"));
     const nlohmann::json j = nlohmann::json::parse(one.out);
     ASSERT_EQ(j["runs"].size(), 16U);

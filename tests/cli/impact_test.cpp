@@ -227,8 +227,8 @@ u = { x = -1.0, y = -1.0, z = -1.0 }
     // An eighth of the ball of radius √3.
     EXPECT_NEAR(j["set"]["volume"].get<double>(), std::sqrt(3.0) * std::acos(-1.0) / 2.0, 0.1);
     const Json file = json_of(run("impact " + ball + " --json --out " + folder.file("out")));
-    EXPECT_EQ(folder.names(), (std::vector<std::string>{"ball.toml", "out", "out/impact.json", "out/set-points.csv",
-                                                        "out/set-triangles.csv"}));
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"ball.toml", "out", "out/contents.json", "out/impact.json",
+                                                        "out/set-points.csv", "out/set-triangles.csv"}));
 }
 
 // --- friction

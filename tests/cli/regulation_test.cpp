@@ -37,7 +37,7 @@ TEST(RegulationCommand, GivesBothModelsOfContactInJson) {
     for (const Json& row : j["conditions"])
         for (const char* const key : {"id", "text", "verdict", "evidence"})
             EXPECT_FALSE(row.at(key).get<std::string>().empty());
-    EXPECT_EQ(folder.names(), (std::vector<std::string>{"run", "run/certify.json"}));
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"run", "run/certify.json", "run/contents.json"}));
     EXPECT_EQ(Json::parse(test::content_of(folder.path() / "run/certify.json")), j);
     EXPECT_EQ(certify(shipped("single-link-arm") + "--set Kp=2 --set q0=0.4 --set k2=1e4 --json --threads 2").out,
               r.out);

@@ -55,6 +55,8 @@ TEST(ReportCommand, ShowsAMotionWithItsModel) {
     EXPECT_EQ(bare["parts"][0]["data"]["u"][0]["name"], "y");
     // Another model beside it is not taken for its own.
     std::ofstream(folder.path() / "run" / "model.toml") << test::content_of(model("bouncing-ball")) << "\n# changed\n";
+    EXPECT_EQ(run("report run -o other.html", folder.path()).code, 2);
+    fs::remove(folder.path() / "run" / "contents.json");
     EXPECT_NE(run("report run -o other.html", folder.path()).out.find("is not the model that it was computed with"),
               std::string::npos);
 }

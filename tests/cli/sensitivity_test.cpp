@@ -108,8 +108,8 @@ TEST(SensitivityCommand, ComparesThePerturbedPairWithItsTheorem) {
     EXPECT_GE(t, 0.402);
     EXPECT_LE(t, 0.8);
     EXPECT_EQ(folder.names(),
-              (std::vector<std::string>{"bead.toml", "run", "run/derivatives.csv", "run/event-times.csv",
-                                        "run/pair.csv", "run/sensitivity.json"}));
+              (std::vector<std::string>{"bead.toml", "run", "run/contents.json", "run/derivatives.csv",
+                                        "run/event-times.csv", "run/pair.csv", "run/sensitivity.json"}));
     const std::string csv = content_of(folder.path() / "run" / "pair.csv");
     EXPECT_EQ(csv.substr(0, 22), "t,piece,region,error,b");
     EXPECT_NE(csv.find("nominal x,nominal y,nominal x',nominal y',perturbed x"), std::string::npos);
@@ -138,7 +138,8 @@ TEST(SensitivityCommand, StudiesEventTimesOverParameters) {
     EXPECT_NEAR(fits[1]["exponents"]["b"].get<double>(), 1.0, 1e-3);
     EXPECT_EQ(fits[1]["at_event"]["feels"], "|theta'|");
     EXPECT_EQ(json_of(vary + " --threads 3"), j);
-    EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml", "run", "run/sensitivity.json", "run/study.csv"}));
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml", "run", "run/contents.json", "run/event-study.csv",
+                                                        "run/sensitivity.json"}));
     EXPECT_TRUE(json_of(vary + " --wrt F").contains("pair"));
 }
 

@@ -63,7 +63,7 @@ TEST(WriteFile, SaysWhenTheTargetIsAFolderAndLeavesNoDraft) {
     const test::Folder folder;
     fs::create_directory(folder.path() / "out.json");
     const std::string refusal = test::refusal_of([&] { io::write_file(folder.path().string(), "out.json", "y"); });
-    EXPECT_EQ(refusal, folder.file("out.json") + ": cannot be written: Is a directory");
+    EXPECT_EQ(refusal, folder.file("out.json") + ": is a folder, which a result does not replace; name a plain file");
     EXPECT_EQ(folder.names(), Names{"out.json"});
 }
 
@@ -71,8 +71,26 @@ TEST(WriteFile, SaysWhenTheDraftCannotBeOpened) {
     const test::Folder folder;
     const std::string name(300, 'n');  // longer than any file name may be, for every user
     const std::string refusal = test::refusal_of([&] { io::write_file(folder.path().string(), name, "y"); });
-    EXPECT_EQ(refusal, folder.file(name) + ": cannot be written; check free space and permissions");
+    EXPECT_EQ(refusal, folder.file(name) + ": cannot be written: File name too long; check free space and permissions");
     EXPECT_EQ(folder.names(), Names{});
+}
+
+TEST(WriteFile, DoesNotFollowOrReplaceALink) {
+    const test::Folder folder;
+    const std::string target = folder.write("target", "x");
+    fs::create_symlink(target, folder.path() / "out.json");
+    const std::string refusal = test::refusal_of([&] { io::write_file(folder.path().string(), "out.json", "y"); });
+    EXPECT_EQ(refusal,
+              folder.file("out.json") + ": is a symbolic link, which a result does not replace; name a plain file");
+    EXPECT_EQ(test::content_of(target), "x");
+    EXPECT_TRUE(fs::is_symlink(folder.path() / "out.json"));
+}
+
+TEST(WriteNewFile, DoesNotReplaceAnything) {
+    const test::Folder folder;
+    const std::string taken = folder.write("taken", "x");
+    EXPECT_NE(test::refusal_of([&] { io::write_new_file(taken, "y"); }).find("File exists"), std::string::npos);
+    EXPECT_EQ(test::content_of(taken), "x");
 }
 
 TEST(WriteFile, ShowsAReaderTheOldContentOrTheNewButNeverAPart) {

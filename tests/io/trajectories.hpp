@@ -154,7 +154,7 @@ inline std::string told(const trajectory::Trajectory& t) {
     tell(t.energy.initial, t.energy.final, t.energy.work, t.energy.balance_error);
     tell(t.violation.gap, t.violation.constraint);
     tell(t.statistics.steps, t.statistics.rejected, t.statistics.evaluations, t.statistics.contact_solves);
-    tell(t.statistics.projections, t.statistics.worst_contact_residual, t.statistics.seconds);
+    tell(t.statistics.projections, t.statistics.worst_contact_residual);
     return text;
 }
 

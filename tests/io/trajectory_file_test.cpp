@@ -198,10 +198,10 @@ TEST(TrajectoryFile, LeavesNoFileIfItCannotWrite) {
               file + ": cannot create the folder: Not a directory");
     fs::create_directory(folder.file("run.h5"));
     EXPECT_EQ(test::refusal_of([&] { io::write_trajectory(folder.file("run.h5"), test::ball()); }),
-              folder.file("run.h5") + ": cannot be written: Is a directory");
+              folder.file("run.h5") + ": is a folder, which a result does not replace; name a plain file");
     const std::string name(300, 'n');
     EXPECT_EQ(test::refusal_of([&] { io::write_trajectory(folder.file(name), test::ball()); }),
-              folder.file(name) + ": cannot be written; check free space and permissions");
+              folder.file(name) + ": cannot be written: File name too long; check free space and permissions");
     EXPECT_EQ(folder.names(), (Names{"run.h5", "taken"}));
 }
 
@@ -216,7 +216,7 @@ TEST(TrajectoryFile, KeepsTheOldFileWhenTheDiskIsFull) {
         const rlimit limit{65536, 65536};
         ::setrlimit(RLIMIT_FSIZE, &limit);
         const std::string refusal = test::refusal_of([&] { io::write_trajectory(path, large); });
-        std::exit(refusal == path + ": cannot be written; check free space and permissions" ? 42 : 1);
+        std::exit(refusal == path + ": cannot be written: File too large; check free space and permissions" ? 42 : 1);
     };
     EXPECT_EXIT(limited(), testing::ExitedWithCode(42), "^$");
     EXPECT_EQ(folder.names(), Names{"run.h5"});

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/basin.hpp"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -18,14 +15,13 @@
 #include "saltus/io/report/basin_report.hpp"
 #include "saltus/io/results/basin_checkpoint.hpp"
 #include "saltus/io/results/basin_file.hpp"
-#include "saltus/io/results/files.hpp"
 #include "saltus/io/results/fnv1a.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 
 namespace saltus::cli {
 
-namespace fs = std::filesystem;
 using stability::BasinOptions;
 
 namespace {
@@ -195,6 +191,20 @@ void certify(const model::Model& m, BasinOptions& options, std::vector<std::stri
     warnings.push_back(why);
 }
 
+void add_files(io::ResultFolder& folder, const io::BasinReport& report, bool quiet) {
+    folder.add("basin.csv", io::basin_csv(report));
+    if (const std::string points = io::boundary_csv(report); !points.empty()) folder.add("basin-boundary.csv", points);
+    if (io::has_basin_image(report)) {
+        folder.add("basin.png", io::basin_png(report));
+        folder.add("basin.svg", io::basin_svg(report));
+    }
+    if (io::has_hdf5())
+        io::add_basin(folder, "basin.h5", report);
+    else if (!quiet)
+        std::fprintf(stderr, "saltus: basin.h5 is not written because Saltus was built without HDF5\n");
+    folder.add("basin.json", io::basin_json(report, io::Timing::left_out));
+}
+
 }  // namespace
 
 int basin(const BasinCommand& c) {
@@ -212,6 +222,7 @@ int basin(const BasinCommand& c) {
     if (c.resume && c.common.out.empty())
         throw Error("needs the result folder with the checkpoint", {"--resume", 0, 0},
                     "give --out DIR of the first run");
+    const auto out = open_results(c.common, "basin", {c.common.model});
     listen_for_interrupts();
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
@@ -222,7 +233,6 @@ int basin(const BasinCommand& c) {
     const std::string purpose = purpose_of(loaded.file, options, report.options_text);
     stability::BasinRecord record;
     if (!c.common.out.empty()) {
-        refuse_folder(c.common.out);
         if (c.resume) {
             auto earlier = io::read_basin_checkpoint(c.common.out, purpose, m.coordinates.size());
             if (earlier) record = std::move(*earlier);
@@ -243,25 +253,10 @@ int basin(const BasinCommand& c) {
         report.basin = stability::basin(m, options, std::move(record));
     }
     const stability::Basin& b = report.basin;
-    if (!c.common.out.empty() && b.complete) {
-        io::write_file(c.common.out, "basin.csv", io::basin_csv(report));
-        if (const std::string points = io::boundary_csv(report); !points.empty())
-            io::write_file(c.common.out, "boundary.csv", points);
-        if (io::has_basin_image(report)) {
-            io::write_file(c.common.out, "basin.png", io::basin_png(report));
-            io::write_file(c.common.out, "basin.svg", io::basin_svg(report));
-        }
-        if (io::has_hdf5())
-            io::write_basin((fs::path(c.common.out) / "basin.h5").string(), report);
-        else if (!c.common.quiet)
-            std::fprintf(stderr, "saltus: basin.h5 is not written because Saltus was built without HDF5\n");
-        io::write_file(c.common.out, "basin.json", io::basin_json(report, io::Timing::left_out));
-        io::remove_basin_checkpoint(c.common.out);
-    }
-    if (c.common.json)
-        print(io::basin_json(report, io::Timing::included));
-    else if (!c.common.quiet)
-        print(io::basin_text(report));
+    deliver(c.common, b.complete ? out.get() : nullptr,
+            {[&](io::ResultFolder& folder) { add_files(folder, report, c.common.quiet); },
+             [&] { return io::basin_json(report); }, [&] { return io::basin_text(report); }});
+    if (out && b.complete) io::remove_basin_checkpoint(c.common.out);
     return b.complete ? done : interrupted;
 }
 

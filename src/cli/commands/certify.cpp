@@ -7,7 +7,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/certify_report.hpp"
 #include "saltus/io/report/regulation_report.hpp"
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "saltus/stability/certify/certify.hpp"
 
 namespace saltus::cli {
@@ -28,19 +28,17 @@ bool regulates(const model::Model& m) {
     return m.control && control::statics_refusal(m, control::ContactModel::rigid).empty() && m.constraints.empty();
 }
 
-int certify_regulation(const CertifyCommand& c, const model::Model& m) {
+int certify_regulation(const CertifyCommand& c, const model::Model& m, io::ResultFolder* out) {
     control::RegulationOptions options;
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
     io::RegulationReport report{m.name, m.coordinates, {}, control::certify_regulation(m, options)};
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
-    const std::string json = c.common.json || !c.common.out.empty() ? io::regulation_json(report) : "";
-    if (!c.common.out.empty()) io::write_file(c.common.out, "certify.json", json);
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::regulation_text(report));
+    const auto json = [&] { return io::regulation_json(report); };
+    deliver(c.common, out,
+            {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
+             [&] { return io::regulation_text(report); }});
     return done;
 }
 
@@ -54,18 +52,17 @@ int certify(const CertifyCommand& c) {
     Common common = c.common;
     common.project_initial = true;
     const model::Model m = load(common).model;
-    if (theorem ? *theorem == proof::Theorem::regulation : regulates(m)) return certify_regulation(c, m);
+    const auto out = open_results(c.common, "certify", {c.common.model});
+    if (theorem ? *theorem == proof::Theorem::regulation : regulates(m)) return certify_regulation(c, m, out.get());
     stability::CertifyOptions options;
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
     io::CertifyReport report{m.name, m.coordinates, stability::certify(m, theorem, options)};
-    const std::string json = c.common.json || !c.common.out.empty() ? io::certify_json(report) : "";
-    if (!c.common.out.empty()) io::write_file(c.common.out, "certify.json", json);
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::certify_text(report));
+    const auto json = [&] { return io::certify_json(report); };
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
+             [&] { return io::certify_text(report); }});
     return done;
 }
 

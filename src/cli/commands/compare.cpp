@@ -10,7 +10,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/compare_report.hpp"
 #include "saltus/io/report/penalty_report.hpp"
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
 
@@ -29,17 +29,16 @@ int compare_penalty(const CompareCommand& c) {
     if (c.horizon) o.horizon = positive("--horizon", *c.horizon);
     o.threads = c.common.threads;
     o.interrupted = interrupt_asked;
+    const auto out = open_results(c.common, "compare", {c.common.model});
     listen_for_interrupts();
     const control::PenaltyLimit limit = control::penalty_limit(loaded.file.description, stiffness, o);
-    const std::string json = io::penalty_json(limit);
-    if (!c.common.out.empty()) {
-        io::write_file(c.common.out, "penalty.csv", io::penalty_csv(limit));
-        io::write_file(c.common.out, "compare.json", json);
-    }
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::penalty_text(limit));
+    const auto json = [&] { return io::penalty_json(limit); };
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) {
+                 folder.add("penalty.csv", io::penalty_csv(limit));
+                 folder.add("compare.json", json());
+             },
+             json, [&] { return io::penalty_text(limit); }});
     if (interrupt_asked()) return interrupted;
     bool all = limit.rigid_status == trajectory::Status::completed;
     for (const control::PenaltyRun& r : limit.runs) all = all && r.status == trajectory::Status::completed;
@@ -61,13 +60,13 @@ int compare(const CompareCommand& c) {
     o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));
     o.event.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.event.atol)));
     o.refinements = c.refinements;
+    const auto out = open_results(c.common, "compare", {c.common.model});
     listen_for_interrupts();
     const integrate::Comparison result = integrate::compare(m, o);
-    if (!c.common.out.empty()) io::write_file(c.common.out, "compare.json", io::compare_json(result));
-    if (c.common.json)
-        print(io::compare_json(result));
-    else if (!c.common.quiet)
-        print(io::compare_text(result));
+    const auto json = [&] { return io::compare_json(result); };
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) { folder.add("compare.json", json()); }, json,
+             [&] { return io::compare_text(result); }});
     if (interrupt_asked()) return interrupted;
     return result.event.status == trajectory::Status::completed ? done : failed;
 }

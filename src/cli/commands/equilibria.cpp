@@ -9,7 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/equilibria_report.hpp"
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
 
@@ -53,6 +53,7 @@ void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaRe
 int equilibria(const EquilibriaCommand& c) {
     if (c.time && !std::isfinite(*c.time)) throw Error("the time is not a finite number", {"--time", 0, 0});
     const model::Model m = load(c.common).model;
+    const auto out = open_results(c.common, "equilibria", {c.common.model});
     const auto began = std::chrono::steady_clock::now();
     listen_for_interrupts();
     stability::EquilibriaOptions options;
@@ -64,16 +65,13 @@ int equilibria(const EquilibriaCommand& c) {
     report.warnings = m.warnings;
     if (!c.at.empty()) look_at(c, m, report);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    const std::string json = c.common.json || !c.common.out.empty() ? io::equilibria_json(report) : "";
-    if (!c.common.out.empty()) {
-        io::write_file(c.common.out, "sets.csv", io::sets_csv(report));
-        io::write_file(c.common.out, "boundary.csv", io::boundary_csv(report));
-        io::write_file(c.common.out, "equilibria.json", json);
-    }
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::equilibria_text(report));
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) {
+                 folder.add("sets.csv", io::sets_csv(report));
+                 folder.add("boundary.csv", io::boundary_csv(report));
+                 folder.add("equilibria.json", io::equilibria_json(report, io::Timing::left_out));
+             },
+             [&] { return io::equilibria_json(report); }, [&] { return io::equilibria_text(report); }});
     return report.equilibria.status == stability::SearchStatus::interrupted ? interrupted : done;
 }
 

@@ -10,7 +10,7 @@
 #include "saltus/control/gains/gain_solve.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/gain_report.hpp"
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
 
@@ -38,14 +38,8 @@ io::GainHead head(const SimulateCommand& c, const Plan& plan, const model::Model
             plan.warnings};
 }
 
-void tell(const SimulateCommand& c, const std::string& json, const std::string& text) {
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(text);
-}
-
-int vary(const SimulateCommand& c, const model::Description& description, const model::Model& m, const Plan& plan) {
+int vary(const SimulateCommand& c, const model::Description& description, const model::Model& m, const Plan& plan,
+         io::ResultFolder* out) {
     std::vector<sensitivity::Vary> values;
     std::size_t count = 1;
     for (const std::string& text : c.vary) {
@@ -57,19 +51,21 @@ int vary(const SimulateCommand& c, const model::Description& description, const 
     o.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
     const control::GainStudy study = control::study_gains(description, values, o);
     const io::GainHead about = head(c, plan, m);
-    const std::string json = io::gain_study_json(study, about);
-    if (!c.common.out.empty()) {
-        io::write_file(c.common.out, "study.csv", io::gain_study_csv(study));
-        io::write_file(c.common.out, "study.json", json);
-    }
-    tell(c, json, io::gain_study_text(study, about));
+    const auto json = [&] { return io::gain_study_json(study, about); };
+    deliver(c.common, out,
+            {[&](io::ResultFolder& folder) {
+                 folder.add("study.csv", io::gain_study_csv(study));
+                 folder.add("study.json", json());
+             },
+             json, [&] { return io::gain_study_text(study, about); }});
     if (interrupt_asked()) return interrupted;
     for (const control::StudiedRun& run : study.runs)
         if (run.measures.status != trajectory::Status::completed) return exit_code(run.measures.status);
     return done;
 }
 
-int solve(const SimulateCommand& c, const model::Description& description, const model::Model& m, const Plan& plan) {
+int solve(const SimulateCommand& c, const model::Description& description, const model::Model& m, const Plan& plan,
+          io::ResultFolder* out) {
     control::SolveOptions o;
     o.run = run_options(c, plan);
     if (c.at == "steady" || c.at == "end")
@@ -79,9 +75,10 @@ int solve(const SimulateCommand& c, const model::Description& description, const
     const control::GainSolution solution =
         control::solve_for(description, control::unknown_from_text(c.solve_for), c.target, o);
     const io::GainHead about = head(c, plan, m);
-    const std::string json = io::gain_solution_json(solution, about);
-    if (!c.common.out.empty()) io::write_file(c.common.out, "solve-for.json", json);
-    tell(c, json, io::gain_solution_text(solution, about));
+    const auto json = [&] { return io::gain_solution_json(solution, about); };
+    deliver(c.common, out,
+            {[&](io::ResultFolder& folder) { folder.add("solve-for.json", json()); }, json,
+             [&] { return io::gain_solution_text(solution, about); }});
     switch (solution.status) {
         case control::SolveStatus::interrupted: return interrupted;
         case control::SolveStatus::failed: return failed;
@@ -103,9 +100,10 @@ int gain_study(const SimulateCommand& c) {
     if (c.perturbed && !m.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, loaded);
-    if (!c.common.out.empty()) refuse_result_folder(c.common.out, c.restart);
+    const auto out = open_results(c.common, "simulate", {c.common.model, c.restart});
     listen_for_interrupts();
-    return c.solve_for.empty() ? vary(c, loaded.file.description, m, plan) : solve(c, loaded.file.description, m, plan);
+    return c.solve_for.empty() ? vary(c, loaded.file.description, m, plan, out.get())
+                               : solve(c, loaded.file.description, m, plan, out.get());
 }
 
 }  // namespace saltus::cli

@@ -18,6 +18,7 @@
 #include "saltus/io/page/gallery.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/provenance.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
 
@@ -175,6 +176,7 @@ int gallery(const GalleryCommand& c) {
             return std::find(c.only.begin(), c.only.end(), s.model) == c.only.end();
         });
     const InFolder inside(c.out);
+    const io::FolderLock alone(".");
     for (const io::EmbeddedFile& f : io::model_files()) io::write_file("models", std::string(f.name), f.content);
     std::vector<GalleryCard> cards(g.studies.size());
     std::mutex telling;

@@ -10,7 +10,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/impact_report.hpp"
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 
 namespace saltus::cli {
@@ -138,6 +138,10 @@ Vector after_impulses(const impact::FrictionalCollision& f, const Vector& Lambda
     return f.u_minus + least_squares(f.M, impulse);
 }
 
+std::unique_ptr<io::ResultFolder> open_folder(const ImpactCommand& c) {
+    return open_results(c.common, "impact", {c.common.model, c.trajectory});
+}
+
 int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     io::ImpactReport report;
     report.model = m.name;
@@ -186,20 +190,17 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
         if (std::isfinite(end->work) && !(end->gap <= max_duality_gap))
             report.warnings.push_back("the duality gap of the contact work is " + number_text(end->gap) +
                                       ", not 1e-10");
-    const std::string json = c.common.json || !c.common.out.empty() ? io::impact_json(report) : "";
-    if (!c.common.out.empty()) {
-        const auto write = [&](const char* name, const std::string& content) {
-            if (!content.empty()) io::write_file(c.common.out, name, content);
+    const auto json = [&] { return io::impact_json(report); };
+    const auto files = [&](io::ResultFolder& folder) {
+        const auto add = [&](const char* name, const std::string& content) {
+            if (!content.empty()) folder.add(name, content);
         };
-        write("set.csv", io::set_csv(report));
-        write("set-points.csv", io::set_points_csv(report));
-        write("set-triangles.csv", io::set_triangles_csv(report));
-        write("impact.json", json);
-    }
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::impact_text(report));
+        add("set.csv", io::set_csv(report));
+        add("set-points.csv", io::set_points_csv(report));
+        add("set-triangles.csv", io::set_triangles_csv(report));
+        add("impact.json", json());
+    };
+    deliver(c.common, open_folder(c).get(), {files, json, [&] { return io::impact_text(report); }});
     return done;
 }
 
@@ -226,15 +227,13 @@ int audit_trajectory(const ImpactCommand& c, const model::Model* m, const Trajec
         warnings.push_back(
             "the impulses of the file do not lead to its velocities in this model: was it computed with "
             "other parameters?");
-    const std::string json = c.common.json || !c.common.out.empty() ? io::audit_json(t, audit, warnings) : "";
-    if (!c.common.out.empty()) {
-        io::write_file(c.common.out, "audit.csv", io::audit_csv(t, audit));
-        io::write_file(c.common.out, "impact.json", json);
-    }
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::audit_text(t, audit, warnings));
+    const auto json = [&] { return io::audit_json(t, audit, warnings); };
+    deliver(c.common, open_folder(c).get(),
+            {[&](io::ResultFolder& folder) {
+                 folder.add("audit.csv", io::audit_csv(t, audit));
+                 folder.add("impact.json", json());
+             },
+             json, [&] { return io::audit_text(t, audit, warnings); }});
     return done;
 }
 

@@ -13,6 +13,7 @@ struct ReportCommand {
     std::string model, title;          ///< empty: the model beside the results, and its name
     bool quiet = false;                ///< print errors only
     bool plain = false;                ///< static plots instead of interactive ones
+    bool with_results = false;         ///< the page lies in the result folder and disappears with the results
     bool hide_sources = false;         ///< do not print paths of the results, which are temporary
 };
 

@@ -11,7 +11,7 @@
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/io/report/sensitivity_report.hpp"
 #include "saltus/io/report/study_report.hpp"
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::cli {
@@ -159,15 +159,15 @@ void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport
     report.study = sensitivity::study_events(q.description, options);
 }
 
-void write_files(const std::string& folder, const io::SensitivityReport& report, const std::string& json) {
+void add_files(io::ResultFolder& folder, const io::SensitivityReport& report) {
     if (report.result) {
-        io::write_file(folder, "event-times.csv", io::sensitivity_events_csv(report));
+        folder.add("event-times.csv", io::sensitivity_events_csv(report));
         if (const std::string course = io::sensitivity_course_csv(report); !course.empty())
-            io::write_file(folder, "derivatives.csv", course);
+            folder.add("derivatives.csv", course);
     }
-    if (report.pair) io::write_file(folder, "pair.csv", io::pair_csv(*report.pair));
-    if (report.study) io::write_file(folder, "study.csv", io::study_csv(*report.study));
-    io::write_file(folder, "sensitivity.json", json);
+    if (report.pair) folder.add("pair.csv", io::pair_csv(*report.pair));
+    if (report.study) folder.add("event-study.csv", io::study_csv(*report.study));
+    folder.add("sensitivity.json", io::sensitivity_json(report, io::Timing::left_out));
 }
 
 bool completed(const io::SensitivityReport& report) {
@@ -203,6 +203,7 @@ int sensitivity(const SensitivityCommand& c) {
 
     io::SensitivityReport report;
     report.model = m.name;
+    const auto out = open_results(c.common, "sensitivity", {c.common.model});
     listen_for_interrupts();
     // With --vary alone, only the study is computed.
     const bool derivatives = c.vary.empty() || !c.wrt.empty() || c.output || c.check;
@@ -210,12 +211,9 @@ int sensitivity(const SensitivityCommand& c) {
     if (derivatives && !interrupt_asked()) differentiate(c, q, report);
     if (derivatives && m.perturbable && !interrupt_asked()) compare_perturbed(c, q, report);
 
-    const std::string json = c.common.json || !c.common.out.empty() ? io::sensitivity_json(report) : "";
-    if (!c.common.out.empty()) write_files(c.common.out, report, json);
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::sensitivity_text(report));
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) { add_files(folder, report); }, [&] { return io::sensitivity_json(report); },
+             [&] { return io::sensitivity_text(report); }});
     if (interrupt_asked()) return interrupted;
     return completed(report) ? done : failed;
 }

@@ -2,7 +2,6 @@
 #include "cli/commands/simulate.hpp"
 
 #include <cstdio>
-#include <filesystem>
 
 #include "cli/commands/gain_study.hpp"
 #include "cli/commands/simulate_plan.hpp"
@@ -13,31 +12,32 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/simulate_report.hpp"
-#include "saltus/io/results/files.hpp"
 #include "saltus/io/results/provenance.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace saltus::cli {
 
-namespace fs = std::filesystem;
 using trajectory::LyapunovBalance;
 using trajectory::Trajectory;
 
 namespace {
 
-/// The model goes with its motion, so that a report can draw it. The last file to appear is simulate.json.
-void write_results(const SimulateCommand& c, const io::ModelFile& file, const Trajectory& t,
-                   const LyapunovBalance& balance, const std::string& json) {
-    io::write_file(c.common.out, "model.toml", file.text);
+constexpr const char* model_name = "model.toml";  // the copy of the model file
+
+/// The model goes with its motion, so that a report can draw it.
+void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::ModelFile& file, const Trajectory& t,
+               double t_end, const LyapunovBalance& balance) {
+    folder.add(model_name, file.text);
     if (io::has_hdf5())
-        io::write_trajectory((fs::path(c.common.out) / trajectory_name).string(), t, &balance);
+        io::add_trajectory(folder, trajectory_name, t, &balance);
     else if (!c.common.quiet)
         std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", trajectory_name);
-    io::write_file(c.common.out, "states.csv", io::states_csv(t, c.samples));
-    io::write_file(c.common.out, "events.csv", io::events_csv(t));
-    if (!balance.empty()) io::write_file(c.common.out, "balance.csv", io::balance_csv(balance));
-    io::write_file(c.common.out, "simulate.json", json);
+    folder.add("states.csv", io::states_csv(t, c.samples));
+    folder.add("events.csv", io::events_csv(t));
+    if (!balance.empty()) folder.add("balance.csv", io::balance_csv(balance));
+    folder.add("simulate.json", io::simulate_json(t, t_end, &balance, io::Timing::left_out));
 }
 
 Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, LyapunovBalance& balance) {
@@ -73,21 +73,15 @@ int simulate(const SimulateCommand& c) {
     if (c.perturbed && !loaded.model.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, loaded);
-    if (!c.common.out.empty()) refuse_result_folder(c.common.out, c.restart);
+    const auto out = open_results(c.common, "simulate", {c.common.model, c.restart});
+    for (const char* const name : {model_name, trajectory_name})
+        if (out) out->refuse_name(name);
     LyapunovBalance balance;
     const Trajectory t = run(c, loaded, plan, balance);
-    const std::string json = c.common.json || !c.common.out.empty() ? io::simulate_json(t, plan.t_end, &balance) : "";
-    std::optional<Error> not_written;  // what was computed is told all the same
-    try {
-        if (!c.common.out.empty()) write_results(c, loaded.file, t, balance, json);
-    } catch (const Error& e) {
-        not_written = e;
-    }
-    if (c.common.json)
-        print(json);
-    else if (!c.common.quiet)
-        print(io::simulate_text(t, plan.t_end, &balance));
-    if (not_written) throw *not_written;
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) { add_files(folder, c, loaded.file, t, plan.t_end, balance); },
+             [&] { return io::simulate_json(t, plan.t_end, &balance); },
+             [&] { return io::simulate_text(t, plan.t_end, &balance); }});
     return exit_code(t.status);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/simulate_plan.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -135,13 +133,6 @@ Plan make_plan(const SimulateCommand& c, const io::LoadedModel& loaded) {
     options.energy = plan.energy;
     plan.options = io::simulate_options(plan.method, options, loaded.build, c.restart);
     return plan;
-}
-
-void refuse_result_folder(const std::string& out, const std::string& restart) {
-    std::error_code error;
-    if (!restart.empty() && fs::equivalent(fs::absolute(out) / trajectory_name, restart, error))
-        throw Error("would replace " + restart + ", which is continued", {"--out", 0, 0}, "give another folder");
-    refuse_folder(out);
 }
 
 int exit_code(Status status) {

@@ -27,10 +27,6 @@ struct Plan {
 /// Decides the values of a run. Throws Error for bad options.
 Plan make_plan(const SimulateCommand& command, const io::LoadedModel& loaded);
 
-/// Throws Error if results cannot be written to the folder `out`, or if they would replace the file `restart`. Called
-/// before the run, so that no work is lost. Creates nothing.
-void refuse_result_folder(const std::string& out, const std::string& restart);
-
 /// The program's exit code for a motion that ended with this status.
 int exit_code(trajectory::Status status);
 

@@ -4,7 +4,7 @@
 #include <new>
 #include <optional>
 
-#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
 
@@ -17,6 +17,7 @@ int solve(const SolveCommand& c) {
                         "allowed are fc, gfc, rfc, grfc, lcp, mlcp and relay");
     }
     if (!(c.options.tolerance > 0.0)) throw Error("the tolerance must be > 0", {"--tolerance", 0, 0});
+    const auto out = open_results(c, "solve", c.files);
     std::vector<io::SolveRow> rows;
     int status = done;
     for (const std::string& file : c.files) {
@@ -32,11 +33,9 @@ int solve(const SolveCommand& c) {
             if (status == done) status = failed;
         }
     }
-    if (!c.out.empty() && !rows.empty()) io::write_file(c.out, "solve.json", io::solve_json(rows));
-    if (c.json)
-        print(io::solve_json(rows));
-    else if (!c.quiet && !rows.empty())
-        print(io::solve_text(rows));
+    deliver(c, rows.empty() ? nullptr : out.get(),
+            {[&](io::ResultFolder& folder) { folder.add("solve.json", io::solve_json(rows, io::Timing::left_out)); },
+             [&] { return io::solve_json(rows); }, [&] { return rows.empty() ? "" : io::solve_text(rows); }});
     return status;
 }
 

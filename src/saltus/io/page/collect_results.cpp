@@ -14,6 +14,7 @@
 #include "saltus/io/page/motion_view.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/results/provenance.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/model/build.hpp"
 
@@ -85,6 +86,7 @@ private:
 
     /// Adds all results of a folder.
     void folder(const std::string& path) {
+        check_results(path);
         std::vector<fs::path> files;
         for (const fs::directory_entry& entry : fs::directory_iterator(path))
             if (entry.is_regular_file()) files.push_back(entry.path());

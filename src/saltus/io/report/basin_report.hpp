@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/io/report/timing.hpp"
 #include "saltus/stability/basin/basin.hpp"
 
 /// The result of `saltus basin` as text, JSON and CSV.
@@ -25,11 +26,8 @@ struct BasinReport {
 /// For a terminal. A long list of boundary points is cut and says so.
 std::string basin_text(const BasinReport& report);
 
-/// Whether a document contains computing times, which differ from run to run.
-enum class Timing { included, left_out };
-
 /// One JSON document (docs/basin.md). Without timing equal basins give equal bytes.
-std::string basin_json(const BasinReport& report, Timing timing);
+std::string basin_json(const BasinReport& report, Timing timing = Timing::included);
 
 /// A line for each start: values of the axes, label, time of rest or capture in s, V at the start, whether the start
 /// lies in the level set, what was done to make the start admissible, and the final position.

@@ -238,7 +238,7 @@ std::string equilibria_text(const EquilibriaReport& r) {
     return text;
 }
 
-std::string equilibria_json(const EquilibriaReport& r) {
+std::string equilibria_json(const EquilibriaReport& r, Timing timing) {
     const Equilibria& e = r.equilibria;
     Json sets = Json::array(), periods = Json::object();
     for (std::size_t k = 0; k < e.sets.size(); ++k) sets.push_back(set_json(r, k));
@@ -253,10 +253,8 @@ std::string equilibria_json(const EquilibriaReport& r) {
            {"periods", std::move(periods)}};
     if (r.point) j["point"] = point_json(r);
     j["warnings"] = std::move(warnings);
-    j["statistics"] = {{"combinations", e.combinations},
-                       {"starts", e.starts},
-                       {"programs", e.programs},
-                       {"seconds", number(r.seconds)}};
+    j["statistics"] = {{"combinations", e.combinations}, {"starts", e.starts}, {"programs", e.programs}};
+    if (timing == Timing::included) j["statistics"]["seconds"] = number(r.seconds);
     return json::document(j);
 }
 

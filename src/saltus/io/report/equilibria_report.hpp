@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/io/report/timing.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
 
@@ -25,7 +26,7 @@ struct EquilibriaReport {
 std::string equilibria_text(const EquilibriaReport& report);
 
 /// One JSON document (docs/equilibria.md). Numbers that are not finite are null.
-std::string equilibria_json(const EquilibriaReport& report);
+std::string equilibria_json(const EquilibriaReport& report, Timing timing = Timing::included);
 
 /// A line for each set: closed contacts, shape, extents, potential energies.
 std::string sets_csv(const EquilibriaReport& report);

@@ -222,17 +222,17 @@ std::string sensitivity_text(const SensitivityReport& r) {
     return text;
 }
 
-std::string sensitivity_json(const SensitivityReport& r) {
+std::string sensitivity_json(const SensitivityReport& r, Timing timing) {
     Json j{{"model", r.model}};
     if (r.result) add_derivatives(r, j);
     if (r.pair) j["pair"] = Json::parse(pair_json(*r.pair));
     if (r.study) j["study"] = Json::parse(study_json(*r.study));
     j["warnings"] = r.warnings;
-    if (r.result)
+    if (r.result && timing == Timing::included)
         j["statistics"] = {{"simulation_seconds", r.result->simulation_seconds},
                            {"derivative_seconds", r.result->derivative_seconds},
-                           {"check_seconds", r.check ? Json(r.check->seconds) : Json(nullptr)},
-                           {"evaluations", r.result->evaluations}};
+                           {"check_seconds", r.check ? Json(r.check->seconds) : Json(nullptr)}};
+    if (r.result) j["statistics"]["evaluations"] = r.result->evaluations;
     return json::document(j);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/io/report/timing.hpp"
 #include "saltus/sensitivity/differences.hpp"
 #include "saltus/sensitivity/pair/pair.hpp"
 #include "saltus/sensitivity/study/event_study.hpp"
@@ -29,7 +30,7 @@ struct SensitivityReport {
 std::string sensitivity_text(const SensitivityReport& report);
 
 /// One JSON document (docs/sensitivity.md). Derivatives that do not exist are null.
-std::string sensitivity_json(const SensitivityReport& report);
+std::string sensitivity_json(const SensitivityReport& report, Timing timing = Timing::included);
 
 /// A line for each event: its time and the derivatives of this time. Needs `report.result`.
 std::string sensitivity_events_csv(const SensitivityReport& report);

@@ -116,14 +116,15 @@ Json audit_json(const Trajectory& t) {
             {"worst", std::move(worst)}};
 }
 
-Json statistics_json(const Statistics& s) {
-    return {{"steps", s.steps},
-            {"rejected", s.rejected},
-            {"evaluations", s.evaluations},
-            {"contact_solves", s.contact_solves},
-            {"projections", s.projections},
-            {"worst_contact_residual", s.worst_contact_residual},
-            {"seconds", s.seconds}};
+Json statistics_json(const Statistics& s, Timing timing) {
+    Json j{{"steps", s.steps},
+           {"rejected", s.rejected},
+           {"evaluations", s.evaluations},
+           {"contact_solves", s.contact_solves},
+           {"projections", s.projections},
+           {"worst_contact_residual", s.worst_contact_residual}};
+    if (timing == Timing::included) j["seconds"] = s.seconds;
+    return j;
 }
 
 /// The list of events, written line by line. One JSON document of many events would need much memory.
@@ -296,7 +297,7 @@ std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalan
     return text;
 }
 
-std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance) {
+std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing) {
     std::vector<std::string> warnings = t.warnings;
     if (!t.reason.empty()) warnings.insert(warnings.begin(), t.reason);
     std::string text;
@@ -318,7 +319,7 @@ std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalan
     member("violation", line({{"gap", t.violation.gap}, {"constraint", t.violation.constraint}}));
     member("audit", line(audit_json(t)));
     member("warnings", line(warnings));
-    member("statistics", line(statistics_json(t.statistics)));
+    member("statistics", line(statistics_json(t.statistics, timing)));
     return text + "\n}\n";
 }
 

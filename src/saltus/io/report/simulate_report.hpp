@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "saltus/io/report/timing.hpp"
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
@@ -18,7 +19,7 @@ std::string simulate_text(const trajectory::Trajectory& trajectory, double t_end
 /// One JSON document (docs/results.md). Numbers that are not finite are null. If the run did not complete then the
 /// first entry of `warnings` is the reason. Computing times appear under `statistics` only.
 std::string simulate_json(const trajectory::Trajectory& trajectory, double t_end,
-                          const trajectory::LyapunovBalance* balance = nullptr);
+                          const trajectory::LyapunovBalance* balance = nullptr, Timing timing = Timing::included);
 
 /// A line for each event: time, kind, names of the elements (with ';' between), work, energies, number of impacts,
 /// note; then q, the velocities before (`x'-`) and after (`x'+`), and the impulses of all elements.

@@ -104,7 +104,7 @@ std::string solve_text(const std::vector<SolveRow>& rows) {
     return text;
 }
 
-std::string solve_json(const std::vector<SolveRow>& rows) {
+std::string solve_json(const std::vector<SolveRow>& rows, Timing timing) {
     Json list = Json::array();
     for (const SolveRow& r : rows) {
         Json attempts = Json::array();
@@ -118,8 +118,8 @@ std::string solve_json(const std::vector<SolveRow>& rows) {
                {"status", solvers::to_string(r.solution.status)},
                {"residual", r.solution.residual},
                {"iterations", r.solution.iterations},
-               {"attempts", std::move(attempts)},
-               {"seconds", r.seconds}};
+               {"attempts", std::move(attempts)}};
+        if (timing == Timing::included) j["seconds"] = r.seconds;
         if (!r.solution.certificate.empty()) j["certificate"] = r.solution.certificate;
         if (r.all) j["solutions"] = {{"r", r.all->r}, {"complete", r.all->complete}, {"modes", r.all->modes}};
         list.push_back(std::move(j));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "saltus/io/problem/read_problem.hpp"
+#include "saltus/io/report/timing.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 #include "saltus/solvers/solution.hpp"
 
@@ -39,6 +40,6 @@ SolveRow solve_problem(const ContactProblem& problem, const SolveOptions& option
 std::string solve_text(const std::vector<SolveRow>& rows);
 
 /// One JSON document: a list with an object for each row (docs/solve.md).
-std::string solve_json(const std::vector<SolveRow>& rows);
+std::string solve_json(const std::vector<SolveRow>& rows, Timing timing = Timing::included);
 
 }  // namespace saltus::io

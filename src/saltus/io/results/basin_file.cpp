@@ -2,14 +2,13 @@
 #include "saltus/io/results/basin_file.hpp"
 
 #include "saltus/base/error.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 #if SALTUS_HDF5
 
 #include <array>
-#include <filesystem>
 
 #include "saltus/io/results/detail/trajectory_file_table.hpp"
-#include "saltus/io/results/files.hpp"
 
 #endif
 
@@ -17,8 +16,8 @@ namespace saltus::io {
 
 #if !SALTUS_HDF5
 
-void write_basin(const std::string& path, const BasinReport&) {
-    throw Error("basins are HDF5 files, and saltus was built without HDF5", {path, 0, 0},
+void add_basin(ResultFolder& folder, const std::string& name, const BasinReport&) {
+    throw Error("basins are HDF5 files, and saltus was built without HDF5", {folder.path() + "/" + name, 0, 0},
                 "install HDF5 and build again");
 }
 
@@ -127,10 +126,10 @@ void write_boundary(const hdf5::TableWriter& out, const BasinReport& r) {
 
 }  // namespace
 
-void write_basin(const std::string& path, const BasinReport& r) {
+void add_basin(ResultFolder& folder, const std::string& name, const BasinReport& r) {
     const Basin& b = r.basin;
     const hdf5::Session session;
-    hdf5::TableWriter out(path);
+    hdf5::TableWriter out(folder.path() + "/" + name);
     out.attribute("", "format", std::string("saltus basin"));
     out.attribute("", "layout", std::int64_t{1});
     out.attribute("", "model", r.model);
@@ -156,9 +155,7 @@ void write_basin(const std::string& path, const BasinReport& r) {
     }
     write_motions(out, r);
     if (r.options.boundary > 0.0) write_boundary(out, r);
-    const std::filesystem::path target(path);
-    write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(),
-               out.finish());
+    folder.add(name, out.finish());
 }
 
 #endif

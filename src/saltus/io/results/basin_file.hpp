@@ -7,9 +7,11 @@
 
 namespace saltus::io {
 
-/// Writes a basin as HDF5 (docs/basin.md): `labels` in the shape of the grid, with the first axis as the last and
-/// fastest dimension; a column for each quantity of the motions. Equal basins give equal bytes. The file appears
-/// complete or not at all. Throws Error if it cannot be written or the library was built without HDF5.
-void write_basin(const std::string& path, const BasinReport& report);
+class ResultFolder;  // result_folder.hpp
+
+/// Adds a basin as HDF5 (docs/basin.md) to the results of a command: `labels` in the shape of the grid, with the first
+/// axis as the last and fastest dimension; a column for each quantity of the motions. Equal basins give equal bytes.
+/// Throws Error if it cannot be written or the library was built without HDF5.
+void add_basin(ResultFolder& folder, const std::string& name, const BasinReport& report);
 
 }  // namespace saltus::io

@@ -8,7 +8,19 @@ namespace saltus::io {
 
 /// Writes a file atomically. The content goes into a neighbour file first, which is then renamed. A reader, or a
 /// program that is killed in between, sees the old content or the new content, never a part of it. Creates the folder
-/// if necessary. Throws Error if the file cannot be written; then no neighbour file remains.
+/// if necessary. Throws Error if the file cannot be written, or if something other than a plain file has its name;
+/// then no neighbour file remains.
 void write_file(const std::string& folder, const std::string& name, std::string_view content);
+
+/// Writes a new file at `path`. Throws Error if something has this name already, or if the file cannot be written; then
+/// no part of it remains.
+void write_new_file(const std::string& path, std::string_view content);
+
+/// Throws Error if `path` exists and is not a plain file: a folder, a device, a FIFO or a symbolic link. Such a thing
+/// must not be replaced by a result.
+void refuse_special_file(const std::string& path);
+
+/// Creates a folder and those that contain it, if they do not exist. Throws Error if this is impossible.
+void make_folder(const std::string& folder);
 
 }  // namespace saltus::io

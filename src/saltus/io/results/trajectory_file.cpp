@@ -2,6 +2,7 @@
 #include "saltus/io/results/trajectory_file.hpp"
 
 #include "saltus/base/error.hpp"
+#include "saltus/io/results/result_folder.hpp"
 
 #if SALTUS_HDF5
 
@@ -32,6 +33,9 @@ namespace {
 }  // namespace
 
 void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*) { refuse(path); }
+void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory&, const LyapunovBalance*) {
+    refuse(folder.path() + "/" + name);
+}
 
 Trajectory read_trajectory(const std::string& path) { refuse(path); }
 
@@ -212,7 +216,6 @@ void each_attribute(T& t, Visit visit) {
     visit("statistics", "contact_solves", t.statistics.contact_solves);
     visit("statistics", "projections", t.statistics.projections);
     visit("statistics", "worst_contact_residual", t.statistics.worst_contact_residual);
-    visit("statistics", "seconds", t.statistics.seconds);
 }
 
 template <class B, class Visit>
@@ -550,7 +553,11 @@ Status read_status(const TableReader& in) {
 
 }  // namespace
 
-void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
+namespace {
+
+/// Makes the bytes of a trajectory file, and calls `use` with them.
+template <class Use>
+void make_file(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance, Use use) {
     const Columns columns = columns_of(trajectory);
     const hdf5::Session session;
     TableWriter out(path);
@@ -575,9 +582,22 @@ void write_trajectory(const std::string& path, const Trajectory& trajectory, con
     for (const Arc& arc : trajectory.arcs)
         for (const ode::Dense& step : arc.steps) coefficients.append(step.coefficients());
     coefficients.finish();
+    use(out.finish());
+}
+
+}  // namespace
+
+void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
     const std::filesystem::path target(path);
-    write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(),
-               out.finish());
+    make_file(path, trajectory, balance, [&](std::string_view bytes) {
+        write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(), bytes);
+    });
+}
+
+void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory& trajectory,
+                    const LyapunovBalance* balance) {
+    make_file(folder.path() + "/" + name, trajectory, balance,
+              [&](std::string_view bytes) { folder.add(name, bytes); });
 }
 
 Trajectory read_trajectory(const std::string& path) {

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/results/result_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "saltus/base/error.hpp"
+#include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/fnv1a.hpp"
+
+namespace saltus::io {
+
+namespace fs = std::filesystem;
+using json::Json;
+
+namespace {
+
+constexpr const char* contents_name = "contents.json";
+constexpr const char* drafts_prefix = ".saltus-set-";          // drafts of a command that still computes
+constexpr const char* complete_name = ".saltus-complete-set";  // drafts that are being published
+
+std::string sum_text(std::string_view bytes) { return fmt::format("{:016x}", fnv1a(bytes)); }
+
+/// The bytes of a plain file; no value if there is none.
+std::optional<std::string> bytes_of(const fs::path& path) {
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() != fs::file_type::regular) return std::nullopt;
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return std::nullopt;
+    return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// One file that contents.json lists.
+struct Listed {
+    std::string command, name, sum;
+};
+
+/// A name that stays inside the folder. contents.json may come from anywhere.
+bool is_plain_name(const std::string& name) {
+    return !name.empty() && name == fs::path(name).filename() && name[0] != '.';
+}
+
+/// The files that a contents.json lists; none if it cannot be read.
+std::vector<Listed> read_contents(const fs::path& path) {
+    std::vector<Listed> list;
+    const std::optional<std::string> bytes = bytes_of(path);
+    if (!bytes) return list;
+    const Json j = Json::parse(*bytes, nullptr, false);
+    if (!j.is_object() || !j.contains("files") || !j["files"].is_array()) return list;
+    for (const Json& f : j["files"]) {
+        const auto text = [&](const char* key) {
+            return f.is_object() && f.contains(key) && f[key].is_string() ? f[key].get<std::string>() : std::string();
+        };
+        Listed entry{text("command"), text("name"), text("fnv1a")};
+        if (is_plain_name(entry.name)) list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+bool lists(const std::vector<Listed>& list, const std::string& name) {
+    return std::any_of(list.begin(), list.end(), [&](const Listed& f) { return f.name == name; });
+}
+
+/// Moves the files of a complete set of drafts into the folder. Every step can be repeated, because the program can be
+/// killed between any two of them. contents.json comes last.
+void move_complete_set(const fs::path& folder) {
+    const fs::path drafts = folder / complete_name;
+    std::error_code error;
+    if (fs::symlink_status(drafts, error).type() != fs::file_type::directory) return;
+    if (fs::exists(drafts / contents_name, error)) {
+        const std::vector<Listed> before = read_contents(folder / contents_name);
+        const std::vector<Listed> now = read_contents(drafts / contents_name);
+        for (const Listed& f : before) {
+            const std::optional<std::string> bytes = lists(now, f.name) ? std::nullopt : bytes_of(folder / f.name);
+            if (bytes && sum_text(*bytes) == f.sum) fs::remove(folder / f.name, error);  // a changed file is the user's
+        }
+        for (const Listed& f : now)
+            if (fs::exists(drafts / f.name, error)) fs::rename(drafts / f.name, folder / f.name, error);
+        if (!error) fs::rename(drafts / contents_name, folder / contents_name, error);
+    }
+    if (!error) fs::remove_all(drafts, error);
+    if (error)
+        throw Error("cannot be written: " + error.message(), {folder.string(), 0, 0},
+                    "check the permissions of the folder; its new files are in " + drafts.string());
+}
+
+const std::string& made_folder(const std::string& folder) {
+    make_folder(folder);
+    return folder;
+}
+
+/// Removes drafts of commands that were killed. The folder is locked, so nobody uses them.
+void remove_old_drafts(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> old;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+        if (entry.path().filename().string().starts_with(drafts_prefix)) old.push_back(entry.path());
+    for (const fs::path& drafts : old) fs::remove_all(drafts, error);
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::string& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (descriptor_ < 0)
+        throw Error("cannot be opened: " + std::generic_category().message(errno), {folder, 0, 0},
+                    "check the permissions of the folder");
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    ::close(descriptor_);
+    throw Error("another saltus process writes to this folder", {folder, 0, 0}, "wait for it, or give another folder");
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
+
+ResultFolder::ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs)
+    : folder_(folder),
+      command_(std::move(command)),
+      inputs_(std::move(inputs)),
+      is_new_(!fs::exists(folder)),
+      lock_(made_folder(folder)) {
+    move_complete_set(folder_);
+    remove_old_drafts(folder_);
+    drafts_ = (fs::path(folder_) / (std::string(drafts_prefix) + "XXXXXX")).string();
+    if (::mkdtemp(drafts_.data()) == nullptr)
+        throw Error("cannot be written: " + std::generic_category().message(errno), {folder_, 0, 0},
+                    "check free space, and the permissions of the folder");
+}
+
+ResultFolder::~ResultFolder() {
+    std::error_code error;
+    if (drafts_.empty()) return;
+    fs::remove_all(drafts_, error);
+    if (is_new_) ::rmdir(folder_.c_str());  // succeeds only if the folder is empty
+}
+
+void ResultFolder::refuse_name(const std::string& name) const {
+    const std::string target = (fs::path(folder_) / name).string();
+    refuse_special_file(target);
+    std::error_code error;
+    for (const std::string& input : inputs_)
+        if (fs::equivalent(target, input, error))
+            throw Error("is read by this command and would be replaced", {target, 0, 0},
+                        "give another folder to --out");
+}
+
+void ResultFolder::add(const std::string& name, std::string_view content) {
+    SALTUS_EXPECT(is_plain_name(name) && !drafts_.empty());
+    refuse_name(name);
+    try {
+        write_new_file((fs::path(drafts_) / name).string(), content);
+    } catch (const Error& e) {
+        throw Error(e.message(), {(fs::path(folder_) / name).string(), 0, 0}, e.remedy());
+    }
+    entries_.push_back({name, sum_text(content)});
+}
+
+std::string ResultFolder::contents_with_new_set() const {
+    Json files = Json::array();
+    for (const Listed& f : read_contents(fs::path(folder_) / contents_name)) {
+        const bool replaced =
+            f.command == command_ || f.command == page_command ||
+            std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == f.name; });
+        if (!replaced) files.push_back({{"command", f.command}, {"name", f.name}, {"fnv1a", f.sum}});
+    }
+    for (const Entry& e : entries_) files.push_back({{"command", command_}, {"name", e.name}, {"fnv1a", e.sum}});
+    return json::document(Json{{"files", files}});
+}
+
+void ResultFolder::publish() {
+    SALTUS_EXPECT(!drafts_.empty());
+    refuse_special_file((fs::path(folder_) / contents_name).string());
+    write_new_file((fs::path(drafts_) / contents_name).string(), contents_with_new_set());
+    std::error_code error;
+    fs::rename(drafts_, fs::path(folder_) / complete_name, error);
+    if (error) throw Error("cannot be written: " + error.message(), {folder_, 0, 0});
+    drafts_.clear();
+    move_complete_set(folder_);
+}
+
+void check_results(const std::string& folder) {
+    std::error_code error;
+    if (fs::exists(fs::path(folder) / complete_name, error)) {
+        const FolderLock lock(folder);
+        move_complete_set(folder);
+    }
+    for (const Listed& f : read_contents(fs::path(folder) / contents_name)) {
+        const std::optional<std::string> bytes = bytes_of(fs::path(folder) / f.name);
+        if (bytes && sum_text(*bytes) != f.sum)
+            throw Error("is not the file that 'saltus " + f.command + "' wrote together with the others of this folder",
+                        {(fs::path(folder) / f.name).string(), 0, 0},
+                        "run the command again, or remove " + std::string(contents_name) + " to accept the files");
+    }
+}
+
+}  // namespace saltus::io

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "saltus/base/text.hpp"
+#include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/result_folder.hpp"
 
@@ -65,16 +66,20 @@ void deliver(const OutputOptions& options, io::ResultFolder* folder, const Deliv
         not_written = e;
     }
     if (options.json)
-        print(delivery.json());
+        print_document(delivery.json());
     else if (!options.quiet)
         print(delivery.text());
     if (not_written) throw *not_written;
 }
 
-void print(const std::string& text) {
-    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+void print_document(const std::string& bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
         throw std::runtime_error("standard output cannot be written");
 }
+
+void print(const std::string& text) { print_document(visible_text(text)); }
+
+void tell(const std::string& line) { std::fprintf(stderr, "%s\n", visible_text(line).c_str()); }
 
 namespace {
 
@@ -104,7 +109,7 @@ void show_line(const Place& place) {
 }  // namespace
 
 void report(const Error& e) {
-    std::fprintf(stderr, "saltus: error: %s\n", e.what());
+    tell("saltus: error: " + std::string(e.what()));
     show_line(e.place());
 }
 

@@ -75,8 +75,15 @@ void deliver(const OutputOptions& options, io::ResultFolder* folder, const Deliv
 /// program's name.
 int run(const std::vector<std::string>& words);
 
-/// Writes to standard output and flushes. Throws if that fails (full disk, closed pipe).
+/// Writes a text for people to standard output and flushes. Control characters are made visible. Throws if writing
+/// fails (full disk, closed pipe).
 void print(const std::string& text);
+
+/// The same for a document, byte by byte.
+void print_document(const std::string& bytes);
+
+/// Writes a line for people to standard error, with control characters made visible.
+void tell(const std::string& line);
 
 /// Prints an error on standard error. If its place is a line of a file, the line follows with a mark under the column.
 void report(const Error& e);

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,6 +27,7 @@
 #include "cli/report_option.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
+#include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/model_keys.hpp"
 #include "saltus/proof/theorem.hpp"
 
@@ -338,9 +339,7 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
         throw Error("unknown command '" + words[0] + "'", {}, did_you_mean(words[0], names));
 }
 
-}  // namespace
-
-int saltus::cli::run(const std::vector<std::string>& words) {
+int parse_and_run(const std::vector<std::string>& words) {
     CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
     app.set_version_flag("--version", "saltus " + library_version());
     app.require_subcommand(1);
@@ -379,18 +378,30 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     try {
         refuse_unknown_command(app, words);
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-        for (const Command& command : commands) {
-            if (!command.app->parsed()) continue;
-            return command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
-        }
-        return cli::done;
-    } catch (const CLI::ParseError& e) {
-        return app.exit(e) == 0 ? cli::done : cli::bad_input;
+    } catch (const CLI::ParseError& e) {  // a mistake, or a wish for help
+        std::ostringstream help, complaint;
+        const int code = app.exit(e, help, complaint);
+        cli::print(help.str());
+        if (!complaint.str().empty()) std::fputs(visible_text(complaint.str()).c_str(), stderr);
+        return code == 0 ? cli::done : cli::bad_input;
+    }
+    for (const Command& command : commands) {
+        if (!command.app->parsed()) continue;
+        return command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
+    }
+    return cli::done;
+}
+
+}  // namespace
+
+int saltus::cli::run(const std::vector<std::string>& words) {
+    try {
+        return parse_and_run(words);
     } catch (const Error& e) {
         cli::report(e);
         return cli::bad_input;
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "saltus: failure: %s\n", e.what());
+        cli::tell("saltus: failure: " + std::string(e.what()));
         return cli::failed;
     }
 }
@@ -416,10 +427,5 @@ void ignore_write_signals() {
 int main(int argc, char** argv) {
     occupy_standard_streams();
     ignore_write_signals();
-    const int code = saltus::cli::run(saltus::cli::join_report_file(argc - 1, argv + 1));
-    std::cout.flush();  // help texts come this way
-    if (std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    if (code != saltus::cli::done) return code;
-    std::fprintf(stderr, "saltus: failure: standard output cannot be written\n");
-    return saltus::cli::failed;
+    return saltus::cli::run(saltus::cli::join_report_file(argc - 1, argv + 1));
 }

@@ -151,5 +151,34 @@ TEST(ResultFiles, TooLargeForALimitLeaveTheEarlierOnes) {
     EXPECT_EQ(contents(folder.path() / "run"), before);
 }
 
+/// Names in a model may contain anything; no control character of them reaches a terminal, a table or a page.
+TEST(ControlCharacters, OfNamesAreShownAsText) {
+    const test::Folder folder;
+    folder.write(
+        "evil.toml",
+        "[system]\nname = \"a\\u001b[31mb\\u0007\\u0000c\\u009bd\"\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x\"\n"
+        "[[contact]]\nname = \"fl\\u001b]0;oor\"\ngN = \"x\"\n[initial]\nq = { x = 1.0 }\n[simulate]\nt_end = 2.0\n");
+    const auto has_control = [](const std::string& text) {
+        return text.find_first_of(std::string("\x1b\x07\0", 3)) != std::string::npos ||
+               text.find("\xc2\x9b") != std::string::npos;
+    };
+    for (const char* const command :
+         {"check", "simulate", "equilibria", "certify", "impact --number 1", "sensitivity --wrt x", "compare",
+          "simulate --method \x1b", "simulate --set \x1b=1", "\x1b", "check --\x1b"}) {
+        const std::string words = command;
+        const std::string line = words.substr(0, words.find(' ')) + " evil.toml " +
+                                 (words.find(' ') == std::string::npos ? "" : words.substr(words.find(' '))) +
+                                 " --out run";
+        const Outcome r = run(line, folder.path());
+        EXPECT_FALSE(has_control(r.out)) << command;
+        EXPECT_FALSE(has_control(run(line + " --json", folder.path()).out)) << command;
+    }
+    EXPECT_NE(run("check evil.toml", folder.path()).out.find("a\\x1b[31mb\\x07\\x00c\\x9bd"), std::string::npos);
+    ASSERT_EQ(run("report run --static -o page.html", folder.path()).code, 0);
+    EXPECT_FALSE(has_control(test::content_of(folder.file("page.html"))));
+    for (const auto& [name, bytes] : contents(folder.path() / "run"))
+        EXPECT_FALSE(name.ends_with(".csv") && has_control(bytes)) << name;
+}
+
 }  // namespace
 }  // namespace saltus

@@ -43,6 +43,17 @@ TEST(Json, ReplacesBytesThatAreNotUtf8) {
     EXPECT_EQ(io::json::fragment(j) + "\n", io::json::document(j));
 }
 
+/// A terminal executes these characters; their escapes have the same meaning in JSON.
+TEST(Json, EscapesControlCharactersThatJsonAllows) {
+    const std::string name =
+        "a\x7f"
+        "b\xc2\x9b"
+        "c\x1b\xc3\xa4";
+    const std::string text = io::json::line(io::json::Json{{"name", name}});
+    EXPECT_EQ(text, "{\"name\":\"a\\u007fb\\u009bc\\u001b\xc3\xa4\"}");
+    EXPECT_EQ(io::json::Json::parse(text)["name"], name);
+}
+
 TEST(Csv, LeavesCellsEmptyForMissingNumbers) {
     io::Csv csv;
     csv.cells({"a", "b,c"}).end_line();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which view shows which kind of result, and the views that are only tables.
-import { marked } from "marked";
+import { Marked } from "marked";
 import { compareView, springsView } from "./compare_view";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { impactView } from "./impact_view";
@@ -141,10 +141,18 @@ function gainsView(data: any): HTMLElement {
     return view;
 }
 
-/// A page of the documentation in Markdown. It comes with the library, so that its markup is trusted.
+/// Markdown without HTML of its own: tags in the text are shown as text, and links lead to pages only.
+const pages = new Marked({
+    renderer: { html: ({ text }) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;") },
+    walkTokens: (token) => {
+        if ((token.type === "link" || token.type === "image") && !/^(https?:\/\/|[\w./-]*(#[\w-]*)?$)/.test(token.href)) token.href = "#";
+    },
+});
+
+/// A page of the documentation in Markdown.
 function documentView(data: any): HTMLElement {
     const body = el("div", { class: "panel document" });
-    body.innerHTML = marked.parse(data.markdown, { async: false }) as string;
+    body.innerHTML = pages.parse(data.markdown, { async: false }) as string;
     for (const a of body.querySelectorAll("a")) {
         const href = a.getAttribute("href") ?? "";
         if (/^[a-z-]+\.md/.test(href)) a.setAttribute("href", href.replace(".md", ".html"));

@@ -34,7 +34,7 @@ int report(const ReportCommand& c) {
         io::write_file(folder, path.filename().string(), html);
     }
     if (c.quiet) return done;
-    for (const std::string& note : r.notes) std::fprintf(stderr, "saltus: %s\n", note.c_str());
+    for (const std::string& note : r.notes) tell("saltus: " + note);
     print(c.out + "\n");
     return done;
 }

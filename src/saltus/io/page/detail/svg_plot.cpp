@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/visible_text.hpp"
+
 namespace saltus::io {
 
 namespace {
@@ -22,7 +24,7 @@ constexpr double least_margin = 1e-12;  // half of the range of an axis if all v
 
 std::string escaped(const std::string& text) {
     std::string out;
-    for (const char c : text) switch (c) {
+    for (const char c : visible_text(text)) switch (c) {
             case '&': out += "&amp;"; break;
             case '<': out += "&lt;"; break;
             case '>': out += "&gt;"; break;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "saltus/base/text.hpp"
+#include "saltus/base/visible_text.hpp"
 
 namespace saltus::io {
 
@@ -16,9 +17,11 @@ namespace saltus::io {
 /// shortest text that reads back as the same double.
 class Csv {
 public:
-    /// A text. It is put in quotes if it contains a comma, a quote or a line break.
-    Csv& cell(const std::string& text) {
+    /// A text, with control characters made visible. It is put in quotes if it contains a comma, a quote or a line
+    /// break.
+    Csv& cell(const std::string& value) {
         separate();
+        const std::string text = visible_text(value);
         if (text.find_first_of(",\"\r\n") == std::string::npos) {
             text_ += text;
             return *this;

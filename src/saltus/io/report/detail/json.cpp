@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/report/detail/json.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
+
 #include <cmath>
 
 namespace saltus::io::json {
 
 namespace {
 
+/// JSON requires escapes for U+0000 to U+001F only. A terminal executes U+007F to U+009F too, so they become escapes as
+/// well. Such characters occur in strings only, and the value of the document stays the same.
+std::string with_escaped_controls(const std::string& text) {
+    if (text.find_first_of("\x7f\xc2") == std::string::npos) return text;
+    std::string out;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        const auto byte = static_cast<unsigned char>(text[k]);
+        const auto next = static_cast<unsigned char>(k + 1 < text.size() ? text[k + 1] : 0);
+        if (byte == 0x7F) {
+            out += "\\u007f";
+        } else if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // U+0080 to U+009F in UTF-8
+            out += fmt::format("\\u00{:02x}", next);
+            ++k;
+        } else {
+            out += text[k];
+        }
+    }
+    return out;
+}
+
 constexpr int indent = 2;
 constexpr int one_line = -1;  // how nlohmann::json is told not to break lines
 
 std::string text_of(const Json& j, int indentation) {
     constexpr bool ascii_only = false;
-    return j.dump(indentation, ' ', ascii_only, Json::error_handler_t::replace);
+    return with_escaped_controls(j.dump(indentation, ' ', ascii_only, Json::error_handler_t::replace));
 }
 
 }  // namespace

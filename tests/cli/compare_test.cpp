@@ -54,6 +54,13 @@ TEST(Compare, SpringsEverStifferAgainstRigidContacts) {
     EXPECT_TRUE(j["theorem1"]["inequalities_17"]["a"].get<bool>());
 }
 
+/// The last sample time can round past the end of a motion.
+TEST(Compare, WorksForEveryEndTime) {
+    for (const char* const t_end : {"0.21899509298796987", "0.1", "0.3333333333333333", "0.28571428571428575"})
+        EXPECT_EQ(compare("bouncing-ball.toml --refinements 1 --h 0.01 --t-end " + std::string(t_end)).code, 0)
+            << t_end;
+}
+
 TEST(Compare, RefusesWhatMakesNoSense) {
     EXPECT_EQ(compare("single-link-arm.toml --penalty k").code, 2);
     EXPECT_EQ(compare("single-link-arm.toml --penalty k=-1:2:3").code, 2);

@@ -107,5 +107,30 @@ TEST(ReportCommand, RefusesWhatIsNoResult) {
     EXPECT_FALSE(fs::exists(folder.path() / "report.html"));
 }
 
+/// Removes or replaces one value after the other in results of several commands. No page may be made by an abort, and a
+/// refusal names the file.
+TEST(ReportCommand, RefusesDamagedDocuments) {
+    const test::Folder folder;
+    const std::array<std::string, 3> commands{
+        "compare " + model("bouncing-ball") + " --t-end 0.5 --refinements 1", "impact " + model("forklift"),
+        "basin " + model("rocking-bar") + " --no-certify --t-max 0.1 --grid phi=-1:1:2"};
+    for (const std::string& command : commands) {
+        const Json whole = Json::parse(run(command + " --json", folder.path()).out).flatten();
+        int seen = 0;
+        for (const auto& [key, value] : whole.items()) {
+            if (++seen % 7 != 0) continue;  // a sample of the keys, because every page is a process
+            Json damaged = whole;
+            if (seen % 2 == 0)
+                damaged.erase(key);
+            else
+                damaged[key] = value.is_string() ? Json(1.5) : Json("text");
+            folder.write("damaged.json", damaged.unflatten().dump());
+            const Outcome r = run("report damaged.json --static -o page.html", folder.path());
+            EXPECT_TRUE(r.code == 0 || r.code == 2) << key << "\n" << r.out;
+            EXPECT_EQ(r.code == 2, r.out.find("damaged.json") != std::string::npos) << r.out;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace saltus

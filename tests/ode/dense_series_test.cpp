@@ -25,6 +25,22 @@ Dense exponential_and_sine() {
     return dense;
 }
 
+TEST(StepParts, AreNeverEmpty) {
+    for (double width = 0.5; width > 1e-16; width /= 1.7) {
+        Dense dense;
+        const double end = 1.0 + width;
+        if (!(end > 1.0)) break;
+        dense.reset_series(1.0, end, 1, 2);
+        double covered = 1.0;
+        for (const StepPart part : StepParts(dense, end)) {
+            EXPECT_EQ(part.from, covered);
+            EXPECT_LT(part.from, part.to);
+            covered = part.to;
+        }
+        EXPECT_EQ(covered, end);
+    }
+}
+
 TEST(DenseSeries, FollowsTheFunctionAndItsDerivative) {
     const Dense dense = exponential_and_sine();
     for (const double t : {1.0, 1.01, 1.25, 1.4999, 1.5}) {

@@ -126,6 +126,13 @@ TEST(PainleveRod, AsAUnilateralRowIsDecidedTheSameWay) {
     EXPECT_EQ(solve(one(W, {9.81}, unilateral())).status, Status::converged);
 }
 
+TEST(AllSolutions, OfAProblemWithoutContactsIsTheEmptyOne) {
+    const AllSolutions all = all_solutions(FrictionProblem{});
+    EXPECT_TRUE(all.complete);
+    ASSERT_EQ(all.r.size(), 1U);
+    EXPECT_TRUE(all.r[0].empty());
+}
+
 TEST(PainleveRod, InImpactAlwaysHasAnOddNumberOfSolutions) {
     // W regular: the tangential velocity is within reach of the impulse, and there is always a solution.
     int three = 0;

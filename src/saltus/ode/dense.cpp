@@ -2,6 +2,8 @@
 #include "saltus/ode/dense.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
@@ -62,6 +64,10 @@ double slope(const double* c, std::size_t n, int terms, const Slopes& w) {
 StepParts::StepParts(const Dense& step, double until) : from_(step.t_old()), to_(std::min(step.t_new(), until)) {
     constexpr int parts_of_a_series = 16;  // a step can be a period long; other methods take about 20 for a period
     count_ = step.form() == Dense::Form::series ? parts_of_a_series : 1;
+    // The last steps before an accumulation can be a few neighbouring numbers wide. Their parts would be empty.
+    constexpr double numbers_in_a_part = 4.0;
+    const double spacing = std::numeric_limits<double>::epsilon() * std::max(std::abs(from_), std::abs(to_));
+    if (!(to_ - from_ > numbers_in_a_part * parts_of_a_series * spacing)) count_ = 1;
     if (!(to_ > from_)) count_ = 0;
 }
 

@@ -4,10 +4,10 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/model_keys.hpp"
@@ -675,7 +675,12 @@ ModelFile read_model_file(const std::string& path) {
     if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
     if (std::filesystem::is_directory(path))
         throw Error("cannot be read: it is a folder", {path, 0, 0}, "give a model file");
-    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    std::string text;
+    std::array<char, 1U << 16U> piece{};
+    do {  // piece by piece, because a device can be endless
+        in.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    } while (in && text.size() <= largest_file);
     if (in.bad()) throw Error("cannot be read", {path, 0, 0}, "is it a file?");
     model::Description description = parse_model(text, path);
     return {path, std::move(text), std::move(description)};

@@ -118,7 +118,11 @@ private:
         const std::string kind = j.is_discarded() ? "" : kind_of(j);
         if (kind.empty()) return false;
         const fs::path table = fs::path(path).parent_path() / "basin.csv";
-        if (kind == "basin" && fs::is_regular_file(table, error)) add_basin_image(j, read_bytes(table));
+        try {
+            if (kind == "basin" && fs::is_regular_file(table, error)) add_basin_image(j, read_bytes(table));
+        } catch (const Json::exception& e) {  // a key is missing or has another type
+            throw Error("is incomplete or damaged: " + json::reason(e), {path, 0, 0}, "run the command again");
+        }
         ReportPart part{kind, path, {}, json::line(j), {}};
         if (j.is_object() && j.contains("model") && j["model"].is_string()) part.title = j["model"].get<std::string>();
         report_.parts.push_back(std::move(part));

@@ -186,7 +186,11 @@ void enumerate_slip_directions(const FrictionProblem& p, AllSolutions& all) {
 
 AllSolutions all_solutions(const FrictionProblem& p, int max_modes) {
     AllSolutions all;
-    if (p.contacts() == 1 && p.laws[0].kind == LawKind::friction3 && !orthotropic(p.laws[0])) {
+    if (p.W.rows() == 0) {  // no unknowns: the empty solution is the only one
+        all.complete = true;
+        all.modes = 1;
+        all.r.emplace_back();
+    } else if (p.contacts() == 1 && p.laws[0].kind == LawKind::friction3 && !orthotropic(p.laws[0])) {
         enumerate_slip_directions(p, all);
     } else {
         std::vector<std::vector<Mode>> choices;

@@ -53,13 +53,16 @@ void add_basin_image(Json& basin, const std::string& csv) {
     const Json grid = basin.value("grid", Json::object());
     if (!grid.contains("n")) return;
     std::vector<std::size_t> wide;  // axes with more than one value
-    for (std::size_t k = 0; k < grid["n"].size(); ++k)
-        if (grid["n"][k].get<long>() > 1) wide.push_back(k);
+    for (std::size_t k = 0; k < grid.at("n").size(); ++k) {
+        const Json& n = grid.at("n").at(k);
+        if (!n.is_number_integer() || n.get<long>() < 0 || static_cast<std::size_t>(n.get<long>()) > max_cells) return;
+        if (n.get<long>() > 1) wide.push_back(k);
+    }
     if (wide.size() != 2) return;
     Axis axes[2];
     for (std::size_t k = 0; k < 2; ++k)
-        axes[k] = {grid["from"][wide[k]].get<double>(), grid["to"][wide[k]].get<double>(),
-                   grid["n"][wide[k]].get<long>()};
+        axes[k] = {grid.at("from").at(wide[k]).get<double>(), grid.at("to").at(wide[k]).get<double>(),
+                   grid.at("n").at(wide[k]).get<long>()};
     const auto cells = static_cast<std::size_t>(axes[0].n) * static_cast<std::size_t>(axes[1].n);
     if (cells > max_cells) return;
     std::istringstream in(csv);
@@ -70,7 +73,7 @@ void add_basin_image(Json& basin, const std::string& csv) {
         return static_cast<std::size_t>(std::find(head.begin(), head.end(), name) - head.begin());
     };
     const std::size_t label = column("label"), V = column("V");
-    if (label >= head.size()) return;
+    if (label >= head.size() || wide[1] >= head.size()) return;
     std::vector<int> image(cells, -1);
     std::vector<double> values(cells, std::numeric_limits<double>::quiet_NaN());
     while (std::getline(in, line)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.hpp"
 #include "saltus/io/page/detail/static_parts.hpp"
 #include "saltus/io/page/detail/svg_drawing.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t max_events = 60;  // of the table of events
 /// A curve over the times of a motion, interrupted where something jumps.
 SvgPlot::Points over_time(const Json& motion, const Json& values) {
     SvgPlot::Points points;
-    const Json &t = motion["t"], &breaks = motion["breaks"];
+    const Json &t = motion.at("t"), &breaks = motion.at("breaks");
     std::size_t next = 0;
     for (std::size_t k = 0; k < t.size(); ++k) {
         points.emplace_back(number_of(t[k]), number_of(values[k]));
@@ -35,16 +36,17 @@ SvgPlot::Points over_time(const Json& motion, const Json& values) {
 /// A plot of all curves under a key. `suffix` is added to their names.
 SvgPlot curves(const Json& motion, const char* key, const std::string& title, const std::string& suffix = "") {
     SvgPlot plot(title, "t", "");
-    for (const Json& c : motion[key]) plot.curve(c["name"].get<std::string>() + suffix, over_time(motion, c["values"]));
+    for (const Json& c : motion.at(key))
+        plot.curve(c.at("name").get<std::string>() + suffix, over_time(motion, c.at("values")));
     return plot;
 }
 
 SvgPlot force_plot(const Json& motion) {
     SvgPlot plot("Contact forces", "t", "");
-    for (const Json& f : motion["forces"]) {
-        const std::string name = f["name"].get<std::string>();
-        if (f["kind"] != "slider") plot.curve("N " + name, over_time(motion, f["N"]));
-        for (const Json& T : f["T"]) plot.curve("T " + name, over_time(motion, T), true);
+    for (const Json& f : motion.at("forces")) {
+        const std::string name = f.at("name").get<std::string>();
+        if (f.at("kind") != "slider") plot.curve("N " + name, over_time(motion, f.at("N")));
+        for (const Json& T : f.at("T")) plot.curve("T " + name, over_time(motion, T), true);
     }
     return plot;
 }
@@ -53,31 +55,31 @@ SvgPlot force_plot(const Json& motion) {
 SvgPlot impulse_plot(const Json& motion) {
     SvgPlot plot("Impulses", "t", "");
     std::vector<std::pair<std::string, SvgPlot::Points>> of;  // by element
-    for (const Json& e : motion["events"])
+    for (const Json& e : motion.at("events"))
         for (const Json& r : e.value("impulses", Json::array())) {
-            const std::string name = r["name"].get<std::string>();
+            const std::string name = r.at("name").get<std::string>();
             auto at = std::find_if(of.begin(), of.end(), [&](const auto& p) { return p.first == name; });
             if (at == of.end()) at = of.insert(of.end(), {name, {}});
-            at->second.emplace_back(number_of(e["t"]), number_of(r["N"]));
+            at->second.emplace_back(number_of(e.at("t")), number_of(r.at("N")));
         }
     for (auto& [name, points] : of) plot.stems(name, std::move(points));
     return plot;
 }
 
 std::string events_table(const Json& motion) {
-    const Json& events = motion["events"];
+    const Json& events = motion.at("events");
     if (events.empty()) return "<p>No events.</p>";
     std::vector<std::vector<std::string>> rows;
     for (std::size_t k = 0; k < std::min(events.size(), max_events); ++k) {
         const Json& e = events[k];
         std::string names;
-        for (const Json& c : e["contacts"]) names += (names.empty() ? "" : ", ") + c.get<std::string>();
-        rows.push_back({short_number(e["t"]), e["kind"].get<std::string>(), names, short_number(e["jump"]),
-                        e.contains("work") ? short_number(e["work"]) : "", e.value("note", "")});
+        for (const Json& c : e.at("contacts")) names += (names.empty() ? "" : ", ") + c.get<std::string>();
+        rows.push_back({short_number(e.at("t")), e.at("kind").get<std::string>(), names, short_number(e.at("jump")),
+                        e.contains("work") ? short_number(e.at("work")) : "", e.value("note", "")});
     }
     std::string text = html_table({"t", "kind", "contacts", "largest |Δu|", "contact work", ""}, rows);
     if (events.size() > max_events)
-        text += fmt::format("<p>{} of {} events.</p>", max_events, motion["event_count"].get<long>());
+        text += fmt::format("<p>{} of {} events.</p>", max_events, motion.at("event_count").get<long>());
     return text;
 }
 
@@ -85,13 +87,14 @@ std::string events_table(const Json& motion) {
 std::string motion_section(const Json& motion) {
     std::string text =
         fmt::format("<p>{} {}, t = {} to {}, {} events, energy balance closed to {}.</p>",
-                    escaped(motion["method"].get<std::string>()), escaped(motion["status"].get<std::string>()),
-                    short_number(motion["t_begin"]), short_number(motion["t_end"]), motion["event_count"].get<long>(),
-                    short_number(motion["balance"]["error"]));
-    for (const Json& w : motion["warnings"]) text += "<p class=\"warning\">" + escaped(w.get<std::string>()) + "</p>";
+                    escaped(motion.at("method").get<std::string>()), escaped(motion.at("status").get<std::string>()),
+                    short_number(motion.at("t_begin")), short_number(motion.at("t_end")),
+                    motion.at("event_count").get<long>(), short_number(motion.at("balance").at("error")));
+    for (const Json& w : motion.at("warnings"))
+        text += "<p class=\"warning\">" + escaped(w.get<std::string>()) + "</p>";
     if (motion.contains("drawing")) {
         text += "<div class=\"frames\">";
-        const double from = number_of(motion["t_begin"]), to = number_of(motion["t_end"]);
+        const double from = number_of(motion.at("t_begin")), to = number_of(motion.at("t_end"));
         constexpr int pictures = 6;  // the first at the start, the last at the end
         for (int k = 0; k < pictures; ++k) {
             const double t = from + (to - from) * k / (pictures - 1.0);
@@ -168,7 +171,11 @@ std::string static_report_html(const Report& report) {
         html += "<h2>" + escaped(p.kind == "motion" ? "simulate" : p.kind) + "</h2>\n<p class=\"note\">" +
                 escaped(p.command.empty() ? p.source : p.command) + "</p>\n";
         const Json j = Json::parse(p.json);
-        html += p.kind == "motion" ? motion_section(j) : static_part(p.kind, j);
+        try {
+            html += p.kind == "motion" ? motion_section(j) : static_part(p.kind, j);
+        } catch (const Json::exception& e) {  // a key is missing or has another type
+            throw Error("is incomplete or damaged: " + json::reason(e), {p.source, 0, 0}, "run the command again");
+        }
     }
     return html + "</body></html>\n";
 }

@@ -13,7 +13,7 @@ using json::Json;
 namespace {
 
 /// The value under a key for a table; empty if there is none.
-std::string word(const Json& j, const char* key) { return j.contains(key) ? short_number(j[key]) : ""; }
+std::string word(const Json& j, const char* key) { return j.contains(key) ? short_number(j.at(key)) : ""; }
 
 std::string compare_section(const Json& j) {
     SvgPlot plot("Error of positions against the event-driven motion", "h, or 1/k", "sup |Δq|");
@@ -22,16 +22,16 @@ std::string compare_section(const Json& j) {
     const auto series = [&](const char* name, const char* parameter, bool inverse) {
         SvgPlot::Points points;
         std::vector<std::vector<std::string>> rows;
-        for (const Json& r : j[name].value("runs", Json::array())) {
-            const double p = number_of(r[parameter]);
-            points.emplace_back(inverse ? 1.0 / p : p, number_of(r["position_error"]));
-            rows.push_back({short_number(r[parameter]), short_number(r["position_error"]),
-                            short_number(r["end_error"]["q"]), short_number(r["end_error"]["u"]),
-                            short_number(r["order"]), short_number(r["events"])});
+        for (const Json& r : j.at(name).value("runs", Json::array())) {
+            const double p = number_of(r.at(parameter));
+            points.emplace_back(inverse ? 1.0 / p : p, number_of(r.at("position_error")));
+            rows.push_back({short_number(r.at(parameter)), short_number(r.at("position_error")),
+                            short_number(r.at("end_error").at("q")), short_number(r.at("end_error").at("u")),
+                            short_number(r.at("order")), short_number(r.at("events"))});
         }
         if (points.empty()) return std::string();
         plot.curve(name, points);
-        return "<h3>" + std::string(name) + ", order " + short_number(j[name]["order"]) + "</h3>" +
+        return "<h3>" + std::string(name) + ", order " + short_number(j.at(name).at("order")) + "</h3>" +
                html_table({parameter, "sup |Δq|", "end |Δq|", "end |Δu|", "order", "events"}, rows);
     };
     const std::string tables = series("moreau", "h", false) + series("penalty", "k_factor", true);
@@ -43,17 +43,17 @@ std::string compare_section(const Json& j) {
 SvgPlot::Points set_outline(const Json& set) {
     SvgPlot::Points points;
     for (const Json& piece : set.value("pieces", Json::array())) {
-        if (piece["kind"] != "arc") {
-            points.emplace_back(number_of(piece["from"][0]), number_of(piece["from"][1]));
+        if (piece.at("kind") != "arc") {
+            points.emplace_back(number_of(piece.at("from").at(0)), number_of(piece.at("from").at(1)));
             continue;
         }
-        const double from = number_of(piece["phi"][0]), to = number_of(piece["phi"][1]);
+        const double from = number_of(piece.at("phi").at(0)), to = number_of(piece.at("phi").at(1));
         constexpr int arc_points = 40;
         for (int k = 0; k < arc_points; ++k) {
             const double phi = from + (to - from) * k / static_cast<double>(arc_points);
             const auto at = [&](std::size_t c) {
-                return number_of(piece["centre"][c]) + std::cos(phi) * number_of(piece["first"][c]) +
-                       std::sin(phi) * number_of(piece["second"][c]);
+                return number_of(piece.at("centre").at(c)) + std::cos(phi) * number_of(piece.at("first").at(c)) +
+                       std::sin(phi) * number_of(piece.at("second").at(c));
             };
             points.emplace_back(at(0), at(1));
         }
@@ -64,10 +64,10 @@ SvgPlot::Points set_outline(const Json& set) {
 std::string impact_section(const Json& j) {
     std::string text = "<p>" + escaped(word(j, "text")) + "</p>";
     std::vector<std::string> names;
-    for (const auto& [name, value] : j["u_minus"].items()) names.push_back(name);
+    for (const auto& [name, value] : j.at("u_minus").items()) names.push_back(name);
     if (names.size() == 2) {
         SvgPlot plot("Velocities", names[0] + "'", names[1] + "'");
-        if (j.contains("set") && j["set"].is_object()) plot.area("consistent", set_outline(j["set"]));
+        if (j.contains("set") && j.at("set").is_object()) plot.area("consistent", set_outline(j.at("set")));
         SvgPlot::Points corners;
         for (const Json& c : j.value("corner_points", Json::array()))
             corners.emplace_back(number_of(c[0]), number_of(c[1]));
@@ -78,9 +78,9 @@ std::string impact_section(const Json& j) {
     }
     std::vector<std::vector<std::string>> rows;
     for (const std::string& n : names)
-        rows.push_back({n + "'", short_number(j["u_minus"][n]), short_number(j["u_plus"][n])});
+        rows.push_back({n + "'", short_number(j.at("u_minus").at(n)), short_number(j.at("u_plus").at(n))});
     text += html_table({"", "u⁻", "u⁺"}, rows);
-    const Json& w = j["work"];
+    const Json& w = j.at("work");
     return text + html_table({"", ""}, {{"contact work, least", word(w, "min")},
                                         {"contact work, greatest", word(w, "max")},
                                         {"change of energy", word(j, "energy_change")},
@@ -98,7 +98,7 @@ std::string solve_section(const Json& j) {
                         word(r, "residual"), word(r, "iterations"), word(r, "seconds")});
         if (r.value("status", "") == "converged" && r.contains("seconds")) {
             constexpr double clock_resolution = 1e-7;  // in s; a time of 0 has no place on a logarithmic axis
-            seconds.push_back(std::max(clock_resolution, number_of(r["seconds"])));
+            seconds.push_back(std::max(clock_resolution, number_of(r.at("seconds"))));
         }
     }
     std::sort(seconds.begin(), seconds.end());
@@ -126,8 +126,8 @@ std::string sensitivity_section(const Json& j) {
         const Json wrt = j.value("with_respect_to", Json::array());
         for (const Json& p : wrt) head.push_back("dt/d" + p.get<std::string>());
         std::vector<std::vector<std::string>> rows;
-        for (const Json& e : j["events"]) {
-            rows.push_back({short_number(e["t"]), word(e, "kind")});
+        for (const Json& e : j.at("events")) {
+            rows.push_back({short_number(e.at("t")), word(e, "kind")});
             for (const Json& p : wrt)
                 rows.back().push_back(word(e.value("dt", Json::object()), p.get<std::string>().c_str()));
         }
@@ -138,22 +138,23 @@ std::string sensitivity_section(const Json& j) {
 
 std::string basin_section(const Json& j) {
     std::vector<std::vector<std::string>> rows;
-    for (const auto& [number, label] : j["labels"].items())
-        rows.push_back({number, short_number(label), j.contains("counts") ? word(j["counts"], number.c_str()) : ""});
+    for (const auto& [number, label] : j.at("labels").items())
+        rows.push_back({number, short_number(label), j.contains("counts") ? word(j.at("counts"), number.c_str()) : ""});
     std::string text;
-    const Json &grid = j["grid"], image = j.value("image", Json::array());
+    const Json &grid = j.at("grid"), image = j.value("image", Json::array());
     if (!image.empty()) {
-        const auto a0 = j["image_axes"][0].get<std::size_t>(), a1 = j["image_axes"][1].get<std::size_t>();
-        SvgPlot plot("Which set each start reaches", short_number(grid["coordinates"][a0]),
-                     short_number(grid["coordinates"][a1]));
-        const auto nx = grid["n"][a0].get<std::size_t>(), ny = grid["n"][a1].get<std::size_t>();
-        const double x0 = number_of(grid["from"][a0]), y0 = number_of(grid["from"][a1]);
-        const double dx = (number_of(grid["to"][a0]) - x0) / static_cast<double>(nx),
-                     dy = (number_of(grid["to"][a1]) - y0) / static_cast<double>(ny);
-        for (std::size_t b = 0; b < ny && image.size() == nx * ny; ++b)
+        const auto a0 = j.at("image_axes").at(0).get<std::size_t>(), a1 = j.at("image_axes").at(1).get<std::size_t>();
+        SvgPlot plot("Which set each start reaches", short_number(grid.at("coordinates").at(a0)),
+                     short_number(grid.at("coordinates").at(a1)));
+        const auto nx = grid.at("n").at(a0).get<std::size_t>(), ny = grid.at("n").at(a1).get<std::size_t>();
+        const double x0 = number_of(grid.at("from").at(a0)), y0 = number_of(grid.at("from").at(a1));
+        const double dx = (number_of(grid.at("to").at(a0)) - x0) / static_cast<double>(nx),
+                     dy = (number_of(grid.at("to").at(a1)) - y0) / static_cast<double>(ny);
+        const bool fits = nx <= image.size() && ny <= image.size() && image.size() == nx * ny;
+        for (std::size_t b = 0; b < ny && fits; ++b)
             for (std::size_t a = 0; a < nx; ++a)
                 plot.cell(x0 + dx * static_cast<double>(a), y0 + dy * static_cast<double>(b), dx, dy,
-                          image[b * nx + a].get<int>());
+                          image.at(b * nx + a).get<int>());
         text += plot.svg(460, 400);
     }
     return text + html_table({"label", "", "starts"}, rows);

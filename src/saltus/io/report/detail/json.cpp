@@ -67,6 +67,12 @@ std::string fragment(const Json& j) { return text_of(j, indent); }
 
 std::string line(const Json& j) { return text_of(j, one_line); }
 
+std::string reason(const Json::exception& e) {
+    const std::string text = e.what();  // "[json.exception.type_error.302] type must be ..."
+    const std::size_t end = text.find("] ");
+    return end == std::string::npos ? text : text.substr(end + 2);
+}
+
 double value_or(const Json& j, double otherwise) { return j.is_number() ? j.get<double>() : otherwise; }
 
 }  // namespace saltus::io::json

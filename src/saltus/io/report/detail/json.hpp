@@ -41,4 +41,7 @@ std::string line(const Json& j);
 /// The number in a value; `otherwise` if the value is not a number. The inverse of `number`.
 double value_or(const Json& j, double otherwise);
 
+/// What an exception of the library says, without its number.
+std::string reason(const Json::exception& e);
+
 }  // namespace saltus::io::json

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every command on every shipped model with random valid options and parameters of every magnitude. Whatever the
+// numbers are, the program must end by itself with one of its exit codes and complete output. The environment variable
+// SALTUS_RANDOM_OPTIONS is the number of runs (long campaigns), SALTUS_RANDOM_OPTIONS_FROM the number of the first one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "process.hpp"
+#include "saltus/base/text.hpp"
+
+namespace saltus {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+int number_from(const char* name, int otherwise) {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? otherwise : std::atoi(text);
+}
+
+/// A shipped model: its file, and the names that options can refer to.
+struct Shipped {
+    std::string file;
+    std::vector<std::string> coordinates, parameters;
+};
+
+std::vector<Shipped> shipped_models() {
+    std::vector<Shipped> models;
+    for (const auto& entry : fs::directory_iterator(std::string(SALTUS_SOURCE_DIR) + "/models")) {
+        if (entry.path().extension() != ".toml") continue;
+        Shipped m{entry.path().string(), {}, {}};
+        const Json j = Json::parse(test::command("check " + m.file + " --json").out);
+        for (const Json& q : j["coordinates"]) m.coordinates.push_back(q.get<std::string>());
+        for (const auto& [name, value] : j["parameters"].items()) m.parameters.push_back(name);
+        models.push_back(std::move(m));
+    }
+    std::sort(models.begin(), models.end(), [](const Shipped& a, const Shipped& b) { return a.file < b.file; });
+    return models;
+}
+
+/// Draws command lines.
+class CommandLines {
+public:
+    CommandLines(const std::vector<Shipped>& models, unsigned seed) : models_(models), random_(seed) {}
+
+    std::string next() {
+        const Shipped& m = models_[index(models_.size())];
+        std::string line = command(m) + " " + m.file;
+        for (int k = 0; k < 2 && !m.parameters.empty(); ++k)
+            if (chance(0.6)) line += " --set " + pick(m.parameters) + "=" + number();
+        if (chance(0.1)) line += " --project-initial";
+        return line;
+    }
+
+private:
+    std::size_t index(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
+    bool chance(double p) { return std::uniform_real_distribution<double>(0.0, 1.0)(random_) < p; }
+    const std::string& pick(const std::vector<std::string>& of) { return of[index(of.size())]; }
+
+    /// A number of any magnitude from 1e-310 to 1e308, near one in half of the cases.
+    std::string number() {
+        const double exponent = chance(0.5) ? std::uniform_real_distribution<double>(-2.0, 2.0)(random_)
+                                            : std::uniform_real_distribution<double>(-310.0, 308.0)(random_);
+        return (chance(0.15) ? "-" : "") + positive(exponent);
+    }
+    std::string positive(double exponent) { return chance(0.03) ? "0" : number_text(std::pow(10.0, exponent)); }
+    std::string near_one(double low, double high) {
+        return number_text(std::pow(10.0, std::uniform_real_distribution<double>(low, high)(random_)));
+    }
+    std::string state(const Shipped& m) { return pick(m.coordinates) + (chance(0.4) ? "'" : ""); }
+
+    std::string command(const Shipped& m) {
+        switch (index(9)) {
+            case 0: return "check";
+            case 1: return "simulate --t-end " + near_one(-3.0, 0.5) + method();
+            case 2: return "compare --refinements 1 --t-end " + near_one(-3.0, 0.0) + " --h " + near_one(-3.0, -1.0);
+            case 3:
+                return "sensitivity --t-end " + near_one(-3.0, 0.3) + " --wrt \"" + state(m) + "\"" +
+                       (chance(0.3) ? " --check" : "");
+            case 4: return "equilibria" + std::string(chance(0.4) ? " --time " + number() : "");
+            case 5: return "certify --budget " + std::to_string(1 + index(2000)) + theorem();
+            case 6:
+                return "impact" + std::string(chance(0.5)
+                                                  ? " --number 1"
+                                                  : " --u-minus \"" + pick(m.coordinates) + "=" + number() + "\"");
+            case 7:
+                return "basin --no-certify --t-max " + near_one(-2.0, 0.0) + " --grid \"" + state(m) + "=-" +
+                       near_one(-2.0, 1.0) + ":" + near_one(-2.0, 1.0) + ":3\"";
+            default:
+                return "simulate --t-end " + near_one(-2.0, 0.3) +
+                       (m.parameters.empty() ? "" : " --vary " + pick(m.parameters) + "=" + number() + "," + number());
+        }
+    }
+    std::string method() {
+        switch (index(4)) {
+            case 0: return " --method moreau --h " + near_one(-3.0, 0.0);
+            case 1: return " --rtol " + near_one(-14.0, 0.0) + " --atol " + near_one(-16.0, 0.0);
+            case 2: return " --max-step " + near_one(-3.0, 1.0);
+            default: return " --balance";
+        }
+    }
+    std::string theorem() {
+        static const std::vector<std::string> theorems{"attractivity", "instability", "regulation"};
+        return chance(0.4) ? " --theorem " + pick(theorems) : "";
+    }
+
+    const std::vector<Shipped>& models_;
+    std::mt19937 random_;
+};
+
+TEST(RandomOptions, EndWithAnExitCodeAndCompleteOutput) {
+    const int runs = number_from("SALTUS_RANDOM_OPTIONS", 120), from = number_from("SALTUS_RANDOM_OPTIONS_FROM", 0);
+    const std::vector<Shipped> models = shipped_models();
+    ASSERT_GT(models.size(), 10U);
+    const test::Folder folder;
+    for (int k = from; k < from + runs; ++k) {
+        CommandLines lines(models, static_cast<unsigned>(k));
+        const std::string line = lines.next();
+        // A motion with extreme numbers can take long. After five seconds an interrupt must end it (exit code 130); the
+        // program is killed (137) if it does not react within five more.
+        const std::string limited =
+            "timeout --preserve-status -s INT -k 5 5 " + std::string(SALTUS_EXE) + " " + line + " --json";
+        const test::Outcome r = test::shell(limited, folder.path());
+        const bool known = r.code == 0 || r.code == 2 || r.code == 3 || r.code == 130;
+        EXPECT_TRUE(known) << "run " << k << ": exit code " << r.code << "\n  saltus " << line << "\n  "
+                           << r.err.substr(0, 400);
+        if (r.code == 2) {
+            EXPECT_NE(r.err, "") << "run " << k << ": no message\n  saltus " << line;
+        } else if (r.code == 0 || r.code == 3 || !r.out.empty()) {
+            EXPECT_TRUE(Json::accept(r.out)) << "run " << k << ": incomplete JSON\n  saltus " << line;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace saltus

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -400,6 +401,9 @@ int saltus::cli::run(const std::vector<std::string>& words) {
     } catch (const Error& e) {
         cli::report(e);
         return cli::bad_input;
+    } catch (const std::bad_alloc&) {
+        cli::tell("saltus: failure: there is not enough memory; no result was written, earlier results remain");
+        return cli::failed;
     } catch (const std::exception& e) {
         cli::tell("saltus: failure: " + std::string(e.what()));
         return cli::failed;

@@ -135,5 +135,15 @@ TEST(Basin, RefusesWhatItCannotDo) {
     expect(bar + "--grid phi=-1:1:3 --out /dev/null/x", "Not a directory");
 }
 
+TEST(BasinCommand, RefusesMoreMotionsThanFitIntoMemory) {
+    const std::string model = std::string(SALTUS_SOURCE_DIR) + "/models/rocking-bar.toml";
+    for (const char* const starts : {"--grid phi=-1:1:900000000", "--samples 900000000 --box phi=-1:1"}) {
+        const std::string line = "basin " + model + " --t-max 1 " + starts;
+        const test::Outcome r = test::shell("ulimit -v 4000000; " + std::string(SALTUS_EXE) + " " + line);
+        EXPECT_EQ(r.code, 2) << r.err;
+        EXPECT_NE(r.err.find("motions need 93.9 GiB of memory"), std::string::npos) << r.err;
+    }
+}
+
 }  // namespace
 }  // namespace saltus

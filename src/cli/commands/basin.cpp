@@ -7,6 +7,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -26,7 +27,7 @@ using stability::BasinOptions;
 
 namespace {
 
-/// Largest number of starts. The labels of more starts would not fit into memory.
+/// Largest number of starts, for machines with much memory; refuse_memory says what fits.
 constexpr double max_starts = 1e9;
 /// Boxes that each search of the certificate may examine; the default of `saltus certify`.
 constexpr long certificate_budget = 20'000;
@@ -93,6 +94,19 @@ void add_axis(const std::string& text, const char* option, bool grid, const mode
     options.components.push_back(component);
 }
 
+/// Throws an Error if the labels and results of so many motions do not fit into memory.
+void refuse_memory(double starts, std::size_t coordinates, bool writes_files, const char* option) {
+    const auto n = static_cast<double>(coordinates);
+    const double record = 64.0 + 16.0 * n;  // bytes of a motion: BasinRecord, labels, places of rest
+    const double text =
+        writes_files ? 150.0 + 40.0 * n : 0.0;  // its line of basin.csv, its checkpoint and HDF5 columns
+    const double need = starts * (record + text), available = available_memory();
+    if (need > available)
+        throw Error(number_text(starts) + " motions need " + gibibytes(need) + " of memory, and " +
+                        gibibytes(available) + " are available",
+                    {option, 0, 0}, writes_files ? "give fewer, or omit --out" : "give fewer");
+}
+
 void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& options) {
     if (!c.box.empty() && !c.samples) throw Error("needs a number of samples", {"--box", 0, 0}, "add --samples 10000");
     if (c.samples) {
@@ -105,6 +119,7 @@ void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& o
         for (const std::string& text : c.box) add_axis(text, "--box", false, m, options);
         options.samples = static_cast<std::size_t>(*c.samples);
         options.seed = c.seed;
+        refuse_memory(static_cast<double>(*c.samples), m.coordinates.size(), !c.common.out.empty(), "--samples");
         if (c.refine > 0) throw Error("needs a grid", {"--refine", 0, 0}, "give --grid instead of --samples");
         if (c.boundary) throw Error("needs a grid", {"--boundary", 0, 0}, "give --grid instead of --samples");
         return;
@@ -120,6 +135,7 @@ void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& o
     if (points > max_starts)
         throw Error("the grid has " + number_text(points) + " points, more than 1e9",
                     {c.refine > 0 ? "--refine" : "--grid", 0, 0}, "give a coarser one");
+    refuse_memory(points, m.coordinates.size(), !c.common.out.empty(), c.refine > 0 ? "--refine" : "--grid");
     options.refine = c.refine;
     if (c.boundary) options.boundary = positive("--boundary", *c.boundary);
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace saltus {
+
+/// Bytes of memory that the program can still use: what the system has left, or less if the process is limited
+/// (ulimit -v). Infinite if the system does not say.
+double available_memory();
+
+/// A number of bytes in words: "1.5 GiB".
+std::string gibibytes(double bytes);
+
+}  // namespace saltus

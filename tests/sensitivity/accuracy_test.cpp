@@ -96,5 +96,27 @@ q = { y = 0.0 }
     EXPECT_GT(given, 35);
 }
 
+/// Slip in a plane begins at rest, after an impact that stops it, and again after stick. Its direction is that of tiny
+/// velocities at first, which rounding errors turn.
+TEST(Accuracy, SlipInAPlaneThatBeginsAtRestHasExactDerivatives) {
+    const model::Description description = io::parse_model(
+        "[system]\nname = \"plane\"\nq = [\"x\", \"y\", \"z\"]\nT = \"(1.112*x'^2 + 1.12*y'^2 + 1.112*z'^2)/2\"\n"
+        "U = \"9.037*z + 1.374*(x + 0.723)^2 + 1.292*(y - 0.975)^2\"\nR = \"0.651*y'^2\"\n"
+        "f = { x = \"6.902*sin(7.611*t) - 0.711*t + 1.809\", y = \"3.422*sin(3.984*t)\" }\n"
+        "[[contact]]\nname = \"plane\"\ngN = \"z\"\ngammaT = [\"x'\", \"y'\"]\nmu = 0.577\n"
+        "[initial]\nq = { z = 0.453 }\nu = { x = -1.911, y = 0.29 }\n",
+        "plane");
+    const Model m = model::build(description, {});
+    for (const double t_end : {0.5, 1.2}) {  // after the first begin of slip, and after the second
+        sensitivity::Options options;
+        options.t_end = t_end;
+        const Sensitivity s = sensitivity::sensitivity(m, sensitivity::variables(m, {"z'"}), options);
+        ASSERT_TRUE(s.available) << s.reason;
+        const Differences d = sensitivity::differences(description, {}, s, options);
+        ASSERT_EQ(d.compared, 1);
+        EXPECT_LT(d.max_relative_error, 1e-6) << t_end;
+    }
+}
+
 }  // namespace
 }  // namespace saltus

@@ -270,6 +270,20 @@ ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double
     return {true, error};
 }
 
+/// The first step of an arc on which slip in a plane begins at rest. Returns its end, or t if the usual steps do.
+///
+/// With the speed v = a t the direction d of slip obeys δd = (1 − d dᵀ) δγ/(a t). Friction makes the equation
+///     δγ' = −(c/t) (1 − d dᵀ) δγ + g(t)
+/// of the slip velocity, whose solutions from δγ(0) ∥ d are smooth: one collocation step solves it. The first recorded
+/// steps are so short that rounding errors turn d by an angle θ, and each of them would take the part c θ² of δγ away.
+double ArcFlow::from_rest(const integrate::RecordedArc& arc, double t, double straight) {
+    const std::size_t count = collocates(arc) ? motion_.slow_steps() : 0;
+    if (count == 0 || end_of(arc, count - 1) >= straight) return t;
+    const double end = end_of(arc, count - 1);
+    stride_ = end - t;
+    return take(arc, t, end).accepted ? end : t;
+}
+
 void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions) {
     motion_.begin(arc);
     probe_.rows = probe;
@@ -310,6 +324,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     // A separate probe has many directions beside it.
     const bool by_series = use_series_ == Series::yes && directions.rows() == 0 && series_.begin(arc);
     std::size_t tries = 0;
+    t = from_rest(arc, t, straight);
     for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
         if (t >= straight && straight < arc.t_end) {
             possible = straight_step(t, arc.t_end);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace saltus::sensitivity {
 
@@ -49,6 +50,35 @@ void ArcMotion::begin_step() {
     x_.dynamics.turn_slip(arc_->mode);
     x_.dynamics.evaluate_terms(step.t_old(), state_.data());
     x_.dynamics.turn_slip(x_.dynamics.followed_mode());
+}
+
+/// The least speed of the friction parts that slip in a plane.
+double ArcMotion::slowest_turning_speed(double t) {
+    seek(t);
+    arc_->steps[step_].evaluate(t, state_.data());
+    x_.dynamics.evaluate_terms(t, state_.data());
+    double slowest = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < arc_->mode.parts.size(); ++k)
+        if (arc_->mode.parts[k].slips && x_.dynamics.parts()[k].size > 1)
+            slowest = std::min(slowest, x_.dynamics.slip_speed(static_cast<int>(k)));
+    return slowest;
+}
+
+std::size_t ArcMotion::slow_steps() {
+    // A recorded velocity has an error of about 1e-12. At this part of the largest speed it turns the direction by
+    // 1e-6, and (see ArcFlow::from_rest) the derivatives change by the square of this angle.
+    constexpr double slow_speed_ratio = 1e-6;
+    if (!turns_) return 0;
+    is_prepared_ = false;
+    std::vector<double> speeds;
+    for (const ode::Dense& step : arc_->steps)
+        speeds.push_back(slowest_turning_speed(std::min(step.t_new(), arc_->t_end)));
+    const double slow = slow_speed_ratio * *std::max_element(speeds.begin(), speeds.end());
+    const double at_start = slowest_turning_speed(arc_->steps.front().t_old());
+    if (!(at_start < slow)) return 0;
+    std::size_t count = 1;
+    while (count < speeds.size() && speeds[count - 1] < slow) ++count;
+    return count;
 }
 
 /// Moves to the recorded step that contains t. A time at the end of the present step does not leave it.

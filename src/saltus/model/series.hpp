@@ -17,7 +17,8 @@ struct SeriesNeeds {
 
 /// The terms of the equations of motion as Taylor series in τ = t − t0 along a motion q(t0 + τ), u(t0 + τ). The caller
 /// and this object find the motion together, order by order: the caller writes order k of q and u, `evaluate_order(k)`
-/// computes order k of all terms, and from these the caller finds order k + 1 of q and u.
+/// computes order k of all terms, and from these the caller finds order k + 1 of q and u. The velocities are u = q̇: the
+/// caller writes q_(k+1) = u_k/(k + 1).
 ///
 /// Expressions with `if`, `abs`, `min`, `max`, `sign` or comparisons keep one branch during an expansion. Each branch
 /// is decided by the sign of a switching function, which is itself a series. If it changes its sign at some τ > 0, then
@@ -74,7 +75,8 @@ public:
         std::vector<double> M, h, positions, W, chi, zeta, coefficients, switches;
         double damping = 0.0, applied = 0.0;
     };
-    /// Computes the bounds for all functions q and u with |q_i(τ) − q_i(0)| <= q_radius[i], and u alike, on the disk.
+    /// Computes the bounds for the polynomials q and u whose coefficients were written up to the order that was last
+    /// evaluated. The caller knows that |q_i(τ) − q_i(0)| <= q_radius[i], and u alike, on the disk.
     virtual const Radii& bounds(double R, std::span<const double> q_radius, std::span<const double> u_radius) = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/expr/series/disk_rules.hpp"
 #include "saltus/expr/series/series_tape.hpp"
 
 // Bounds on a complex disk. If an operand takes values c + w with |w| <= ρ on the disk |τ| <= R, then each rule below
@@ -12,20 +13,18 @@
 //   - A power series f(c + w) = Σ f_n w^n gives |f(c + w) − f(c)| <= Σ_(n>=1) |f_n| ρ^n.
 //   - |cos w − 1| <= cosh ρ − 1 and |sin w| <= sinh ρ, because the series of cosh and sinh have the absolute values of
 //     these coefficients; the same holds for cosh w − 1 and sinh w.
-// Each radius is enlarged by a relative 1e-14, about 45 rounding errors, before it enters a rule. That covers the
-// rounding in the rule that made it, and differences such as |b0| − ρ in the rule that reads it.
+// The rules of arithmetic are in disk_rules.hpp.
 
 namespace saltus::expr {
 
+using disk::enlarged;
+using disk::infinity;
+using disk::product_radius;
+using disk::quotient_radius;
+using disk::relative_margin;
+using disk::sqrt_radius;
+
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-constexpr double relative_margin = 1e-14;
-constexpr double absolute_margin = 1e-300;  // keeps a radius that underflows from becoming 0
-
-/// Covers rounding errors. A NaN (0 times infinity, say) means that nothing is known.
-double enlarged(double rho) { return rho >= 0.0 ? rho * (1.0 + relative_margin) + absolute_margin : infinity; }
 
 /// e^x − 1, also if x has a few relative rounding errors, which the exponential function multiplies by x.
 double safe_expm1(double x) { return std::expm1(x * (1.0 + relative_margin)); }
@@ -43,25 +42,6 @@ struct Hyperbolic {
     double sinh() const { return 2.0 * half * std::sqrt(1.0 + half * half); }
     double cosh_minus_1() const { return 2.0 * half * half; }
 };
-
-/// (a0 + v)(b0 + w) − a0 b0 = a0 w + b0 v + v w.
-double product_radius(double a0, double rho_a, double b0, double rho_b) {
-    return std::abs(a0) * rho_b + std::abs(b0) * rho_a + rho_a * rho_b;
-}
-
-/// (a0 + v)/(b0 + w) − a0/b0 = (v b0 − a0 w)/(b0 (b0 + w)).
-double quotient_radius(double a0, double rho_a, double b0, double rho_b) {
-    const double b = std::abs(b0);
-    return rho_b < b ? (rho_a * b + std::abs(a0) * rho_b) / (b * (b - rho_b)) : infinity;
-}
-
-/// √(c + w) − √c = √c (√(1 + x) − 1) with x = w/c. All coefficients of √(1 + x) but the first have alternating signs,
-/// so the sum of the absolute values is 1 − √(1 − |x|) = |x|/(1 + √(1 − |x|)).
-double sqrt_radius(double c, double rho) {
-    if (!(rho < c)) return infinity;
-    const double x = rho / c;
-    return std::sqrt(c) * x / (1.0 + std::sqrt(1.0 - x));
-}
 
 /// log(c + w) − log c = log(1 + w/c); the absolute values of its coefficients are those of −log(1 − x).
 double log_radius(double c, double rho) { return rho < c ? -std::log1p(-rho / c) : infinity; }

@@ -28,10 +28,8 @@ OperandDegrees operand_degrees(const expr::Node& n, const std::vector<int>& degr
 /// overflow.
 int degree_of_power(int degree, int exponent) { return exponent <= unlimited ? degree * exponent : unlimited; }
 
-/// Whether `e` is linear in q and u, and depends on the time only by sin and cos of a + b t and by polynomials of low
-/// degree. The coefficients of such a function at one time show its size everywhere: those of A cos(ω t) are A ω^k/k!,
-/// and |A cos(ω t)| <= A. This does not hold for exp(b t), which can grow from nothing, and for powers of t beyond the
-/// order of the series, whose coefficients at t = 0 are zero.
+}  // namespace
+
 bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t count) {
     using expr::Op;
     constexpr int max_power = 4;  // of t; below the least order of a series
@@ -77,8 +75,6 @@ bool is_transparent(const expr::Graph& graph, const Expr* roots, std::size_t cou
     return true;
 }
 
-/// The degree in the time of each expression, if q and u are polynomials of the given degrees. The result has one entry
-/// per node of the graph.
 std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const Expr> roots, int degree_q, int degree_u) {
     using expr::Op;
     std::vector<int> degree(graph.size(), 0);
@@ -108,6 +104,8 @@ std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const Expr>
     }
     return degree;
 }
+
+namespace {
 
 /// SeriesEquations::motion_degree.
 int degree_of_motion(const expr::Graph& graph, std::span<const Expr> terms,
@@ -190,15 +188,15 @@ std::shared_ptr<const SeriesProgram> SeriesStore::by(const SymbolicEquations& eq
 }
 
 ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout,
-                                   std::span<const double> p)
-    : program_(std::move(program)), workspace_(*program_->workspace) {
+                                   std::span<const int> index, std::span<const double> p)
+    : program_(std::move(program)), workspace_(*program_->workspace), index_(index.begin(), index.end()) {
     workspace_.prepare(p);
     const std::size_t n = ix(layout.coordinates);
-    q.resize(n);
-    u.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        q[i] = workspace_.variable(static_cast<int>(1 + i));
-        u[i] = workspace_.variable(static_cast<int>(1 + n + i));
+    q.assign(n, nullptr);
+    u.assign(n, nullptr);
+    for (std::size_t i = 0; i < index_.size(); ++i) {
+        q[ix(index_[i])] = workspace_.variable(static_cast<int>(1 + i));
+        u[ix(index_[i])] = workspace_.variable(static_cast<int>(1 + index_.size() + i));
     }
     M.assign(layout.mass.size(), nullptr);
     h.assign(n, nullptr);
@@ -219,7 +217,7 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
                 M[ix(number)] = row;
                 mass_constant = mass_constant && constant;
                 break;
-            case Kind::force: h[ix(number)] = row; break;
+            case Kind::force: h[ix(index_[ix(number)])] = row; break;
             case Kind::position: positions[ix(number)] = row; break;
             case Kind::row:
                 W[ix(number)] = row;
@@ -239,7 +237,7 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
 
 /// Makes room for bounds. Most motions never need them.
 void ExpressionSeries::prepare_bounds() {
-    variable_radius_.assign(1 + q.size() + u.size(), 0.0);
+    variable_radius_.assign(1 + 2 * index_.size(), 0.0);
     output_radius_.assign(program_->outputs.size(), 0.0);
     radii_.M.assign(M.size(), 0.0);
     radii_.h.assign(h.size(), 0.0);
@@ -255,16 +253,17 @@ const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const
                                                        std::span<const double> u_radius) {
     if (variable_radius_.empty()) prepare_bounds();
     variable_radius_[0] = R;
-    std::copy(q_radius.begin(), q_radius.end(), variable_radius_.begin() + 1);
-    std::copy(u_radius.begin(), u_radius.end(),
-              variable_radius_.begin() + 1 + static_cast<std::ptrdiff_t>(q_radius.size()));
+    for (std::size_t i = 0; i < index_.size(); ++i) {
+        variable_radius_[1 + i] = q_radius[ix(index_[i])];
+        variable_radius_[1 + index_.size() + i] = u_radius[ix(index_[i])];
+    }
     workspace_.bounds(R, variable_radius_, output_radius_, radii_.switches);
     for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
         const auto [kind, number] = program_->outputs[k];
         const double radius = output_radius_[k];
         switch (kind) {
             case Kind::mass: radii_.M[ix(number)] = radius; break;
-            case Kind::force: radii_.h[ix(number)] = radius; break;
+            case Kind::force: radii_.h[ix(index_[ix(number)])] = radius; break;
             case Kind::position: radii_.positions[ix(number)] = radius; break;
             case Kind::row: radii_.W[ix(number)] = radius; break;
             case Kind::chi: radii_.chi[ix(number)] = radius; break;

@@ -13,6 +13,17 @@
 
 namespace saltus::model {
 
+/// Whether all roots are linear in q and u, and depend on the time only by sin and cos of a + b t and by polynomials of
+/// low degree. The coefficients of such a function at one time show its size everywhere: those of A cos(ω t) are A
+/// ω^k/k!, and |A cos(ω t)| <= A. This does not hold for exp(b t), which can grow from nothing, and for powers of t
+/// beyond the order of the series, whose coefficients at t = 0 are zero.
+bool is_transparent(const expr::Graph& graph, const expr::Expr* roots, std::size_t count);
+
+/// The degree in the time of each expression, if q and u are polynomials of the given degrees. The result has one entry
+/// per node of the graph.
+std::vector<int> degrees_in_time(const expr::Graph& graph, std::span<const expr::Expr> roots, int degree_q,
+                                 int degree_u);
+
 /// A tape on series for the terms that were asked for, and where each term is among its outputs.
 struct SeriesProgram {
     expr::SeriesTape tape;
@@ -42,10 +53,13 @@ private:
     std::vector<std::shared_ptr<const SeriesProgram>> kept_;
 };
 
-/// Series of a system that is given by formulas.
+/// Series of a system that is given by formulas. If the formulas cover only a part of the coordinates, then q, u and h
+/// of the others are null.
 class ExpressionSeries final : public SeriesEquations {
 public:
-    ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout, std::span<const double> p);
+    /// `index`: Formulas::index.
+    ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout, std::span<const int> index,
+                     std::span<const double> p);
 
     void begin(double t0) override { workspace_.begin(t0); }
     void evaluate_order(int k) override { workspace_.evaluate_order(k); }
@@ -63,6 +77,7 @@ private:
 
     std::shared_ptr<const SeriesProgram> program_;
     expr::SeriesWorkspace<double> workspace_;
+    std::vector<int> index_;
     std::vector<double> variable_radius_, output_radius_;
     Radii radii_;
 };

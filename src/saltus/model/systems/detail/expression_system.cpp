@@ -138,8 +138,7 @@ std::unique_ptr<Jacobians> ExpressionSystem::jacobians_by(std::span<const int> p
 }
 
 std::unique_ptr<SeriesEquations> ExpressionSystem::series(const SeriesNeeds& needs, std::span<const double> p) const {
-    if (!equations_.complete()) return nullptr;
-    return std::make_unique<ExpressionSeries>(series_->by(equations_, needs), layout_, p);
+    return std::make_unique<ExpressionSeries>(series_->by(equations_, needs), layout_, equations_.formulas().index, p);
 }
 
 }  // namespace saltus::model

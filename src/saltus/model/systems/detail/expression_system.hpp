@@ -33,7 +33,7 @@ public:
     std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
     /// Null if the formulas cover only a part of the coordinates.
     const SymbolicEquations* symbolic() const override { return equations_.complete() ? &equations_ : nullptr; }
-    /// Null if the formulas cover only a part of the coordinates.
+    /// If the formulas cover only a part of the coordinates, then q, u and h of the others are null.
     std::unique_ptr<SeriesEquations> series(const SeriesNeeds& needs, std::span<const double> p) const override;
 
 private:

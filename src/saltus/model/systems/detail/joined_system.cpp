@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/model/jacobians.hpp"
+#include "saltus/model/systems/detail/joined_series.hpp"
 
 namespace saltus::model {
 
@@ -233,6 +234,27 @@ std::unique_ptr<Jacobians> JoinedSystem::jacobians() const {
 std::unique_ptr<Jacobians> JoinedSystem::jacobians_by(std::span<const int> parameters) const {
     return std::make_unique<JoinedJacobians>(*this, std::array<const System*, 2>{part_[0].get(), part_[1].get()},
                                              parameters);
+}
+
+// --- series --------------------------------------------------------------------------------------------------
+
+std::unique_ptr<SeriesEquations> JoinedSystem::series(const SeriesNeeds& needs, std::span<const double> p) const {
+    JoinedSeries::Parts parts;
+    std::array<JoinedSeries::Places, 2> places;
+    for (std::size_t part = 0; part < 2; ++part) {
+        const Layout& own = part_[part]->layout();
+        SeriesNeeds wanted;
+        for (int r = 0; r < own.row_count(); ++r) {
+            const auto row = static_cast<std::size_t>(row_of(part, r));
+            wanted.rows.push_back(needs.rows[row]);
+            if (r < own.positions()) wanted.positions.push_back(needs.positions[row]);
+        }
+        if (part == 0) wanted.coefficients = needs.coefficients;
+        parts[part] = part_[part]->series(wanted, p);
+        if (!parts[part]) return nullptr;
+        places[part] = {part == 0 ? mass_.first : mass_.second, row_of_[part], entry_of_[part]};
+    }
+    return std::make_unique<JoinedSeries>(std::move(parts), layout_, places);
 }
 
 }  // namespace saltus::model

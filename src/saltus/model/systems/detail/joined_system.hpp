@@ -27,6 +27,8 @@ public:
     Energy energy(const At& at, std::span<double> scratch) const override;
     std::unique_ptr<Jacobians> jacobians() const override;
     std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
+    /// Null if a part has none. The second part must have all coordinates.
+    std::unique_ptr<SeriesEquations> series(const SeriesNeeds& needs, std::span<const double> p) const override;
 
     /// The number among all rows of row `r` of part 0 or 1.
     int row_of(std::size_t part, int r) const { return row_of_[part][static_cast<std::size_t>(r)]; }

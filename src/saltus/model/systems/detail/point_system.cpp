@@ -6,6 +6,7 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/systems/detail/point_jacobians.hpp"
+#include "saltus/model/systems/detail/point_series.hpp"
 
 namespace saltus::model {
 
@@ -120,12 +121,16 @@ PointSystem::PointSystem(PointFormulas formulas) : f_(std::move(formulas)) {
     std::vector<Expr> outputs{f_.mass_scale};
     for (const PointFormulas::SpringGroup& g : f_.groups) outputs.insert(outputs.end(), {g.k, g.c, g.rest});
     Derivative by_time(f_.graph, f_.t);
-    const auto add_signal = [&](Expr e) {
+    const auto add_signal = [&](Expr e, std::vector<Signal>& to) {
         const Expr first = by_time(e);
-        outputs.insert(outputs.end(), {e, first, by_time(first)});
+        to.push_back({e, first, by_time(first)});
+        outputs.insert(outputs.end(), to.back().begin(), to.back().end());
     };
-    for (const PointFormulas::Obstacle& o : f_.obstacles) add_signal(o.offset);
-    for (const PointFormulas::Volume& v : f_.volumes) add_signal(v.eta);
+    for (const PointFormulas::Obstacle& o : f_.obstacles) add_signal(o.offset, offsets_);
+    for (const PointFormulas::Volume& v : f_.volumes) {
+        add_signal(v.eta, etas_);
+        volumes_closed_ = volumes_closed_ && is_closed(v.faces);
+    }
     outputs.insert(outputs.end(), f_.coefficients.begin(), f_.coefficients.end());
     tape_ = expr::Tape(f_.graph, outputs, f_.p, std::array{f_.t});
 }
@@ -282,6 +287,11 @@ std::unique_ptr<Jacobians> PointSystem::jacobians() const { return jacobians_by(
 
 std::unique_ptr<Jacobians> PointSystem::jacobians_by(std::span<const int> parameters) const {
     return std::make_unique<PointJacobians>(f_, volume_points_, parameters);
+}
+
+std::unique_ptr<SeriesEquations> PointSystem::series(const SeriesNeeds& needs, std::span<const double> p) const {
+    if (!volumes_closed_) return nullptr;
+    return std::make_unique<PointSeries>(f_, offsets_, etas_, layout_, volume_points_, needs, p);
 }
 
 }  // namespace saltus::model

@@ -90,6 +90,10 @@ public:
     Energy energy(const At& at, std::span<double> scratch) const override;
     std::unique_ptr<Jacobians> jacobians() const override;
     std::unique_ptr<Jacobians> jacobians_by(std::span<const int> parameters) const override;
+    /// Null if a volume is not closed.
+    std::unique_ptr<SeriesEquations> series(const SeriesNeeds& needs, std::span<const double> p) const override;
+
+    using Signal = std::array<expr::Expr, 3>;  ///< a function of time, its first and its second derivative
 
 private:
     /// Values of the expressions at one time.
@@ -108,8 +112,10 @@ private:
 
     PointFormulas f_;
     Layout layout_;
+    std::vector<Signal> offsets_, etas_;  // of the obstacles and of the volumes
     expr::Tape tape_;
     std::vector<std::vector<int>> volume_points_;  // of each volume, ascending
+    bool volumes_closed_ = true;
 };
 
 }  // namespace saltus::model

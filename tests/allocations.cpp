@@ -8,10 +8,11 @@
 
 namespace {
 
-std::atomic<std::size_t> count{0};
+std::atomic<std::size_t> count{0}, bytes{0};
 
 void* counted(std::size_t size, std::size_t alignment) noexcept {
     ++count;
+    bytes += size;
     return std::aligned_alloc(alignment, (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment);
 }
 
@@ -38,5 +39,6 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::fre
 namespace saltus::test {
 
 std::size_t allocations() { return count; }
+std::size_t allocated_bytes() { return bytes; }
 
 }  // namespace saltus::test

@@ -18,6 +18,13 @@ using trajectory::ElementKind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// How many modes are remembered by their equations. These take some kilobytes per coordinate. A motion with more modes
+/// makes some of them again.
+std::size_t max_kept_equations(int coordinates) {
+    constexpr int kept_coordinates = 4000;
+    return ix(std::max(1, kept_coordinates / std::max(1, coordinates)));
+}
+
 }  // namespace
 
 bool ModeSeries::begin_mode(std::span<const char> watched) {
@@ -130,6 +137,7 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
     if (found == made_.end()) {
         auto equations = model.system->series(needs, model.p);
         if (!equations) return false;
+        if (made_.size() >= max_kept_equations(d_.size())) made_.erase(made_.begin());
         made_.emplace_back(std::move(needs), std::move(equations));
         found = std::prev(made_.end());
     }

@@ -34,7 +34,7 @@ public:
 
     /// Prepares for the mode in force of the dynamics. `watched` has one entry per position (constraints, gaps): 1 if
     /// its series is wanted besides those that the mode needs. False if this mode cannot be expanded: the system has no
-    /// formulas, or the friction of a round patch slips.
+    /// series, or the friction of a round patch slips.
     bool begin_mode(std::span<const char> watched);
 
     /// Expands the motion from x = (q, u, work) at t to the given order of q and u, 2 <= order <= max_order. The order

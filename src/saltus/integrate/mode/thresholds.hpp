@@ -395,6 +395,11 @@ struct Thresholds {
     /// their events. Too small: stiff motions take very many steps.
     static constexpr double stiff_amplitude = 10.0;
     static constexpr int max_stiff_series_steps = 20;
+    /// A stiff motion stays on series if (steps of the present length to the end of the run) · (coordinates) <=
+    /// cheap_series_work: its events stay certain, and another method hardly gains time. A step takes about 3 µs per
+    /// coordinate, so that this is a tenth of a second. Too large: stiff motions take long. Too small: they lose the
+    /// certainty of their events for nothing.
+    static constexpr double cheap_series_work = 3e4;
     /// Slip in a plane is straight if the velocity across its first direction is <= straight_slip times the velocity,
     /// on the whole step. It is then followed up to its end; otherwise its direction has a singularity there, which
     /// limits the steps. The value is above rounding errors. Too small: more steps before a sphere begins to roll. Too

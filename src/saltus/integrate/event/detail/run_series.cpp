@@ -229,7 +229,8 @@ bool EventRun::becomes_stiff(double wish) {
     const ModeSeries::FastMotion fast = series_.fast_motion(tolerances_);
     const bool looks_stiff = fast.rate * wish > 1.0 && fast.amplitude < Thresholds::stiff_amplitude;
     stiff_series_steps_ = looks_stiff ? stiff_series_steps_ + 1 : 0;
-    series_off_ = stiff_series_steps_ > Thresholds::max_stiff_series_steps;
+    const double work_left = (options_.t_end - t_) / wish * d_.size();
+    series_off_ = stiff_series_steps_ > Thresholds::max_stiff_series_steps && work_left > Thresholds::cheap_series_work;
     return series_off_;
 }
 

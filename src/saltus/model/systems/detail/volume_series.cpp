@@ -111,9 +111,12 @@ double VolumeSeries::volume_order(int n) const {
 }
 
 double VolumeSeries::curvature_order(int n) const {
+    // Order j of d(−∇V)/dt is (j + 1) row_(j+1), and that of u is (j + 1) x_(j+1).
+    std::array<double, SeriesEquations::max_order + 1> weight{};
+    for (int j = 0; j <= n; ++j) weight[ix(j)] = (j + 1) * (n - j + 1);
     double sum = 0.0;
     for (std::size_t k = 0; k < coordinate_.size(); ++k)
-        for (int j = 0; j <= n; ++j) sum += (j + 1) * row(k)[j + 1] * (n - j + 1) * relative(k)[n - j + 1];
+        for (int j = 0; j <= n; ++j) sum += weight[ix(j)] * row(k)[j + 1] * relative(k)[n - j + 1];
     return sum;
 }
 

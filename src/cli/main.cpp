@@ -214,6 +214,7 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")
         ->allow_extra_args(false);
     command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");
+    command->add_option("--seconds", c.seconds, "Time after which searches end without a proof (60; 0: no limit)");
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;
 }

@@ -306,7 +306,7 @@ TEST(RegulationRow, R6HoldsIfContactsMakeMotionsObservable) {
     const Model m = loop.model();
     const RegulationCertificate c = certify_regulation(m);
     EXPECT_TRUE(failing(c).empty()) << table(c);
-    EXPECT_EQ(c.table.find("R6")->verdict, Verdict::holds) << table(c);
+    EXPECT_EQ(c.table.find("R6")->verdict, Verdict::numerical) << table(c);
     EXPECT_EQ(c.rigid, Scope::global);
     const Trajectory motion = motion_of(m, 40.0);
     const double V = motion.energy.final - c.table.reference;
@@ -344,7 +344,7 @@ TEST(RegulationRow, R6IsLocalForANonlinearPendulumOnACart) {
     EXPECT_EQ(c.rigid, Scope::local) << table(c);
     EXPECT_EQ(failing(c), (Ids{"3", "4"})) << table(c);
     EXPECT_EQ(c.table.find("R4")->verdict, Verdict::proved) << table(c);
-    EXPECT_EQ(c.table.find("R6")->verdict, Verdict::holds) << table(c);
+    EXPECT_EQ(c.table.find("R6")->verdict, Verdict::numerical) << table(c);
     EXPECT_FALSE(c.table.has_rho) << "linearised: how near is not known";
     EXPECT_NEAR(c.table.values.at(0).second, 2.0 - std::sqrt(1.0 + 0.25) - 0.5, 1e-4) << "b_lower at p = 0";
 }

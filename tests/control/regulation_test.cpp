@@ -116,7 +116,8 @@ TEST(Regulation, OfTheFlexibleArmIsGlobal) {
     // Without damping in the material the motor alone observes the beam.
     const RegulationCertificate light = certify_regulation(shipped("flexible-arm", {{"beta", 0.0}}));
     EXPECT_EQ(light.rigid, Scope::global) << table(light);
-    EXPECT_TRUE(light.table.find("R6")->verdict == Verdict::proved || light.table.find("R6")->verdict == Verdict::holds)
+    EXPECT_TRUE(light.table.find("R6")->verdict == Verdict::proved ||
+                light.table.find("R6")->verdict == Verdict::numerical)
         << table(light);
 }
 

@@ -41,7 +41,7 @@ constexpr double pi = std::numbers::pi;  // the double, which lies below the num
 }
 
 // Boxes at all scales, chosen to hit what interval code gets wrong: points, neighbouring doubles, zeros as
-// ends and inside, subnormals, multiples of pi/2, small integers, half lines.
+// ends and inside, subnormals, multiples of pi/2, small integers, half lines, the whole line, the largest numbers.
 class Boxes {
 public:
     explicit Boxes(std::uint64_t seed) : bits_(seed) {}
@@ -54,6 +54,11 @@ public:
     }
 
     double number() {
+        switch (integer(32)) {
+            case 8: return integer(2) == 0 ? largest : -largest;
+            case 9: return integer(2) == 0 ? tiny : -tiny;
+            default: break;
+        }
         switch (integer(8)) {
             case 0: return integer(21) - 10.0;
             case 1: return scaled(3);
@@ -78,7 +83,9 @@ public:
             case 2: return hull(a, next_up(a));
             case 3: return hull(a, a + std::fabs(a) * std::ldexp(unit(), -integer(50)));
             case 4: return hull(a, a + 4.0 * unit());
-            case 5: return integer(2) == 0 ? Interval(a, inf) : Interval(-inf, a);
+            case 5:
+                if (integer(6) == 0) return entire();
+                return integer(2) == 0 ? Interval(a, inf) : Interval(-inf, a);
             default: return hull(a, number());
         }
     }

@@ -212,5 +212,15 @@ TEST(Tangents, AreTheIdentityWithoutConstraintsAndNoneForDependentOnes) {
     EXPECT_FALSE(tangents(test::around(Matrix::Zero(1, 2), 0.1), 2));
 }
 
+TEST(Contraction, NoPositionIsBelowALevelOfMinusInfinity) {
+    const model::Model m = from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^3\"\n");
+    std::string why;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(m, why);
+    const AdmissibleSet set(*e, Interval(0.0));
+    Box box = whole_space(1);
+    EXPECT_FALSE(set.contract(box, {}, -inf));
+    EXPECT_TRUE(set.contract(box, {}, -1.0));
+}
+
 }  // namespace
 }  // namespace saltus::proof

@@ -148,5 +148,36 @@ TEST(LevelSearches, ACoverThatReachesInfinityIsNotBounded) {
     EXPECT_TRUE(search_level(bowl.set, bowl.start, bowl.scale, below(0, 1.0), options).bounded);
 }
 
+TEST(LevelSearches, SeeOtherComponentsOnlyIfTheyAreAskedFor) {
+    // A wall divides the plane into x <= −0.5 and x >= 0.5. The start is on the right; the statement fails on the left.
+    const Landscape divided("(x - 1)^2 + y^2", "[[contact]]\nname = \"wall\"\ngN = \"x^2 - 0.25\"\neN = 0.0\n", "1.0");
+    const auto on_the_right = [](const Box& q) {
+        BoxTest t;
+        t.proved = q[0].lo > 0.0;
+        t.undecided = q;
+        return t;
+    };
+    LevelSearchOptions options;
+    options.scale = 1.0;
+    options.cap = 9.0;
+    EXPECT_EQ(search_level(divided.set, divided.start, divided.scale, on_the_right, options).end,
+              LevelSearch::End::cap);
+    options.all_components = true;
+    const LevelSearch all = search_level(divided.set, divided.start, divided.scale, on_the_right, options);
+    EXPECT_EQ(all.end, LevelSearch::End::found);
+    EXPECT_NEAR(all.level, 1.5 * 1.5, 1e-9);  // at x = −0.5
+}
+
+TEST(LevelSearches, EndWhenTheyAreStopped) {
+    const Landscape bowl("x^2 + y^2");
+    int polls = 0;
+    const AdmissibleSet stopped(*bowl.enclosure, Interval(0.0), [&] { return ++polls > 5; });
+    LevelSearchOptions options;
+    options.scale = 1.0;
+    const LevelSearch s = search_level(stopped, bowl.start, bowl.scale, below(0, 1.0), options);
+    EXPECT_EQ(s.end, LevelSearch::End::budget);
+    EXPECT_LE(s.level, 1.0);
+}
+
 }  // namespace
 }  // namespace saltus::proof

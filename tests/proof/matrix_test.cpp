@@ -340,5 +340,40 @@ TEST(IntervalMatrices, UnboundedEntriesProveNothing) {
     EXPECT_EQ(largest_eigenvalue(A, IntervalMatrix::identity(2)), inf);
 }
 
+TEST(IntervalMatrices, SemidefiniteMatricesAreProvedIfTheirEliminationIsExact) {
+    Matrix dampers(3, 3);  // between neighbours: singular, and exact with these numbers
+    dampers << 0.3, -0.3, 0.0, -0.3, 0.6, -0.3, 0.0, -0.3, 0.3;
+    EXPECT_TRUE(positive_semidefinite(IntervalMatrix(Matrix(Matrix::Zero(2, 2)))));
+    EXPECT_TRUE(positive_semidefinite(IntervalMatrix(dampers)));
+    EXPECT_FALSE(positive_definite(IntervalMatrix(dampers)));
+    dampers(2, 2) -= 1e-12;
+    EXPECT_FALSE(positive_semidefinite(IntervalMatrix(dampers)));
+    Matrix saddle(2, 2);
+    saddle << 0.0, 1.0, 1.0, 5.0;
+    EXPECT_FALSE(positive_semidefinite(IntervalMatrix(saddle)));
+    // No random indefinite matrix is accepted, no random definite one refused.
+    Random random(7);
+    for (int k = 0; k < 500; ++k) {
+        const int n = random.integer(1, 4);
+        const Matrix A = random.matrix(n, n), S = A + A.transpose();
+        const double smallest = Eigen::SelfAdjointEigenSolver<Matrix>(S).eigenvalues()(0);
+        EXPECT_EQ(positive_semidefinite(IntervalMatrix(S)), smallest > 0.0) << smallest;
+        if (smallest < -1e-9) {
+            const Vector v = Eigen::SelfAdjointEigenSolver<Matrix>(S).eigenvectors().col(0);
+            EXPECT_LT(quadratic_form(IntervalMatrix(S), {v.data(), v.data() + n}).hi, 0.0);
+        }
+    }
+}
+
+TEST(IntervalMatrices, AWeakRowIsNotLostBesideAStrongOne) {
+    Matrix S(2, 2);
+    S << 1e6, 0.0, 0.0, 1e-10;
+    EXPECT_TRUE(independent_columns(IntervalMatrix(S)));
+    S << 1e100, 0.0, 0.0, 1e-100;
+    EXPECT_TRUE(independent_columns(IntervalMatrix(S)));
+    S << 1e6, 0.0, 1e-10, 0.0;
+    EXPECT_FALSE(independent_columns(IntervalMatrix(S)));
+}
+
 }  // namespace
 }  // namespace saltus::proof

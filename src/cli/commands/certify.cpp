@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/certify.hpp"
 
+#include <chrono>
+#include <functional>
+
 #include "cli/assignments.hpp"
+#include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/regulation.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -28,8 +32,20 @@ bool regulates(const model::Model& m) {
     return m.control && control::statics_refusal(m, control::ContactModel::rigid).empty() && m.constraints.empty();
 }
 
+/// True after an interrupt or after the time limit of the command.
+std::function<bool()> stop_of(const CertifyCommand& c) {
+    const auto start = std::chrono::steady_clock::now();
+    return [start, limit = c.seconds] {
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        return interrupt_asked() || (limit > 0.0 && elapsed.count() > limit);
+    };
+}
+
+int exit_code() { return interrupt_asked() ? interrupted : done; }
+
 int certify_regulation(const CertifyCommand& c, const model::Model& m, io::ResultFolder* out) {
     control::RegulationOptions options;
+    options.stop = stop_of(c);
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
@@ -39,7 +55,7 @@ int certify_regulation(const CertifyCommand& c, const model::Model& m, io::Resul
     deliver(c.common, out,
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::regulation_text(report); }});
-    return done;
+    return exit_code();
 }
 
 }  // namespace
@@ -48,6 +64,7 @@ int certify(const CertifyCommand& c) {
     const std::optional<proof::Theorem> theorem = requested_theorem(c.theorem);
     if (c.budget < 1)
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
+    if (!(c.seconds >= 0.0)) throw Error("the time limit must not be negative", {"--seconds", 0, 0});
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
@@ -55,6 +72,7 @@ int certify(const CertifyCommand& c) {
     const auto out = open_results(c.common, "certify", {c.common.model});
     if (theorem ? *theorem == proof::Theorem::regulation : regulates(m)) return certify_regulation(c, m, out.get());
     stability::CertifyOptions options;
+    options.stop = stop_of(c);
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
@@ -63,7 +81,7 @@ int certify(const CertifyCommand& c) {
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::certify_text(report); }});
-    return done;
+    return exit_code();
 }
 
 }  // namespace saltus::cli

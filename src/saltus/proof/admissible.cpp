@@ -159,6 +159,8 @@ bool AdmissibleSet::contract_once(Box& q, const std::vector<int>& closed, double
 }
 
 bool AdmissibleSet::contract(Box& q, const std::vector<int>& closed, double cap) const {
+    // No position has Q <= −∞. A cap of −∞ is no interval end, since intervals contain real numbers only.
+    if (!(cap > -inf)) return false;
     for (int round = 0; round < max_rounds; ++round) {
         const Box before = q;
         if (!contract_once(q, closed, cap)) return false;

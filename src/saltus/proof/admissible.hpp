@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "saltus/proof/enclosure.hpp"
@@ -16,10 +18,13 @@ bool contract(Box& box, const std::vector<double>& c, const Interval& value, con
 class AdmissibleSet {
 public:
     /// `U_e`: bounds of the potential energy at the reference position. The enclosure must outlive the set.
-    AdmissibleSet(const Enclosure& enclosure, const Interval& U_e) : enclosure_(enclosure), U_e_(U_e) {}
+    /// `stop`: searches over the set end as if their budget were used up once it returns true; empty: never.
+    AdmissibleSet(const Enclosure& enclosure, const Interval& U_e, std::function<bool()> stop = {})
+        : enclosure_(enclosure), U_e_(U_e), stop_(std::move(stop)) {}
 
     const Enclosure& enclosure() const { return enclosure_; }
     const Interval& reference() const { return U_e_; }
+    bool stopped() const { return stop_ && stop_(); }
 
     /// Bounds of Q over a box of positions. Constraints and gaps are not considered.
     Interval level(const Box& q) const;
@@ -39,6 +44,7 @@ private:
 
     const Enclosure& enclosure_;
     Interval U_e_;
+    std::function<bool()> stop_;
 };
 
 /// A basis of the directions along constraints with the Jacobian G: an n × (n − rows) matrix. For every matrix in G

@@ -13,10 +13,11 @@ namespace saltus::proof {
 
 /// What is known about one condition of a theorem.
 enum class Verdict {
-    proved,   ///< shown by rigorous interval arithmetic or exact algebra on the whole set of the condition
-    holds,    ///< true numerically, at every examined state; not proved
-    fails,    ///< false at the witness, or because the system does not belong to the class of the theorem
-    assumed,  ///< not decided
+    proved,        ///< shown by rigorous interval arithmetic or exact algebra on the whole set of the condition
+    numerical,     ///< true at every examined state; the evidence says what was sampled, where and how often
+    assumed,       ///< cannot be decided from the model; named in Certificate::assumptions
+    not_examined,  ///< nothing is known; the evidence says why
+    fails,         ///< false at the witness, or because the system does not belong to the class of the theorem
 };
 
 /// A state at which a condition fails, with further numbers. Empty: there is no witness.
@@ -31,15 +32,16 @@ struct Witness {
 struct Condition {
     std::string id;    ///< number of the condition in the theorem
     std::string text;  ///< what the condition requires
-    Verdict verdict = Verdict::assumed;
+    Verdict verdict = Verdict::not_examined;
     std::string evidence;  ///< the reason of the verdict
     Witness witness;       ///< given for most verdicts `fails`
 };
 
 /// The conclusion from all conditions. `inconclusive`: the theorem does not apply, which says nothing about the model.
 enum class Outcome { attractive, unstable, stable, inconclusive };
-/// The quality of the conclusion: `proved` if every condition is proved or assumed.
-enum class Grade { proved, numerical };
+/// The quality of the conclusion: the weakest verdict of the conditions that it needs. Assumed conditions are named in
+/// Certificate::assumptions and not graded.
+enum class Grade { proved, numerical, not_examined };
 
 /// The force of one contact, constraint, slider or clutch, in the units of the model.
 struct ElementForce {
@@ -55,6 +57,7 @@ struct Certificate {
     Outcome outcome = Outcome::inconclusive;
     Grade grade = Grade::numerical;
     std::vector<Condition> conditions;
+    std::vector<std::string> assumptions;  ///< what the outcome rests on without proof, by name
 
     bool has_rho = false;                                   ///< the next three fields have a meaning
     double rho = std::numeric_limits<double>::quiet_NaN();  ///< ρ*: motions from { V < rho } are attracted; +∞: from
@@ -87,11 +90,13 @@ const char* to_string(Verdict verdict);
 const char* to_string(Outcome outcome);
 const char* to_string(Grade grade);
 
-/// No condition has the verdict `fails`.
-bool none_fails(const std::vector<Condition>& conditions);
-/// `proved` if every condition is proved or assumed, otherwise `numerical`.
+/// Every condition is proved, numerical or assumed.
+bool all_hold(const std::vector<Condition>& conditions);
+/// `proved` if every condition is proved or assumed, `not_examined` if one is not examined, otherwise `numerical`.
 Grade grade_of(const std::vector<Condition>& conditions);
-/// "condition 4 fails", "conditions 2 and 4 fail"; empty if no condition fails.
+/// The assumed conditions as "condition 9: what it requires", with the given word for "condition".
+std::vector<std::string> assumptions_of(const std::vector<Condition>& conditions, const std::string& word);
+/// "condition 4 fails", "conditions 2 and 4 fail; condition 5 is not examined"; empty if all hold.
 std::string failure_summary(const std::vector<Condition>& conditions);
 
 }  // namespace saltus::proof

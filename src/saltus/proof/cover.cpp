@@ -87,7 +87,7 @@ CoverProof prove_on(const AdmissibleSet& set, const std::vector<Box>& boxes, con
         if (t.proved) continue;
         bool small = true;
         for (std::size_t k = 0; k < box.size(); ++k) small = small && width(box[k]) <= resolution * scale[k];
-        if (small || result.boxes >= max_boxes || !can_split(box, t.side)) {
+        if (small || result.boxes >= max_boxes || set.stopped() || !can_split(box, t.side)) {
             result.box = t.undecided.empty() ? box : t.undecided;
             result.failed_item = t.failed_item;
             return result;
@@ -136,7 +136,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
             return result;
         }
         const std::size_t side = decisive_side(c.box, scale, spread);
-        if (result.boxes >= max_boxes || !can_split(c.box, side)) return result;
+        if (result.boxes >= max_boxes || set.stopped() || !can_split(c.box, side)) return result;
         auto parts = halves(c.box, side, scale);
         enqueue(std::move(parts.second));
         enqueue(std::move(parts.first));

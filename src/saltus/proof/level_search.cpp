@@ -37,7 +37,7 @@ public:
                 result_.level = options_.cap;
                 return finish(LevelSearch::End::cap);
             }
-            if (++result_.boxes > options_.budget) return finish(LevelSearch::End::budget);
+            if (++result_.boxes > options_.budget || set_.stopped()) return finish(LevelSearch::End::budget);
             const BoxTest t = test_(c.box);
             if (t.proved) {
                 add_to_cover(std::move(c.box));
@@ -64,8 +64,9 @@ private:
         if (!set_.contract(box, {}, options_.cap)) return;
         const double level = std::max(0.0, set_.level(box).lo);
         Candidate c{level, ++number_, std::move(box)};
-        const bool touches = touch(c.box, start_) || std::any_of(result_.cover.begin(), result_.cover.end(),
-                                                                 [&](const Box& other) { return touch(c.box, other); });
+        const bool touches =
+            options_.all_components || touch(c.box, start_) ||
+            std::any_of(result_.cover.begin(), result_.cover.end(), [&](const Box& b) { return touch(c.box, b); });
         if (touches)
             connected_.push(std::move(c));
         else

@@ -27,6 +27,9 @@ struct LevelSearchOptions {
     double scale = 0.0;        ///< typical level; levels below zero_level_ratio · scale count as 0
     Box domain;                ///< where to search; empty: everywhere
     double cap = Interval::infinity;  ///< the search ends at this level
+    /// Whether boxes that are not connected to the start are tested too. The result is then about all admissible points
+    /// of the domain below the level, not about one connected component.
+    bool all_components = false;
 };
 
 /// The result of `search_level`.
@@ -51,7 +54,8 @@ struct LevelSearch {
 ///
 /// The search works like a flood: boxes are visited in the order of their least level. A box is reached if it touches
 /// `start` or a box on which the property is proved. A reached box is tested, and split if the test fails. Boxes that
-/// are not reached wait. The result is proved for every choice of the splits.
+/// are not reached wait. The result is proved for every choice of the splits. With `all_components` every box counts as
+/// reached.
 LevelSearch search_level(const AdmissibleSet& set, const Box& start, const std::vector<double>& scale,
                          const std::function<BoxTest(const Box&)>& test, const LevelSearchOptions& options);
 

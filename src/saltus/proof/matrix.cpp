@@ -168,12 +168,61 @@ bool positive_definite(const IntervalMatrix& A) {
     return distance_from_identity(IntervalMatrix(X) * A * IntervalMatrix(Matrix(X.transpose()))) < 1.0;
 }
 
-/// If R A is regular for some R then A x = 0 implies R A x = 0, so x = 0. R is the pseudo-inverse of A_mid.
+/// Elimination without pivoting of all matrices in A at once: A = [p wᵀ; w B] with p > 0 is positive semidefinite
+/// exactly if B − w wᵀ/p is. If p = 0 then w must be 0. The factor w/p is computed first: it is exact for rows that are
+/// multiples of the pivot row.
+bool positive_semidefinite(const IntervalMatrix& A) {
+    if (!A.finite()) return false;
+    const auto zero = [](const Interval& x) { return x.lo == 0.0 && x.hi == 0.0; };
+    IntervalMatrix S = A;
+    for (int k = 0; k < S.rows(); ++k) {
+        if (zero(S(k, k))) {
+            for (int j = k + 1; j < S.cols(); ++j)
+                if (!zero(S(k, j)) || !zero(S(j, k))) return false;
+            continue;
+        }
+        if (!(S(k, k).lo > 0.0)) return false;
+        for (int i = k + 1; i < S.rows(); ++i) {
+            const Interval factor = S(i, k) / S(k, k);
+            for (int j = k + 1; j < S.cols(); ++j) S(i, j) -= times(factor, S(k, j));
+        }
+    }
+    return true;
+}
+
+Interval quadratic_form(const IntervalMatrix& A, const std::vector<double>& x) {
+    Interval sum;
+    for (int i = 0; i < A.rows(); ++i)
+        for (int j = 0; j < A.cols(); ++j)
+            sum += times(A(i, j), Interval(x[static_cast<std::size_t>(i)]) * Interval(x[static_cast<std::size_t>(j)]));
+    return sum;
+}
+
+namespace {
+
+/// The rows of A, each multiplied by the power of two that brings its largest entry near 1. The products are exact
+/// except for underflow, which is rounded outwards. The vectors with A x = 0 stay the same.
+IntervalMatrix scaled_rows(const IntervalMatrix& A) {
+    IntervalMatrix S(A.rows(), A.cols());
+    for (int i = 0; i < A.rows(); ++i) {
+        double size = 0.0;
+        for (int j = 0; j < A.cols(); ++j) size = std::max(size, magnitude(A(i, j)));
+        const Interval factor(size > 0.0 ? std::exp2(-std::clamp(std::ceil(std::log2(size)), -500.0, 500.0)) : 1.0);
+        for (int j = 0; j < A.cols(); ++j) S(i, j) = A(i, j) * factor;
+    }
+    return S;
+}
+
+}  // namespace
+
+/// If R A is regular for some R then A x = 0 implies R A x = 0, so x = 0. R is the pseudo-inverse of A_mid. Rows of
+/// very different size are scaled first: the pseudo-inverse ignores rows that are small by comparison.
 bool independent_columns(const IntervalMatrix& A) {
     if (A.cols() == 0) return true;
     if (A.rows() < A.cols() || !A.finite()) return false;
-    const Matrix left = least_squares_columns(A.middle(), Matrix::Identity(A.rows(), A.rows()));
-    return left.allFinite() && distance_from_identity(IntervalMatrix(left) * A) < 1.0;
+    const IntervalMatrix S = scaled_rows(A);
+    const Matrix left = least_squares_columns(S.middle(), Matrix::Identity(S.rows(), S.rows()));
+    return left.allFinite() && distance_from_identity(IntervalMatrix(left) * S) < 1.0;
 }
 
 /// Let the columns of V be the eigenvectors of the middle, so that VᵀMV ≈ I and D = VᵀBV ≈ diag. With x = V y:

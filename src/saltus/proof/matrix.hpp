@@ -65,6 +65,13 @@ bool regular(const IntervalMatrix& A);
 /// Proves that all symmetric matrices in A are positive definite. False: not proved.
 bool positive_definite(const IntervalMatrix& A);
 
+/// Proves that all symmetric matrices in A are positive semidefinite. False: not proved. A singular matrix is proved
+/// only if its elimination is exact, as it is for small integers.
+bool positive_semidefinite(const IntervalMatrix& A);
+
+/// xᵀAx for a symmetric matrix.
+Interval quadratic_form(const IntervalMatrix& A, const std::vector<double>& x);
+
 /// Proves that no matrix in A has a vector x ≠ 0 with A x = 0. False: not proved.
 bool independent_columns(const IntervalMatrix& A);
 

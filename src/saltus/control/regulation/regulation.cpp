@@ -69,16 +69,15 @@ struct Table {
         return local && !local->fails() ? narrower(s, Scope::local) : Scope::inconclusive;
     }
 
-    /// The grade of the rows that the conclusion needs.
-    Grade grade() const {
-        if (scope() == Scope::inconclusive) return Grade::numerical;
-        std::vector<Condition> counted;
-        for (const Row& r : always) counted.push_back(r.condition);
+    /// The rows that the conclusion needs.
+    std::vector<Condition> needed() const {
+        std::vector<Condition> rows;
+        for (const Row& r : always) rows.push_back(r.condition);
         if (whole_fails() && local)
-            counted.push_back(local->condition);
+            rows.push_back(local->condition);
         else
-            for (const Row& r : whole) counted.push_back(r.condition);
-        return grade_of(counted);
+            for (const Row& r : whole) rows.push_back(r.condition);
+        return rows;
     }
 };
 
@@ -112,7 +111,7 @@ std::string failing(const Table& table) {
 /// The first required row that is not decided, as a sentence.
 std::string open_rows(const Table& table) {
     for (const Row& r : table.always)
-        if (!r.fails() && r.scope == Scope::inconclusive) return "row " + r.condition.id + " is not decided";
+        if (!r.fails() && r.scope == Scope::inconclusive) return "row " + r.condition.id + " is not examined";
     return "";
 }
 
@@ -187,7 +186,7 @@ void certify_springs(const Domain& domain, const Row& law, const std::vector<dou
     }
     append(t, table, order6);
     out.springs = table.scope();
-    out.spring_grade = table.grade();
+    out.spring_grade = grade_of(table.needed());
     out.spring_summary = sentence(table, out.springs, "Theorem 6", "Remark 11");
 }
 
@@ -198,6 +197,7 @@ void refuse(const Row& law, RegulationCertificate& out) {
     t.conditions.push_back(law.condition);
     for (const char* const id : {"1", "2", "LI", "3", "4", "R8", "R6", "5", "6", "7", "R13"})
         t.conditions.push_back(skipped_row(id, why).condition);
+    t.grade = Grade::not_examined;
     t.summary = "nothing follows: " + why;
     out.no_springs = why;
 }
@@ -213,8 +213,12 @@ void set_level(Certificate& t, Scope scope, const Uniqueness& unique, double pas
     } else if (scope == Scope::local && others_hold && (unique.local() || std::isfinite(pass))) {
         t.has_rho = true;
         t.rho = unique.local() ? unique.level : pass;
+        if (!std::isfinite(t.rho)) {
+            t.has_rho = false;
+            return;
+        }
         if (unique.local()) {
-            t.rho_verified = unique.level;
+            t.rho_verified = t.rho;
             for (const Interval& side : unique.window) t.domain.emplace_back(side.lo, side.hi);
         }
         if (std::isfinite(pass)) t.rho_parts = {{"next equilibrium", pass}};
@@ -242,10 +246,10 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
     if (!rest.found) rest = nearest_minimum(out.solutions, from).value_or(rest);
     const std::vector<double> around = rest.found ? rest.q : from;
     const InertiaBounds inertia = inertia_bounds(domain, around, ContactModel::rigid, o.budget);
-    const Uniqueness unique = rest.found ? prove_unique(domain, rest, out.solutions, o.budget) : Uniqueness{};
+    const Uniqueness unique = rest.found ? prove_unique(domain, rest, out.solutions, o.budget, o.stop) : Uniqueness{};
     Table table;
     const Independence independence = gradients_independent(domain, rest.found ? rest.q : std::vector<double>{},
-                                                            out.solutions, scales(m, around), o.budget);
+                                                            out.solutions, scales(m, around), o.budget, o.stop);
     table.always = {law, motion_row(domain, around), impact_row(domain, around, independence.corners)};
     table.whole = {inertia_row(inertia), independence_row(independence),
                    equilibrium_row(theorem5, domain, rest, out.solutions, unique)};
@@ -272,7 +276,8 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
     }
     append(t, table, order5);
     out.rigid = table.scope();
-    t.grade = table.grade();
+    t.grade = grade_of(table.needed());
+    t.assumptions = assumptions_of(table.needed(), "Assumption");
     t.outcome = out.rigid == Scope::inconclusive ? Outcome::inconclusive : Outcome::attractive;
     t.values = {{"b_lower", inertia.lower},
                 {"b_upper", inertia.upper},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct RegulationCertificate {
 struct RegulationOptions {
     std::optional<std::vector<double>> at;  ///< start of the search for q_R; default: the initial position
     long budget = 200'000;                  ///< number of boxes of an interval search
+    std::function<bool()> stop = {};        ///< polled during interval searches; true: they end without a proof
 };
 
 /// Examines both theorems. Throws Error for a model without [control].

@@ -101,6 +101,7 @@ std::string certify_json(const CertifyReport& r) {
            {"basis", c.basis},
            {"verdict", to_string(c.outcome)},
            {"grade", to_string(c.grade)},
+           {"assumptions", c.assumptions},
            {"summary", c.summary},
            {"conditions", std::move(conditions)},
            {"rho", c.has_rho ? level(c.rho) : Json(nullptr)},
@@ -120,7 +121,7 @@ std::string certify_json(const CertifyReport& r) {
 
 std::string certify_text(const CertifyReport& r) {
     const Certificate& c = r.certificate;
-    constexpr std::size_t width = 118, indent = 16;
+    constexpr std::size_t width = 118, indent = 19;
     std::string text = fmt::format("{}: {} ({})\n", r.model, to_string(c.theorem), c.basis);
     if (!c.q.empty()) {
         text += "  equilibrium " + state(r, c.q, "") + "\n";
@@ -133,7 +134,7 @@ std::string certify_text(const CertifyReport& r) {
         if (!forces.empty()) text += "  forces      " + forces + "\n";
     }
     for (const Condition& row : c.conditions) {
-        text += fmt::format("  {:>3} {:<9} {}\n", row.id, to_string(row.verdict), folded(row.text, indent, width));
+        text += fmt::format("  {:>3} {:<12} {}\n", row.id, to_string(row.verdict), folded(row.text, indent, width));
         if (!row.evidence.empty()) text += std::string(indent, ' ') + folded(row.evidence, indent, width) + "\n";
         if (row.witness.given()) {
             std::string where;
@@ -154,6 +155,7 @@ std::string certify_text(const CertifyReport& r) {
     }
     text += fmt::format("  verdict     {}, {}: {}\n", to_string(c.outcome), to_string(c.grade),
                         folded(c.summary, indent, width));
+    for (const std::string& a : c.assumptions) text += "  assumed     " + folded(a, indent, width) + "\n";
     for (const std::string& w : c.warnings) text += "  warning     " + w + "\n";
     return text;
 }

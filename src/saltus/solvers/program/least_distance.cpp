@@ -198,6 +198,7 @@ LeastDistance least_distance(const Matrix& G, const Vector& h, const Vector& p) 
     std::vector<Index> active;
     for (Index i = 0; i < h.size(); ++i)
         if (z(i) > 0.0) active.push_back(i);
+    if (active.empty()) return result;  // the shortfall is too small for the dual to see: x = p
     Matrix rows(static_cast<Index>(active.size()), p.size());
     Vector ends(rows.rows());
     for (Index k = 0; k < rows.rows(); ++k) {

@@ -26,22 +26,26 @@ namespace {
 
 constexpr double inf = Interval::infinity;
 
-/// The damping matrix has a negative eigenvalue if it is below −negative_damping_ratio (1 + largest eigenvalue).
-constexpr double negative_damping_ratio = 1e-12;
 /// Subsets of up to this number of closed gaps are tried as I_C.
 constexpr std::size_t max_gaps_for_subsets = 4;
 /// ℰ reaches the boundary of 𝒰 if its highest level is within this fraction of the cap.
 constexpr double cap_margin = 1e-9;
+/// If the equilibria up to ρ* cannot be covered, ρ* is lowered by this fraction.
+constexpr double level_reduction = 1e-6;
 /// ℰ is the point q_e alone if its highest level is at most this fraction of 1 + ρ*.
 constexpr double point_level_ratio = 1e-9;
 
+/// Directions along which the energy of a stationary point is examined: it must fall, or the slope must vanish up to
+/// flat_slope_ratio of the largest force, at these distances.
+constexpr double tried_distances[] = {0.1, 1e-2, 1e-3};
+constexpr double flat_slope_ratio = 1e-12;
 /// Covers of the equilibrium set. Resolutions are fractions of the domain; a finer one is tried if ℰ is not separated
 /// from other sets or from ρ*.
 constexpr double coarse_resolution = 1.0 / 8.0, fine_resolution = 1.0 / 32.0, finest_resolution = 1.0 / 128.0;
 constexpr long max_unbounded_cover_boxes = 4000;
 /// Raising the cap: it starts at `first_raise` times the old cap (or at 1), grows by `raise_factor` up to
 /// `highest_cap`, and ends if the highest level of ℰ is below `settled_fraction` of the cap.
-constexpr double raising_resolution = 1.0 / 16.0, first_raise = 4.0, raise_factor = 8.0, highest_cap = 1e12,
+constexpr double raising_resolution = 1.0 / 16.0, first_raise = 4.0, raise_factor = 8.0, highest_cap = 1e6,
                  settled_fraction = 0.9;
 constexpr long max_raising_boxes = 20'000;
 
@@ -51,8 +55,7 @@ public:
 
     Certificate certify() {
         certificate_.theorem = Theorem::attractivity;
-        const bool contacts = !model_.contacts.empty();
-        certificate_.basis = contacts ? "Theorem 1" : "Corollary 3";
+        certificate_.basis = model_.contacts.empty() ? "Corollary 3" : "Theorem 1";
         std::string why;
         const std::unique_ptr<Enclosure> enclosure = Enclosure::of(model_, why);
         if (!enclosure) return not_examined(why);
@@ -61,16 +64,47 @@ public:
         certificate_.warnings = model_.warnings;
         const StationaryBox box = enclose_equilibrium(e, equilibrium);
         const Interval U_e = e.potential(box.proved() ? box.q : point_box(list_of(equilibrium.q)));
-        const AdmissibleSet set(e, U_e);
+        const AdmissibleSet set(e, U_e, options_.stop);
         if (equilibrium.found) {
             certificate_.q = position_of(equilibrium, box);
             certificate_.forces = forces_at(model_, equilibrium);
         }
         if (!equilibrium.found || !equilibrium.minimum) return without_minimum(set, equilibrium, box);
-
-        auto [levels, dissipated_velocities] = choose_gaps(set, equilibrium, box);
-        const bool negative_damping = compare_friction_with_damping(e, levels);
         certificate_.reference = expr::midpoint(U_e);
+        fill_table(set, equilibrium, box);
+        classify_linear(e);
+        if (set.stopped()) certificate_.warnings.emplace_back("the certificate was stopped before it was complete");
+        return std::move(certificate_);
+    }
+
+private:
+    /// The rows of the theorem. Each condition is decided below the level that the conditions before it left; the least
+    /// of all levels is ρ*.
+    void fill_table(const AdmissibleSet& set, const StationaryPoint& equilibrium, const StationaryBox& box) {
+        const Enclosure& e = set.enclosure();
+        const bool contacts = !model_.contacts.empty();
+        GapChoice choice = choose_gaps(set, equilibrium, box);
+        LevelSet& levels = choice.levels;
+        Condition& dissipated_velocities = choice.dissipated_velocities;
+        const bool negative_damping = compare_friction_with_damping(e, levels);
+        if (!contacts && dissipated_velocities.verdict != Verdict::proved)
+            examine_lossless_modes(e, dissipated_velocities, levels);
+        if (negative_damping) levels.losses = {};
+        combine(levels);
+        const auto decide = [&](LevelPart& part, Condition (*condition)(const ConditionScope&)) {
+            Condition row = below_largest_level(scope_of(set, equilibrium, box, levels), part, condition);
+            combine(levels);
+            return row;
+        };
+        const Condition inertia = decide(levels.inertia, condition_1_kinetic_energy);
+        exact_levels_ = inertia.verdict == Verdict::proved;
+        Condition dissipation;
+        if (negative_damping)
+            accept_negative_damping(levels, dissipation, dissipated_velocities);
+        else
+            dissipation = decide(levels.dissipation, condition_3_dissipation);
+        Condition impacts;
+        if (contacts) impacts = decide(levels.impacts, condition_7_impacts);
         const EquilibriumCover cover = cover_equilibrium_set(set, equilibrium, box, levels);
         combine(levels);
         if (contacts && e.linear_damping && uncoupled(e, levels.domain.box)) certificate_.basis = "Corollary 2";
@@ -78,33 +112,24 @@ public:
 
         const ConditionScope scope = scope_of(set, equilibrium, box, levels);
         std::vector<Condition>& rows = certificate_.conditions;
-        rows.push_back(condition_1_kinetic_energy(scope));
-        rows.push_back(condition_2_minimum(scope, levels));
-        rows.push_back(condition_3_dissipation(scope));
-        if (negative_damping) accept_negative_damping(levels, rows.back(), dissipated_velocities);
-        Verdict closing = Verdict::proved;  // without contacts there is nothing to close
+        rows = {inertia, condition_2_minimum(scope, levels), dissipation};
         if (contacts) {
             rows.push_back(condition_4_closing_gaps(scope, levels));
-            closing = rows.back().verdict;
             rows.push_back(dissipated_velocities);
             rows.push_back(condition_6_restitution(scope));
-            rows.push_back(condition_7_impacts(scope));
+            rows.push_back(impacts);
         } else {
             dissipated_velocities.id = "4";  // in Corollary 3
-            dissipated_velocities.text = "only u = 0 has no dissipation";
-            if (dissipated_velocities.verdict == Verdict::fails && rows.back().verdict != Verdict::fails)
-                examine_lossless_modes(e, dissipated_velocities);
+            if (dissipated_velocities.text == condition_text::dissipated_velocities)
+                dissipated_velocities.text = condition_text::only_rest_is_lossless;
             rows.push_back(dissipated_velocities);
         }
-        rows.push_back(condition_8_level_set(levels, cover, closing));
+        rows.push_back(condition_8_level_set(scope, levels, cover));
         rows.push_back(condition_9_invariance());
         report_levels(levels, cover, negative_damping);
-        conclude(levels, cover, closing);
-        classify_linear(e);
-        return std::move(certificate_);
+        conclude(levels, cover);
     }
 
-private:
     ConditionScope scope_of(const AdmissibleSet& set, const StationaryPoint& equilibrium, const StationaryBox& box,
                             const LevelSet& levels) const {
         return {set,
@@ -112,7 +137,7 @@ private:
                 box,
                 levels.domain.box,
                 std::min(levels.rho_verified, levels.stationary.verified),
-                levels.velocity.verified,
+                std::min(levels.velocity.verified, levels.rho_verified),
                 options_.budget};
     }
 
@@ -120,7 +145,8 @@ private:
 
     Certificate not_examined(const std::string& why) {
         certificate_.conditions.push_back(
-            {"0", "the functions of the model can be bounded over boxes", Verdict::fails, why, {}});
+            {"0", "the functions of the model can be bounded over boxes", Verdict::not_examined, why, {}});
+        certificate_.grade = Grade::not_examined;
         certificate_.summary = "not examined: " + why;
         return std::move(certificate_);
     }
@@ -131,10 +157,10 @@ private:
         const ConditionScope scope{set, equilibrium, box, point_box(list_of(equilibrium.q)), inf, 0.0, options_.budget};
         std::vector<Condition>& rows = certificate_.conditions;
         rows.push_back(condition_1_kinetic_energy(scope));
-        rows.push_back(failed_minimum(equilibrium));
+        rows.push_back(failed_minimum(set.enclosure(), equilibrium));
         rows.push_back(condition_3_dissipation(scope));
         const auto not_decided = [&](const char* id, const char* text) {
-            rows.push_back({id, text, Verdict::assumed, "not examined: there is no minimum of Q", {}});
+            rows.push_back({id, text, Verdict::not_examined, "there is no minimum of Q", {}});
         };
         if (!model_.contacts.empty()) {
             not_decided("4", condition_text::closing_gaps);
@@ -142,31 +168,82 @@ private:
             rows.push_back(condition_6_restitution(scope));
             not_decided("7", condition_text::impacts);
         } else {
-            not_decided("4", "only u = 0 has no dissipation");
+            not_decided("4", condition_text::only_rest_is_lossless);
         }
         not_decided("8", condition_text::level_set);
         rows.push_back(condition_9_invariance());
+        certificate_.grade = grade_of(rows);
         certificate_.summary = "no minimum of the potential energy: " + rows[1].evidence;
         classify_linear(set.enclosure());
         return std::move(certificate_);
     }
 
-    /// Condition 2 at a stationary point that is not a minimum, or without a stationary point.
-    static Condition failed_minimum(const StationaryPoint& equilibrium) {
+    /// Condition 2 at a stationary point that is not a minimum, or without a stationary point. It fails if the energy
+    /// is proved to fall along the witness' direction, or is flat along it at all tried distances. A vanishing
+    /// curvature alone decides nothing: x⁴ has a minimum.
+    static Condition failed_minimum(const Enclosure& e, const StationaryPoint& equilibrium) {
         Condition c{"2", condition_text::minimum, Verdict::fails, "", {}};
         c.witness.q = list_of(equilibrium.q);
         if (!equilibrium.found) {
             c.evidence = equilibrium.why;
+            if (!equilibrium.escapes) {
+                c.verdict = Verdict::not_examined;
+                c.witness = {};
+            }
             return c;
         }
         c.witness.values.emplace_back("curvature", equilibrium.curvature);
         const Vector d = equilibrium.direction / equilibrium.direction.norm();
-        c.evidence = equilibrium.curvature < -flat_curvature
-                         ? "the equilibrium is no minimum: the energy falls along the witness' direction"
-                         : "the energy is flat along the witness' direction: equilibria of the model without "
-                           "friction are not isolated";
         c.witness.u = list_of(d);
+        if (falls_along(e, equilibrium.q, d)) {
+            c.evidence = "the equilibrium is no minimum: the energy falls along the witness' direction";
+        } else if (falls_along(e, equilibrium.q, -d)) {
+            c.evidence = "the equilibrium is no minimum: the energy falls along the witness' direction";
+            c.witness.u = list_of(-d);
+        } else if (flat_along(e, equilibrium, d)) {
+            c.evidence =
+                "the energy is flat along the witness' direction: equilibria of the model without friction are not "
+                "isolated";
+        } else {
+            c.verdict = Verdict::not_examined;
+            c.evidence =
+                "the smallest curvature of the energy is 0 up to rounding; whether it has a minimum there is "
+                "not decided";
+            c.witness = {};
+        }
         return c;
+    }
+
+    /// Some tried distance along d has a lower energy and is admissible up to rounding.
+    static bool falls_along(const Enclosure& e, const Vector& q, const Vector& d) {
+        const double U = e.potential(point_box(list_of(q))).lo;
+        for (const double distance : tried_distances) {
+            const Box there = point_box(list_of(q + distance * d));
+            const IntervalVector positions = e.position_values(there);
+            bool admissible = true;
+            for (int r = 0; r < e.positions(); ++r) {
+                const Interval& g = positions[static_cast<std::size_t>(r)];
+                const double rounding = distance * distance;  // a constraint or gap that is curved leaves d by O(d²)
+                admissible = admissible && g.hi >= -rounding && (r >= e.constraints() || g.lo <= rounding);
+            }
+            if (admissible && e.potential(there).hi < U) return true;
+        }
+        return false;
+    }
+
+    /// The slope of the energy along d vanishes at all tried distances, on both sides.
+    static bool flat_along(const Enclosure& e, const StationaryPoint& equilibrium, const Vector& d) {
+        double largest = 1.0;
+        for (const Interval& x : e.gradient(point_box(list_of(equilibrium.q))))
+            largest = std::max(largest, std::fabs(expr::midpoint(x)));
+        for (const double distance : tried_distances)
+            for (const double sign : {1.0, -1.0}) {
+                const IntervalVector g = e.gradient(point_box(list_of(equilibrium.q + sign * distance * d)));
+                double slope = 0.0;
+                for (std::size_t k = 0; k < g.size(); ++k) slope += expr::midpoint(g[k]) * d(static_cast<Index>(k));
+                if (!(std::fabs(slope) <= flat_slope_ratio * largest)) return false;
+            }
+        return true;
     }
 
     // --- the level set ---------------------------------------------------------------------------------------------
@@ -195,9 +272,10 @@ private:
         for (std::size_t k = 0; k < choices.size(); ++k) {
             GapChoice choice;
             choice.levels = level_set(tests, equilibrium, box, choices[k], {options_.budget});
-            choice.dissipated_velocities =
-                condition_5_dissipated_velocities(scope_of(set, equilibrium, box, choice.levels), choices[k]);
-            const bool good = choice.levels.rho > 0.0 && choice.dissipated_velocities.verdict != Verdict::fails;
+            choice.dissipated_velocities = below_largest_level(
+                scope_of(set, equilibrium, box, choice.levels), choice.levels.losses,
+                [&](const ConditionScope& s) { return condition_5_dissipated_velocities(s, choices[k]); });
+            const bool good = choice.levels.rho > 0.0 && choice.dissipated_velocities.verdict == Verdict::proved;
             if (k == 0 || good) best = std::move(choice);
             if (good) break;
         }
@@ -207,16 +285,16 @@ private:
     /// Damping with a negative eigenvalue supplies energy, but friction of sliders takes more below some kinetic
     /// energy. [Leine] 6.1, 6.2. True: it does; the part `damping` of the level set is set.
     bool compare_friction_with_damping(const Enclosure& e, LevelSet& levels) const {
+        if (!model_.autonomous || !model_.scleronomic) return false;
         const Box& positions = levels.domain.box;
         const std::optional<LinearSystem> linear = linear_system(e);
         const std::optional<LinearSystem> sliding = linear ? linear : sliding_system(e, positions);
         if (!sliding) return false;
         for (const Interval& x : e.forces_at_rest(positions))
             if (x.lo != 0.0 || x.hi != 0.0) return false;
-        // If damping takes energy then condition 3 holds as printed.
-        const Matrix C = sliding->C.middle();
-        const Spectrum s = symmetric_spectrum(0.5 * (C + C.transpose()));
-        if (!(s.smallest < -negative_damping_ratio * (1.0 + std::fabs(s.largest)))) return false;
+        // If damping takes energy at q_e then condition 3 holds as printed, at least below some level.
+        const IntervalMatrix S = symmetric_part(e.damping(point_box(certificate_.q)));
+        if (!(quadratic_form(S, list_of(symmetric_spectrum(S.middle()).smallest_direction)).hi < 0.0)) return false;
         const double level = friction_level(*sliding, options_.budget);
         if (!(level > 0.0)) return false;
         levels.damping.value = levels.damping.verified = level;
@@ -226,8 +304,9 @@ private:
     /// Friction takes more energy than damping supplies: conditions 3 and 5 hold together below that kinetic energy.
     static void accept_negative_damping(const LevelSet& levels, Condition& dissipation,
                                         Condition& dissipated_velocities) {
+        dissipation.id = "3";
         dissipation.verdict = dissipated_velocities.verdict = Verdict::proved;
-        dissipation.witness = dissipated_velocities.witness = {};
+        dissipated_velocities.witness = {};
         dissipation.text =
             "the other smooth forces and friction together take energy from every motion below some kinetic energy, "
             "and the former vanish for u = 0";
@@ -237,18 +316,20 @@ private:
     }
 
     /// For linear systems velocities without dissipation are harmless if no motion keeps to them. [Leine] 6.2
-    void examine_lossless_modes(const Enclosure& e, Condition& dissipated_velocities) {
+    void examine_lossless_modes(const Enclosure& e, Condition& dissipated_velocities, LevelSet& levels) {
         const std::optional<LinearSystem> linear = linear_system(e);
         if (!linear) return;
         const LosslessModes modes = lossless_modes(*linear);
-        if (modes.none) {
-            dissipated_velocities.text += ", or no motion stays without dissipation";
-            dissipated_velocities.verdict = modes.proved ? Verdict::proved : Verdict::holds;
+        if (modes.none && modes.proved) {
+            dissipated_velocities.text =
+                std::string(condition_text::only_rest_is_lossless) + ", or no motion stays without dissipation";
+            dissipated_velocities.verdict = Verdict::proved;
             dissipated_velocities.witness = {};
             dissipated_velocities.evidence =
                 "some velocities have neither damping nor friction, but no mode of the linear system does";
             certificate_.basis = "Corollary 3, linear systems";
-        } else if (modes.lost.size() > 0) {
+            levels.losses = {};
+        } else if (modes.lost.size() > 0 && dissipated_velocities.verdict == Verdict::fails) {
             dissipated_velocities.witness.u = list_of(modes.lost);
             dissipated_velocities.evidence = "the mode of the witness has neither damping nor friction";
         }
@@ -260,35 +341,31 @@ private:
     EquilibriumCover cover_equilibrium_set(const AdmissibleSet& set, const StationaryPoint& equilibrium,
                                            const StationaryBox& box, LevelSet& levels) {
         EquilibriumCover cover;
-        combine(levels);
         const double limit = levels.rho_verified, cap = levels.stationary.verified;
+        if (!(cap > 0.0)) return cover;
         CoverRequest request{levels.domain.box,    neighbourhood_of(equilibrium, box), cap, 1.0, options_.budget,
                              WantedLevels::highest};
         if (const std::optional<LinearSystem> linear = linear_system(set.enclosure())) {
-            // { q : K(q − q_e) ∈ friction forces } is one convex set, and its largest energy is known exactly.
+            // { q : K(q − q_e) ∈ friction forces } is one convex set, whose largest energy has an exact bound.
             const ExtremeEnergy top = largest_energy(*linear, EnergySign::positive);
-            if (top.found) {
+            if (top.found && top.bound < limit) {
                 cover.highest = top.value;
                 cover.highest_box = point_box(list_of(equilibrium.q + top.q));
                 return cover;
             }
         }
-        bool searched_everywhere = true;  // where ρ* allows equilibria
+        double searched = inf;  // equilibria above this level are not known
         if (cap == inf) {
             request.budget = std::min(options_.budget, max_unbounded_cover_boxes);
             request.resolution = coarse_resolution;
             cover = cover_equilibria(set, equilibrium.scale, request);
-            if (!cover.complete) {
+            if (cover.covers && (!cover.complete || !cover.bounded)) {
                 RaisedCover raised = raise_cap(set, equilibrium, request);
+                searched = raised.cap;
                 cover = std::move(raised.cover);
-                searched_everywhere = !raised.ends_below_cap;
             }
         } else {
-            for (const double resolution : {coarse_resolution, fine_resolution, finest_resolution}) {
-                request.resolution = resolution;
-                cover = cover_equilibria(set, equilibrium.scale, request);
-                if (!cover.complete || !(limit > 0.0) || cover.highest < std::min(limit, cover.lowest_other)) break;
-            }
+            cover = finer_cover(set, equilibrium, request, limit);
             // If ℰ reaches the boundary of 𝒰 then its height is found with a higher cap, for the report.
             if (cover.complete && limit > 0.0 && cover.highest >= cap * (1.0 - cap_margin)) {
                 RaisedCover raised = raise_cap(set, equilibrium, request);
@@ -298,39 +375,66 @@ private:
                 }
             }
         }
+        if (std::isfinite(limit) && limit > 0.0 && cover.covers && !(cover.bounded && cover.highest < limit)) {
+            // Far above ρ* there may be too much to cover, and ρ* itself may be reached at infinity only. A level just
+            // below ρ* is enough.
+            request.cap = limit * (1.0 - level_reduction);
+            EquilibriumCover low = finer_cover(set, equilibrium, request, request.cap);
+            if (low.bounded && low.highest < std::min(request.cap, low.lowest_other)) {
+                cover = std::move(low);
+                searched = request.cap;
+            }
+        }
         LevelPart& part = levels.other_equilibria;
-        part.verified = cover.lowest_other;
-        part.value = std::isfinite(cover.lowest_other) ? known_level(cover.lowest_other) : cover.lowest_other;
-        part.proved = cover.complete && searched_everywhere;
+        part.verified = std::min(cover.lowest_other, searched);
+        part.value = std::isfinite(part.verified) ? known_level(part.verified) : part.verified;
+        part.proved = cover.complete;
         part.boxes = cover.boxes;
         if (!cover.lowest_other_box.empty()) part.at = vector_of(centre(cover.lowest_other_box));
+        return cover;
+    }
+
+    /// Covers with finer and finer resolutions, until ℰ is separated from other sets and from the limit.
+    EquilibriumCover finer_cover(const AdmissibleSet& set, const StationaryPoint& equilibrium, CoverRequest request,
+                                 double limit) const {
+        EquilibriumCover cover;
+        for (const double resolution : {coarse_resolution, fine_resolution, finest_resolution}) {
+            request.resolution = resolution;
+            cover = cover_equilibria(set, equilibrium.scale, request);
+            if (!cover.complete || !(limit > 0.0) || cover.highest < std::min(limit, cover.lowest_other)) break;
+        }
         return cover;
     }
 
     /// Covers with higher and higher caps, until ℰ ends clearly below the cap.
     struct RaisedCover {
         bool ends_below_cap = false;
-        EquilibriumCover cover;  // the last one
+        double cap = 0.0;        // all equilibria up to this level are covered
+        EquilibriumCover cover;  // up to `cap`
     };
     RaisedCover raise_cap(const AdmissibleSet& set, const StationaryPoint& equilibrium, CoverRequest request) const {
         RaisedCover raised;
+        // Without a cap before, every higher cap that is covered makes the level set larger.
+        const bool bounded_before = std::isfinite(request.cap);
         request.budget = std::min(options_.budget, max_raising_boxes);
         request.resolution = raising_resolution;
         for (double cap = std::isfinite(request.cap) ? first_raise * request.cap : 1.0; cap < highest_cap;
              cap *= raise_factor) {
             request.cap = cap;
-            raised.cover = cover_equilibria(set, equilibrium.scale, request);
-            if (!raised.cover.complete) return raised;
-            raised.ends_below_cap = raised.cover.highest < settled_fraction * cap;
-            if (raised.ends_below_cap) return raised;
+            EquilibriumCover cover = cover_equilibria(set, equilibrium.scale, request);
+            if (!cover.complete && raised.cap > 0.0) return raised;
+            raised.ends_below_cap = cover.complete && cover.highest < settled_fraction * cap;
+            raised.cap = cap;
+            raised.cover = std::move(cover);
+            if ((raised.ends_below_cap && bounded_before) || !raised.cover.complete) return raised;
         }
         return raised;
     }
 
     /// The exact level of an equilibrium set that a bound encloses, for reports.
     double known_level(double bound) {
-        if (!std::isfinite(bound)) return bound;
-        if (!known_) known_.emplace(model_, certificate_.reference);
+        if (!std::isfinite(bound) || !exact_levels_) return bound;
+        if (!known_) known_.emplace(model_, certificate_.reference, options_.stop);
         return known_->nearest(bound);
     }
 
@@ -351,21 +455,28 @@ private:
         if (!model_.regions.empty()) part("region", levels.region);
         if (negative_damping) part("damping", levels.damping);
         if (std::isfinite(levels.other_equilibria.value)) part("equilibria", levels.other_equilibria);
+        for (const auto& [name, p] : {std::pair<const char*, const LevelPart*>{"inertia", &levels.inertia},
+                                      {"dissipation", &levels.dissipation},
+                                      {"losses", &levels.losses},
+                                      {"impacts", &levels.impacts}})
+            if (std::isfinite(p->value)) part(name, *p);
         certificate_.values = {{"V_max_on_E", cover.highest > 0.0 ? known_level(cover.highest) : cover.highest},
                                {"boxes", static_cast<double>(levels.boxes + cover.boxes)}};
     }
 
-    bool fails(const char* id) const {
-        const Condition* c = certificate_.find(id);
-        return c != nullptr && c->verdict == Verdict::fails;
+    /// The rows with these numbers that the table has.
+    std::vector<Condition> rows_of(std::initializer_list<const char*> ids) const {
+        std::vector<Condition> list;
+        for (const char* const id : ids)
+            if (const Condition* c = certificate_.find(id)) list.push_back(*c);
+        return list;
     }
 
-    /// `closing`: the verdict of condition 4; `assumed` means that it could not be decided.
-    void conclude(const LevelSet& levels, const EquilibriumCover& cover, Verdict closing) {
+    void conclude(const LevelSet& levels, const EquilibriumCover& cover) {
         const std::vector<Condition>& rows = certificate_.conditions;
-        const bool closing_decided = closing != Verdict::assumed;
         certificate_.grade = grade_of(rows);
-        if (none_fails(rows) && closing_decided) {
+        certificate_.assumptions = assumptions_of(rows, "condition");
+        if (all_hold(rows)) {
             certificate_.outcome = Outcome::attractive;
             certificate_.summary = std::isinf(levels.rho)
                                        ? "the equilibrium set is globally attractive"
@@ -374,21 +485,20 @@ private:
             return;
         }
         // V is positive definite and does not grow: q_e is stable. If ℰ is the point q_e then ℰ is stable.
-        const bool V_does_not_grow = !fails("1") && !fails("2") && !fails("3") && !fails("6") && !fails("7");
+        const std::vector<Condition> needed =
+            model_.contacts.empty() ? rows_of({"1", "2", "3"}) : rows_of({"1", "2", "3", "6", "7"});
         const bool single_point =
-            cover.complete && cover.bounded &&
+            cover.covers && cover.complete && cover.bounded &&
             cover.highest <=
                 point_level_ratio * (1.0 + (std::isfinite(levels.rho_verified) ? levels.rho_verified : 0.0));
-        const bool only_attraction_missing =
-            model_.contacts.empty() ? fails("4") : (fails("4") || fails("5") || !closing_decided);
-        if (V_does_not_grow && single_point && only_attraction_missing) {
+        if (all_hold(needed) && single_point) {
             certificate_.outcome = Outcome::stable;
+            certificate_.grade = grade_of(needed);
+            certificate_.assumptions.clear();  // stability needs no invariance of limit sets
             certificate_.summary = "the equilibrium is stable, V does not grow; whether it is attractive is not shown";
             return;
         }
-        certificate_.grade = Grade::numerical;
         certificate_.summary = failure_summary(rows);
-        if (certificate_.summary.empty()) certificate_.summary = "condition 4 is not shown";
     }
 
     void classify_linear(const Enclosure& e) {
@@ -402,6 +512,7 @@ private:
     const model::Model& model_;
     const CertifyOptions& options_;
     std::optional<KnownLevels> known_;
+    bool exact_levels_ = false;  // condition 1 is proved, so that the theory of equilibrium sets applies
     Certificate certificate_;
 };
 

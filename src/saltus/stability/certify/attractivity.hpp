@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "saltus/model/fwd.hpp"
@@ -11,6 +12,7 @@ namespace saltus::stability {
 struct CertifyOptions {
     std::vector<double> at;  ///< position where the search for the equilibrium starts; empty: the initial position
     long budget = 20'000;    ///< largest number of boxes of each search and each proof
+    std::function<bool()> stop = {};  ///< polled during searches; true: they end as if their budget were used up
 };
 
 /// [Leine] Theorem 1: decides whether the equilibrium set around a minimum of U is attractive, and finds a level ρ*

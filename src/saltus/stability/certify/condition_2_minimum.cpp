@@ -4,8 +4,10 @@
 // in 𝒰 (59). 𝒰 is the component of { Q < levels.stationary } around q_e.
 //
 // Proof: q_e exists in its box (Krawczyk's operator, stationary_box.cpp). The flood in level_set.cpp proves box by box
-// that there is no other point with 0 ∈ ∂Q below the level (PositionTests::no_stationary_point). On the bounded closed
-// component Q has a minimum; the minimum is a stationary point, so that it is q_e.
+// that there is no other point with 0 ∈ ∂Q below the level (PositionTests::no_stationary_point), in the whole domain
+// and not only in the component of q_e. { Q <= c } is bounded for every c below the level, because Q grows without
+// bound or because Q is not below the level on the faces of a bounded box. On each closed and bounded component Q has a
+// minimum, which is a stationary point, so that it is q_e: there is one component.
 #include <cmath>
 
 #include "saltus/model/model.hpp"
@@ -17,15 +19,21 @@ namespace saltus::stability {
 using namespace saltus::proof;
 
 Condition condition_2_minimum(const ConditionScope& scope, const LevelSet& levels) {
-    Condition c{"2", condition_text::minimum, Verdict::proved, "", {}};
+    Condition c{"2", condition_text::minimum, Verdict::not_examined, "", {}};
     const model::Model& model = scope.model();
     const LevelPart& U = levels.stationary;
     const std::string where = position_text(model, scope.equilibrium.q);
-    if (!(U.value > 0.0)) {
-        c.verdict = Verdict::fails;
-        c.evidence = "Q has stationary points next to the equilibrium " + where;
-        c.witness.q = U.at.size() > 0 ? list_of(U.at) : list_of(scope.equilibrium.q);
-        c.witness.values.emplace_back("Q", U.value);
+    if (!scope.box.proved()) {
+        c.evidence = "the existence of the equilibrium " + where + " is not proved";
+        return c;
+    }
+    if (!(U.verified > 0.0)) {
+        c.evidence = "no neighbourhood of the equilibrium " + where +
+                     " was found that has no other stationary point and that low levels do not leave";
+        return c;
+    }
+    if (!levels.bounded) {
+        c.evidence = "no level set around the equilibrium " + where + " is proved to be bounded";
         return c;
     }
     if (levels.region.value <= 0.0) {
@@ -40,13 +48,11 @@ Condition condition_2_minimum(const ConditionScope& scope, const LevelSet& level
         sides += (sides.empty() ? "" : ", ") + model.coordinates[static_cast<std::size_t>(face.coordinate)] +
                  (face.upper ? " < " + number(x.hi) : " > " + number(x.lo));
     }
+    c.verdict = Verdict::proved;
     c.evidence = "q_e: " + where + "; U: " + (sides.empty() ? "everything" : sides) +
-                 (std::isfinite(U.value) ? "; the next stationary point has Q = " + number(U.value)
-                                         : "; no other stationary point");
-    if (!scope.box.proved() || !U.proved || !levels.bounded) c.verdict = Verdict::holds;
-    if (!levels.bounded) c.evidence += "; it is not proved that Q grows without bound";
-    if (!scope.box.proved()) c.evidence += "; the existence of q_e is not proved";
-    if (!U.proved) c.evidence += "; proved below Q = " + number(U.verified) + ", where the budget of boxes was used up";
+                 (std::isfinite(U.value) ? ", Q < " + number(U.value) + ", a bounded set with no other stationary point"
+                                         : "; no other stationary point, and Q grows without bound");
+    if (!U.proved) c.evidence += "; there the budget of boxes was used up";
     return c;
 }
 

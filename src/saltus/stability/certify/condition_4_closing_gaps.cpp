@@ -33,24 +33,25 @@ Condition condition_4_closing_gaps(const ConditionScope& scope, const LevelSet& 
             "no gap is closed at the equilibrium: I_C is empty, and condition 5 requires dissipation everywhere";
         return c;
     }
-    const double level = std::min(levels.velocity.value, levels.closing.value);
+    if (!(levels.stationary.verified > 0.0)) {
+        c.verdict = Verdict::not_examined;
+        c.evidence = "there is no level set in which the gaps could be examined";
+        return c;
+    }
+    const double level = std::min(levels.velocity.verified, levels.closing.verified);
     if (!(level > 0.0)) {
         c.witness =
             opening_witness(scope, levels.I_C, levels.closing.at.size() > 0 ? levels.closing.at : scope.equilibrium.q);
         const bool refuted = c.witness.given();
-        c.verdict = refuted ? Verdict::fails : Verdict::assumed;
+        c.verdict = refuted ? Verdict::fails : Verdict::not_examined;
         c.evidence =
             refuted ? "a gap of I_C = {" + listing(names) + "} stays open at the witness, however near the equilibrium"
-                    : "not shown: no neighbourhood of the equilibrium was found in which the gaps of I_C close, and no "
-                      "state in which one of them stays open";
+                    : "no neighbourhood of the equilibrium was found in which the gaps of I_C close, and no state in "
+                      "which one of them stays open";
         return c;
     }
     c.evidence = "I_C = {" + listing(names) + "}; V: T < " + number(levels.velocity.value) +
                  (std::isfinite(levels.closing.value) ? ", positions below Q = " + number(levels.closing.value) : "");
-    if (!levels.velocity.proved || !levels.closing.proved) {
-        c.verdict = Verdict::holds;
-        c.evidence += "; the budget of boxes was used up before all of V was examined";
-    }
     return c;
 }
 

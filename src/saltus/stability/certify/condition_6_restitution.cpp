@@ -27,6 +27,29 @@ ContactCoefficients contact_coefficients(const ConditionScope& scope) {
     return c;
 }
 
+namespace {
+
+/// The bounds of e_N or e_T of contact k are not those of the theorem. The condition fails if the coefficient just
+/// before the collision of the witness is outside of them too.
+void judge_coefficient(const ConditionScope& scope, std::size_t k, model::Coefficient which, bool tangential,
+                       Condition& c) {
+    const std::string name = tangential ? "eT" : "eN";
+    c.verdict = Verdict::not_examined;
+    c.evidence = name + " of contact '" + scope.model().contacts[k].name +
+                 "' is not proved to have the values of the theorem at all states";
+    const Witness w = collision_witness(scope, k);
+    if (!w.given()) return;
+    const Interval e = coefficient(scope.enclosure().coefficients(point_box(w.q), point_box(w.u)), which);
+    const bool allowed = e.hi < 1.0 && (tangential ? e.lo > -1.0 : e.lo >= 0.0);
+    if (allowed || !e.defined) return;
+    c.verdict = Verdict::fails;
+    c.evidence = "contact '" + scope.model().contacts[k].name + "' has " + name + " = " + number(expr::midpoint(e));
+    c.witness = w;
+    c.witness.values.emplace_back(name, expr::midpoint(e));
+}
+
+}  // namespace
+
 Condition condition_6_restitution(const ConditionScope& scope) {
     Condition c{"6", "Newton's impact law with 0 <= eN < 1 and |eT| < 1 at every contact", Verdict::proved, "", {}};
     const ContactCoefficients e = contact_coefficients(scope);
@@ -45,11 +68,7 @@ Condition condition_6_restitution(const ConditionScope& scope) {
         const bool normal = e.e_n[k].lo >= 0.0 && e.e_n[k].hi < 1.0;
         const bool tangential = !e.friction[k] || (e.e_t[k].lo > -1.0 && e.e_t[k].hi < 1.0);
         if (normal && tangential) continue;
-        c.verdict = Verdict::fails;
-        c.evidence = "contact '" + contact.name + "' has " +
-                     (normal ? "eT = " + number(expr::midpoint(e.e_t[k])) : "eN = " + number(expr::midpoint(e.e_n[k])));
-        c.witness = collision_witness(scope, k);
-        c.witness.values.emplace_back(normal ? "eT" : "eN", expr::midpoint(normal ? e.e_t[k] : e.e_n[k]));
+        judge_coefficient(scope, k, normal ? contact.e_t : contact.e_n, normal, c);
         return c;
     }
     double largest = 0.0;

@@ -13,8 +13,8 @@
 //   5  states next to ℰ with V > V_E                                 start_row
 //   6  ℰ is isolated                                                 isolation_row
 //
-// V_E = −min Q over ℰ, from a cover of ℰ by boxes. Beyond the point of ℰ with the least Q, U falls on, since −∇U is not
-// balanced there without friction. The printed proof of Theorem 3 starts at the end of ℰ along an eigenvector of K,
+// V_E = −min Q over ℰ, from a cover of ℰ by boxes. Beyond the point of ℰ with the least Q, U falls on, since ℰ has no
+// stationary point of U except q_e. The printed proof of Theorem 3 starts at the end of ℰ along an eigenvector of K,
 // where V can be smaller than V_E (docs/papers.md); this point is reported for comparison.
 #include "saltus/stability/certify/detail/instability.hpp"
 
@@ -25,6 +25,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
+#include "saltus/stability/certify/detail/position_tests.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 
 namespace saltus::stability {
@@ -47,8 +48,6 @@ constexpr double first_radius = 0.25, largest_radius = 3000.0, radius_growth = 2
 constexpr double cover_resolution = 1.0 / 32.0;
 /// Instability is about arbitrarily small neighbourhoods: velocities are bounded by T <= slow_energy (1 + |V_E|).
 constexpr double slow_energy = 1e-3;
-/// ℰ is the point q_e alone if V_E is at most this energy.
-constexpr double point_energy = 1e-12;
 /// The reported start x₀ lies beyond the point of ℰ with the largest V by this factor.
 constexpr double start_factor = 1.01;
 /// The end along the eigenvector is mentioned if its V is below this fraction of V_E.
@@ -105,7 +104,9 @@ public:
         std::string why;
         enclosure_ = Enclosure::of(model_, why);
         if (!enclosure_) {
-            rows().push_back({"0", "the functions of the model can be bounded over boxes", Verdict::fails, why, {}});
+            rows().push_back(
+                {"0", "the functions of the model can be bounded over boxes", Verdict::not_examined, why, {}});
+            certificate_.grade = Grade::not_examined;
             certificate_.summary = "not examined: " + why;
             return std::move(certificate_);
         }
@@ -119,7 +120,7 @@ public:
             certificate_.q = position_of(saddle, box);
             certificate_.forces = forces_at(model_, saddle);
         }
-        const AdmissibleSet set(e, e.potential(box.proved() ? box.q : point_box(list_of(saddle.q))));
+        const AdmissibleSet set(e, e.potential(box.proved() ? box.q : point_box(list_of(saddle.q))), options_.stop);
         const ExtremeEnergy top = linear ? largest_energy(*linear, EnergySign::negative) : ExtremeEnergy{};
         auto [domain, cover] =
             surround(set, saddle, box, top.found ? WantedLevels::highest : WantedLevels::highest_and_lowest);
@@ -131,8 +132,10 @@ public:
         const ConditionScope scope{set, saddle, box, domain, inf, slow, options_.budget};
 
         Condition first = condition_1_kinetic_energy(scope);
-        if (first.verdict != Verdict::fails && (!model_.contacts.empty() || !model_.clutches.empty())) {
+        if (first.verdict == Verdict::proved && (!model_.contacts.empty() || !model_.clutches.empty())) {
             first.verdict = Verdict::fails;
+            first.witness.values.emplace_back("contacts and clutches",
+                                              static_cast<double>(model_.contacts.size() + model_.clutches.size()));
             first.evidence = "the model has " + std::string(model_.contacts.empty() ? "clutches" : "contacts") +
                              "; the theorem is about motions without impacts, with constraints and sliders";
         }
@@ -144,9 +147,10 @@ public:
         growth.id = "4";
         growth.text = "V grows unless u = 0: friction acts on every velocity that is not damped";
         rows().push_back(std::move(growth));
-        rows().push_back(start_row(set, saddle, cover, linear));
+        rows().push_back(start_row(PositionTests(set, saddle, box), saddle, cover, linear));
         rows().push_back(isolation_row(saddle, cover, domain));
         conclude(cover, linear);
+        if (set.stopped()) certificate_.warnings.emplace_back("the certificate was stopped before it was complete");
         return std::move(certificate_);
     }
 
@@ -188,22 +192,26 @@ private:
         Condition c{"2", text_minimum, Verdict::fails, "", {}};
         if (linear) c.text = "the stiffness K is symmetric and has a negative eigenvalue";
         if (!saddle.found) {
+            c.verdict = Verdict::not_examined;
             c.evidence = saddle.why;
-            c.witness.q = list_of(saddle.q);
             return c;
         }
-        c.witness.q = list_of(saddle.q);
+        const std::string where = position_text(model_, saddle.q);
         if (saddle.free_directions == 0 || saddle.curvature > -flat_curvature) {
-            c.evidence = saddle.minimum ? "the stationary point " + position_text(model_, saddle.q) +
-                                              " is a minimum of U, smallest curvature " + number(saddle.curvature)
-                                        : "U is flat at " + position_text(model_, saddle.q);
+            const bool minimum = box.proved() && saddle.minimum;
+            c.verdict = minimum ? Verdict::fails : Verdict::not_examined;
+            c.evidence = minimum ? "the stationary point " + where + " is a minimum of U, smallest curvature " +
+                                       number(saddle.curvature)
+                                 : "no negative curvature of U was found at " + where;
+            if (!minimum) return c;
+            c.witness.q = list_of(saddle.q);
             c.witness.values.emplace_back("curvature", saddle.curvature);
             return c;
         }
-        c.witness = {};
-        c.verdict = box.proved() && has_negative_curvature(saddle, box) ? Verdict::proved : Verdict::holds;
-        c.evidence = "at " + position_text(model_, saddle.q) + " the curvature of U is " + number(saddle.curvature) +
-                     " in some direction";
+        const bool proved = box.proved() && has_negative_curvature(saddle, box);
+        c.verdict = proved ? Verdict::proved : Verdict::numerical;
+        c.evidence = "at " + where + " the curvature of U is " + number(saddle.curvature) + " in some direction";
+        if (!proved) c.evidence += "; computed at this one position, which is not proved to be stationary";
         return c;
     }
 
@@ -223,59 +231,67 @@ private:
         return (transpose(d) * H * d)(0, 0).hi < 0.0;
     }
 
-    /// Row 5: states next to ℰ with V > V_E.
-    Condition start_row(const AdmissibleSet& set, const StationaryPoint& saddle, const EquilibriumCover& cover,
+    /// Row 5: states next to ℰ with V > V_E. Let p be a point of ℰ at which V is largest, that is U is smallest. If p
+    /// is not a stationary point of U then U decreases further next to p. If p is q_e then it decreases along the
+    /// direction of negative curvature (row 2). So it is enough that ℰ has no stationary point except q_e.
+    Condition start_row(const PositionTests& tests, const StationaryPoint& saddle, const EquilibriumCover& cover,
                         const std::optional<LinearSystem>& linear) {
-        Condition c{"5", text_start, Verdict::proved, "", {}};
+        Condition c{"5", text_start, Verdict::not_examined, "", {}};
         const double V_E = std::max(0.0, -cover.lowest);
         certificate_.values.emplace_back("V_E", V_E);
-        double V_along = V_E;  // at the end of ℰ along the eigenvector, where the printed proof starts
-        if (linear && !cover.lowest_box.empty()) {
-            const std::vector<double> at = centre(cover.lowest_box);
-            for (std::size_t k = 0; k < at.size(); ++k) {
-                const double q = saddle.q(static_cast<Index>(k));
-                certificate_.values.emplace_back("x0 " + model_.coordinates[k], q + start_factor * (at[k] - q));
-            }
-            const EigenvectorEnd end = eigenvector_end(*linear);
-            if (end.reach > 0.0) certificate_.values.emplace_back("V_at_eigenvector_end", V_along = end.value);
-        }
         if (cover.lowest_box.empty() || !saddle.found) {
-            c.verdict = Verdict::fails;
             c.evidence = "no equilibrium set was covered";
             return c;
         }
-        if (V_E <= point_energy) {
-            c.verdict = rows()[1].verdict;
-            c.evidence =
-                "the set is the point itself, V_E = 0: V is positive along the direction of negative curvature";
+        const Condition& curvature = rows()[1];
+        if (curvature.verdict != Verdict::proved && curvature.verdict != Verdict::numerical) {
+            c.evidence = "there is no direction of negative curvature at the equilibrium";
             return c;
         }
-        // At the point with the largest V a separating direction d has −∇U·d < 0 along the constraints: U falls along
-        // −d.
-        const std::optional<ForceSet> forces = frictionless_forces(set.enclosure(), cover.lowest_box, {});
-        const bool falls = forces && separate(*forces);
-        const std::vector<double> at = centre(cover.lowest_box);
-        c.evidence = "V_E = " + number(V_E) + " at " + position_text(model_, vector_of(at)) +
+        const bool only_q_e =
+            std::all_of(cover.pieces.begin(), cover.pieces.end(), [&](const EquilibriumCover::Piece& p) {
+                return !p.connected || tests.no_stationary_point(p.box, inf).proved;
+            });
+        c.evidence = "V_E = " + number(V_E) + " at " + position_text(model_, vector_of(centre(cover.lowest_box))) +
                      ", where U decreases further outwards";
-        if (V_along < clearly_below * V_E)
-            c.evidence += "; at the set's end along the eigenvector V is only " + number(V_along) +
-                          ", so that the start x0 is taken beyond the point of V_E";
-        if (!falls) c.verdict = Verdict::holds;
+        if (linear) c.evidence += eigenvector_remark(saddle, cover, *linear, V_E);
+        c.verdict = only_q_e ? curvature.verdict : Verdict::numerical;
+        if (!only_q_e)
+            c.evidence +=
+                "; computed at this one position: it is not proved that the set has no other stationary point "
+                "of U";
         return c;
+    }
+
+    /// Adds the start x₀ of the proof to the values. A remark if the end of ℰ along the eigenvector of K, where the
+    /// printed proof starts, has a lower V.
+    std::string eigenvector_remark(const StationaryPoint& saddle, const EquilibriumCover& cover,
+                                   const LinearSystem& linear, double V_E) {
+        const std::vector<double> at = centre(cover.lowest_box);
+        for (std::size_t k = 0; k < at.size(); ++k) {
+            const double q = saddle.q(static_cast<Index>(k));
+            certificate_.values.emplace_back("x0 " + model_.coordinates[k], q + start_factor * (at[k] - q));
+        }
+        const EigenvectorEnd end = eigenvector_end(linear);
+        if (!(end.reach > 0.0)) return "";
+        certificate_.values.emplace_back("V_at_eigenvector_end", end.value);
+        if (!(end.value < clearly_below * V_E)) return "";
+        return "; at the set's end along the eigenvector V is only " + number(end.value) +
+               ", so that the start x0 is taken beyond the point of V_E";
     }
 
     /// Row 6: ℰ lies in the interior of the neighbourhood; other sets have a distance from it.
     Condition isolation_row(const StationaryPoint& saddle, const EquilibriumCover& cover, const Box& domain) const {
         Condition c{"6", text_isolated, Verdict::proved, "", {}};
         if (!saddle.found || !cover.complete) {
-            c.verdict = saddle.found ? Verdict::holds : Verdict::fails;
+            c.verdict = Verdict::not_examined;
             c.evidence = saddle.found
                              ? "the budget of boxes was used up before the surroundings of the set were covered"
-                             : "there is no equilibrium";
+                             : "no equilibrium was found";
             return c;
         }
         if (!strictly_inside(cover, domain)) {
-            c.verdict = Verdict::fails;
+            c.verdict = Verdict::not_examined;
             c.evidence = "the set reaches the boundary of the examined neighbourhood";
             for (const EquilibriumCover::Piece& p : cover.pieces)
                 for (std::size_t k = 0; p.connected && k < domain.size(); ++k)
@@ -285,7 +301,9 @@ private:
                         along[k] = p.box[k].lo <= domain[k].lo ? domain[k].lo : domain[k].hi;
                         const std::optional<ForceSet> forces =
                             frictional_forces(*enclosure_, point_box(along), p.closed, p.signs);
-                        c.witness.q = forces && !separate(*forces) ? along : centre(p.box);
+                        if (!forces || separate(*forces)) continue;
+                        c.verdict = Verdict::fails;
+                        c.witness.q = along;
                         c.witness.u.assign(along.size(), 0.0);
                     }
             return c;
@@ -311,13 +329,12 @@ private:
                 certificate_.eigenvalues.emplace_back(x.real(), x.imag());
         }
         certificate_.grade = grade_of(rows());
-        if (none_fails(rows())) {
+        if (all_hold(rows())) {
             certificate_.outcome = Outcome::unstable;
             certificate_.summary =
                 linear ? "the equilibrium set is unstable: negative stiffness" : "the equilibrium set is unstable";
             return;
         }
-        certificate_.grade = Grade::numerical;
         certificate_.summary = failure_summary(rows());
     }
 

@@ -316,13 +316,90 @@ std::vector<Box> inner_faces(const Box& window, const Box& admissible) {
     return faces;
 }
 
+/// The searches of `prove_unique` around a verified q_R.
+class UniquenessSearch {
+public:
+    UniquenessSearch(const Domain& domain, const AdmissibleSet& set, const VerifiedRest& own, const Search& search,
+                     const std::vector<double>& scale, long budget)
+        : domain_(domain), set_(set), own_(own), scale_(scale), test_([&search](const Box& q) {
+              return search.test(q);
+          }) {
+        options_.budget = std::max(budget / searches_in_budget, 1L);
+        options_.tolerance = level_tolerance;
+        options_.scale = std::max(1.0, std::abs(set.reference().hi)) * least_level_scale;
+        options_.all_components = true;
+    }
+
+    Uniqueness run(const Rest& rest, const std::vector<EquilibriumSolution>& solutions) {
+        search_region(rest);
+        if (!out_.local()) try_window(window_around(domain_, set_, rest, solutions));
+        if (!out_.everywhere) try_hull_of_component();
+        out_.how =
+            out_.everywhere ? "boxes over the whole region contain no other" : "boxes up to the level contain no other";
+        out_.how += " (" + std::to_string(boxes_) + (boxes_ == 1 ? " box)" : " boxes)");
+        return out_;
+    }
+
+private:
+    void search_region(const Rest& rest) {
+        LevelSearch found = search_level(set_, own_.q, scale_, test_, options_);
+        out_.everywhere = found.end == LevelSearch::End::everywhere;
+        out_.bounded = found.bounded || (out_.everywhere && coercive(domain_, rest.q, scale_));
+        if (out_.everywhere && !out_.bounded) {
+            // It is not known whether all level sets are bounded. Those up to a high level may be.
+            LevelSearchOptions high = options_;
+            high.cap = highest_level * (1.0 + std::abs(set_.reference().hi));
+            found = search_level(set_, own_.q, scale_, test_, high);
+            out_.bounded = found.bounded;
+        }
+        out_.level = found.level;
+        boxes_ = found.boxes;
+    }
+
+    /// A window excludes equilibria that are lower than the barrier around q_R. It is taken if it proves a higher
+    /// level.
+    void try_window(const Box& window) {
+        LevelSearchOptions inside = options_;
+        inside.domain = window;
+        inside.cap = least_level(set_, inner_faces(window, domain_.admissible), scale_, inside.budget).lower;
+        if (!(inside.cap > 0.0)) return;
+        const LevelSearch found = search_level(set_, own_.q, scale_, test_, inside);
+        const double level = std::min(found.level, inside.cap);
+        if (!found.bounded || (out_.local() && !(level > out_.level))) return;
+        out_.level = level;
+        out_.bounded = true;
+        out_.window = window;
+        boxes_ = found.boxes;
+    }
+
+    /// The hull of the component of q_R, up to the level at which this component meets another equilibrium.
+    void try_hull_of_component() {
+        LevelSearchOptions component = options_;
+        component.all_components = false;
+        const LevelSearch flood = search_level(set_, own_.q, scale_, test_, component);
+        Box window = own_.q;
+        for (const Box& b : flood.cover) window = hull(window, b);
+        if (flood.bounded && bounded(window)) try_window(window);
+    }
+
+    const Domain& domain_;
+    const AdmissibleSet& set_;
+    const VerifiedRest& own_;
+    const std::vector<double>& scale_;
+    std::function<BoxTest(const Box&)> test_;
+    LevelSearchOptions options_;
+    Uniqueness out_;
+    long boxes_ = 0;
+};
+
 }  // namespace
 
 /// Strong convexity of Ũ over a convex region is tried first. Then q_R is verified, and a level search proves box by
-/// box that no other equilibrium lies below some level. If periodic copies of q_R prevent this, the search is repeated
-/// within a window around q_R, up to the least level on its faces, which the level set cannot pass.
+/// box that no other equilibrium lies below some level, in any component of the level set. If other equilibria prevent
+/// this (periodic copies of q_R, positions behind a wall), the search is repeated within a window around q_R, up to the
+/// least level on its faces, which the level set cannot pass.
 Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vector<EquilibriumSolution>& solutions,
-                        long budget) {
+                        long budget, const std::function<bool()>& stop) {
     Uniqueness out;
     if (!domain.enclosure || !domain.potential || !domain.enclosure->smooth) return out;
     const Enclosure& e = *domain.enclosure;
@@ -343,38 +420,9 @@ Uniqueness prove_unique(const Domain& domain, const Rest& rest, const std::vecto
     const VerifiedRest own = verified(e, rest, support, scale);
     if (!own.proved || (!own.strict && !domain.convex)) return out;
     const Interval U = e.potential(own.q);
-    const AdmissibleSet set(e, U);
+    const AdmissibleSet set(e, U, stop);
     const Search search(set, own, support, scale, domain.convex);
-    const auto test = [&](const Box& q) { return search.test(q); };
-    LevelSearchOptions options;
-    options.budget = std::max(budget / searches_in_budget, 1L);
-    options.tolerance = level_tolerance;
-    options.scale = std::max(1.0, std::abs(U.hi)) * least_level_scale;
-    LevelSearch found = search_level(set, own.q, scale, test, options);
-    out.everywhere = found.end == LevelSearch::End::everywhere;
-    out.bounded = out.everywhere ? found.bounded || coercive(domain, rest.q, scale) : found.bounded;
-    if (out.everywhere && !out.bounded) {
-        // It is not known whether all level sets are bounded. Those up to a high level may be.
-        options.cap = highest_level * (1.0 + std::abs(U.hi));
-        found = search_level(set, own.q, scale, test, options);
-        out.bounded = found.bounded;
-    }
-    out.level = found.level;
-    if (!out.local()) {
-        const Box window = window_around(domain, set, rest, solutions);
-        options.domain = window;
-        options.cap = least_level(set, inner_faces(window, domain.admissible), scale, options.budget).lower;
-        if (options.cap > 0.0) {
-            found = search_level(set, own.q, scale, test, options);
-            out.level = std::min(found.level, options.cap);
-            out.bounded = found.bounded;
-            out.window = window;
-        }
-    }
-    out.how =
-        out.everywhere ? "boxes over the whole region contain no other" : "boxes up to the level contain no other";
-    out.how += " (" + std::to_string(found.boxes) + (found.boxes == 1 ? " box)" : " boxes)");
-    return out;
+    return UniquenessSearch(domain, set, own, search, scale, budget).run(rest, solutions);
 }
 
 }  // namespace saltus::control

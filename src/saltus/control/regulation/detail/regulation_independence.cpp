@@ -95,8 +95,9 @@ private:
 
 /// A proof by interval arithmetic: in every box of a cover of the region the gradients of all contacts that may be
 /// closed there are independent.
-CoverProof prove_independent(const Domain& domain, const std::vector<double>& scale, long budget) {
-    const AdmissibleSet set(*domain.enclosure, Interval(0.0));
+CoverProof prove_independent(const Domain& domain, const std::vector<double>& scale, long budget,
+                             const std::function<bool()>& stop) {
+    const AdmissibleSet set(*domain.enclosure, Interval(0.0), stop);
     const auto test = [&](const Box& q) {
         BoxTest t;
         const std::vector<int> rows = set.may_close(q);
@@ -116,7 +117,7 @@ CoverProof prove_independent(const Domain& domain, const std::vector<double>& sc
 
 Independence gradients_independent(const Domain& domain, const std::vector<double>& q_R,
                                    const std::vector<EquilibriumSolution>& solutions, const std::vector<double>& scale,
-                                   long budget) {
+                                   long budget, const std::function<bool()>& stop) {
     Independence out;
     const model::Model& m = domain.model;
     if (m.contacts.empty()) {
@@ -164,13 +165,14 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
         if (++subsets > max_subsets) break;
     }
     if (domain.enclosure != nullptr)
-        if (const CoverProof proof = prove_independent(domain, scale, budget); proof.proved) {
+        if (const CoverProof proof = prove_independent(domain, scale, budget, stop); proof.proved) {
             out.verdict = Verdict::proved;
             out.evidence = "by intervals over the whole region (" + std::to_string(proof.boxes) +
                            (proof.boxes == 1 ? " box)" : " boxes)");
             return out;
         }
-    out.evidence = "at " + counted(found + solutions.size(), "point") + " with closed contacts";
+    out.evidence = "examined at " + counted(found + solutions.size(), "point") +
+                   " with closed contacts: equilibria and corners near q_R";
     return out;
 }
 

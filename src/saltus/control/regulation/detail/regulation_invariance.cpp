@@ -265,7 +265,7 @@ double loss_along(const model::Model& m, const std::vector<double>& q, const Vec
 /// Damping that is not linear: the sign of its power at scattered velocities of all speeds.
 Invariance sampled_damping(const model::Model& m, const std::vector<double>& q) {
     model::Workspace workspace(m);
-    Invariance out{Verdict::holds, Scope::global, "", {}};
+    Invariance out{Verdict::numerical, Scope::global, "", {}};
     for (int k = 0; k < sampled_velocities; ++k) {
         std::vector<double> u(q.size());
         const double speed = std::pow(10.0, k % speed_decades + slowest_decade);
@@ -280,13 +280,15 @@ Invariance sampled_damping(const model::Model& m, const std::vector<double>& q) 
             out.witness.values = {{"power of damping", power}};
             return out;
         }
-        out.verdict = Verdict::assumed;
+        out.verdict = Verdict::not_examined;
         out.scope = Scope::inconclusive;
         out.evidence =
             "damping is not linear, and some velocities are without loss: whether such a motion lasts is not decided";
         return out;
     }
-    out.evidence = "damping is not linear; at all sampled velocities it dissipates";
+    out.evidence = "damping is not linear; it dissipates at " + std::to_string(sampled_velocities) +
+                   " sampled velocities of 1e-3 to 1e3 at the equilibrium";
+    out.scope = Scope::local;
     return out;
 }
 
@@ -304,7 +306,10 @@ std::optional<Invariance> decided_by_damping(const Domain& domain, const Rest& r
     if (domain.enclosure && !domain.enclosure->linear_damping) return sampled_damping(domain.model, rest.q);
     const Matrix symmetric = 0.5 * (C + C.transpose());
     if (symmetric_spectrum(symmetric).smallest > 0.0) {
-        out = {Verdict::holds, Scope::local, "damping is positive definite at the equilibrium", {}};
+        out = {Verdict::numerical,
+               Scope::local,
+               "damping is positive definite at the equilibrium, which was examined alone",
+               {}};
         return out;
     }
     if (symmetric_spectrum(symmetric).smallest < -semidefinite_tolerance * symmetric.cwiseAbs().maxCoeff()) {
@@ -329,13 +334,14 @@ std::optional<Invariance> decided_by_damping(const Domain& domain, const Rest& r
 Invariance undamped_motion(const Domain& domain, const Rest& rest, const Linear& l, const Regime& regime, Vector v,
                            const std::string& why_kept) {
     Invariance out;
-    const double frequency2 = v.dot(l.K * v) / v.dot(l.M * v);
+    // The compressed springs of the regime belong to the stiffness of the motion.
+    const double frequency2 = v.dot(l.stiffness_with(regime.contacts) * v) / v.dot(l.M * v);
     double size = 1.0;
-    if (why_kept.empty())  // the amplitude v/ω uses at most half of each open gap
+    if (why_kept.empty())  // the amplitude v/ω uses at most half of each open gap and of each compressed spring
         for (Eigen::Index i = 0; i < l.W.rows(); ++i)
             if (const double reach = std::abs(l.W.row(i).dot(v));
-                !l.touching[static_cast<std::size_t>(i)] && reach > 0.0)
-                size = std::min(size, 0.5 * l.gaps(i) * std::sqrt(std::max(frequency2, 0.0)) / reach);
+                (l.springs() || !l.touching[static_cast<std::size_t>(i)]) && reach > 0.0)
+                size = std::min(size, 0.5 * std::abs(l.gaps(i)) * std::sqrt(std::max(frequency2, 0.0)) / reach);
     v *= size;
     const double loss = domain.linear ? 0.0
                                       : loss_along(domain.model, rest.q, v * small_amplitude,
@@ -344,7 +350,7 @@ Invariance undamped_motion(const Domain& domain, const Rest& rest, const Linear&
                                                        : "with " + listing(names(domain.model, regime.contacts)) +
                                                              (l.springs() ? " compressed" : " closed");
     if (!(std::abs(loss) <= negligible_loss)) {
-        out.verdict = Verdict::assumed;
+        out.verdict = Verdict::not_examined;
         out.evidence = "to first order a motion " + closed + " is not damped; whether one lasts is not decided";
         return out;
     }
@@ -381,7 +387,7 @@ Invariance with_undamped_regimes(const Domain& domain, const Rest& rest, const L
     Invariance out;
     if (domain.linear && undamped.size() == 1 && first.contacts.empty() &&
         ends_at_contacts(l, first.undamped, subsets)) {
-        out.verdict = Verdict::holds;
+        out.verdict = Verdict::numerical;
         out.scope = Scope::global;
         out.evidence = "free motions that the outputs do not observe meet a contact; after it the outputs observe them";
         return out;
@@ -421,7 +427,7 @@ Invariance only_rest_is_undamped(const Domain& domain, Statics& statics, const R
     }
     if (!undamped.empty()) return with_undamped_regimes(domain, rest, l, undamped, subsets);
     const std::string which = counted(subsets.size(), "combination") + " of contacts";
-    out.verdict = proved ? Verdict::proved : Verdict::holds;
+    out.verdict = proved ? Verdict::proved : Verdict::numerical;
     out.scope = domain.linear ? Scope::global : Scope::local;
     out.evidence = domain.linear ? "the outputs observe every velocity in all " + which
                                  : "linearised at the equilibrium the outputs observe every velocity in all " + which +

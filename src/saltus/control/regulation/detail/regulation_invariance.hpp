@@ -9,7 +9,7 @@ namespace saltus::control {
 /// The answer to the question of Remarks 5, 6 and 13: is rest the only motion without loss, u·Cu = 0 at all times? C is
 /// the damping matrix of the controller and of R.
 struct Invariance {
-    proof::Verdict verdict = proof::Verdict::assumed;
+    proof::Verdict verdict = proof::Verdict::not_examined;
     Scope scope = Scope::inconclusive;  ///< global for linear models, local if the model was linearised at q_R
     std::string evidence;
     proof::Witness witness;  ///< a motion without loss, or a velocity to which the forces supply energy

@@ -163,12 +163,12 @@ Row law_row(const Domain& domain) {
         return r;
     }
     if (s.smallest <= 0.0) r.condition.evidence += "; Kv is singular: R must damp the other velocities (Remark 5)";
-    if (!domain.enclosure) r.condition.verdict = Verdict::holds;
+    if (!domain.enclosure) r.condition.verdict = Verdict::numerical;
     return r;
 }
 
 Row inertia_row(const InertiaBounds& b) {
-    Row r = row("1", b.proved ? Verdict::proved : Verdict::holds,
+    Row r = row("1", b.proved ? Verdict::proved : Verdict::numerical,
                 "b_lower = " + text_of(b.lower) + ", b_upper = " + text_of(b.upper) + ", " + b.how);
     if (b.holds) return r;
     r.condition.verdict = Verdict::fails;
@@ -207,7 +207,7 @@ Row equilibrium_row(const TheoremRows& theorem, const Domain& domain, const Rest
                     const std::vector<EquilibriumSolution>& solutions, const Uniqueness& unique) {
     const model::Model& m = domain.model;
     const bool springs = theorem.contacts == ContactModel::springs;
-    Row r = row(theorem.equilibrium, Verdict::holds, "");
+    Row r = row(theorem.equilibrium, Verdict::numerical, "");
     if (!rest.found) {
         r.condition.verdict = Verdict::fails;
         r.scope = Scope::inconclusive;
@@ -235,7 +235,7 @@ Row equilibrium_row(const TheoremRows& theorem, const Domain& domain, const Rest
         r.condition.verdict = Verdict::proved;
         r.condition.evidence += "; " + unique.how;
     } else {
-        r.condition.evidence += "; the only one found from many starts";
+        r.condition.evidence += "; the only one found by descents and Newton searches from many starts around q_R";
         if (unique.local()) r.condition.evidence += ", and " + unique.how;
     }
     if (!springs) r.condition.evidence += excluded(m, solutions);
@@ -249,7 +249,7 @@ PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Sta
     PotentialRow out;
     Row& r = out.row;
     PotentialBounds& bounds = out.bounds;
-    r = row(theorem.potential, Verdict::holds, "");
+    r = row(theorem.potential, Verdict::numerical, "");
     const auto fails = [&](std::string why, const std::vector<double>& q, const char* name, double value) {
         r.condition.verdict = Verdict::fails;
         r.condition.evidence = std::move(why);
@@ -258,9 +258,9 @@ PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Sta
         return out;
     };
     if (!domain.potential) {
-        r.condition.verdict = Verdict::assumed;
+        r.condition.verdict = Verdict::not_examined;
         r.scope = Scope::inconclusive;
-        r.condition.evidence = "not examined: not all forces have a potential";
+        r.condition.evidence = "not all forces have a potential";
         return out;
     }
     if (!rest.minimum())
@@ -297,7 +297,7 @@ PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Sta
                                 (linear ? ", growing linearly from q_R" : ", A = " + text_of(survey.upper));
     if (unique.everywhere && unique.bounded) {
         const bool all = std::isinf(unique.level);
-        r.condition.verdict = all ? Verdict::proved : Verdict::holds;
+        r.condition.verdict = all ? Verdict::proved : Verdict::numerical;
         r.condition.evidence = std::string("q_R is the only equilibrium, and level sets are bounded") +
                                (all ? "" : " up to " + text_of(unique.level)) + ": U~ is larger elsewhere; " + sampled;
         if (all || survey.far.empty()) return out;
@@ -326,7 +326,7 @@ Row unbounded_row(const Domain& domain, Statics& s, const std::vector<double>& f
 }
 
 Row local_row(const TheoremRows& theorem, const Rest& rest, const Uniqueness& unique, const PotentialSurvey& survey) {
-    Row r = row(theorem.local, Verdict::holds, "", Scope::local);
+    Row r = row(theorem.local, Verdict::numerical, "", Scope::local);
     if (!rest.minimum()) {
         r.condition.verdict = Verdict::fails;
         r.condition.evidence = "q_R is no minimum of the potential";
@@ -402,7 +402,7 @@ Row impact_row(const Domain& domain, const std::vector<double>& q, const std::ve
     r.condition.evidence = m.contacts.empty() ? "there are no contacts" : listing(laws, "and", "", 4);
     if (velocity) r.condition.evidence += "; 1 - c v is taken as 0 where it would be negative";
     if (!together || one_law) return r;
-    r.condition.verdict = Verdict::holds;
+    r.condition.verdict = Verdict::numerical;
     const CollisionSearch search = search_energy_gain(m, corners);
     if (search.energy_gain) {
         r.condition.verdict = Verdict::fails;
@@ -418,9 +418,9 @@ Row impact_row(const Domain& domain, const std::vector<double>& q, const std::ve
 }
 
 Row invariance_row(const TheoremRows& theorem, const Invariance& i, bool under) {
-    const bool all = !under && (i.verdict == Verdict::proved || i.verdict == Verdict::holds);
+    const bool all = !under && (i.verdict == Verdict::proved || i.verdict == Verdict::numerical);
     Row r = row(theorem.invariance, i.verdict, (all ? "every coordinate is actuated: " : "") + i.evidence, i.scope);
-    if (i.verdict == Verdict::assumed) r.scope = Scope::inconclusive;
+    if (i.verdict == Verdict::not_examined) r.scope = Scope::inconclusive;
     r.condition.witness = i.witness;
     return r;
 }
@@ -439,7 +439,7 @@ Row spring_motion_row(const Domain& domain, const InertiaBounds& inertia, const 
 }
 
 Row skipped_row(const char* id, const std::string& why) {
-    return row(id, Verdict::assumed, "not examined: " + why, Scope::inconclusive);
+    return row(id, Verdict::not_examined, why, Scope::inconclusive);
 }
 
 }  // namespace saltus::control

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "saltus/proof/certificate.hpp"
@@ -21,7 +22,8 @@ struct ConditionScope {
     proof::Box domain;
     double cap;
     double kinetic;
-    long budget;  ///< largest number of boxes of each proof
+    long budget;           ///< largest number of boxes of each proof
+    bool probing = false;  ///< only the proof is wanted: no witness is searched if it does not succeed
 
     const proof::Enclosure& enclosure() const { return set.enclosure(); }
     const model::Model& model() const { return set.enclosure().model(); }
@@ -35,9 +37,16 @@ inline const char* const closing_gaps =
     "open gaps of I_C close: their accelerations are negative, friction anywhere in its cones";
 inline const char* const dissipated_velocities =
     "with the gaps of I_C closed and staying so, only u = 0 has no dissipation";
+inline const char* const only_rest_is_lossless = "only u = 0 has no dissipation";
 inline const char* const impacts = "impacts take energy: (a) small, (b) equal or (c) frictionless restitution";
 inline const char* const level_set = "the equilibrium set lies in the level set: max V on it is below rho*";
 }  // namespace condition_text
+
+/// Decides a condition below the largest level at which it is proved. If it is proved in the whole scope then `part`
+/// stays +∞; otherwise `part` becomes that level, and the row says so. If it is not proved next to q_e either, the row
+/// is that of the whole scope.
+proof::Condition below_largest_level(const ConditionScope& scope, LevelPart& part,
+                                     const std::function<proof::Condition(const ConditionScope&)>& condition);
 
 /// Condition 1: T = ½uᵀM(q)u with M > 0. No constraint, gap or slip velocity depends on the time or moves while the
 /// coordinates rest.
@@ -50,8 +59,8 @@ proof::Condition condition_2_minimum(const ConditionScope& scope, const LevelSet
 proof::Condition condition_3_dissipation(const ConditionScope& scope);
 
 /// Condition 4: the open gaps of I_C have negative accelerations in a neighbourhood of the equilibrium set. Read from
-/// `levels.velocity` and `levels.closing`. The verdict is `assumed` if neither such a neighbourhood nor a witness was
-/// found.
+/// `levels.velocity` and `levels.closing`. The verdict is `not_examined` if neither such a neighbourhood nor a witness
+/// was found.
 proof::Condition condition_4_closing_gaps(const ConditionScope& scope, const LevelSet& levels);
 
 /// Condition 5: if all gaps of I_C are closed and stay closed then only u = 0 has no dissipation. Without contacts this
@@ -64,8 +73,9 @@ proof::Condition condition_6_restitution(const ConditionScope& scope);
 /// Condition 7: impacts do not create energy.
 proof::Condition condition_7_impacts(const ConditionScope& scope);
 
-/// Condition 8: the equilibrium set lies in { V < ρ* }. `closing`: the verdict of condition 4.
-proof::Condition condition_8_level_set(const LevelSet& levels, const EquilibriumCover& cover, proof::Verdict closing);
+/// Condition 8: the equilibrium set lies in { V < ρ* }.
+proof::Condition condition_8_level_set(const ConditionScope& scope, const LevelSet& levels,
+                                       const EquilibriumCover& cover);
 
 /// Condition 9: every limit set is positively invariant. Always assumed.
 proof::Condition condition_9_invariance();

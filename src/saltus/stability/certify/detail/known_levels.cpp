@@ -18,8 +18,9 @@ constexpr int largest_model = 10;
 
 }  // namespace
 
-KnownLevels::KnownLevels(const model::Model& model, double reference) {
+KnownLevels::KnownLevels(const model::Model& model, double reference, const std::function<bool()>& stop) {
     EquilibriaOptions options;
+    options.interrupted = stop;
     options.largest_model = largest_model;
     for (const EquilibriumSet& set : equilibria(model, options).sets)
         for (const double U : {set.potential_least, set.potential_greatest}) levels_.push_back(U - reference);

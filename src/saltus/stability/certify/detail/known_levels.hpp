@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "saltus/model/fwd.hpp"
@@ -15,8 +16,8 @@ namespace saltus::stability {
 /// proved bound encloses it. The proof itself keeps the bound (LevelPart::verified).
 class KnownLevels {
 public:
-    /// Levels are energies above `reference`.
-    KnownLevels(const model::Model& model, double reference);
+    /// Levels are energies above `reference`. `stop`: polled during the search; true ends it.
+    KnownLevels(const model::Model& model, double reference, const std::function<bool()>& stop);
 
     /// The known level nearest to a proved bound, if it is near enough; otherwise the bound.
     double nearest(double bound) const;

@@ -36,21 +36,23 @@ constexpr double same_level_ratio = 1e-6;
 constexpr double closure_margin = 1e-9;
 /// If the energy scale of the model is below this number, this number is used.
 constexpr double smallest_energy_scale = 1e-12;
+/// The search of the whole domain after that of the component: the tolerance of its level.
+constexpr double whole_tolerance = 1e-9;
+/// `largest_level`: levels fall from this multiple of the scale by this factor to zero_level_ratio · scale, and are
+/// then bisected to this relative width.
+constexpr double highest_level_ratio = 1e6, level_step = 8.0, level_width = 1e-6;
+/// A computed level counts as proved if it exceeds its proved bound by at most this fraction.
+constexpr double rounding_of_levels = 1e-6;
 /// Bisection of the level in `velocity_below_its_own_level`: it ends if the interval is narrower than this fraction.
-constexpr double bisection_tolerance = 1e-9;
+/// Each level of the bisection uses at most this number of boxes.
+constexpr double bisection_tolerance = 1e-6;
 constexpr int max_bisections = 40;
+constexpr long max_bisection_boxes = 2000;
 /// The bisection begins at this multiple of the energy scale if no finite level is known.
 constexpr double unbounded_level_ratio = 1e3;
-/// `grows_everywhere` looks for a rising potential from the distance scale[k] to this multiple of it, by this factor.
+/// `grows_without_bound` looks for a rising potential from the distance scale[k] to this multiple of it, by this
+/// factor.
 constexpr double farthest_rise = 1e9, rise_growth = 8.0;
-
-/// The energy of a unit step against the load or the stiffness at q_e.
-double energy_scale(const Enclosure& e, const StationaryPoint& equilibrium) {
-    const Box at = point_box(list_of(equilibrium.q));
-    double size = 0.0;
-    for (const Interval& x : e.gradient(at)) size = std::max(size, std::fabs(expr::midpoint(x)));
-    return std::max({size, e.hessian(at).middle().cwiseAbs().maxCoeff(), smallest_energy_scale});
-}
 
 /// The result of a level search as a part of ρ*. A level below zero_level_ratio · scale is 0.
 LevelPart part_of(const LevelSearch& s, double scale) {
@@ -103,32 +105,57 @@ public:
 
     LevelSet run() {
         find_stationary_part();
-        if (!e_.region_of_velocity.empty()) find_region_part();
-        if (!levels_.I_C.empty()) find_velocity_and_closing_parts();
+        if (search_.cap > 0.0 && !e_.region_of_velocity.empty()) find_region_part();
+        if (search_.cap > 0.0 && !levels_.I_C.empty()) find_velocity_and_closing_parts();
         combine(levels_);
         return std::move(levels_);
     }
 
 private:
-    /// A box around q_e first, whose faces low levels do not cross. Then a flood inside the box from q_e up to the
-    /// least level of its faces, until it meets a stationary point.
+    /// A box around q_e first, whose faces low levels do not cross. If nothing is proved there, a smaller box.
     void find_stationary_part() {
+        const LevelDomain natural = find_domain(e_, equilibrium_);
+        examine(natural);
+        if (!levels_.bounded || !(levels_.stationary.verified > 0.0)) {
+            const LevelDomain smaller = bounded_domain(set_, equilibrium_, natural);
+            if (!smaller.faces.empty()) examine(smaller);
+        }
+        search_.cap = std::max(0.0, levels_.stationary.verified);
+    }
+
+    /// Two searches inside the domain, up to the least level of its faces: a flood from q_e until it meets a stationary
+    /// point, and then the whole domain below the level of the flood. The second search proves that { Q < level } in
+    /// the domain has no other component: each component is closed and bounded, so that Q has a minimum on it, which is
+    /// a stationary point.
+    void examine(const LevelDomain& domain) {
         LevelPart& part = levels_.stationary;
-        levels_.domain = find_domain(e_, equilibrium_);
-        part = domain_level(set_, equilibrium_, levels_.domain, budget_);
-        search_.domain = levels_.domain.box;
+        levels_.domain = domain;
+        levels_.bounded = false;
+        part = domain_level(set_, equilibrium_, domain, budget_);
+        levels_.boxes += part.boxes;
+        search_.domain = domain.box;
         search_.cap = part.verified;
-        // Levels compare with that of the saddle, or with the energy of a unit step.
-        search_.scale = std::isfinite(search_.cap) ? search_.cap : energy_scale(e_, equilibrium_);
-        const LevelSearch found = flood([&](const Box& q) { return tests_.no_stationary_point(q, search_.cap); });
-        levels_.boxes += found.boxes + part.boxes;
+        if (!(search_.cap > 0.0)) {
+            part.value = part.verified = 0.0;
+            return;
+        }
+        // Levels compare with that of the faces, or with the energy of a unit step.
+        search_.scale = std::min(search_.cap, energy_scale(e_, equilibrium_));
+        const auto test = [&](const Box& q) { return tests_.no_stationary_point(q, search_.cap); };
+        const LevelSearch found = flood(test);
+        levels_.boxes += found.boxes;
         if (found.end == LevelSearch::End::found || found.end == LevelSearch::End::budget)
             take_inner_stationary_point(found);
-        levels_.cover = found.cover;
-        levels_.bounded = found.bounded;
-        levels_.everywhere = found.end == LevelSearch::End::everywhere && levels_.domain.faces.empty();
-        if (levels_.everywhere) levels_.bounded = grows_everywhere(set_, equilibrium_);
-        search_.cap = part.verified;
+        if (!(part.verified > 0.0)) return;
+        LevelSearchOptions options = search_;
+        options.all_components = true;
+        options.cap = part.verified;
+        options.tolerance = whole_tolerance;
+        const LevelSearch whole = search_level(set_, start_, tests_.scale(), test, options);
+        levels_.boxes += whole.boxes;
+        part.verified = std::min(part.verified, std::max(0.0, whole.level));
+        levels_.bounded = bounded(domain.box) || (std::isfinite(part.verified) && whole.bounded) ||
+                          grows_without_bound(set_, equilibrium_, domain.box);
     }
 
     /// The flood ended inside the domain. Its level is replaced by the level of the stationary point itself if Newton's
@@ -136,7 +163,8 @@ private:
     void take_inner_stationary_point(const LevelSearch& found) {
         LevelPart& part = levels_.stationary;
         // The lowest point of a face may be that very stationary point.
-        const bool same_as_face = std::fabs(found.level - search_.cap) <= same_level_ratio * std::fabs(search_.cap);
+        const bool same_as_face = std::isfinite(search_.cap) &&
+                                  std::fabs(found.level - search_.cap) <= same_level_ratio * std::fabs(search_.cap);
         LevelPart inner = part_of(found, search_.scale);
         if (found.end == LevelSearch::End::found) {
             const StationaryPoint other = find_stationary(e_, centre(found.box));
@@ -164,7 +192,7 @@ private:
     }
 
     void find_velocity_and_closing_parts() {
-        CoverMinimum velocity = least_opening_energy(search_.cap * (1.0 + closure_margin));
+        CoverMinimum velocity = least_opening_energy(search_.cap * (1.0 + closure_margin), budget_);
         levels_.boxes += velocity.boxes;
         if (!(velocity.lower > 0.0)) velocity_below_its_own_level(velocity);
         levels_.velocity.value = velocity.lower;
@@ -185,7 +213,7 @@ private:
         if (!std::isfinite(high)) high = unbounded_level_ratio * search_.scale;
         for (int k = 0; k < max_bisections; ++k) {
             const double c = low > 0.0 ? 0.5 * (low + high) : 0.5 * high;
-            const CoverMinimum at = least_opening_energy(c);
+            const CoverMinimum at = least_opening_energy(c, std::min(budget_, max_bisection_boxes));
             levels_.boxes += at.boxes;
             if (at.lower >= c) {
                 low = c;
@@ -200,12 +228,12 @@ private:
     }
 
     /// The least kinetic energy at which some gap of I_C can stay open in free flight, over positions with Q <= cap.
-    CoverMinimum least_opening_energy(double cap) const {
+    CoverMinimum least_opening_energy(double cap, long budget) const {
         const auto bound = [&](const Box& q) { return opening_energy(q); };
         return least_over(
             set_, {levels_.domain.box}, {}, cap, tests_.scale(), bound,
             [&](const Box& q) { return opening_energy(point_box(centre(q, tests_.scale()))); },
-            [&](const Box& q) { return flight_spread(q); }, budget_);
+            [&](const Box& q) { return flight_spread(q); }, budget);
     }
 
     /// Lower bound of that energy over one box.
@@ -257,25 +285,28 @@ private:
 /// Proves for one direction of coordinate k that Q rises without bound or that nothing is admissible: beyond some
 /// distance dU/dq_k has a positive lower bound (away from q_e), and the way back along q_k to that distance stays
 /// admissible (gaps do not decrease on it, or are nonnegative at its end).
-bool grows_along(const AdmissibleSet& set, const StationaryPoint& equilibrium, std::size_t k, double sign) {
+bool grows_along(const AdmissibleSet& set, const StationaryPoint& equilibrium, const Box& box, std::size_t k,
+                 double sign) {
     const Enclosure& e = set.enclosure();
-    const auto n = static_cast<std::size_t>(e.size());
     const double scale = equilibrium.scale[k];
     for (double away = scale; away < farthest_rise * scale; away *= rise_growth) {
         const double at = equilibrium.q(static_cast<Index>(k)) + sign * away;
-        Box outer = whole_space(n), edge = whole_space(n);
-        outer[k] = sign > 0.0 ? Interval(at, inf) : Interval(-inf, at);
+        const std::optional<Interval> side = intersection(box[k], sign > 0.0 ? Interval(at, inf) : Interval(-inf, at));
+        if (!side) return true;
+        Box outer = box, edge = box;
+        outer[k] = *side;
         edge[k] = Interval(at);
         Box part = outer;
         if (!set.contract(part, {}, inf)) return true;
         const Interval slope = e.gradient(outer)[k];
         const IntervalMatrix rows = e.row_matrix(outer);
         const IntervalVector gaps = e.position_values(edge);
-        bool rises = sign > 0.0 ? slope.lo > 0.0 : slope.hi < 0.0;
+        bool rises = slope.defined && (sign > 0.0 ? slope.lo > 0.0 : slope.hi < 0.0);
         for (int r = 0; r < e.positions(); ++r) {
             const Interval& w = rows(r, static_cast<int>(k));
-            const bool opens = sign > 0.0 ? w.hi <= 0.0 : w.lo >= 0.0;  // on the way back
-            rises = rises && (opens || gaps[static_cast<std::size_t>(r)].lo >= 0.0);
+            const bool opens = w.defined && (sign > 0.0 ? w.hi <= 0.0 : w.lo >= 0.0);  // on the way back
+            const Interval& gap = gaps[static_cast<std::size_t>(r)];
+            rises = rises && (opens || (gap.defined && gap.lo >= 0.0));
         }
         if (rises) return true;
     }
@@ -284,27 +315,70 @@ bool grows_along(const AdmissibleSet& set, const StationaryPoint& equilibrium, s
 
 }  // namespace
 
-/// Either U is uniformly convex (∇²U is positive definite over ℝⁿ with bounded interval entries), or Q grows along both
-/// directions of every coordinate.
-bool grows_everywhere(const AdmissibleSet& set, const StationaryPoint& equilibrium) {
-    const Enclosure& e = set.enclosure();
-    const auto n = static_cast<std::size_t>(e.size());
-    if (e.smooth && positive_definite(e.hessian(whole_space(n)))) return true;
-    if (e.constraints() > 0 || !e.lipschitz) return false;
-    for (std::size_t k = 0; k < n; ++k)
-        for (const double sign : {-1.0, 1.0})
-            if (!grows_along(set, equilibrium, k, sign)) return false;
+double energy_scale(const Enclosure& e, const StationaryPoint& equilibrium) {
+    const Box at = point_box(list_of(equilibrium.q));
+    double size = 0.0;
+    for (const Interval& x : e.gradient(at)) size = std::max(size, std::fabs(expr::midpoint(x)));
+    return std::max({size, e.hessian(at).middle().cwiseAbs().maxCoeff(), smallest_energy_scale});
+}
+
+namespace {
+
+/// U is convex on the box, and all gaps are concave and all constraints affine: the admissible positions are convex.
+bool is_convex(const Enclosure& e, const Box& box) {
+    if (!e.smooth || !positive_semidefinite(e.hessian(box))) return false;
+    const std::vector<IntervalMatrix> curved = e.position_hessians(box);
+    for (int r = 0; r < e.positions(); ++r) {
+        const IntervalMatrix& H = curved[static_cast<std::size_t>(r)];
+        const IntervalMatrix opposite = IntervalMatrix(H.rows(), H.cols()) - H;
+        if (!positive_semidefinite(opposite) || (r < e.constraints() && !positive_semidefinite(H))) return false;
+    }
     return true;
+}
+
+}  // namespace
+
+/// One of three reasons:
+/// U is uniformly convex: ∇²U is positive definite over the box with bounded interval entries.
+/// U and the admissible positions are convex. A closed convex function with exactly one minimum has bounded sublevel
+/// sets (Rockafellar, Convex Analysis, 8.7.1); q_e is the only minimum if no other stationary point is found above it.
+/// Q grows along every unbounded direction of every coordinate. Let a point be far out along some coordinates. It is
+/// moved back along one coordinate after the other. Each move lowers U by at least a constant times its length and ends
+/// at an admissible point, the last one in a bounded box, where U has a lower bound.
+bool grows_without_bound(const AdmissibleSet& set, const StationaryPoint& equilibrium, const Box& box) {
+    const Enclosure& e = set.enclosure();
+    if (e.smooth && positive_definite(e.hessian(box))) return true;
+    if (is_convex(e, box)) return true;
+    if (e.constraints() > 0 || !e.lipschitz) return false;
+    for (std::size_t k = 0; k < box.size(); ++k)
+        for (const double sign : {-1.0, 1.0})
+            if (!std::isfinite(sign > 0.0 ? box[k].hi : box[k].lo) && !grows_along(set, equilibrium, box, k, sign))
+                return false;
+    return true;
+}
+
+double largest_level(double cap, double scale, const std::function<bool(double)>& proves) {
+    if (!(cap > 0.0) || proves(cap)) return std::max(cap, 0.0);
+    double high = std::min(cap, highest_level_ratio * scale), low = high;
+    while (!proves(low)) {
+        high = low;
+        low /= level_step;
+        if (!(low > zero_level_ratio * scale)) return 0.0;
+    }
+    while (high - low > level_width * high) {
+        const double middle = 0.5 * (low + high);
+        (proves(middle) ? low : high) = middle;
+    }
+    return low;
 }
 
 void combine(LevelSet& set) {
     set.rho = set.rho_verified = inf;
-    set.proved = true;
-    for (const LevelPart* p :
-         {&set.stationary, &set.region, &set.velocity, &set.closing, &set.other_equilibria, &set.damping}) {
+    for (LevelPart* p : {&set.stationary, &set.region, &set.velocity, &set.closing, &set.other_equilibria, &set.damping,
+                         &set.inertia, &set.dissipation, &set.losses, &set.impacts}) {
+        if (!(p->value <= p->verified * (1.0 + rounding_of_levels))) p->value = p->verified;
         set.rho = std::min(set.rho, p->value);
         set.rho_verified = std::min(set.rho_verified, p->verified);
-        set.proved = set.proved && p->proved;
     }
     set.rho = std::max(0.0, set.rho);
     set.rho_verified = std::max(0.0, set.rho_verified);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ namespace saltus::stability {
 struct LevelPart {
     double value = std::numeric_limits<double>::infinity();     ///< the level as computed, without proof
     double verified = std::numeric_limits<double>::infinity();  ///< proved lower bound of the exact value
-    bool proved = true;    ///< `verified` equals `value` to rounding; false: the budget was used up before
+    bool proved = true;    ///< false: the budget was used up before the property was decided above `verified`
     Vector at;             ///< the position where the bound is reached; empty: unknown
     int failed_item = -1;  ///< for `closing`: the position row of the gap that may stay open at `at`
     long boxes = 0;        ///< examined boxes
@@ -43,14 +44,15 @@ struct LevelSet {
     LevelPart closing;           ///< a gap of I_C may stay open although others are closed and friction acts
     LevelPart other_equilibria;  ///< another equilibrium set
     LevelPart damping;           ///< friction no longer takes more energy than damping with the wrong sign supplies
+    LevelPart inertia;           ///< condition 1 is proved below this level
+    LevelPart dissipation;       ///< condition 3
+    LevelPart losses;            ///< condition 5
+    LevelPart impacts;           ///< condition 7
 
     LevelDomain domain;
     std::vector<int> I_C;                  ///< the gaps of condition 4, as position rows
-    std::vector<proof::Box> cover;         ///< boxes that cover the component of { Q < ρ } around q_e
-    bool bounded = true;                   ///< this component is proved to be bounded
-    bool everywhere = false;               ///< no other stationary point exists at any level
+    bool bounded = false;                  ///< { Q < stationary.verified } in the domain is proved to be bounded
     double rho = 0.0, rho_verified = 0.0;  ///< minimum of `value` and of `verified` over the parts
-    bool proved = true;                    ///< all parts are proved
     long boxes = 0;                        ///< examined boxes of all searches
 };
 
@@ -65,15 +67,30 @@ struct LevelOptions {
     long budget = 20'000;  ///< largest number of boxes of each search
 };
 
-/// All parts except `other_equilibria` and `damping`, for the gaps I_C. If I_C is empty, `velocity` and `closing` stay
-/// +∞.
+/// A bounded box around q_e inside `outer` whose faces have a high least level. It is used if the sets { Q < c } in
+/// `outer` are not proved to be bounded, or if the faces of `outer` are low. The boxes q_e ± r s with a fixed shape s
+/// are compared; the result is the best of them. Without any face above Q(q_e) the result is `outer`.
+LevelDomain bounded_domain(const proof::AdmissibleSet& set, const StationaryPoint& equilibrium,
+                           const LevelDomain& outer);
+
+/// The parts `stationary`, `region`, `velocity` and `closing` for the gaps I_C. If I_C is empty, `velocity` and
+/// `closing` stay +∞.
 LevelSet level_set(const PositionTests& tests, const StationaryPoint& equilibrium, const StationaryBox& box,
                    const std::vector<int>& I_C, const LevelOptions& options);
 
-/// Proves that { Q < c } is bounded for every c. False: not proved.
-bool grows_everywhere(const proof::AdmissibleSet& set, const StationaryPoint& equilibrium);
+/// Proves that the part of { Q < c } inside the box is bounded for every c. It must be known that the box has no other
+/// stationary point with Q <= 0 than q_e. False: not proved.
+bool grows_without_bound(const proof::AdmissibleSet& set, const StationaryPoint& equilibrium, const proof::Box& box);
 
-/// Sets rho, rho_verified and proved from the parts.
+/// The largest level c <= cap for which `proves(c)` is true, up to 1e-6. `proves` must be true below every level for
+/// which it is true. An infinite cap is tried first, then levels from far above `scale` downwards. 0: none was found.
+double largest_level(double cap, double scale, const std::function<bool(double)>& proves);
+
+/// The energy of a unit step against the load or the stiffness at q_e.
+double energy_scale(const proof::Enclosure& enclosure, const StationaryPoint& equilibrium);
+
+/// Sets rho and rho_verified from the parts. A computed `value` that is not close to its proved bound is replaced by
+/// the bound.
 void combine(LevelSet& set);
 
 }  // namespace saltus::stability

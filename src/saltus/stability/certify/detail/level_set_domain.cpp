@@ -5,7 +5,8 @@
 // with U >= β(c). The plane with the largest β is the best face. β is largest at a saddle of U: there the slope
 // β'(c), which is the multiplier of the held coordinate, changes its sign.
 //
-// Only `domain_level` is a proof. `find_domain` chooses the planes by computation; any choice would be valid.
+// Only `domain_level` is a proof. `find_domain` and `bounded_domain` choose the planes by computation; any choice would
+// be valid.
 #include <algorithm>
 #include <cmath>
 
@@ -34,6 +35,18 @@ constexpr double saddle_distance = 1e-6;
 /// The least level of a face is bounded to this relative tolerance. The computed level of its lowest point replaces
 /// the bound in reports if both agree to `same_level_ratio`.
 constexpr double face_tolerance = 1e-12, same_level_ratio = 1e-6;
+
+/// `bounded_domain`: the radius r of the boxes grows from first to last by the factor `radius_growth`, until the level
+/// of the faces has fallen below given_up_ratio times the best one. Around the best radius it is varied by the finer
+/// factor.
+constexpr double first_radius = 0x1p-10, last_radius = 0x1p24, radius_growth = 2.0, given_up_ratio = 0.25;
+constexpr double fine_growth = 1.0905077326652577;  // 2^(1/8)
+constexpr int fine_steps = 7;
+/// The least level of a face of such a box: relative tolerance and number of boxes.
+constexpr double box_tolerance = 1e-3;
+constexpr long max_face_boxes = 300;
+/// A shape is at most this much longer along one coordinate than along another.
+constexpr double largest_elongation = 1e6;
 
 /// The position where β has its first local maximum.
 struct Ridge {
@@ -109,6 +122,80 @@ LevelDomain find_domain(const Enclosure& e, const StationaryPoint& equilibrium) 
             domain.faces.push_back({j, sign > 0.0, beyond ? saddle.q : ridge.q});
         }
     return domain;
+}
+
+namespace {
+
+/// The steps along the coordinates that cost the same energy ½Hs² + |g|s at q_e, relative to the shortest of them.
+std::vector<double> shape_of_levels(const Enclosure& e, const StationaryPoint& equilibrium) {
+    const Box at = point_box(list_of(equilibrium.q));
+    const IntervalVector gradient = e.gradient(at);
+    const Matrix H = e.hessian(at).middle();
+    std::vector<double> steps;
+    for (int k = 0; k < e.size(); ++k) {
+        const double g = std::fabs(expr::midpoint(gradient[static_cast<std::size_t>(k)]));
+        const double stiffness = std::max(H(k, k), 0.0), energy = 1.0;
+        // The positive root of ½Hs² + gs = energy, in the form that exists for H = 0 too.
+        const double s = 2.0 * energy / (g + std::sqrt(g * g + 2.0 * stiffness * energy));
+        steps.push_back(std::isfinite(s) ? s : 1.0);
+    }
+    const double shortest = *std::min_element(steps.begin(), steps.end());
+    for (double& s : steps) s = std::min(s / shortest, largest_elongation);
+    return steps;
+}
+
+/// A box and the least level of its faces, computed with few boxes.
+struct Candidate {
+    LevelDomain domain;
+    double level = 0.0;
+};
+
+Candidate box_of_radius(const AdmissibleSet& set, const StationaryPoint& equilibrium, const LevelDomain& outer,
+                        const std::vector<double>& shape, double radius) {
+    Candidate c{outer, Interval::infinity};
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+        const double q = equilibrium.q(static_cast<Index>(k)), r = radius * shape[k];
+        c.domain.box[k] = intersection(outer.box[k], Interval(q - r, q + r)).value_or(outer.box[k]);
+    }
+    c.domain.faces.clear();
+    for (std::size_t k = 0; k < shape.size(); ++k)
+        for (const bool upper : {false, true}) {
+            Box face = c.domain.box;
+            face[k] = Interval(upper ? face[k].hi : face[k].lo);
+            const CoverMinimum least = least_level(set, {face}, equilibrium.scale, max_face_boxes, box_tolerance);
+            c.level = std::min(c.level, least.lower);
+            Vector at = equilibrium.q;
+            if (!least.box.empty()) {
+                const std::vector<double> lowest = centre(least.box);
+                at = Eigen::Map<const Vector>(lowest.data(), static_cast<Index>(lowest.size()));
+            }
+            c.domain.faces.push_back({static_cast<int>(k), upper, at});
+        }
+    return c;
+}
+
+}  // namespace
+
+LevelDomain bounded_domain(const AdmissibleSet& set, const StationaryPoint& equilibrium, const LevelDomain& outer) {
+    const std::vector<double> shape = shape_of_levels(set.enclosure(), equilibrium);
+    Candidate best;
+    double best_radius = 0.0;
+    const auto consider = [&](double radius) {
+        Candidate c = box_of_radius(set, equilibrium, outer, shape, radius);
+        const double level = c.level;
+        if (level > best.level) {
+            best = std::move(c);
+            best_radius = radius;
+        }
+        return level;
+    };
+    for (double radius = first_radius; radius < last_radius && !set.stopped(); radius *= radius_growth)
+        if (consider(radius) < given_up_ratio * best.level || best.level == Interval::infinity) break;
+    if (!(best.level > 0.0)) return outer;
+    const double coarse = best_radius;
+    for (int k = 1; k <= fine_steps && best.level < Interval::infinity && !set.stopped(); ++k)
+        for (const double factor : {std::pow(fine_growth, k), std::pow(fine_growth, -k)}) consider(coarse * factor);
+    return best.domain;
 }
 
 LevelPart domain_level(const AdmissibleSet& set, const StationaryPoint& equilibrium, const LevelDomain& domain,

@@ -90,7 +90,7 @@ public:
             bool small = true;
             for (std::size_t k = 0; k < p.box.size(); ++k)
                 small = small && (width(p.box[k]) <= resolution * extent[k] || !can_split(p.box, k));
-            if (small || cover.boxes >= budget_) {
+            if (small || cover.boxes >= budget_ || set_.stopped()) {
                 cover.complete = cover.complete && small;
                 cover.pieces.push_back(std::move(p));
                 continue;
@@ -147,7 +147,7 @@ public:
             const double widest_width = width(p.box[w]) / scale_[w];
             if (!can_split(p.box, k) || width(p.box[k]) / scale_[k] < widest_width * thinnest_split_ratio) k = w;
             const bool sharp = width(p.level) <= level_tolerance * size && widest_width <= sharp_width;
-            if (sharp || !can_split(p.box, k) || cover.boxes >= limit) break;
+            if (sharp || !can_split(p.box, k) || cover.boxes >= limit || set_.stopped()) break;
             queue.pop();
             gone[best] = true;
             for (Piece& half : halves(p, k)) {
@@ -204,7 +204,7 @@ EquilibriumCover cover_equilibria(const AdmissibleSet& set, const std::vector<do
     Covering covering(set, scale, request.cap, request.budget);
     EquilibriumCover& cover = covering.cover;
     if (gaps.size() > max_gaps || frictional > max_frictional_constraints) {
-        cover.complete = false;
+        cover.covers = cover.complete = cover.bounded = false;
         return std::move(cover);
     }
     for (unsigned mask = 0; mask < (1U << gaps.size()); ++mask)

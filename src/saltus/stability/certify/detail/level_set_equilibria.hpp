@@ -22,7 +22,8 @@ struct EquilibriumCover {
         bool connected = false;  ///< a chain of touching pieces leads to q_e
     };
     std::vector<Piece> pieces;
-    bool complete = true;  ///< false: the budget was used up, or there are too many combinations
+    bool covers = true;    ///< false: there are too many combinations of gaps and signs; nothing was covered
+    bool complete = true;  ///< false: the budget was used up; the pieces cover all equilibria, but some are large
     bool bounded = true;   ///< all connected pieces are bounded
     double highest = 0.0;  ///< proved upper bound of Q on ℰ
     proof::Box highest_box;

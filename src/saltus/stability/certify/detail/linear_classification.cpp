@@ -25,10 +25,6 @@ constexpr double inf = Interval::infinity;
 
 /// An entry is constant if its interval over ℝⁿ is narrower than this fraction of 1 + |entry|: rounding errors only.
 constexpr double constant_width_ratio = 1e-12;
-/// An eigenvalue counts as negative if it is below −negative_ratio times the size of the matrix.
-constexpr double negative_ratio = 1e-12;
-/// Avoids a zero scale for a zero stiffness.
-constexpr double smallest_stiffness = 1e-300;
 /// `friction_level` ends if the bound is sharp to this fraction, or if the box is narrower than this.
 constexpr double level_tolerance = 1e-12, narrowest_face = 1e-13;
 /// Eigenvalues of one frequency differ by at most this fraction of 1 + the largest. A mode is damped if the singular
@@ -44,21 +40,30 @@ constexpr double span_tolerance = 1e-9;
 bool narrow(const IntervalMatrix& A) {
     for (int i = 0; i < A.rows(); ++i)
         for (int j = 0; j < A.cols(); ++j)
-            if (!A(i, j).defined || !(width(A(i, j)) <= constant_width_ratio * (1.0 + std::fabs(A(i, j).lo))))
+            // An unbounded interval is as wide as the fraction of its infinite end: it must be excluded by itself.
+            if (!A(i, j).defined || !std::isfinite(width(A(i, j))) ||
+                width(A(i, j)) > constant_width_ratio * (1.0 + std::fabs(A(i, j).lo)))
                 return false;
     return true;
 }
 
 bool zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
 
-/// The smallest eigenvalue of A x = λ M x at the middle of the intervals, with its eigenvector.
+/// The smallest eigenvalue of A x = λ M x at the middle of the intervals, with its eigenvector. The eigenvector is
+/// empty if M is not positive definite.
 struct SmallestEigenvalue {
     double value = 0.0;
     Vector direction;
 };
 SmallestEigenvalue smallest_eigenvalue(const IntervalMatrix& A, const IntervalMatrix& M) {
     const Modes all = modes(A.middle(), M.middle());
+    if (!all.found) return {};
     return {all.values(0), all.vectors.col(0)};
+}
+
+/// vᵀAv < 0 is proved.
+bool is_negative(const IntervalMatrix& A, const Vector& v) {
+    return quadratic_form(A, std::vector<double>(v.data(), v.data() + v.size())).hi < 0.0;
 }
 
 /// Bounds of uᵀAu over a box of velocities: Σ A_ii u_i² + 2 Σ_j<i A_ij u_i u_j, with u_i² >= 0.
@@ -135,6 +140,7 @@ std::optional<LinearSystem> linear_system(const Enclosure& e) {
 
 std::optional<LinearSystem> sliding_system(const Enclosure& e, const Box& q) {
     const model::Model& m = e.model();
+    if (!m.autonomous || !m.scleronomic) return std::nullopt;
     if (!m.contacts.empty() || !m.constraints.empty() || !m.clutches.empty() || !e.linear_damping) return std::nullopt;
     LinearSystem s;
     s.M = e.mass(q);
@@ -239,6 +245,7 @@ LosslessModes lossless_modes(const LinearSystem& s) {
     const IntervalMatrix Tt = transpose(*T), S = symmetric_part(s.C) * *T;
     const Matrix M = (Tt * s.M * *T).middle(), K = (Tt * s.K * *T).middle();
     const Modes swings = modes(K, M);
+    if (!swings.found) return result;
     // For each frequency: does S T see every combination of its modes?
     const Vector& w = swings.values;
     const Matrix seen = S.middle() * swings.vectors;
@@ -272,6 +279,23 @@ LosslessModes lossless_modes(const LinearSystem& s) {
     return result;
 }
 
+namespace {
+
+/// Σ |A_ij| F_i F_j with A = ½ W K⁻¹Wᵀ: an upper bound of |λᵀAλ| for all |λ_i| <= F_i. +∞ if K is not proved to be
+/// regular.
+double energy_bound(const LinearSystem& s) {
+    const std::optional<IntervalMatrix> X = solve(s.K, transpose(s.W));
+    if (!X) return inf;
+    const IntervalMatrix A = s.W * *X;
+    Interval sum;
+    for (int i = 0; i < A.rows(); ++i)
+        for (int j = 0; j < A.cols(); ++j)
+            sum += expr::abs(A(i, j)) * s.F[static_cast<std::size_t>(i)] * s.F[static_cast<std::size_t>(j)];
+    return (sum * Interval(0.5)).hi;
+}
+
+}  // namespace
+
 /// On the equilibrium set q − q_e = K⁻¹Wᵀλ, so that ±½(q − q_e)ᵀK(q − q_e) = λᵀAλ with A = ±½ W K⁻¹Wᵀ. At the maximum
 /// over the box |λ_i| <= F_i each λ_i is at one of its ends or stationary: all 3^p faces of the box are tried.
 ExtremeEnergy largest_energy(const LinearSystem& s, EnergySign energy_sign) {
@@ -284,6 +308,7 @@ ExtremeEnergy largest_energy(const LinearSystem& s, EnergySign energy_sign) {
     const Eigen::FullPivLU<Matrix> lu(s.K.middle());
     if (!lu.isInvertible()) return best;
     const Matrix W = s.W.middle(), X = lu.solve(W.transpose()), A = sign * 0.5 * W * X;
+    best.bound = energy_bound(s);
     std::vector<int> at(p, -1);  // −1, 1: at an end; 0: free
     while (true) {
         Vector lambda = Vector::Zero(static_cast<Index>(p));
@@ -311,7 +336,7 @@ ExtremeEnergy largest_energy(const LinearSystem& s, EnergySign energy_sign) {
             inside =
                 inside && std::fabs(lambda(static_cast<Index>(k))) <= expr::midpoint(s.F[k]) * (1.0 + face_tolerance);
         const double value = lambda.dot(A * lambda);
-        if (inside && (!best.found || value > best.value)) best = {true, value, X * lambda, lambda};
+        if (inside && (!best.found || value > best.value)) best = {true, value, best.bound, X * lambda, lambda};
         std::size_t k = 0;
         while (k < p && at[k] == 1) at[k++] = -1;
         if (k == p) return best;
@@ -341,36 +366,41 @@ EigenvectorEnd eigenvector_end(const LinearSystem& s) {
 }
 
 /// The three cases at the end of [Leine] 6.2. With the corrections of docs/papers.md: definiteness is that of C + Cᵀ,
-/// and instability needs a negative eigenvalue of K, not K ≠ 0.
+/// and instability needs a negative eigenvalue of K, not K ≠ 0. Every case is proved by intervals: an eigenvalue is
+/// negative if vᵀKv < 0 for the computed eigenvector v.
 LinearClassification classify(const LinearSystem& s, long budget) {
     LinearClassification c;
     const IntervalMatrix S = symmetric_part(s.C);
     const SmallestEigenvalue stiffness = smallest_eigenvalue(s.K, s.M), damping = smallest_eigenvalue(S, s.M);
+    if (stiffness.direction.size() == 0 || damping.direction.size() == 0) {
+        c.text = "the mass matrix is not positive definite";
+        return c;
+    }
     c.stiffness = stiffness.value;
     c.stiffness_direction = stiffness.direction;
     c.damping = damping.value;
     c.damping_direction = damping.direction;
-    const double scale = s.K.middle().norm() + smallest_stiffness;
-    const bool positive = positive_definite(s.K);
-    const bool supplies_energy = damping.value < -negative_ratio * (1.0 + S.middle().norm());
-    c.friction_level = supplies_energy ? friction_level(s, budget) : inf;
-    if (stiffness.value < -negative_ratio * scale) {
+    if (is_negative(s.K, stiffness.direction)) {
         c.kind = LinearClass::unstable;
         c.text = "negative stiffness";
         c.proved = true;
         return c;
     }
-    if (!positive) {
+    if (!positive_definite(s.K)) {
         c.text = "the stiffness is singular";
         return c;
     }
-    if (c.friction_level == inf) {
-        const bool decided = lossless_modes(s).none;
+    if (positive_definite(S) || positive_semidefinite(S)) {
+        c.friction_level = inf;
+        const LosslessModes modes = lossless_modes(s);
+        const bool decided = modes.none && modes.proved;
         c.kind = decided ? LinearClass::globally_attractive : LinearClass::undecided;
         c.text = decided
                      ? "asymptotically stable without friction, or friction acts on every velocity that is not damped"
                      : "a mode has neither damping nor friction";
-    } else if (c.friction_level > 0.0) {
+    } else if (!is_negative(S, damping.direction)) {
+        c.text = "the damping is singular";
+    } else if (c.friction_level = friction_level(s, budget); c.friction_level > 0.0) {
         c.kind = LinearClass::locally_attractive;
         c.text = "negative damping; friction takes more energy from slow motions";
     } else {

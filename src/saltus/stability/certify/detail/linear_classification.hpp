@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,8 @@ struct LinearSystem {
 /// expressions must be proved to be affine.
 std::optional<LinearSystem> linear_system(const proof::Enclosure& enclosure);
 
-/// Bounds of M, C, W and F over a box of positions, for `friction_level`; K is empty. std::nullopt if the damping is
-/// not linear in u or the model has elements other than sliders with Coulomb friction.
+/// Bounds of M, C, W and F over a box of positions, for `friction_level`; K is empty. std::nullopt if the model depends
+/// on time, if the damping is not linear in u, or if it has elements other than sliders with Coulomb friction.
 std::optional<LinearSystem> sliding_system(const proof::Enclosure& enclosure, const proof::Box& q);
 
 /// The eigenvalues of the system without friction, by ascending real part, then imaginary part.
@@ -76,8 +77,9 @@ enum class EnergySign {
 struct ExtremeEnergy {
     bool found = false;
     double value = 0.0;
-    Vector q;      ///< q − q_e
-    Vector force;  ///< λ
+    double bound = std::numeric_limits<double>::infinity();  ///< proved upper bound of V on the set
+    Vector q;                                                ///< q − q_e
+    Vector force;                                            ///< λ
 };
 ExtremeEnergy largest_energy(const LinearSystem& system, EnergySign sign);
 

@@ -84,7 +84,7 @@ bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q) {
     const proof::IntervalMatrix coupling = proof::rows_of(rows, normal) * *speeds;
     for (int i = 0; i < coupling.rows(); ++i)
         for (int j = 0; j < coupling.cols(); ++j)
-            if (!(coupling(i, j).lo >= -coupling_tolerance && coupling(i, j).hi <= coupling_tolerance)) return false;
+            if (coupling(i, j).lo != 0.0 || coupling(i, j).hi != 0.0) return false;
     return true;
 }
 

@@ -26,7 +26,7 @@ struct GapAccelerations {
 GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
                                const std::vector<char>& closed);
 
-/// W_NᵀM⁻¹W_T = 0 over a whole box of positions, to rounding: the condition of Corollary 2 beside linear damping.
+/// W_NᵀM⁻¹W_T = 0 over a whole box of positions, exactly: the condition of Corollary 2 beside linear damping.
 bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q);
 
 /// Proposition 2, for conditions 3 and 5: a basis of the velocities without dissipation of f^nc = −Cu with uᵀCu >= 0,

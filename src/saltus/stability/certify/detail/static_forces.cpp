@@ -2,6 +2,7 @@
 #include "saltus/stability/certify/detail/static_forces.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "saltus/model/model.hpp"
 #include "saltus/proof/admissible.hpp"
@@ -13,9 +14,9 @@ using namespace saltus::proof;
 
 namespace {
 
-/// The combination of gaps in `implies_more_closed` counts as 0 if its value and its gradient are at most this number
-/// (absolute: the combination has Σ y = 1).
-constexpr double combination_rounding = 1e-12;
+/// The multipliers of `implies_more_closed` are rounded to multiples of this number. Those of symmetric arrangements
+/// then are exact.
+constexpr double multiplier_grid = 0x1p-20;
 
 IntervalVector row(const IntervalMatrix& A, int r, double sign = 1.0) {
     IntervalVector v;
@@ -117,7 +118,8 @@ std::vector<int> subset(const std::vector<int>& rows, unsigned mask) {
 }
 
 /// A linear program finds y and z with Σ y w_k + Σ z w_c = 0 and Σ y = 1 at the middle of the box. The combination of
-/// the gradients is then checked over the whole box, and the combination of the values at its centre.
+/// the gradients is then checked over the whole box, and the combination of the values at one point. Both must be
+/// exactly 0: a combination that is 0 up to rounding would leave positions between the sets of closed gaps untested.
 bool implies_more_closed(const Enclosure& e, const Box& q, const std::vector<int>& rows,
                          const std::vector<int>& closed) {
     std::vector<int> which;  // constraints and closed gaps (any sign), then the other gaps (y >= 0)
@@ -143,15 +145,26 @@ bool implies_more_closed(const Enclosure& e, const Box& q, const std::vector<int
     program.upper = Vector::Constant(m, Interval::infinity);
     const solvers::ProgramSolution s = solvers::solve(program);
     if (s.status != solvers::ProgramStatus::optimal) return false;
-    const IntervalVector values = e.position_values(point_box(centre(q)));
-    for (Eigen::Index j = 0; j <= n; ++j) {
-        Interval sum;
-        for (Eigen::Index k = 0; k < m; ++k)
-            sum += Interval(s.x(k)) * (j < n ? W(static_cast<int>(k), static_cast<int>(j))
-                                             : values[static_cast<std::size_t>(which[static_cast<std::size_t>(k)])]);
-        if (!(sum.lo >= -combination_rounding && sum.hi <= combination_rounding)) return false;
-    }
-    return true;
+    std::vector<Interval> x;
+    for (Eigen::Index k = 0; k < m; ++k) x.emplace_back(std::nearbyint(s.x(k) / multiplier_grid) * multiplier_grid);
+    if (std::all_of(x.begin() + f, x.end(), [](const Interval& y) { return y.hi <= 0.0; })) return false;
+    if (std::any_of(x.begin() + f, x.end(), [](const Interval& y) { return y.lo < 0.0; })) return false;
+    // The combination of the gaps is constant if its gradient is exactly 0. Its value is taken at the centre of the box
+    // or at 0, where sums are often exact.
+    const auto vanishes_at = [&](const Box& over, const std::vector<double>& point) {
+        const IntervalMatrix slopes = rows_of(e.row_matrix(over), which);
+        const IntervalVector values = e.position_values(point_box(point));
+        for (Eigen::Index j = 0; j <= n; ++j) {
+            Interval sum;
+            for (std::size_t k = 0; k < which.size(); ++k)
+                sum += x[k] * (j < n ? slopes(static_cast<int>(k), static_cast<int>(j))
+                                     : values[static_cast<std::size_t>(which[k])]);
+            if (sum.lo != 0.0 || sum.hi != 0.0) return false;
+        }
+        return true;
+    };
+    const std::vector<double> origin(q.size(), 0.0);
+    return vanishes_at(q, centre(q)) || vanishes_at(hull(q, point_box(origin)), origin);
 }
 
 }  // namespace saltus::stability

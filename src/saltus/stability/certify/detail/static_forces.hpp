@@ -28,7 +28,7 @@ std::vector<int> signs_of(unsigned combination, std::size_t count);
 std::vector<int> subset(const std::vector<int>& rows, unsigned mask);
 
 /// True if some further gaps of `rows` must be zero wherever the gaps of `closed` are zero: there are numbers y_k >= 0
-/// (not all 0) and z_c with Σ_k y_k g_k + Σ_c z_c g_c = 0 on the box, to rounding, k over the gaps not in `closed`.
+/// (not all 0) and z_c with Σ_k y_k g_k + Σ_c z_c g_c = 0 exactly on the box, k over the gaps not in `closed`.
 /// Then g_k >= 0 and g_c = 0 imply y_k g_k = 0. The position belongs to a larger set of closed gaps, which is tested by
 /// itself.
 bool implies_more_closed(const proof::Enclosure& enclosure, const proof::Box& q, const std::vector<int>& rows,

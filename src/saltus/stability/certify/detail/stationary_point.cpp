@@ -281,7 +281,15 @@ void classify(const Enclosure& e, StationaryPoint& point) {
         point.minimum = true;
         point.curvature = INFINITY;
     } else {
-        const Modes all = modes(free.transpose() * p.lagrangian(point.lambda) * free, free.transpose() * p.M * free);
+        const Matrix K = free.transpose() * p.lagrangian(point.lambda) * free;
+        Modes all = modes(K, free.transpose() * p.M * free);
+        if (!all.found) all = modes(K, Matrix::Identity(K.rows(), K.cols()));  // M is not positive definite there
+        if (!all.found) {
+            point.found = false;
+            point.why = "the curvature of the potential energy cannot be computed";
+            for (Index k = 0; k < n; ++k) point.scale.push_back(1.0);
+            return;
+        }
         point.curvature = all.values(0);
         point.direction = free * all.vectors.col(0);
         point.minimum = point.curvature > positive_curvature_ratio * (1.0 + std::fabs(all.values(free.cols() - 1)));
@@ -292,8 +300,9 @@ void classify(const Enclosure& e, StationaryPoint& point) {
 /// The end of a descent.
 struct Descent {
     Vector q, lambda;
-    double held = 0.0;  // multiplier of the held coordinate
-    std::string why;    // the descent left the domain of U or every bound; empty otherwise
+    double held = 0.0;     // multiplier of the held coordinate
+    std::string why;       // the descent left the domain of U or every bound; empty otherwise
+    bool escapes = false;  // it left every bound
 };
 
 /// The merit function U + penalty · violation does not rise along the step. A step across a ridge would reach a minimum
@@ -327,6 +336,7 @@ Descent descend(const Enclosure& e, const std::vector<double>& from, const Held&
         }
         if (s.q.norm() > far) {
             s.why = "the potential energy has no lower bound along the descent";
+            s.escapes = true;
             return s;
         }
         const Step step = quadratic_step(p, s.q, convex(p.lagrangian(s.lambda), p.M, shift), e.constraints(), held);
@@ -364,6 +374,7 @@ StationaryPoint find_minimum(const Enclosure& e, const std::vector<double>& from
     point.why = s.why;
     point.q = s.q;
     const Point p(e, s.q);
+    point.escapes = s.escapes && p.finite && violation(p, e.constraints()) <= 0.0;
     if (p.finite) polish(e, point.q, s.lambda, support_of(p, s.lambda, e.constraints()), polish_steps);
     classify(e, point);
     return point;

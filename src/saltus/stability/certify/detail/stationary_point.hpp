@@ -30,6 +30,7 @@ constexpr double flat_curvature = 1e-9;
 struct StationaryPoint {
     bool found = false;
     std::string why;           ///< if not found: the reason
+    bool escapes = false;      ///< if not found: the energy still falls at a great distance, at the last iterate q
     Vector q;                  ///< the position, or the last iterate if not found
     Vector lambda;             ///< one multiplier for each position row. If they are not unique: a choice that loads as
                                ///< many contacts as possible

@@ -149,8 +149,16 @@ LargestAcceleration largest_acceleration(const Accelerations& a) {
 
 std::vector<std::vector<double>> sample_positions(const ConditionScope& scope) {
     std::vector<std::vector<double>> points{list_of(scope.equilibrium.q)};
+    const Enclosure& e = scope.enclosure();
+    const auto in_scope = [&](const std::vector<double>& q) {
+        const Box at = point_box(q);
+        const IntervalVector gaps = e.position_values(at);
+        for (int r = e.constraints(); r < e.positions(); ++r)
+            if (!(gaps[static_cast<std::size_t>(r)].lo >= 0.0)) return false;
+        return scope.set.level(at).hi <= scope.cap;
+    };
     Box box = scope.domain;
-    scope.set.contract(box, {}, scope.cap);
+    if (!scope.set.contract(box, {}, scope.cap)) return points;
     SampleNumbers numbers(position_seed);
     for (int k = 0; k < random_positions; ++k) {
         std::vector<double> q;
@@ -159,7 +167,7 @@ std::vector<std::vector<double>> sample_positions(const ConditionScope& scope) {
             const double lo = std::max(box[j].lo, c - scale), hi = std::min(box[j].hi, c + scale);
             q.push_back(lo + (hi - lo) * numbers.next());
         }
-        points.push_back(std::move(q));
+        if (in_scope(q)) points.push_back(std::move(q));
     }
     return points;
 }

@@ -7,8 +7,8 @@
 
 namespace saltus::stability {
 
-/// q_e and 64 pseudo-random positions around it inside the scope's domain. They are the same in every run. Conditions
-/// that are not proved are examined there.
+/// q_e and up to 64 pseudo-random positions around it: those of 64 in the scope's domain that have no negative gap and
+/// Q <= cap. They are the same in every run. Witnesses of conditions that are not proved are searched there.
 std::vector<std::vector<double>> sample_positions(const ConditionScope& scope);
 
 /// Pseudo-random numbers in [0, 1), by a linear congruential generator. The same seed gives the same numbers on every

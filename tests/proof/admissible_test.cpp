@@ -222,5 +222,45 @@ TEST(Contraction, NoPositionIsBelowALevelOfMinusInfinity) {
     EXPECT_TRUE(set.contract(box, {}, -1.0));
 }
 
+TEST(Contraction, KeepsEveryAdmissiblePointBelowTheCap) {
+    // Gaps shrink the box first, so that its old centre lies outside when the level shrinks it further.
+    const model::Model m = from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "2.5*x^2/2 - 1.1*x^3/3 + 0.4*sin(2*y) + 0.3*x*y"
+[[contact]]
+name = "a"
+gN = "x^2 - 0.029"
+[[contact]]
+name = "b"
+gN = "y + 0.8*x + 0.4"
+[initial]
+q = { x = 1.0, y = 0.5 }
+)toml");
+    std::string why;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(m, why);
+    const AdmissibleSet set(*e, Interval(0.0));
+    Random random(3);
+    int checked = 0, shrunk = 0;
+    for (int k = 0; k < 4000; ++k) {
+        const Box box{random.interval(0.3, 0.6), random.interval(0.3, 0.6)};
+        const double cap = random.uniform(-0.5, 0.5);
+        Box contracted = box;
+        const bool left = set.contract(contracted, {}, cap);
+        shrunk += left && !inside(box, contracted) ? 1 : 0;
+        for (int sample = 0; sample < 20; ++sample) {
+            const std::vector<double> q = random.point(box);
+            const double x = q[0], y = q[1];
+            const double U = 2.5 * x * x / 2 - 1.1 * x * x * x / 3 + 0.4 * std::sin(2 * y) + 0.3 * x * y;
+            if (x * x - 0.029 < 0.0 || y + 0.8 * x + 0.4 < 0.0 || U > cap - 1e-12) continue;
+            ++checked;
+            EXPECT_TRUE(left && contains(contracted, q)) << x << " " << y << " cap " << cap;
+        }
+    }
+    EXPECT_GT(checked, 1000);
+    EXPECT_GT(shrunk, 500);
+}
+
 }  // namespace
 }  // namespace saltus::proof

@@ -151,11 +151,11 @@ bool AdmissibleSet::contract_once(Box& q, const std::vector<int>& closed, double
     if (!contract_equalities(q, c, values, rows, equal)) return false;
     for (int r = enclosure_.constraints(); r < enclosure_.positions(); ++r)
         if (!proof::contract(q, c, values[static_cast<std::size_t>(r)], row(rows, r), Interval(0.0, inf))) return false;
-    if (cap < inf)
-        if (!proof::contract(q, c, enclosure_.potential(point_box(c)) - U_e_, enclosure_.gradient(q),
-                             Interval(-inf, cap)))
-            return false;
-    return true;
+    if (cap == inf) return true;
+    // The slopes over the box, as it is now, bound differences between its own points only: the centre is taken anew.
+    const std::vector<double> now = centre(q);
+    return proof::contract(q, now, enclosure_.potential(point_box(now)) - U_e_, enclosure_.gradient(q),
+                           Interval(-inf, cap));
 }
 
 bool AdmissibleSet::contract(Box& q, const std::vector<int>& closed, double cap) const {

@@ -82,12 +82,16 @@ CoverProof prove_on(const AdmissibleSet& set, const std::vector<Box>& boxes, con
         Box box = std::move(stack.back());
         stack.pop_back();
         if (!set.contract(box, closed, cap)) continue;
+        if (set.stopped()) {
+            result.box = box;
+            return result;
+        }
         const BoxTest t = test(box);
         ++result.boxes;
         if (t.proved) continue;
         bool small = true;
         for (std::size_t k = 0; k < box.size(); ++k) small = small && width(box[k]) <= resolution * scale[k];
-        if (small || result.boxes >= max_boxes || set.stopped() || !can_split(box, t.side)) {
+        if (small || result.boxes >= max_boxes || !can_split(box, t.side)) {
             result.box = t.undecided.empty() ? box : t.undecided;
             result.failed_item = t.failed_item;
             return result;

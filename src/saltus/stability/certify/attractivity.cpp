@@ -268,6 +268,7 @@ private:
                              [](unsigned a, unsigned b) { return std::popcount(a) > std::popcount(b); });
             for (const unsigned mask : masks) choices.push_back(subset(closed, mask));
         }
+        if (!closed.empty()) choices.emplace_back();  // enough if every velocity is damped
         GapChoice best;
         for (std::size_t k = 0; k < choices.size(); ++k) {
             GapChoice choice;

@@ -252,14 +252,15 @@ private:
             std::all_of(cover.pieces.begin(), cover.pieces.end(), [&](const EquilibriumCover::Piece& p) {
                 return !p.connected || tests.no_stationary_point(p.box, inf).proved;
             });
-        c.evidence = "V_E = " + number(V_E) + " at " + position_text(model_, vector_of(centre(cover.lowest_box))) +
-                     ", where U decreases further outwards";
+        const std::string where =
+            "V_E = " + number(V_E) + " at " + position_text(model_, vector_of(centre(cover.lowest_box)));
+        if (!only_q_e) {
+            c.evidence = where + "; the set may have other stationary points of U, at which V need not grow outwards";
+            return c;
+        }
+        c.verdict = curvature.verdict;
+        c.evidence = where + ", where U decreases further outwards";
         if (linear) c.evidence += eigenvector_remark(saddle, cover, *linear, V_E);
-        c.verdict = only_q_e ? curvature.verdict : Verdict::numerical;
-        if (!only_q_e)
-            c.evidence +=
-                "; computed at this one position: it is not proved that the set has no other stationary point "
-                "of U";
         return c;
     }
 

@@ -374,9 +374,12 @@ StationaryPoint find_minimum(const Enclosure& e, const std::vector<double>& from
     point.why = s.why;
     point.q = s.q;
     const Point p(e, s.q);
-    point.escapes = s.escapes && p.finite && violation(p, e.constraints()) <= 0.0;
     if (p.finite) polish(e, point.q, s.lambda, support_of(p, s.lambda, e.constraints()), polish_steps);
     classify(e, point);
+    if (!point.found && s.escapes) {
+        point.q = s.q;  // the last position of the descent, not that of Newton's method
+        point.escapes = p.finite && violation(p, e.constraints()) <= 0.0;
+    }
     return point;
 }
 

@@ -24,11 +24,12 @@ enum Exit { done = 0, bad_input = 2, failed = 3, interrupted = 130 };
 
 /// Where the results of a command go, and how many threads it may use.
 struct OutputOptions {
-    std::string out;     ///< folder for result files; empty: no file is written
-    std::string report;  ///< page of the results, see report_option.hpp; empty: none
-    bool json = false;   ///< standard output is one JSON document
-    bool quiet = false;  ///< print errors only
-    int threads = 0;     ///< 0: one thread per core
+    std::string out;       ///< folder for result files; empty: no file is written
+    std::string report;    ///< page of the results, see report_option.hpp; empty: none
+    bool json = false;     ///< standard output is one JSON document
+    bool quiet = false;    ///< print errors only
+    int threads = 0;       ///< 0: one thread per core
+    double seconds = 0.0;  ///< wall-clock time after which the run ends with what it has; 0: no limit
 };
 
 /// Options of every command that takes a model.

@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <string>
+
 namespace saltus::cli {
 
 /// Turns the first Ctrl-C (SIGINT) or SIGTERM from now on into a request that a run can ask for. A second signal ends
 /// the program at once.
 void listen_for_interrupts();
 
-/// Whether an interrupt was requested since listen_for_interrupts().
+/// Ends the run after this wall-clock time from now: interrupt_asked() is true from then on. Nothing happens if
+/// `seconds` is 0.
+void limit_time(double seconds);
+
+/// Whether the run is to end: an interrupt was requested since listen_for_interrupts(), or the time limit is over. May
+/// be called by any thread.
 bool interrupt_asked();
+
+/// Runs `work` in a thread of its own and waits until it ends; an exception of `work` is thrown again. Returns false if
+/// interrupt_asked() became true and `work` did not end within one second after that. The work then still runs: the
+/// caller prints what it has and ends the program with abandon(). For work that cannot be interrupted.
+bool finishes(const std::function<void()>& work);
+
+/// Ends the program at once with this exit code, after writing out all streams.
+[[noreturn]] void abandon(int code);
+
+/// Why interrupt_asked() is true, in words: "interrupted", or the time limit.
+std::string interrupt_reason();
 
 }  // namespace saltus::cli

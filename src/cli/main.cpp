@@ -25,6 +25,7 @@
 #include "cli/commands/sensitivity.hpp"
 #include "cli/commands/simulate.hpp"
 #include "cli/commands/solve.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/report_option.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
@@ -54,12 +55,20 @@ void add_output_options(CLI::App& command, cli::OutputOptions& options) {
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
+void add_time_limit(CLI::App& command, double& seconds) {
+    command
+        .add_option("--seconds", seconds,
+                    "Wall-clock time after which the run ends, keeps its results and says what is missing")
+        ->check(CLI::NonNegativeNumber);
+}
+
 void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
     command.add_option("model", options.model, "Model file (TOML)")->required(needs_model);
     command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     add_output_options(command, options);
+    add_time_limit(command, options.seconds);
     command.add_flag("--project-initial", options.project_initial,
                      "Repair an initial state that penetrates or violates a constraint");
 }
@@ -151,6 +160,10 @@ CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
         ->add_option("--at", c.at,
                      "Position to examine, x=1,y=2; other coordinates follow from the set with these values")
         ->allow_extra_args(false);
+    command
+        ->add_option("--region", c.region,
+                     "Where to prove that no set is missing, x=-1:1; repeatable; default: as far as possible")
+        ->allow_extra_args(false);
     command->add_option("--time", c.time, "Freeze a model that depends on time at this time");
     command->footer("Example:  saltus equilibria models/rocking-bar.toml --at x=0.1,y=0,phi=0");
     return command;
@@ -214,7 +227,6 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")
         ->allow_extra_args(false);
     command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");
-    command->add_option("--seconds", c.seconds, "Time after which searches end without a proof (60; 0: no limit)");
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;
 }
@@ -226,8 +238,7 @@ CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     command->add_option("--method", c.options.method, "automatic (default) or one of its parts")
         ->type_name("automatic|gauss-seidel|newton|proximal|lemke");
     command->add_option("--tolerance", c.options.tolerance, "Residual that counts as solved (1e-8)");
-    command->add_option("--seconds", c.options.seconds,
-                        "Time after which automatic starts no further method (0: only its budget of work)");
+    add_time_limit(*command, c.seconds);
     command->add_flag("--all", c.options.all, "List every solution of small planar problems and of single contacts");
     add_output_options(*command, c);
     command->footer("Example:  saltus solve stack.dat rover.dat --tolerance 1e-10");
@@ -253,6 +264,7 @@ CLI::App* add_gallery(CLI::App& app, cli::GalleryCommand& c) {
     command->add_option("--only", c.only, "Only this model, by name; repeatable")->allow_extra_args(false);
     command->add_flag("--quick", c.quick, "Coarser grids, for an overview");
     command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
+    add_time_limit(*command, c.seconds);
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus gallery -o gallery --quick");
     return command;
@@ -271,8 +283,8 @@ CLI::App* add_completion(CLI::App& app, std::string& kind) {
 // ---- the command line as a value, for help texts, completion and the manual page
 
 cli::OptionHelp option_help(const CLI::Option& option) {
-    static const std::vector<std::string> common{"--set",  "--out",   "--threads",         "--report",
-                                                 "--json", "--quiet", "--project-initial", "model"};
+    static const std::vector<std::string> common{"--set",   "--out",     "--threads",         "--report", "--json",
+                                                 "--quiet", "--seconds", "--project-initial", "model"};
     cli::OptionHelp o;
     o.positional = option.nonpositional() == false;
     for (const std::string& n : option.get_snames()) o.names.push_back("-" + n);
@@ -389,7 +401,10 @@ int parse_and_run(const std::vector<std::string>& words) {
     }
     for (const Command& command : commands) {
         if (!command.app->parsed()) continue;
-        return command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
+        if (command.output != nullptr) cli::limit_time(command.output->seconds);
+        const int code = command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
+        if (code == cli::interrupted) cli::tell("saltus: " + cli::interrupt_reason() + "; the results are partial");
+        return code;
     }
     return cli::done;
 }

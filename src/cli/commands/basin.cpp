@@ -198,6 +198,7 @@ std::string purpose_of(const io::ModelFile& file, const BasinOptions& options, c
 void certify(const model::Model& m, BasinOptions& options, std::vector<std::string>& warnings) {
     stability::CertifyOptions search;
     search.budget = certificate_budget;
+    search.stop = interrupt_asked;
     const proof::Certificate certificate = stability::certify_attractivity(m, search);
     options.level = stability::capture_set(certificate);
     if (options.level) return;
@@ -243,9 +244,10 @@ int basin(const BasinCommand& c) {
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
     options.equilibria = stability::equilibria(m, search);
-    if (interrupt_asked()) return interrupted;
     report.warnings = options.equilibria->warnings;
-    if (!c.no_certify) certify(m, options, report.warnings);
+    if (options.equilibria->status == stability::SearchStatus::interrupted)
+        report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
+    if (!c.no_certify && !interrupt_asked()) certify(m, options, report.warnings);
     const std::string purpose = purpose_of(loaded.file, options, report.options_text);
     stability::BasinRecord record;
     if (!c.common.out.empty()) {

@@ -32,16 +32,24 @@ bool regulates(const model::Model& m) {
     return m.control && control::statics_refusal(m, control::ContactModel::rigid).empty() && m.constraints.empty();
 }
 
-/// True after an interrupt or after the time limit of the command.
+/// True after an interrupt or the time limit of the command. Without a limit, searches end without a proof after a
+/// minute; the conditions then say so.
 std::function<bool()> stop_of(const CertifyCommand& c) {
+    constexpr double default_search_time = 60.0;  // s
     const auto start = std::chrono::steady_clock::now();
-    return [start, limit = c.seconds] {
+    return [start, limited = c.common.seconds > 0.0] {
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-        return interrupt_asked() || (limit > 0.0 && elapsed.count() > limit);
+        return interrupt_asked() || (!limited && elapsed.count() > default_search_time);
     };
 }
 
 int exit_code() { return interrupt_asked() ? interrupted : done; }
+
+/// The proofs did not react to the request to end.
+[[noreturn]] void nothing_certified() {
+    tell("saltus: " + interrupt_reason() + "; nothing was certified");
+    abandon(interrupted);
+}
 
 int certify_regulation(const CertifyCommand& c, const model::Model& m, io::ResultFolder* out) {
     control::RegulationOptions options;
@@ -49,7 +57,8 @@ int certify_regulation(const CertifyCommand& c, const model::Model& m, io::Resul
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
-    io::RegulationReport report{m.name, m.coordinates, {}, control::certify_regulation(m, options)};
+    io::RegulationReport report{m.name, m.coordinates, {}, {}};
+    if (!finishes([&] { report.certificate = control::certify_regulation(m, options); })) nothing_certified();
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
     const auto json = [&] { return io::regulation_json(report); };
     deliver(c.common, out,
@@ -64,19 +73,20 @@ int certify(const CertifyCommand& c) {
     const std::optional<proof::Theorem> theorem = requested_theorem(c.theorem);
     if (c.budget < 1)
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
-    if (!(c.seconds >= 0.0)) throw Error("the time limit must not be negative", {"--seconds", 0, 0});
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
     const model::Model m = load(common).model;
     const auto out = open_results(c.common, "certify", {c.common.model});
+    listen_for_interrupts();
     if (theorem ? *theorem == proof::Theorem::regulation : regulates(m)) return certify_regulation(c, m, out.get());
     stability::CertifyOptions options;
     options.stop = stop_of(c);
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
-    io::CertifyReport report{m.name, m.coordinates, stability::certify(m, theorem, options)};
+    io::CertifyReport report{m.name, m.coordinates, {}};
+    if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified();
     const auto json = [&] { return io::certify_json(report); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,

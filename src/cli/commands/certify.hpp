@@ -14,7 +14,6 @@ struct CertifyCommand {
     std::string theorem;          ///< empty: the theorem that fits the model
     std::vector<std::string> at;  ///< position near the equilibrium; empty: the initial position
     long budget = 20'000;         ///< boxes that each search of a proof may examine
-    double seconds = 60.0;        ///< searches that still run after this time end without a proof; 0: no limit
 };
 
 /// Runs the command and returns the exit code: 0 whatever the verdict is, 130 after an interrupt. The rows that were

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/equilibria.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "cli/assignments.hpp"
 #include "cli/interrupt.hpp"
@@ -48,6 +50,29 @@ void look_at(const EquilibriaCommand& c, const model::Model& m, io::EquilibriaRe
                 {"--at", 0, 0}, "no gap may be negative");
 }
 
+/// The region of --region: NAME=FROM:TO for each bounded coordinate. Empty if the option was not given.
+std::vector<std::pair<double, double>> region_of(const EquilibriaCommand& c, const model::Model& m) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<std::pair<double, double>> region;
+    for (const std::string& text : c.region) {
+        region.resize(m.coordinates.size(), {-infinity, infinity});
+        const std::size_t equals = text.find('='), colon = text.find(':');
+        if (equals == std::string::npos || colon == std::string::npos || colon < equals)
+            throw Error("'" + text + "' is not a range", {"--region", 0, 0}, "write --region x=-1:1");
+        const std::string name = text.substr(0, equals);
+        const auto at = std::find(m.coordinates.begin(), m.coordinates.end(), name);
+        if (at == m.coordinates.end())
+            throw Error("unknown coordinate '" + name + "'", {"--region", 0, 0}, did_you_mean(name, m.coordinates));
+        const auto ends = [&](const std::string& part) {
+            return assigned({name + "=" + part}, "--region")[0].values[0];
+        };
+        const double from = ends(text.substr(equals + 1, colon - equals - 1)), to = ends(text.substr(colon + 1));
+        if (!(from < to)) throw Error("'" + text + "' is empty", {"--region", 0, 0}, "give the smaller end first");
+        region[static_cast<std::size_t>(at - m.coordinates.begin())] = {from, to};
+    }
+    return region;
+}
+
 }  // namespace
 
 int equilibria(const EquilibriaCommand& c) {
@@ -58,6 +83,7 @@ int equilibria(const EquilibriaCommand& c) {
     listen_for_interrupts();
     stability::EquilibriaOptions options;
     options.time = c.time;
+    options.region = region_of(c, m);
     options.interrupted = interrupt_asked;
     io::EquilibriaReport report;
     report.equilibria = stability::equilibria(m, options);

@@ -182,6 +182,7 @@ int gallery(const GalleryCommand& c) {
     std::mutex telling;
     std::size_t finished = 0;
     listen_for_interrupts();
+    limit_time(c.seconds);
     ensemble::Options parallel;
     parallel.threads = c.threads;
     const auto work = [&](std::size_t k) {

@@ -13,6 +13,7 @@ struct GalleryCommand {
     bool quick = false;             ///< coarser studies, for a first look
     bool quiet = false;             ///< print errors only
     int threads = 0;                ///< 0: one thread per core
+    double seconds = 0.0;           ///< wall-clock time after which no further study begins; 0: no limit
 };
 
 /// Runs every study and writes the pages. Returns the exit code. If a study fails, its page says so, the other pages

@@ -4,9 +4,21 @@
 #include <new>
 #include <optional>
 
+#include "cli/interrupt.hpp"
 #include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {
+
+namespace {
+
+/// Prints the rows and writes them to the result folder.
+void write(const SolveCommand& c, const std::vector<io::SolveRow>& rows, io::ResultFolder* out) {
+    deliver(c, rows.empty() ? nullptr : out,
+            {[&](io::ResultFolder& folder) { folder.add("solve.json", io::solve_json(rows, io::Timing::left_out)); },
+             [&] { return io::solve_json(rows); }, [&] { return rows.empty() ? "" : io::solve_text(rows); }});
+}
+
+}  // namespace
 
 int solve(const SolveCommand& c) {
     std::optional<io::ProblemKind> kind;
@@ -20,9 +32,19 @@ int solve(const SolveCommand& c) {
     const auto out = open_results(c, "solve", c.files);
     std::vector<io::SolveRow> rows;
     int status = done;
+    listen_for_interrupts();
+    io::SolveOptions options = c.options;
+    options.seconds = c.seconds;
     for (const std::string& file : c.files) {
         try {
-            rows.push_back(io::solve_problem(io::read_problem(file, kind), c.options));
+            const io::ContactProblem problem = io::read_problem(file, kind);
+            io::SolveRow row;
+            if (interrupt_asked() || !finishes([&] { row = io::solve_problem(problem, options); })) {
+                write(c, rows, out.get());
+                tell("saltus: " + interrupt_reason() + "; not solved: '" + file + "' and the files after it");
+                abandon(interrupted);
+            }
+            rows.push_back(std::move(row));
             const solvers::Status s = rows.back().solution.status;
             if (s != solvers::Status::converged && s != solvers::Status::infeasible && status == done) status = failed;
         } catch (const Error& e) {
@@ -33,9 +55,7 @@ int solve(const SolveCommand& c) {
             if (status == done) status = failed;
         }
     }
-    deliver(c, rows.empty() ? nullptr : out.get(),
-            {[&](io::ResultFolder& folder) { folder.add("solve.json", io::solve_json(rows, io::Timing::left_out)); },
-             [&] { return io::solve_json(rows); }, [&] { return rows.empty() ? "" : io::solve_text(rows); }});
+    write(c, rows, out.get());
     return status;
 }
 

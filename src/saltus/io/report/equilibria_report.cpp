@@ -66,6 +66,33 @@ std::string reason(const EquilibriaReport& r, const SetLimit& l) {
     return text;
 }
 
+/// The local stability of a set. A point always has a verdict; other sets have one if no friction can act.
+Json stability_json(const Equilibria& e, const EquilibriumSet& s) {
+    if (!s.stability) {
+        if (s.shape != SetShape::point) return nullptr;
+        return {{"eigenvalues", Json::array()}, {"verdict", to_string(LocalVerdict::undecided)}};
+    }
+    const LocalStability& l = *s.stability;
+    Json eigenvalues = Json::array(), modes = Json::array();
+    for (const std::complex<double>& x : l.eigenvalues) eigenvalues.push_back({number(x.real()), number(x.imag())});
+    for (Eigen::Index i = 0; i < l.stiffness.size(); ++i)
+        modes.push_back({{"stiffness", number(l.stiffness(i))}, {"direction", by_coordinate(e, l.modes.col(i))}});
+    return {{"eigenvalues", std::move(eigenvalues)},
+            {"verdict", to_string(l.verdict)},
+            {"morse_index", l.morse_index < 0 ? Json(nullptr) : Json(l.morse_index)},
+            {"modes", std::move(modes)}};
+}
+
+/// The region of the proof by coordinate; null ends are unbounded. Null if nothing was examined.
+Json region_json(const Equilibria& e) {
+    const Completeness& c = e.completeness;
+    if (c.region.empty()) return nullptr;
+    Json region = Json::object();
+    for (std::size_t i = 0; i < e.coordinates.size(); ++i)
+        region[e.coordinates[i]] = {number(c.region[i].first), number(c.region[i].second)};
+    return region;
+}
+
 Json set_json(const EquilibriaReport& r, std::size_t k) {
     const Equilibria& e = r.equilibria;
     const EquilibriumSet& s = e.sets[k];
@@ -103,6 +130,7 @@ Json set_json(const EquilibriaReport& r, std::size_t k) {
             {"margin", number(s.margin)},
             {"frictionless", s.contains_frictionless ? by_coordinate(e, s.frictionless) : Json(nullptr)},
             {"potential", {number(s.potential_least), number(s.potential_greatest)}},
+            {"stability", stability_json(e, s)},
             {"boundary", std::move(boundary)},
             {"limits", std::move(limits)}};
 }
@@ -176,6 +204,11 @@ std::string set_text(const EquilibriaReport& r, std::size_t k) {
                         s.lower(c) == s.upper(c) ? shown(s.lower(c)) : shown(s.lower(c)) + " .. " + shown(s.upper(c)),
                         s.around[i] != 0 ? "  (full circle)" : "");
     }
+    if (s.stability) {
+        text += fmt::format("       {}", to_string(s.stability->verdict));
+        if (s.stability->morse_index >= 0) text += fmt::format(", Morse index {}", s.stability->morse_index);
+        text += "\n";
+    }
     if (!s.touches.empty()) {
         std::vector<std::string> list;
         for (const int other : s.touches) list.push_back(Equilibria::label(static_cast<std::size_t>(other)));
@@ -190,6 +223,22 @@ std::string set_text(const EquilibriaReport& r, std::size_t k) {
                 text += "\n";
             }
     return text;
+}
+
+/// Whether sets may be missing, in one line.
+std::string completeness_text(const Equilibria& e) {
+    const Completeness& c = e.completeness;
+    std::vector<std::string> bounds;
+    for (std::size_t i = 0; i < c.region.size(); ++i)
+        if (std::isfinite(c.region[i].first) || std::isfinite(c.region[i].second))
+            bounds.push_back(e.coordinates[i] + " in " + shown(c.region[i].first) + " .. " + shown(c.region[i].second));
+    const std::string where = bounds.empty() ? "" : " with " + listing(bounds);
+    if (c.complete)
+        return "  complete: it is proved that there are no other equilibria" + where +
+               (c.resolution > 0.0 ? fmt::format(", to {:.1g} of 1 + |q|", c.resolution) : "") + "\n";
+    if (c.region.empty()) return "  not proved to be complete: " + c.why + "\n";
+    return fmt::format("  not proved to be complete{}: {} (undecided volume {:.3g})\n", where, c.why,
+                       c.undecided_volume);
 }
 
 std::string point_text(const EquilibriaReport& r) {
@@ -232,6 +281,7 @@ std::string equilibria_text(const EquilibriaReport& r) {
         if (e.periods[i] > 0.0) periodic.push_back(e.coordinates[i] + " by " + shown(e.periods[i]));
     if (!periodic.empty() && !e.sets.empty())
         text += "  each set stands for its copies, shifted in " + listing(periodic) + "\n";
+    if (e.status == SearchStatus::searched || !e.sets.empty()) text += completeness_text(e);
     if (r.point) text += point_text(r);
     for (const std::string& w : e.warnings) text += "  warning " + w + "\n";
     for (const std::string& w : r.warnings) text += "  warning " + w + "\n";
@@ -249,11 +299,19 @@ std::string equilibria_json(const EquilibriaReport& r, Timing timing) {
     Json j{{"model", e.model},
            {"status", to_string(e.status)},
            {"time", e.time},
+           {"complete", e.completeness.complete},
+           {"region", region_json(e)},
+           {"undecided_volume", number(e.completeness.undecided_volume)},
+           {"resolution", number(e.completeness.resolution)},
+           {"incomplete_because", e.completeness.why.empty() ? Json(nullptr) : Json(e.completeness.why)},
            {"sets", std::move(sets)},
            {"periods", std::move(periods)}};
     if (r.point) j["point"] = point_json(r);
     j["warnings"] = std::move(warnings);
-    j["statistics"] = {{"combinations", e.combinations}, {"starts", e.starts}, {"programs", e.programs}};
+    j["statistics"] = {{"combinations", e.combinations},
+                       {"starts", e.starts},
+                       {"programs", e.programs},
+                       {"boxes", e.completeness.boxes}};
     if (timing == Timing::included) j["statistics"]["seconds"] = number(r.seconds);
     return json::document(j);
 }

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <memory>
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_completeness.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_search.hpp"
 
@@ -190,38 +191,84 @@ Equilibria head(const model::Model& m, const EquilibriaOptions& options) {
     return out;
 }
 
+/// What the search of each combination of closed contacts shares.
+struct Search {
+    RestingModel& model;
+    const EquilibriaOptions& options;
+    Matrix neutral;                           ///< directions along which the model may be shifted
+    std::vector<Vector> starts;               ///< scattered start positions
+    std::unique_ptr<EquilibriumBoxes> boxes;  ///< nullptr: nothing is proved
+    std::optional<CompletenessProof> proof;   ///< if `boxes`
+};
+
 struct CombinationResult {
     bool closable = false;   ///< some position has these contacts closed
     bool cut_short = false;  ///< the search reached its limit of programs
 };
 
-/// Searches the sets of one combination of closed contacts and adds them to `out`.
-CombinationResult search_combination(RestingModel& model, const std::vector<char>& closed, const Matrix& neutral,
-                                     const std::vector<Vector>& starts, const EquilibriaOptions& options,
-                                     Equilibria& out) {
+/// Searches from scattered positions. Returns whether the contacts could be closed from one of them.
+bool search_from_starts(CombinationSearch& search, const Search& all, std::size_t contacts, Equilibria& out) {
     // With many contacts most combinations are empty, so that only the first starts are used.
     constexpr std::size_t max_contacts_for_all_starts = 5, reduced_starts = 12;
+    const std::size_t count = contacts > max_contacts_for_all_starts
+                                  ? std::min<std::size_t>(all.starts.size(), reduced_starts)
+                                  : all.starts.size();
+    bool closable = false;
+    for (std::size_t k = 0; k < count && !search.must_stop(); ++k) {
+        ++out.starts;
+        closable = search.search_from(all.starts[k]) || closable;
+    }
+    return closable;
+}
+
+/// All positions of the cover are decided: no scattered starts are needed.
+bool decided(const BoxCover& cover) {
+    return std::all_of(cover.cells.begin(), cover.cells.end(),
+                       [](const BoxCover::Cell& cell) { return cell.explained; });
+}
+
+/// Searches the sets of one combination of closed contacts and adds them to `out`.
+CombinationResult search_combination(Search& all, const std::vector<char>& closed, Equilibria& out) {
     // Affine models need a single search; the second start is tried if the contacts cannot be closed from the first.
     constexpr std::size_t affine_starts = 2;
-    CombinationSearch search(model, closed, out.periods, neutral, options.interrupted);
+    CombinationSearch search(all.model, closed, out.periods, all.neutral, all.options.interrupted);
     CombinationResult result;
-    const std::size_t count = closed.size() > max_contacts_for_all_starts
-                                  ? std::min<std::size_t>(starts.size(), reduced_starts)
-                                  : starts.size();
+    BoxCover cover;
+    if (all.boxes) {
+        cover = all.boxes->cover(closed, all.options.max_boxes, all.options.interrupted);
+        search.restrict_to(*all.boxes, cover);
+        result.closable = cover.closable;
+    }
     bool complete = false;
-    for (std::size_t k = 0; k < affine_starts && !complete && !result.closable; ++k) {
-        const CombinationSearch::AffineSearch affine = search.search_affine(starts[k]);
+    for (std::size_t k = 0; k < affine_starts && !complete && (k == 0 || !result.closable); ++k) {
+        const CombinationSearch::AffineSearch affine = search.search_affine(all.starts[k]);
         complete = affine.complete;
-        result.closable = affine.closable;
+        result.closable = result.closable || affine.closable;
     }
-    for (std::size_t k = 0; k < count && !complete && !search.must_stop(); ++k) {
-        ++out.starts;
-        result.closable = search.search_from(starts[k]) || result.closable;
+    if (all.boxes) {
+        search.search_cells(cover);
+        complete = complete || decided(cover);
     }
+    if (!complete) result.closable = search_from_starts(search, all, closed.size(), out) || result.closable;
+    if (all.proof) all.proof->add(cover);
     result.cut_short = search.must_stop();
     out.programs += search.programs();
     for (EquilibriumSet& set : search.sets()) out.sets.push_back(std::move(set));
     return result;
+}
+
+/// Prepares the proof that no set is missing, or states why it is not possible.
+void prepare_proof(const model::Model& m, Search& all, Equilibria& out) {
+    std::string& why = out.completeness.why;
+    if (all.options.max_boxes <= 0)
+        why = "no proof was asked for";
+    else if (depends_on_time(m))
+        why = "the model depends on time";
+    if (!why.empty()) return;
+    proof::Box region;
+    for (const auto& [lo, hi] : all.options.region) region.emplace_back(lo, hi);
+    all.boxes = EquilibriumBoxes::of(m, out.periods, region, why);
+    if (all.boxes) all.proof.emplace(*all.boxes);
 }
 
 }  // namespace
@@ -248,20 +295,19 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
         return out;
     }
     out.periods = periods_of(model);
-    const std::vector<Vector> starts = scattered(m, out.periods, options.starts);
-    const Matrix neutral = neutral_directions(model);
-    bool cut_short = false;
+    Search all{model, options, neutral_directions(model), scattered(m, out.periods, options.starts), nullptr, {}};
+    prepare_proof(m, all, out);
+    bool cut_short = false, interrupted = false;
     Combinations combinations(m.contacts.size(), static_cast<std::size_t>(options.max_combinations));
     while (const std::optional<std::vector<char>> closed = combinations.next()) {
-        if (options.interrupted && options.interrupted()) {
-            out.status = SearchStatus::interrupted;
-            break;
-        }
+        interrupted = options.interrupted && options.interrupted();
+        if (interrupted) break;
         ++out.combinations;
-        const CombinationResult result = search_combination(model, *closed, neutral, starts, options, out);
+        const CombinationResult result = search_combination(all, *closed, out);
         cut_short = cut_short || result.cut_short;
         if (!result.closable) combinations.mark_not_closable();
     }
+    if (all.proof) out.completeness = all.proof->conclude(!interrupted && !combinations.left_out());
     if (combinations.left_out()) {
         out.status = SearchStatus::partly;
         out.warnings.push_back("only the first " + std::to_string(options.max_combinations) +
@@ -277,94 +323,6 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
                      [&](const EquilibriumSet& a, const EquilibriumSet& b) { return before(out.periods, a, b); });
     find_neighbours(out);
     return out;
-}
-
-namespace {
-
-/// The allowance for the distance between a set and its samples, as a multiple of what the samples show.
-constexpr double sample_allowance = 1.5;
-
-/// Distance of a position from the samples of a set, less what the set may bulge between samples; in 1 + |q_i|. Along a
-/// curve this bulge is estimated by the sagitta of neighbouring chords, otherwise by the spacing of the samples.
-double off_samples(const std::vector<double>& periods, const EquilibriumSet& set, const Vector& q) {
-    const auto count = static_cast<Index>(set.samples.size());
-    if (count == 0 || set.spacing <= 0.0) return 0.0;
-    const Vector unit = q.cwiseAbs() + Vector::Ones(q.size());
-    const auto from = [&](Index k) {
-        Vector d = set.samples[static_cast<std::size_t>(k)] - q;
-        for (Index i = 0; i < d.size(); ++i) {
-            const auto c = static_cast<std::size_t>(i);
-            if (set.around[c] != 0) d(i) -= periods[c] * std::round(d(i) / periods[c]);
-            if (std::isinf(set.lower(i)) || std::isinf(set.upper(i))) d(i) = 0.0;  // unbounded: any value fits
-        }
-        return Vector(d.cwiseQuotient(unit));
-    };
-    Index nearest = 0;
-    double distance = std::numeric_limits<double>::infinity();
-    for (Index k = 0; k < count; ++k)
-        if (const double d = from(k).norm(); d < distance) {
-            distance = d;
-            nearest = k;
-        }
-    if (set.dimension != 1 || set.unbounded || count < 3)
-        return std::max(0.0, distance - sample_allowance * set.spacing);
-    // Distance of a point c from the chord a b.
-    const auto off_chord = [](const Vector& a, const Vector& b, const Vector& c) {
-        const Vector chord = b - a;
-        const double length = chord.squaredNorm();
-        const double along = length > 0.0 ? std::clamp((c - a).dot(chord) / length, 0.0, 1.0) : 0.0;
-        return (a + along * chord - c).norm();
-    };
-    double bend = 0.0;  // the largest of three, because the samples need not be equidistant
-    for (const Index k : {nearest - 1, nearest, nearest + 1}) {
-        const Index middle = std::clamp<Index>(k, 1, count - 2);
-        bend = std::max(bend, off_chord(from(middle - 1), from(middle + 1), from(middle)));
-    }
-    const bool loop = std::any_of(set.around.begin(), set.around.end(), [](char c) { return c != 0; });
-    double off = distance;
-    for (const Index k : {nearest - 1, nearest}) {
-        if (!loop && (k < 0 || k + 1 >= count)) continue;
-        const Index a = (k + count) % count, b = (k + 1) % count;
-        off = std::min(off, off_chord(from(a), from(b), Vector::Zero(q.size())));
-    }
-    return std::max(0.0, off - sample_allowance * bend);
-}
-
-}  // namespace
-
-std::optional<Membership> member(const Equilibria& e, std::span<const double> position, double tolerance) {
-    const Vector q = Eigen::Map<const Vector>(position.data(), static_cast<Index>(position.size()));
-    const Vector unit = q.cwiseAbs() + Vector::Ones(q.size());
-    std::optional<Membership> best;
-    for (std::size_t k = 0; k < e.sets.size(); ++k) {
-        const EquilibriumSet& set = e.sets[k];
-        Membership m;
-        m.set = static_cast<int>(k);
-        m.turns.assign(e.periods.size(), 0);
-        Vector copy = q;
-        for (std::size_t i = 0; i < e.periods.size(); ++i) {
-            const auto c = static_cast<Index>(i);
-            if (e.periods[i] > 0.0) {
-                const double middle = 0.5 * (set.lower(c) + set.upper(c));
-                m.turns[i] = static_cast<int>(std::round((q(c) - middle) / e.periods[i]));
-                copy(c) -= e.periods[i] * m.turns[i];
-            }
-            const double off = std::max({0.0, set.lower(c) - copy(c), copy(c) - set.upper(c)});
-            m.distance = std::max(m.distance, off / unit(c));
-        }
-        if (m.distance > tolerance) continue;
-        if (set.exact && set.directions.cols() > 0) {
-            Vector off = copy - set.origin;
-            off -= set.directions * least_squares(set.directions, off);
-            for (Index i = 0; i < off.size(); ++i)
-                if (set.around[static_cast<std::size_t>(i)] == 0)
-                    m.distance = std::max(m.distance, std::abs(off(i)) / unit(i));
-        }
-        if (!set.exact) m.distance = std::max(m.distance, off_samples(e.periods, set, copy));
-        if (m.distance > tolerance) continue;
-        if (!best || m.distance < best->distance) best = std::move(m);
-    }
-    return best;
 }
 
 }  // namespace saltus::stability

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "saltus/stability/equilibria/equilibrium_set.hpp"
@@ -18,6 +20,11 @@ struct EquilibriaOptions {
     int starts = 40;              ///< scattered start positions of the search, for each combination of closed contacts
     int max_combinations = 1024;  ///< limit of the combinations of closed contacts; further ones are not searched
     int largest_model = 40;       ///< number of coordinates beyond which no sets are searched
+    /// The positions in which the list of sets is to be complete: least and greatest value of each coordinate, ±∞ if
+    /// unbounded. Empty: all positions, or as many of them as can be decided.
+    std::vector<std::pair<double, double>> region;
+    /// Boxes that the proof of completeness may test for each combination of closed contacts; 0: no proof.
+    long max_boxes = 20'000;
     std::function<bool()> interrupted;  ///< polled during the search; true ends it with the sets found so far
 };
 
@@ -31,6 +38,23 @@ enum class SearchStatus {
 };
 std::string_view to_string(SearchStatus status);
 
+/// Whether the list of sets is complete: whether interval arithmetic proved that there are no other equilibria.
+struct Completeness {
+    /// Every equilibrium of `region` lies in a listed set, or at most `resolution` from one.
+    bool complete = false;
+    /// Why the proof was not tried or not finished; empty if complete.
+    std::string why;
+    /// Least and greatest value of each coordinate in the region, ±∞ if unbounded. Empty: nothing was examined.
+    std::vector<std::pair<double, double>> region;
+    /// Volume of the part of the region that is neither proved to be free of equilibria nor explained by a listed set,
+    /// in the product of the units of the coordinates. NaN: nothing was examined.
+    double undecided_volume = std::numeric_limits<double>::quiet_NaN();
+    /// Largest size of the boxes at the boundaries of sets, in 1 + |q_i|. Sets that are nearer to each other than this
+    /// may be listed as one.
+    double resolution = 0.0;
+    long boxes = 0;  ///< number of boxes that were tested
+};
+
 /// The equilibrium sets of a model. Sets with a frictionless equilibrium come first; then they are sorted by how far
 /// their angles are turned, then by potential energy.
 struct Equilibria {
@@ -40,6 +64,7 @@ struct Equilibria {
     std::vector<double> periods;
     SearchStatus status = SearchStatus::searched;
     std::vector<EquilibriumSet> sets;
+    Completeness completeness;
     std::vector<std::string> warnings;
     double time = 0.0;     ///< time t at which the model was examined, in s
     int combinations = 0;  ///< number of combinations of closed contacts that were searched
@@ -50,7 +75,8 @@ struct Equilibria {
     static std::string label(std::size_t set) { return "E" + std::to_string(set + 1); }
 };
 
-/// Searches for all equilibrium sets of a model. The search is deterministic but not a proof: it may miss sets.
+/// Searches for all equilibrium sets of a model. The result is deterministic. `Equilibria::completeness` says whether
+/// sets may be missing.
 Equilibria equilibria(const model::Model& model, const EquilibriaOptions& options = {});
 
 /// The set in which a position lies.

@@ -59,6 +59,7 @@ void CombinationSearch::add(EquilibriumSet set, std::optional<Curve> curve) {
     sets_.push_back(std::move(set));
     curves_.push_back(std::move(curve));
     finish(sets_.back());
+    components_.push_back(component_at(sets_.back().representative));
 }
 
 void CombinationSearch::describe(RestPoint p) {
@@ -310,6 +311,11 @@ void CombinationSearch::finish(EquilibriumSet& set) {
         if (std::isfinite(set.lower(i)) &&
             set.upper(i) - set.lower(i) <= negligible_width * (1.0 + std::abs(set.lower(i))))
             set.lower(i) = set.upper(i) = set.representative(i);
+    if (set.shape == SetShape::curve && set.lower == set.upper) {  // friction holds it in one position only
+        set.shape = SetShape::point;
+        set.dimension = 0;
+        set.boundary.clear();
+    }
     for (Vector* const v : {&set.lower, &set.upper, &set.representative, &set.frictionless})
         for (Index i = 0; i < v->size(); ++i)
             if (std::abs((*v)(i)) <= negligible_coordinate) (*v)(i) = 0.0;
@@ -338,6 +344,7 @@ void CombinationSearch::finish(EquilibriumSet& set) {
     };
     for (const Vector& q : set.boundary) see(q);
     for (const Vector& q : set.samples) see(q);
+    set.stability = local_stability(model_, manifold_.closed(), set.representative, set.dimension);
 }
 
 }  // namespace saltus::stability

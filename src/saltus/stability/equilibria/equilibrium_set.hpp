@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
+#include "saltus/stability/equilibria/equilibrium_stability.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::stability {
@@ -50,10 +52,11 @@ struct EquilibriumSet {
     bool unbounded = false;    ///< the search stopped before the set ended; its extent is then ±∞ in that direction
     bool isolated = true;      ///< the set touches no other set
     std::vector<int> touches;  ///< indices of the sets that it touches
-    std::vector<Vector> boundary;  ///< the two ends, the vertices in order, or a sample
-    std::vector<Vector> samples;   ///< points of the set; neighbours have the distance `spacing`
-    double spacing = 0.0;          ///< distance of neighbouring samples, in 1 + |q_i|
-    std::vector<SetLimit> limits;  ///< what limits the set at the first points of `boundary`
+    std::vector<Vector> boundary;             ///< the two ends, the vertices in order, or a sample
+    std::vector<Vector> samples;              ///< points of the set; neighbours have the distance `spacing`
+    double spacing = 0.0;                     ///< distance of neighbouring samples, in 1 + |q_i|
+    std::optional<LocalStability> stability;  ///< of the representative, if no friction can act there
+    std::vector<SetLimit> limits;             ///< what limits the set at the first points of `boundary`
 
     // Exact sets lie in the plane q = origin + directions · s.
     Vector origin;

@@ -57,6 +57,8 @@ bool RestingModel::closed(std::size_t contact, double tolerance) const {
 
 double RestingModel::gap(std::size_t contact) const { return position(model_.contacts[contact].row); }
 
+double RestingModel::coefficient(int number) const { return integrate::coefficient(coefficients_, number); }
+
 double RestingModel::potential() {
     return model_.system->energy(model::at(model_, t_, {q_.data(), ix(n_)}, rest_), workspace_.scratch()).potential;
 }
@@ -155,6 +157,23 @@ bool RestingModel::has_derivatives() {
 }
 
 Matrix RestingModel::stiffness(const Statics& s, const Vector& lambda) {
+    Matrix K = force_slopes(s, lambda, 1);
+    for (const Statics::Fixed& f : s.fixed) K += row(f.row).transpose() * (f.per_load * load_slope(f.element));
+    return K;
+}
+
+Matrix RestingModel::velocity_slopes(const Statics& s, const Vector& lambda) { return force_slopes(s, lambda, 1 + n_); }
+
+Matrix RestingModel::mass() const {
+    const model::Pattern& pattern = model_.layout().mass;
+    Matrix M = Matrix::Zero(n_, n_);
+    for (int i = 0; i < n_; ++i)
+        for (int e = pattern.start[ix(i)]; e < pattern.start[ix(i) + 1]; ++e)
+            M(i, pattern.column[ix(e)]) = M(pattern.column[ix(e)], i) = terms_.M[ix(e)];
+    return M;
+}
+
+Matrix RestingModel::force_slopes(const Statics& s, const Vector& lambda, int first) {
     SALTUS_EXPECT(has_derivatives());
     std::vector<double> by_row(ix(model_.layout().row_count()), 0.0);
     for (std::size_t c = 0; c < s.columns.size(); ++c)
@@ -168,10 +187,9 @@ Matrix RestingModel::stiffness(const Statics& s, const Vector& lambda) {
     Matrix K = Matrix::Zero(n_, n_);
     for (int i = 0; i < n_; ++i)
         for (int e = pattern.start[ix(i)]; e < pattern.start[ix(i) + 1]; ++e) {
-            const int column = pattern.column[ix(e)] - 1;  // the columns are [t, q, u, p]
+            const int column = pattern.column[ix(e)] - first;
             if (column >= 0 && column < n_) K(i, column) += values_[ix(e)];
         }
-    for (const Statics::Fixed& f : s.fixed) K += row(f.row).transpose() * (f.per_load * load_slope(f.element));
     return K;
 }
 

@@ -81,7 +81,8 @@ public:
     /// |g_N| <= tolerance · position_scale.
     bool closed(std::size_t contact, double tolerance = 1e-10) const;
     double gap(std::size_t contact) const;
-    double potential();  ///< U(t, q)
+    double coefficient(int number) const;  ///< value of a model::Coefficient; 0 for model::no_coefficient
+    double potential();                    ///< U(t, q)
     /// Largest |g| of the constraints and largest −g_N of the contacts, each divided by its position_scale; >= 0.
     double violation() const;
 
@@ -90,12 +91,17 @@ public:
 
     /// ∂(h + Wλ)/∂q at constant λ, n × n. It includes the change of the loads of sliders that slide. Needs derivatives.
     Matrix stiffness(const Statics& statics, const Vector& lambda);
+    /// ∂(h + Wλ)/∂u at constant λ and u = 0, n × n. Needs derivatives.
+    Matrix velocity_slopes(const Statics& statics, const Vector& lambda);
+    Matrix mass() const;  ///< M
     /// Whether the system provides derivatives; `stiffness` and `load_slopes` need them.
     bool has_derivatives();
     /// ∂F_N/∂q of the sliders, one row for each element of the statics, zero for elements that are no sliders.
     Matrix load_slopes(const Statics& statics);
 
 private:
+    /// ∂(h + Wλ) by the n variables from column `first` of [t, q, u, p] on, without the change of slider loads.
+    Matrix force_slopes(const Statics& statics, const Vector& lambda, int first);
     Eigen::RowVectorXd load_slope(int element);
     double size_of(const Statics& statics);
     /// Adds the columns of one element to `s`; does nothing if the element cannot act.

@@ -78,9 +78,10 @@ RestingManifold::Linear RestingManifold::evaluate(const Vector& q) {
     return l;
 }
 
-RestingManifold::Linear RestingManifold::linearise(const Vector& q, const Vector& lambda, GapSlopes gap_slopes) {
+RestingManifold::Linear RestingManifold::linearise(const Vector& q, Vector& lambda, GapSlopes gap_slopes) {
     Linear l = evaluate(q);
     const Statics& s = l.statics;
+    if (lambda.size() != l.B.cols()) lambda = least_forces(l);
     const Index n = size(), m = static_cast<Index>(rows_.size());
     const double size = s.size > 0.0 ? s.size : 1.0;
     l.J.resize(n + m, n);
@@ -100,12 +101,16 @@ RestingManifold::Linear RestingManifold::linearise(const Vector& q, const Vector
     return l;
 }
 
+Vector RestingManifold::least_forces(const Linear& l) const {
+    const Index n = size();
+    return least_squares(l.B.topRows(n), -l.constant.head(n), dependent_rows).cwiseProduct(l.unit_lambda);
+}
+
 RestPoint RestingManifold::at(const Vector& q) {
     const Linear l = evaluate(q);
     RestPoint p;
     p.q = q;
-    const Index n = size();
-    p.lambda = least_squares(l.B.topRows(n), -l.constant.head(n), dependent_rows).cwiseProduct(l.unit_lambda);
+    p.lambda = least_forces(l);
     p.residual = (l.constant + l.B * p.lambda.cwiseQuotient(l.unit_lambda)).cwiseAbs().maxCoeff();
     p.sign.assign(l.statics.elements.size(), 0);
     for (std::size_t k = 0; k < p.sign.size(); ++k) {
@@ -207,7 +212,8 @@ bool RestingManifold::newton(RestPoint& p, const std::optional<Slice>& slice, co
 /// range of W. With an orthonormal basis N of its complement (kernel of Wᵀ) the tangents are the kernel of
 ///     ( NᵀK,  ∂g/∂q,  ∂g_N/∂q of the closed contacts,  neutral directionsᵀ ).
 Matrix RestingManifold::tangent(const RestPoint& p) {
-    const Linear l = linearise(p.q, p.lambda, GapSlopes::skip);
+    Vector lambda = p.lambda;
+    const Linear l = linearise(p.q, lambda, GapSlopes::skip);
     const Index n = size(), m = l.constant.size() - n;
     const Matrix reach = range_of(l.B.topRows(n));
     const Matrix beyond = kernel_of(reach.transpose());  // n × (n − rank)
@@ -259,6 +265,7 @@ RestingManifold::LeastGap RestingManifold::least_gap(const Vector& q) {
 }
 
 double RestingManifold::depth(const Vector& q) {
+    if (possible && !possible(q)) return -1.0;
     const double gap = least_gap(q).value;
     const Balance b = forces(q);
     double depth = std::isfinite(b.margin) ? b.margin : -1.0;

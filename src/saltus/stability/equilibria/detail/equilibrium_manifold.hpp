@@ -80,7 +80,7 @@ public:
     LeastGap least_gap(const Vector& q);
 
     /// How deep q lies in the equilibrium set: the margin of the forces or the smallest open gap, whichever is less. It
-    /// vanishes on the boundary of the set and is negative outside.
+    /// vanishes on the boundary of the set and is negative outside, and it is −1 if q is not `possible`.
     double depth(const Vector& q);
 
     struct SettleOptions {
@@ -109,6 +109,9 @@ public:
     /// x without its part along the neutral directions.
     Vector modulo(const Vector& x) const { return x - neutral * (neutral.transpose() * x); }
 
+    /// If set: false means that q is proved to be no equilibrium, or to belong to another set.
+    std::function<bool(const Vector& q)> possible;
+
     long programs = 0;                  ///< linear programs solved so far
     long max_programs = 10000;          ///< budget of the search
     std::function<bool()> interrupted;  ///< polled by long searches; true: they stop
@@ -129,7 +132,11 @@ private:
     };
     enum class GapSlopes { skip, compute };
     bool newton(RestPoint& p, const std::optional<Slice>& slice, const std::vector<char>* held, double tolerance);
-    Linear linearise(const Vector& q, const Vector& lambda, GapSlopes gap_slopes);
+    /// The number of forces changes where friction begins to slide or vanishes. If `lambda` does not fit the position,
+    /// it is replaced by least_forces.
+    Linear linearise(const Vector& q, Vector& lambda, GapSlopes gap_slopes);
+    /// Forces λ that balance h best (least squares).
+    Vector least_forces(const Linear& l) const;
     /// All of Linear except J and gap_slopes.
     Linear evaluate(const Vector& q);
     double violation(const Linear& l, const Vector& lambda) const;

@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 using solvers::ProgramStatus;
 
-constexpr std::size_t max_sign_choices = 256;  ///< further choices are not examined
+constexpr std::size_t max_sign_choices = 256;  ///< with more choices the sets are not exact
 /// Columns of the equations that depend on others to this accuracy do not enlarge their range.
 constexpr double dependent_column = 1e-9;
 /// The smallest gap of a position that `somewhere` returns is larger than this; less counts as closed.
@@ -63,6 +63,7 @@ AffineSets::AffineSets(RestingModel& model, const std::vector<char>& closed, con
     size_ = plane.statics.size > 0.0 ? plane.statics.size : 1.0;
     Signs sign(plane.statics.elements.size(), 0);
     enumerate(sign, 0);
+    if (!exact_) return;
     // Parts that meet are one set.
     std::vector<std::size_t> root(feasible_.size());
     std::iota(root.begin(), root.end(), std::size_t{0});
@@ -124,7 +125,8 @@ std::optional<Vector> AffineSets::feasible_point(const Signs& sign) const {
 }
 
 void AffineSets::enumerate(Signs& sign, std::size_t from) {
-    if (feasible_.size() >= max_sign_choices || !feasible_point(sign)) return;
+    if (feasible_.size() > max_sign_choices) exact_ = false;
+    if (!exact_ || !feasible_point(sign)) return;
     while (from < sign.size() && !plane_.statics.elements[from].two_signed()) ++from;
     if (from == sign.size()) {
         feasible_.push_back(sign);
@@ -167,13 +169,13 @@ bool AffineSets::meet(const Signs& a, const Signs& b) const {
     return solve(both, {}).status == ProgramStatus::optimal;
 }
 
-std::optional<Vector> AffineSets::somewhere(RestingModel& model, const std::vector<char>& closed,
+AffineSets::Somewhere AffineSets::somewhere(RestingModel& model, const std::vector<char>& closed,
                                             const AffineRest& plane) {
     AffineSets all(model, closed, plane, Signs(plane.statics.elements.size(), 0));
     all.feasible_.clear();
     Signs sign(plane.statics.elements.size(), 0);
     all.enumerate(sign, 0);
-    std::optional<Vector> best;
+    Somewhere best{{}, all.exact_};
     double widest = open_gap;
     for (const Signs& part : all.feasible_) {
         // Maximise τ over x = (s, τ) such that all gaps are >= τ, τ <= 1.
@@ -195,7 +197,7 @@ std::optional<Vector> AffineSets::somewhere(RestingModel& model, const std::vect
         const ForceSolution found = solve(p, cost);
         if (found.status != ProgramStatus::optimal || found.x(d) <= widest) continue;
         widest = found.x(d);
-        best = all.position(found.x.head(d));
+        best.q = all.position(found.x.head(d));
     }
     return best;
 }

@@ -16,14 +16,17 @@ public:
     /// Finds and describes all sets. The arguments must outlive this object.
     AffineSets(RestingModel& model, const std::vector<char>& closed, const AffineRest& plane);
 
-    /// False if the gap of an open contact is not affine along the plane and could not be proved to stay positive. The
-    /// sets must then not be used.
+    /// False if the gap of an open contact is not affine along the plane and could not be proved to stay positive, or
+    /// if there are too many choices of signs. The sets must then not be used.
     bool exact() const { return exact_; }
     const std::vector<EquilibriumSet>& sets() const { return sets_; }
 
-    /// An equilibrium position in the plane whose smallest gap is as large as possible; nothing if there is none.
-    static std::optional<Vector> somewhere(RestingModel& model, const std::vector<char>& closed,
-                                           const AffineRest& plane);
+    struct Somewhere {
+        std::optional<Vector> q;  ///< nothing: no equilibrium was found
+        bool decided = true;      ///< false: there are too many choices of signs to examine all of them
+    };
+    /// An equilibrium position in the plane whose smallest gap is as large as possible.
+    static Somewhere somewhere(RestingModel& model, const std::vector<char>& closed, const AffineRest& plane);
 
 private:
     using Signs = std::vector<int>;  ///< σ of each element, as ForceProgram::sign
@@ -35,7 +38,8 @@ private:
     std::optional<Vector> feasible_point(const Signs& sign) const;
     /// Whether the parts of two choices of signs have a common s.
     bool meet(const Signs& a, const Signs& b) const;
-    /// Appends all feasible choices of the signs from this element on to feasible_.
+    /// Appends all feasible choices of the signs from this element on to feasible_. Clears exact_ if there are too
+    /// many.
     void enumerate(Signs& sign, std::size_t from);
     /// Describes the union of the parts as one set and adds it.
     void describe(const std::vector<Signs>& parts);

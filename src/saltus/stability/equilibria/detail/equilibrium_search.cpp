@@ -7,6 +7,7 @@
 
 #include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_distance.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_polytope.hpp"
 
@@ -26,8 +27,14 @@ constexpr double near_curve = 0.1;        ///< positions further from all sample
 constexpr double outside_depth = -1e-8;   ///< a position of less depth is not in a region
 /// A region whose extent is less accurate than this was not covered to its ends.
 constexpr double incomplete_tolerance = 1e-6;
-constexpr int max_settles = 50;  ///< searches from one start and the positions that it leads to
-constexpr int max_lifts = 4;     ///< attempts to open touching contacts
+constexpr int max_settles = 50;              ///< searches from one start and the positions that it leads to
+constexpr int max_lifts = 4;                 ///< attempts to open touching contacts
+constexpr int max_starts_in_component = 40;  ///< cells of one component from which a search starts
+constexpr int max_starts_in_undecided = 2;   ///< the same if the budget of boxes ended: there may be many components
+constexpr std::size_t start_spread = 7;      ///< after a failure the next start is this part of the list away
+constexpr std::size_t max_region_samples = 5000;
+/// A cell larger than this, in 1 + |q_i|, that is not proved to consist of equilibria stays undecided.
+constexpr double coarsest_cell = 0.02;
 /// Short searches are enough to open a contact.
 constexpr RestingManifold::SettleOptions lift_options{
     .radius = 0.05, .largest = 0.1, .smallest = 1e-8, .max_steps = 20};  // lengths in 1 + |q_i|
@@ -58,11 +65,114 @@ bool CombinationSearch::search_from(Vector q) {
         pending_.pop_front();
         if (!manifold_.settle(p)) continue;
         p.q = first_copy(periods_, p.q);
-        if (!lift(p) || known(p)) continue;
+        if (!lift(p) || (manifold_.possible && !manifold_.possible(p.q)) || known(p)) continue;
+        const int searched = component_;
+        component_ = component_at(p.q);
         describe(std::move(p));
+        component_ = searched;
     }
     pending_.clear();
     return true;
+}
+
+void CombinationSearch::restrict_to(const EquilibriumBoxes& boxes, const BoxCover& cover) {
+    boxes_ = &boxes;
+    cover_ = &cover;
+    manifold_.possible = [this](const Vector& q) {
+        const CoverPlace at = boxes_->locate(*cover_, q);
+        if (at.place != Place::in_cell) return at.place == Place::outside;
+        return component_ < 0 || at.component < 0 || at.component == component_;
+    };
+}
+
+int CombinationSearch::component_at(const Vector& q) const {
+    return cover_ != nullptr ? boxes_->locate(*cover_, q).component : -1;
+}
+
+void CombinationSearch::search_cells(BoxCover& cover) {
+    std::vector<std::vector<BoxCover::Cell*>> components(static_cast<std::size_t>(cover.components));
+    for (BoxCover::Cell& cell : cover.cells)
+        if (cell.component >= 0) components[static_cast<std::size_t>(cell.component)].push_back(&cell);
+    const long limit = manifold_.max_programs;
+    for (std::size_t k = 0; k < components.size(); ++k) {
+        if (manifold_.interrupted && manifold_.interrupted()) break;
+        if (cover.endless(static_cast<int>(k))) continue;
+        manifold_.max_programs = manifold_.programs + limit;  // each component has a budget of its own
+        component_ = static_cast<int>(k);
+        search_component(components[k]);
+    }
+    manifold_.max_programs = manifold_.programs + limit;
+    component_ = -1;
+}
+
+/// The search begins in the middle of the largest cell that consists of equilibria, or else in the middle of the list.
+/// It is repeated from cells that no set explains.
+void CombinationSearch::search_component(std::vector<BoxCover::Cell*>& cells) {
+    explain(cells, 0);
+    std::size_t start = cells.size() / 2;
+    double largest = -1.0;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (cells[i]->inside && boxes_->size_of(cells[i]->q) > largest) {
+            largest = boxes_->size_of(cells[i]->q);
+            start = i;
+        }
+    const int max_tries = cover_->stopped ? max_starts_in_undecided : max_starts_in_component;
+    for (int tries = 0; tries < max_tries && !manifold_.must_stop(); ++tries) {
+        const auto open = [](const BoxCover::Cell* cell) { return !cell->explained; };
+        if (cells[start]->explained) {
+            const auto next = std::find_if(cells.begin(), cells.end(), open);
+            if (next == cells.end()) return;
+            start = static_cast<std::size_t>(next - cells.begin());
+        }
+        const std::size_t before = sets_.size();
+        const std::vector<double> c = proof::centre(cells[start]->q);
+        search_from(Eigen::Map<const Vector>(c.data(), static_cast<Index>(c.size())));
+        for (std::size_t k = before; k < sets_.size(); ++k)
+            if (components_[k] == component_) fill_region(sets_[k], cells);
+        explain(cells, before);
+        // Another cell of the same component, spread over the list.
+        if (!cells[start]->explained) start = (start + cells.size() / start_spread + 1) % cells.size();
+    }
+}
+
+/// The samples of a region may miss parts of it. The cells of its component that consist of equilibria belong to the
+/// region: their centres extend it, to the accuracy of the cells.
+void CombinationSearch::fill_region(EquilibriumSet& set, const std::vector<BoxCover::Cell*>& cells) {
+    if (set.dimension < 2 || set.exact) return;
+    for (const BoxCover::Cell* const cell : cells) {
+        if (!cell->inside || set.samples.size() >= max_region_samples) continue;
+        const std::vector<double> c = proof::centre(cell->q);
+        Vector q = Eigen::Map<const Vector>(c.data(), static_cast<Index>(c.size()));
+        if (!manifold_.close(q)) continue;
+        q = nearest_copy(periods_, q, set.representative);
+        if (distance_from(periods_, set, q, off_curve).value <= off_curve) continue;
+        set.samples.push_back(q);
+        set.tolerance = std::max(set.tolerance, boxes_->size_of(cell->q));
+        for (Index i = 0; i < q.size(); ++i) {
+            if (set.around[static_cast<std::size_t>(i)] != 0) continue;
+            set.lower(i) = std::min(set.lower(i), q(i));
+            set.upper(i) = std::max(set.upper(i), q(i));
+        }
+    }
+}
+
+void CombinationSearch::explain(const std::vector<BoxCover::Cell*>& cells, std::size_t first) {
+    for (std::size_t k = first; k < sets_.size(); ++k) {
+        if (components_[k] != component_) continue;
+        for (BoxCover::Cell* const cell : cells)
+            if (!cell->explained) cell->explained = explains(k, *cell);
+    }
+}
+
+bool CombinationSearch::explains(std::size_t k, const BoxCover::Cell& cell) {
+    const double size = boxes_->size_of(cell.q);
+    const EquilibriumSet& set = sets_[k];
+    if (!cell.inside && size > coarsest_cell) return false;
+    const std::vector<double> c = proof::centre(cell.q);
+    Vector q = Eigen::Map<const Vector>(c.data(), static_cast<Index>(c.size()));
+    if (!manifold_.close(q)) return false;
+    const double near = cells_beside_set * size + off_curve;
+    return distance_from(periods_, set, q, near).value <= near;
 }
 
 std::vector<EquilibriumSet> CombinationSearch::sets() const {
@@ -70,7 +180,8 @@ std::vector<EquilibriumSet> CombinationSearch::sets() const {
     EquilibriumSet* open = nullptr;
     list.reserve(sets_.size());
     for (const EquilibriumSet& set : sets_) {
-        const bool unfinished = set.shape == SetShape::region && set.tolerance > incomplete_tolerance;
+        const bool unfinished =
+            cover_ == nullptr && set.shape == SetShape::region && set.tolerance > incomplete_tolerance;
         if (!unfinished || open == nullptr || open->dimension != set.dimension) {
             list.push_back(set);
             if (unfinished) open = &list.back();
@@ -103,9 +214,9 @@ CombinationSearch::AffineSearch CombinationSearch::search_affine(Vector q) {
     if (!plane || plane->neutral) return {!complete, closable};
     for (const AffineRest::Gap& gap : plane->gaps)
         if (!gap.affine) return {!complete, closable};
-    const std::optional<Vector> found = AffineSets::somewhere(model_, manifold_.closed(), *plane);
-    if (!found) return {complete, closable};
-    RestPoint p = manifold_.at(*found);
+    const AffineSets::Somewhere found = AffineSets::somewhere(model_, manifold_.closed(), *plane);
+    if (!found.q) return {found.decided, closable};
+    RestPoint p = manifold_.at(*found.q);
     const std::size_t before = sets_.size();
     if (manifold_.correct(p)) describe(std::move(p));
     return {sets_.size() > before && sets_.back().exact, closable};
@@ -162,6 +273,9 @@ bool CombinationSearch::on_curve(const Curve& c, const Vector& q) {
     const Vector direction = s.tangent.cwiseQuotient(unit);
     RestPoint p = s.point;
     const double distance = direction.dot(copy - p.q);
+    // Beyond an end the manifold continues, but not the set.
+    if (!c.closed && nearest == 0 && distance < -off_curve) return false;
+    if (!c.closed && nearest + 1 == c.samples.size() && distance > off_curve) return false;
     p.q += distance * s.tangent.cwiseProduct(unit);
     if (!manifold_.correct(p, RestingManifold::Slice{s.point.q, direction, distance})) return false;
     return manifold_.distance(p.q, copy) <= off_curve;
@@ -184,8 +298,15 @@ bool CombinationSearch::in_region(const EquilibriumSet& set, const Vector& q) {
 }
 
 bool CombinationSearch::known(const RestPoint& p) {
-    for (std::size_t k = 0; k < sets_.size(); ++k)
+    const int component = component_at(p.q);
+    for (std::size_t k = 0; k < sets_.size(); ++k) {
+        if (component >= 0 && components_[k] >= 0 && components_[k] != component) continue;
         if (in_set(k, p.q)) return true;
+        if (component < 0 || components_[k] != component) continue;
+        // A region fills its component. Other sets of the same component are told apart by their distance.
+        if (sets_[k].dimension > 1 && !sets_[k].exact) return true;
+        if (distance_from(periods_, sets_[k], p.q, off_curve).value <= off_curve) return true;
+    }
     return false;
 }
 

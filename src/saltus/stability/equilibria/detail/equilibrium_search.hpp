@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "saltus/stability/equilibria/detail/equilibrium_boxes.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_cover.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_curve.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
@@ -30,12 +31,28 @@ public:
     /// from there.
     bool search_from(Vector q);
 
-    /// The sets found so far. Regions that were not covered to their ends are joined, as they may be connected.
+    /// From now on only positions in the cells of the cover count as possible equilibria. The arguments must outlive
+    /// this object.
+    void restrict_to(const EquilibriumBoxes& boxes, const BoxCover& cover);
+    /// Searches from the cells of the cover and sets BoxCover::Cell::explained.
+    void search_cells(BoxCover& cover);
+
+    /// The sets found so far. Without a cover by boxes, regions that were not covered to their ends are joined, as they
+    /// may be connected.
     std::vector<EquilibriumSet> sets() const;
     long programs() const { return manifold_.programs; }
     bool must_stop() const { return manifold_.must_stop(); }
 
 private:
+    /// The component of the cover in which q lies; −1 if there is no cover or q is outside.
+    int component_at(const Vector& q) const;
+    /// Searches one component of the cover.
+    void search_component(std::vector<BoxCover::Cell*>& cells);
+    void fill_region(EquilibriumSet& set, const std::vector<BoxCover::Cell*>& cells);
+    /// Marks the cells that the sets from number `first` on explain.
+    void explain(const std::vector<BoxCover::Cell*>& cells, std::size_t first);
+    /// The set with this number passes the cell, which belongs to the same component.
+    bool explains(std::size_t set, const BoxCover::Cell& cell);
     /// Whether p lies in a set that is known.
     bool known(const RestPoint& p);
     bool in_set(std::size_t k, const Vector& q);
@@ -71,7 +88,11 @@ private:
     const std::vector<double>& periods_;
     std::vector<EquilibriumSet> sets_;
     std::vector<std::optional<Curve>> curves_;  ///< one for each set; only of curves
+    std::vector<int> components_;               ///< one for each set: its component of the cover, −1 without a cover
     std::deque<Vector> pending_;                ///< positions to search from
+    const EquilibriumBoxes* boxes_ = nullptr;
+    const BoxCover* cover_ = nullptr;
+    int component_ = -1;  ///< the component that is searched; −1: all
 };
 
 /// q shifted by whole periods P into (−P/2, P/2].

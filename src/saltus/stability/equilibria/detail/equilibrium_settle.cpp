@@ -86,12 +86,13 @@ bool RestingManifold::settle_signed(RestPoint& p, const Vector& cost, const Sett
     const Index n = size();
     double weight = first_weight, radius = options.radius;
     const Linear here = evaluate(p.q);
-    if (p.lambda.size() != here.B.cols()) p = at(p.q);
+    // The number of forces and elements may differ from those of the position that p was computed for.
+    if (p.lambda.size() != here.B.cols() || p.sign.size() != here.statics.elements.size()) p = at(p.q);
     const double price = cost.size() > 0 ? cost.cwiseProduct(here.unit_q).cwiseAbs().maxCoeff() : 0.0;
     const auto value = [&](const Vector& q) { return price > 0.0 ? cost.dot(q) / price : 0.0; };
     double broken = violation(here, p.lambda);
     bool forces_lawful = false;  // the start forces need not obey the laws; those of a program do
-    for (int round = 0; round < options.max_steps; ++round) {
+    for (int round = 0; round < options.max_steps && !(interrupted && interrupted()); ++round) {
         const Linear l = linearise(p.q, p.lambda, GapSlopes::compute);
         const ForceProgram program = settle_program(l, p.sign, radius);
         const Index width = program.A.cols(), rest = 2 * n;
@@ -111,7 +112,8 @@ bool RestingManifold::settle_signed(RestPoint& p, const Vector& cost, const Sett
         next.lambda = step.lambda;
         const Linear there = evaluate(next.q);
         const double left = step.x.tail(width - rest).sum();
-        const double next_broken = violation(there, next.lambda);
+        const bool same_forces = there.B.cols() == l.B.cols() && there.statics.elements.size() == p.sign.size();
+        const double next_broken = same_forces ? violation(there, next.lambda) : infinity;
         const double predicted = (value(p.q) - value(next.q)) + weight * (broken - left);
         const double actual = (value(p.q) - value(next.q)) + weight * (broken - next_broken);
         const double length = delta.cwiseAbs().maxCoeff();

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/stability/equilibria/equilibrium_stability.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/symbolic.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+#include "saltus/stability/equilibria/equilibrium_forces.hpp"
+
+namespace saltus::stability {
+
+namespace {
+
+using Index = Eigen::Index;
+using trajectory::ElementKind;
+
+/// A contact force below this part of Statics::size counts as zero: the contact may open at once.
+constexpr double loaded_force = 1e-9;
+/// Matrices are symmetric if A − Aᵀ is at most this part of |A|.
+constexpr double symmetric_part = 1e-10;
+/// An eigenvalue counts as zero below this part of the largest one.
+constexpr double zero_eigenvalue = 1e-9;
+/// A double zero of the motion (frequency 0) is computed to the square root of the rounding error.
+constexpr double zero_real_part = 1e-7;
+/// Rows of closed contacts that depend on others to this accuracy add no condition.
+constexpr double dependent_row = 1e-10;
+
+bool symmetric(const Matrix& A, double size) {
+    return A.size() == 0 || (A - A.transpose()).cwiseAbs().maxCoeff() <= symmetric_part * size;
+}
+
+/// The rows of constraints and closed contacts as a matrix.
+Matrix closed_rows(RestingModel& model, const std::vector<char>& closed) {
+    const model::Model& m = model.model();
+    std::vector<int> rows;
+    for (const model::Constraint& c : m.constraints) rows.push_back(c.row);
+    for (std::size_t i = 0; i < closed.size(); ++i)
+        if (closed[i] != 0) rows.push_back(m.contacts[i].row);
+    Matrix J(static_cast<Index>(rows.size()), model.size());
+    for (Index k = 0; k < J.rows(); ++k) J.row(k) = model.row(rows[static_cast<std::size_t>(k)]);
+    return J;
+}
+
+/// The forces are smooth functions of the state near the equilibrium: no friction sticks, and all contacts are loaded.
+bool smooth_forces(const Statics& s, const Vector& lambda) {
+    for (const RestingElement& e : s.elements) {
+        if (!e.body.empty() || e.sliding.size() > 0) return false;
+        if (e.kind == ElementKind::clutch) return false;
+        if (e.kind != ElementKind::contact) continue;
+        const double size = s.W.col(e.normal).cwiseQuotient(s.scale).norm();
+        if (!(lambda(e.normal) * size > loaded_force * s.size)) return false;
+    }
+    return s.moves.empty();
+}
+
+/// Eigenvalues of M ÿ + C ẏ + K y = 0, as those of the first-order system for (y, ẏ).
+std::vector<std::complex<double>> eigenvalues_of(const Matrix& M, const Matrix& C, const Matrix& K) {
+    const Index d = M.rows();
+    if (d == 0) return {};
+    Matrix A = Matrix::Zero(2 * d, 2 * d);
+    A.topRightCorner(d, d).setIdentity();
+    const Eigen::LDLT<Matrix> solver(M);
+    A.bottomLeftCorner(d, d) = -solver.solve(K);
+    A.bottomRightCorner(d, d) = -solver.solve(C);
+    const Eigen::EigenSolver<Matrix> eigen(A, false);
+    std::vector<std::complex<double>> list(eigen.eigenvalues().begin(), eigen.eigenvalues().end());
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        return a.real() != b.real() ? a.real() > b.real() : a.imag() > b.imag();
+    });
+    return list;
+}
+
+/// Proves from the form of the expressions that T + U cannot grow between impacts: there are no other forces, and R is
+/// a quadratic form of u whose coefficients are numbers. R is then dissipative everywhere if it is at one position.
+bool only_potential_and_damping(const model::Model& m) {
+    const model::SymbolicEquations* const system = m.system->symbolic();
+    if (system == nullptr || !m.sliders.empty() || !m.clutches.empty()) return false;
+    model::Formulas f = system->formulas();
+    for (const expr::Expr force : f.f)
+        if (!f.graph.is_zero(force)) return false;
+    std::vector<std::pair<expr::Expr, expr::Expr>> zero;
+    for (const expr::Expr u : f.u) zero.emplace_back(u, f.graph.constant(0.0));
+    expr::Substitution at_rest(f.graph, zero);
+    const auto varies = static_cast<expr::Kinds>(expr::time | expr::position | expr::velocity);
+    for (const expr::Expr u : f.u) {
+        const expr::Expr slope = expr::Derivative(f.graph, u)(f.R);
+        if (!f.graph.is_zero(at_rest(slope))) return false;
+        for (const expr::Expr v : f.u)
+            if (f.graph.depends_on(expr::Derivative(f.graph, v)(slope), varies)) return false;
+    }
+    return m.scleronomic && m.autonomous;
+}
+
+/// Impacts of one contact under Newton's law, or of several with the same coefficient, create no energy.
+bool impacts_create_no_energy(const RestingModel& model, const std::vector<char>& closed) {
+    const model::Model& m = model.model();
+    std::optional<double> common;
+    for (std::size_t i = 0; i < closed.size(); ++i) {
+        if (closed[i] == 0) continue;
+        const double e = model.coefficient(m.contacts[i].e_n);
+        if (m.contacts[i].impact != model::ImpactLaw::newton || (common && *common != e)) return false;
+        common = e;
+    }
+    return true;
+}
+
+/// If nothing feeds the motion and K is positive definite then U has a strict minimum and the equilibrium is stable
+/// (Lagrange–Dirichlet). Zero eigenvalues of K along a set of equilibria do not count.
+LocalVerdict verdict_of(const LocalStability& s, bool no_energy_gain, bool contacts, int dimension) {
+    double largest = 0.0;
+    for (const std::complex<double>& x : s.eigenvalues) largest = std::max(largest, std::abs(x));
+    if (!s.eigenvalues.empty() && s.eigenvalues[0].real() > zero_real_part * largest) return LocalVerdict::unstable;
+    const bool decays = !s.eigenvalues.empty() && s.eigenvalues[0].real() < -zero_real_part * largest;
+    // Without an energy, motions that open a contact are not covered by the linearised motion.
+    if (decays && dimension == 0 && (!contacts || no_energy_gain)) return LocalVerdict::asymptotically_stable;
+    if (!no_energy_gain || s.morse_index != 0) return LocalVerdict::undecided;
+    const double stiff = s.stiffness.size() > 0 ? s.stiffness.cwiseAbs().maxCoeff() : 0.0;
+    const auto flat =
+        std::count_if(s.stiffness.begin(), s.stiffness.end(), [&](double w) { return w <= zero_eigenvalue * stiff; });
+    return flat <= dimension ? LocalVerdict::stable : LocalVerdict::undecided;
+}
+
+}  // namespace
+
+std::string_view to_string(LocalVerdict verdict) {
+    switch (verdict) {
+        case LocalVerdict::asymptotically_stable: return "asymptotically stable";
+        case LocalVerdict::stable: return "stable";
+        case LocalVerdict::unstable: return "unstable";
+        case LocalVerdict::undecided: return "undecided";
+    }
+    return "";
+}
+
+std::optional<LocalStability> local_stability(RestingModel& model, const std::vector<char>& closed, const Vector& q,
+                                              int dimension) {
+    model.move_to(q);
+    if (!model.has_derivatives()) return {};
+    const Statics s = model.statics(closed);
+    const Balance b = balance(s);
+    if (!b.holds) return {};
+    const Vector lambda = plain_forces(s, b);
+    if (!smooth_forces(s, lambda)) return {};
+    const Matrix N = kernel_of(closed_rows(model, closed), dependent_row);
+    const Matrix M = N.transpose() * model.mass() * N, C = -N.transpose() * model.velocity_slopes(s, lambda) * N,
+                 K = -N.transpose() * model.stiffness(s, lambda) * N;
+    if (!M.allFinite() || !C.allFinite() || !K.allFinite()) return {};
+    LocalStability out;
+    out.eigenvalues = eigenvalues_of(M, C, K);
+    const double size_K = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
+    if (K.size() == 0) {
+        out.morse_index = 0;
+    } else if (symmetric(K, size_K)) {
+        const Modes shapes = modes(0.5 * (K + K.transpose()), M);
+        if (!shapes.found) return {};
+        out.stiffness = shapes.values;
+        out.modes = N * shapes.vectors;
+        const double stiff = out.stiffness.cwiseAbs().maxCoeff();
+        out.morse_index = static_cast<int>(std::count_if(out.stiffness.begin(), out.stiffness.end(),
+                                                         [&](double w) { return w < -zero_eigenvalue * stiff; }));
+    }
+    const double least_damping = symmetric_spectrum(0.5 * (C + C.transpose())).smallest;
+    const double size_C = C.size() > 0 ? C.cwiseAbs().maxCoeff() : 0.0;
+    const model::Model& m = model.model();
+    const bool no_energy_gain = least_damping >= -zero_eigenvalue * size_C && only_potential_and_damping(m) &&
+                                impacts_create_no_energy(model, closed);
+    const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });
+    out.verdict = verdict_of(out, no_energy_gain, contacts, dimension);
+    return out;
+}
+
+}  // namespace saltus::stability

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Complete lists of equilibrium sets, compared with scans of closed-form conditions, and the local stability of points.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "physics/motion.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/stability/equilibria/equilibria.hpp"
+
+namespace saltus::stability {
+namespace {
+
+using test::from_text;
+
+struct Span {
+    double from, to;
+};
+
+/// The intervals of [from, to] in which f <= 0, on a grid, with ends by bisection.
+std::vector<Span> where_not_positive(const std::function<double(double)>& f, double from, double to) {
+    constexpr int points = 200'000;
+    std::vector<Span> list;
+    const double step = (to - from) / points;
+    const auto edge = [&](double a, double b) {
+        const bool in = f(a) <= 0.0;
+        for (int k = 0; k < 60; ++k) ((f(0.5 * (a + b)) <= 0.0) == in ? a : b) = 0.5 * (a + b);
+        return 0.5 * (a + b);
+    };
+    bool before = f(from) <= 0.0;
+    if (before) list.push_back({from, to});
+    for (int k = 1; k <= points; ++k) {
+        const double x = from + k * step;
+        const bool here = f(x) <= 0.0;
+        if (here && !before) list.push_back({edge(x - step, x), to});
+        if (!here && before) list.back().to = edge(x - step, x);
+        before = here;
+    }
+    return list;
+}
+
+/// Each interval is the extent of exactly one set, and there are no other sets.
+void expect_intervals(const Equilibria& e, const std::vector<Span>& expected) {
+    ASSERT_EQ(e.sets.size(), expected.size());
+    for (const Span& span : expected) {
+        int found = 0;
+        for (const EquilibriumSet& s : e.sets)
+            if (std::abs(s.lower(0) - span.from) < 1e-7 && std::abs(s.upper(0) - span.to) < 1e-7) ++found;
+        EXPECT_EQ(found, 1) << span.from << " .. " << span.to;
+    }
+}
+
+// A rough wavy floor under a weight on a spring: |U'(x) + w s'(x)| <= mu w.
+TEST(EquilibriumCompleteness, AWavyFloorHasOneSetForEachIntervalOfTheScan) {
+    const double a = 0.17845745322865303, w = 11.923003991158366;
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "wavy floor"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "(x + 0.6061300072463747)^2/2 + 11.923003991158366*y"
+[[contact]]
+name = "floor"
+gN = "y - 0.17845745322865303*sin(4*x)"
+gammaT = "x'"
+mu = 0.5
+[initial]
+q = { y = 1.0 }
+)TOML"));
+    EXPECT_TRUE(e.completeness.complete) << e.completeness.why;
+    expect_intervals(
+        e, where_not_positive(
+               [&](double x) { return std::abs(x + 0.6061300072463747 + 4.0 * a * w * std::cos(4.0 * x)) - 0.5 * w; },
+               -60.0, 60.0));
+}
+
+TEST(EquilibriumCompleteness, RandomWavesOnASpringHaveTheSetsOfTheScan) {
+    std::mt19937_64 random(20);
+    std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    for (int model = 0; model < 12; ++model) {
+        const double k = 0.3 + uniform(random), a = 1.0 + 2.0 * uniform(random), f = 2.0 + 6.0 * uniform(random),
+                     phase = 6.0 * uniform(random), mu = 0.1 + uniform(random);
+        const std::string wave = number_text(a) + "*cos(" + number_text(f) + "*x + " + number_text(phase) + ")";
+        const Equilibria e = equilibria(
+            from_text("[system]\nname = \"waves\"\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"" + number_text(k) + "/2*x^2 + " +
+                      wave + "\"\n[[slider]]\ngammaT = \"x'\"\nmu = " + number_text(mu) + "\nFN = 1\n"));
+        EXPECT_TRUE(e.completeness.complete) << e.completeness.why;
+        EXPECT_TRUE(std::isinf(e.completeness.region[0].first) && std::isinf(e.completeness.region[0].second));
+        expect_intervals(
+            e, where_not_positive([&](double x) { return std::abs(k * x - a * f * std::sin(f * x + phase)) - mu; },
+                                  -80.0, 80.0));
+    }
+}
+
+// U = Σ (c/4 (q² − 1)² + b/2 q²) has 3ⁿ critical points for b < c. The Morse index is the number of coordinates at the
+// maximum q = 0.
+TEST(EquilibriumCompleteness, AProductOfDoubleWellsHasAllItsCriticalPoints) {
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "wells"
+q = ["x", "y", "z"]
+T = "(x'^2 + y'^2 + z'^2)/2"
+U = "(x^2 - 1)^2/4 + (y^2 - 1)^2/4 + (z^2 - 1)^2/4"
+)TOML"));
+    ASSERT_EQ(e.sets.size(), 27U);
+    for (const EquilibriumSet& s : e.sets) {
+        ASSERT_TRUE(s.stability.has_value());
+        int maxima = 0;
+        for (const double x : s.representative) {
+            EXPECT_NEAR(std::abs(x), std::round(std::abs(x)), 1e-9);
+            if (std::abs(x) < 0.5) ++maxima;
+        }
+        EXPECT_EQ(s.stability->morse_index, maxima);
+        EXPECT_EQ(s.stability->verdict, maxima == 0 ? LocalVerdict::stable : LocalVerdict::unstable);
+        // λ² = 1 at a maximum and λ² = −2 at a minimum of U.
+        EXPECT_NEAR(s.stability->eigenvalues[0].real(), maxima > 0 ? 1.0 : 0.0, 1e-7);
+        EXPECT_EQ(s.stability->eigenvalues.size(), 6U);
+    }
+    EXPECT_TRUE(e.completeness.complete) << e.completeness.why;
+}
+
+TEST(EquilibriumCompleteness, DampingMakesAMinimumAsymptoticallyStable) {
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "oscillator"
+q = ["x"]
+T = "x'^2/2"
+U = "8*x^2"
+R = "x'^2"
+)TOML"));
+    ASSERT_EQ(e.sets.size(), 1U);
+    ASSERT_TRUE(e.sets[0].stability.has_value());
+    EXPECT_EQ(e.sets[0].stability->verdict, LocalVerdict::asymptotically_stable);
+    EXPECT_NEAR(e.sets[0].stability->eigenvalues[0].real(), -1.0, 1e-9);  // λ² + 2λ + 16 = 0
+    EXPECT_NEAR(e.sets[0].stability->eigenvalues[0].imag(), std::sqrt(15.0), 1e-9);
+    EXPECT_TRUE(e.completeness.complete);
+}
+
+// A force that feeds the motion at higher order: the linearised motion is neutral, and nothing is claimed.
+TEST(EquilibriumCompleteness, AForceThatFeedsTheMotionLeavesTheVerdictOpen) {
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "fed"
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+f = { x = "x'^3" }
+)TOML"));
+    ASSERT_EQ(e.sets.size(), 1U);
+    ASSERT_TRUE(e.sets[0].stability.has_value());
+    EXPECT_EQ(e.sets[0].stability->verdict, LocalVerdict::undecided);
+}
+
+// Interval bounds of 1/x do not exist at 0: that part of the line stays undecided, and this is stated.
+TEST(EquilibriumCompleteness, ASingularityLeavesAnUndecidedVolume) {
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "singular"
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2 + 1/x"
+[initial]
+q = { x = 1.0 }
+)TOML"));
+    ASSERT_EQ(e.sets.size(), 1U);
+    EXPECT_NEAR(e.sets[0].representative(0), 1.0, 1e-9);
+    EXPECT_FALSE(e.completeness.complete);
+    EXPECT_GT(e.completeness.undecided_volume, 0.0);
+    EXPECT_LT(e.completeness.undecided_volume, 1e-4);
+}
+
+TEST(EquilibriumCompleteness, AGivenRegionLimitsTheProof) {
+    const model::Model m = from_text(R"TOML(
+[system]
+name = "waves"
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/20 + cos(3*x)"
+)TOML");
+    EquilibriaOptions options;
+    options.region = {{-1.0, 2.0}};
+    const Equilibria e = equilibria(m, options);
+    EXPECT_TRUE(e.completeness.complete);
+    EXPECT_EQ(e.completeness.region, (std::vector<std::pair<double, double>>{{-1.0, 2.0}}));
+    options.max_boxes = 0;
+    EXPECT_FALSE(equilibria(m, options).completeness.complete);
+}
+
+// The friction of the slider slides wherever x ≠ 0, since its surface moves with 10 x.
+TEST(EquilibriumCompleteness, FrictionThatBeginsToSlideIsNoFailure) {
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "drifting slider"
+q = ["x"]
+T = "x'^2/2"
+U = "5*x^2"
+[[slider]]
+gammaT = "x' - 10*x"
+mu = 0.3
+FN = 1
+)TOML"));
+    ASSERT_EQ(e.sets.size(), 3U);
+    for (const EquilibriumSet& s : e.sets) {
+        EXPECT_EQ(s.shape, SetShape::point);
+        EXPECT_NEAR(std::abs(s.representative(0)), std::abs(s.representative(0)) > 0.01 ? 0.03 : 0.0, 1e-9);
+    }
+}
+
+}  // namespace
+}  // namespace saltus::stability

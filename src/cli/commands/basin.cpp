@@ -29,6 +29,9 @@ namespace {
 
 /// Largest number of starts, for machines with much memory; refuse_memory says what fits.
 constexpr double max_starts = 1e9;
+/// Boxes that separate the equilibrium sets, for each combination of closed contacts. Fewer than in `saltus
+/// equilibria`: the sets are labels here, and their list need not be complete.
+constexpr long boxes_for_labels = 5000;
 /// Boxes that each search of the certificate may examine; the default of `saltus certify`.
 constexpr long certificate_budget = 20'000;
 
@@ -243,6 +246,7 @@ int basin(const BasinCommand& c) {
     listen_for_interrupts();
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
+    search.max_boxes = boxes_for_labels;
     options.equilibria = stability::equilibria(m, search);
     report.warnings = options.equilibria->warnings;
     if (options.equilibria->status == stability::SearchStatus::interrupted)

@@ -120,6 +120,10 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
         folders.push_back(folder_of(s, run));
         commands.push_back(shown(s, command));
     }
+    if (interrupt_asked()) {  // the numbers of the page need all runs
+        card.failure += "not finished: " + interrupt_reason();
+        return card;
+    }
     io::Report report;
     for (std::size_t k = 0; k < folders.size(); ++k) {
         io::Report part = io::read_results({folders[k]});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -183,6 +184,13 @@ bool completed(const io::SensitivityReport& report) {
     return all;
 }
 
+/// Prints the report and writes its files.
+void write(const SensitivityCommand& c, const io::SensitivityReport& report, io::ResultFolder* out) {
+    deliver(c.common, out,
+            {[&](io::ResultFolder& folder) { add_files(folder, report); }, [&] { return io::sensitivity_json(report); },
+             [&] { return io::sensitivity_text(report); }});
+}
+
 }  // namespace
 
 int sensitivity(const SensitivityCommand& c) {
@@ -208,12 +216,17 @@ int sensitivity(const SensitivityCommand& c) {
     // With --vary alone, only the study is computed.
     const bool derivatives = c.vary.empty() || !c.wrt.empty() || c.output || c.check;
     if (!c.vary.empty()) study(c, q, report);
-    if (derivatives && !interrupt_asked()) differentiate(c, q, report);
-    if (derivatives && m.perturbable && !interrupt_asked()) compare_perturbed(c, q, report);
-
-    deliver(c.common, out.get(),
-            {[&](io::ResultFolder& folder) { add_files(folder, report); }, [&] { return io::sensitivity_json(report); },
-             [&] { return io::sensitivity_text(report); }});
+    const io::SensitivityReport before = report;
+    const auto differentiate_all = [&] {
+        if (derivatives && !interrupt_asked()) differentiate(c, q, report);
+        if (derivatives && m.perturbable && !interrupt_asked()) compare_perturbed(c, q, report);
+    };
+    if (!finishes(differentiate_all)) {
+        write(c, before, out.get());
+        tell("saltus: " + interrupt_reason() + "; the derivatives are missing");
+        abandon(interrupted);
+    }
+    write(c, report, out.get());
     if (interrupt_asked()) return interrupted;
     return completed(report) ? done : failed;
 }

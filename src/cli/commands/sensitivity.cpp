@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"

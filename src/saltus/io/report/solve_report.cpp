@@ -64,6 +64,11 @@ solvers::Solution solve(const Complementarity& p, const SolveOptions& o) {
     refuse_method(o.method, {"automatic", "lemke (lcp only)"}, "complementarity problems");
 }
 
+/// Whether the unknowns are reactions of contacts.
+bool is_contact_problem(ProblemKind kind) {
+    return kind == ProblemKind::fc || kind == ProblemKind::gfc || kind == ProblemKind::rfc || kind == ProblemKind::grfc;
+}
+
 }  // namespace
 
 SolveRow solve_problem(const ContactProblem& problem, const SolveOptions& options) {
@@ -120,6 +125,10 @@ std::string solve_json(const std::vector<SolveRow>& rows, Timing timing) {
                {"iterations", r.solution.iterations},
                {"attempts", std::move(attempts)}};
         if (timing == Timing::included) j["seconds"] = r.seconds;
+        // Reactions and velocities in the order of the rows of the problem; z and w of a complementarity problem.
+        const bool contact = is_contact_problem(r.kind);
+        j[contact ? "r" : "z"] = r.solution.r;
+        j[contact ? "v" : "w"] = r.solution.v;
         if (!r.solution.certificate.empty()) j["certificate"] = r.solution.certificate;
         if (r.all) j["solutions"] = {{"r", r.all->r}, {"complete", r.all->complete}, {"modes", r.all->modes}};
         list.push_back(std::move(j));

@@ -45,7 +45,9 @@ int sweep_blocks(const FrictionProblem& p, const GaussSeidel& method, Workspace:
     int sweeps = 0, batch = 1, idle = 0;
     while (sweeps < method.max_sweeps && best_defect > method.tolerance) {
         const int until = std::min(method.max_sweeps, sweeps + batch);
+        w.sweep_before = r;
         for (; sweeps < until; ++sweeps) w.sweeper.sweep(p, r);
+        if (r == w.sweep_before) break;  // further sweeps would repeat the same numbers
         const double now = residual(p, r, w.scratch);
         idle = now < progress * best_defect ? 0 : idle + batch;
         if (now < best_defect) {

@@ -22,6 +22,7 @@ struct Workspace::State {
     std::vector<double> r;             // current iterate
     std::vector<double> best, best_v;  // best iterate of the automatic method and its velocities
     std::vector<double> sweep_best;    // best iterate of sweep_blocks
+    std::vector<double> sweep_before;  // iterate of sweep_blocks before the last batch of sweeps
     std::vector<double> scratch;       // velocities left by the last `residual` or `verdict`
     Rescaled rescaled;
     Isotropic isotropic;

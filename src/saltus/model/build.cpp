@@ -64,6 +64,7 @@ Model Builder::build() {
     add_drawing();
     add_regions();
     initial_state(model_);
+    refuse_jumps();
 
     sort_coordinates();
     judge_time();

@@ -93,6 +93,11 @@ private:
                        const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference);
     void add_perturbation();
 
+    // gap_jumps.cpp: gaps and constraints that jump are refused
+    void refuse_jumps();
+    void refuse_jump(Expr e, const std::string& what, const Place& place);
+    bool uses_atan2(Expr e) const;
+
     // drawing.cpp
     void add_drawing();
     std::array<double, 4> view_of(const std::vector<Field>& fields);

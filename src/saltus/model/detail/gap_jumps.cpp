@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/text.hpp"
+#include "saltus/expr/jumps.hpp"
+#include "saltus/model/detail/builder.hpp"
+
+namespace saltus::model {
+
+/// Gaps and constraints must be continuous. If a gap jumps, then bodies penetrate each other without an impact, and no
+/// method can follow the motion.
+void Builder::refuse_jumps() {
+    for (std::size_t k = 0; k < d_.constraints.size(); ++k)
+        refuse_jump(f_.constraints[k], "constraint '" + d_.constraints[k].name + "\'", d_.constraints[k].g.place());
+    for (std::size_t k = 0; k < d_.contacts.size(); ++k)
+        refuse_jump(f_.gaps[k], "the gap of contact '" + d_.contacts[k].name + "\'", d_.contacts[k].gN.place());
+    for (std::size_t k = 0; k < d_.obstacles.size(); ++k)
+        refuse_jump(points_.obstacles[k].offset, "the offset of obstacle '" + d_.obstacles[k].name + "\'",
+                    d_.obstacles[k].offset.place());
+}
+
+void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
+    if (expr::kinks(f_.graph, e, expr::time | expr::position).empty() && !uses_atan2(e)) return;
+    std::vector<std::pair<Expr, Expr>> values;
+    for (std::size_t i = 0; i < f_.p.size(); ++i) values.emplace_back(f_.p[i], f_.graph.constant(p_[i]));
+    // The box around the initial state: a unit, or the size of the coordinate; the duration of the motion.
+    std::vector<Expr> variables{f_.t};
+    std::vector<double> center{0.0}, reach{model_.simulate.t_end.value_or(1.0)};
+    for (std::size_t i = 0; i < f_.q.size(); ++i) {
+        variables.push_back(f_.q[i]);
+        center.push_back(model_.q0[static_cast<std::size_t>(f_.index[i])]);
+        reach.push_back(1.0 + std::abs(center.back()));
+    }
+    const expr::JumpSearch found =
+        expr::find_jump(f_.graph, expr::Substitution(f_.graph, values)(e), variables, center, reach);
+    if (!found.jump) {
+        if (!found.decided)
+            model_.warnings.push_back(what + " switches: it is continuous at " +
+                                      counted(static_cast<std::size_t>(found.points), "point") +
+                                      " of its switching surfaces that were sampled, which is no proof");
+        return;
+    }
+    const std::vector<Expr> inside = expr::reachable(f_.graph, {&e, 1});
+    std::string where;
+    for (std::size_t i = 0; i < variables.size(); ++i)
+        if (std::find(inside.begin(), inside.end(), variables[i]) != inside.end())
+            where += fmt::format("{}{} = {:.6g}", where.empty() ? "" : ", ", expr::to_string(f_.graph, variables[i]),
+                                 found.jump->at[i]);
+    throw Error(fmt::format("{} jumps from {:.6g} to {:.6g} at {} ({})", what, found.jump->before, found.jump->after,
+                            where, found.jump->operation),
+                place,
+                "gaps and constraints must be continuous: use min, max and abs, branches that agree where they switch, "
+                "or several contacts");
+}
+
+bool Builder::uses_atan2(Expr e) const {
+    for (const Expr n : expr::reachable(f_.graph, {&e, 1}))
+        if (f_.graph[n].op == expr::Op::atan2) return true;
+    return false;
+}
+
+}  // namespace saltus::model

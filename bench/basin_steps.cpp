@@ -149,7 +149,6 @@ void one_by_one(const model::Model& model, const std::vector<Start>& list, int s
     integrate::Moreau method;
     for (const Start& s : list) {
         integrate::moreau::Stepper stepper(model, method);
-        stepper.wants_energy = false;
         integrate::moreau::Point at, next;
         at.q = state(s, false), at.u = state(s, true);
         stepper.begin(at);

@@ -87,6 +87,10 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--method", c.method, "event (default), moreau or penalty")->type_name("event|moreau|penalty");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
     command->add_option("--theta", c.theta, "Theta of moreau: 0.5 is the midpoint, 1 the end of the step (0.5)");
+    command
+        ->add_option("--restitution", c.restitution,
+                     "Contacts with restitution in moreau: all closed ones in steps with an impact, or in all steps")
+        ->type_name("impacts|literal");
     command->add_option("--rtol", c.rtol, "Relative tolerance of event and penalty (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
     command->add_flag("--implicit", c.implicit, "Use implicit steps from the start, for stiff models");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -48,6 +49,12 @@ inline trajectory::Trajectory event_driven(const model::Model& model, double t_e
     Options options;
     options.t_end = t_end;
     return run_event_driven(model, exact, options).motion;
+}
+
+/// |final − initial − work| at the end of a motion, relative to the larger of both energies.
+inline double balance_at_end(const trajectory::Trajectory& motion) {
+    return std::abs(motion.energy.final - motion.energy.initial - motion.energy.work) /
+           std::max(std::abs(motion.energy.initial), std::abs(motion.energy.final));
 }
 
 inline int count(const trajectory::Trajectory& motion, trajectory::EventKind kind) {

@@ -56,7 +56,7 @@ export function facts(list: [string, Child][]): HTMLElement {
 /// A verdict or status, coloured as good, bad or neutral.
 export function verdict(word: string): HTMLElement {
     const good = ["proved", "holds", "attractive", "stable", "completed", "converged", "yes", "true"];
-    const bad = ["fails", "failed", "unstable", "no", "false", "energy-created"];
+    const bad = ["fails", "failed", "unstable", "no", "false", "energy-created", "inaccurate"];
     const tone = good.includes(word) ? "good" : bad.includes(word) ? "bad" : "neutral";
     return el("span", { class: "verdict " + tone }, word);
 }

@@ -13,7 +13,7 @@ namespace saltus::cli {
 struct SimulateCommand {
     Common common;
     std::optional<double> t_end, h, theta, rtol, atol;
-    std::string method;
+    std::string method, restitution;
     std::optional<double> max_step;     ///< of event and penalty, in s
     bool implicit = false;              ///< implicit steps from the start
     bool perturbed = false;             ///< apply the model's [perturbation]

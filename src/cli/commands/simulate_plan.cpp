@@ -41,6 +41,12 @@ Smooth smooth_method(const SimulateCommand& c, const model::SimulationDefaults& 
     return m;
 }
 
+integrate::Restitution restitution_named(const std::string& word) {
+    if (word == "impacts") return integrate::Restitution::impacts;
+    if (word == "literal") return integrate::Restitution::literal;
+    throw Error("unknown restitution '" + word + "'", {"--restitution", 0, 0}, "allowed are impacts and literal");
+}
+
 integrate::Moreau moreau_method(const SimulateCommand& c, const model::SimulationDefaults& defaults, bool keep_arcs) {
     integrate::Moreau m;
     m.keep_arcs = keep_arcs;
@@ -50,6 +56,7 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
         throw Error("theta is " + number_text(m.theta) + ", it must lie in [0, 1]", {"--theta", 0, 0},
                     "0.5 is the midpoint");
     m.implicit = c.implicit;
+    if (!c.restitution.empty()) m.restitution = restitution_named(c.restitution);
     return m;
 }
 
@@ -76,6 +83,7 @@ void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) 
     }
     unused("--h", c.h.has_value());
     unused("--theta", c.theta.has_value());
+    unused("--restitution", !c.restitution.empty());
     if (plan.method_name != "penalty") return;
     unused("--strict-energy", c.strict_energy);
     unused("--repair-energy", c.repair_energy);
@@ -140,6 +148,7 @@ int exit_code(Status status) {
         case Status::completed: return done;
         case Status::interrupted: return interrupted;
         case Status::failed:
+        case Status::inaccurate:
         case Status::energy_created: return failed;
     }
     return failed;

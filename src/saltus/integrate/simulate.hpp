@@ -24,13 +24,20 @@ struct EventDriven {
     long max_events = 100000000;       ///< the run fails beyond it
 };
 
+/// Which contacts get restitution in a step of time-stepping, ξ = γ⁺ + e γ⁻ (moreau/README.md).
+enum class Restitution {
+    impacts,  ///< in a step with an impact all closed contacts; in other steps none, closed contacts are held
+    literal,  ///< in every step all closed contacts
+};
+
 /// Moreau's time-stepping.
 struct Moreau {
-    double h = 1e-3;                   ///< step size, in s; the largest one if adaptive
-    double theta = 0.5;                ///< point of evaluation within a step; 0.5: midpoint
-    bool implicit = false;             ///< implicit forces from the start; otherwise only if they are stiff for h
-    bool adaptive = false;             ///< choose the step size by an error estimate
-    double tolerance = 1e-6;           ///< error of one adaptive step, relative to 1 + |x|
+    double h = 1e-3;          ///< step size, in s; the largest one if adaptive
+    double theta = 0.5;       ///< point of evaluation within a step; 0.5: midpoint
+    bool implicit = false;    ///< implicit forces from the start; otherwise only if they are stiff for h
+    bool adaptive = false;    ///< choose the step size by an error estimate
+    double tolerance = 1e-6;  ///< error of one adaptive step, relative to 1 + |x|
+    Restitution restitution = Restitution::impacts;
     bool keep_arcs = true;             ///< see EventDriven
     double contact_tolerance = 1e-10;  ///< see EventDriven
 };

@@ -27,6 +27,7 @@ std::string_view to_string(Status status) {
         case Status::interrupted: return "interrupted";
         case Status::failed: return "failed";
         case Status::energy_created: return "energy-created";
+        case Status::inaccurate: return "inaccurate";
     }
     return "";
 }
@@ -43,6 +44,12 @@ State state_of(const ode::Dense& step, double t, std::size_t n) {
 }
 
 }  // namespace
+
+double Trajectory::sample_time(int k, int last) const {
+    SALTUS_EXPECT(k >= 0 && k <= last && last > 0);
+    if (k == last) return end.t;
+    return std::clamp(start.t + (end.t - start.t) * (static_cast<double>(k) / last), start.t, end.t);
+}
 
 State Trajectory::left(double t) const {
     SALTUS_EXPECT(t >= start.t && t <= end.t);

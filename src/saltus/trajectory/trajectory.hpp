@@ -81,6 +81,8 @@ enum class Status {
     interrupted,     ///< ended by the caller; everything up to that time is kept
     failed,          ///< ended for numerical reasons; Trajectory::reason says which
     energy_created,  ///< an impact created energy, and the options say that the run ends there
+    /// It reached its end, but measured errors are larger than the tolerances explain: see Trajectory::inaccuracy.
+    inaccurate,
 };
 /// The name of a status in files.
 std::string_view to_string(Status status);
@@ -91,14 +93,25 @@ std::string_view guarantee_text(bool events_certain);
 /// T + U at both ends, in J, and the work that was done on the way.
 struct EnergyBalance {
     double initial = 0.0, final = 0.0;
-    double work = 0.0;           ///< work of applied forces, damping, reactions and impulses together, in J
-    double balance_error = 0.0;  ///< |final − initial − work|, relative to the largest energy seen
+    double work = 0.0;  ///< work of applied forces, damping, reactions and impulses together, in J
+    /// Largest |T + U − initial − work so far| at the end and at points inside the steps, relative to the largest
+    /// energy seen.
+    double balance_error = 0.0;
 };
 
 /// How far the motion violates the constraints of positions.
 struct Violation {
     double gap = 0.0;         ///< deepest penetration of a rigid contact, >= 0
     double constraint = 0.0;  ///< largest |g|
+};
+
+/// An error that was measured at points that the method did not choose, and that its tolerances do not explain.
+struct Inaccuracy {
+    double since = 0.0;  ///< first time at which the error was too large, in s
+    std::string what;    ///< what was measured, such as "the gap of contact 'floor'"; empty: no error is too large
+    double error = 0.0, allowed = 0.0;  ///< largest error, and what the tolerances explain, in the same unit
+    std::string remedy;                 ///< what a user can do
+    bool found() const { return !what.empty(); }
 };
 
 /// What the run cost.
@@ -124,12 +137,15 @@ struct Trajectory {
     State start, end;
     std::vector<Reaction> forces;  ///< reactions at the end of the motion
     Status status = Status::completed;
-    std::string reason;  ///< why the run ended early; empty if completed
+    std::string reason;  ///< why the run ended early or is inaccurate; empty if completed
+    Inaccuracy inaccuracy;
     std::vector<std::string> warnings;
     EnergyBalance energy;
     Violation violation;
     Statistics statistics;
 
+    /// Time number k of last + 1 equidistant times from the start to the end; rounding never leads past the end.
+    double sample_time(int k, int last) const;
     /// The state at t with the velocity before, or after, the events at t. t must lie within [start.t, end.t].
     State left(double t) const;
     State right(double t) const;

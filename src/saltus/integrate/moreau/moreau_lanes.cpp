@@ -307,6 +307,7 @@ LaneStepper::LaneStepper(const model::Model& model, const Moreau& method)
     : work_(std::make_unique<Work>(model, method.theta)) {
     SALTUS_EXPECT(refusal(model, method).empty());
     work_->tolerance = method.contact_tolerance;
+    work_->literal = method.restitution == Restitution::literal;
     for (std::size_t lane = 0; lane < width; ++lane) load(lane, model.q0, model.u0);
 }
 
@@ -327,7 +328,8 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
     for (std::size_t c = 0; c < w.model.contacts.size(); ++c) {
         const int row = w.model.contacts[c].row;
         const double gap = w.terms.positions[static_cast<std::size_t>(row)];
-        const bool closed = gap <= 0.0 || gap <= closed_gap_ratio * model::row_scale(layout.rows, w.terms.W, row, q);
+        const bool closed = gap <= 0.0 || (gap < largest_closed_gap &&
+                                           gap <= closed_gap_ratio * model::row_scale(layout.rows, w.terms.W, row, q));
         const bool holds = closed && model::row_velocity(layout, w.terms, row, u) >=
                                          -velocity_rounding_ratio * model::row_scale(layout.rows, w.terms.W, row, u);
         w.holds[c].v[lane] = holds ? -1 : 0;

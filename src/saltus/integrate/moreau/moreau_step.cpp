@@ -19,8 +19,8 @@
 // 2. Free velocity. Without impulses u_f = u + Δt M⁻¹h (`change_` = u_f − u). Contacts with gap(q_m) <= 0 take part.
 // 3. Delassus matrix. γ⁺ = Wᵀu⁺ + χ and u⁺ = u_f + M⁻¹WΛ give γ⁺ = D Λ + Wᵀu_f + χ with D = WᵀM⁻¹W.
 // 4. Laws on velocities. Contacts that take part obey their laws with impulses Λ and the velocity ξ = γ⁺ + Eγ⁻:
-//    0 <= Λ_N ⟂ ξ_N >= 0, −Λ_T in the friction set scaled by Λ_N with ξ_T in its normal cone. E has e_N for contacts
-//    that are struck, e_T for the friction of all closed contacts in a step with an impact, and is 0 otherwise. So
+//    0 <= Λ_N ⟂ ξ_N >= 0, −Λ_T in the friction set scaled by Λ_N with ξ_T in its normal cone. E has e_N and e_T for all
+//    closed contacts in a step with an impact, and is 0 otherwise (Restitution::impacts). So
 //        ξ = D Λ + q,   q = Wᵀu_f + χ + Eγ⁻                                   (free_velocities)
 //    Constraints are rows with ξ = 0.
 // 5. End of the step. A row that must not move has γ = 0 at q⁺, not at q_m: γ(q⁺) = γ(q_m) + θΔt ζ + O(Δt²), so θΔt ζ
@@ -81,6 +81,7 @@ Stepper::Stepper(const model::Model& model, const Moreau& method)
       n_(ix(model.size())),
       theta_(method.theta),
       tolerance_(method.contact_tolerance),
+      restitution_(method.restitution),
       workspace_(model),
       terms_(layout_),
       mass_(layout_.mass),
@@ -122,9 +123,11 @@ bool Stepper::step(const Point& from, double t, Point& to) {
 
     to.t = t;
     to.h = h;
-    to.contact_work = to.energy_input = to.energy_scale = 0.0;
+    to.contact_work = to.energy_input = 0.0;
     to.any_struck = false;
     to.violation = {};
+    to.deepest = -1;
+    to.smooth_work = 0.0;
     to.works = {};
     std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
     if (find_contacts(from, to) || always_has_rows_) {
@@ -139,11 +142,10 @@ bool Stepper::step(const Point& from, double t, Point& to) {
             return fail("the motion is not finite; the forces may be too stiff for the step", to.t);
 
     if (wants_works && layout_.powered) split_forces(from, t_m, to);
-    if (!layout_.powered && !wants_energy) return true;
+    if (!layout_.powered) return true;
     for (std::size_t i = 0; i < n_; ++i) mean_[i] = 0.5 * (from.u[i] + to.u[i]);
     const model::Energy energy = energy_at(t_m, q_, mean_);
     to.energy_input += h * (energy.applied - energy.damping);
-    to.energy_scale = std::max(std::abs(energy.kinetic), std::abs(energy.potential));
     return true;
 }
 
@@ -180,6 +182,11 @@ void Stepper::invert_mass(std::span<double> x) {
 
 model::Energy Stepper::energy_at(double t, std::span<const double> q, std::span<const double> u) {
     return model_.system->energy(model::at(model_, t, q, u), workspace_.scratch());
+}
+
+std::span<const double> Stepper::positions_at(double t, std::span<const double> q, std::span<const double> u) {
+    model_.system->positions(model::at(model_, t, q, u), workspace_.scratch(), positions_);
+    return positions_;
 }
 
 double Stepper::total_energy(double t, std::span<const double> q, std::span<const double> u) {
@@ -249,7 +256,10 @@ bool Stepper::find_contacts(const Point& from, Point& to) {
             now = gap <= -hold_ratio * to.h * model::row_dot(layout_.rows, terms_.W, row, change_);
         to.touch[i] = now ? Touch::closed : Touch::open;
         any = any || now;
-        to.violation.gap = std::max(to.violation.gap, -gap);
+        if (-gap > to.violation.gap) {
+            to.violation.gap = -gap;
+            to.deepest = static_cast<int>(i);
+        }
     }
     return any;
 }
@@ -345,9 +355,9 @@ double Stepper::restitution(const model::Contact& c, double speed) const {
 
 // --- impulses -----------------------------------------------------------------------------------------------------
 
-/// The vector q of ξ = D Λ + q: Wᵀu_f + χ, plus e γ⁻ for struck rows, plus θΔt ζ for rows that hold (points 3 to 5 of
-/// the derivation above). The last term makes smooth constrained motion of second order, and keeps contacts on curved
-/// or accelerated obstacles from opening and closing in turn. Decides which contacts are struck.
+/// The vector q of ξ = D Λ + q: Wᵀu_f + χ, plus e γ⁻ for rows with restitution, plus θΔt ζ for rows that hold (points 3
+/// to 5 of the derivation above). The last term makes smooth constrained motion of second order, and keeps contacts on
+/// curved or accelerated obstacles from opening and closing in turn. Decides which contacts are struck.
 void Stepper::free_velocities(const Point& from, Point& to) {
     const std::span<const int> rows = rows_.row_numbers();
     const double end = theta_ * to.h;
@@ -364,19 +374,19 @@ void Stepper::free_velocities(const Point& from, Point& to) {
         const double smooth = std::abs(q[k] - gamma_[k]) + to.h * std::abs(zeta);
         if (from.touch[i] == Touch::open &&
             gamma_[k] < -resting_speed_ratio * smooth - velocity_rounding_ratio * row_size(c.row, from.u)) {
-            const double e = restitution(c, -gamma_[k]);
-            to.touch[i] = e > 0.0 ? Touch::struck : Touch::stopped;
+            to.touch[i] = restitution(c, -gamma_[k]) > 0.0 ? Touch::struck : Touch::stopped;
             to.any_struck = true;
-            q[k] += e * gamma_[k];
         } else {
             q[k] += end * zeta;
         }
     });
-    // An impact loads all closed contacts, so e_T acts in each of them.
-    if (to.any_struck)
+    // An impact loads all closed contacts, so their restitution acts in each of them, also in those that move apart.
+    // Newton's law with one e for all contacts creates no energy; with e = 0 for some of them it does.
+    if (to.any_struck || restitution_ == Restitution::literal)
         for_each_closed(to, [&](std::size_t i, std::size_t k) {
             const model::Contact& c = model_.contacts[i];
-            const double e_t = coefficient(coefficients_, c.e_t);
+            q[k] += restitution(c, std::max(0.0, -gamma_[k])) * gamma_[k];
+            const double e_t = to.any_struck ? coefficient(coefficients_, c.e_t) : 0.0;
             for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j) q[j] += e_t * gamma_[j];
         });
 }
@@ -404,7 +414,11 @@ bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
     for (std::size_t i = 0; i < n_; ++i) to.u[i] += change_[i];
     const std::span<const double> r = use_few_rows_ ? few_rows_.r() : std::span<const double>(solution_.r);
     apply(r, to);
-    if (to.any_struck && newton) audit(r, to);
+    if (to.any_struck && newton) {
+        audit(r, to);
+        for (std::size_t k = 0; k < r.size(); ++k)
+            to.smooth_work += 0.5 * model::row_dot(layout_.rows, terms_.W, rows_.row_numbers()[k], change_) * r[k];
+    }
     // M(u⁺ − u) = Δt h + WΛ changes T by ½(u + u⁺)·(Δt h + WΛ). The part of row k is (½(γ_k + γ_k⁺) − χ_k) Λ_k.
     const std::span<const int> rows = rows_.row_numbers();
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -466,8 +480,9 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const model::Contact& c = model_.contacts[i];
         collision_.law[b++] = impact_law(c.impact);
-        // Poisson's law returns e times the impulse of compression, also of a contact that was at rest before.
-        if (to.touch[i] == Touch::struck || c.impact == model::ImpactLaw::poisson)
+        // Poisson's law returns e times the impulse of compression, also of a contact that was at rest before. Newton's
+        // law needs e in all closed contacts, see free_velocities.
+        if (to.touch[i] == Touch::struck || c.impact != model::ImpactLaw::energy)
             collision_.e[k] = restitution(c, std::max(0.0, -gamma_[k]));
         for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j)
             collision_.e[j] = coefficient(coefficients_, c.e_t);

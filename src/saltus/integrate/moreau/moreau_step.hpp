@@ -39,9 +39,12 @@ struct Point {
     double contact_work = 0.0;        ///< Σ ½(γ⁺ + γ⁻)·Λ
     impact::DecidedWork impact_work;  ///< parts of the contact work if any_struck; its `block` is a row of the model
     double energy_input = 0.0;  ///< work of reactions, applied forces and damping: the change of T + U they explain
-    double energy_scale = 0.0;  ///< max(|T|, |U|) at the evaluation point; 0 if it was not computed
     StepWorks works{};          ///< set if Stepper::wants_works
-    trajectory::Violation violation;  ///< largest penetration and |g| of the step
+    trajectory::Violation violation;  ///< largest penetration at the evaluation point, and largest |g| at the end
+    int deepest = -1;                 ///< contact with the largest penetration; -1: none penetrates
+    /// Part of the contact work in a step with an impact that smooth forces did through the contacts: Σ ½(w·Δu)Λ,
+    /// where Δu is the change of velocity by smooth forces.
+    double smooth_work = 0.0;
 };
 
 /// Cholesky factorisation of a small dense matrix, the Delassus matrix D of the constraints.
@@ -83,9 +86,11 @@ public:
     /// eigenvalues; later calls continue from the vectors of earlier ones.
     bool stiff(const Point& at, double h, int rounds);
 
-    bool wants_energy = true;  ///< compute Point::energy_scale in the next steps
     bool wants_works = false;  ///< compute Point::works in the next steps
     model::Energy energy_at(double t, std::span<const double> q, std::span<const double> u);
+    /// Constraint functions and gaps; valid until the next call or step.
+    std::span<const double> positions_at(double t, std::span<const double> q, std::span<const double> u);
+    std::span<const double> rows() const { return terms_.W; }                             ///< W of the last `evaluate`
     double total_energy(double t, std::span<const double> q, std::span<const double> u);  ///< T + U
 
     /// Impact law and coefficients of an element as text, e.g. "newton, eN = 0.5".
@@ -149,6 +154,7 @@ private:
     const model::Layout& layout_;
     const std::size_t n_;  // coordinates
     const double theta_, tolerance_;
+    const Restitution restitution_;
     model::Workspace workspace_;
     model::Terms terms_;  // at the evaluation point (t_m, q_m, u)
     model::MassFactor mass_;

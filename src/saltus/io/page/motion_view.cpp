@@ -380,8 +380,8 @@ void add_points(const Trajectory& t, const model::Drawing& drawing, MotionView& 
     };
     frame(t.start);
     if (!t.arcs.empty())
-        for (std::size_t k = 1; k + 1 < point_frames; ++k)
-            frame(t.right(t.start.t + (t.end.t - t.start.t) * static_cast<double>(k) / (point_frames - 1)));
+        for (int k = 1; k + 1 < static_cast<int>(point_frames); ++k)
+            frame(t.right(t.sample_time(k, static_cast<int>(point_frames) - 1)));
     frame(t.end);
 }
 

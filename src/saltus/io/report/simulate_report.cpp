@@ -143,7 +143,7 @@ std::string method_text(const Trajectory& t) {
 
 std::string status_text(const Trajectory& t, double t_end) {
     std::string text = fmt::format("{}, t = {:.10g} to {:.10g}", to_string(t.status), t.start.t, t.end.t);
-    if (t.status != Status::completed) text += fmt::format(" of {:.10g}", t_end);
+    if (t.status != Status::completed && t.status != Status::inaccurate) text += fmt::format(" of {:.10g}", t_end);
     const bool told = t.reason.empty() || t.status == Status::interrupted;
     return told ? text : text + "\n              " + t.reason;
 }
@@ -317,6 +317,12 @@ std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalan
     if (balance != nullptr && !balance->empty()) member("balance", line(balance_json(*balance)));
     member("guarantee", line(trajectory::guarantee_text(t.events_certain)));
     member("violation", line({{"gap", t.violation.gap}, {"constraint", t.violation.constraint}}));
+    if (t.inaccuracy.found())
+        member("inaccuracy", line({{"since", t.inaccuracy.since},
+                                   {"what", t.inaccuracy.what},
+                                   {"error", t.inaccuracy.error},
+                                   {"allowed", t.inaccuracy.allowed},
+                                   {"remedy", t.inaccuracy.remedy}}));
     member("audit", line(audit_json(t)));
     member("warnings", line(warnings));
     member("statistics", line(statistics_json(t.statistics, timing)));

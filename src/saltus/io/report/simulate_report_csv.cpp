@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/simulate_report.hpp"
@@ -38,6 +40,20 @@ void impulse_cells(const Trajectory& t, const Event& event, Csv& csv) {
         if (has_normal(e)) csv.cell(sum.N);
         csv.cells(sum.T, sum.T.size());
     }
+}
+
+/// The state of a motion by time-stepping, which is a pair (q, u) at the ends of the steps. The velocity between two
+/// ends is that of the later one. A time that rounding has moved past the end of a step belongs to that end.
+State stepped_state(const Trajectory& t, double at) {
+    constexpr double rounding_of_time = 1e-9;  // relative to the length of the step
+    for (const Arc& arc : t.arcs) {
+        const auto step = std::lower_bound(arc.steps.begin(), arc.steps.end(), at,
+                                           [](const ode::Dense& d, double s) { return d.t_new() < s; });
+        if (step == arc.steps.end()) continue;
+        if (at - step->t_old() <= rounding_of_time * (step->t_new() - step->t_old())) return t.left(step->t_old());
+        break;
+    }
+    return t.left(at);
 }
 
 void state_line(double t, const std::vector<double>& q, const std::vector<double>& u, std::size_t n, Csv& csv) {
@@ -87,13 +103,12 @@ std::string states_csv(const Trajectory& t, int samples) {
     for (const std::string& x : t.coordinates) csv.cell(x);
     for (const std::string& x : t.coordinates) csv.cell(x + "'");
     csv.end_line();
-    std::size_t next = 0;  // the first event that has no lines yet
+    std::size_t next = t.stepped ? t.events.size() : 0;  // the first event that has no lines yet
     double last = t.start.t - 1.0;
     for (int k = 0; k < samples; ++k) {
         const bool inside = k > 0 && k + 1 < samples;
         if (inside && t.arcs.empty()) continue;
-        const double share = static_cast<double>(k) / (samples - 1);
-        const double at = inside ? t.start.t + (t.end.t - t.start.t) * share : (k == 0 ? t.start.t : t.end.t);
+        const double at = t.sample_time(k, samples - 1);
         for (; next < t.events.size() && t.events[next].t <= at; ++next) {
             const Event& e = t.events[next];
             state_line(e.t, e.q, e.u_minus, n, csv);
@@ -101,7 +116,7 @@ std::string states_csv(const Trajectory& t, int samples) {
             last = e.t;
         }
         if (at == last) continue;  // the lines of an event have this time already
-        const State s = k == 0 ? t.start : (inside ? t.right(at) : t.end);
+        const State s = k == 0 ? t.start : (inside ? (t.stepped ? stepped_state(t, at) : t.right(at)) : t.end);
         state_line(at, s.q, s.u, n, csv);
         last = at;
     }

@@ -35,6 +35,7 @@ std::string method_options(const integrate::Moreau& m, double t_end) {
     add(text, "--t-end", t_end);
     add(text, "--h", m.h);
     add(text, "--theta", m.theta);
+    if (m.restitution == integrate::Restitution::literal) text += " --restitution literal";
     return m.implicit ? text + " --implicit" : text;
 }
 

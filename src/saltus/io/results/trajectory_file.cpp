@@ -546,9 +546,11 @@ std::int64_t check_format(const TableReader& in) {
 Status read_status(const TableReader& in) {
     std::string text;
     in.attribute("", "status", text);
-    for (const Status s : {Status::completed, Status::interrupted, Status::failed, Status::energy_created})
+    for (const Status s :
+         {Status::completed, Status::interrupted, Status::failed, Status::energy_created, Status::inaccurate})
         if (to_string(s) == text) return s;
-    in.fail_damaged("attribute status is '" + text + "', not completed, interrupted, failed or energy-created");
+    in.fail_damaged("attribute status is '" + text +
+                    "', not completed, interrupted, failed, energy-created or inaccurate");
 }
 
 }  // namespace

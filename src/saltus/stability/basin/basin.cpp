@@ -32,6 +32,9 @@ constexpr std::size_t max_measured_starts = 1000;
 constexpr double free_motion_share = 0.01;
 /// Step of the test whether a position rests, if the event-driven method has none; in units of time.
 constexpr double rest_test_step = 1e-3;
+/// One motion in `starts_for_examined_motion` is examined for its accuracy, but at most so many: they cost more than
+/// motions in lanes.
+constexpr std::size_t max_examined_motions = 8, starts_for_examined_motion = 128;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -74,6 +77,7 @@ public:
         relabel();
         if (!out_.refined.empty()) label_refined();
         test_level_set(base);
+        if (complete) examine_steps(base);
         finish();
         return std::move(out_);
     }
@@ -335,7 +339,8 @@ private:
             return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
         };
         if (const std::size_t n = count(Fate::failed); n > 0)
-            out_.warnings.push_back(std::to_string(n) + " motions ended because the integrator could not make a step");
+            out_.warnings.push_back(std::to_string(n) +
+                                    " motions ended because the integrator could not make a step, or are inaccurate");
         const auto moved = static_cast<std::size_t>(
             std::count(out_.record.admission.begin(), out_.record.admission.end(), Admission::moved));
         if (moved > 0)
@@ -343,6 +348,37 @@ private:
                                     " starts could be made admissible only by changing components that the axes give");
         for (std::string& text : model::approximations(model_, model::Analysis::basin))
             out_.warnings.push_back(std::move(text));
+    }
+
+    /// The steps of an ensemble are not judged by themselves. Some of its motions by time-stepping are made again as
+    /// single ones, whose violations and energy balance are measured, up to the time at which their fate was decided.
+    void examine_steps(const Values& base) {
+        const auto* moreau = std::get_if<integrate::Moreau>(&options_.method);
+        if (moreau == nullptr || out_.base == 0) return;
+        integrate::Moreau method = *moreau;
+        method.keep_arcs = false;
+        const std::size_t count = std::min(max_examined_motions, 1 + out_.base / starts_for_examined_motion);
+        Starts starts(model_, options_.components);
+        std::vector<double> x(options_.axes.size());
+        std::size_t inaccurate = 0;
+        std::string reason;
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t number = (2 * k + 1) * out_.base / (2 * count);
+            base(number, x);
+            const Start start = starts.make(x);
+            if (start.admission == Admission::inadmissible || !(record_.t[number] > 0.0)) continue;
+            integrate::Options options;
+            options.start = trajectory::State{0.0, start.q, start.u};
+            options.t_end = record_.t[number];
+            options.interrupted = options_.interrupted;
+            const trajectory::Trajectory motion = integrate::simulate(model_, method, options);
+            if (motion.status != trajectory::Status::inaccurate) continue;
+            if (inaccurate++ == 0) reason = motion.reason;
+        }
+        if (inaccurate > 0)
+            out_.warnings.push_back(
+                std::to_string(inaccurate) + " of " + std::to_string(count) +
+                " motions that were examined are inaccurate, so that labels may be wrong; the first: " + reason);
     }
 
     const model::Model& model_;

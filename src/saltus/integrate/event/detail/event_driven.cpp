@@ -48,6 +48,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       change_(d_, settings.contact_tolerance),
       watcher_(d_),
       accumulation_(d_.elements().size()),
+      accuracy_(model, event_accuracy(settings.rtol, settings.atol), !settings.compliant),
       explicit_(d_.state_size(), step_tolerances(settings), settings.max_step),
       linearised_(d_, {}),
       series_(d_),
@@ -96,7 +97,9 @@ void EventRun::start() {
     std::copy(q.begin(), q.end(), x_.begin());
     std::copy(u.begin(), u.end(), x_.begin() + d_.size());
     out_.start = {t_, q, u};
-    out_.energy.initial = total_energy();
+    const model::Energy energy = d_.energy(t_, x_.data());
+    out_.energy.initial = energy.kinetic + energy.potential;
+    accuracy_.start(q, energy);
     change_mode({}, Cause::start);
 }
 
@@ -212,6 +215,7 @@ void EventRun::stop_at_event(double step_end, double next_step) {
         t = std::max(t, position ? event.t : event.right);
     }
     t = std::min(t, step_end);
+    measure_dense(t);
     dense_.evaluate(t, x_.data());
     next_step_ = std::min(next_step, options_.t_end - t);
     t_ = t;
@@ -253,8 +257,7 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     d_.turn_slip(d_.followed_mode());
     std::copy(x_.begin(), x_.end(), dense_.term(1).begin());
     keep(dense_, t_);
-    measure_violation();
-    see_energy(t_, x_.data());
+    measure_dense(t_);
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
     return true;
 }

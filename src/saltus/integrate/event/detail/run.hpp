@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/event/detail/accumulation.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/event/watch.hpp"
@@ -118,7 +119,7 @@ private:
     void stop_at_series_event(double h);
     void stop_at_release();
     bool accept_series_step(double h, double t);
-    void see_energy_of_series(double tau);
+    void measure_series(double h);
     void keep_series(double until);
     void keep_reactions(double until);
     std::string held_by_a_jump();
@@ -169,13 +170,13 @@ private:
     void record_impact(bool jam, const Strike& strike);
     void close_record();
     void keep(const ode::Dense& step, double until);
-    void measure_violation();
+    void measure(double t, const double* x);
+    void measure_dense(double until);
     trajectory::Mode mode_of(std::size_t element) const;
     void fail(std::string reason);
     void warn(const std::string& text);
     void finish();
     double total_energy();
-    void see_energy(double t, const double* x);
     std::string at_time() const;
 
     const model::Model& model_;
@@ -185,6 +186,7 @@ private:
     ModeChange change_;
     Watcher watcher_;
     Accumulation accumulation_;
+    AccuracyCheck accuracy_;
     ode::Explicit explicit_;
     Linearised linearised_;
     std::optional<SparseStages> sparse_;  // linear systems of implicit steps, if the system is large
@@ -224,14 +226,14 @@ private:
     SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
     Candidates candidates_;             // of the change of mode in progress
     std::vector<double> state_before_;  // of the impact in progress: the state before it
-    std::vector<double> state_inside_;  // of see_energy_of_series
+    std::vector<double> state_inside_;  // of measure_series and measure_dense
     std::vector<char> watched_;         // of begin_series
     ModeSeries::Release release_;       // of the event that ended the last arc
     double arc_began_ = 0.0;
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;
     bool coarsened_ = false;  // coarsen() was called at least once
-    double impulse_work_ = 0.0, largest_energy_ = 0.0, largest_acceleration_ = 0.0;
+    double impulse_work_ = 0.0, largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
 
     Recording recording_;

@@ -27,14 +27,8 @@ std::string EventRun::at_time() const { return " at t = " + number_text(t_); }
 
 double EventRun::total_energy() {
     const model::Energy e = d_.energy(t_, x_.data());
-    largest_energy_ = std::max({largest_energy_, std::abs(e.kinetic), std::abs(e.potential)});
+    accuracy_.see_scale(e);
     return e.kinetic + e.potential;
-}
-
-/// Updates the largest energy of the run, which the error of the balance is relative to.
-void EventRun::see_energy(double t, const double* x) {
-    const model::Energy e = d_.energy(t, x);
-    largest_energy_ = std::max({largest_energy_, std::abs(e.kinetic), std::abs(e.potential)});
 }
 
 void EventRun::record_strike(const Strike& strike, EventKind kind, Window window) {
@@ -55,7 +49,7 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     std::copy(strike.u_minus.begin(), strike.u_minus.end(), state_before_.begin() + d_.size());
     const model::Energy e = d_.energy(t_, state_before_.data());
     event.energy_before = e.kinetic + e.potential;
-    largest_energy_ = std::max(largest_energy_, std::abs(e.kinetic));
+    accuracy_.see_scale(e);
     event.note = strike.note;
     if (!strike.note.empty()) warn(strike.note + at_time());
     impulse_work_ += strike.work_on_system;
@@ -212,13 +206,18 @@ void EventRun::keep(const ode::Dense& step, double until) {
     arc->steps.push_back(step);
 }
 
-void EventRun::measure_violation() {
-    const std::span<const double> positions = d_.positions(t_, x_.data());
-    for (const double g : positions.first(ix(model_.layout().constraints)))
-        out_.violation.constraint = std::max(out_.violation.constraint, std::abs(g));
-    if (!d_.compliant())
-        for (const model::Contact& c : model_.contacts)
-            out_.violation.gap = std::max(out_.violation.gap, -positions[ix(c.row)]);
+/// Measures violations and the energy balance at a state of the motion.
+void EventRun::measure(double t, const double* x) {
+    const std::size_t n = ix(d_.size());
+    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + impulse_work_, d_.positions(t, x));
+}
+
+/// Measures at a point of the last step that the method did not choose, before the time `until`.
+void EventRun::measure_dense(double until) {
+    state_inside_.resize(x_.size());
+    const double t = dense_.t_old() + accuracy_.fraction() * (until - dense_.t_old());
+    dense_.evaluate(t, state_inside_.data());
+    measure(t, state_inside_.data());
 }
 
 /// The mode of an element as the trajectory names it.
@@ -246,8 +245,9 @@ void EventRun::finish() {
     }
     out_.energy.final = total_energy();
     out_.energy.work = x_[ix(2 * n)] + impulse_work_;
-    const double scale = std::max(largest_energy_, Thresholds::least_energy);
-    out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) / scale;
+    measure(t_, x_.data());
+    d_.evaluate_terms(t_, x_.data());
+    accuracy_.judge(d_.terms().W, out_);
     out_.events_certain = arcs_without_series_ == 0;
     out_.statistics.steps = series_steps_ + explicit_.statistics().accepted;
     out_.statistics.rejected = explicit_.statistics().rejected + explicit_.statistics().cut;

@@ -244,7 +244,7 @@ void EventRun::stop_at_series_event(double h) {
     }
     const double remaining = options_.t_end - t_;
     tau = std::min({std::max(tau, nudge_), h, remaining});
-    see_energy_of_series(0.5 * tau);
+    measure_series(tau);
     series_.state(tau, x_.data());
     next_step_ = ode::automatic_step;
     t_ = tau == remaining ? options_.t_end : t_ + tau;
@@ -261,7 +261,7 @@ void EventRun::stop_at_release() {
 
 /// Takes the end of a step as the state, without the drift of the constraints. False if the constraints cannot be met.
 bool EventRun::accept_series_step(double h, double t) {
-    see_energy_of_series(0.5 * h);
+    measure_series(h);
     series_.state(h, x_.data());
     t_ = t;
     ++series_steps_;
@@ -273,7 +273,6 @@ bool EventRun::accept_series_step(double h, double t) {
         }
         ++out_.statistics.projections;
     }
-    measure_violation();
     if (series_.slips_in_a_plane()) {
         d_.evaluate_terms(t_, x_.data());
         d_.turn_slip(d_.followed_mode());
@@ -283,11 +282,12 @@ bool EventRun::accept_series_step(double h, double t) {
     return true;
 }
 
-/// Looks at the energy inside a step, tau after its start. A motion may begin and end every step at rest.
-void EventRun::see_energy_of_series(double tau) {
+/// Measures at a point of the last expansion that the method did not choose, within h after its start.
+void EventRun::measure_series(double h) {
     state_inside_.resize(x_.size());
+    const double tau = accuracy_.fraction() * h;
     series_.state(tau, state_inside_.data());
-    see_energy(series_.t() + tau, state_inside_.data());
+    measure(series_.t() + tau, state_inside_.data());
 }
 
 /// Keeps the step from the last expansion to the present state, as keep does.

@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
 #include "saltus/model/support.hpp"
@@ -27,7 +28,6 @@ constexpr int steps_to_lift = 3;
 // The stiffness of explicit forces is estimated at the first step and then after so many; it changes slowly.
 constexpr int steps_between_stiffness_checks = 200;
 constexpr int first_stiffness_rounds = 16, later_stiffness_rounds = 3;  // of vector iteration
-constexpr int steps_between_energies = 50;                              // energies give the scale of the balance only
 constexpr int steps_between_progress = 100;                             // calls of Options::interrupted and progress
 constexpr std::size_t max_warnings = 100;
 // A step that would end within this part of its length before t_end is extended to t_end.
@@ -39,7 +39,10 @@ constexpr double smallest_step_ratio = 1e-6;
 constexpr double step_safety = 0.9, largest_shrink = 0.2, largest_growth = 2.0;
 // Below this part of its size (row_size) a slip velocity counts as sticking in the final modes.
 constexpr double sticking_ratio = 1e-9;
-constexpr double smallest_energy = 1e-300;  // keeps the relative balance error finite for a motion without energy
+// A step that is longer than this part of the motion is judged also if contacts change in it.
+constexpr double coarse_step_part = 1.0 / 16.0;
+// The smooth forces of a step are the cause of created energy if the impact law did at most this part of it.
+constexpr double negligible_law_work = 1e-3;
 
 /// A run: makes the steps and records the trajectory.
 class Run {
@@ -50,7 +53,8 @@ public:
           options_(options),
           record_(record),
           elements_(element_rows(model)),
-          stepper_(model, method) {
+          stepper_(model, method),
+          accuracy_(model, stepping_accuracy(), true) {
         out_.model = model.name;
         out_.method = "moreau";
         out_.stepped = true;
@@ -85,8 +89,9 @@ private:
         resting_.resize(at_.touch.size());
         for (std::size_t i = 0; i < resting_.size(); ++i) resting_[i] = at_.touch[i] == Touch::closed;
         idle_.assign(at_.touch.size(), 0);
-        out_.energy.initial = stepper_.total_energy(at_.t, at_.q, at_.u);
-        largest_energy_ = std::abs(out_.energy.initial);
+        const model::Energy energy = stepper_.energy_at(at_.t, at_.q, at_.u);
+        out_.energy.initial = energy.kinetic + energy.potential;
+        accuracy_.start(at_.q, energy);
         if (record_ == Record::yes) {
             stepper_.wants_works = true;
             record(at_);
@@ -103,7 +108,6 @@ private:
             if (t > options_.t_end - last_step_ratio * h) t = options_.t_end;
             if ((k - 1) % steps_between_stiffness_checks == 0 && !method_.implicit)
                 check_stiffness(h, k == 1 ? first_stiffness_rounds : later_stiffness_rounds);
-            stepper_.wants_energy = k % steps_between_energies == 1;
             if (!stepper_.step(at_, t, next_)) return fail();
             keep(at_, next_);
             std::swap(at_, next_);
@@ -186,9 +190,12 @@ private:
     void keep(const Point& from, const Point& to) {
         ++out_.statistics.steps;
         out_.energy.work += to.energy_input;
-        largest_energy_ = std::max(largest_energy_, to.energy_scale);
-        out_.violation.gap = std::max(out_.violation.gap, to.violation.gap);
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
+        if (to.deepest >= 0) accuracy_.see_penetration(to.t, to.deepest, to.violation.gap);
+        if (accuracy_.due()) {
+            measure(to);
+            if (!method_.adaptive) halve(from, to);
+        }
         if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
         out_.arcs.back().t_end = to.t;
@@ -199,6 +206,42 @@ private:
         std::copy(from.q.begin(), from.q.end(), dense.term(0).begin());
         std::copy(to.q.begin(), to.q.end(), dense.term(1).begin());
         for (const int term : {0, 1}) std::copy(to.u.begin(), to.u.end(), dense.term(term).begin() + n);
+    }
+
+    /// Measures violations and the energy balance at the end of a step.
+    void measure(const Point& at) {
+        accuracy_.see(at.t, at.q, at.u, stepper_.energy_at(at.t, at.q, at.u), out_.energy.work,
+                      stepper_.positions_at(at.t, at.q, at.u));
+    }
+
+    /// Makes a step again in two halves. The difference δu of the velocities shows whether the step is too long. Its
+    /// size is δu·Mδu = T(u + δu) + T(u − δu) − 2T(u), because T is quadratic. A step in which contacts change is not
+    /// judged, unless the whole motion has only a few: its error is of the order Δt, and shows as penetration.
+    void halve(const Point& from, const Point& to) {
+        if (!probe_) {
+            probe_.emplace(model_, method_);
+            half_ = from;
+            probe_->begin(half_);
+        }
+        if (stepper_.implicit() && !probe_->implicit()) probe_->become_implicit();
+        if (!probe_->step(from, from.t + 0.5 * to.h, half_) || !probe_->step(half_, to.t, full_)) return;
+        const bool coarse = to.h > coarse_step_part * (options_.t_end - out_.start.t);
+        if (!coarse && changes_contacts(from, to)) return;
+        full_.q = to.u;  // scratch: u − δu
+        double largest = 0.0;
+        for (std::size_t i = 0; i < to.u.size(); ++i) {
+            const double difference = full_.u[i] - to.u[i];
+            largest = std::max(largest, std::abs(difference));
+            full_.q[i] -= difference;
+        }
+        const auto kinetic = [&](const std::vector<double>& u) { return stepper_.energy_at(to.t, to.q, u).kinetic; };
+        accuracy_.see_step_error(to.t, largest, kinetic(full_.u) + kinetic(full_.q) - 2.0 * kinetic(to.u));
+    }
+
+    /// Whether a contact changed in a step, or in one of its halves (half_, full_).
+    bool changes_contacts(const Point& from, const Point& to) const {
+        return to.any_struck || half_.any_struck || full_.any_struck || to.touch != from.touch ||
+               half_.touch != from.touch || full_.touch != from.touch;
     }
 
     void record(const Point& at) {
@@ -251,14 +294,34 @@ private:
             if (elements_[i].kind != ElementKind::contact || to.touch[i] != Touch::open)
                 e.impulses.push_back(reaction(i, to, 1.0));
         e.audit = energy_audit(to.impact_work);
-        if (e.audit.created > 0.0) report_creation(to.impact_work.block, e);
+        if (e.audit.created > 0.0) report_creation(to, e);
     }
 
-    /// An impact created energy: a warning, or the end of the run, as the options say. `row` did the most work.
-    void report_creation(int row, trajectory::Event& e) {
-        std::string why = "in a step of time-stepping";
-        for (std::size_t i = 0; i < elements_.size(); ++i)
-            if (elements_[i].normal == row) {
+    /// Why the contacts of a step created energy, if it was not a single impact law; otherwise empty. The contact work
+    /// ½(γ⁻ + γ⁺)·Λ has a part of the smooth forces, because γ⁺ contains what they change in the step.
+    std::string cause_of_creation(const Point& to) const {
+        if (to.impact_work.work - to.smooth_work <= negligible_law_work * to.impact_work.work)
+            return "the smooth forces of the step do this work on closed contacts that move apart, no impact law "
+                   "does; shorter steps create less";
+        std::string laws;
+        bool differ = false;
+        std::string first;
+        for (std::size_t i = 0; i < to.touch.size(); ++i) {
+            if (to.touch[i] == Touch::open) continue;
+            const std::string law = stepper_.law_text(i);
+            differ = differ || (!laws.empty() && law != first);
+            if (laws.empty()) first = law;
+            laws += (laws.empty() ? "" : "; ") + out_.elements[i].name + ": " + law;
+        }
+        if (!differ) return {};
+        return "contacts with different impact laws or coefficients are closed together (" + laws + ")";
+    }
+
+    /// An impact created energy: a warning, or the end of the run, as the options say.
+    void report_creation(const Point& to, trajectory::Event& e) {
+        std::string why = cause_of_creation(to);
+        for (std::size_t i = 0; why.empty() && i < elements_.size(); ++i)
+            if (elements_[i].normal == to.impact_work.block) {
                 e.audit.element = static_cast<int>(i);
                 e.audit.law = stepper_.law_text(i);
                 why = out_.elements[i].name + " (" + e.audit.law + ") did the most work in this step";
@@ -288,8 +351,8 @@ private:
             out_.forces.push_back(reaction(i, at_, at_.h > 0.0 ? 1.0 / at_.h : 0.0));
         final_modes();
         out_.energy.final = stepper_.total_energy(at_.t, at_.q, at_.u);
-        out_.energy.balance_error = std::abs(out_.energy.final - out_.energy.initial - out_.energy.work) /
-                                    std::max({largest_energy_, std::abs(out_.energy.final), smallest_energy});
+        measure(at_);
+        accuracy_.judge(stepper_.rows(), out_);
         const long steps = out_.statistics.steps, rejected = out_.statistics.rejected;
         out_.statistics = stepper_.statistics;
         out_.statistics.steps = steps;
@@ -342,11 +405,12 @@ private:
     Stepper stepper_;
     trajectory::Trajectory out_;
     Point at_, next_;            // before and after a step
-    Point half_, full_;          // of adaptive steps: after the first half, and after the whole step
+    Point half_, full_;          // of adaptive steps and of halve: after the first half, and after the other step
     std::vector<char> resting_;  // of each contact: it rests on its obstacle
     std::vector<int> idle_;      // of each contact: steps that a resting one was open or leaving
     std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
-    double largest_energy_ = 0.0;
+    AccuracyCheck accuracy_;
+    std::optional<Stepper> probe_;  // makes steps again in halves
     long asked_ = 0;
     bool told_stiff_ = false;
 };

@@ -18,10 +18,13 @@ namespace saltus::integrate {
 /// with cΔt/m < 2, for every θ. Near these limits forces become linearly implicit (moreau_implicit.hpp), with a
 /// warning.
 ///
-/// Impacts. A contact gets restitution if it was open in the step before and approaches faster than 1.5 times the
-/// change of γ_N by smooth motion in one step. A slower contact is held at rest, because the step does not resolve its
-/// bounces. Newton's law, ξ = γ⁺ + Eγ⁻, is part of the step's problem. Poisson's law and the energy law solve the
-/// impact first, with all closed contacts (impact/collision.hpp); the step continues from the velocity after it.
+/// Impacts. A contact is struck if it was open in the step before and approaches faster than 1.5 times the change of
+/// γ_N by smooth motion in one step. A slower contact is held at rest, because the step does not resolve its bounces.
+/// In a step in which some contact is struck, all closed contacts have restitution, also those that move apart:
+/// Newton's law with the same e in all contacts dissipates, but with e = 0 in some of them it creates energy. The
+/// literal law of the scheme has restitution in every step (Restitution::literal). Newton's law, ξ = γ⁺ + Eγ⁻, is part
+/// of the step's problem. Poisson's law and the energy law solve the impact first, with all closed contacts
+/// (impact/collision.hpp); the step continues from the velocity after it.
 ///
 /// Constraints are projected onto g = 0 after every step, to 1e-10. Gaps are not projected: a contact can close up to
 /// Δt times its approach speed too deep, and rests there.

@@ -58,6 +58,7 @@ struct Work {
     const model::Layout& layout;
     int n = 0;
     double theta = 0.5, tolerance = 1e-10;  ///< θ of the method, and relative residual of contact problems
+    bool literal = false;                   ///< Restitution::literal
     std::vector<Block> blocks;              ///< constraints, their friction, sliders, clutches, contacts
     int constraints = 0;
     expr::Tape tape, energy_tape, position_tape;

@@ -65,7 +65,6 @@ Start Starts::make(std::span<const double> values) {
 Ending by_moreau(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
                  const Start& start, bool stop_when_captured) {
     integrate::moreau::Stepper stepper(model, method);
-    stepper.wants_energy = false;
     integrate::moreau::Point at, next;
     at.q = start.q;
     at.u = start.u;
@@ -181,6 +180,10 @@ Ending by_events(const model::Model& model, const integrate::EventDriven& method
     end.q = motion.end.q;
     if (motion.status == trajectory::Status::interrupted) {
         end.fate = Fate::pending;
+        return end;
+    }
+    if (motion.status == trajectory::Status::inaccurate) {  // its end is no evidence
+        end.fate = Fate::failed;
         return end;
     }
     if (stop_when_captured && decision.level != nullptr)

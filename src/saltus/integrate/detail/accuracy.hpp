@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "saltus/model/fwd.hpp"
+#include "saltus/model/system.hpp"
+#include "saltus/trajectory/trajectory.hpp"
+
+namespace saltus::integrate {
+
+/// Errors that the tolerances of a method explain. A motion with larger ones is inaccurate.
+struct AccuracyBounds {
+    /// Error of the energy balance, relative to the largest energy seen plus all energy that was exchanged.
+    double balance = 0.0;
+    /// Error of a gap or constraint, relative to Σ|W_i| max|q_i|, which is what its rounding errors are relative to.
+    double position = 0.0;
+    double absolute = 0.0;  ///< error of coordinates and velocities in their own units
+    /// Penetration relative to the way of the contact: the largest opening, or Σ|W_i| (extent of q_i).
+    double penetration = 0.0;
+    /// Error of one step: |δu| for the difference δu that halving it makes, relative to the largest |u|, both in the
+    /// metric of M.
+    double step = 0.0;
+    double least_energy = 0.0;  ///< the balance error is relative to at least this energy, in J
+};
+
+/// Times at which a quantity reached ever larger values, without storing all values.
+class GrowingRecord {
+public:
+    void see(double t, double value) {
+        if (value <= largest_) return;
+        add(t, value);
+    }
+    double largest() const { return largest_; }
+    void reserve();  ///< gets all memory now, so that `see` allocates nothing
+    /// The first time at which the value was above `bound`; the value is known to a factor 1.5.
+    std::optional<double> first_above(double bound) const;
+
+private:
+    void add(double t, double value);
+    double largest_ = 0.0;
+    std::vector<std::pair<double, double>> entries_;  // (time, value), both growing
+};
+
+/// Judges a motion while it is integrated. The run hands it states at pseudo-random points inside its steps, which the
+/// method did not choose. There it takes gaps, constraints and energies from the model, not from the polynomials that
+/// the method uses to find events. Nothing but the largest errors is stored.
+class AccuracyCheck {
+public:
+    /// `rigid`: penetration of contacts is an error; false for contacts with springs.
+    AccuracyCheck(const model::Model& model, AccuracyBounds bounds, bool rigid);
+
+    /// A pseudo-random number in (0, 1), the same sequence in every run.
+    double fraction();
+    /// For methods of many short steps: whether this step is one to be measured. True for the first
+    /// `steps_always_measured` steps, later for one in `mean_steps_between` on average.
+    bool due();
+
+    void start(std::span<const double> q, const model::Energy& energy);
+    /// A state at t: coordinates, velocities, energies, gaps and constraints there, and the work done since the start.
+    void see(double t, std::span<const double> q, std::span<const double> u, const model::Energy& energy, double work,
+             std::span<const double> positions);
+    /// Energies at a state that was measured otherwise.
+    void see_scale(const model::Energy& energy) {
+        largest_energy_ = std::max({largest_energy_, std::abs(energy.kinetic), std::abs(energy.potential)});
+        largest_kinetic_ = std::max(largest_kinetic_, energy.kinetic);
+    }
+    void see_penetration(double t, int contact, double depth);
+    /// The difference δu that halving a step made: its largest component, and δu·Mδu.
+    void see_step_error(double t, double largest, double squared) {
+        if (largest > bounds_.absolute) steps_.see(t, std::sqrt(std::max(0.0, squared)));
+    }
+
+    /// Writes the largest errors into the trajectory. If one of them is larger than the bounds allow, then a completed
+    /// motion becomes inaccurate; others get a warning. `W`: rows at the end of the motion.
+    void judge(std::span<const double> W, trajectory::Trajectory& out) const;
+
+private:
+    struct Finding {
+        double since, error, allowed;
+        std::string what;
+    };
+    void see_positions(double t, std::span<const double> positions);
+    double allowed_position(int row, std::span<const double> W, bool gap) const;
+    double allowed_balance() const;
+    std::optional<Finding> first_finding(std::span<const double> W) const;
+
+    const model::Model& model_;
+    const AccuracyBounds bounds_;
+    const bool rigid_;
+    std::uint64_t random_;
+    long seen_ = 0;            // steps that `due` was asked for
+    long until_measured_ = 0;  // steps before the next one that is due
+    double initial_ = 0.0, largest_energy_ = 0.0, largest_kinetic_ = 0.0, largest_speed_ = 0.0;
+    double last_work_ = 0.0, exchanged_ = 0.0;  // work at the last point; Σ|change of work| between points
+    std::vector<double> low_, high_;            // extent of each coordinate
+    std::vector<double> opening_;               // largest value of each gap
+    std::vector<GrowingRecord> violations_;     // of each constraint and gap
+    GrowingRecord balance_, steps_;
+};
+
+/// Bounds for the event-driven and the penalty method, from the tolerances of the run.
+AccuracyBounds event_accuracy(double rtol, double atol);
+/// Bounds for time-stepping, whose only tolerance is the length of the step.
+AccuracyBounds stepping_accuracy();
+
+}  // namespace saltus::integrate

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/detail/accuracy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "integrate/moreau_runs.hpp"
+
+namespace saltus::integrate {
+namespace {
+
+using test::event_driven;
+using test::run;
+using test::shipped;
+using test::written;
+using trajectory::Status;
+
+TEST(GrowingRecord, KnowsWhenAValueWasFirstExceeded) {
+    GrowingRecord record;
+    EXPECT_FALSE(record.first_above(0.0));
+    for (int k = 1; k <= 1000; ++k) record.see(k, 0.001 * k);
+    for (int k = 1; k <= 1000; ++k) record.see(1000 + k, 0.5);
+    EXPECT_DOUBLE_EQ(record.largest(), 1.0);
+    EXPECT_NEAR(*record.first_above(0.3), 300.0, 150.0);
+    EXPECT_FALSE(record.first_above(1.0));
+    record.see(3000.0, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(*record.first_above(std::numeric_limits<double>::infinity()), 3000.0);
+}
+
+TEST(Accuracy, OfTheEventDrivenMethodIsWhatTheTolerancesExplainForShippedModels) {
+    for (const char* const name : {"bouncing-ball", "rocking-bar", "friction-oscillator", "constrained-beam",
+                                   "impact-oscillator", "slider-crank", "woodpecker", "sphere-on-plane"}) {
+        const model::Model model = shipped(name);
+        const trajectory::Trajectory motion = event_driven(model, *model.simulate.t_end);
+        EXPECT_EQ(motion.status, Status::completed) << name << ": " << motion.reason;
+        EXPECT_LE(motion.energy.balance_error, 1e-8) << name;
+        EXPECT_LE(motion.violation.gap, 1e-10) << name;
+        EXPECT_LE(motion.violation.constraint, 1e-10) << name;
+    }
+}
+
+// The potential jumps by 1 J at x = 0.5, which no force explains: T stays the same.
+TEST(Accuracy, IsLostWhereThePotentialJumpsWithoutAForce) {
+    const model::Model model = written(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "if(x < 0.5, 0, 1)"
+[initial]
+u = { x = 1 }
+)toml");
+    const trajectory::Trajectory motion = event_driven(model, 2.0);
+    EXPECT_EQ(motion.status, Status::inaccurate);
+    EXPECT_EQ(motion.inaccuracy.what, "the energy balance");
+    EXPECT_GE(motion.inaccuracy.since, 0.5);
+    EXPECT_LE(motion.inaccuracy.since, 2.0);
+    EXPECT_NEAR(motion.inaccuracy.error, 1.0, 1e-9);
+    EXPECT_FALSE(motion.inaccuracy.remedy.empty());
+    EXPECT_NE(motion.reason.find("energy balance"), std::string::npos) << motion.reason;
+    EXPECT_NEAR(motion.end.q[0], 2.0, 1e-9) << "the motion is kept up to its end";
+}
+
+TEST(Accuracy, OfTimeSteppingIsLostIfPenetrationIsAVisiblePartOfTheWay) {
+    const model::Model model = shipped("bouncing-ball");
+    EXPECT_EQ(run(model, 5.0, 1e-3).status, Status::completed);
+    for (const double h : {0.1, 0.5, 1.0}) {
+        const trajectory::Trajectory motion = run(model, 5.0, h);
+        EXPECT_EQ(motion.status, Status::inaccurate) << h;
+        EXPECT_EQ(motion.inaccuracy.what, "the gap of contact 'floor'") << h;
+        // The ball falls from 1 m and reaches the floor after √(2/9.81) s.
+        EXPECT_GE(motion.inaccuracy.since, std::sqrt(2.0 / 9.81)) << h;
+        EXPECT_LE(motion.inaccuracy.since, std::sqrt(2.0 / 9.81) + 2.0 * h) << h;
+    }
+}
+
+// Halving a step of the oscillator x'' = -x shows the error of a step that is long compared with the period 2π.
+TEST(Accuracy, OfTimeSteppingIsLostIfTheStepIsLongForASmoothMotion) {
+    const model::Model model = written(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+[initial]
+q = { x = 1 }
+)toml");
+    EXPECT_EQ(run(model, 20.0, 0.05).status, Status::completed);
+    EXPECT_EQ(run(model, 20.0, 1.0).status, Status::inaccurate);
+    EXPECT_EQ(run(model, 1.5, 1.5).status, Status::inaccurate);
+}
+
+TEST(Accuracy, OfTimeSteppingIsKeptAtRest) {
+    const model::Model model = written(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y"
+f = { x = "0.5*sin(3*t)" }
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = 0.3
+)toml");
+    for (const double h : {1e-3, 0.1, 1.0}) EXPECT_EQ(run(model, 3.0, h).status, Status::completed) << h;
+}
+
+/// A chain of beads above a floor, with the same coefficient in all contacts.
+std::string chain(int beads, double e) {
+    std::string q, T, U, contacts, start;
+    for (int i = 0; i < beads; ++i) {
+        const std::string x = "x" + std::to_string(i), sum = i > 0 ? " + " : "", comma = i > 0 ? ", " : "";
+        q += comma + "\"" + x + "\"";
+        T += sum + x + "'^2/2";
+        U += sum + "9.81*" + x;
+        start += comma + x + " = " + number_text(1.0 + 0.25 * i);
+        contacts += "[[contact]]\nname = \"c" + std::to_string(i) + "\"\neN = " + number_text(e) + "\ngN = \"" + x +
+                    (i > 0 ? " - x" + std::to_string(i - 1) + " - 0.2" : " - 0.1") + "\"\n";
+    }
+    return "[system]\nq = [" + q + "]\nT = \"" + T + "\"\nU = \"" + U + "\"\n" + contacts + "[initial]\nq = { " +
+           start + " }\n";
+}
+
+// Newton's law with one e for all closed contacts dissipates: the work of all impulses is negative, up to what smooth
+// forces do in the steps.
+TEST(Restitution, OfAllClosedContactsCreatesNoEnergyInAChainOfBeads) {
+    for (const double e : {0.5, 0.9})
+        for (const Restitution rule : {Restitution::impacts, Restitution::literal}) {
+            Moreau method;
+            method.h = 5e-4;
+            method.keep_arcs = false;
+            method.restitution = rule;
+            const trajectory::Trajectory motion = run(written(chain(10, e)), 2.0, method);
+            EXPECT_EQ(motion.status, Status::completed) << motion.reason;
+            double created = 0.0;
+            for (const trajectory::Event& event : motion.events) created += std::max(0.0, event.work);
+            EXPECT_LT(created, 5e-5) << "e = " << e;
+            EXPECT_GT(test::count(motion, trajectory::EventKind::impact), 50);
+        }
+}
+
+}  // namespace
+}  // namespace saltus::integrate

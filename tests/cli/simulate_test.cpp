@@ -119,6 +119,28 @@ TEST(Simulate, MovesEveryShippedModel) {
     }
 }
 
+TEST(Simulate, CallsAMotionWithTooLongStepsInaccurate) {
+    const Outcome run = simulate({model("bouncing-ball"), "--method", "moreau", "--h", "1", "--json"});
+    EXPECT_EQ(run.code, 3);
+    const Json j = Json::parse(run.out);
+    EXPECT_EQ(j["status"], "inaccurate");
+    EXPECT_EQ(j["inaccuracy"]["what"], "the gap of contact 'floor'");
+    EXPECT_GT(j["inaccuracy"]["error"].get<double>(), j["inaccuracy"]["allowed"].get<double>());
+    EXPECT_EQ(j["inaccuracy"]["since"], 1.0);
+    EXPECT_NE(j["inaccuracy"]["remedy"].get<std::string>().find("--h"), std::string::npos);
+    EXPECT_EQ(j["final"]["t"], 5.0);
+}
+
+TEST(Simulate, RefusesAGapThatJumps) {
+    const test::Folder folder;
+    folder.write("a.toml",
+                 test::replaced(oscillator, "[initial]",
+                                "[[contact]]\nname = \"step\"\ngN = \"2 - y + if(y < 0.3, 0.1, 0)\"\n[initial]"));
+    const std::string text = complaint(simulate_in(folder, {"a.toml", "--t-end", "1"}));
+    EXPECT_NE(text.find("the gap of contact 'step' jumps"), std::string::npos) << text;
+    EXPECT_NE(text.find("y = 0.3"), std::string::npos) << text;
+}
+
 TEST(Simulate, MeetsTheClosedFormOfTheBouncingBall) {
     const Json j = simulated({model("bouncing-ball")});
     const double g = 9.81, e = 0.8, fall = std::sqrt(2.0 / g);

@@ -24,10 +24,10 @@ double difference(const std::vector<double>& x, const std::vector<double>& y) {
 
 /// Sets the errors of a run against the event-driven motion, up to the earlier of both ends.
 void measure(const trajectory::Trajectory& event, int samples, ComparedRun& run) {
-    const trajectory::Trajectory& shorter = run.trajectory.end.t < event.end.t ? run.trajectory : event;
+    const double end = std::min(event.end.t, run.trajectory.end.t);
     double scale = 1.0, worst = 0.0;
     for (int k = 0; k <= samples; ++k) {
-        const double t = shorter.sample_time(k, samples);
+        const double t = std::min(end, event.start.t + (end - event.start.t) * k / samples);  // may round past the end
         const trajectory::State a = event.left(t), b = run.trajectory.left(t);
         scale = std::max(scale, 1.0 + largest(a.q));
         worst = std::max(worst, difference(a.q, b.q));

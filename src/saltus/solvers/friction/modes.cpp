@@ -90,11 +90,6 @@ void enumerate_modes(const FrictionProblem& p, const std::vector<std::vector<Mod
     const Eigen::Map<const Vector> q(p.q.data(), n);
     std::vector<std::size_t> choice(choices.size(), 0);
     all.complete = true;
-    if (n == 0) {  // without rows there is one solution, the empty one
-        all.modes = 1;
-        all.r.emplace_back();
-        return;
-    }
     for (bool more = true; more;) {
         ++all.modes;
         Matrix A = Matrix::Zero(n, n);

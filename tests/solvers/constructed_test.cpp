@@ -38,10 +38,21 @@ struct Family {
 
 void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
 
-const std::vector<Sort> all_sorts{
-    Sort::unilateral,           Sort::planar, Sort::spatial, Sort::orthotropic,         Sort::drilling,  Sort::rolling,
-    Sort::rolling_and_drilling, Sort::patch,  Sort::slider,  Sort::slider_in_the_plane, Sort::bilateral, Sort::rail,
-    Sort::rail_in_the_plane};
+const std::vector<Sort> all_sorts{Sort::unilateral,
+                                  Sort::planar,
+                                  Sort::spatial,
+                                  Sort::orthotropic,
+                                  Sort::drilling,
+                                  Sort::rolling,
+                                  Sort::rolling_and_drilling,
+                                  Sort::patch,
+                                  Sort::slider,
+                                  Sort::slider_in_the_plane,
+                                  Sort::bilateral,
+                                  Sort::rail,
+                                  Sort::rail_in_the_plane,
+                                  Sort::orthotropic_slider,
+                                  Sort::orthotropic_rail};
 
 Tally solve_family(const Family& family, const Recipe& recipe) {
     Tally tally;
@@ -131,7 +142,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Family{"rollingAndDrilling", {Sort::rolling_and_drilling}}, Family{"slider", {Sort::slider}},
                     Family{"sliderInThePlane", {Sort::slider_in_the_plane}}, Family{"bilateral", {Sort::bilateral}},
                     Family{"patch", {Sort::patch}, 100}, Family{"rail", {Sort::rail}},
-                    Family{"railInThePlane", {Sort::rail_in_the_plane}}, Family{"mixed", all_sorts, 400}),
+                    Family{"railInThePlane", {Sort::rail_in_the_plane}},
+                    Family{"orthotropicSlider", {Sort::orthotropic_slider}},
+                    Family{"orthotropicRail", {Sort::orthotropic_rail}}, Family{"mixed", all_sorts, 400}),
     [](const auto& family) { return std::string(family.param.name); });
 
 struct Heap {

@@ -29,10 +29,16 @@ void append(Sort sort, Random& random, std::vector<Piece>& pieces) {
         case Sort::slider: law.bound = random.uniform(0.1, 1.0); return add(LawKind::slider, 1);
         case Sort::slider_in_the_plane: law.bound = random.uniform(0.1, 1.0); return add(LawKind::slider, 2);
         case Sort::bilateral: return add(LawKind::bilateral, 1 + random.below(3));
+        case Sort::orthotropic_slider:
+            law.bound = random.uniform(0.1, 1.0);
+            law.mu_second = law.mu * random.uniform(0.3, 3.0);
+            return add(LawKind::slider, 2);
         case Sort::rail:
         case Sort::rail_in_the_plane:
+        case Sort::orthotropic_rail:
             add(LawKind::bilateral, 1);
             law.row = row;
+            if (sort == Sort::orthotropic_rail) law.mu_second = law.mu * random.uniform(0.3, 3.0);
             return add(LawKind::scaled_slider, sort == Sort::rail ? 1 : 2);
     }
 }
@@ -184,16 +190,16 @@ void choose_bounded(Random& random, int size, double bound, double* r, double* v
     }
 }
 
-/// In the ellipse with half axes μ₁ r_N and μ₂ r_N; on its edge −v is along the gradient (r₁/μ₁², r₂/μ₂²).
-void choose_elliptic(Random& random, const Law& law, double* r, double* v) {
+/// In the ellipse with the half axes a₁ and a₂; on its edge −v is along the gradient (r₁/a₁², r₂/a₂²).
+void choose_elliptic(Random& random, double a1, double a2, double* r, double* v) {
     const double angle = random.uniform(0.0, 2.0 * std::numbers::pi);
     const bool slips = random.uniform() < 0.5;
     const double share = slips ? 1.0 : 0.95 * random.uniform();
-    r[1] = share * law.mu * r[0] * std::cos(angle);
-    r[2] = share * law.mu_second * r[0] * std::sin(angle);
-    const double speed = random.uniform(0.1, 2.0);
-    v[1] = slips ? -speed * std::cos(angle) / law.mu : 0.0;
-    v[2] = slips ? -speed * std::sin(angle) / law.mu_second : 0.0;
+    r[0] = share * a1 * std::cos(angle);
+    r[1] = share * a2 * std::sin(angle);
+    const double speed = random.uniform(0.1, 2.0), size = std::sqrt(a1 * a2);
+    v[0] = slips ? -speed * std::cos(angle) * size / a1 : 0.0;
+    v[1] = slips ? -speed * std::sin(angle) * size / a2 : 0.0;
 }
 
 /// The nearest point of the body to one outside, with a velocity against the difference.
@@ -217,8 +223,15 @@ void choose_solution(const Piece& piece, Random& random, double scaling, double*
         case LawKind::bilateral:
             for (int i = 0; i < piece.size; ++i) r[i] = random.normal();
             return;
-        case LawKind::slider: return choose_bounded(random, piece.size, law.bound, r, v);
-        case LawKind::scaled_slider: return choose_bounded(random, piece.size, law.mu * std::abs(scaling), r, v);
+        case LawKind::slider:
+            if (law.mu_second >= 0.0)
+                return choose_elliptic(random, law.mu * law.bound, law.mu_second * law.bound, r, v);
+            return choose_bounded(random, piece.size, law.bound, r, v);
+        case LawKind::scaled_slider: {
+            const double load = std::abs(scaling);
+            if (law.mu_second >= 0.0) return choose_elliptic(random, law.mu * load, law.mu_second * load, r, v);
+            return choose_bounded(random, piece.size, law.mu * load, r, v);
+        }
         default: break;
     }
     const double state = random.uniform();
@@ -228,7 +241,7 @@ void choose_solution(const Piece& piece, Random& random, double scaling, double*
         return;
     }
     r[0] = random.uniform(0.1, 1.1);
-    if (orthotropic(law)) return choose_elliptic(random, law, r, v);
+    if (orthotropic(law)) return choose_elliptic(random, law.mu * r[0], law.mu_second * r[0], r + 1, v + 1);
     switch (law.kind) {
         case LawKind::friction2: return choose_bounded(random, 1, law.mu * r[0], r + 1, v + 1);
         case LawKind::friction3: return choose_bounded(random, 2, law.mu * r[0], r + 1, v + 1);

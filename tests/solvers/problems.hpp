@@ -87,6 +87,8 @@ enum class Sort {
     bilateral,
     rail,
     rail_in_the_plane,
+    orthotropic_slider,  // in the plane, with two bounds
+    orthotropic_rail,    // in the plane, with two coefficients
 };
 
 /// A block of rows with its law.

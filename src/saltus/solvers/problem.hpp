@@ -19,19 +19,19 @@ enum class LawKind {
     drilling4,      ///< Spatial contact with an independent drilling moment: r_N, r_T1, r_T2, m_D. Size 4.
     rolling5,       ///< Spatial contact with rolling moments: r_N, r_T1, r_T2, m_R1, m_R2. Size 5.
     rolling6,       ///< Spatial contact with drilling and rolling moments: r_N, r_T1, r_T2, m_D, m_R1, m_R2. Size 6.
-    slider,         ///< Friction with a known bound: ‖r‖ <= bound. Size 1 or 2.
-    scaled_slider,  ///< Friction scaled by a bilateral reaction: ‖r‖ <= mu |r_row|. Size 1 or 2.
+    slider,         ///< Friction with a known bound: ‖r‖ <= bound; if mu_second >= 0, orthotropic. Size 1 or 2.
+    scaled_slider,  ///< Friction scaled by a bilateral reaction: ‖r‖ <= mu |r_row|; likewise. Size 1 or 2.
 };
 
 /// The law of one block of rows with its parameters. Parameters that the kind does not use are ignored.
 struct Law {
     LawKind kind = LawKind::unilateral;
     double mu = 0.0;           ///< friction coefficient of sliding, >= 0
-    double mu_second = -1.0;   ///< friction coefficient along T2 of friction3; a negative value means mu (isotropic)
+    double mu_second = -1.0;   ///< coefficient along T2 of friction3 and of sliders; negative: mu (isotropic)
     double radius = 0.0;       ///< radius of the patch of contensou4, a length >= 0
     double mu_drilling = 0.0;  ///< |m_D| <= mu_drilling r_N; a length >= 0
     double mu_rolling = 0.0;   ///< ‖m_R‖ <= mu_rolling r_N; a length >= 0
-    double bound = 0.0;        ///< largest ‖r‖ of a slider, in the unit of r, >= 0
+    double bound = 0.0;        ///< largest ‖r‖ of a slider; if mu_second >= 0, its load: |r_T1| <= mu bound; >= 0
     int row = -1;              ///< row of the problem whose reaction scales a scaled_slider; -1 for other kinds
 };
 

@@ -156,6 +156,29 @@ double patch_defect(const Law& law, const double* r, const double* v, double* x,
     return sum;
 }
 
+/// An orthotropic law as an isotropic one. With κ_i = μ_i/max(μ₁, μ₂), r_i = κ_i r'_i and v'_i = κ_i v_i the ellipse of
+/// forces becomes a disk with the larger semi-axis. If κ_i = 0 then r_i must vanish, and the row drops out; returns the
+/// squares of such r_i.
+double to_disk(const Law& law, const double* r, const double* v, Law& disk, double* disk_r, double* disk_v) {
+    const double axes[2] = {law.mu, law.mu_second}, larger = std::max(axes[0], axes[1]);
+    disk = law;
+    disk.mu = larger;
+    disk.mu_second = -1.0;
+    if (law.kind == LawKind::slider) disk.bound = larger * law.bound;
+    const int tangential = law.kind == LawKind::friction3 ? 1 : 0;
+    if (tangential == 1) disk_r[0] = r[0], disk_v[0] = v[0];
+    double lost = 0.0;
+    for (int k = 0; k < 2; ++k) {
+        const double ratio = larger > 0.0 ? axes[k] / larger : 1.0;
+        const int row = tangential + k;
+        const bool flat = !(ratio > 0.0) || !std::isfinite(1.0 / ratio);
+        if (flat) lost += r[row] * r[row];
+        disk_r[row] = flat ? 0.0 : r[row] / ratio;
+        disk_v[row] = flat ? 0.0 : v[row] * ratio;
+    }
+    return lost;
+}
+
 /// ‖r − P_K(r − ρ v̂)‖² of one block. `scaling_reaction` is the reaction that scales a scaled slider.
 double block_defect(const Law& law, int size, const double* r, const double* v, double rho, double scaling_reaction) {
     double sum = 0.0;
@@ -163,9 +186,16 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
         for (int i = 0; i < size; ++i) sum += rho * v[i] * rho * v[i];
         return sum;
     }
+    double isotropic_r[3], isotropic_v[3];
+    Law isotropic;
+    const bool slider = law.kind == LawKind::slider || law.kind == LawKind::scaled_slider;
+    if (law.mu_second >= 0.0 && (slider || law.kind == LawKind::friction3)) {
+        sum += to_disk(law, r, v, isotropic, isotropic_r, isotropic_v);
+        return sum + block_defect(isotropic, size, isotropic_r, isotropic_v, rho, scaling_reaction);
+    }
     double x[6];
     for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
-    if (law.kind == LawKind::slider || law.kind == LawKind::scaled_slider) {
+    if (slider) {
         const double bound = law.kind == LawKind::slider ? law.bound : law.mu * std::abs(scaling_reaction);
         const double length = norm(x, size);
         const double factor = length > bound ? bound / length : 1.0;
@@ -173,25 +203,6 @@ double block_defect(const Law& law, int size, const double* r, const double* v, 
         return sum;
     }
     if (law.kind == LawKind::contensou4) return patch_defect(law, r, v, x, rho);
-    double scaled_r[3], scaled_v[3];
-    if (orthotropic(law)) {
-        // With κ = μ₂/μ₁, r_T2 = κ r'_T2 and v'_T2 = κ v_T2 the ellipse of forces becomes a disk of radius μ₁. If μ₂ =
-        // 0 then r_T2 must vanish.
-        const double ratio = law.mu > 0.0 ? law.mu_second / law.mu : 0.0;
-        const bool flat = !(ratio > 0.0) || !std::isfinite(1.0 / ratio);
-        if (flat) sum += r[2] * r[2];
-        if (law.mu == 0.0 && law.mu_second > 0.0) {  // friction along T2 alone: exchange the axes
-            Law turned = law;
-            turned.mu = law.mu_second;
-            turned.mu_second = 0.0;
-            const double rt[3] = {r[0], r[2], r[1]}, vt[3] = {v[0], v[2], v[1]};
-            return block_defect(turned, size, rt, vt, rho, scaling_reaction);
-        }
-        scaled_r[0] = r[0], scaled_r[1] = r[1], scaled_r[2] = flat ? 0.0 : r[2] / ratio;
-        scaled_v[0] = v[0], scaled_v[1] = v[1], scaled_v[2] = flat ? 0.0 : v[2] * ratio;
-        r = scaled_r, v = scaled_v;
-        for (int i = 0; i < size; ++i) x[i] = r[i] - rho * v[i];
-    }
     const BoundedParts p = parts_of(law);
     double length[3];
     for (int g = 0; g < p.count; ++g) {

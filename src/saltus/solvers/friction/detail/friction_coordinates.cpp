@@ -40,18 +40,19 @@ void Rescaled::back(Solution& s) const {
     for (double& v : s.v) v = std::ldexp(v, q_);
 }
 
-bool Isotropic::needed(const FrictionProblem& p) { return std::any_of(p.laws.begin(), p.laws.end(), orthotropic); }
+bool Isotropic::needed(const FrictionProblem& p) { return std::any_of(p.laws.begin(), p.laws.end(), elliptic); }
 
 void Isotropic::take(const FrictionProblem& p, std::span<const double> guess) {
     problem_ = p;
     scale_.assign(p.q.size(), 1.0);
     for (int a = 0; a < p.contacts(); ++a) {
         Law& law = problem_.laws[ix(a)];
-        if (!orthotropic(law)) continue;
-        const std::size_t first = ix(p.W.start[ix(a)]);
+        if (!elliptic(law)) continue;
+        const std::size_t tangential = ix(p.W.start[ix(a)]) + (law.kind == LawKind::friction3 ? 1 : 0);
         const double larger = std::max(law.mu, law.mu_second);
-        scale_[first + 1] = larger > 0.0 ? law.mu / larger : 1.0;
-        scale_[first + 2] = larger > 0.0 ? law.mu_second / larger : 1.0;
+        scale_[tangential] = larger > 0.0 ? law.mu / larger : 1.0;
+        scale_[tangential + 1] = larger > 0.0 ? law.mu_second / larger : 1.0;
+        if (law.kind == LawKind::slider) law.bound *= larger;
         law.mu = larger;
         law.mu_second = -1.0;
     }

@@ -11,6 +11,12 @@
 
 namespace saltus::solvers {
 
+/// True if the friction forces of the law form an ellipse: those of a contact, or of a slider with two rows.
+inline bool elliptic(const Law& law) {
+    const bool slider = law.kind == LawKind::slider || law.kind == LawKind::scaled_slider;
+    return orthotropic(law) || (slider && law.mu_second >= 0.0);
+}
+
 /// The problem in units in which the largest entries of W and q are about 1. It is needed if squares of the original
 /// numbers would overflow or underflow. The scale factors are powers of two, so nothing is rounded.
 class Rescaled {
@@ -32,12 +38,12 @@ private:
     std::vector<double> guess_;
 };
 
-/// The problem in coordinates in which orthotropic contacts are isotropic. With κ_i = μ_i/max(μ₁, μ₂), r_Ti = κ_i r'_Ti
-/// and v'_Ti = κ_i v_Ti the ellipse of forces becomes a disk of radius max(μ₁, μ₂) r_N. Since r and v transform
-/// oppositely, the power rᵀv is unchanged and W' = K W K, q' = K q with the diagonal matrix K of the κ.
+/// The problem in coordinates in which orthotropic contacts and sliders are isotropic. With κ_i = μ_i/max(μ₁, μ₂), r_Ti
+/// = κ_i r'_Ti and v'_Ti = κ_i v_Ti the ellipse of forces becomes a disk of radius max(μ₁, μ₂) r_N. Since r and v
+/// transform oppositely, the power rᵀv is unchanged and W' = K W K, q' = K q with the diagonal matrix K of the κ.
 class Isotropic {
 public:
-    /// True if a contact is orthotropic.
+    /// True if some law is orthotropic.
     static bool needed(const FrictionProblem& p);
 
     /// Transforms the problem and the guess.

@@ -252,5 +252,25 @@ u = { x = 1.0, y = -2.0 }
     EXPECT_TRUE(compared(io::parse_model(text, "test"), {}, 1.25).empty());
 }
 
+TEST(Differences, DrawAConclusionAboutEachDerivative) {
+    using sensitivity::Differenced;
+    Differenced d;
+    EXPECT_EQ(d.verdict(), Differenced::Verdict::not_compared);
+    d.possible = true;
+    d.error = 1e-7;
+    d.uncertainty = 1e-9;
+    EXPECT_EQ(d.verdict(), Differenced::Verdict::agrees);
+    d.error = 1e9;
+    EXPECT_EQ(d.verdict(), Differenced::Verdict::disagrees);
+    d.uncertainty = 1e10;
+    EXPECT_EQ(d.verdict(), Differenced::Verdict::unsure);
+    sensitivity::Differences all;
+    EXPECT_FALSE(all.confirmed()) << "nothing was compared";
+    all.compared = 2;
+    EXPECT_TRUE(all.confirmed());
+    all.disagreeing = 1;
+    EXPECT_FALSE(all.confirmed());
+}
+
 }  // namespace
 }  // namespace saltus

@@ -118,6 +118,33 @@ u = { y = 2.0 }
     EXPECT_TRUE(miss.remarks.empty()) << remarks(miss);
 }
 
+TEST(Refusals, AnOscillatorThatComesBackToItsStopAtRestHasNoDerivative) {
+    // It starts at the stop with velocity 0, and touches the stop again after each period, up to rounding.
+    const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "k*x^2/2"
+[parameters]
+s = 1.0
+e = 0.5
+k = 1.0
+[[contact]]
+name = "stop"
+gN = "s - x"
+eN = "e"
+[initial]
+q = { x = "s" }
+)toml";
+    for (const double s : {0.3, 1.0, 5.0, 40.0})
+        for (const double e : {0.0, 0.9})
+            for (const double k : {1.0, 7.3}) {
+                const Sensitivity d = derivatives(from_text(text, {{"s", s}, {"e", e}, {"k", k}}), {"x", "x'"}, 20.0);
+                EXPECT_TRUE(d.final.hasNaN()) << s << " " << e << " " << k;
+                EXPECT_TRUE(says(d, "grazing")) << s << " " << e << " " << k << remarks(d);
+            }
+}
+
 TEST(Refusals, InitialValuesThatLeaveContactsOrConstraintsHaveNoDerivative) {
     const Sensitivity s = derivatives(shipped("newtons-cradle"), {"x2", "x1", "s", "x3'"}, 0.5);
     EXPECT_TRUE(s.final.col(0).hasNaN());

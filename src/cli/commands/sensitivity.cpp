@@ -173,6 +173,7 @@ void add_files(io::ResultFolder& folder, const io::SensitivityReport& report) {
 bool completed(const io::SensitivityReport& report) {
     using trajectory::Status;
     bool all = !report.result || report.result->available;
+    all = all && (!report.check || report.check->confirmed());
     if (report.pair)
         all = all && report.pair->nominal.status == Status::completed &&
               report.pair->perturbed.status == Status::completed;

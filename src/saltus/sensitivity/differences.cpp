@@ -342,8 +342,10 @@ Differences differences(const model::Description& description, const model::Buil
         },
         {options.threads, options.interrupted, {}});
     for (const Differenced& d : out.variables) {
-        if (!d.possible || d.unsure()) continue;
+        const Differenced::Verdict verdict = d.verdict();
+        if (verdict == Differenced::Verdict::not_compared || verdict == Differenced::Verdict::unsure) continue;
         ++out.compared;
+        out.disagreeing += verdict == Differenced::Verdict::disagrees ? 1 : 0;
         out.max_relative_error = std::max(out.max_relative_error, d.error);
     }
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

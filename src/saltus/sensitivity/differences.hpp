@@ -28,6 +28,20 @@ struct Differenced {
         constexpr double largest_trusted_uncertainty = 1e-6;  // relative; what a comparison claims to show
         return uncertainty > largest_trusted_uncertainty && error <= uncertainty;
     }
+
+    /// What the comparison says about the exact derivative.
+    enum class Verdict {
+        agrees,
+        disagrees,     ///< the difference exceeds what the uncertainty explains: one of both is wrong
+        unsure,        ///< the differences are too inaccurate
+        not_compared,  ///< there is no derivative, or there are no differences
+    };
+    Verdict verdict() const {
+        constexpr double largest_agreeing_error = 1e-5;  // relative; the uncertainty is an estimate, often too small
+        if (!possible) return Verdict::not_compared;
+        if (unsure()) return Verdict::unsure;
+        return error <= largest_agreeing_error ? Verdict::agrees : Verdict::disagrees;
+    }
 };
 
 /// The comparison of all variables.
@@ -35,7 +49,11 @@ struct Differences {
     std::vector<Differenced> variables;  ///< in the order of Sensitivity::with_respect_to
     double max_relative_error = 0.0;     ///< over the variables that are compared
     int compared = 0;      ///< number of variables that have a derivative and sufficiently accurate differences
+    int disagreeing = 0;   ///< number of those whose derivative disagrees with the differences
     double seconds = 0.0;  ///< wall-clock time
+
+    /// True if some derivative was compared and none disagrees.
+    bool confirmed() const { return compared > 0 && disagreeing == 0; }
 };
 
 /// Differentiates by finite differences and compares with `sensitivity`. `build` must contain the options that the

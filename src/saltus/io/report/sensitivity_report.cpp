@@ -85,6 +85,31 @@ std::string events_text(const Sensitivity& s) {
     return text;
 }
 
+std::string_view verdict_text(const Differenced& d) {
+    switch (d.verdict()) {
+        case Differenced::Verdict::agrees: return "agrees";
+        case Differenced::Verdict::disagrees: return "disagrees";
+        case Differenced::Verdict::unsure: return "unsure";
+        case Differenced::Verdict::not_compared: return "not compared";
+    }
+    return "";
+}
+
+/// What the comparison with differences shows, in one sentence.
+std::string conclusion(const SensitivityReport& r) {
+    const sensitivity::Differences& check = *r.check;
+    if (check.compared == 0) return "nothing is confirmed: no derivative could be compared";
+    if (check.disagreeing == 0)
+        return fmt::format("confirmed: {} of {} derivatives agree with the differences, the others were not compared",
+                           check.compared, check.variables.size());
+    std::vector<std::string> names;
+    for (std::size_t j = 0; j < check.variables.size(); ++j)
+        if (check.variables[j].verdict() == Differenced::Verdict::disagrees)
+            names.push_back(r.result->with_respect_to[j].name);
+    return "not confirmed: the derivatives by " + listing(names, "and", "", max_columns) +
+           " disagree with the differences; the motion is not smooth there, or it is not accurate enough";
+}
+
 std::string check_text(const SensitivityReport& r) {
     const Sensitivity& s = *r.result;
     std::string text =
@@ -93,14 +118,14 @@ std::string check_text(const SensitivityReport& r) {
     for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
         const Differenced& d = r.check->variables[j];
         if (d.possible)
-            text += fmt::format("    {:<12} {:>10.1e} {:>14.2e} {:>14.2e}{}\n", s.with_respect_to[j].name, d.step,
-                                d.error, d.uncertainty,
-                                d.times ? "" : "  of the state only: neighbouring motions have other events");
+            text += fmt::format("    {:<12} {:>10.1e} {:>14.2e} {:>14.2e}  {}{}\n", s.with_respect_to[j].name, d.step,
+                                d.error, d.uncertainty, verdict_text(d),
+                                d.times ? "" : ", of the state only: neighbouring motions have other events");
         else
             text += fmt::format("    {:<12} {}\n", s.with_respect_to[j].name, d.why_not);
     }
-    if (r.check->compared == 0) return text + "    nothing could be compared\n";
-    return text + fmt::format("    largest relative error {:.2e}\n", r.check->max_relative_error);
+    if (r.check->compared > 0) text += fmt::format("    largest relative error {:.2e}\n", r.check->max_relative_error);
+    return text + fmt::format("    {}\n", conclusion(r));
 }
 
 Json by_variable(const Sensitivity& s, const std::vector<double>& values) {
@@ -145,7 +170,7 @@ Json check_json(const SensitivityReport& r) {
     const auto n = static_cast<Eigen::Index>(s.motion.coordinates.size());
     for (std::size_t j = 0; j < s.with_respect_to.size(); ++j) {
         const Differenced& d = r.check->variables[j];
-        Json v{{"possible", d.possible}};
+        Json v{{"possible", d.possible}, {"verdict", verdict_text(d)}};
         if (d.possible) {
             v["step"] = d.step;
             v["error"] = number(d.error);
@@ -165,6 +190,8 @@ Json check_json(const SensitivityReport& r) {
         variables[s.with_respect_to[j].name] = std::move(v);
     }
     return {{"max_relative_error", r.check->compared > 0 ? number(r.check->max_relative_error) : Json(nullptr)},
+            {"confirmed", r.check->confirmed()},
+            {"conclusion", conclusion(r)},
             {"variables", std::move(variables)}};
 }
 

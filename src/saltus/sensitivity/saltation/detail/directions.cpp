@@ -49,6 +49,9 @@ Matrix usual_sizes(const Sensitivity& s) {
 }  // namespace
 
 std::string grazes(const EventCondition& c) {
+    if (c.relative_depth < relative_depth_margin)
+        return "grazing: the gap would turn back at a depth of " + number_text(c.relative_depth) +
+               " of its size, below " + number_text(relative_depth_margin);
     if (!(c.transversality < transversality_margin)) return {};
     return "grazing: the condition of the event is met with transversality " + number_text(c.transversality) +
            ", below " + number_text(transversality_margin);

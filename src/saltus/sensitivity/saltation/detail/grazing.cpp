@@ -21,8 +21,9 @@ namespace {
 
 using trajectory::ElementKind;
 
-/// A gap grazes if its minimum is at most this · (scale of the positions).
-constexpr double grazing_gap_ratio = 1e-14;
+/// A gap grazes if its minimum is at most this · (scale of the positions). The value is above
+/// the error of a motion by Taylor series over some periods.
+constexpr double grazing_gap_ratio = 2e-13;
 /// Gaps and rates at the ends of a step below this · (their scale) belong to a contact that is closed, or has just
 /// lifted off: |g| ≤ this · (scale of the positions), |ġ| ≤ this · (scale of the velocities).
 constexpr double noise_ratio = 1e-9;

@@ -95,6 +95,7 @@ public:
             const int row = d_.elements()[ix(w.element)].rows.normal;
             const double second = model::row_dot(x_.model().layout().rows, d_.terms().W, row, d_.acceleration()) +
                                   d_.terms().zeta[ix(row)];
+            c.second_rate = second;
             largest += std::sqrt(std::abs(second) * d_.position_scale(row, change_.before.data()));
         }
         if (w.what == Watch::What::slip || w.what == Watch::What::clutch)
@@ -344,6 +345,23 @@ bool only_lets_go(const RecordedChange& change) {
     return true;
 }
 
+/// EventCondition::relative_depth of a gap that closes at the end of an arc. The largest gap is found at samples: its
+/// order of magnitude matters.
+double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const EventCondition& c) {
+    if (c.watch.what != Watch::What::gap || !(c.rate < 0.0) || c.second_rate == 0.0) return 1.0;
+    const int row = x.dynamics.elements()[ix(c.watch.element)].rows.normal;
+    std::vector<double> state(ix(x.dynamics.state_size()));
+    double largest = 0.0;
+    for (const ode::Dense& step : arc.steps) {
+        const double end = std::min(step.t_new(), arc.t_end);
+        for (const double t : {0.5 * (step.t_old() + end), end}) {
+            step.evaluate(t, state.data());
+            largest = std::max(largest, x.dynamics.positions(t, state.data())[ix(row)]);
+        }
+    }
+    return largest > 0.0 ? c.rate * c.rate / (2.0 * std::abs(c.second_rate) * largest) : 1.0;
+}
+
 /// Linearises the event conditions of a change. Returns why there is no derivative, or "".
 std::string linearise_conditions(Tangent& x, const RecordedChange& change, const std::vector<Watch>& found,
                                  const integrate::RecordedArc* arc, const Vector& f, Saltation& out) {
@@ -351,7 +369,8 @@ std::string linearise_conditions(Tangent& x, const RecordedChange& change, const
     for (const Watch& w : found) {
         out.untimed = out.untimed || w.what == Watch::What::hold;
         out.events.push_back(conditions.of(w));
-        const EventCondition& c = out.events.back();
+        EventCondition& c = out.events.back();
+        if (arc != nullptr) c.relative_depth = relative_depth(x, *arc, c);
         if (arc != nullptr && !x.dynamics.redundant() &&
             conditions.jumps(c, jump_time_ratio * (arc->t_end - arc->t_begin)) &&
             !(c.transversality < transversality_margin))

@@ -19,7 +19,14 @@ struct EventCondition {
     Eigen::RowVectorXd s;         ///< (s_t, s_q, s_u, s_p), in the columns of Tangent
     double rate = 0.0;            ///< ṡ = s_t + s_x f⁻ along the motion before the event
     double transversality = 0.0;  ///< |ṡ| relative to the largest value that its terms could give, in [0, 1]
+    double second_rate = 0.0;     ///< s̈ of a gap
+    /// For a gap: the depth ṡ²/(2|s̈|) at which it would turn back, relative to the largest gap on the arc before.
+    double relative_depth = 1.0;
 };
+
+/// A gap with a smaller relative depth is grazing. The motion of the arc is known to about this accuracy, so that the
+/// impact itself is not certain. A bouncing ball has a relative depth of 1, also if its jumps are minute.
+inline constexpr double relative_depth_margin = 1e-12;
 
 /// The linearisation of a mode change. For a direction δ = (0, δx⁻, δp) and the shift δt = −s·δ/ṡ of the event time,
 ///     δx⁺ = map·δ + drift·δt,     drift = R_x f⁻ + R_t − f⁺.

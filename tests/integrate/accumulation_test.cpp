@@ -31,6 +31,7 @@ TEST(Accumulation, AGeometricSeriesEndsAtItsSum) {
         ASSERT_TRUE(limit) << e;
         EXPECT_NEAR(limit->t, 1.0 / (1.0 - e), 1e-9);
         EXPECT_EQ(limit->elements, std::vector<int>{0});
+        EXPECT_FALSE(limit->irregular);
         // It is given as soon as speed × remaining time is negligible, and not before.
         const double remaining = limit->t - ball.t;
         EXPECT_LE(ball.speed * remaining, 1.0001e-9);
@@ -102,6 +103,7 @@ TEST(Accumulation, IrregularImpactsEndWhenTheirMotionIsNegligible) {
     ASSERT_TRUE(limit);
     EXPECT_EQ(limit->impacts, impacts);
     EXPECT_EQ(impacts, 21) << "twenty intervals are asked for";
+    EXPECT_TRUE(limit->irregular) << "the sequence has no limit";
 }
 
 }  // namespace

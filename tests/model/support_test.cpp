@@ -55,9 +55,6 @@ Model with(Feature feature) {
         case Feature::contact_friction:
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = \"x'\"\nmu = 0.3\n";
             break;
-        case Feature::orthotropic_sliding:
-            more = "[[slider]]\nname = \"c\"\ngammaT = [\"x'\", \"z'\"]\nmu = [0.3, 0.4]\nFN = 1\n";
-            break;
         case Feature::contensou_friction:
             more =
                 "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = [\"x'\", \"z'\", \"a'\"]\nmu = 0.3\n"
@@ -151,12 +148,11 @@ TEST(Support, TheMessageNamesTheElementAndTheReason) {
 
 TEST(Support, ApproximationsAreSaid) {
     EXPECT_TRUE(approximations(with(Feature::contact_friction), Analysis::moreau).empty());
-    const std::vector<std::string> said = approximations(with(Feature::orthotropic_sliding), Analysis::moreau);
+    const std::vector<std::string> said = approximations(with(Feature::contensou_friction), Analysis::impact_audit);
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_EQ(
-        said[0],
-        "method moreau approximates orthotropic friction of constraints and sliders (slider 'c'): the first mu is "
-        "used in both directions");
+    EXPECT_EQ(said[0],
+              "the impact audit approximates Coulomb-Contensou friction (contact 'c'): the patch has no second-order "
+              "cone, so only the impulses of the law are judged");
 }
 
 TEST(Support, AModelIsFrictionlessWithoutFrictionLawsAndSliders) {

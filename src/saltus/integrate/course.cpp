@@ -56,6 +56,7 @@ void Course::enter(std::size_t arc) {
     std::vector<double> x(ix(std::max(step->size(), d.state_size())), 0.0);
     step->evaluate(middle, x.data());
     d.evaluate_terms(middle, x.data());
+    d.shape_friction();
     SystemMode mode = d.mode();
     for (std::size_t i = 0; i < mode.elements.size(); ++i) {
         const ElementLayout& e = d.elements()[i];

@@ -26,8 +26,6 @@ constexpr std::string_view equilibria_change_with_time = "an equilibrium at one 
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
 constexpr std::array table{
-    SupportException{moreau, orthotropic_sliding, approximate, "the first mu is used in both directions"},
-
     SupportException{moreau_lanes, spatial_friction, refused, "lanes solve planar Coulomb friction"},
     SupportException{moreau_lanes, poisson_impacts, refused, "lanes apply Newton's law"},
     SupportException{moreau_lanes, energy_impacts, refused, "lanes apply Newton's law"},
@@ -128,11 +126,6 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case no_contacts: return whole(m.contacts.empty());
         case contacts: return first("contact", m.contacts, any);
         case contact_friction: return first("contact", m.contacts, has_friction);
-        case orthotropic_sliding: {
-            const auto orthotropic = [](const auto& x) { return x.friction.law == FrictionLaw::orthotropic; };
-            if (auto found = first("constraint", m.constraints, orthotropic)) return found;
-            return first("slider", m.sliders, orthotropic);
-        }
         case contensou_friction:
             return first_friction(m, [](const Friction& f) { return f.law == FrictionLaw::contensou; });
         case spatial_friction:
@@ -222,7 +215,6 @@ std::string_view to_string(Feature feature) {
         case no_contacts: return "models without contacts";
         case contacts: return "contacts";
         case contact_friction: return "friction at contacts";
-        case orthotropic_sliding: return "orthotropic friction of constraints and sliders";
         case contensou_friction: return "Coulomb-Contensou friction";
         case spatial_friction: return "friction that is not along a line";
         case constraints: return "constraints";

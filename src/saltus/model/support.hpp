@@ -19,7 +19,6 @@ enum class Feature {
     no_contacts,           ///< the model has no unilateral contact
     contacts,              ///< unilateral contacts
     contact_friction,      ///< a contact with a friction law
-    orthotropic_sliding,   ///< a constraint or slider with orthotropic friction
     contensou_friction,    ///< combined sliding and drilling friction
     spatial_friction,      ///< friction of any element that is not Coulomb friction along a line
     constraints,           ///< bilateral constraints
@@ -36,7 +35,7 @@ enum class Feature {
     no_derivatives,        ///< a system written in C++ without Jacobians
     no_control,            ///< the model has no [control]
 };
-inline constexpr std::size_t feature_count = 19;
+inline constexpr std::size_t feature_count = 18;
 
 /// A method of integration or an analysis.
 enum class Analysis {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,6 +131,10 @@ struct Trajectory {
     /// they were found at samples, at least on some arcs: an event can be missed if a quantity passes through zero and
     /// back between two samples.
     bool events_certain = false;
+    /// Whether the model determines the `forces` at the end; empty if that was not examined. If it does not, then
+    /// redundant contacts, constraints or friction share a load, `forces` is one admissible distribution of it, and a
+    /// warning names them.
+    std::optional<bool> forces_unique;
     std::vector<std::string> coordinates;
     std::vector<Element> elements;
     std::vector<Arc> arcs;  ///< in order of time, without gaps; without steps if they were not kept

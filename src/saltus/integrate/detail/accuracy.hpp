@@ -72,6 +72,7 @@ public:
         largest_energy_ = std::max({largest_energy_, std::abs(energy.kinetic), std::abs(energy.potential)});
         largest_kinetic_ = std::max(largest_kinetic_, energy.kinetic);
     }
+    double largest_energy() const { return largest_energy_; }  ///< largest |T| or |U| so far
     void see_penetration(double t, int contact, double depth);
     /// The difference δu that halving a step made: its largest component, and δu·Mδu.
     void see_step_error(double t, double largest, double squared) {

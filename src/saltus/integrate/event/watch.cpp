@@ -46,7 +46,8 @@ void Watcher::collect_watches() {
         if (!active) continue;
         bool slips = false;
         for (const int k : e.part_numbers()) {
-            if (d_.parts()[ix(k)].frictionless()) continue;
+            // A coefficient that is zero now may grow.
+            if (d_.parts()[ix(k)].frictionless() && d_.model().layout().coefficients_constant) continue;
             const bool part_slips = d_.mode().parts[ix(k)].slips;
             if (part_slips)
                 watches_.push_back({What::slip, element, k});
@@ -103,8 +104,8 @@ void Watcher::measure(double t, const double* x) {
             zero_[k] = leave_[k] = 0.0;
             continue;
         }
-        if ((w.what == What::force || w.what == What::reserve) && s < -Thresholds::violated_force * scale)
-            violated_.push_back({t, t, t, static_cast<int>(k)});
+        const bool law = w.what == What::force || w.what == What::reserve || w.what == What::reaction;
+        if (law && s < -Thresholds::violated_force * scale) violated_.push_back({t, t, t, static_cast<int>(k)});
         // A gap below zero starts at zero, too: it has to leave before it can close.
         depth_[k] = std::max(0.0, -s);
         w.starts_at_zero = (w.what == What::gap ? s : std::abs(s)) <=
@@ -127,9 +128,9 @@ double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const 
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
 }
 
-/// How far a redundant mode is from its end: the tolerance minus the largest relative acceleration that
-/// the best admissible reactions leave. Sets these reactions in the dynamics.
-double Watcher::hold_margin() {
+/// Finds the best admissible reactions of a redundant mode and sets them in the dynamics. Returns the largest relative
+/// acceleration that they leave.
+double Watcher::find_reactions() {
     const SystemMode& mode = d_.mode();
     std::vector<char> closed(mode.elements.size()), undecided(mode.parts.size());
     for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = mode.elements[i].active ? 1 : 0;
@@ -147,13 +148,41 @@ double Watcher::hold_margin() {
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
         for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
             d_.set_reaction(hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
+    return moves;
+}
+
+/// How far a redundant mode is from its end: the tolerance minus the largest relative acceleration that
+/// the best admissible reactions leave.
+double Watcher::hold_margin() {
+    const double moves = find_reactions();
     const double tolerance = d_.coarse() ? std::max(hold_tolerance, d_.redundancy()) : hold_tolerance;
     return tolerance * d_.acceleration_scale() - moves;
 }
 
-void Watcher::allow_reactions() {
+double Watcher::allow_reactions() {
     const auto admissible = [&](const Watch& w) { return value(w) >= -held_noise_; };
-    if (!std::all_of(held_.begin(), held_.end(), admissible)) hold_margin();
+    return std::all_of(held_.begin(), held_.end(), admissible) ? 0.0 : find_reactions();
+}
+
+Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
+    using What = Watch::What;
+    Inadmissible worst;
+    if (!needs_forces_ || !d_.evaluate(t, x)) return worst;
+    double forces = Thresholds::smallest_scale;
+    for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
+    for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    if (!held_.empty()) {
+        const double moves = allow_reactions(), scale = std::max(d_.acceleration_scale(), Thresholds::smallest_scale);
+        worst = {moves / scale, held_.front().element};
+    }
+    const auto judge = [&](const Watch& w) {
+        if (w.what != What::force && w.what != What::reserve && w.what != What::reaction) return;
+        const double excess = -value(w) / forces;
+        if (worst.element < 0 || excess > worst.excess) worst = {excess, w.element};
+    };
+    std::for_each(watches_.begin(), watches_.end(), judge);
+    std::for_each(held_.begin(), held_.end(), judge);
+    return worst;
 }
 
 double Watcher::value(const Watch& w) {

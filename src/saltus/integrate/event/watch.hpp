@@ -82,13 +82,24 @@ public:
     /// are so nearly dependent that the choice of the mode could not tell.
     const std::vector<Found>& violated() const { return violated_; }
 
+    /// A reaction that lies outside the set of its law.
+    struct Inadmissible {
+        double excess = 0.0;  ///< how far it is outside, relative to the force scale; <= 0 inside
+        int element = -1;     ///< the element of the worst reaction; -1 if there is none
+    };
+    /// The worst reaction of the mode at a state: a contact or clutch that pulls, friction that sticks with a force
+    /// outside its set, slipping friction on a constraint whose reaction has the other sign. Redundant reactions are
+    /// made admissible first. If the best ones leave accelerations, then these count, relative to their scale.
+    Inadmissible worst_reaction(double t, const double* x);
+
     const std::vector<Watch>& watches() const { return watches_; }
     bool unresolved = false;  ///< some search was not completed: events may have been missed
     /// A redundant mode holds if no relative acceleration exceeds this part of the acceleration scale.
     double hold_tolerance = Thresholds::hold_acceleration;
     /// Makes the reactions of the dynamics admissible: those of least norm if they are, otherwise others. Call it after
-    /// Dynamics::evaluate in a redundant mode.
-    void allow_reactions();
+    /// Dynamics::evaluate in a redundant mode. Returns the largest relative acceleration that they leave: zero if the
+    /// mode holds.
+    double allow_reactions();
 
 private:
     void collect_watches();
@@ -110,6 +121,7 @@ private:
     void keep_simultaneous(ValueAtFirst value_at_first);
     double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
+    double find_reactions();
     double hold_margin();
     const std::vector<double>& sample(double t);
 

@@ -33,6 +33,13 @@ double along(const FrictionPart& part, const SlipDirection& direction, const dou
     return sum;
 }
 
+/// A vector with the direction that decides the friction force of slip in a plane: ±γ + ε d with the direction d of the
+/// mode (Thresholds::direction_speed). The sign is − if slip has passed through zero and turned round.
+void slip_vector(const FrictionPart& part, const SlipDirection& direction, const double* gamma, double* out) {
+    const double sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
+    for (int i = 0; i < part.size; ++i) out[i] = sign * gamma[i] + Thresholds::direction_speed * direction[ix(i)];
+}
+
 }  // namespace
 
 Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
@@ -53,7 +60,11 @@ Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
       positions_(ix(model.layout().positions())),
       free_(ix(n_)) {
     needs_coefficients_ = model.layout().coefficients > 0;
+    for (const ElementLayout& e : layout_.elements)
+        if (const model::Friction* const f = friction_of(model, e.rows); f != nullptr)
+            orthotropic_ = orthotropic_ || f->law == model::FrictionLaw::orthotropic;
     update_coefficients(0.0, nullptr);
+    shape_friction();
     needs_coefficients_ = needs_coefficients_ && !model.layout().coefficients_constant;
 }
 
@@ -69,17 +80,43 @@ void Dynamics::update_coefficients(double t, const double* x) {
     std::span<const double> q = model_.q0, u = model_.u0;
     if (x != nullptr) q = {x, ix(n_)}, u = {x + n_, ix(n_)};
     model_.system->coefficients(model::at(model_, t, q, u), workspace_.scratch(), coefficients_);
+    update_parts();
+}
+
+/// Coefficients of the friction parts.
+void Dynamics::update_parts() {
     for (const ElementLayout& e : layout_.elements) {
         const model::Friction* const f = friction_of(model_, e.rows);
         for (int k = 0; k < e.parts; ++k) {
             FrictionPart& part = layout_.parts[ix(e.first_part + k)];
-            part.mu = coefficient(coefficients_, f->mu[0]);
-            if (f->law == model::FrictionLaw::orthotropic) part.mu_second = coefficient(coefficients_, f->mu[1]);
+            part.mu = coefficient(coefficients_, part.axes[0]);
+            const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
+            part.mu_second = ellipse ? coefficient(coefficients_, part.axes[1]) : 0.0;
             if (f->law == model::FrictionLaw::contensou) part.radius = coefficient(coefficients_, f->radius[0]);
             if (f->law == model::FrictionLaw::rolling && k > 0)
                 part.mu *= coefficient(coefficients_, f->radius[ix(k - 1)]);
         }
     }
+}
+
+bool Dynamics::shape_friction() {
+    if (!orthotropic_) return false;
+    bool changed = false;
+    for (FrictionPart& part : layout_.parts) {
+        const model::Friction& f = *friction_of(model_, layout_.elements[ix(part.element)].rows);
+        if (f.law == model::FrictionLaw::orthotropic && shape_orthotropic(part, f, coefficients_)) changed = true;
+    }
+    if (changed) update_parts();
+    return changed;
+}
+
+bool Dynamics::friction_changes_shape() const {
+    if (friction_keeps_shape()) return false;
+    for (FrictionPart part : layout_.parts) {
+        const model::Friction& f = *friction_of(model_, layout_.elements[ix(part.element)].rows);
+        if (f.law == model::FrictionLaw::orthotropic && shape_orthotropic(part, f, coefficients_)) return true;
+    }
+    return false;
 }
 
 void Dynamics::evaluate_terms(double t, const double* x) {
@@ -109,13 +146,10 @@ void Dynamics::slip_gradient(const FrictionPart& part, const SlipDirection& dire
         gradient[0] = direction[0] >= 0.0 ? part.mu : -part.mu;
         return;
     }
-    // The unit vector along the velocity; against it if slip has passed through zero and turned round; the direction of
-    // the mode if the velocity is too small to have one.
-    const double speed = norm(gamma, part.size);
-    double along = 0.0, d[3];
-    for (int i = 0; i < part.size; ++i) along += gamma[i] * direction[ix(i)];
-    for (int i = 0; i < part.size; ++i)
-        d[i] = speed > Thresholds::direction_speed ? (along >= 0.0 ? gamma[i] : -gamma[i]) / speed : direction[ix(i)];
+    double d[3];
+    slip_vector(part, direction, gamma, d);
+    const double length = norm(d, part.size);
+    for (int i = 0; i < part.size && length > 0.0; ++i) d[i] /= length;
     // σ(γ) = max λ·γ over the set is its support function, and ∇σ is the point of the set that is furthest along d.
     // Disk: σ = μ|γ|, ∇σ = μ d. Ellipse and patch: see sets/ellipse.hpp and sets/contensou.hpp.
     if (part.shape == FrictionPart::Shape::disk) {
@@ -134,6 +168,10 @@ double Dynamics::slip_along(int part) const {
 void Dynamics::set_mode(const SystemMode& mode, double t, const double* x) {
     SALTUS_EXPECT(mode.elements.size() == layout_.elements.size() && mode.parts.size() == layout_.parts.size());
     mode_ = mode;
+    if (!friction_keeps_shape()) {
+        evaluate_terms(t, x);
+        shape_friction();
+    }
     settle(t, x);
 }
 
@@ -422,14 +460,47 @@ Matrix Dynamics::multiplier_inverse() const {
         }
         return inverse;
     }
+    const Matrix K = multiplier_matrix();
+    if (m == 1) return K.cwiseInverse();
+    return least_squares_columns(K, Matrix::Identity(m, m), redundancy_ * redundancy_);
+}
+
+// K λ = r determines λ up to the null space of K, which I − K⁺K projects onto. A row of this projector that is not zero
+// belongs to a reaction that is not unique. M⁻¹F times the projector is the change of the accelerations.
+Dynamics::Ambiguity Dynamics::ambiguity() const {
+    Ambiguity out;
+    if (!redundant_) return out;
+    constexpr double not_zero = 1e-8;  // entries of the projector, whose rounding errors are far below 1
+    const auto m = static_cast<Eigen::Index>(equations_.size());
+    const Matrix K = multiplier_matrix();
+    const Matrix projector = Matrix::Identity(m, m) - least_squares_columns(K, K, redundancy_ * redundancy_);
+    std::vector<char> open(layout_.elements.size(), 0);
+    for (Eigen::Index k = 0; k < m; ++k) {
+        if (!(projector.row(k).cwiseAbs().maxCoeff() > not_zero)) continue;
+        const int row = equations_[static_cast<std::size_t>(k)];
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            const ElementRows& rows = layout_.elements[i].rows;
+            const bool friction = rows.slips > 0 && row >= rows.first_slip && row < rows.first_slip + rows.slips;
+            if (rows.normal == row || friction) open[i] = 1;
+        }
+    }
+    for (std::size_t i = 0; i < open.size(); ++i)
+        if (open[i] != 0) out.elements.push_back(static_cast<int>(i));
+    const Eigen::Map<const Matrix> columns = equation_columns();
+    out.motion = (columns * projector).cwiseAbs().maxCoeff() > not_zero * columns.cwiseAbs().maxCoeff();
+    return out;
+}
+
+/// K = A M⁻¹ F of the last evaluate.
+Matrix Dynamics::multiplier_matrix() const {
+    const auto m = static_cast<Eigen::Index>(equations_.size());
     const model::Pattern& W = model_.layout().rows;
     Matrix K(m, m);
     for (Eigen::Index i = 0; i < m; ++i)
         for (Eigen::Index k = 0; k < m; ++k)
             K(i, k) = model::row_dot(W, terms_.W, equations_[static_cast<std::size_t>(i)],
                                      {columns_.data() + static_cast<std::size_t>(k) * ix(n_), ix(n_)});
-    if (m == 1) return K.cwiseInverse();
-    return least_squares_columns(K, Matrix::Identity(m, m), redundancy_ * redundancy_);
+    return K;
 }
 
 Matrix Dynamics::solve_multipliers(const Matrix& right) const { return multiplier_inverse() * right; }
@@ -465,10 +536,13 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         if (c == model::no_coefficient) return Eigen::RowVectorXd::Zero(velocity.cols());
         return coefficient_derivative.row(c);
     };
-    const double speed = norm(gamma, part.size), sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
+    const double sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
+    double e[3] = {};  // the force has the direction of e, δe = ±δγ
+    if (part.size > 1) slip_vector(part, direction, gamma, e);
+    const double speed = norm(e, part.size);
     if (part.shape == FrictionPart::Shape::disk) {
         // The bound is μ, or μ·radius for drilling and rolling. `gradient` becomes that of the bound 1.
-        Eigen::RowVectorXd bound = mu_derivative(f.mu[0]);
+        Eigen::RowVectorXd bound = mu_derivative(part.axes[0]);
         if (f.law == model::FrictionLaw::rolling && part.row > f.first_row) {
             const model::Coefficient radius = f.radius[part.size == 1 ? 0 : 1];
             bound = coefficient(coefficients_, radius) * bound +
@@ -479,17 +553,17 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         slip_gradient(unit, direction, gamma, gradient);
         if (part.mu == 0.0 && part.size == 1) gradient[0] = gamma[0] < 0.0 ? -1.0 : 1.0;
         for (int i = 0; i < part.size; ++i) out.row(i) = gradient[i] * bound;
-        if (part.size == 1 || speed <= Thresholds::direction_speed) return out;
+        if (part.size == 1 || speed == 0.0) return out;
         for (int i = 0; i < 2; ++i)
             for (int j = 0; j < 2; ++j)
                 out.row(i) +=
                     sign * part.mu / speed * ((i == j ? 1.0 : 0.0) - gradient[i] * gradient[j]) * velocity.row(j);
         return out;
     }
-    if (speed <= Thresholds::direction_speed) return out;
+    if (speed == 0.0) return out;
     if (part.shape == FrictionPart::Shape::ellipse) {
         // σ = ‖A γ‖, ∇σ = A²γ/σ
-        const double a[2] = {part.mu, part.mu_second}, *g = gamma;
+        const double a[2] = {part.mu, part.mu_second}, *g = e;
         const double sigma = std::hypot(a[0] * g[0], a[1] * g[1]);
         if (sigma == 0.0) return out;
         for (int i = 0; i < 2; ++i) {
@@ -499,8 +573,7 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
                                a[i] * a[i] * g[i] * a[j] * a[j] * g[j] / (sigma * sigma * sigma)) *
                               velocity.row(j);
             for (int j = 0; j < 2; ++j)
-                out.row(i) += sign *
-                              ((i == j ? 2.0 * a[i] * g[i] / sigma : 0.0) -
+                out.row(i) += ((i == j ? 2.0 * a[i] * g[i] / sigma : 0.0) -
                                a[i] * a[i] * g[i] * a[j] * g[j] * g[j] / (sigma * sigma * sigma)) *
                               mu_derivative(f.mu[ix(j)]);
         }
@@ -510,11 +583,11 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
     // radius R enters as σ(v, Rω).
     double hessian[9];
     const sets::Contensou body(part.mu, part.radius);
-    body.furthest_derivative({gamma, 3}, hessian);
+    body.furthest_derivative({e, 3}, hessian);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) out.row(i) += sign * hessian[3 * i + j] * velocity.row(j);
         if (part.mu > 0.0) out.row(i) += gradient[i] / part.mu * mu_derivative(f.mu[0]);
-        const double stretched = sign * hessian[3 * i + 2] * gamma[2] + (i == 2 ? gradient[2] : 0.0);
+        const double stretched = hessian[3 * i + 2] * e[2] + (i == 2 ? gradient[2] : 0.0);
         if (part.radius > 0.0) out.row(i) += stretched / part.radius * mu_derivative(f.radius[0]);
     }
     return out;

@@ -10,6 +10,7 @@
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
 
 namespace saltus::integrate {
@@ -45,6 +46,13 @@ public:
     /// Replaces the directions of slip by those of `turned`, which must equal the mode in force otherwise. The
     /// equations do not depend on the directions: their rank is not found again.
     void turn_slip(const SystemMode& turned);
+    /// Gives orthotropic friction the rows and shape of its coefficients at the last evaluate_terms
+    /// (FrictionPart). True if some changed: directions of slip in these parts are then void. set_mode does the same.
+    bool shape_friction();
+    /// Whether shape_friction would change something, at the last evaluate_terms.
+    bool friction_changes_shape() const;
+    /// Whether no state changes the shape of friction: no law is orthotropic, or all coefficients are constant.
+    bool friction_keeps_shape() const { return !orthotropic_ || model_.layout().coefficients_constant; }
     /// The mode in force with the directions of slip in planes as the velocities of the last evaluate_terms have them.
     /// Directions of parts with one row, and of parts that hardly move, stay.
     SystemMode followed_mode() const;
@@ -103,6 +111,14 @@ public:
     void set_redundancy(double angle) { redundancy_ = angle; }
     bool coarse() const { return redundancy_ > Thresholds::least_redundancy; }  ///< the angle is larger than usual
     bool redundant() const { return redundant_; }  ///< the equations of the mode were dependent at set_mode
+    /// What the equations of a redundant mode leave open.
+    struct Ambiguity {
+        std::vector<int> elements;  ///< numbers of the elements whose reactions are not unique, rising
+        bool motion = false;        ///< the accelerations depend on how the reactions are distributed
+    };
+    /// After evaluate. If the mode is not redundant, then nothing is left open. Slipping friction grows with the normal
+    /// forces: if these are not unique, then the motion need not be unique either.
+    Ambiguity ambiguity() const;
     /// Whether the equations were independent at set_mode and are dependent at the last evaluate.
     bool degenerating() const { return degenerating_; }
     /// Whether sliding friction has nearly cancelled what holds some contact: w_N·M⁻¹(w_N − w_T ∇σ) is near zero or
@@ -150,7 +166,9 @@ private:
     const FrictionPart& part_at(int part) const { return layout_.parts[static_cast<std::size_t>(part)]; }
     void settle(double t, const double* x);
     void update_coefficients(double t, const double* x);
+    void update_parts();
     bool solve_equations();
+    Matrix multiplier_matrix() const;
 
     const model::Model& model_;
     const int n_;
@@ -172,6 +190,7 @@ private:
     double acceleration_scale_ = 0.0, redundancy_ = Thresholds::least_redundancy;
     bool redundant_ = false, degenerating_ = false;
     bool needs_coefficients_ = false;
+    bool orthotropic_ = false;  // some friction is
     bool factorised_ = false;
 };
 

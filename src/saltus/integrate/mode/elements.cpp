@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
@@ -46,18 +47,34 @@ std::vector<trajectory::Element> elements_of(const model::Model& model) {
     return list;
 }
 
+std::string names_of(const std::vector<int>& numbers, const std::vector<trajectory::Element>& elements) {
+    std::string text;
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+        if (k > 0) text += k + 1 < numbers.size() ? ", " : " and ";
+        text += elements[ix(numbers[k])].name;
+    }
+    return text;
+}
+
+std::string ambiguous_forces_text(const std::vector<int>& numbers, const std::vector<trajectory::Element>& elements) {
+    return "the forces of " + names_of(numbers, elements) +
+           " at the end are not unique: they share a load, and one admissible distribution is shown";
+}
+
+void set_sliding(solvers::Law& law, const model::Friction& f, std::span<const double> coefficients) {
+    law.mu = coefficient(coefficients, f.mu[0]);
+    if (f.law == model::FrictionLaw::orthotropic) law.mu_second = coefficient(coefficients, f.mu[1]);
+}
+
 solvers::Law contact_law(const model::Contact& contact, std::span<const double> coefficients) {
     using solvers::LawKind;
     const model::Friction& f = contact.friction;
     solvers::Law law;
-    law.mu = coefficient(coefficients, f.mu[0]);
+    set_sliding(law, f, coefficients);
     switch (f.law) {
         case model::FrictionLaw::none: law.kind = LawKind::unilateral; break;
         case model::FrictionLaw::coulomb: law.kind = f.dimension == 1 ? LawKind::friction2 : LawKind::friction3; break;
-        case model::FrictionLaw::orthotropic:
-            law.kind = LawKind::friction3;
-            law.mu_second = coefficient(coefficients, f.mu[1]);
-            break;
+        case model::FrictionLaw::orthotropic: law.kind = LawKind::friction3; break;
         case model::FrictionLaw::contensou:
             law.kind = LawKind::contensou4;
             law.radius = coefficient(coefficients, f.radius[0]);
@@ -96,6 +113,7 @@ ElementsAndParts elements_and_parts(const model::Model& model) {
                 part.element = static_cast<int>(out.elements.size());
                 part.row = f->first_row + first;
                 part.size = size;
+                part.axes = {f->mu[0], shape == Shape::ellipse ? f->mu[1] : f->mu[0]};
                 out.parts.push_back(part);
             };
             if (f->law == model::FrictionLaw::contensou)
@@ -109,6 +127,19 @@ ElementsAndParts elements_and_parts(const model::Model& model) {
         out.elements.push_back(element);
     }
     return out;
+}
+
+bool shape_orthotropic(FrictionPart& part, const model::Friction& f, std::span<const double> coefficients) {
+    const double mu[2] = {coefficient(coefficients, f.mu[0]), coefficient(coefficients, f.mu[1])};
+    const int larger = mu[0] >= mu[1] ? 0 : 1;
+    const bool flat = mu[larger] > 0.0 && mu[1 - larger] <= Thresholds::flat_ellipse * mu[larger];
+    const int row = flat ? f.first_row + larger : f.first_row, size = flat ? 1 : 2;
+    if (part.row == row && part.size == size) return false;
+    part.row = row;
+    part.size = size;
+    part.shape = flat ? FrictionPart::Shape::disk : FrictionPart::Shape::ellipse;
+    part.axes = {f.mu[flat ? ix(larger) : 0], f.mu[flat ? ix(larger) : 1]};
+    return true;
 }
 
 SystemMode initial_mode(const ElementsAndParts& layout) {

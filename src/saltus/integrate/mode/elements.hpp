@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "saltus/integrate/mode/mode.hpp"
@@ -54,6 +56,9 @@ struct ElementLayout {
 };
 
 /// A group of friction rows that sticks or slips as a whole: sliding, drilling or rolling friction of one element.
+///
+/// Orthotropic friction with one zero coefficient acts along one axis alone. Its part then has the row of that axis
+/// only and is an interval: it sticks along the axis while the element moves freely across it (shape_orthotropic).
 struct FrictionPart {
     enum class Shape {
         disk,     ///< |λ_T| <= μ λ_N; an interval if the part has one row
@@ -66,7 +71,10 @@ struct FrictionPart {
     int size = 1;     ///< number of rows: 1, 2 or 3
     double mu = 0.0;  ///< friction coefficient at the last evaluated state; for drilling and rolling times radius
     double mu_second = 0.0;  ///< second semi-axis of an ellipse
-    double radius = 0.0;     ///< radius of a patch, in the unit of length
+    /// Coefficients of the model whose values are the semi-axes along the first two rows of the part; for drilling and
+    /// rolling without the factor of the radius.
+    std::array<model::Coefficient, 2> axes{model::no_coefficient, model::no_coefficient};
+    double radius = 0.0;  ///< radius of a patch, in the unit of length
 
     /// No force is possible, whatever the load.
     bool frictionless() const { return mu == 0.0 && mu_second == 0.0; }
@@ -79,6 +87,10 @@ struct ElementsAndParts {
 /// All elements of a model and their friction parts; the coefficients of the parts are not set.
 ElementsAndParts elements_and_parts(const model::Model& model);
 
+/// Sets rows and shape of the part of an orthotropic law from the values of the coefficients: an ellipse, or the row of
+/// one axis if the other coefficient is at most Thresholds::flat_ellipse times the larger one. True if they changed.
+bool shape_orthotropic(FrictionPart& part, const model::Friction& friction, std::span<const double> coefficients);
+
 /// The mode before anything is decided: constraints and sliders are active, contacts are open, clutches are free, all
 /// friction sticks.
 SystemMode initial_mode(const ElementsAndParts& layout);
@@ -89,8 +101,16 @@ bool any_part_slips(const ElementLayout& element, const SystemMode& mode);
 /// The friction of an element, or nullptr for clutches, which have none.
 const model::Friction* friction_of(const model::Model& model, const ElementRows& element);
 
+/// Sets the coefficients of sliding friction in a law: `mu`, and `mu_second` if the friction is orthotropic.
+void set_sliding(solvers::Law& law, const model::Friction& friction, std::span<const double> coefficients);
+
 /// Law of a contact with its friction, as one block of a normal row and the slip rows, from coefficient values.
 solvers::Law contact_law(const model::Contact& contact, std::span<const double> coefficients);
+
+/// The names of elements by their numbers: "a, b and c".
+std::string names_of(const std::vector<int>& numbers, const std::vector<trajectory::Element>& elements);
+/// The warning that the forces of these elements at the end of a motion are not unique.
+std::string ambiguous_forces_text(const std::vector<int>& numbers, const std::vector<trajectory::Element>& elements);
 
 /// Value of a coefficient, or `otherwise` if the model does not give it.
 double coefficient(std::span<const double> values, model::Coefficient c, double otherwise = 0.0);

@@ -69,6 +69,11 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
             } else if (undecided[ix(k)] != 0) {
                 Law law = plain_law(LawKind::slider);
                 law.bound = part.mu * std::max(0.0, load);
+                if (part.shape == FrictionPart::Shape::ellipse) {
+                    law.bound = std::max(0.0, load);
+                    law.mu = part.mu;
+                    law.mu_second = part.mu_second;
+                }
                 blocks.push_back({element, rows_of(part), {k}, false});
                 problem.laws.push_back(law);
             }
@@ -138,9 +143,11 @@ void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::
         for (const int k : e.part_numbers()) {
             if (undecided[ix(k)] == 0) continue;
             Law law = plain_law(LawKind::scaled_slider);
-            law.mu = d.parts()[ix(k)].mu;
+            const FrictionPart& part = d.parts()[ix(k)];
+            law.mu = part.mu;
+            if (part.shape == FrictionPart::Shape::ellipse) law.mu_second = part.mu_second;
             law.row = first[b];
-            blocks.push_back({element, rows_of(d.parts()[ix(k)]), {k}, false});
+            blocks.push_back({element, rows_of(part), {k}, false});
             problem.laws.push_back(law);
         }
     }

@@ -153,10 +153,8 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
         const auto constant = [&](model::Coefficient c) {
             return c == model::no_coefficient || equations_->coefficient_constant[ix(c)] != 0;
         };
-        const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
-        s.mu[0] = equations_->coefficients[ix(friction.mu[0])];
-        s.mu[1] = ellipse ? equations_->coefficients[ix(friction.mu[1])] : s.mu[0];
-        bool mu_constant = constant(friction.mu[0]) && (!ellipse || constant(friction.mu[1]));
+        for (std::size_t axis = 0; axis < 2; ++axis) s.mu[axis] = equations_->coefficients[ix(part.axes[axis])];
+        bool mu_constant = constant(part.axes[0]) && constant(part.axes[1]);
         if (friction.law == model::FrictionLaw::rolling && part.row > friction.first_row) {
             const model::Coefficient radius = friction.radius[part.size == 1 ? 0 : 1];
             s.radius = equations_->coefficients[ix(radius)];
@@ -463,8 +461,7 @@ int ModeSeries::spring_force(int element, double* c) const {
 double ModeSeries::friction_coefficient(int part_number, int axis, int order) const {
     const FrictionPart& part = d_.parts()[ix(part_number)];
     const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(part.element)].rows);
-    const bool second = axis == 1 && part.shape == FrictionPart::Shape::ellipse;
-    const double* const mu = equations_->coefficients[ix(friction.mu[second ? 1 : 0])];
+    const double* const mu = equations_->coefficients[ix(part.axes[ix(axis)])];
     const bool rolling = friction.law == model::FrictionLaw::rolling && part.row > friction.first_row;
     if (!rolling) return mu[order];
     return convolution(mu, equations_->coefficients[ix(friction.radius[part.size == 1 ? 0 : 1])], order);

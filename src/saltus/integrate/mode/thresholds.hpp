@@ -113,18 +113,24 @@ struct Thresholds {
     /// the old direction is kept. Too small: the direction follows rounding errors. Too large: slow slip that turns is
     /// found to have stopped, because its component along the old direction becomes zero.
     static constexpr double follow_speed = 1e-9;
-    /// The friction force acts along the velocity if |γ_T| > direction_speed, in m/s, otherwise along the direction of
-    /// the mode. This avoids 0/0. The value is near the rounding error of velocities of 1 m/s. Too small: the direction
-    /// of the force is rounding. Too large: the force jumps when |γ_T| passes the value, and steps become short.
-    static constexpr double direction_speed = 1e-14;
+    /// The friction force in a plane acts along γ_T + direction_speed · d, in m/s, with the direction d of the mode.
+    /// This avoids 0/0, and the force has a derivative at γ_T = 0, which implicit steps need where slip begins. d
+    /// follows the velocity, so that the sum has its direction. Too small: slip that begins needs steps below the
+    /// rounding of the time. Too large: the direction of slow slip that turns is wrong.
+    static constexpr double direction_speed = 1e-12;
     /// Slip in a plane that the integrator cannot follow has come to rest if |γ_T| <= stalled_slip · speed scale. Its
     /// direction turns ever faster there. Too small: the run fails with an underflow of the step size. Too large: slip
     /// is stopped although the underflow has another reason.
     static constexpr double stalled_slip = 1e-8;
-    /// Stalled slip counts as at rest only if (time since the arc began) > young_arc · (time since the run began). Slip
-    /// that has just begun is slow, too, and must not be stopped. Too small: a part that breaks loose is stopped again.
-    /// Too large: slip that comes to rest soon after an event makes the run fail.
+    /// Stalled slip counts as at rest only if (time since the mode began) > young_arc · (time since the run began).
+    /// Slip that has just begun is slow, too, and must not be stopped. Too small: a part that breaks loose is stopped
+    /// again. Too large: slip that comes to rest soon after an event makes the run fail.
     static constexpr double young_arc = 1e-6;
+
+    /// Orthotropic friction acts along one axis alone if its smaller coefficient <= flat_ellipse · (the larger one).
+    /// The friction force that this neglects is below the tolerances of a run. Too small: the force turns so fast
+    /// across the weak axis that no step follows it. Too large: a force that matters is neglected.
+    static constexpr double flat_ellipse = 1e-10;
 
     // --- what was decided must hold (EventRun::contradicted) ---
 
@@ -176,6 +182,11 @@ struct Thresholds {
     /// once. The value is that of usable_residual. Too small: the error of the contact solver ends modes. Too large:
     /// closed contacts pull.
     static constexpr double violated_force = 1e-6;
+    /// A mode is not valid if a reaction is outside the set of its law by more than inadmissible_force · force scale
+    /// after a step (Watcher::worst_reaction). The run then fails. The value is above violated_force, because a force
+    /// that starts at that bound moves on. Too small: errors of the integration end runs. Too large: motions that
+    /// violate their laws are "completed".
+    static constexpr double inadmissible_force = 1e-5;
     /// Slip, or a free clutch, runs against its direction if s < −astray_speed · speed scale without a zero before.
     /// That occurs if other decisions at the same time were against it. Too small: velocities that start near zero end
     /// their arcs. Too large: friction drives the slip for a visible time instead of braking it.
@@ -207,6 +218,9 @@ struct Thresholds {
     /// then it was below the solver's error. Too small: more changes of mode without effect. Too large: the threshold
     /// becomes coarse at once.
     static constexpr double hold_acceleration_growth = 10.0;
+    /// The loosened threshold is multiplied by this factor at each later event, down to hold_acceleration. Too small:
+    /// the mode is said to end again and again. Too near 1: the threshold stays coarse for many events.
+    static constexpr double hold_acceleration_decay = 0.5;
 
     // --- redundant equations (Dynamics, EventRun::coarsen) ---
 

@@ -264,11 +264,18 @@ bool Stepper::find_contacts(const Point& from, Point& to) {
     return any;
 }
 
-/// Adds the friction of a constraint or slider as a block.
-void Stepper::add_friction(const model::Friction& f, const Law& law) {
+/// Adds the friction of a constraint or slider as a block. Orthotropic friction with one zero coefficient acts along
+/// one axis alone: the block then has the row of that axis.
+void Stepper::add_friction(const model::Friction& f, Law law) {
     if (f.dimension == 0) return;
     block_.clear();
     for (int k = 0; k < f.dimension; ++k) block_.push_back(f.first_row + k);
+    if (law.mu_second >= 0.0 && (law.mu == 0.0 || law.mu_second == 0.0)) {
+        block_.erase(block_.begin() + (law.mu == 0.0 ? 0 : 1));
+        law.mu = std::max(law.mu, law.mu_second);
+        law.mu_second = -1.0;
+        law.bound *= law.mu;
+    }
     rows_.add(block_, law);
 }
 
@@ -294,13 +301,15 @@ void Stepper::collect_rows(const Point& to, double h) {
         for (const int row : independent_) rows_.add_row(row, plain_law(LawKind::bilateral));
     for (const model::Constraint& c : model_.constraints) {
         Law law = plain_law(LawKind::scaled_slider);
-        law.mu = coefficient(coefficients_, c.friction.mu[0]);
+        set_sliding(law, c.friction, coefficients_);
         law.row = place_[ix(c.row)];
         if (law.row >= 0) add_friction(c.friction, law);
     }
     for (const model::Slider& s : model_.sliders) {
         Law law = plain_law(LawKind::slider);
-        law.bound = h * coefficient(coefficients_, s.friction.mu[0]) * coefficient(coefficients_, s.normal_force);
+        set_sliding(law, s.friction, coefficients_);
+        law.bound = h * coefficient(coefficients_, s.normal_force);
+        if (law.mu_second < 0.0) law.bound *= law.mu;
         add_friction(s.friction, law);
     }
     for (const model::Clutch& c : model_.clutches) rows_.add_row(c.row, plain_law(LawKind::unilateral));

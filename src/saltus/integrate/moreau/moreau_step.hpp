@@ -118,7 +118,7 @@ private:
     void find_independent();
     bool closed(int row, std::span<const double> q) const;
     bool find_contacts(const Point& from, Point& to);
-    void add_friction(const model::Friction& f, const solvers::Law& law);
+    void add_friction(const model::Friction& f, solvers::Law law);
     bool rows_are_current(const Point& to) const;
     void collect_rows(const Point& to, double h);
     void assemble();

@@ -239,7 +239,9 @@ std::string force_lines(const Trajectory& t) {
         if (!r.T.empty()) text += fmt::format(" T {:.10g}", fmt::join(r.T, ", "));
         text += "\n";
     }
-    return left == 0 ? text : text + fmt::format("              and {} more\n", left);
+    if (left > 0) text += fmt::format("              and {} more\n", left);
+    if (t.forces_unique == false) text += "              not unique: one admissible distribution of a redundant load\n";
+    return text;
 }
 
 Json balance_json(const LyapunovBalance& b) {
@@ -312,6 +314,7 @@ std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalan
     member("final",
            line({{"t", t.end.t}, {"q", by_name(t.coordinates, t.end.q)}, {"u", by_name(t.coordinates, t.end.u)}}));
     member("forces", line(reactions_json(t, t.forces)));
+    member("forces_unique", line(t.forces_unique ? Json(*t.forces_unique) : Json()));
     member("energy",
            line({{"initial", t.energy.initial}, {"final", t.energy.final}, {"balance_error", t.energy.balance_error}}));
     if (balance != nullptr && !balance->empty()) member("balance", line(balance_json(*balance)));

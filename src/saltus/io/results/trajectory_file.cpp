@@ -570,6 +570,8 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
     each_attribute(trajectory,
                    [&](const char* group, const char* name, const auto& value) { out.attribute(group, name, value); });
     out.attribute("", "guarantee", std::string(trajectory::guarantee_text(trajectory.events_certain)));
+    if (trajectory.forces_unique)
+        out.attribute("", "forces_unique", static_cast<std::int64_t>(*trajectory.forces_unique ? 1 : 0));
     WriteColumn write{out};
     each_column(columns, write);
     if (balance != nullptr && !balance->empty()) {
@@ -614,6 +616,11 @@ Trajectory read_trajectory(const std::string& path) {
         std::string guarantee;
         in.attribute("", "guarantee", guarantee);
         trajectory.events_certain = guarantee == trajectory::guarantee_text(true);
+    }
+    if (in.has_attribute("", "forces_unique")) {
+        std::int64_t unique = 0;
+        in.attribute("", "forces_unique", unique);
+        trajectory.forces_unique = unique != 0;
     }
     Columns columns;
     ReadColumn read{in, its_layout};

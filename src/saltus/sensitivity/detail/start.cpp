@@ -44,6 +44,7 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
     const double* const state = change.after.data();
     x.set_mode(change.mode_after, change.t, state);
     velocity_ = x.state_identity().bottomRows(n_);
+    keep_flat_friction(x, change);
     // Open contacts and free clutches require nothing.
     if (std::none_of(change.mode_after.elements.begin(), change.mode_after.elements.end(),
                      [](const integrate::ElementMode& e) { return e.active; }))
@@ -91,6 +92,22 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
         demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
     }
     velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_), velocity_);
+}
+
+/// Orthotropic friction that acts along one axis alone sticks there while the body moves across. With any friction
+/// across the axis it would slip, so that the motion has no derivative by that coefficient.
+void StartCheck::keep_flat_friction(Tangent& x, const integrate::RecordedChange& change) {
+    Matrix coefficient;
+    for (const integrate::FrictionPart& part : x.dynamics.parts()) {
+        const integrate::ElementRows& rows = x.dynamics.elements()[static_cast<std::size_t>(part.element)].rows;
+        const model::Friction& f = *integrate::friction_of(x.model(), rows);
+        if (f.law != model::FrictionLaw::orthotropic || part.size == 2) continue;
+        if (coefficient.size() == 0)
+            x.linearised.gather(Function::coefficient, change.t, change.after.data(), {}, {}, coefficient);
+        const model::Coefficient across = f.mu[part.row == f.first_row ? 1 : 0];
+        demands_.push_back({coefficient.row(across),
+                            "friction acts along one axis alone, and a variation would give it a force across"});
+    }
 }
 
 std::string StartCheck::refusal(const Eigen::RowVectorXd& direction) const {

@@ -40,6 +40,8 @@ private:
         std::string otherwise;      // text of the refusal
     };
     int n_;
+    void keep_flat_friction(Tangent& tangent, const integrate::RecordedChange& change);
+
     std::vector<Demand> demands_;
     std::vector<Eigen::RowVectorXd> from_rest_;  // ∂γ along the slip that begins from rest
     Matrix velocity_;

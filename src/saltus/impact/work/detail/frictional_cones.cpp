@@ -46,7 +46,8 @@ void ConeForm::block(const Law& law, int size, Index row, const std::string& nam
                 cone(row, {});
             return;
         case LawKind::scaled_slider:
-            if (law.mu > 0.0) refused = "the friction of " + name + " is bounded by the size of a bilateral reaction";
+            if (law.mu > 0.0 || law.mu_second > 0.0)
+                refused = "the friction of " + name + " is bounded by the size of a bilateral reaction";
             return;
     }
 }

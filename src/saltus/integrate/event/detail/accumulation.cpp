@@ -57,8 +57,11 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, d
         double fastest = 0.0;
         for (int k = 0; k < impacts; ++k) fastest = std::max(fastest, at(k).speed);
         const double duration = t - at(impacts).t;
-        if (fastest * duration <= Thresholds::irregular_factor * negligible)
-            return limit_at(t, t, duration, element, negligible);
+        if (fastest * duration <= Thresholds::irregular_factor * negligible) {
+            Limit limit = limit_at(t, t, duration, element, negligible);
+            limit.irregular = true;
+            return limit;
+        }
     }
     return {};
 }

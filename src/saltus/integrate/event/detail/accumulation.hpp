@@ -15,6 +15,9 @@ public:
         double t;                   ///< t_∞, in s
         int impacts;                ///< seen since the sequence began
         std::vector<int> elements;  ///< contacts that come to rest then
+        /// The intervals do not shrink by a constant factor: t is no limit of the sequence, only the time from which
+        /// its motion is negligible.
+        bool irregular = false;
     };
 
     explicit Accumulation(std::size_t elements) : sequences_(elements) {}

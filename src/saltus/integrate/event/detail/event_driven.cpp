@@ -125,8 +125,22 @@ ArcEnd EventRun::arc() {
     return implicit_arc_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
 }
 
+/// Moves work from the state into the precise sum. On a moving obstacle the work grows without bound while the energy
+/// does not: additions to a large number would lose the digits that the energy balance needs. What stays in the state
+/// is of the size of the energy, so that the tolerances of a step keep their meaning.
+void EventRun::store_work() {
+    constexpr double energies_in_state = 10.0;
+    double& work = x_[ix(2 * d_.size())];
+    if (!(std::abs(work) > energies_in_state * accuracy_.largest_energy())) return;
+    const double kept = std::copysign(accuracy_.largest_energy(), work);
+    work_.add(work - kept);
+    work = kept;
+}
+
 void EventRun::begin_arc() {
     arc_began_ = t_;
+    store_work();
+    note_ambiguity();
     release_ = {};
     implicit_arc_ = stiff_ && (!sparse_ || sparse_->serves_mode());
     if (stiff_ && !implicit_arc_) {
@@ -164,6 +178,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
             stop_at_event(stepper.t(), stepper.next_step());
             return ArcEnd::events;
         }
+        if (stop_at_change_of_shape(stepper.t(), stepper.next_step())) return ArcEnd::events;
         advance.step(stepper.t() - t_, options_.t_end - out_.start.t);
         if (advance.tiny_steps > Thresholds::max_tiny_steps) {
             step_status_ = ode::StepStatus::underflow;
@@ -222,6 +237,27 @@ void EventRun::stop_at_event(double step_end, double next_step) {
     keep(dense_, t_);
 }
 
+/// If a coefficient of orthotropic friction becomes zero or leaves zero on the last step: takes the state at that time,
+/// to the right of the change. The mode is then chosen again, with other rows of friction.
+bool EventRun::stop_at_change_of_shape(double step_end, double next_step) {
+    if (d_.friction_keeps_shape()) return false;
+    std::vector<double> x(x_.size());
+    const auto changed_at = [&](double t) {
+        dense_.evaluate(t, x.data());
+        d_.evaluate_terms(t, x.data());
+        return d_.friction_changes_shape();
+    };
+    if (!changed_at(step_end)) return false;
+    double left = t_, right = step_end;
+    for (double middle = 0.5 * (left + right); middle > left && middle < right; middle = 0.5 * (left + right))
+        (changed_at(middle) ? right : left) = middle;
+    t_ = right;
+    dense_.evaluate(t_, x_.data());
+    next_step_ = std::min(next_step, options_.t_end - t_);
+    keep(dense_, t_);
+    return true;
+}
+
 void Advance::step(double length, double duration) {
     longest_step = std::max(longest_step, length);
     tiny_steps = length < Thresholds::tiny_step * longest_step ? tiny_steps + 1 : 0;
@@ -230,12 +266,14 @@ void Advance::step(double length, double duration) {
 }
 
 /// Every Thresholds::steps_between_checks steps: whether the motion hardly advances because an expression of the model
-/// jumps. The run then fails.
+/// jumps, or because of orthotropic friction with very different coefficients. The run then fails.
 bool EventRun::stays_in_a_jump(double step_end, Advance& advance) {
     if (advance.steps < Thresholds::steps_between_checks) return false;
     const double advanced = step_end - advance.checked_at;
     const bool slowly = advanced < Thresholds::slow_advance * (options_.t_end - out_.start.t);
-    if (const std::string held = slowly ? held_by_a_jump() : ""; !held.empty()) {
+    std::string held = slowly ? held_by_a_jump() : "";
+    if (slowly && held.empty()) held = held_by_uneven_friction();
+    if (!held.empty()) {
         fail("the motion hardly advances" + at_time() + held);
         return true;
     }
@@ -259,7 +297,17 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     keep(dense_, t_);
     measure_dense(t_);
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
-    return true;
+    return reactions_are_admissible();
+}
+
+/// Whether all reactions lie in the sets of their laws. If not, then the mode is not valid although no event has ended
+/// it, and the run fails.
+bool EventRun::reactions_are_admissible() {
+    const Watcher::Inadmissible worst = watcher_.worst_reaction(t_, x_.data());
+    if (!(worst.excess > Thresholds::inadmissible_force)) return true;
+    fail("the reaction of " + out_.elements[ix(worst.element)].name + " lies outside the set of its law by " +
+         number_text(worst.excess) + " of the largest force" + at_time() + ": the mode is not valid");
+    return false;
 }
 
 /// Whether equations of the mode have become dependent. Nearly dependent equations cause fast motions of
@@ -353,6 +401,21 @@ std::string EventRun::held_by_a_jump() {
         if (std::abs(values[ix(k)]) <=
             Thresholds::jump_zero * derivatives.row(k).head(1 + 2 * n).cwiseAbs().dot(size.transpose()))
             return "; an expression jumps here and the motion cannot leave it: " + std::string(instead_of_jumps);
+    return {};
+}
+
+/// A sentence that explains why the motion does not advance, if orthotropic friction slips whose coefficients are very
+/// different; otherwise empty. Across its strong axis such slip comes to rest within (μ₂/μ₁) of the usual time.
+std::string EventRun::held_by_uneven_friction() const {
+    constexpr double very_different = 1e-2;
+    for (std::size_t k = 0; k < d_.parts().size(); ++k) {
+        const FrictionPart& part = d_.parts()[k];
+        const bool slips = d_.mode().elements[ix(part.element)].active && d_.mode().parts[k].slips;
+        const double larger = std::max(part.mu, part.mu_second), smaller = std::min(part.mu, part.mu_second);
+        if (slips && part.shape == FrictionPart::Shape::ellipse && smaller < very_different * larger)
+            return "; the coefficients of friction of " + out_.elements[ix(part.element)].name +
+                   " are so different that no step follows its slip: use Moreau's scheme, or set the smaller one to 0";
+    }
     return {};
 }
 

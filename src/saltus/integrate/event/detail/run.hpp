@@ -7,6 +7,7 @@
 
 #include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/event/detail/accumulation.hpp"
+#include "saltus/integrate/event/detail/precise_sum.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
@@ -67,12 +68,16 @@ private:
     void start();
     ArcEnd arc();
     void begin_arc();
+    void store_work();
+    void note_ambiguity();
     template <class Stepper>
     ArcEnd integrate(Stepper& stepper, const ode::Problem& problem);
     bool asked_to_stop();
     void stop_at_event(double step_end, double next_step);
+    bool stop_at_change_of_shape(double step_end, double next_step);
     bool stays_in_a_jump(double step_end, Advance& advance);
     bool accept_step(double t, std::span<const double> x);
+    bool reactions_are_admissible();
     bool became_redundant(double next_step, Advance& advance);
     bool blurred(ode::Explicit& stepper);
     bool blurred(ode::Radau&) { return false; }
@@ -123,6 +128,7 @@ private:
     void keep_series(double until);
     void keep_reactions(double until);
     std::string held_by_a_jump();
+    std::string held_by_uneven_friction() const;
 
     // From one mode to the next (run_mode_change.cpp).
     enum class Cause {
@@ -230,10 +236,13 @@ private:
     std::vector<char> watched_;         // of begin_series
     ModeSeries::Release release_;       // of the event that ended the last arc
     double arc_began_ = 0.0;
+    double mode_began_ = 0.0;    // time of the last change of mode; several arcs may follow in one mode
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;
-    bool coarsened_ = false;  // coarsen() was called at least once
-    double impulse_work_ = 0.0, largest_acceleration_ = 0.0;
+    bool coarsened_ = false;       // coarsen() was called at least once
+    bool ambiguity_told_ = false;  // a warning says that the motion is not unique
+    PreciseSum work_;              // of impacts and accumulations, and of arcs as far as x_ does not contain it
+    double largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
 
     Recording recording_;

@@ -18,6 +18,7 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
     if (trial_) stiff_ = false;
     trial_.reset();
     enter_next_mode(found, cause);
+    mode_began_ = t_;
     close_record();
 }
 
@@ -50,6 +51,8 @@ bool EventRun::limit_changes_at_one_time() {
         changes_at_one_time_ = 0;
         last_change_ = t_;
         d_.set_redundancy(std::max(Thresholds::redundancy_decay * d_.redundancy(), Thresholds::least_redundancy));
+        watcher_.hold_tolerance =
+            std::max(Thresholds::hold_acceleration_decay * watcher_.hold_tolerance, Thresholds::hold_acceleration);
         return true;
     }
     if (++changes_at_one_time_ > Thresholds::max_changes_at_one_time) {
@@ -325,7 +328,7 @@ bool EventRun::short_step(double h) {
 /// force grows without bound, or the mode has no forces any more. Otherwise the run fails.
 void EventRun::leave_mode_without_step(ode::StepStatus status) {
     const std::vector<Found> resting = stalled_slip();
-    if (!resting.empty() && t_ - arc_began_ > Thresholds::young_arc * (t_ - out_.start.t)) {
+    if (!resting.empty() && t_ - mode_began_ > Thresholds::young_arc * (t_ - out_.start.t)) {
         last_change_ = t_;
         change_mode(resting, Cause::event);
         return;

@@ -52,7 +52,7 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     accuracy_.see_scale(e);
     event.note = strike.note;
     if (!strike.note.empty()) warn(strike.note + at_time());
-    impulse_work_ += strike.work_on_system;
+    work_.add(strike.work_on_system);
     out_.events.push_back(std::move(event));
     if (!strike.creation_reason.empty()) judge_creation(strike.creation_reason);
 }
@@ -132,7 +132,13 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
     event.energy_before = passed.energy_before;
     event.energy_after = total_energy();
     event.impacts = limit.impacts;
-    impulse_work_ += event.energy_after - event.energy_before;
+    if (limit.irregular) {
+        event.note =
+            "no limit: the impacts do not shrink by a constant factor, and their motion is negligible from here";
+        warn("the impacts of " + names_of(limit.elements, out_.elements) + " at t = " + number_text(t_) +
+             " have no limit that could be extrapolated; their motion is negligible and is left out from there");
+    }
+    work_.add(event.energy_after - event.energy_before);
     out_.events.push_back(std::move(event));
     if (!change_record_) return;
     // The recorded change ends at rest; the motion from there to the limit is a recorded arc.
@@ -209,7 +215,7 @@ void EventRun::keep(const ode::Dense& step, double until) {
 /// Measures violations and the energy balance at a state of the motion.
 void EventRun::measure(double t, const double* x) {
     const std::size_t n = ix(d_.size());
-    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + impulse_work_, d_.positions(t, x));
+    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + work_.value(), d_.positions(t, x));
 }
 
 /// Measures at a point of the last step that the method did not choose, before the time `until`.
@@ -228,11 +234,33 @@ Mode EventRun::mode_of(std::size_t element) const {
     return d_.compliant() && e.rows.kind == ElementKind::contact ? Mode::pressed : Mode::closed;
 }
 
+/// Warns, once, if the motion of the mode in force is not unique: redundant contacts slip, and their friction depends
+/// on how they share the load.
+void EventRun::note_ambiguity() {
+    if (ambiguity_told_ || !d_.redundant()) return;
+    bool rubs = false;  // friction slips under a load that is a reaction
+    for (std::size_t k = 0; k < d_.parts().size(); ++k) {
+        const FrictionPart& part = d_.parts()[k];
+        const bool reaction = d_.elements()[ix(part.element)].rows.kind != ElementKind::slider;
+        rubs = rubs || (reaction && d_.mode().elements[ix(part.element)].active && d_.mode().parts[k].slips &&
+                        !part.frictionless());
+    }
+    if (!rubs || !d_.evaluate(t_, x_.data())) return;
+    const Dynamics::Ambiguity open = d_.ambiguity();
+    if (!open.motion) return;
+    ambiguity_told_ = true;
+    warn("the motion is not unique" + at_time() + ": " + names_of(open.elements, out_.elements) +
+         " slip and can share their load in several ways; the normal forces of least norm are taken");
+}
+
 /// The end of the trajectory: state, forces, energy balance, statistics.
 void EventRun::finish() {
     const int n = d_.size();
     out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
     if (d_.evaluate(t_, x_.data())) {
+        const Dynamics::Ambiguity open = d_.ambiguity();
+        out_.forces_unique = open.elements.empty();
+        if (!open.elements.empty()) warn(ambiguous_forces_text(open.elements, out_.elements));
         if (d_.redundant()) watcher_.allow_reactions();
         for (std::size_t i = 0; i < d_.elements().size(); ++i) {
             const ElementLayout& e = d_.elements()[i];
@@ -244,8 +272,9 @@ void EventRun::finish() {
         }
     }
     out_.energy.final = total_energy();
-    out_.energy.work = x_[ix(2 * n)] + impulse_work_;
     measure(t_, x_.data());
+    work_.add(x_[ix(2 * n)]);
+    out_.energy.work = work_.value();
     d_.evaluate_terms(t_, x_.data());
     accuracy_.judge(d_.terms().W, out_);
     out_.events_certain = arcs_without_series_ == 0;

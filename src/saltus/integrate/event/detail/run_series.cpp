@@ -41,6 +41,7 @@ std::optional<ArcEnd> EventRun::integrate_series() {
 }
 
 bool EventRun::begin_series() {
+    if (!d_.friction_keeps_shape()) return false;
     watched_.assign(ix(model_.layout().positions()), 0);
     for (const Watch& w : watcher_.watches()) {
         if (w.what == Watch::What::reaction && d_.redundant()) return false;
@@ -279,7 +280,8 @@ bool EventRun::accept_series_step(double h, double t) {
     }
     next_step_ = ode::automatic_step;
     keep_series(t_);
-    return true;
+    // Series find every zero of a force, so that the first step of an arc shows whether the mode is valid.
+    return series_.t() != arc_began_ || reactions_are_admissible();
 }
 
 /// Measures at a point of the last expansion that the method did not choose, within h after its start.

@@ -60,16 +60,13 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
             const int first = rows_.rows();
             rows_.add_row(e.rows.normal, plain_law(LawKind::bilateral));
             owner_.push_back(static_cast<int>(i));
-            for (const int k : e.part_numbers()) {
-                const FrictionPart& part = d_.parts()[ix(k)];
-                Law law = plain_law(LawKind::scaled_slider);
-                law.mu = part.mu;
-                law.row = first;
-                for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
-                rows_.add(rows, law);
-                owner_.push_back(static_cast<int>(i));
-                rows.clear();
-            }
+            if (e.rows.slips == 0) continue;
+            Law law = plain_law(LawKind::scaled_slider);
+            set_sliding(law, *friction_of(d_.model(), e.rows), d_.coefficients());
+            law.row = first;
+            for (int r = 0; r < e.rows.slips; ++r) rows.push_back(e.rows.first_slip + r);
+            rows_.add(rows, law);
+            owner_.push_back(static_cast<int>(i));
         } else if (e.rows.kind == ElementKind::contact && candidates.closed[i] != 0) {
             rows.push_back(e.rows.normal);
             for (int r = 0; r < e.rows.slips; ++r) rows.push_back(e.rows.first_slip + r);

@@ -22,6 +22,7 @@ const Choice& ModeChange::choose(double t, const double* x, const Candidates& ca
     choice_.note.clear();
     choice_.mode = before;
     d_.evaluate_terms(t, x);
+    d_.shape_friction();
     if (!d_.factorise_mass()) {
         choice_.note = "the mass matrix is singular";
         return choice_;

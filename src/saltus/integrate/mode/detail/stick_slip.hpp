@@ -12,8 +12,9 @@ namespace saltus::integrate {
 /// A friction part sticks while γ_T = 0 and its force lies inside its set, |λ_T| <= μ λ_N for Coulomb's law. It slips
 /// along d while γ_T ≠ 0, with λ_T = −μ λ_N d. [Leine] (52)–(57), [Alscher] (15)–(17)
 ///
-/// - Stick ends at the zero of the reserve μ λ_N − |λ_T| (Watch::What::reserve). The part then slips against the force
-///   that held it: break_loose().
+/// - Stick ends at the zero of the reserve μ λ_N − |λ_T| (Watch::What::reserve). The part then slips along the normal
+/// of
+///   its set: break_loose().
 /// - Slip ends at the zero of the velocity along d (Watch::What::slip). The part is then undecided: comes_to_rest().
 /// - At every change of mode, velocities decide for parts that move: decide_by_velocity(). The accelerations decide for
 ///   the others: stick_or_slip().
@@ -25,7 +26,8 @@ enum class FrictionEvent : char {
     at_rest,       ///< the slip velocity has come to zero: stick or slip is undecided
 };
 
-/// The direction in which a sticking part breaks loose: against its friction force, after Dynamics::evaluate. Zero if
+/// The direction in which a sticking part breaks loose, after Dynamics::evaluate. The friction force is continuous
+/// there, so that slip begins along the normal of the set at minus the force: against the force for a disk. Zero if
 /// there is no force.
 SlipDirection break_loose(const Dynamics& dynamics, int part);
 

@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/impact_audit.hpp"
+#include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
 #include "saltus/model/support.hpp"
 
@@ -350,6 +351,7 @@ private:
         for (std::size_t i = 0; i < elements_.size(); ++i)
             out_.forces.push_back(reaction(i, at_, at_.h > 0.0 ? 1.0 / at_.h : 0.0));
         final_modes();
+        examine_uniqueness();
         out_.energy.final = stepper_.total_energy(at_.t, at_.q, at_.u);
         measure(at_);
         accuracy_.judge(stepper_.rows(), out_);
@@ -393,6 +395,38 @@ private:
                                                                : trajectory::Mode::stick);
         }
     }
+
+    /// Finds out whether the forces at the end are unique, from the equations of the modes there. Large problems are
+    /// not examined: the work grows with the cube of the number of rows.
+    void examine_uniqueness() {
+        constexpr int max_examined_rows = 300;
+        if (layout_rows() > max_examined_rows) return;
+        Dynamics d(model_, false, 1.0);
+        std::vector<double> x(at_.q);
+        x.insert(x.end(), at_.u.begin(), at_.u.end());
+        x.push_back(0.0);
+        d.evaluate_terms(at_.t, x.data());
+        d.shape_friction();
+        SystemMode mode = d.mode();
+        for (std::size_t i = 0; i < mode.elements.size(); ++i) {
+            mode.elements[i].active = out_.arcs.back().modes[i] != trajectory::Mode::open;
+            for (const int p : d.elements()[i].part_numbers()) {
+                const FrictionPart& part = d.parts()[ix(p)];
+                const double speed = d.slip_speed(p);
+                mode.parts[ix(p)].slips =
+                    part.frictionless() || speed > sticking_ratio * stepper_.row_size(part.row, at_.u);
+                for (int r = 0; r < part.size && speed > 0.0; ++r)
+                    mode.parts[ix(p)].direction[ix(r)] = d.slip_velocity(p)[r] / speed;
+            }
+        }
+        d.set_mode(mode, at_.t, x.data());
+        if (!d.evaluate(at_.t, x.data())) return;
+        const Dynamics::Ambiguity open = d.ambiguity();
+        out_.forces_unique = open.elements.empty();
+        if (!open.elements.empty()) out_.warnings.push_back(ambiguous_forces_text(open.elements, out_.elements));
+    }
+
+    int layout_rows() const { return model_.layout().row_count(); }
 
     enum class Change : char { none, rests, lifts };
 

@@ -156,7 +156,7 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
             const bool rolls = friction->law == model::FrictionLaw::rolling && part.row > friction->first_row;
             forces_.slips.push_back({part.row,
                                      part.size,
-                                     {friction->mu[0], ellipse ? friction->mu[1] : model::no_coefficient},
+                                     {part.axes[0], ellipse ? part.axes[1] : model::no_coefficient},
                                      rolls ? friction->radius[part.size == 1 ? 0 : 1] : model::no_coefficient,
                                      load,
                                      number});

@@ -292,9 +292,11 @@ private:
         const solvers::Law& law = impact_.laws[b];
         if (law.kind == LawKind::bilateral) return s.keep_at_rest(k0);
         if (law.kind == LawKind::scaled_slider) {
+            keep_rows_without_friction(b, k0, s);
             for (const int k : element.part_numbers())
-                if (d_.parts()[ix(k)].row == impact_.rows[ix(k0)])
-                    add_friction({k, k0, law.row, s.Lambda(law.row) < 0.0 ? -1.0 : 1.0, false}, s);
+                add_friction({k, k0 + d_.parts()[ix(k)].row - element.rows.first_slip, law.row,
+                              s.Lambda(law.row) < 0.0 ? -1.0 : 1.0, false},
+                             s);
             return;
         }
         const bool held = !prescribed.held.empty() && prescribed.held[b] != 0;
@@ -310,8 +312,24 @@ private:
             for (Eigen::Index k = k0; k < impact_.start[b + 1]; ++k) s.keep_without_impulse(k);
             return;
         }
+        keep_rows_without_friction(b, k0 + 1, s);
         for (const int k : element.part_numbers())
             add_friction({k, k0 + 1 + d_.parts()[ix(k)].row - element.rows.first_slip, k0, 1.0, edge}, s);
+    }
+
+    /// Rows of a block, from `first_slip` on, that belong to no part: orthotropic friction with one zero coefficient
+    /// has no impulse across its axis.
+    void keep_rows_without_friction(std::size_t b, Eigen::Index first_slip, PhaseSystem& s) const {
+        const ElementLayout& element = d_.elements()[ix(impact_.owner[b])];
+        for (Eigen::Index k = first_slip; k < impact_.start[b + 1]; ++k) {
+            const int row = impact_.rows[ix(k)];
+            bool owned = false;
+            for (const int p : element.part_numbers()) {
+                const FrictionPart& part = d_.parts()[ix(p)];
+                owned = owned || (row >= part.row && row < part.row + part.size);
+            }
+            if (!owned) s.keep_without_impulse(k);
+        }
     }
 
     // Friction that slips has Λ_T = −|Λ_N| ∇σ(ξ_T) with the support function σ of its set for the load 1. Variation:

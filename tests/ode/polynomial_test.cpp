@@ -158,5 +158,68 @@ TEST(FirstCrossing, MissesNothingThatAFineGridFinds) {
     }
 }
 
+/// s = factor · (θ + a)(r − θ) Π (1 + b_k θ) bends downwards for small b. It has the one zero r behind 0, and starts at
+/// zero or above it.
+TEST(FirstPossibleCrossing, IsTheSecondZeroOfAnArch) {
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    for (int round = 0; round < 3000; ++round) {
+        const double a = round % 2 == 0 ? 0.0 : uniform(random), r = 0.02 + 1.5 * uniform(random);
+        const double factor = std::pow(10.0, 6.0 * uniform(random) - 3.0);
+        std::vector<double> c{factor * a * r, factor * (r - a), -factor};
+        for (int k = 0; k < round % 9; ++k) {
+            const double b = 0.2 * (uniform(random) - 0.5);
+            c.push_back(0.0);
+            for (std::size_t j = c.size() - 1; j > 0; --j) c[j] += b * c[j - 1];
+        }
+        const double rounding = evaluation_noise(c);
+        for (const double noise : {0.0, 100.0 * rounding}) {
+            const auto possible = first_possible_crossing(c, noise);
+            const auto certain = first_crossing(c, noise);
+            if (std::abs(r - 1.0) < 1e-3) continue;
+            ASSERT_EQ(possible.has_value(), r < 1.0) << round;
+            ASSERT_EQ(certain.has_value(), r < 1.0) << round;
+            if (r > 1.0) continue;
+            const double slope = factor * (r + a);  // of the parabola at its zero; the other factors are near 1
+            EXPECT_NEAR(possible->at.theta, r, 8.0 * rounding / slope + 4.0 * eps) << round;
+            EXPECT_NEAR(certain->theta, r, 8.0 * rounding / slope + 4.0 * eps) << round;
+            EXPECT_LE(polynomial(c, possible->at.after), -noise) << round;
+            EXPECT_EQ(possible->rounded, noise == 0.0) << round;
+            EXPECT_FALSE(possible->touch) << round;
+        }
+    }
+}
+
+TEST(FirstPossibleCrossing, OfAFallingPolynomialIsItsZero) {
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    for (int round = 0; round < 3000; ++round) {
+        // Falls from `start` with negative coefficients only, and ends at `end`.
+        const double start = std::pow(10.0, 4.0 * uniform(random) - 2.0), end = start * (1.0 - 2.0 * uniform(random));
+        std::vector<double> c(2 + static_cast<std::size_t>(round % 14));
+        double sum = 0.0;
+        for (std::size_t k = 1; k < c.size(); ++k) sum += c[k] = 0.1 + uniform(random);
+        for (std::size_t k = 1; k < c.size(); ++k) c[k] *= (end - start) / sum;
+        c[0] = start;
+        const auto found = first_possible_crossing(c, 0.0);
+        if (std::abs(end) < 1e-9 * start) continue;
+        ASSERT_EQ(found.has_value(), end < 0.0) << round;
+        if (!found) continue;
+        EXPECT_NEAR(polynomial(c, found->at.theta), 0.0, evaluation_noise(c)) << round;
+        EXPECT_FALSE(found->touch) << round;
+    }
+}
+
+/// A parabola whose lowest point is at zero up to d, which is less than rounding errors.
+TEST(FirstPossibleCrossing, ReportsATouchThatRoundingLeavesOpen) {
+    for (const double d : {0.0, 1e-17, -1e-17}) {
+        const auto found = first_possible_crossing(std::vector<double>{1.0 + d, -4.0, 4.0}, 0.0);
+        ASSERT_TRUE(found.has_value()) << d;
+        EXPECT_TRUE(found->touch) << d;
+        EXPECT_NEAR(found->at.theta, 0.5, 1e-6) << d;
+    }
+    EXPECT_FALSE(first_possible_crossing(std::vector<double>{1.0 + 1e-9, -4.0, 4.0}, 0.0).has_value());
+}
+
 }  // namespace
 }  // namespace saltus::ode

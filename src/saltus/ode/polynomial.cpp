@@ -22,6 +22,8 @@ using Bernstein = std::array<double, max_degree + 1>;
 constexpr int max_halvings = 50;
 /// Safeguarded Newton iterations for a zero inside a bracket. Bisection alone would need 53.
 constexpr int max_refinements = 100;
+/// A place that is further before a zero than this, in widths of the zero, is another place.
+constexpr double separate_widths = 16.0;
 
 struct Interval {
     double low, high;
@@ -47,11 +49,44 @@ Bernstein to_bernstein(std::span<const double> c) {
     return b;
 }
 
-/// Σ c_k θ^k is at least this on [0, 1].
+/// Σ c_k θ^k is at least this on [0, 1]: the minimum of the terms up to θ², and the negative ones of the others.
 double lower_bound(std::span<const double> c) {
-    double lowest = c[0];
-    for (std::size_t k = 1; k < c.size(); ++k) lowest += std::min(c[k], 0.0);
-    return lowest;
+    if (c.size() == 1) return c[0];
+    double lowest = std::min(c[1], 0.0);
+    if (c.size() > 2) {
+        const bool dips = c[1] < 0.0 && c[2] > -0.5 * c[1];
+        lowest = dips ? -0.25 * c[1] * c[1] / c[2] : std::min(c[1] + c[2], 0.0);
+    }
+    for (std::size_t k = 3; k < c.size(); ++k) lowest += std::min(c[k], 0.0);
+    return c[0] + lowest;
+}
+
+/// Whether bounds of the derivatives show that the polynomial falls, or bends downwards, everywhere on [0, 1]. It is
+/// then positive up to one crossing if it starts at a positive value, or bends downwards and starts at zero and rises.
+struct Shape {
+    bool falls, bends_down;
+};
+Shape shape_of(std::span<const double> c) {
+    if (c.size() < 2) return {false, false};
+    // Upper bounds of the first and the second derivative, and the sizes that their rounding errors are relative to.
+    double slope = c[1], bend = 0.0, slope_size = std::abs(c[1]), bend_size = 0.0;
+    for (std::size_t k = 2; k < c.size(); ++k) {
+        const auto order = static_cast<double>(k);
+        const double first = order * c[k], second = (order - 1.0) * first;
+        slope += std::max(first, 0.0);
+        slope_size += std::abs(first);
+        bend += k == 2 ? second : std::max(second, 0.0);
+        bend_size += std::abs(second);
+    }
+    const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(c.size());
+    return {slope < -rounding * slope_size, bend < -rounding * bend_size};
+}
+
+/// Whether a polynomial of this shape is positive from its start up to its only crossing, if it has one; also after
+/// `lowered`, or `lowered`·θ if it starts at zero, has been subtracted.
+bool starts_above(std::span<const double> c, Shape shape, double lowered) {
+    const bool from_zero = shape.bends_down && c[0] >= 0.0 && c[1] > 2.0 * lowered;
+    return from_zero || ((shape.falls || shape.bends_down) && c[0] > 2.0 * lowered);
 }
 
 /// Searches for the first crossing of a polynomial on [0, 1]. `c` has no leading zeros, and `noise` includes the
@@ -62,6 +97,15 @@ public:
         : c_(c), degree_(static_cast<int>(c.size()) - 1), noise_(noise) {}
 
     std::optional<Crossing> on_unit_interval(const Bernstein& b) const { return search(b, {0.0, 1.0}, 0); }
+
+    /// The crossing of a polynomial that has one zero at most where it is not rising, is not negative at 0, and is
+    /// certainly negative at 1, where its value is `end`. The first approximation is the zero of the parabola with the
+    /// same value and slope at 0 and the same value at 1.
+    Crossing only_one(double end) const {
+        const double bend = end - c_[0] - c_[1], root = std::sqrt(c_[1] * c_[1] - 4.0 * bend * c_[0]);
+        const double start = c_[1] >= 0.0 ? -0.5 * (c_[1] + root) / bend : 2.0 * c_[0] / (root - c_[1]);
+        return behind(zero_between(0.0, 1.0, 0.0, start > 0.0 && start < 1.0 ? start : 0.5), 1.0);
+    }
 
     /// Whether the coefficients change sign once, from + to −: there is one zero at most.
     bool falls_once(const Bernstein& b) const {
@@ -111,14 +155,14 @@ private:
     double zero_between(double low, double high, double shift, double x) const {
         for (int round = 0; round < max_refinements; ++round) {
             const Value s = at(x);
-            const double value = s.value + shift;
+            const double value = s.value + shift, correction = value / s.slope;
             (value >= 0.0 ? low : high) = x;
-            double next = x - value / s.slope;
-            if (!(next > low && next < high)) next = 0.5 * (low + high);
-            if (next == x || !(next > low && next < high)) break;
-            const bool done = std::abs(next - x) <= std::numeric_limits<double>::epsilon() * x;
+            double next = x - correction;
+            const bool inside = next > low && next < high;
+            if (std::abs(correction) <= std::numeric_limits<double>::epsilon() * x) return inside ? next : x;
+            if (!inside) next = 0.5 * (low + high);
+            if (!(next > low && next < high)) break;
             x = next;
-            if (done) break;
         }
         return x;
     }
@@ -136,12 +180,16 @@ private:
     /// rises, is not the crossing.
     Crossing refine(const Bernstein& b, Interval on) const {
         const double* const first = std::find_if(b.begin(), b.begin() + degree_ + 1, [](double v) { return v != 0.0; });
-        const double zero = *first > 0.0 ? zero_between(on.low, on.high, 0.0, polygon_zero(b, on)) : on.low;
+        return behind(*first > 0.0 ? zero_between(on.low, on.high, 0.0, polygon_zero(b, on)) : on.low, on.high);
+    }
+
+    /// The crossing with this zero. The polynomial is certainly negative at `high`.
+    Crossing behind(double zero, double high) const {
         const Value s = at(zero);
         if (s.value < -noise_) return {zero, zero};
         double start = zero - (s.value + noise_) / s.slope;
-        if (!(start > zero && start < on.high)) start = 0.5 * (zero + on.high);
-        return {zero, std::max(zero, zero_between(zero, on.high, noise_, start))};
+        if (!(start > zero && start < high)) start = 0.5 * (zero + high);
+        return {zero, std::max(zero, zero_between(zero, high, noise_, start))};
     }
 
     std::span<const double> c_;
@@ -169,14 +217,45 @@ std::optional<Crossing> first_crossing(std::span<const double> c, double noise) 
     c = without_leading_zeros(c);
     noise += evaluation_noise(c);
     if (lower_bound(c) >= -noise) return {};
-    return CrossingSearch(c, noise).on_unit_interval(to_bernstein(c));
+    const CrossingSearch search(c, noise);
+    if (const Shape shape = shape_of(c); starts_above(c, shape, 0.0)) {
+        const double end = polynomial(c, 1.0);
+        if (end >= -noise) return {};
+        return search.only_one(end);
+    }
+    return search.on_unit_interval(to_bernstein(c));
 }
+
+namespace {
+
+/// The same as first_possible_crossing for a polynomial that is positive up to its only crossing, if there is one.
+/// `decided` is false if rounding errors leave open whether there is one, or where.
+struct SimpleAnswer {
+    bool decided = false;
+    std::optional<PossibleCrossing> found;
+};
+SimpleAnswer simple_crossing(std::span<const double> c, double noise, double rounding) {
+    if (!starts_above(c, shape_of(c), 2.0 * rounding)) return {};
+    const double end = polynomial(c, 1.0);
+    if (end >= 2.0 * rounding) return {true, {}};
+    if (end >= -(noise + rounding)) return {rounding <= noise, {}};
+    const Crossing at = CrossingSearch(c, noise + rounding).only_one(end);
+    if (rounding <= noise) return {true, PossibleCrossing{at, false, false}};
+    const double before = std::max(at.theta - separate_widths * (at.after - at.theta), 0.0);
+    const double lowered = c[0] > 4.0 * rounding ? 2.0 * rounding : 2.0 * rounding * before;
+    return {polynomial(c, before) >= lowered, PossibleCrossing{at, true, false}};
+}
+
+}  // namespace
 
 std::optional<PossibleCrossing> first_possible_crossing(std::span<const double> all, double noise) {
     SALTUS_EXPECT(!all.empty() && all.size() <= max_degree + 1);
     const std::span<const double> c = without_leading_zeros(all);
     const double rounding = evaluation_noise(c);
     if (lower_bound(c) > 2.0 * rounding) return {};
+    // A polynomial that starts at zero or above it and exceeds 2·rounding·θ from there on.
+    if (c.size() > 1 && c[0] >= 0.0 && lower_bound(c.subspan(1)) > 2.0 * rounding) return {};
+    if (const SimpleAnswer simple = simple_crossing(c, noise, rounding); simple.decided) return simple.found;
     const CrossingSearch search(c, noise + rounding);
     const Bernstein b = to_bernstein(c);
     const std::optional<Crossing> certain = search.on_unit_interval(b);
@@ -198,8 +277,7 @@ std::optional<PossibleCrossing> first_possible_crossing(std::span<const double> 
     std::copy(c.begin(), c.end(), shifted.begin());
     shifted[starts_at_zero ? 1 : 0] -= 2.0 * rounding;
     const std::span<const double> below(shifted.data(), c.size());
-    constexpr double separate = 16.0;  // in widths of the zero: then it is another place
-    const double same_from = certain ? certain->theta - separate * (certain->after - certain->theta) : 1.0;
+    const double same_from = certain ? certain->theta - separate_widths * (certain->after - certain->theta) : 1.0;
     // If the lowered polynomial has one zero at most, and is positive where the crossing begins, then that zero is
     // the crossing.
     const CrossingSearch search_below(below, noise + evaluation_noise(below));

@@ -101,6 +101,24 @@ const std::vector<ImpactLaw> all_laws{ImpactLaw::newton, ImpactLaw::poisson, Imp
 
 // --- frictionless --------------------------------------------------------------------------------------------
 
+/// A contact beside another one that it does not touch. The two are solved together, one alone by its closed form.
+TEST(OneContact, ComesOutTheSameAloneAndBesideAnotherContact) {
+    for (const double e : {0.0, 0.3, 1.0})
+        for (const double speed : {-3.0, -1e-9, 0.0, 2.0}) {
+            const Bodies alone{matrix_of({{2.5}}), matrix_of({{1.5}}), vector_of({speed}), {}};
+            const Bodies both{
+                matrix_of({{2.5, 0.0}, {0.0, 1.0}}), matrix_of({{1.5, 0.0}, {0.0, 1.0}}), vector_of({speed, -1.0}), {}};
+            const Outcome a = outcome_of(alone.collision(one_contact, {e}));
+            const Outcome b = outcome_of(both.collision({one_contact[0], one_contact[0]}, {e, 0.5}));
+            EXPECT_EQ(a.status, Status::converged);
+            EXPECT_EQ(a.solves, 1);
+            EXPECT_LE(a.residual, tolerance);
+            EXPECT_NEAR(a.Lambda[0], b.Lambda[0], close);
+            EXPECT_NEAR(a.gamma_plus[0], b.gamma_plus[0], close);
+            EXPECT_NEAR(a.work, 0.5 * (a.gamma_plus[0] + 1.5 * speed) * a.Lambda[0], close);
+        }
+}
+
 TEST(OneContact, AllLawsReturnTheFractionEOfTheApproachSpeed) {
     const Bodies ball{matrix_of({{2.5}}), matrix_of({{1.0}}), vector_of({-3.0}), {}};
     for (const ImpactLaw law : all_laws)

@@ -44,17 +44,12 @@ std::string_view name_of(ImpactLaw law) {
 /// Computes the outcome of one collision, in the memory of the outcome.
 class Impact {
 public:
-    Impact(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome)
-        : c_(collision), D_(collision.problem.W), tolerance_(tolerance), workspace_(workspace), o_(outcome) {
-        o_.status = Status::converged;
-        o_.work = o_.residual = 0.0;
-        o_.solves = 0;
-        o_.note.clear();
-        o_.compression.clear();
-        o_.held.clear();
+    Impact(const solvers::FrictionProblem& problem, const CollisionRows& rows, double tolerance,
+           solvers::Workspace& workspace, Outcome& outcome)
+        : problem_(problem), c_(rows), D_(problem.W), tolerance_(tolerance), workspace_(workspace), o_(outcome) {
         o_.Lambda.assign(c_.gamma_minus.size(), 0.0);
         o_.gamma_plus = c_.gamma_minus;
-        o_.scratch.problem = c_.problem;
+        o_.scratch.problem = problem;
         zero_gamma_ = solver_errors * tolerance_ * largest(c_.gamma_minus);
     }
 
@@ -72,16 +67,16 @@ public:
 private:
     int normal_row(int block) const { return D_.start[ix(block)]; }
     bool approaches(int block) const {
-        return has_normal(c_.problem.laws[ix(block)]) && c_.gamma_minus[ix(normal_row(block))] < -zero_gamma_;
+        return has_normal(problem_.laws[ix(block)]) && c_.gamma_minus[ix(normal_row(block))] < -zero_gamma_;
     }
 
     /// The law of highest precedence among the contacts that approach. If none approaches, all laws agree.
     ImpactLaw law() {
         ImpactLaw strongest = ImpactLaw::newton;
-        for (int a = 0; a < c_.problem.contacts(); ++a)
+        for (int a = 0; a < problem_.contacts(); ++a)
             if (approaches(a)) strongest = std::max(strongest, c_.law[ix(a)]);
-        for (int a = 0; a < c_.problem.contacts(); ++a)
-            if (c_.law[ix(a)] != strongest && has_normal(c_.problem.laws[ix(a)]) &&
+        for (int a = 0; a < problem_.contacts(); ++a)
+            if (c_.law[ix(a)] != strongest && has_normal(problem_.laws[ix(a)]) &&
                 (approaches(a) || c_.e[ix(normal_row(a))] != 0.0)) {
                 o_.note = "contacts of different impact laws collide at once; all follow " +
                           std::string(name_of(strongest)) + " law";
@@ -105,8 +100,8 @@ private:
 
     bool into_obstacle(std::span<const double> v) const {
         const double limit = gross_penetration * largest(o_.scratch.problem.q);
-        for (int a = 0; a < c_.problem.contacts(); ++a)
-            if (has_normal(c_.problem.laws[ix(a)]) && v[ix(normal_row(a))] < -limit) return true;
+        for (int a = 0; a < problem_.contacts(); ++a)
+            if (has_normal(problem_.laws[ix(a)]) && v[ix(normal_row(a))] < -limit) return true;
         return false;
     }
 
@@ -123,9 +118,9 @@ private:
         std::vector<double>& q = o_.scratch.problem.q;
         q.resize(c_.gamma_minus.size());
         for (std::size_t i = 0; i < q.size(); ++i) q[i] = (1.0 + c_.e[i]) * c_.gamma_minus[i];
-        for (int a = 0; a < c_.problem.contacts(); ++a) {
+        for (int a = 0; a < problem_.contacts(); ++a) {
             const auto n = ix(normal_row(a));
-            if (has_normal(c_.problem.laws[ix(a)]) && c_.gamma_minus[n] > 0.0) q[n] = c_.gamma_minus[n];
+            if (has_normal(problem_.laws[ix(a)]) && c_.gamma_minus[n] > 0.0) q[n] = c_.gamma_minus[n];
         }
         solve("collision");
         o_.Lambda = o_.scratch.solution.r;
@@ -152,11 +147,11 @@ private:
         inelastic("compression");
         if (!usable(o_.status)) return;
         Outcome::Scratch& s = o_.scratch;
-        const int blocks = c_.problem.contacts();
+        const int blocks = problem_.contacts();
         s.held.assign(ix(blocks), 0);
         s.prescribed.assign(ix(blocks), 0.0);
         for (int a = 0; a < blocks; ++a)
-            if (has_normal(c_.problem.laws[ix(a)])) {
+            if (has_normal(problem_.laws[ix(a)])) {
                 s.prescribed[ix(a)] = c_.e[ix(normal_row(a))] * o_.Lambda[ix(normal_row(a))];
                 s.held[ix(a)] = s.prescribed[ix(a)] > 0.0;
             }
@@ -201,8 +196,8 @@ private:
         solvers::FrictionProblem& p = s.problem;
         p.W.values = D_.values;
         for (std::size_t i = 0; i < p.q.size(); ++i) p.q[i] = s.gamma[i] + c_.e[i] * c_.gamma_minus[i];
-        for (int a = 0; a < c_.problem.contacts(); ++a) {
-            if (!has_normal(c_.problem.laws[ix(a)])) continue;
+        for (int a = 0; a < problem_.contacts(); ++a) {
+            if (!has_normal(problem_.laws[ix(a)])) continue;
             const auto n = ix(normal_row(a));
             p.q[n] = s.gamma[n];
             if (!s.held[ix(a)]) continue;
@@ -225,7 +220,7 @@ private:
     /// root (errata, Tornambe 3).
     void energy() {
         double e = 1.0;
-        for (int a = 0; a < c_.problem.contacts(); ++a)
+        for (int a = 0; a < problem_.contacts(); ++a)
             if (approaches(a)) e *= c_.e[ix(normal_row(a))];
         inelastic("inelastic collision");
         if (!usable(o_.status)) return;
@@ -249,8 +244,8 @@ private:
         const double s = (-b + (discriminant > rounding ? std::sqrt(discriminant) : 0.0)) / (2.0 * a);
         for (double& x : o_.Lambda) x *= s;
         apply(o_.Lambda, c_.gamma_minus, o_.gamma_plus);
-        for (int k = 0; k < c_.problem.contacts(); ++k) {
-            const solvers::Law& law = c_.problem.laws[ix(k)];
+        for (int k = 0; k < problem_.contacts(); ++k) {
+            const solvers::Law& law = problem_.laws[ix(k)];
             for (int i = D_.start[ix(k)]; i < D_.start[ix(k) + 1]; ++i) {
                 const double gamma = o_.gamma_plus[ix(i)];
                 const bool wrong = law.kind == LawKind::bilateral
@@ -271,21 +266,55 @@ private:
         o_.gamma_plus = c_.gamma_minus;
     }
 
-    const Collision& c_;
+    const solvers::FrictionProblem& problem_;
+    const CollisionRows& c_;
     const solvers::BlockMatrix& D_;
     double tolerance_, zero_gamma_ = 0.0;
     solvers::Workspace& workspace_;
     Outcome& o_;
 };
 
+/// The outcome before anything is known: no impulse.
+void clear(Outcome& o) {
+    o.status = Status::converged;
+    o.law = ImpactLaw::newton;
+    o.work = o.residual = 0.0;
+    o.solves = 0;
+    o.note.clear();
+    o.compression.clear();
+    o.held.clear();
+}
+
+/// Newton's law at one frictionless contact that approaches: Λ = −(1 + e) γ⁻/D. False for all other collisions, and
+/// for numbers so large or small that their products might overflow.
+bool collide_one_normal(const solvers::FrictionProblem& problem, const CollisionRows& c, double tolerance, Outcome& o) {
+    if (problem.laws.size() != 1 || problem.laws[0].kind != LawKind::unilateral || c.law[0] != ImpactLaw::newton)
+        return false;
+    const double D = problem.W.values[0], gamma = c.gamma_minus[0], q = (1.0 + c.e[0]) * gamma;
+    constexpr double small = 1e-100, large = 1e100;
+    if (!(D > small && D < large && q < -small && q > -large && c.e[0] >= 0.0)) return false;
+    const double Lambda = -q / D;
+    o.residual = std::abs(D * Lambda + q) / -q;
+    if (o.residual > tolerance) return false;
+    o.Lambda.assign(1, Lambda);
+    o.gamma_plus.assign(1, gamma + D * Lambda);
+    o.work = 0.5 * (o.gamma_plus[0] + gamma) * Lambda;
+    o.solves = 1;
+    return true;
+}
+
 }  // namespace
 
-void collide(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome) {
-    const auto rows = static_cast<std::size_t>(collision.problem.W.rows());
-    SALTUS_EXPECT(collision.gamma_minus.size() == rows && collision.e.size() == rows);
-    SALTUS_EXPECT(collision.law.size() == collision.problem.laws.size());
-    SALTUS_EXPECT(collision.chi.empty() || collision.chi.size() == rows);
-    Impact(collision, tolerance, workspace, outcome).run();
+void collide(const solvers::FrictionProblem& problem, const CollisionRows& rows, double tolerance,
+             solvers::Workspace& workspace, Outcome& outcome) {
+    const auto count = static_cast<std::size_t>(problem.W.rows());
+    SALTUS_EXPECT(rows.gamma_minus.size() == count && rows.e.size() == count);
+    SALTUS_EXPECT(rows.law.size() == problem.laws.size());
+    SALTUS_EXPECT(rows.chi.empty() || rows.chi.size() == count);
+    clear(outcome);
+    if (collide_one_normal(problem, rows, tolerance, outcome)) return;
+    outcome.residual = 0.0;
+    Impact(problem, rows, tolerance, workspace, outcome).run();
 }
 
 }  // namespace saltus::impact

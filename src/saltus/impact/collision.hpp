@@ -18,13 +18,17 @@ enum class ImpactLaw { newton, poisson, energy };
 ///     Poisson  compression with E = 0 gives Λ_C; the expansion impulse is at least e_N Λ_CN
 ///     energy   T⁺ = (Π e²) T⁻ along the impulse of the inelastic collision; [Tornambe] (46)
 /// e_N acts on contacts that approach. A contact that separates already must keep γ_N⁺ >= 0, whatever its e_N is.
-struct Collision {
-    solvers::FrictionProblem problem;  ///< D and the contact laws of the blocks; its q is not read
-    std::vector<double> gamma_minus;   ///< γ⁻, one per row
-    std::vector<double> e;        ///< restitution, one per row: e_N for normal, e_T for tangential, 0 for bilateral
-    std::vector<ImpactLaw> law;   ///< impact law of each block
-    double kinetic_energy = 0.0;  ///< T⁻; only the energy law reads it
-    std::vector<double> chi;      ///< χ of γ = Wᵀu + χ, one per row; only the energy law reads it; empty means 0
+struct CollisionRows {
+    std::vector<double> gamma_minus;  ///< γ⁻, one per row
+    std::vector<double> e;            ///< restitution, one per row: e_N for normal, e_T for tangential, 0 for bilateral
+    std::vector<ImpactLaw> law;       ///< impact law of each block
+    double kinetic_energy = 0.0;      ///< T⁻; only the energy law reads it
+    std::vector<double> chi;  ///< χ of γ = Wᵀu + χ, one per row; only the energy law reads it; empty means 0
+};
+
+/// The same with the matrix D and the contact laws of the blocks.
+struct Collision : CollisionRows {
+    solvers::FrictionProblem problem;  ///< its q is not read
 };
 
 /// What a collision leads to.
@@ -52,6 +56,11 @@ struct Outcome {
 /// law precedes Poisson's, and Poisson's precedes Newton's, and the note says so. If the energy law has no admissible
 /// root, then the status is infeasible, the note has the numbers, and Λ = 0. If a contact problem is not solved, then
 /// the outcome has its status and its best iterate. `tolerance` is the relative residual asked of each contact problem.
-void collide(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome);
+/// `problem` has D and the contact laws of the blocks; its q is not read.
+void collide(const solvers::FrictionProblem& problem, const CollisionRows& rows, double tolerance,
+             solvers::Workspace& workspace, Outcome& outcome);
+inline void collide(const Collision& collision, double tolerance, solvers::Workspace& workspace, Outcome& outcome) {
+    collide(collision.problem, collision, tolerance, workspace, outcome);
+}
 
 }  // namespace saltus::impact

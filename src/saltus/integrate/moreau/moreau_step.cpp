@@ -477,7 +477,6 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
         use_few_rows_ = false;
     }
     const std::span<const int> rows = rows_.row_numbers();
-    collision_.problem = rows_.problem;
     collision_.gamma_minus = gamma_;
     collision_.e.assign(rows.size(), 0.0);
     collision_.law.assign(ix(rows_.blocks()), impact::ImpactLaw::newton);
@@ -496,7 +495,7 @@ bool Stepper::collide(const Point& from, double t_m, Point& to) {
         for (std::size_t j = k + 1; j <= k + ix(c.friction.dimension); ++j)
             collision_.e[j] = coefficient(coefficients_, c.e_t);
     });
-    impact::collide(collision_, tolerance_, solver_, outcome_);
+    impact::collide(rows_.problem, collision_, tolerance_, solver_, outcome_);
     statistics.contact_solves += outcome_.solves;
     statistics.worst_contact_residual = std::max(statistics.worst_contact_residual, outcome_.residual);
     if (!outcome_.note.empty() && std::find(notes.begin(), notes.end(), outcome_.note) == notes.end())

@@ -173,7 +173,7 @@ private:
     std::vector<double> dense_;
     solvers::Workspace solver_;
     solvers::Solution solution_;
-    impact::Collision collision_;
+    impact::CollisionRows collision_;
     impact::Outcome outcome_;
     Cholesky projection_;
 

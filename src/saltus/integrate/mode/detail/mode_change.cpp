@@ -37,6 +37,11 @@ void clear_candidates(const Dynamics& dynamics, Candidates& candidates) {
 ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
     : d_(dynamics), tolerance_(tolerance), rows_(dynamics.model().layout(), dynamics.mass()) {}
 
+void ModeChange::reset() {
+    solves = 0;
+    repair_energy = false;
+}
+
 /// Whether a contact or clutch approaches fast enough to cause an impact. Velocities in contacts that were closed are
 /// zero up to rounding.
 bool ModeChange::approaches(int element) const {
@@ -113,9 +118,8 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
         gamma_plus_.push_back(d_.row_velocity(row));
         chi_.push_back(d_.terms().chi[ix(row)]);
     }
-    starts_.assign(rows_.first_rows().begin(), rows_.first_rows().end());
     const impact::DecidedWork work =
-        impact::audit({gamma_minus_, gamma_plus_, chi_, Lambda, starts_, rows_.problem.laws});
+        impact::audit({gamma_minus_, gamma_plus_, chi_, Lambda, rows_.first_rows(), rows_.problem.laws});
     strike_.audit = energy_audit(work);
     strike_.work = work.work;
     strike_.work_on_system = work.work + work.obstacle_work;
@@ -136,7 +140,7 @@ void ModeChange::collect_impulses(std::span<const double> Lambda) {
             next.T.assign(ix(rows.slips), 0.0);
         }
         trajectory::Reaction& reaction = strike_.impulses.back();
-        for (int k = starts_[ix(b)]; k < starts_[ix(b) + 1]; ++k) {
+        for (int k = rows_.first_rows()[ix(b)]; k < rows_.first_rows()[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
             (row == rows.normal ? reaction.N : reaction.T[ix(row - rows.first_slip)]) = Lambda[ix(k)];
             const bool approached = row == rows.normal && gamma_minus_[ix(k)] < -Thresholds::closed_approach_speed;
@@ -196,12 +200,12 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     if (!d_.factorise_mass()) return false;
     collect_impact_rows(candidates);
     rows_.assemble(d_.terms(), d_.mass());
-    collision_.problem = rows_.problem;
     collision_.gamma_minus.clear();
     collision_.e.clear();
     collision_.law.clear();
     collision_.chi.clear();
-    collision_.kinetic_energy = d_.energy(t, x).kinetic;
+    strike_.before = d_.energy(t, x);
+    collision_.kinetic_energy = strike_.before.kinetic;
     for (int b = 0; b < rows_.blocks(); ++b) {
         const ElementLayout& e = d_.elements()[ix(owner_[ix(b)])];
         const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
@@ -234,7 +238,7 @@ const Strike& ModeChange::strike(double t, double* x, const Candidates& candidat
     }
     ++solves;
     // The solver is asked for more than the tolerance, which then decides: errors of impacts add up.
-    impact::collide(collision_, Thresholds::impact_tolerance_ratio * tolerance_, workspace_, outcome_);
+    impact::collide(rows_.problem, collision_, Thresholds::impact_tolerance_ratio * tolerance_, workspace_, outcome_);
     s.residual = outcome_.residual;
     if (outcome_.residual <= tolerance_ && outcome_.status != solvers::Status::infeasible)
         outcome_.status = solvers::Status::converged;
@@ -262,6 +266,7 @@ const Strike& ModeChange::jam(double t, double* x, const Candidates& candidates)
         fail_strike("the mass matrix is singular");
         return s;
     }
+    s.before = d_.energy(t, x);
     collect_impact_rows(candidates);
     rows_.assemble(d_.terms(), d_.mass());
     for (int k = 0; k < rows_.rows(); ++k) {

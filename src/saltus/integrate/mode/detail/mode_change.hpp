@@ -32,6 +32,7 @@ struct Strike {
     std::vector<double> u_minus, u_plus;
     std::vector<trajectory::Reaction> impulses;
     std::vector<int> elements;  ///< contacts and clutches that have an impulse or were approaching
+    model::Energy before{};     ///< energies before the impact, if it happened
     double work = 0.0;          ///< work of contacts and constraints, in J
     /// Work done on the system, Σ ½(u⁺ + u⁻)·WΛ, in J. It differs from `work` by the work of moving obstacles.
     double work_on_system = 0.0;
@@ -58,14 +59,16 @@ class ModeChange {
 public:
     /// `tolerance` bounds the residual of every contact problem.
     ModeChange(Dynamics& dynamics, double tolerance);
+    /// Becomes as it was made, for another run.
+    void reset();
 
     /// Collects the collision of the closed candidates as matrices and laws, at the state of the last evaluate_terms:
     /// sets rows(), owner() and collision(). False if the mass matrix is singular. `note` says which coefficients were
     /// changed.
     bool prepare(double t, const double* x, const Candidates& candidates, std::string& note);
     const ActiveRows& rows() const { return rows_; }
-    const std::vector<int>& owner() const { return owner_; }  ///< element of each block
-    const impact::Collision& collision() const { return collision_; }
+    const std::vector<int>& owner() const { return owner_; }               ///< element of each block
+    const impact::CollisionRows& collision() const { return collision_; }  ///< matrix and laws: rows().problem
     impact::Restitutions restitutions() const;
     const impact::Outcome& outcome() const { return outcome_; }  ///< result of the last strike
 
@@ -108,10 +111,10 @@ private:
     double tolerance_;
     ActiveRows rows_;
     HoldProblem hold_;
-    impact::Collision collision_;
+    impact::CollisionRows collision_;
     impact::Outcome outcome_;
     solvers::Workspace workspace_;
-    std::vector<int> owner_, starts_, impact_rows_;
+    std::vector<int> owner_, impact_rows_;
     std::vector<double> gamma_minus_, gamma_plus_, chi_, velocity_change_;
     Strike strike_;                         // of the last impact
     Choice choice_;                         // of the last choice, with its contact problem:

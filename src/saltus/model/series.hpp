@@ -6,11 +6,13 @@
 
 namespace saltus::model {
 
-/// Which terms of the equations of motion are wanted as Taylor series. M, h and the powers are always wanted.
+/// Which terms of the equations of motion are wanted as Taylor series. M, h and the powers are always wanted; see
+/// `forces_suffice`.
 struct SeriesNeeds {
     std::vector<char> positions;     ///< one per constraint and gap: its value is wanted
     std::vector<char> rows;          ///< one per row of the layout: W, χ and ζ of the row are wanted
     std::vector<char> coefficients;  ///< one per coefficient
+    bool forces_suffice = false;     ///< other_forces may be given in place of the powers damping and applied
 
     bool operator==(const SeriesNeeds&) const = default;
 };
@@ -42,10 +44,13 @@ public:
     std::vector<Row> W;                        ///< in the pattern Layout::rows
     std::vector<Row> chi, zeta;                ///< one per row
     std::vector<Row> coefficients;             ///< one per coefficient
-    Row damping = nullptr, applied = nullptr;  ///< powers, in W
-    bool mass_constant = false;                ///< all coefficients of M above order 0 are zero
-    std::vector<char> W_constant;              ///< one per entry of W: its coefficients above order 0 are zero
-    std::vector<char> coefficient_constant;    ///< the same for the coefficients
+    Row damping = nullptr, applied = nullptr;  ///< powers, in W; null if other_forces are given in their place
+    /// The generalised forces F = f − ∂R/∂u, one per coordinate and null where zero: their power u·F is applied minus
+    /// damping. Empty unless they are given in place of the powers.
+    std::vector<Row> other_forces;
+    bool mass_constant = false;              ///< all coefficients of M above order 0 are zero
+    std::vector<char> W_constant;            ///< one per entry of W: its coefficients above order 0 are zero
+    std::vector<char> coefficient_constant;  ///< the same for the coefficients
 
     /// Begins a new expansion at t0. Sides that were set before the call are kept until `clear_sides`.
     virtual void begin(double t0) = 0;

@@ -63,6 +63,7 @@ Derived derive(Formulas& f) {
         h = g.sub(h, dq(f.U));
         h = g.sub(h, damping[ix(i)]);
         d.h.push_back(g.add(h, f.f[ix(i)]));
+        d.others.push_back(g.sub(f.f[ix(i)], damping[ix(i)]));
     }
     d.damping = sum_of_products(g, damping, f.u);
     d.applied = sum_of_products(g, f.f, f.u);

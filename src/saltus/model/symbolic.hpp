@@ -43,7 +43,8 @@ struct Derived {
     std::vector<expr::Expr> velocity;  ///< γ of every row: constraints, gaps, slips
     std::vector<Entry> rows;           ///< Wᵀ, row by row
     std::vector<expr::Expr> chi, zeta;
-    expr::Expr damping, applied;  ///< powers u·∂R/∂u and u·f
+    expr::Expr damping, applied;     ///< powers u·∂R/∂u and u·f
+    std::vector<expr::Expr> others;  ///< f − ∂R/∂u: the forces that these powers belong to, one per q
 };
 
 /// Differentiates the formulas. The new nodes are added to their graph.

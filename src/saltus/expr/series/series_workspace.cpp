@@ -129,6 +129,13 @@ inline V weighted_sum(const V* a, const V* g, int k, int degree) {
     return sum;
 }
 
+/// Coefficient of order k of r with r' = g a', for a polynomial a. Most of these polynomials are linear in the time.
+template <class V>
+inline V integral_of(const V* a, const V* g, int k, int degree, const V& per_k) {
+    if (degree == 1 && k > 1) return per_k * (a[1] * g[k - 1]);
+    return g[0] * a[k] + per_k * weighted_sum(a, g, k, degree);
+}
+
 }  // namespace
 
 // --- construction --------------------------------------------------------------------------------------------
@@ -580,8 +587,7 @@ void SeriesWorkspace<V>::evaluate_steps(const Step* i, int k) {
             case Code::exp_poly:
                 do {
                     const V* const r = d + i->to;
-                    store(d + i->to, k, i->weighted, stride,
-                          r[0] * dk[i->a] + per_k * weighted_sum(d + i->a, r, k, i->limit));
+                    store(d + i->to, k, i->weighted, stride, integral_of(d + i->a, r, k, i->limit, per_k));
                 } while ((++i)->code == Code::exp_poly);
                 break;
             // s' = c a' and c' = −s a', or c' = s a' for the hyperbolic functions.
@@ -606,8 +612,8 @@ void SeriesWorkspace<V>::evaluate_steps(const Step* i, int k) {
                     const V* const s = d + i->to;
                     const V* const c = d + i->to2;
                     const V* const a = d + i->a;
-                    const V next = s[0] * a[k] + per_k * weighted_sum(a, s, k, i->limit);
-                    store(d + i->to, k, i->weighted, stride, c[0] * a[k] + per_k * weighted_sum(a, c, k, i->limit));
+                    const V next = integral_of(a, s, k, i->limit, per_k);
+                    store(d + i->to, k, i->weighted, stride, integral_of(a, c, k, i->limit, per_k));
                     store(d + i->to2, k, i->weighted2, stride, code == Code::sincos_poly ? -next : next);
                 } while ((++i)->code == code);
                 break;

@@ -17,6 +17,14 @@ using trajectory::ElementKind;
 
 }  // namespace
 
+void Watcher::reset() {
+    watches_.clear();
+    held_.clear();
+    unresolved = false;
+    hold_tolerance = Thresholds::hold_acceleration;
+    solution_.r.clear();  // it is no guess for another run
+}
+
 void Watcher::begin(double t, const double* x) {
     collect_watches();
     measure(t, x);

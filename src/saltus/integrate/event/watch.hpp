@@ -60,6 +60,8 @@ bool made_by_an_impact(const std::vector<Watch>& found, Dynamics& dynamics, doub
 class Watcher {
 public:
     explicit Watcher(Dynamics& dynamics) : d_(dynamics) {}
+    /// Becomes as it was made, for another run.
+    void reset();
 
     /// Collects the quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
     void begin(double t, const double* x);

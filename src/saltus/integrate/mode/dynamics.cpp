@@ -68,6 +68,19 @@ Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
     needs_coefficients_ = needs_coefficients_ && !model.layout().coefficients_constant;
 }
 
+void Dynamics::reset() {
+    mode_ = initial_mode(layout_);
+    terms_t_ = std::numeric_limits<double>::quiet_NaN();
+    terms_x_.clear();
+    equations_.clear();
+    equation_element_.clear();
+    redundancy_ = Thresholds::least_redundancy;
+    redundant_ = degenerating_ = evaluated_ = false;
+    acceleration_scale_ = 0.0;
+    evaluations = 0;
+    update_coefficients(0.0, nullptr);
+}
+
 bool Dynamics::factorise_mass() {
     if (factorised_ && model_.layout().mass_constant) return true;
     factorised_ = mass_.factorise(terms_.M);
@@ -122,6 +135,7 @@ bool Dynamics::friction_changes_shape() const {
 void Dynamics::evaluate_terms(double t, const double* x) {
     const bool known = t == terms_t_ && std::equal(terms_x_.begin(), terms_x_.end(), x, x + 2 * n_);
     if (known) return;
+    evaluated_ = false;
     terms_t_ = t;
     terms_x_.assign(x, x + 2 * n_);
     model::evaluate(model_, workspace_, t, {x, ix(n_)}, {x + n_, ix(n_)}, terms_);
@@ -178,6 +192,7 @@ void Dynamics::set_mode(const SystemMode& mode, double t, const double* x) {
 void Dynamics::turn_slip(const SystemMode& turned) {
     SALTUS_EXPECT(turned.parts.size() == mode_.parts.size());
     for (std::size_t k = 0; k < mode_.parts.size(); ++k) mode_.parts[k].direction = turned.parts[k].direction;
+    evaluated_ = false;
 }
 
 SystemMode Dynamics::followed_mode() const {
@@ -268,6 +283,7 @@ bool Dynamics::damped(int element) const {
 
 /// Collects the equations of the mode and finds whether they are dependent at this state.
 void Dynamics::settle(double t, const double* x) {
+    evaluated_ = false;
     equations_.clear();
     equation_element_.clear();
     for (std::size_t i = 0; i < layout_.elements.size(); ++i) {
@@ -368,6 +384,7 @@ bool Dynamics::solve_equations() {
 bool Dynamics::evaluate(double t, const double* x) {
     ++evaluations;
     evaluate_terms(t, x);
+    if (evaluated_) return true;
     if (!factorise_mass()) return false;
     std::fill(lambda_.begin(), lambda_.end(), 0.0);
     std::fill(load_.begin(), load_.end(), 0.0);
@@ -424,7 +441,8 @@ bool Dynamics::evaluate(double t, const double* x) {
             for (int i = 0; i < part.size; ++i) lambda_[ix(part.row + i)] = -sign * multiplier_[k] * gradient[i];
         }
     }
-    return std::all_of(acceleration_.begin(), acceleration_.end(), [](double v) { return std::isfinite(v); });
+    evaluated_ = std::all_of(acceleration_.begin(), acceleration_.end(), [](double v) { return std::isfinite(v); });
+    return evaluated_;
 }
 
 bool Dynamics::derivative(double t, const double* x, double* dx) {

@@ -26,6 +26,8 @@ class Dynamics {
 public:
     /// With `compliant`, contacts are springs (the model's penalty, its k times `stiffness`) and never equations.
     Dynamics(const model::Model& model, bool compliant, double stiffness);
+    /// Becomes as it was made: no state was evaluated, the mode is initial_mode.
+    void reset();
 
     const model::Model& model() const { return model_; }
     int size() const { return n_; }                ///< number n of coordinates
@@ -61,7 +63,8 @@ public:
 
     /// Terms of the model, row velocities and coefficients alone. Costs nothing if the state is that of the last call.
     void evaluate_terms(double t, const double* x);
-    /// Everything: terms, accelerations, reactions. False if M or the equations are singular.
+    /// Everything: terms, accelerations, reactions. False if M or the equations are singular. Costs nothing if state
+    /// and mode are those of the last call.
     bool evaluate(double t, const double* x);
     /// The same, then ẋ = (u, u̇, power).
     bool derivative(double t, const double* x, double* dx);
@@ -100,7 +103,10 @@ public:
     std::span<const double> reactions() const { return lambda_; }        ///< λ of each row of the model
     double load(int element) const { return load_[static_cast<std::size_t>(element)]; }  ///< |normal force| >= 0
     /// Replaces a reaction; if the equations are redundant, then their reactions are not unique.
-    void set_reaction(int row, double value) { lambda_[static_cast<std::size_t>(row)] = value; }
+    void set_reaction(int row, double value) {
+        lambda_[static_cast<std::size_t>(row)] = value;
+        evaluated_ = false;
+    }
     /// How much the force of a sticking part can still grow, in units of force; >= 0 inside its set.
     double reserve(int part) const;
 
@@ -108,7 +114,10 @@ public:
 
     /// Rows of equations at an angle below it, in rad, count as dependent (Thresholds::least_redundancy).
     double redundancy() const { return redundancy_; }
-    void set_redundancy(double angle) { redundancy_ = angle; }
+    void set_redundancy(double angle) {
+        redundancy_ = angle;
+        evaluated_ = false;
+    }
     bool coarse() const { return redundancy_ > Thresholds::least_redundancy; }  ///< the angle is larger than usual
     bool redundant() const { return redundant_; }  ///< the equations of the mode were dependent at set_mode
     /// What the equations of a redundant mode leave open.
@@ -192,6 +201,7 @@ private:
     bool needs_coefficients_ = false;
     bool orthotropic_ = false;  // some friction is
     bool factorised_ = false;
+    bool evaluated_ = false;  // accelerations and reactions belong to the terms and to the mode in force
 };
 
 }  // namespace saltus::integrate

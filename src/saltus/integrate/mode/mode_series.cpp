@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/mode/detail/gauss_rule.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
@@ -26,6 +27,15 @@ std::size_t max_kept_equations(int coordinates) {
 }
 
 }  // namespace
+
+void ModeSeries::reset() {
+    disk_ratio_ = first_disk_ratio;
+    grow_disk_ = true;
+    proved_ = infinity;
+    factorised_ = false;
+    energy_scale_ = last_step_ = 0.0;
+    release_ = {};
+}
 
 bool ModeSeries::begin_mode(std::span<const char> watched) {
     const SystemMode& mode = d_.mode();
@@ -64,6 +74,9 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     misfit_.assign(stride, 0.0);
     multiplier_.resize(m);
     diagonal_ = layout.mass.size() == n;
+    free_flight_ =
+        diagonal_ && equations_->mass_constant && force_rows_.empty() && moving_rows_.empty() && loads_.empty();
+    works_ = equations_->applied != nullptr || !force_rows_.empty();
     if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
     inverse_mass_.resize(n);
     factorised_ = false;
@@ -85,7 +98,8 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
     force_rows_ = rows_;
     model::SeriesNeeds needs{{watched.begin(), watched.end()},
                              std::vector<char>(ix(layout.row_count()), 0),
-                             std::vector<char>(ix(layout.coefficients), 0)};
+                             std::vector<char>(ix(layout.coefficients), 0),
+                             true};
     const auto want = [&](model::Coefficient c) {
         if (c != model::no_coefficient) needs.coefficients[ix(c)] = 1;
     };
@@ -177,24 +191,28 @@ bool ModeSeries::expand(double t, const double* x, int order) {
         equations_->u[ix(i)][0] = x[n + i];
     }
     work_[0] = x[2 * n];
+    double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
     for (int k = 0; k < order; ++k) {
         equations_->evaluate_order(k);
-        if (!moving_rows_.empty()) velocities(k);
-        if (!slips_.empty()) slip_gradients(k);
-        if (!loads_.empty()) known_loads(k);
-        if (k == 0 && !factorise()) return false;
-        if (!solve_order(k)) return false;
-        power(k);
+        if (k == 0 || !free_flight_) {
+            if (!moving_rows_.empty()) velocities(k);
+            if (!slips_.empty()) slip_gradients(k);
+            if (!loads_.empty()) known_loads(k);
+            if (k == 0 && !factorise()) return false;
+            if (!solve_order(k)) return false;
+        } else if (!solve_free_order(k)) {
+            return false;
+        }
         const double next = 1.0 / (k + 1);
         for (int i = 0; i < n; ++i) {
-            equations_->q[ix(i)][k + 1] = equations_->u[ix(i)][k] * next;
-            equations_->u[ix(i)][k + 1] = series(a_, i)[k] * next;
+            q[i][k + 1] = u[i][k] * next;
+            u[i][k + 1] = series(a_, i)[k] * next;
         }
-        work_[ix(k + 1)] *= next;
+        work_[ix(k + 1)] = works_ ? power(k) * next : 0.0;
     }
     known_orders_ = order;
     equations_->evaluate_order(order);
-    velocities(order);
+    if (!moving_rows_.empty()) velocities(order);
     // Not a number or infinite coefficients spread to the highest order of u.
     for (int i = 0; i < n; ++i)
         if (!std::isfinite(equations_->u[ix(i)][order])) return false;
@@ -274,6 +292,17 @@ double ModeSeries::spring_force(int element, int k) const {
     if (contact.penalty_d != model::no_coefficient)
         force -= convolution(equations_->coefficients[ix(contact.penalty_d)], series(gamma_, rows.normal), k);
     return force;
+}
+
+/// Order k >= 1 of u̇ = M⁻¹ h, without any reactions, if M is diagonal and constant.
+bool ModeSeries::solve_free_order(int k) {
+    bool finite = true;
+    for (std::size_t i = 0; i < inverse_mass_.size(); ++i) {
+        const double a = inverse_mass_[i] * equations_->h[i][k];
+        a_[i * stride + ix(k)] = a;
+        finite = finite && std::isfinite(a);
+    }
+    return finite;
 }
 
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
@@ -357,27 +386,50 @@ int ModeSeries::load_of(int element) const {
     return -1;
 }
 
-/// Order k of the power of applied forces, damping and reactions, written to order k + 1 of the work. A reaction does
+/// Order k of the power of reactions, and of applied forces and damping if they are given as powers. A reaction does
 /// work on the system with w·u = γ − χ, as in Dynamics::derivative. Rows that hold have γ = 0.
-void ModeSeries::power(int k) {
-    double sum = d_.model().layout().powered ? equations_->applied[k] - equations_->damping[k] : 0.0;
+double ModeSeries::power(int k) const {
+    double sum = equations_->applied != nullptr ? equations_->applied[k] - equations_->damping[k] : 0.0;
     for (const int row : rows_) sum -= convolution(series(lambda_, row), equations_->chi[ix(row)], k);
     for (std::size_t i = rows_.size(); i < force_rows_.size(); ++i) {
         const int row = force_rows_[i];
         sum += convolution(series(lambda_, row), series(gamma_, row), k) -
                convolution(series(lambda_, row), equations_->chi[ix(row)], k);
     }
-    work_[ix(k + 1)] = sum;
+    return sum;
 }
 
 void ModeSeries::state(double tau, double* x) {
     last_step_ = tau;
+    motion(tau, x);
+    x[2 * d_.size()] = value_at(work_.data(), order_, tau);
+    if (!equations_->other_forces.empty()) x[2 * d_.size()] += work_of_forces(tau);
+}
+
+/// ∫ u·F dτ of the forces F = f − ∂R/∂u. u and F are polynomials of degree N, whose product needs N + 1 nodes to be
+/// exact. If they are truncated series, then half of the nodes are enough: they integrate the terms of the product up
+/// to order N exactly, and their error is far below the truncation of u. A series of u·F itself would need nearly twice
+/// the order on the same step, because it oscillates twice as fast as u.
+double ModeSeries::work_of_forces(double tau) const {
+    const GaussRule& rule = gauss_rule(exact_ ? order_ + 1 : order_ / 2 + 1);
+    double sum = 0.0;
+    for (int j = 0; j < rule.points; ++j) {
+        const double at = tau * rule.node[j];
+        double power = 0.0;
+        for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
+            if (const double* const F = equations_->other_forces[i]; F != nullptr)
+                power += value_at(equations_->u[i], order_, at) * value_at(F, order_, at);
+        sum += rule.weight[j] * power;
+    }
+    return tau * sum;
+}
+
+void ModeSeries::motion(double tau, double* x) const {
     const int n = d_.size();
     for (int i = 0; i < n; ++i) {
         x[i] = value_at(equations_->q[ix(i)], order_, tau);
         x[n + i] = value_at(equations_->u[ix(i)], order_, tau);
     }
-    x[2 * n] = value_at(work_.data(), order_, tau);
 }
 
 namespace {
@@ -415,6 +467,12 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
         }
         term[ix(2 * n)] = work_[ix(k)] * power;
     }
+    // Inside a long step the work of the other forces is less accurate than at its end: see work_of_forces.
+    power = t_new - t_;
+    for (int k = 0; k < last; ++k, power *= t_new - t_)
+        for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
+            if (const double* const F = equations_->other_forces[i]; F != nullptr)
+                out.term(k + 1)[ix(2 * n)] += convolution(equations_->u[i], F, k) / (k + 1) * power;
 }
 
 void ModeSeries::dense_reactions(double t_new, ode::Dense& out) const {

@@ -31,6 +31,8 @@ public:
     static constexpr int max_order = model::SeriesEquations::max_order;
 
     explicit ModeSeries(const Dynamics& dynamics) : d_(dynamics) {}
+    /// Forgets the steps of a run. The equations that were made for its modes are kept.
+    void reset();
 
     /// Prepares for the mode in force of the dynamics. `watched` has one entry per position (constraints, gaps): 1 if
     /// its series is wanted besides those that the mode needs. False if this mode cannot be expanded: the system has no
@@ -83,7 +85,9 @@ public:
 
     /// The state (q, u, work) at t + tau, which becomes the length of the last step.
     void state(double tau, double* x);
-    /// Writes the step from t to t + h as a polynomial.
+    /// q and u at t + tau.
+    void motion(double tau, double* x) const;
+    /// Writes the step from t to t_new as a polynomial. Inside a long step the work is less accurate than q and u.
     void dense(double t_new, ode::Dense& out) const;
     /// Writes λ of the rows that hold, from t to t_new, in the order of Dynamics::equation_rows.
     void dense_reactions(double t_new, ode::Dense& out) const;
@@ -162,7 +166,9 @@ private:
     void known_loads(int k);
     void add_row_forces(int k);
     bool solve_order(int k);
-    void power(int k);
+    bool solve_free_order(int k);
+    double power(int k) const;
+    double work_of_forces(double tau) const;
     bool slips_straight(std::size_t slip, double h) const;
     void bound_slip_force(std::size_t slip, double h, double R, const model::SeriesEquations::Radii& radii);
     double bound_quotient(double h, double R, const ode::Tolerances& tolerances);
@@ -187,7 +193,9 @@ private:
     std::vector<char> watched_;          // of begin_mode
     double last_step_ = 0.0;             // length of the last step of the arc, in s
     bool diagonal_ = false;              // M is diagonal
-    std::vector<double> inverse_mass_;   // 1/M_ii if it is
+    bool free_flight_ = false;           // M is diagonal and constant, and no row matters
+    bool works_ = false;                 // some power is computed as a series
+    std::vector<double> inverse_mass_;   // 1/M_ii if M is diagonal
     std::vector<int> rows_;              // equations: rows of A
     std::vector<double> equation_sign_;  // reaction_sign of the owner of a normal
     std::vector<SlipPart> slips_;
@@ -202,7 +210,8 @@ private:
     Release release_;
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
-    double disk_ratio_ = 4.0;                                  // R/h that was best so far
+    static constexpr double first_disk_ratio = 4.0;
+    double disk_ratio_ = first_disk_ratio;                     // R/h that was best so far
     bool grow_disk_ = true;                                    // the ratio to try next is larger
     double proved_ = std::numeric_limits<double>::infinity();  // length of the last step of the mode that had to be cut
     std::unique_ptr<model::MassFactor> mass_;

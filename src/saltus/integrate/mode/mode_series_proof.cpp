@@ -20,39 +20,45 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) const {
-    double h = redundant_ ? consistent_length() : infinity;
-    if (exact_) return h;
+    const double consistent = redundant_ ? consistent_length() : infinity;
+    if (exact_) return consistent;
+    // The largest coefficient of each of the orders last, last − 1 and last − 2, in units of the tolerance.
+    const int orders = std::min(3, last);
     const int n = d_.size();
     const double absolute = tolerances.absolute, relative = tolerances.relative;
-    for (int k = last; k > last - 3 && k > 0; --k) {
-        double sum = 0.0;
-        for (int i = 0; i < n; ++i) {
-            const double *const q = equations_->q[ix(i)], *const u = equations_->u[ix(i)];
-            // Relative to the size that the component has on a step as long as the last one.
-            const double dq = q[k] / (absolute + relative * std::max(std::abs(q[0]), std::abs(q[1]) * last_step_));
-            const double du = u[k] / (absolute + relative * std::max(std::abs(u[0]), std::abs(u[1]) * last_step_));
-            sum += dq * dq + du * du;
-        }
-        double worst = std::sqrt(sum / (2 * n));
-        const auto limit = [&](const double* c, double allowed) { worst = std::max(worst, std::abs(c[k]) / allowed); };
-        limit(work_.data(), absolute + relative * energy_scale_);
-        for (const double* const g : equations_->positions)
-            if (g != nullptr) limit(g, absolute + relative * (1.0 + std::abs(g[0])));
-        for (int s = 0; s < equations_->switch_count(); ++s) {
-            const double* const c = equations_->switch_function(s);
-            limit(c, absolute + relative * (std::abs(c[0]) + std::abs(c[1])));
-        }
-        for (std::size_t c = 0; c < equations_->coefficients.size(); ++c)
-            if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
-                limit(equations_->coefficients[c],
-                      absolute + relative * (1.0 + std::abs(equations_->coefficients[c][0])));
-        for (const int row : moving_rows_)
-            limit(series(gamma_, row), absolute + relative * (1.0 + std::abs(series(gamma_, row)[0])));
-        if (k < known_orders_)
-            for (const int row : force_rows_) limit(series(lambda_, row), absolute + relative * force_scale_);
-        if (worst > 0.0) h = std::min(h, std::exp(-std::log(worst) / k));
+    double worst[3] = {0.0, 0.0, 0.0}, sum[3] = {0.0, 0.0, 0.0};
+    const auto add_square = [&](const double* c) {
+        // Relative to the size that the component has on a step as long as the last one.
+        const double unit = 1.0 / (absolute + relative * std::max(std::abs(c[0]), std::abs(c[1]) * last_step_));
+        for (int j = 0; j < orders; ++j) sum[j] += (c[last - j] * unit) * (c[last - j] * unit);
+    };
+    const auto limit = [&](const double* c, int first, double allowed) {
+        for (int j = first; j < orders; ++j) worst[j] = std::max(worst[j], std::abs(c[last - j]) / allowed);
+    };
+    for (int i = 0; i < n; ++i) {
+        add_square(equations_->q[ix(i)]);
+        add_square(equations_->u[ix(i)]);
     }
-    return h;
+    for (int j = 0; j < orders; ++j) worst[j] = std::sqrt(sum[j] / (2 * n));
+    if (works_) limit(work_.data(), 0, absolute + relative * energy_scale_);
+    for (const double* const g : equations_->positions)
+        if (g != nullptr) limit(g, 0, absolute + relative * (1.0 + std::abs(g[0])));
+    for (int s = 0; s < equations_->switch_count(); ++s) {
+        const double* const c = equations_->switch_function(s);
+        limit(c, 0, absolute + relative * (std::abs(c[0]) + std::abs(c[1])));
+    }
+    for (std::size_t c = 0; c < equations_->coefficients.size(); ++c)
+        if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
+            limit(equations_->coefficients[c], 0,
+                  absolute + relative * (1.0 + std::abs(equations_->coefficients[c][0])));
+    for (const int row : moving_rows_)
+        limit(series(gamma_, row), 0, absolute + relative * (1.0 + std::abs(series(gamma_, row)[0])));
+    const int unknown = std::max(0, last - known_orders_ + 1);  // orders of the reactions that were not computed
+    for (const int row : force_rows_) limit(series(lambda_, row), unknown, absolute + relative * force_scale_);
+    double shortest = infinity;  // logarithm of the step
+    for (int j = 0; j < orders; ++j)
+        if (worst[j] > 0.0) shortest = std::min(shortest, -std::log(worst[j]) / (last - j));
+    return std::min(consistent, std::exp(shortest));
 }
 
 ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances) const {

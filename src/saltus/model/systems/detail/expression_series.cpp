@@ -166,8 +166,13 @@ SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNee
         if (needs.coefficients[c] != 0) add(Kind::coefficient, static_cast<int>(c), f.coefficients[c]);
     // The powers are products of forces and velocities; they are as smooth as their factors.
     const std::size_t judged = expressions.size();
-    add(Kind::damping, 0, d.damping);
-    add(Kind::applied, 0, d.applied);
+    if (needs.forces_suffice) {
+        for (std::size_t i = 0; i < d.others.size(); ++i)
+            if (!f.graph.is_zero(d.others[i])) add(Kind::other_force, static_cast<int>(i), d.others[i]);
+    } else {
+        add(Kind::damping, 0, d.damping);
+        add(Kind::applied, 0, d.applied);
+    }
     transparent = is_transparent(f.graph, expressions.data(), judged);
     motion_degree = degree_of_motion(f.graph, expressions, outputs);
     std::vector<Expr> variables{f.t};
@@ -231,6 +236,10 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
                 break;
             case Kind::damping: damping = row; break;
             case Kind::applied: applied = row; break;
+            case Kind::other_force:
+                other_forces.resize(n, nullptr);
+                other_forces[ix(number)] = row;
+                break;
         }
     }
 }
@@ -271,6 +280,7 @@ const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const
             case Kind::coefficient: radii_.coefficients[ix(number)] = radius; break;
             case Kind::damping: radii_.damping = radius; break;
             case Kind::applied: radii_.applied = radius; break;
+            case Kind::other_force: break;
         }
     }
     return radii_;

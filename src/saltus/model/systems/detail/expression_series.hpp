@@ -39,7 +39,7 @@ struct SeriesProgram {
     std::unique_ptr<const expr::SeriesWorkspace<double>> workspace;
 
     /// Calls visit(kind, number) for each output in order; `number` is that of the term within its kind.
-    enum class Kind { mass, force, position, row, chi, zeta, coefficient, damping, applied };
+    enum class Kind { mass, force, position, row, chi, zeta, coefficient, damping, applied, other_force };
     std::vector<std::pair<Kind, int>> outputs;
 };
 

@@ -40,18 +40,17 @@ int series_order(double relative) {
 
 }  // namespace
 
-EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options)
+EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools)
     : model_(model),
       settings_(settings),
       options_(options),
-      d_(model, settings.compliant, settings.stiffness),
-      change_(d_, settings.contact_tolerance),
-      watcher_(d_),
+      d_(tools.dynamics),
+      change_(tools.change),
+      watcher_(tools.watcher),
       accumulation_(d_.elements().size()),
       accuracy_(model, event_accuracy(settings.rtol, settings.atol), !settings.compliant),
-      explicit_(d_.state_size(), step_tolerances(settings), settings.max_step),
       linearised_(d_, {}),
-      series_(d_),
+      series_(tools.series),
       tolerances_(series_tolerances(settings)),
       series_order_(series_order(tolerances_.relative)),
       x_(ix(d_.state_size()), 0.0) {
@@ -122,7 +121,9 @@ ArcEnd EventRun::arc() {
     };
     const ode::Problem problem{f, jacobian};
     if (const std::optional<ArcEnd> end = integrate_series()) return *end;
-    return implicit_arc_ ? integrate(*implicit_, problem) : integrate(explicit_, problem);
+    if (implicit_arc_) return integrate(*implicit_, problem);
+    if (!explicit_) explicit_.emplace(d_.state_size(), step_tolerances(settings_), settings_.max_step);
+    return integrate(*explicit_, problem);
 }
 
 /// Moves work from the state into the precise sum. On a moving obstacle the work grows without bound while the energy
@@ -421,9 +422,15 @@ std::string EventRun::held_by_uneven_friction() const {
 
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options,
                                 Record record) {
+    RunTools tools(model, false, 1.0, m.contact_tolerance);
+    return run_event_driven(model, m, options, record, tools);
+}
+
+RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, Record record,
+                                RunTools& tools) {
     const RunSettings settings{m.rtol, m.atol, m.implicit,          m.series,     m.max_step,           m.keep_arcs,
                                false,  1.0,    m.contact_tolerance, m.max_events, record == Record::yes};
-    RecordedMotion out = EventRun(model, settings, options).run();
+    RecordedMotion out = EventRun(model, settings, options, tools).run();
     out.motion.method = "event";
     return out;
 }
@@ -440,7 +447,8 @@ RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Op
                                Thresholds::penalty_contact_tolerance,
                                Thresholds::penalty_max_events,
                                record == Record::yes};
-    RecordedMotion out = EventRun(model, settings, options).run();
+    RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
+    RecordedMotion out = EventRun(model, settings, options, tools).run();
     out.motion.method = "penalty";
     return out;
 }

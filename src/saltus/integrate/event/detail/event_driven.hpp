@@ -10,6 +10,11 @@ namespace saltus::integrate {
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,
                                 Record record = Record::no);
 
+struct RunTools;
+/// The same with tools that were made before, for this model and method.
+RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,
+                                Record record, RunTools& tools);
+
 /// The same with springs in place of rigid contacts.
 RecordedMotion run_penalty(const model::Model& model, const Penalty& method, const Options& options,
                            Record record = Record::no);

@@ -8,9 +8,8 @@
 #include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/event/detail/accumulation.hpp"
 #include "saltus/integrate/event/detail/precise_sum.hpp"
+#include "saltus/integrate/event/detail/run_tools.hpp"
 #include "saltus/integrate/event/recording.hpp"
-#include "saltus/integrate/event/watch.hpp"
-#include "saltus/integrate/mode/detail/mode_change.hpp"
 #include "saltus/integrate/mode/detail/sparse_stages.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
 #include "saltus/integrate/simulate.hpp"
@@ -59,7 +58,8 @@ struct Advance {
 ///     mode → equations of motion (Dynamics) → arc → first event (Watcher) → impact, next mode (ModeChange)
 class EventRun {
 public:
-    EventRun(const model::Model& model, const RunSettings& settings, const Options& options);
+    /// `tools` must be new or reset, and made for this model and these settings.
+    EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools);
     /// Runs to the end. Call it once.
     RecordedMotion run();
 
@@ -162,6 +162,7 @@ private:
 
     // What the run writes into its trajectory and its recording (run_record.cpp).
     void record_strike(const Strike& strike, trajectory::EventKind kind, Window window);
+    trajectory::Event& next_event(trajectory::EventKind kind, Window window);
     void judge_creation(const std::string& why);
     void record_changes(const SystemMode& before, Window window);
     void record_change(trajectory::EventKind kind, int element, Window window);
@@ -188,12 +189,12 @@ private:
     const model::Model& model_;
     const RunSettings settings_;
     const Options& options_;
-    Dynamics d_;
-    ModeChange change_;
-    Watcher watcher_;
+    Dynamics& d_;
+    ModeChange& change_;
+    Watcher& watcher_;
     Accumulation accumulation_;
     AccuracyCheck accuracy_;
-    ode::Explicit explicit_;
+    std::optional<ode::Explicit> explicit_;  // made when it is needed
     Linearised linearised_;
     std::optional<SparseStages> sparse_;  // linear systems of implicit steps, if the system is large
     std::optional<ode::Radau> implicit_;  // made when it is needed
@@ -208,7 +209,7 @@ private:
     int failed_trials_ = 0;       // each one doubles the number of explicit steps before the next
     int method_steps_ = 0;        // steps of the present method on the present arc
     int blurred_steps_ = 0;       // consecutive steps that were taken back
-    ModeSeries series_;
+    ModeSeries& series_;
     ode::Tolerances tolerances_;  // of one step
     int series_order_;
     bool series_off_ = false;         // the motion is stiff: series do not serve
@@ -231,7 +232,6 @@ private:
     ode::StepStatus step_status_{};           // of the last step
     SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
     Candidates candidates_;             // of the change of mode in progress
-    std::vector<double> state_before_;  // of the impact in progress: the state before it
     std::vector<double> state_inside_;  // of measure_series and measure_dense
     std::vector<char> watched_;         // of begin_series
     ModeSeries::Release release_;       // of the event that ended the last arc

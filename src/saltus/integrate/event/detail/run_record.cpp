@@ -32,11 +32,7 @@ double EventRun::total_energy() {
 }
 
 void EventRun::record_strike(const Strike& strike, EventKind kind, Window window) {
-    trajectory::Event event;
-    event.kind = kind;
-    event.t = t_;
-    event.t_left = window.left;
-    event.t_right = window.right;
+    trajectory::Event& event = next_event(kind, window);
     event.elements = strike.elements;
     event.q.assign(x_.begin(), x_.begin() + d_.size());
     event.u_minus = strike.u_minus;
@@ -44,17 +40,27 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     event.impulses = strike.impulses;
     event.work = strike.work;
     event.audit = strike.audit;
+    event.energy_before = strike.before.kinetic + strike.before.potential;
     event.energy_after = total_energy();
-    state_before_ = x_;
-    std::copy(strike.u_minus.begin(), strike.u_minus.end(), state_before_.begin() + d_.size());
-    const model::Energy e = d_.energy(t_, state_before_.data());
-    event.energy_before = e.kinetic + e.potential;
-    accuracy_.see_scale(e);
-    event.note = strike.note;
-    if (!strike.note.empty()) warn(strike.note + at_time());
+    accuracy_.see_scale(strike.before);
     work_.add(strike.work_on_system);
-    out_.events.push_back(std::move(event));
+    if (!strike.note.empty()) {
+        event.note = strike.note;
+        warn(strike.note + at_time());
+    }
     if (!strike.creation_reason.empty()) judge_creation(strike.creation_reason);
+}
+
+/// Adds an event at the present time to the trajectory.
+trajectory::Event& EventRun::next_event(EventKind kind, Window window) {
+    constexpr std::size_t usual_events = 16;  // room that saves copies of the first events
+    if (out_.events.empty()) out_.events.reserve(usual_events);
+    trajectory::Event& event = out_.events.emplace_back();
+    event.kind = kind;
+    event.t = t_;
+    event.t_left = window.left;
+    event.t_right = window.right;
+    return event;
 }
 
 /// An impact creates energy: a warning, or the end of the run.
@@ -96,18 +102,13 @@ void EventRun::record_change(EventKind kind, int element, Window window) {
                 e->elements.push_back(element);
             return;
         }
-    trajectory::Event event;
-    event.kind = kind;
-    event.t = t_;
-    event.t_left = window.left;
-    event.t_right = window.right;
+    trajectory::Event& event = next_event(kind, window);
     event.elements = {element};
     const auto n = static_cast<std::ptrdiff_t>(d_.size());
     event.q.assign(x_.begin(), x_.begin() + n);
     event.u_minus.assign(x_.begin() + n, x_.begin() + 2 * n);
     event.u_plus = event.u_minus;
     event.energy_before = event.energy_after = total_energy();
-    out_.events.push_back(std::move(event));
 }
 
 /// Records an accumulation that has been passed: x_ is the state at its limit, which becomes the time of the run.
@@ -121,10 +122,7 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
     }
     t_ = limit.t;
     const auto n = static_cast<std::ptrdiff_t>(d_.size());
-    trajectory::Event event;
-    event.kind = EventKind::accumulation;
-    event.t = event.t_right = t_;
-    event.t_left = t_ - passed.remaining;
+    trajectory::Event& event = next_event(EventKind::accumulation, {t_ - passed.remaining, t_});
     event.elements = limit.elements;
     event.q.assign(x_.begin(), x_.begin() + n);
     event.u_minus.assign(passed.before.begin() + n, passed.before.begin() + 2 * n);
@@ -139,7 +137,6 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
              " have no limit that could be extrapolated; their motion is negligible and is left out from there");
     }
     work_.add(event.energy_after - event.energy_before);
-    out_.events.push_back(std::move(event));
     if (!change_record_) return;
     // The recorded change ends at rest; the motion from there to the limit is a recorded arc.
     const std::vector<double> end = x_;
@@ -278,12 +275,14 @@ void EventRun::finish() {
     d_.evaluate_terms(t_, x_.data());
     accuracy_.judge(d_.terms().W, out_);
     out_.events_certain = arcs_without_series_ == 0;
-    out_.statistics.steps = series_steps_ + explicit_.statistics().accepted;
-    out_.statistics.rejected = explicit_.statistics().rejected + explicit_.statistics().cut;
-    if (implicit_) {
-        out_.statistics.steps += implicit_->statistics().accepted;
-        out_.statistics.rejected += implicit_->statistics().rejected + implicit_->statistics().cut;
-    }
+    out_.statistics.steps = series_steps_;
+    const auto count_steps = [&](const auto& stepper) {
+        if (!stepper) return;
+        out_.statistics.steps += stepper->statistics().accepted;
+        out_.statistics.rejected += stepper->statistics().rejected + stepper->statistics().cut;
+    };
+    count_steps(explicit_);
+    count_steps(implicit_);
     out_.statistics.evaluations = d_.evaluations;
     out_.statistics.contact_solves = change_.solves;
     if (watcher_.unresolved) warn("some event functions could not be resolved on a step; events may be missing");

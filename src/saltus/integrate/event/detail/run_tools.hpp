@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "saltus/integrate/event/watch.hpp"
+#include "saltus/integrate/mode/detail/mode_change.hpp"
+#include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/integrate/mode/mode_series.hpp"
+
+namespace saltus::integrate {
+
+/// What a run of a model computes with: equations of motion, changes of mode, the search for events, Taylor series. To
+/// make it costs as much as a short motion. Runs of the same model can share it, one after the other.
+struct RunTools {
+    RunTools(const model::Model& model, bool compliant, double stiffness, double contact_tolerance)
+        : dynamics(model, compliant, stiffness),
+          change(dynamics, contact_tolerance),
+          watcher(dynamics),
+          series(dynamics) {}
+    RunTools(const RunTools&) = delete;  // the members refer to each other
+    RunTools& operator=(const RunTools&) = delete;
+
+    /// Forgets the last run, so that the next one does not depend on it. Only memory and compiled equations are kept.
+    void reset() {
+        dynamics.reset();
+        change.reset();
+        watcher.reset();
+        series.reset();
+    }
+
+    Dynamics dynamics;
+    ModeChange change;
+    Watcher watcher;
+    ModeSeries series;
+};
+
+}  // namespace saltus::integrate

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/integrate/event/repeated_runs.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "saltus/integrate/event/detail/event_driven.hpp"
+#include "saltus/integrate/event/detail/run_tools.hpp"
+
+namespace saltus::integrate {
+
+RepeatedRuns::RepeatedRuns(const model::Model& model, const EventDriven& method)
+    : model_(&model),
+      method_(method),
+      tools_(std::make_unique<RunTools>(model, false, 1.0, method.contact_tolerance)) {}
+RepeatedRuns::~RepeatedRuns() = default;
+RepeatedRuns::RepeatedRuns(RepeatedRuns&&) noexcept = default;
+RepeatedRuns& RepeatedRuns::operator=(RepeatedRuns&&) noexcept = default;
+
+trajectory::Trajectory RepeatedRuns::run(const Options& options) {
+    const auto start = std::chrono::steady_clock::now();
+    tools_->reset();
+    trajectory::Trajectory motion = std::move(run_event_driven(*model_, method_, options, Record::no, *tools_).motion);
+    motion.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return motion;
+}
+
+}  // namespace saltus::integrate

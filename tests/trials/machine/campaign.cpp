@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "machine/judge_certificate.hpp"
+#include "machine/judge_equilibria.hpp"
+#include "machine/judge_impact.hpp"
+#include "machine/judge_motion.hpp"
+#include "machine/judge_sensitivity.hpp"
+#include "machine/random_models.hpp"
+#include "machine/reduce.hpp"
+
+namespace trials {
+
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> all = [] {
+        std::vector<Kind> list;
+        const auto add = [&](const std::string& question, const std::vector<Generator>& generators, const auto& judge) {
+            for (const Generator& generator : generators)
+                list.push_back({question + "-" + generator.name, generator.make, judge});
+        };
+        add("motion", motion_generators(), judge_motion);
+        add("equilibria", equilibrium_generators(), judge_equilibria);
+        add("certify", certificate_generators(), judge_certificate);
+        add("sensitivity", motion_generators(), judge_sensitivity);
+        add("impact", collision_generators(), judge_impact);
+        return list;
+    }();
+    return all;
+}
+
+Model trial_model(const Kind& kind, std::uint64_t seed, long index) {
+    std::uint64_t mixed = seed * 1000003ULL + static_cast<std::uint64_t>(index);
+    for (const char letter : kind.name) mixed = mixed * 131ULL + static_cast<unsigned char>(letter);
+    Random random(mixed);
+    Model model = kind.make(random);
+    model.name = fmt::format("{} {}-{}", kind.name, seed, index);
+    return model;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<Kind> selected(const std::string& text) {
+    std::vector<Kind> result;
+    for (const Kind& kind : kinds())
+        if (kind.name.find(text) != std::string::npos) result.push_back(kind);
+    return result;
+}
+
+/// A document without the keys that the documentation promises is a violation as well.
+Findings judged(const Kind& kind, const Model& model, const Program& program) {
+    try {
+        return kind.judge(model, program);
+    } catch (const nlohmann::json::exception& error) {
+        Findings findings;
+        findings.check(false, "document",
+                       [&] { return std::string("the document is not as documented: ") + error.what(); });
+        return findings;
+    }
+}
+
+/// Reduces a failure and writes it; returns the file.
+std::string write_failure(const Kind& kind, const Model& model, const Violation& violation, const Program& program,
+                          const CampaignOptions& options) {
+    const auto fails_alike = [&](const Model& candidate) -> std::string {
+        for (const Violation& v : judged(kind, candidate, program).violations)
+            if (v.sort == violation.sort) return v.text;
+        return "";
+    };
+    Model smallest = model;
+    std::string text = violation.text;
+    if (options.reduce && violation.sort != "time-out") smallest = reduce(model, fails_alike, text);
+    std::string name = model.name;
+    for (char& letter : name)
+        if (letter == ' ') letter = '-';
+    const auto file = options.out / fmt::format("{}-{}.toml", name, violation.sort);
+    std::ofstream(file) << smallest.toml(violation.sort + ": " + text);
+    return file.string();
+}
+
+constexpr int files_per_sort = 3;  // failures of one kind and sort that are reduced and written; others are counted
+
+struct Shared {
+    std::map<std::string, int> written;  ///< files by kind and sort
+    std::map<std::string, Tally> tallies;
+    std::mutex mutex;
+    std::atomic<long> next = 0;
+};
+
+void work(const CampaignOptions& options, const std::vector<Kind>& chosen, Clock::time_point end, int worker,
+          Shared& shared) {
+    const Program program(options.saltus, options.out / fmt::format("worker{}", worker));
+    const auto count = static_cast<long>(chosen.size());
+    while (Clock::now() < end) {
+        const long number = shared.next++;
+        if (options.models > 0 && number >= options.models) return;
+        const Kind& kind = chosen[static_cast<std::size_t>(number % count)];
+        const Model model = trial_model(kind, options.seed, number / count);
+        Findings findings = judged(kind, model, program);
+        // One violation a model: the first. Others of the same model usually have the same cause.
+        if (findings.violations.size() > 1) findings.violations.resize(1);
+        bool writes = false;
+        {
+            const std::scoped_lock lock(shared.mutex);
+            Tally& tally = shared.tallies[kind.name];
+            ++tally.models;
+            tally.findings += findings;
+            writes = !findings.violations.empty() &&
+                     shared.written[kind.name + findings.violations[0].sort]++ < files_per_sort;
+        }
+        if (!writes) continue;
+        const std::string file = write_failure(kind, model, findings.violations[0], program, options);
+        const std::scoped_lock lock(shared.mutex);
+        shared.tallies[kind.name].files.push_back(file);
+        fmt::print("{}\n  {}\n", file, findings.violations[0].text);
+        std::fflush(stdout);
+    }
+}
+
+}  // namespace
+
+std::map<std::string, Tally> run_campaign(const CampaignOptions& options) {
+    std::filesystem::create_directories(options.out);
+    Shared shared;
+    const std::vector<Kind> chosen = selected(options.kind);
+    if (chosen.empty()) return {};
+    const auto end = Clock::now() +
+                     std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(60.0 * options.minutes));
+    std::vector<std::jthread> threads;
+    for (int worker = 0; worker < options.threads; ++worker)
+        threads.emplace_back([&, worker] { work(options, chosen, end, worker, shared); });
+    threads.clear();
+    return shared.tallies;
+}
+
+std::string report(const std::map<std::string, Tally>& tallies) {
+    std::string text = fmt::format("{:<28}{:>9}{:>13}{:>13}{:>10}{:>12}\n", "kind", "models", "statements",
+                                   "not judged", "refused", "violations");
+    Tally all;
+    const auto line = [&](const std::string& name, const Tally& tally) {
+        text += fmt::format("{:<28}{:>9}{:>13}{:>13}{:>10}{:>12}\n", name, tally.models, tally.findings.statements,
+                            tally.findings.not_judged, tally.findings.refused, tally.findings.violations.size());
+    };
+    for (const auto& [name, tally] : tallies) {
+        line(name, tally);
+        all.models += tally.models;
+        all.findings += tally.findings;
+    }
+    line("all", all);
+    return text;
+}
+
+}  // namespace trials

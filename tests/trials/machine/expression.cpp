@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+namespace trials {
+
+struct Expression::Node {
+    Operation operation = Operation::number;
+    double number = 0.0;
+    Symbol symbol;
+    int exponent = 0;  ///< of a power
+    std::shared_ptr<const Node> left, right;
+};
+
+using Operation = Expression::Operation;
+
+Expression::Expression(double value) {
+    auto node = std::make_shared<Node>();
+    node->number = value;
+    node_ = std::move(node);
+}
+
+Expression Expression::of(Symbol symbol) {
+    auto node = std::make_shared<Node>();
+    node->operation = Operation::symbol;
+    node->symbol = symbol;
+    return Expression(std::shared_ptr<const Node>(std::move(node)));
+}
+
+Expression Expression::time() { return of({Symbol::Kind::time, 0}); }
+Expression Expression::position(std::size_t index) { return of({Symbol::Kind::position, index}); }
+Expression Expression::velocity(std::size_t index) { return of({Symbol::Kind::velocity, index}); }
+
+Expression Expression::make(Operation operation, const Expression& left, const Expression& right, int exponent) {
+    auto node = std::make_shared<Node>();
+    node->operation = operation;
+    node->left = left.node_;
+    node->right = right.node_;
+    node->exponent = exponent;
+    return Expression(std::shared_ptr<const Node>(std::move(node)));
+}
+
+bool Expression::is_number() const { return node_->operation == Operation::number; }
+bool Expression::is_zero() const { return is_number() && node_->number == 0.0; }
+
+// Sums and products with 0 and 1 are simplified, so that derivatives stay short.
+
+Expression operator+(const Expression& a, const Expression& b) {
+    if (a.is_number() && b.is_number()) return a.node_->number + b.node_->number;
+    if (a.is_zero()) return b;
+    if (b.is_zero()) return a;
+    return Expression::make(Operation::add, a, b);
+}
+
+Expression operator-(const Expression& a, const Expression& b) {
+    if (a.is_number() && b.is_number()) return a.node_->number - b.node_->number;
+    if (b.is_zero()) return a;
+    return Expression::make(Operation::subtract, a, b);
+}
+
+Expression operator*(const Expression& a, const Expression& b) {
+    if (a.is_number() && b.is_number()) return a.node_->number * b.node_->number;
+    if (a.is_zero() || b.is_zero()) return 0.0;
+    if (a.is_number() && a.node_->number == 1.0) return b;
+    if (b.is_number() && b.node_->number == 1.0) return a;
+    return Expression::make(Operation::multiply, a, b);
+}
+
+Expression operator/(const Expression& a, const Expression& b) {
+    if (a.is_zero()) return 0.0;
+    if (b.is_number() && b.node_->number == 1.0) return a;
+    return Expression::make(Operation::divide, a, b);
+}
+
+Expression power(const Expression& a, int exponent) {
+    if (exponent == 0) return 1.0;
+    if (exponent == 1) return a;
+    return Expression::make(Operation::power, a, 0.0, exponent);
+}
+
+Expression sine(const Expression& a) { return Expression::make(Operation::sine, a, 0.0); }
+Expression cosine(const Expression& a) { return Expression::make(Operation::cosine, a, 0.0); }
+Expression exponential(const Expression& a) { return Expression::make(Operation::exponential, a, 0.0); }
+
+namespace {
+
+double symbol_value(const Symbol& symbol, const Point& at) {
+    switch (symbol.kind) {
+        case Symbol::Kind::time: return at.t;
+        case Symbol::Kind::position: return at.q[symbol.index];
+        case Symbol::Kind::velocity: return at.u[symbol.index];
+    }
+    std::abort();
+}
+
+}  // namespace
+
+double Expression::value(const Point& at) const {
+    const Node& node = *node_;
+    if (node.operation == Operation::number) return node.number;
+    if (node.operation == Operation::symbol) return symbol_value(node.symbol, at);
+    const double left = Expression(node.left).value(at);
+    switch (node.operation) {
+        case Operation::add: return left + Expression(node.right).value(at);
+        case Operation::subtract: return left - Expression(node.right).value(at);
+        case Operation::multiply: return left * Expression(node.right).value(at);
+        case Operation::divide: return left / Expression(node.right).value(at);
+        case Operation::power: return std::pow(left, node.exponent);
+        case Operation::sine: return std::sin(left);
+        case Operation::cosine: return std::cos(left);
+        case Operation::exponential: return std::exp(left);
+        default: std::abort();
+    }
+}
+
+Expression Expression::derivative(Symbol by) const {
+    const Node& node = *node_;
+    if (node.operation == Operation::number) return 0.0;
+    if (node.operation == Operation::symbol) return node.symbol == by ? 1.0 : 0.0;
+    const Expression a(node.left), b(node.right);
+    const Expression da = a.derivative(by), db = b.derivative(by);
+    switch (node.operation) {
+        case Operation::add: return da + db;
+        case Operation::subtract: return da - db;
+        case Operation::multiply: return da * b + a * db;
+        case Operation::divide: return db.is_zero() ? da / b : (da * b - a * db) / power(b, 2);
+        case Operation::power: return Expression(node.exponent) * power(a, node.exponent - 1) * da;
+        case Operation::sine: return cosine(a) * da;
+        case Operation::cosine: return Expression(-1.0) * sine(a) * da;
+        case Operation::exponential: return *this * da;
+        default: std::abort();
+    }
+}
+
+bool Expression::mentions(Symbol symbol) const {
+    if (node_->operation == Operation::symbol) return node_->symbol == symbol;
+    for (const auto& child : {node_->left, node_->right})
+        if (child && Expression(child).mentions(symbol)) return true;
+    return false;
+}
+
+std::string Expression::text(std::span<const std::string> names) const {
+    const Node& node = *node_;
+    if (node.operation == Operation::number)
+        return node.number < 0 ? fmt::format("({})", node.number) : fmt::format("{}", node.number);
+    if (node.operation == Operation::symbol) {
+        if (node.symbol.kind == Symbol::Kind::time) return "t";
+        return names[node.symbol.index] + (node.symbol.kind == Symbol::Kind::velocity ? "'" : "");
+    }
+    const std::string a = Expression(node.left).text(names), b = Expression(node.right).text(names);
+    switch (node.operation) {
+        case Operation::add: return fmt::format("({} + {})", a, b);
+        case Operation::subtract: return fmt::format("({} - {})", a, b);
+        case Operation::multiply: return fmt::format("{}*{}", a, b);
+        case Operation::divide: return fmt::format("({}/({}))", a, b);
+        case Operation::power: return fmt::format("({})^{}", a, node.exponent);
+        case Operation::sine: return fmt::format("sin({})", a);
+        case Operation::cosine: return fmt::format("cos({})", a);
+        case Operation::exponential: return fmt::format("exp({})", a);
+        default: std::abort();
+    }
+}
+
+Expression Expression::rounded(int digits) const {
+    const Node& node = *node_;
+    if (node.operation == Operation::number) return std::stod(fmt::format("{:.{}g}", node.number, digits));
+    if (node.operation == Operation::symbol) return *this;
+    return make(node.operation, Expression(node.left).rounded(digits), Expression(node.right).rounded(digits),
+                node.exponent);
+}
+
+std::vector<Expression> Expression::operands() const {
+    const Operation operation = node_->operation;
+    if (operation != Operation::add && operation != Operation::subtract && operation != Operation::multiply) return {};
+    return {Expression(node_->left), Expression(node_->right)};
+}
+
+Expression sum(std::span<const Expression> terms) {
+    Expression result;
+    for (const Expression& term : terms) result = result + term;
+    return result;
+}
+
+}  // namespace trials

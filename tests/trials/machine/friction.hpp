@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The convex sets C of friction, for a normal force of 1. Every question of the judges is answered by the support
+// function and by the force that reaches it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "machine/linear.hpp"
+
+namespace trials {
+
+struct FrictionLaw {
+    enum class Kind { none, planar, isotropic, orthotropic, contensou };
+    Kind kind = Kind::none;
+    std::vector<double> mu;  ///< two for orthotropic friction, else one
+    double radius = 0.0;     ///< of the patch, for Contensou's law
+
+    std::size_t directions() const;
+    /// The point of C that is farthest in the direction `slip`. The friction force of a sliding contact is its
+    /// negative, times the normal force. It is 0 for slip = 0.
+    Vector farthest(std::span<const double> slip) const;
+    /// Support function of C: the power of friction at this slip velocity, for a normal force of 1.
+    double support(std::span<const double> slip) const;
+    /// How far `force` lies outside of normal_force·C: the largest (force·d - normal_force·support(d))/|d| over d that
+    /// were tried, at least 0. It is the distance, up to the resolution of the directions.
+    double excess(std::span<const double> force, double normal_force) const;
+    /// The nearest point of size·C. Contensou's body is not supported.
+    Vector project(std::span<const double> force, double size) const;
+};
+
+}  // namespace trials

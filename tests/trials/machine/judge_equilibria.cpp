@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/judge_equilibria.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "machine/calls.hpp"
+#include "machine/scan.hpp"
+
+namespace trials {
+
+namespace {
+
+constexpr double reach = 3.0;  // of the scans, in each coordinate
+
+Vector position_of(const nlohmann::json& by_name, const Model& model) {
+    Vector q;
+    for (const std::string& name : model.coordinates) q.push_back(number(by_name.at(name)));
+    return q;
+}
+
+/// Whether a position, shifted by whole periods, lies in the extent of a set.
+bool in_extent(const nlohmann::json& set, const nlohmann::json& periods, const Model& model, const Vector& q) {
+    for (std::size_t i = 0; i < q.size(); ++i) {
+        const std::string& name = model.coordinates[i];
+        const auto& extent = set.at("extent").at(name);
+        double low = number(extent[0]), high = number(extent[1]);
+        const double near = 1e-5 * (1.0 + std::abs(q[i]));
+        if (std::isnan(low)) low = -INFINITY;
+        if (std::isnan(high)) high = INFINITY;
+        bool inside = q[i] >= low - near && q[i] <= high + near;
+        if (periods.contains(name)) {
+            const double period = number(periods.at(name));
+            const double turns = std::ceil((low - near - q[i]) / period);
+            inside = inside || q[i] + turns * period <= high + near;
+        }
+        if (!inside) return false;
+    }
+    return true;
+}
+
+void judge_position(const Mechanics& mechanics, const Vector& q, const std::string& what, Findings& findings) {
+    const Hold hold = hold_at(mechanics, q, 1e-7 * (1.0 + norm(q)));
+    if (!hold.converged && hold.residual > 1e-6) return void(++findings.not_judged);
+    findings.check(hold.admissible && hold.residual <= 1e-6, "no-equilibrium", [&] {
+        return fmt::format("{} at {} is no equilibrium: {}", what, q,
+                           hold.admissible ? fmt::format("relative residual {}", hold.residual) : "a gap is negative");
+    });
+}
+
+/// Positions between the ends of a set with one parameter.
+void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, Findings& findings) {
+    const auto& extent = set.at("extent").at(mechanics.model().coordinates[0]);
+    double low = number(extent[0]), high = number(extent[1]);
+    if (std::isnan(low)) low = -2.0 * reach;
+    if (std::isnan(high)) high = 2.0 * reach;
+    if (!line_position(mechanics, low) || high - low < 1e-6) return;
+    if (mechanics.model().size() == 2 && set.at("contacts_closed").empty()) return;
+    constexpr int count = 60;
+    for (int i = 1; i < count && findings.violations.empty(); ++i)
+        judge_position(mechanics, *line_position(mechanics, low + (high - low) * i / count),
+                       "the inside of set " + set.at("label").get<std::string>(), findings);
+}
+
+bool complete(const nlohmann::json& document) {
+    return document.contains("complete") && document.at("complete") == true;
+}
+
+/// Whether a position lies in the region for which the list is complete; no region means everywhere.
+bool in_region(const nlohmann::json& document, const Model& model, const Vector& q) {
+    if (!document.contains("region") || !document.at("region").is_object()) return true;
+    for (std::size_t i = 0; i < q.size(); ++i) {
+        if (!document.at("region").contains(model.coordinates[i])) continue;
+        const auto& range = document.at("region").at(model.coordinates[i]);
+        if (!range.is_array() || range.size() != 2) return false;
+        if (q[i] < number(range[0]) || q[i] > number(range[1])) return false;
+    }
+    return true;
+}
+
+void judge_completeness(const Mechanics& mechanics, const nlohmann::json& document, Findings& findings) {
+    if (!complete(document)) return void(++findings.not_judged);
+    const auto periods = document.value("periods", nlohmann::json::object());
+    for (const Vector& q : scanned_equilibria(mechanics, reach)) {
+        if (!in_region(document, mechanics.model(), q)) continue;
+        const auto& sets = document.at("sets");
+        const bool listed = std::any_of(sets.begin(), sets.end(), [&](const nlohmann::json& set) {
+            return in_extent(set, periods, mechanics.model(), q);
+        });
+        findings.check(listed, "missing-equilibrium",
+                       [&] { return fmt::format("complete, but {} is an equilibrium in no set", q); });
+        if (!listed) return;
+    }
+}
+
+void judge_listed_once(const Model& model, const nlohmann::json& document, Findings& findings) {
+    const auto& sets = document.at("sets");
+    const auto periods = document.value("periods", nlohmann::json::object());
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        for (std::size_t k = 0; k < sets.size(); ++k) {
+            if (i == k || sets[i].at("contacts_closed") != sets[k].at("contacts_closed") ||
+                sets[k].at("dimension") != 1)
+                continue;
+            if (model.size() > 1 && sets[k].at("contacts_closed").empty()) continue;
+            const Vector q = position_of(sets[i].at("representative"), model);
+            findings.check(!in_extent(sets[k], periods, model, q), "listed-twice", [&] {
+                return fmt::format("{} at {} lies inside of {}", sets[i].at("label").get<std::string>(), q,
+                                   sets[k].at("label").get<std::string>());
+            });
+        }
+    }
+}
+
+/// Whether U has lower values next to q than at q; a minimum has none.
+bool descends(const Mechanics& mechanics, const Vector& q) {
+    const double here = mechanics.potential_energy({0.0, q, Vector(q.size(), 0.0)});
+    constexpr int directions = 64;
+    constexpr double radius = 1e-3;
+    for (int i = 0; i < directions; ++i) {
+        const double angle = 6.283185307179586 * i / directions;
+        Vector other = q;
+        other[0] += radius * std::cos(angle);
+        if (q.size() > 1) other[1] += radius * std::sin(angle);
+        if (mechanics.potential_energy({0.0, other, Vector(q.size(), 0.0)}) < here - 1e-9) return true;
+    }
+    return false;
+}
+
+/// Stability of isolated points without contacts and friction: a point from which U descends is unstable.
+void judge_stability(const Mechanics& mechanics, const nlohmann::json& set, Findings& findings) {
+    if (!set.contains("stability") || !set.at("stability").is_object() || set.at("dimension") != 0) return;
+    if (mechanics.elements() > 0 || mechanics.model().size() > 2) return;
+    const std::string verdict = set.at("stability").value("verdict", "");
+    const bool says_unstable =
+        verdict.find("unstable") != std::string::npos || verdict.find("saddle") != std::string::npos;
+    const bool says_stable = !says_unstable && verdict.find("stable") != std::string::npos;
+    const Vector q = position_of(set.at("representative"), mechanics.model());
+    const bool falls = descends(mechanics, q);
+    findings.check(!(says_stable && falls), "stability",
+                   [&] { return fmt::format("{} is called {}, but U descends", q, verdict); });
+    findings.check(!(says_unstable && !falls), "stability",
+                   [&] { return fmt::format("{} is called {}, but is a minimum", q, verdict); });
+}
+
+void judge_single_positions(const Model& model, const Mechanics& mechanics, const Program& program,
+                            Findings& findings) {
+    for (const double x : {-1.3, 0.21, 0.9}) {
+        const auto q = line_position(mechanics, x);
+        if (!q) return;
+        std::string at;
+        for (std::size_t i = 0; i < q->size(); ++i)
+            at += fmt::format("{}{}={}", i > 0 ? "," : "", model.coordinates[i], (*q)[i]);
+        nlohmann::json document;
+        if (!call(program, {"equilibria", (program.folder() / "model.toml").string(), "--json", "--at", at}, 30,
+                  document, findings))
+            return;
+        const auto& stated = document.at("point").at("is_equilibrium");
+        const Hold hold = hold_at(mechanics, *q);
+        if (stated.is_null() || !hold.converged || (hold.residual > 1e-9 && hold.residual < 1e-6)) {
+            ++findings.not_judged;
+            continue;
+        }
+        const bool truth = hold.admissible && hold.residual <= 1e-9;
+        findings.check(stated.get<bool>() == truth, "point", [&] {
+            return fmt::format("is_equilibrium of {} is {}, but the relative residual is {}", *q, stated.get<bool>(),
+                               hold.residual);
+        });
+    }
+}
+
+}  // namespace
+
+Findings judge_sets(const Model& model, const nlohmann::json& document) {
+    Findings findings;
+    const Mechanics mechanics(model);
+    for (const auto& set : document.at("sets")) {
+        const std::string label = set.at("label");
+        judge_position(mechanics, position_of(set.at("representative"), model), "the representative of " + label,
+                       findings);
+        for (const auto& q : set.at("boundary"))
+            judge_position(mechanics, position_of(q, model), "the boundary of " + label, findings);
+        judge_inside(mechanics, set, findings);
+        judge_stability(mechanics, set, findings);
+    }
+    judge_listed_once(model, document, findings);
+    judge_completeness(mechanics, document, findings);
+    return findings;
+}
+
+Findings judge_equilibria(const Model& model, const Program& program) {
+    Findings findings;
+    nlohmann::json document;
+    const auto file = program.write("model.toml", model.toml());
+    if (!call(program, {"equilibria", file.string(), "--json"}, 30, document, findings)) return findings;
+    findings += judge_sets(model, document);
+    if (findings.violations.empty()) judge_single_positions(model, Mechanics(model), program, findings);
+    return findings;
+}
+
+}  // namespace trials

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judges `saltus equilibria`: every listed position must be held, every position between the ends of a set too, sets
+// are listed once, and where the program says that its list is complete, a dense scan must not find another
+// equilibrium.
+#pragma once
+
+#include "machine/findings.hpp"
+#include "machine/model.hpp"
+#include "machine/program.hpp"
+
+namespace trials {
+
+/// The listed sets of a document against the model.
+Findings judge_sets(const Model& model, const nlohmann::json& document);
+
+/// The program's sets, and its answers about single positions.
+Findings judge_equilibria(const Model& model, const Program& program);
+
+}  // namespace trials

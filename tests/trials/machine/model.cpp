@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
+
+namespace trials {
+
+namespace {
+
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+
+std::string table(const std::vector<std::string>& names, const std::vector<double>& values) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] != 0.0) cells.push_back(fmt::format("{} = {}", names[i], values[i]));
+    return fmt::format("{{ {} }}", fmt::join(cells, ", "));
+}
+
+std::string kinetic_energy(const Model& model) {
+    Expression twice;
+    for (std::size_t i = 0; i < model.size(); ++i)
+        for (std::size_t j = 0; j < model.size(); ++j)
+            twice = twice + model.mass[i][j] * Expression::velocity(i) * Expression::velocity(j);
+    return "(" + twice.text(model.coordinates) + ")/2";
+}
+
+std::string friction_lines(const FrictionLaw& law, const std::vector<Expression>& slip, const Model& model) {
+    if (law.kind == FrictionLaw::Kind::none) return "";
+    std::vector<std::string> texts;
+    for (const Expression& s : slip) texts.push_back(quoted(s.text(model.coordinates)));
+    std::string result = texts.size() == 1 ? fmt::format("gammaT = {}\n", texts[0])
+                                           : fmt::format("gammaT = [{}]\n", fmt::join(texts, ", "));
+    result +=
+        law.mu.size() == 1 ? fmt::format("mu = {}\n", law.mu[0]) : fmt::format("mu = [{}]\n", fmt::join(law.mu, ", "));
+    if (law.kind == FrictionLaw::Kind::contensou)
+        result += fmt::format("friction = \"contensou\"\nradius = {}\n", law.radius);
+    return result;
+}
+
+std::string contact_block(const Contact& contact, const Model& model) {
+    std::string result = fmt::format("\n[[contact]]\nname = {}\ngN = {}\n", quoted(contact.name),
+                                     quoted(contact.gap.text(model.coordinates)));
+    result += friction_lines(contact.friction, contact.slip, model);
+    if (contact.e_n != 0.0) result += fmt::format("eN = {}\n", contact.e_n);
+    if (contact.e_t != 0.0) result += fmt::format("eT = {}\n", contact.e_t);
+    if (contact.impact != "newton") result += fmt::format("impact = {}\n", quoted(contact.impact));
+    return result;
+}
+
+std::string control_block(const Control& control, const Model& model) {
+    std::vector<std::string> names;
+    for (const std::size_t i : control.actuated) names.push_back(model.coordinates[i]);
+    std::vector<std::string> quotes;
+    for (const std::string& name : names) quotes.push_back(quoted(name));
+    return fmt::format("\n[control]\nactuated = [{}]\nKp = {}\nKv = {}\nreference = {}\n", fmt::join(quotes, ", "),
+                       control.k_p, control.k_v, table(names, control.reference));
+}
+
+std::string force_line(const Model& model) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < model.size(); ++i)
+        if (const Expression f = sum(model.forces[i]); !f.is_zero())
+            cells.push_back(fmt::format("{} = {}", model.coordinates[i], quoted(f.text(model.coordinates))));
+    return cells.empty() ? "" : fmt::format("f = {{ {} }}\n", fmt::join(cells, ", "));
+}
+
+}  // namespace
+
+std::string Model::toml(const std::string& remark) const {
+    std::string result;
+    std::istringstream lines(remark);
+    for (std::string line; std::getline(lines, line);) result += "# " + line + "\n";
+    std::vector<std::string> names;
+    for (const std::string& coordinate : coordinates) names.push_back(quoted(coordinate));
+    result += fmt::format("[system]\nname = {}\nq = [{}]\nT = {}\n", quoted(name), fmt::join(names, ", "),
+                          quoted(kinetic_energy(*this)));
+    if (!potential.empty()) result += fmt::format("U = {}\n", quoted(sum(potential).text(coordinates)));
+    if (!dissipation.empty()) result += fmt::format("R = {}\n", quoted(sum(dissipation).text(coordinates)));
+    result += force_line(*this);
+    for (const Contact& contact : contacts) result += contact_block(contact, *this);
+    for (const Slider& slider : sliders)
+        result += fmt::format("\n[[slider]]\nname = {}\n{}FN = {}\n", quoted(slider.name),
+                              friction_lines(slider.friction, slider.slip, *this),
+                              quoted(slider.normal_force.text(coordinates)));
+    for (const Control& c : control) result += control_block(c, *this);
+    result += fmt::format("\n[initial]\nq = {}\nu = {}\n", table(coordinates, q0), table(coordinates, u0));
+    if (!region.empty()) {
+        std::vector<std::string> quotes;
+        for (const std::string& inequality : region) quotes.push_back(quoted(inequality));
+        result += fmt::format("\n[certify]\nregion = [{}]\n", fmt::join(quotes, ", "));
+    }
+    return result + fmt::format("\n[simulate]\nt_end = {}\n", t_end);
+}
+
+Model point_masses(std::size_t n, double m) {
+    Model model;
+    const std::vector<std::string> names = {"x", "y", "z", "w"};
+    model.coordinates.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(n));
+    model.mass.assign(n, std::vector<Expression>(n, 0.0));
+    for (std::size_t i = 0; i < n; ++i) model.mass[i][i] = m;
+    model.forces.resize(n);
+    model.q0.assign(n, 0.0);
+    model.u0.assign(n, 0.0);
+    return model;
+}
+
+namespace {
+
+Symbol position(std::size_t i) { return {Symbol::Kind::position, i}; }
+Symbol velocity(std::size_t i) { return {Symbol::Kind::velocity, i}; }
+
+}  // namespace
+
+Mechanics::Mechanics(const Model& model) : model_(model), potential_(sum(model.potential)) {
+    const std::size_t n = model.size();
+    for (const Control& c : model.control) {
+        for (std::size_t i = 0; i < c.actuated.size(); ++i) {
+            const Expression error = Expression::position(c.actuated[i]) - c.reference[i];
+            potential_ = potential_ + Expression(c.k_p / 2) * power(error, 2);
+        }
+    }
+    const Expression dissipation = sum(model.dissipation);
+    for (std::size_t k = 0; k < n; ++k) {
+        mass_by_q_.push_back(model.mass);
+        for (auto& row : mass_by_q_.back())
+            for (Expression& entry : row) entry = entry.derivative(position(k));
+        smooth_force_.push_back(sum(model.forces[k]) - potential_.derivative(position(k)) -
+                                dissipation.derivative(velocity(k)));
+    }
+    for (const Control& c : model.control)
+        for (const std::size_t i : c.actuated)
+            smooth_force_[i] = smooth_force_[i] - Expression(c.k_v) * Expression::velocity(i);
+    for (const Contact& contact : model.contacts) {
+        gap_by_q_.emplace_back();
+        for (std::size_t k = 0; k < n; ++k) gap_by_q_.back().push_back(contact.gap.derivative(position(k)));
+        gap_by_t_.push_back(contact.gap.derivative({Symbol::Kind::time, 0}));
+    }
+    for (std::size_t e = 0; e < elements(); ++e) {
+        slip_by_u_.emplace_back();
+        for (const Expression& s : slip_formulas(e)) {
+            slip_by_u_.back().emplace_back();
+            for (std::size_t k = 0; k < n; ++k) slip_by_u_.back().back().push_back(s.derivative(velocity(k)));
+        }
+    }
+}
+
+Matrix Mechanics::mass(const Point& at) const {
+    Matrix result(model_.size(), Vector(model_.size()));
+    for (std::size_t i = 0; i < model_.size(); ++i)
+        for (std::size_t j = 0; j < model_.size(); ++j) result[i][j] = model_.mass[i][j].value(at);
+    return result;
+}
+
+// Lagrange's equations for T = uᵀM(q)u/2: M u̇ = −Ṁu + ½ uᵀ(∂M/∂q)u + smooth forces.
+Vector Mechanics::force(const Point& at) const {
+    const std::size_t n = model_.size();
+    Vector result(n);
+    for (std::size_t k = 0; k < n; ++k) result[k] = smooth_force_[k].value(at);
+    for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n; ++j) {
+                const Expression& slope = mass_by_q_[k][i][j];
+                if (slope.is_zero()) continue;
+                const double value = slope.value(at);
+                result[i] -= value * at.u[k] * at.u[j];
+                result[k] += value * at.u[i] * at.u[j] / 2;
+            }
+        }
+    }
+    return result;
+}
+
+double Mechanics::potential_energy(const Point& at) const { return potential_.value(at); }
+
+double Mechanics::energy(const Point& at) const { return dot(times(mass(at), at.u), at.u) / 2 + potential_.value(at); }
+
+double Mechanics::gap(std::size_t contact, const Point& at) const { return model_.contacts[contact].gap.value(at); }
+
+Vector Mechanics::gap_gradient(std::size_t contact, const Point& at) const {
+    Vector result;
+    for (const Expression& slope : gap_by_q_[contact]) result.push_back(slope.value(at));
+    return result;
+}
+
+double Mechanics::gap_rate(std::size_t contact, const Point& at) const {
+    return dot(gap_gradient(contact, at), at.u) + gap_by_t_[contact].value(at);
+}
+
+const std::vector<Expression>& Mechanics::slip_formulas(std::size_t element) const {
+    const std::size_t contacts = model_.contacts.size();
+    return element < contacts ? model_.contacts[element].slip : model_.sliders[element - contacts].slip;
+}
+
+const FrictionLaw& Mechanics::friction(std::size_t element) const {
+    const std::size_t contacts = model_.contacts.size();
+    return element < contacts ? model_.contacts[element].friction : model_.sliders[element - contacts].friction;
+}
+
+Vector Mechanics::slip(std::size_t element, const Point& at) const {
+    Vector result;
+    for (const Expression& s : slip_formulas(element)) result.push_back(s.value(at));
+    return result;
+}
+
+std::vector<Vector> Mechanics::slip_gradients(std::size_t element, const Point& at) const {
+    std::vector<Vector> result;
+    for (const auto& row : slip_by_u_[element]) {
+        result.emplace_back();
+        for (const Expression& entry : row) result.back().push_back(entry.value(at));
+    }
+    return result;
+}
+
+double Mechanics::slider_force(std::size_t slider, const Point& at) const {
+    return model_.sliders[slider].normal_force.value(at);
+}
+
+}  // namespace trials

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A random model as a value: lists that can be shortened, so that a failure can be reduced. It writes itself as a model
+// file, and `Mechanics` evaluates its equations of motion for the judges.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/expression.hpp"
+#include "machine/friction.hpp"
+
+namespace trials {
+
+struct Contact {
+    std::string name;
+    Expression gap;
+    std::vector<Expression> slip;  ///< slip velocities, affine in the velocities; one for each direction of friction
+    FrictionLaw friction;
+    double e_n = 0.0, e_t = 0.0;
+    std::string impact = "newton";
+};
+
+struct Slider {
+    std::string name;
+    std::vector<Expression> slip;
+    FrictionLaw friction;
+    Expression normal_force;
+};
+
+/// Proportional and derivative feedback on coordinates.
+struct Control {
+    std::vector<std::size_t> actuated;
+    double k_p = 0.0, k_v = 0.0;
+    std::vector<double> reference;  ///< one for each actuated coordinate
+};
+
+struct Model {
+    std::string name;
+    std::vector<std::string> coordinates;
+    std::vector<std::vector<Expression>> mass;    ///< symmetric; T = uᵀ mass u / 2
+    std::vector<Expression> potential;            ///< terms of U
+    std::vector<Expression> dissipation;          ///< terms of R
+    std::vector<std::vector<Expression>> forces;  ///< terms of f, by coordinate
+    std::vector<Contact> contacts;
+    std::vector<Slider> sliders;
+    std::vector<Control> control;     ///< none or one
+    std::vector<std::string> region;  ///< inequalities of [certify]
+    std::vector<double> q0, u0;
+    double t_end = 1.0;
+
+    std::size_t size() const { return coordinates.size(); }
+    /// The model file. Every line of `remark` becomes a comment at its beginning.
+    std::string toml(const std::string& remark = "") const;
+};
+
+/// A model with n coordinates of mass `m`, named x, y, z, w, at rest at 0.
+Model point_masses(std::size_t n, double m);
+
+/// The equations of motion M u̇ = h + Σ wᵀλ of a model, from formulas differentiated once.
+class Mechanics {
+public:
+    explicit Mechanics(const Model& model);
+
+    Matrix mass(const Point& at) const;
+    /// All smooth forces: gyroscopic ones, those of U, R, f and the control.
+    Vector force(const Point& at) const;
+    double energy(const Point& at) const;  ///< T + U, with the potential of the control
+    double potential_energy(const Point& at) const;
+
+    double gap(std::size_t contact, const Point& at) const;
+    Vector gap_gradient(std::size_t contact, const Point& at) const;
+    double gap_rate(std::size_t contact, const Point& at) const;
+
+    /// Slip velocities and their gradients; contacts first, then sliders.
+    Vector slip(std::size_t element, const Point& at) const;
+    std::vector<Vector> slip_gradients(std::size_t element, const Point& at) const;
+    double slider_force(std::size_t slider, const Point& at) const;
+
+    const Model& model() const { return model_; }
+    std::size_t elements() const { return model_.contacts.size() + model_.sliders.size(); }
+    const FrictionLaw& friction(std::size_t element) const;
+
+private:
+    const std::vector<Expression>& slip_formulas(std::size_t element) const;
+
+    Model model_;
+    Expression potential_;
+    std::vector<std::vector<std::vector<Expression>>> mass_by_q_;  ///< [k][i][j] = ∂M_ij/∂q_k
+    std::vector<Expression> smooth_force_;                         ///< of U, R, f
+    std::vector<std::vector<Expression>> gap_by_q_;
+    std::vector<Expression> gap_by_t_;
+    std::vector<std::vector<std::vector<Expression>>> slip_by_u_;  ///< [element][direction][coordinate]
+};
+
+}  // namespace trials

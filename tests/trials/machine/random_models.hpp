@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Generators of random models. Each makes one class of models; together they cover what model files can say about
+// motions of up to four coordinates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/model.hpp"
+#include "machine/random.hpp"
+
+namespace trials {
+
+struct Generator {
+    std::string name;
+    Model (*make)(Random& random);
+};
+
+/// For motions: impacts, all kinds of friction, redundant friction, moving tables, narrow obstacles, wells.
+const std::vector<Generator>& motion_generators();
+
+/// For equilibria: autonomous models of one and two coordinates with many wells, rough surfaces and dividing walls.
+const std::vector<Generator>& equilibrium_generators();
+
+/// For certificates: damped models with and without friction, control and contacts; some of them satisfy no theorem.
+const std::vector<Generator>& certificate_generators();
+
+}  // namespace trials

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/time_stepping.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trials {
+
+namespace {
+
+/// One element in the problem of a step.
+struct Block {
+    FrictionLaw friction;
+    bool has_normal = false;
+    double known_impulse = 0.0;     ///< normal impulse of a slider
+    std::vector<Vector> rows;       ///< normal first, then slips
+    std::vector<Vector> responses;  ///< M⁻¹ times the rows
+    Vector drift;                   ///< ξ without impulses in this step, apart from the rows times u⁺
+    Vector impulse;
+};
+
+/// Adds a change of an impulse, and its effect on the velocities.
+double change(Block& block, std::size_t row, double value, Vector& u) {
+    const double difference = value - block.impulse[row];
+    block.impulse[row] = value;
+    u = plus(u, block.responses[row], difference);
+    return std::abs(difference) * norm(block.responses[row]);
+}
+
+double sweep(Block& block, Vector& u) {
+    double largest = 0.0;
+    const std::size_t first = block.has_normal ? 1 : 0;
+    if (block.has_normal) {
+        const double xi = dot(block.rows[0], u) + block.drift[0];
+        const double diagonal = dot(block.rows[0], block.responses[0]);
+        if (diagonal > 0.0) largest = change(block, 0, std::max(0.0, block.impulse[0] - xi / diagonal), u);
+    }
+    if (block.rows.size() == first) return largest;
+    double trace = 0.0;
+    for (std::size_t i = first; i < block.rows.size(); ++i) trace += dot(block.rows[i], block.responses[i]);
+    if (trace <= 0.0) return largest;
+    Vector proposal;
+    for (std::size_t i = first; i < block.rows.size(); ++i)
+        proposal.push_back(block.impulse[i] - (dot(block.rows[i], u) + block.drift[i]) / trace);
+    const Vector friction = block.friction.project(proposal, block.has_normal ? block.impulse[0] : block.known_impulse);
+    for (std::size_t i = first; i < block.rows.size(); ++i)
+        largest = std::max(largest, change(block, i, friction[i - first], u));
+    return largest;
+}
+
+Matrix inverse(const Matrix& a) {
+    const std::size_t n = a.size();
+    Matrix result(n, Vector(n));
+    for (std::size_t j = 0; j < n; ++j) {
+        Vector unit(n, 0.0);
+        unit[j] = 1.0;
+        const Vector column = solve(a, unit);
+        if (column.empty()) return {};
+        for (std::size_t i = 0; i < n; ++i) result[i][j] = column[i];
+    }
+    return result;
+}
+
+/// ξ = γ⁺ + e γ⁻ = w·u⁺ + χ + e (w·u⁻ + χ): the last three terms are the drift.
+void add_row(Block& block, const Matrix& flexibility, const Vector& row, double gamma_before, double e,
+             const Vector& u_before) {
+    block.rows.push_back(row);
+    block.responses.push_back(times(flexibility, row));
+    block.drift.push_back(gamma_before - dot(row, u_before) + e * gamma_before);
+    block.impulse.push_back(0.0);
+}
+
+std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, const Matrix& flexibility, double h) {
+    std::vector<Block> blocks;
+    const std::size_t contacts = mechanics.model().contacts.size();
+    for (std::size_t e = 0; e < mechanics.elements(); ++e) {
+        Block block;
+        block.friction = mechanics.friction(e);
+        double e_t = 0.0;
+        if (e < contacts) {
+            const Contact& contact = mechanics.model().contacts[e];
+            if (mechanics.gap(e, middle) > 0.0) continue;
+            block.has_normal = true;
+            e_t = contact.e_t;
+            add_row(block, flexibility, mechanics.gap_gradient(e, middle), mechanics.gap_rate(e, middle), contact.e_n,
+                    middle.u);
+        } else {
+            block.known_impulse = h * mechanics.slider_force(e - contacts, middle);
+        }
+        const Vector slip = mechanics.slip(e, middle);
+        const auto gradients = mechanics.slip_gradients(e, middle);
+        for (std::size_t i = 0; i < slip.size(); ++i) add_row(block, flexibility, gradients[i], slip[i], e_t, middle.u);
+        blocks.push_back(block);
+    }
+    return blocks;
+}
+
+}  // namespace
+
+bool TimeStepping::supports(const Model& model) {
+    return std::ranges::all_of(model.contacts, [](const Contact& c) {
+        return c.friction.kind != FrictionLaw::Kind::contensou && c.impact == "newton";
+    });
+}
+
+bool TimeStepping::step(Point& state, double h) const {
+    Point middle = state;
+    middle.t += h / 2;
+    middle.q = plus(state.q, state.u, h / 2);
+    const Matrix flexibility = inverse(mechanics_.mass(middle));
+    if (flexibility.empty()) return false;
+    Vector u = plus(state.u, times(flexibility, mechanics_.force(middle)), h);
+    std::vector<Block> blocks = blocks_of(mechanics_, middle, flexibility, h);
+    constexpr int max_sweeps = 5000;
+    const double small = 1e-13 * (1e-3 + norm(u));
+    bool found = blocks.empty();
+    for (int i = 0; i < max_sweeps && !found; ++i) {
+        double largest = 0.0;
+        for (Block& block : blocks) largest = std::max(largest, sweep(block, u));
+        found = largest < small;
+    }
+    state.q = plus(middle.q, u, h / 2);
+    state.u = u;
+    state.t += h;
+    return found && std::isfinite(norm(u)) && std::isfinite(norm(state.q));
+}
+
+std::optional<Point> TimeStepping::run(Point start, double t_end, int count) const {
+    const double t0 = start.t, h = (t_end - t0) / count;
+    for (int i = 0; i < count; ++i) {
+        start.t = t0 + h * i;
+        if (!step(start, h)) return {};
+    }
+    start.t = t_end;
+    return start;
+}
+
+SteppedEnd stepped_end(const Model& model, int coarsest_count) {
+    if (!TimeStepping::supports(model)) return {};
+    const TimeStepping stepping(model);
+    std::vector<Vector> ends;
+    for (int i = 0; i < 3; ++i) {
+        const auto end = stepping.run({0.0, model.q0, model.u0}, model.t_end, coarsest_count << i);
+        if (!end) return {};
+        ends.push_back(end->q);
+    }
+    const double coarse = norm(plus(ends[1], ends[0], -1.0)), fine = norm(plus(ends[2], ends[1], -1.0));
+    SteppedEnd result;
+    result.q = plus(plus(ends[2], ends[2]), ends[1], -1.0);
+    result.uncertainty = 10.0 * fine + 1e-5 * (1.0 + norm(ends[2]));
+    result.usable = fine <= 0.75 * coarse + 1e-7 && fine <= 0.02 * (0.1 + norm(ends[2]));
+    return result;
+}
+
+}  // namespace trials

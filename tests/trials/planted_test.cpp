@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Planted false statements: each judge must find them, and must accept the true ones next to them.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "machine/calls.hpp"
+#include "machine/judge_certificate.hpp"
+#include "machine/judge_equilibria.hpp"
+#include "machine/judge_impact.hpp"
+#include "machine/judge_motion.hpp"
+#include "machine/judge_sensitivity.hpp"
+
+using namespace trials;
+
+namespace {
+
+bool found(const Findings& findings, const std::string& sort) {
+    return std::ranges::any_of(findings.violations, [&](const Violation& v) { return v.sort == sort; });
+}
+
+Expression x() { return Expression::position(0); }
+
+/// A block of mass 1 that slides on a floor with friction 0.2, pushed off with speed 3, gravity 10.
+Model sliding_block() {
+    Model model = point_masses(2, 1.0);
+    model.potential = {Expression(10.0) * Expression::position(1)};
+    Contact contact;
+    contact.name = "floor";
+    contact.gap = Expression::position(1);
+    contact.slip = {Expression::velocity(0)};
+    contact.friction = {FrictionLaw::Kind::planar, {0.2}, 0.0};
+    model.contacts = {contact};
+    model.u0 = {3.0, 0.0};
+    return model;
+}
+
+/// A motion x = 3 t - a t²/2 + `ripple` at height `y`, as a program might report it.
+Motion told_motion(const Model& model, double a, double y, double reported_violation) {
+    Motion motion;
+    motion.arcs.emplace_back();
+    for (int i = 0; i <= 200; ++i) {
+        const double t = model.t_end * i / 200;
+        motion.arcs.back().push_back({t, {3.0 * t - a * t * t / 2, y}, {3.0 - a * t, 0.0}});
+    }
+    const auto energy = [&](const Point& p) { return p.u[0] * p.u[0] / 2 + 10.0 * p.q[1]; };
+    motion.document = {{"violation", {{"gap", reported_violation}}},
+                       {"events", nlohmann::json::array()},
+                       {"forces", {{"floor", {{"N", 10.0}, {"T", {-2.0}}}}}},
+                       {"energy",
+                        {{"initial", energy(motion.arcs[0].front())},
+                         {"final", energy(motion.arcs[0].back())},
+                         {"balance_error", 0.0}}}};
+    return motion;
+}
+
+/// A program that prints a document instead of computing one.
+class TellingProgram {
+public:
+    explicit TellingProgram(const std::string& script) {
+        folder_ = std::filesystem::temp_directory_path() / ("saltus-trials-" + std::to_string(::getpid()));
+        std::filesystem::create_directories(folder_);
+        const auto file = folder_ / "program";
+        std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    }
+    ~TellingProgram() { std::filesystem::remove_all(folder_); }
+    TellingProgram(const TellingProgram&) = delete;
+    TellingProgram& operator=(const TellingProgram&) = delete;
+    Program program() const { return {folder_ / "program", folder_ / "files"}; }
+
+private:
+    std::filesystem::path folder_;
+};
+
+nlohmann::json point_set(const std::string& label, double at) {
+    return {{"label", label},
+            {"contacts_closed", nlohmann::json::array()},
+            {"extent", {{"x", {at, at}}}},
+            {"dimension", 0},
+            {"representative", {{"x", at}}},
+            {"boundary", nlohmann::json::array()}};
+}
+
+Model double_well() {
+    Model model = point_masses(1, 1.0);
+    model.potential = {power(power(x(), 2) - 1.0, 2)};
+    model.dissipation = {Expression(0.3) * power(Expression::velocity(0), 2)};
+    model.q0 = {1.0};
+    return model;
+}
+
+nlohmann::json attractive(double at, const nlohmann::json& rho, double reference) {
+    return {{"verdict", "attractive"},
+            {"grade", "proved"},
+            {"rho", rho},
+            {"reference", reference},
+            {"domain", nlohmann::json::object()},
+            {"equilibrium", {{"q", {{"x", at}}}}}};
+}
+
+}  // namespace
+
+TEST(MotionJudge, AcceptsTheClosedFormOfASlidingBlock) {
+    const Model model = sliding_block();
+    const Findings findings = judge_laws(model, told_motion(model, 2.0, 0.0, 0.0));
+    EXPECT_TRUE(findings.violations.empty());
+    EXPECT_GT(findings.statements, 30);
+}
+
+TEST(MotionJudge, FindsFrictionThatIsTooWeakOrTooStrong) {
+    const Model model = sliding_block();
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 1.9, 0.0, 0.0)), "force-law"));
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 2.1, 0.0, 0.0)), "force-law"));
+}
+
+TEST(MotionJudge, FindsABlockThatFloatsAndOneThatPenetrates) {
+    const Model model = sliding_block();
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 2.0, 0.1, 0.0)), "force-law"));
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 2.0, -0.01, 0.0)), "gap"));
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 2.0, -0.01, 0.01)), "completed-with-violation"));
+}
+
+TEST(MotionJudge, FindsABlockThatIsStuckAlthoughItIsPulledHarderThanFriction) {
+    Model model = sliding_block();
+    model.u0 = {0.0, 0.0};
+    for (const double pull : {1.9, 2.1}) {
+        model.forces[0] = {pull};
+        Motion motion = told_motion(model, 2.0, 0.0, 0.0);
+        for (Point& point : motion.arcs[0]) point.q = point.u = {0.0, 0.0};
+        EXPECT_EQ(found(judge_laws(model, motion), "force-law"), pull > 2.0);
+    }
+}
+
+TEST(MotionJudge, FindsAFinalForceOutsideOfItsSet) {
+    const Model model = sliding_block();
+    Motion motion = told_motion(model, 2.0, 0.0, 0.0);
+    motion.document["forces"]["floor"]["T"] = {-2.5};
+    EXPECT_TRUE(found(judge_laws(model, motion), "final-force-outside"));
+}
+
+TEST(MotionJudge, FindsAFalseRestitution) {
+    Model model = point_masses(1, 1.0);
+    Contact wall;
+    wall.name = "wall";
+    wall.gap = x();
+    wall.e_n = 0.5;
+    model.contacts = {wall};
+    model.q0 = {1.0};
+    model.u0 = {-2.0};
+    for (const double after : {1.0, 1.2}) {
+        Motion motion;
+        motion.arcs = {{{0.0, {1.0}, {-2.0}}, {0.5, {0.0}, {-2.0}}},
+                       {{0.5, {0.0}, {after}}, {1.0, {0.5 * after}, {after}}}};
+        motion.events = {{"impact",
+                          motion.arcs[0].back(),
+                          motion.arcs[1].front(),
+                          {{"wall", {{"N", 2.0 + after}, {"T", nlohmann::json::array()}}}}}};
+        motion.document = {{"violation", {{"gap", 0.0}}},
+                           {"forces", nlohmann::json::object()},
+                           {"energy", {{"initial", 2.0}, {"final", after * after / 2}, {"balance_error", 0.0}}}};
+        EXPECT_EQ(found(judge_laws(model, motion), "impact-complementarity"), after != 1.0);
+    }
+}
+
+TEST(MotionJudge, FindsAnEndThatTimeSteppingContradicts) {
+    const Model model = sliding_block();
+    EXPECT_TRUE(judge_by_stepping(model, told_motion(model, 2.0, 0.0, 0.0)).violations.empty());
+    EXPECT_TRUE(found(judge_by_stepping(model, told_motion(model, 1.9, 0.0, 0.0)), "end-position"));
+}
+
+TEST(EquilibriumJudge, FindsAPositionThatIsNoEquilibriumAndOneThatIsMissing) {
+    const Model model = double_well();
+    nlohmann::json document = {{"complete", true},
+                               {"sets", {point_set("E1", -1.0), point_set("E2", 0.0), point_set("E3", 1.0)}}};
+    EXPECT_TRUE(judge_sets(model, document).violations.empty());
+    document["sets"].erase(1);
+    EXPECT_TRUE(found(judge_sets(model, document), "missing-equilibrium"));
+    document["complete"] = false;
+    EXPECT_TRUE(judge_sets(model, document).violations.empty());
+    document["sets"].push_back(point_set("E4", 0.5));
+    EXPECT_TRUE(found(judge_sets(model, document), "no-equilibrium"));
+}
+
+TEST(EquilibriumJudge, FindsACurveThatJoinsSeveralSets) {
+    const Model model = double_well();
+    nlohmann::json joined = point_set("E1", -1.0);
+    joined["extent"]["x"] = {-1.0, 1.0};
+    joined["dimension"] = 1;
+    EXPECT_TRUE(found(judge_sets(model, {{"sets", {joined}}}), "no-equilibrium"));
+}
+
+TEST(EquilibriumJudge, FindsAFalseStability) {
+    const Model model = double_well();
+    nlohmann::json set = point_set("E1", 0.0);
+    set["stability"] = {{"verdict", "unstable"}};
+    EXPECT_TRUE(judge_sets(model, {{"sets", {set}}}).violations.empty());
+    set["stability"] = {{"verdict", "asymptotically stable"}};
+    EXPECT_TRUE(found(judge_sets(model, {{"sets", {set}}}), "stability"));
+}
+
+TEST(CertificateJudge, AcceptsAWellAndFindsALevelBeyondItsBarrier) {
+    const Model model = double_well();
+    EXPECT_TRUE(judge_certificate_document(model, attractive(1.0, 0.99, 0.0), 6).violations.empty());
+    EXPECT_TRUE(found(judge_certificate_document(model, attractive(1.0, 6.0, 0.0), 20), "rests-elsewhere"));
+}
+
+TEST(CertificateJudge, FindsAPotentialThatIsBoundedAtInfinity) {
+    Model model = point_masses(1, 1.0);
+    model.potential = {Expression(-1.0) / (Expression(1.0) + power(x(), 2))};
+    model.dissipation = {Expression(0.001) * power(Expression::velocity(0), 2)};
+    EXPECT_TRUE(found(judge_certificate_document(model, attractive(0.0, "inf", -1.0), 10), "escapes"));
+}
+
+TEST(CertificateJudge, FindsAnUnstableMinimum) {
+    const Model model = double_well();
+    nlohmann::json document = {{"verdict", "unstable"}, {"equilibrium", {{"q", {{"x", 1.0}}}}}};
+    EXPECT_TRUE(found(judge_certificate_document(model, document, 1), "unstable-minimum"));
+    document["equilibrium"]["q"]["x"] = 0.0;
+    EXPECT_TRUE(judge_certificate_document(model, document, 1).violations.empty());
+}
+
+TEST(Calls, CrashesHangsAndUndocumentedExitCodesAreViolations) {
+    nlohmann::json document;
+    const auto sort = [&](const std::string& script) {
+        Findings findings;
+        call(TellingProgram(script).program(), {"simulate"}, 1, document, findings);
+        return findings.violations.empty() ? "" : findings.violations[0].sort;
+    };
+    EXPECT_EQ(sort("kill -6 $$"), "crash");
+    EXPECT_EQ(sort("exit 7"), "crash");
+    EXPECT_EQ(sort("while true; do :; done"), "time-out");
+    EXPECT_EQ(sort("echo no document"), "document");
+    EXPECT_EQ(sort("exit 2"), "");
+    EXPECT_EQ(sort("echo '{}'"), "");
+}
+
+TEST(ImpactJudge, FindsAFalseOutcome) {
+    Model model = point_masses(1, 1.0);
+    Contact wall;
+    wall.name = "wall";
+    wall.gap = x();
+    wall.e_n = 0.5;
+    model.contacts = {wall};
+    model.u0 = {-2.0};
+    const TellingProgram right(
+        "echo '{\"u_plus\":{\"x\":1.0},\"kinetic\":{\"holds\":true},\"kinematic\":{\"holds\":true},\"work\":null,"
+        "\"consistent\":true}'");
+    EXPECT_FALSE(found(judge_impact(model, right.program()), "impact-outcome"));
+    const TellingProgram wrong(
+        "echo '{\"u_plus\":{\"x\":1.1},\"kinetic\":{\"holds\":true},\"kinematic\":{\"holds\":true},\"work\":null,"
+        "\"consistent\":true}'");
+    EXPECT_TRUE(found(judge_impact(model, wrong.program()), "impact-outcome"));
+}
+
+TEST(SensitivityJudge, FindsAFalseDerivative) {
+    // A free mass: x(1) = x0 + u0. The script answers `simulate` from the start that the model file states.
+    Model model = point_masses(1, 1.0);
+    model.q0 = {0.5};
+    model.u0 = {0.25};
+    const std::string script = R"(
+if [ $1 = sensitivity ]; then
+  echo '{"final":{"q":{"x":{"x":1.0,"x'"'"'":DERIVATIVE}},"u":{"x":{"x":0.0,"x'"'"'":1.0}}}}'
+else
+  q=$(sed -n 's/^q = { x = \(.*\) }/\1/p' $2); u=$(sed -n 's/^u = { x = \(.*\) }/\1/p' $2)
+  echo "{\"status\":\"completed\",\"final\":{\"q\":{\"x\":$(awk "BEGIN{printf \"%.15f\", $q+$u}")},\"u\":{\"x\":$u}}}"
+fi)";
+    for (const std::string derivative : {"1.0", "1.1"}) {
+        std::string text = script;
+        text.replace(text.find("DERIVATIVE"), 10, derivative);
+        const Findings findings = judge_sensitivity(model, TellingProgram(text).program());
+        EXPECT_EQ(found(findings, "derivative"), derivative == "1.1") << derivative;
+        EXPECT_EQ(findings.not_judged, 0);
+    }
+}

@@ -59,6 +59,15 @@ TEST(Friction, RoundPatchHasTheClosedFormsOfPureSlidingAndPureDrilling) {
     EXPECT_NEAR(patch.farthest(Vector{0.0, 0.0, 2.0})[2], 2.0 / 3.0 * 0.3 * 0.2, 1e-9);
 }
 
+TEST(Friction, SlowSlidingOfADrillingPatchIsProportionalToItsSpeed) {
+    // With v << wR the force is mu v/(wR): the mean of v/(2 rho w R) over the patch is 2 ∫ rho v/(2 rho w R) d rho.
+    const FrictionLaw patch{FrictionLaw::Kind::contensou, {0.3}, 0.2};
+    for (const double v : {1e-15, 1e-9, 1e-6}) {
+        const double force = patch.farthest(Vector{v, 0.0, 0.5})[0];
+        EXPECT_NEAR(force, 0.3 * v / (0.5 * 0.2), 1e-3 * force);
+    }
+}
+
 TEST(Friction, ForceOfAPatchIsTheGradientOfItsPower) {
     const FrictionLaw patch{FrictionLaw::Kind::contensou, {0.3}, 0.2};
     const Vector slip = {0.4, 0.2, 2.7};

@@ -104,7 +104,7 @@ void work(const CampaignOptions& options, const std::vector<Kind>& chosen, Clock
         const long number = shared.next++;
         if (options.models > 0 && number >= options.models) return;
         const Kind& kind = chosen[static_cast<std::size_t>(number % count)];
-        const Model model = trial_model(kind, options.seed, number / count);
+        const Model model = trial_model(kind, options.seed, options.first + number / count);
         Findings findings = judged(kind, model, program);
         // One violation a model: the first. Others of the same model usually have the same cause.
         if (findings.violations.size() > 1) findings.violations.resize(1);

@@ -32,13 +32,15 @@ struct CampaignOptions {
     std::uint64_t seed = 1;
     double minutes = 1.0;
     long models = 0;   ///< at most this many; 0: no limit but the time
+    long first = 0;    ///< number of the first model of each kind
     std::string kind;  ///< only kinds whose names contain this text
     int threads = 1;
     bool reduce = true;
 };
 
 struct Tally {
-    long models = 0;
+    long models = 0;  ///< at most this many; 0: no limit but the time
+    long first = 0;   ///< number of the first model of each kind
     Findings findings;
     std::vector<std::string> files;  ///< of failures
 };

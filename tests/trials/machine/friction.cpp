@@ -34,10 +34,13 @@ double integral(double a, double b, const std::function<double(double)>& f) {
     return result * (b - a) / 2;
 }
 
-/// Mean of ∂|v e + a e_θ|/∂v over a circle: (1/(πv)) ((v − a) K + (v + a) E), k = 2√(va)/(v + a).
+/// Mean of ∂|v e + a e_θ|/∂v over a circle: (1/(πv)) ((v − a) K + (v + a) E), k = 2√(va)/(v + a). For small r = v/a the
+/// two terms cancel; there the series (r/2)(1 + r²/8 + 3r⁴/64 + …) of (r/2)·₂F₁(½, ½; 2; r²) is used.
 double circle_slope(double v, double a) {
     if (v == 0.0) return 0.0;
     if (a == 0.0) return 1.0;
+    constexpr double small_ratio = 0.01;  // the next term of the series is 25 r⁶/1024
+    if (const double r = v / a; r < small_ratio) return r / 2 * (1.0 + r * r / 8 * (1.0 + 0.375 * r * r));
     const double k = std::min(2.0 * std::sqrt(v * a) / (v + a), 1.0 - 1e-16);
     return ((v - a) * std::comp_ellint_1(k) + (v + a) * std::comp_ellint_2(k)) / (std::numbers::pi * v);
 }

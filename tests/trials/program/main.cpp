@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// trials --minutes 30 --seed 1 [--kind K] [--models N] [--threads N] [--saltus PATH] [--out DIR] [--no-reduce]
+// trials --minutes 30 --seed 1 [--kind K] [--first I] [--models N] [--threads N] [--saltus PATH] [--out DIR]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -18,6 +18,7 @@ constexpr const char* usage =
     "[--print]\n"
     "Random models against independent judges; docs/trust.md explains both.\n"
     "  --kind K    only kinds whose name contains K; --kind list shows the names\n"
+    "  --first I   begin with model I of each kind: with --models 1 and --kind it repeats one trial\n"
     "  --print     print the model files instead of judging them\n"
     "Exit code 0: no violation, 1: violations, 2: wrong arguments.\n";
 
@@ -44,7 +45,7 @@ int print_models(const trials::CampaignOptions& options) {
     for (const trials::Kind& kind : trials::kinds())
         if (kind.name.find(options.kind) != std::string::npos)
             for (long i = 0; i < std::max(options.models, 1L); ++i)
-                fmt::print("{}\n", trials::trial_model(kind, options.seed, i).toml());
+                fmt::print("{}\n", trials::trial_model(kind, options.seed, options.first + i).toml());
     return 0;
 }
 
@@ -60,6 +61,7 @@ int main(int count, char** words) {
     options.minutes = std::stod(take("--minutes", "1"));
     options.seed = std::stoull(take("--seed", "1"));
     options.models = std::stol(take("--models", "0"));
+    options.first = std::stol(take("--first", "0"));
     options.kind = take("--kind", "");
     options.threads = std::stoi(take("--threads", std::to_string(std::max(1U, std::thread::hardware_concurrency()))));
     options.saltus = take("--saltus", "build/saltus");

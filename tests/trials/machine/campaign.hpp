@@ -39,8 +39,7 @@ struct CampaignOptions {
 };
 
 struct Tally {
-    long models = 0;  ///< at most this many; 0: no limit but the time
-    long first = 0;   ///< number of the first model of each kind
+    long models = 0;
     Findings findings;
     std::vector<std::string> files;  ///< of failures
 };

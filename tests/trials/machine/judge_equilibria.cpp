@@ -22,13 +22,20 @@ Vector position_of(const nlohmann::json& by_name, const Model& model) {
     return q;
 }
 
-/// Whether a position, shifted by whole periods, lies in the extent of a set.
-bool in_extent(const nlohmann::json& set, const nlohmann::json& periods, const Model& model, const Vector& q) {
+/// Sets nearer to each other than this, relative to 1 + |q|, may be listed as one.
+double resolution_of(const nlohmann::json& document) {
+    const double stated = document.contains("resolution") ? number(document.at("resolution")) : 0.0;
+    return std::isnan(stated) ? 0.0 : stated;
+}
+
+/// Whether a position, shifted by whole periods, lies in the extent of a set, or at most `slack` (1 + |q|) beside it.
+bool in_extent(const nlohmann::json& set, const nlohmann::json& periods, const Model& model, const Vector& q,
+               double slack = 0.0) {
     for (std::size_t i = 0; i < q.size(); ++i) {
         const std::string& name = model.coordinates[i];
         const auto& extent = set.at("extent").at(name);
         double low = number(extent[0]), high = number(extent[1]);
-        const double near = 1e-5 * (1.0 + std::abs(q[i]));
+        const double near = (1e-5 + slack) * (1.0 + std::abs(q[i]));
         if (std::isnan(low)) low = -INFINITY;
         if (std::isnan(high)) high = INFINITY;
         bool inside = q[i] >= low - near && q[i] <= high + near;
@@ -51,8 +58,18 @@ void judge_position(const Mechanics& mechanics, const Vector& q, const std::stri
     });
 }
 
+/// Whether some position on the line within the resolution is held.
+bool held_nearby(const Mechanics& mechanics, double x, double resolution) {
+    constexpr int count = 20;
+    for (int i = -count; i <= count && resolution > 0.0; ++i) {
+        const auto q = line_position(mechanics, x + resolution * (1.0 + std::abs(x)) * i / count);
+        if (q && hold_at(mechanics, *q).residual <= 1e-6) return true;
+    }
+    return false;
+}
+
 /// Positions between the ends of a set with one parameter.
-void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, Findings& findings) {
+void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, double resolution, Findings& findings) {
     const auto& extent = set.at("extent").at(mechanics.model().coordinates[0]);
     double low = number(extent[0]), high = number(extent[1]);
     if (std::isnan(low)) low = -2.0 * reach;
@@ -60,9 +77,14 @@ void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, Finding
     if (!line_position(mechanics, low) || high - low < 1e-6) return;
     if (mechanics.model().size() == 2 && set.at("contacts_closed").empty()) return;
     constexpr int count = 60;
-    for (int i = 1; i < count && findings.violations.empty(); ++i)
-        judge_position(mechanics, *line_position(mechanics, low + (high - low) * i / count),
-                       "the inside of set " + set.at("label").get<std::string>(), findings);
+    for (int i = 1; i < count && findings.violations.empty(); ++i) {
+        const double x = low + (high - low) * i / count;
+        Findings one;
+        judge_position(mechanics, *line_position(mechanics, x), "the inside of " + set.at("label").get<std::string>(),
+                       one);
+        if (!one.violations.empty() && held_nearby(mechanics, x, resolution)) one = Findings{0, 1, 0, {}};
+        findings += one;
+    }
 }
 
 bool complete(const nlohmann::json& document) {
@@ -76,7 +98,7 @@ bool in_region(const nlohmann::json& document, const Model& model, const Vector&
         if (!document.at("region").contains(model.coordinates[i])) continue;
         const auto& range = document.at("region").at(model.coordinates[i]);
         if (!range.is_array() || range.size() != 2) return false;
-        if (q[i] < number(range[0]) || q[i] > number(range[1])) return false;
+        if (q[i] < number(range[0]) || q[i] > number(range[1])) return false;  // NaN: unbounded on this side
     }
     return true;
 }
@@ -88,7 +110,7 @@ void judge_completeness(const Mechanics& mechanics, const nlohmann::json& docume
         if (!in_region(document, mechanics.model(), q)) continue;
         const auto& sets = document.at("sets");
         const bool listed = std::any_of(sets.begin(), sets.end(), [&](const nlohmann::json& set) {
-            return in_extent(set, periods, mechanics.model(), q);
+            return in_extent(set, periods, mechanics.model(), q, 2.0 * resolution_of(document));
         });
         findings.check(listed, "missing-equilibrium",
                        [&] { return fmt::format("complete, but {} is an equilibrium in no set", q); });
@@ -182,7 +204,7 @@ Findings judge_sets(const Model& model, const nlohmann::json& document) {
                        findings);
         for (const auto& q : set.at("boundary"))
             judge_position(mechanics, position_of(q, model), "the boundary of " + label, findings);
-        judge_inside(mechanics, set, findings);
+        judge_inside(mechanics, set, resolution_of(document), findings);
         judge_stability(mechanics, set, findings);
     }
     judge_listed_once(model, document, findings);

@@ -298,13 +298,13 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     keep(dense_, t_);
     measure_dense(t_);
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
-    return reactions_are_admissible();
+    return reactions_are_admissible(t_, x_.data());
 }
 
 /// Whether all reactions lie in the sets of their laws. If not, then the mode is not valid although no event has ended
 /// it, and the run fails.
-bool EventRun::reactions_are_admissible() {
-    const Watcher::Inadmissible worst = watcher_.worst_reaction(t_, x_.data());
+bool EventRun::reactions_are_admissible(double t, const double* x) {
+    const Watcher::Inadmissible worst = watcher_.worst_reaction(t, x);
     if (!(worst.excess > Thresholds::inadmissible_force)) return true;
     fail("the reaction of " + out_.elements[ix(worst.element)].name + " lies outside the set of its law by " +
          number_text(worst.excess) + " of the largest force" + at_time() + ": the mode is not valid");

@@ -77,7 +77,7 @@ private:
     bool stop_at_change_of_shape(double step_end, double next_step);
     bool stays_in_a_jump(double step_end, Advance& advance);
     bool accept_step(double t, std::span<const double> x);
-    bool reactions_are_admissible();
+    bool reactions_are_admissible(double t, const double* x);
     bool became_redundant(double next_step, Advance& advance);
     bool blurred(ode::Explicit& stepper);
     bool blurred(ode::Radau&) { return false; }

@@ -280,8 +280,9 @@ bool EventRun::accept_series_step(double h, double t) {
     }
     next_step_ = ode::automatic_step;
     keep_series(t_);
-    // Series find every zero of a force, so that the first step of an arc shows whether the mode is valid.
-    return series_.t() != arc_began_ || reactions_are_admissible();
+    // Series find every zero of a force, so that the first step of an arc shows whether the mode is valid. A force may
+    // jump at the end of the step: the middle of the step is examined.
+    return series_.t() != arc_began_ || reactions_are_admissible(series_.t() + 0.5 * h, state_inside_.data());
 }
 
 /// Measures at a point of the last expansion that the method did not choose, within h after its start.

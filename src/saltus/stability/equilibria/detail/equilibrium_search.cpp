@@ -100,6 +100,7 @@ void CombinationSearch::search_cells(BoxCover& cover) {
         manifold_.max_programs = manifold_.programs + limit;  // each component has a budget of its own
         component_ = static_cast<int>(k);
         search_component(components[k]);
+        drop_parts();
     }
     manifold_.max_programs = manifold_.programs + limit;
     component_ = -1;
@@ -132,6 +133,30 @@ void CombinationSearch::search_component(std::vector<BoxCover::Cell*>& cells) {
         explain(cells, before);
         // Another cell of the same component, spread over the list.
         if (!cells[start]->explained) start = (start + cells.size() / start_spread + 1) % cells.size();
+    }
+}
+
+/// A curve may have ended too early, and a later one contains it: the shorter one is removed.
+void CombinationSearch::drop_parts() {
+    const auto contains = [&](const EquilibriumSet& whole, const EquilibriumSet& part) {
+        return std::all_of(part.samples.begin(), part.samples.end(), [&](const Vector& q) {
+            return distance_from(periods_, whole, q, off_curve).value <= off_curve;
+        });
+    };
+    for (std::size_t k = 0; k < sets_.size();) {
+        bool part = false;
+        for (std::size_t other = 0; other < sets_.size() && !part; ++other)
+            part = other != k && components_[k] == component_ && components_[other] == component_ &&
+                   sets_[k].shape == SetShape::curve && sets_[other].shape == SetShape::curve &&
+                   contains(sets_[other], sets_[k]);
+        const auto at = static_cast<std::ptrdiff_t>(k);
+        if (!part) {
+            ++k;
+            continue;
+        }
+        sets_.erase(sets_.begin() + at);
+        curves_.erase(curves_.begin() + at);
+        components_.erase(components_.begin() + at);
     }
 }
 

@@ -48,6 +48,8 @@ private:
     int component_at(const Vector& q) const;
     /// Searches one component of the cover.
     void search_component(std::vector<BoxCover::Cell*>& cells);
+    /// Removes curves of the component that other curves contain.
+    void drop_parts();
     void fill_region(EquilibriumSet& set, const std::vector<BoxCover::Cell*>& cells);
     /// Marks the cells that the sets from number `first` on explain.
     void explain(const std::vector<BoxCover::Cell*>& cells, std::size_t first);

@@ -124,7 +124,7 @@ private:
     void stop_at_series_event(double h);
     void stop_at_release();
     bool accept_series_step(double h, double t);
-    void measure_series(double h);
+    double measure_series(double h);
     void keep_series(double until);
     void keep_reactions(double until);
     std::string held_by_a_jump();

@@ -262,7 +262,7 @@ void EventRun::stop_at_release() {
 
 /// Takes the end of a step as the state, without the drift of the constraints. False if the constraints cannot be met.
 bool EventRun::accept_series_step(double h, double t) {
-    measure_series(h);
+    const double measured_at = measure_series(h);
     series_.state(h, x_.data());
     t_ = t;
     ++series_steps_;
@@ -281,16 +281,18 @@ bool EventRun::accept_series_step(double h, double t) {
     next_step_ = ode::automatic_step;
     keep_series(t_);
     // Series find every zero of a force, so that the first step of an arc shows whether the mode is valid. A force may
-    // jump at the end of the step: the middle of the step is examined.
-    return series_.t() != arc_began_ || reactions_are_admissible(series_.t() + 0.5 * h, state_inside_.data());
+    // jump at the end of the step: a time inside the step is examined.
+    return series_.t() != arc_began_ || reactions_are_admissible(measured_at, state_inside_.data());
 }
 
-/// Measures at a point of the last expansion that the method did not choose, within h after its start.
-void EventRun::measure_series(double h) {
+/// Measures at a point of the last expansion that the method did not choose, within h after its start, and returns its
+/// time. Its state is in state_inside_.
+double EventRun::measure_series(double h) {
     state_inside_.resize(x_.size());
     const double tau = accuracy_.fraction() * h;
     series_.state(tau, state_inside_.data());
     measure(series_.t() + tau, state_inside_.data());
+    return series_.t() + tau;
 }
 
 /// Keeps the step from the last expansion to the present state, as keep does.

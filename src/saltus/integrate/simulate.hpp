@@ -16,7 +16,7 @@ struct EventDriven {
     double rtol = 1e-9;     ///< relative tolerance of the run, > 0
     double atol = 1e-12;    ///< absolute tolerance of the run, in the units of the coordinates, > 0
     bool implicit = false;  ///< Radau from the start; otherwise only if the motion turns out to be stiff
-    bool series = true;     ///< Taylor series where the model has formulas and is not stiff; else order 8
+    bool series = true;     ///< Taylor series where the system has them and is not stiff; else order 8
     /// No step is longer, in s, > 0. It limits what steps that search for events at samples can jump over.
     double max_step = std::numeric_limits<double>::infinity();
     bool keep_arcs = true;             ///< keep dense output; without it only events and both ends are kept

@@ -18,8 +18,10 @@ inline constexpr double absolute_margin = 1e-300;  ///< keeps a radius that unde
 /// Covers rounding errors. A NaN (0 times infinity, say) means that nothing is known.
 inline double enlarged(double rho) { return rho >= 0.0 ? rho * (1.0 + relative_margin) + absolute_margin : infinity; }
 
-/// (a0 + v)(b0 + w) − a0 b0 = a0 w + b0 v + v w.
+/// (a0 + v)(b0 + w) − a0 b0 = a0 w + b0 v + v w. A factor that is the number 0 makes the product 0, however large the
+/// other one is: a*cos(b*t) with a = 0 limits no step.
 inline double product_radius(double a0, double rho_a, double b0, double rho_b) {
+    if ((a0 == 0.0 && rho_a == 0.0) || (b0 == 0.0 && rho_b == 0.0)) return 0.0;
     return std::abs(a0) * rho_b + std::abs(b0) * rho_a + rho_a * rho_b;
 }
 

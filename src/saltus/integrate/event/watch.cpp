@@ -112,7 +112,7 @@ void Watcher::measure(double t, const double* x) {
             zero_[k] = leave_[k] = 0.0;
             continue;
         }
-        const bool law = w.what == What::force || w.what == What::reserve || w.what == What::reaction;
+        const bool law = w.what == What::force || w.what == What::reserve;
         if (law && s < -Thresholds::violated_force * scale) violated_.push_back({t, t, t, static_cast<int>(k)});
         // A gap below zero starts at zero, too: it has to leave before it can close.
         depth_[k] = std::max(0.0, -s);
@@ -184,7 +184,7 @@ Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
         worst = {moves / scale, held_.front().element};
     }
     const auto judge = [&](const Watch& w) {
-        if (w.what != What::force && w.what != What::reserve && w.what != What::reaction) return;
+        if (w.what != What::force && w.what != What::reserve) return;
         const double excess = -value(w) / forces;
         if (worst.element < 0 || excess > worst.excess) worst = {excess, w.element};
     };

@@ -89,8 +89,8 @@ public:
         double excess = 0.0;  ///< how far it is outside, relative to the force scale; <= 0 inside
         int element = -1;     ///< the element of the worst reaction; -1 if there is none
     };
-    /// The worst reaction of the mode at a state: a contact or clutch that pulls, friction that sticks with a force
-    /// outside its set, slipping friction on a constraint whose reaction has the other sign. Redundant reactions are
+    /// The worst reaction of the mode at a state: a contact or clutch that pulls, or friction that sticks with a force
+    /// outside its set. Redundant reactions are
     /// made admissible first. If the best ones leave accelerations, then these count, relative to their scale.
     Inadmissible worst_reaction(double t, const double* x);
 

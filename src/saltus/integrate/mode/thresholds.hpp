@@ -183,8 +183,8 @@ struct Thresholds {
     /// closed contacts pull.
     static constexpr double violated_force = 1e-6;
     /// A mode is not valid if a reaction is outside the set of its law by more than inadmissible_force · force scale
-    /// after a step (Watcher::worst_reaction). The run then fails. The value is above the errors of sampled events; a force
-    /// that starts at that bound moves on. Too small: errors of the integration end runs. Too large: motions that
+    /// after a step (Watcher::worst_reaction). The run then fails. The value is above the errors of sampled events; a
+    /// force that starts at that bound moves on. Too small: errors of the integration end runs. Too large: motions that
     /// violate their laws are "completed".
     static constexpr double inadmissible_force = 1e-3;
     /// Slip, or a free clutch, runs against its direction if s < −astray_speed · speed scale without a zero before.

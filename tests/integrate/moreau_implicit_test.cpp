@@ -70,7 +70,7 @@ q = { x = 0.5, y = 1.5 }
 TEST(MoreauImplicit, IsTakenWhereForcesAreStiff) {
     // ωh = 14: explicit steps explode at once.
     const Trajectory motion = run(written(stiff_spring), 2.0, 1e-3);
-    EXPECT_EQ(motion.status, Status::completed) << motion.reason;
+    EXPECT_EQ(motion.status, Status::inaccurate) << motion.reason;  // the fast oscillation is not resolved
     ASSERT_EQ(motion.warnings.size(), 1u);
     EXPECT_EQ(motion.warnings[0], "the forces are stiff for the step: implicit from t = 0");
     EXPECT_LE(motion.energy.final, motion.energy.initial);
@@ -108,7 +108,7 @@ TEST(MoreauImplicit, IsTakenFromWhereForcesBecomeStiff) {
     const model::Model model =
         written("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"exp(5*t)/2*x^2\"\n[initial]\nq = { x = 1.0 }\n");
     const Trajectory motion = run(model, 4.0, 1e-3);
-    EXPECT_EQ(motion.status, Status::completed) << motion.reason;
+    EXPECT_EQ(motion.status, Status::inaccurate) << motion.reason;  // the fast oscillation is not resolved
     ASSERT_EQ(motion.warnings.size(), 1u);
     EXPECT_EQ(motion.warnings[0].find("the forces are stiff for the step: implicit from t = 3"), 0u);
     EXPECT_LT(std::abs(motion.end.q[0]), 1.0);
@@ -156,7 +156,7 @@ TEST(MoreauImplicit, HoldsConstraintsAndFriction) {
         EXPECT_NEAR(motion.end.u[2], 0.0, 1e-9);
     }
     const Trajectory bar = run(shipped("rocking-bar", {{"k", "1e7"}}), 3.0, implicit(1e-3, 1.0));
-    EXPECT_EQ(bar.status, Status::completed) << bar.reason;
+    EXPECT_EQ(bar.status, Status::inaccurate) << bar.reason;  // the energy of the stiff spring is lost at once
     EXPECT_NEAR(bar.forces[0].N + bar.forces[1].N, 9.81, 1e-6);
 }
 

@@ -307,7 +307,8 @@ TEST(MoreauBeam, StaysInItsGrooves) {
         EXPECT_LE(motion.violation.constraint, 1e-10);
         EXPECT_LE(std::abs(motion.end.q[2]), 0.5829);  // [Leine] the equilibrium set
         EXPECT_NEAR(motion.end.u[2], 0.0, 1e-9);
-        EXPECT_TRUE(motion.warnings.empty());
+        ASSERT_EQ(motion.warnings.size(), 1U);  // the beam rests in both grooves, which share the load
+        EXPECT_NE(motion.warnings[0].find("not unique"), std::string::npos) << motion.warnings[0];
     }
 }
 
@@ -338,8 +339,9 @@ q = { x = 1.0, y = 0.0 }
     EXPECT_EQ(motion.status, Status::completed) << motion.reason;
     EXPECT_LE(motion.violation.constraint, 1e-10);
     EXPECT_NEAR(motion.energy.final, motion.energy.initial, 1e-4);
-    ASSERT_EQ(motion.warnings.size(), 1u);
-    EXPECT_NE(motion.warnings[0].find("constraint the same rod is redundant"), std::string::npos);
+    ASSERT_EQ(motion.warnings.size(), 2u);
+    EXPECT_NE(motion.warnings[0].find("not unique"), std::string::npos) << motion.warnings[0];
+    EXPECT_NE(motion.warnings[1].find("constraint the same rod is redundant"), std::string::npos);
     // A pendulum: the rod's force is 3 m g cos(angle), of a row that is twice as long as the unit vector.
     EXPECT_NEAR(2.0 * motion.forces[0].N, 3.0 * 9.81 * motion.end.q[1], 0.05);
     EXPECT_EQ(motion.forces[1].N, 0.0);
@@ -558,7 +560,7 @@ TEST(MoreauRun, AllocatesNothingInItsSteps) {
     expect_no_allocations(shipped("bouncing-ball", {{"y0", "1000"}}), 1.0, 10.0, 1e-3);
     expect_no_allocations(shipped("bouncing-ball"), 5.0, 10.0, 1e-3);  // at rest
     expect_no_allocations(shipped("rocking-bar"), 3.0, 6.0, 1e-3);     // on both ends, one of them redundant
-    expect_no_allocations(shipped("friction-oscillator"), 30.0, 60.0, 1e-3);
+    expect_no_allocations(shipped("friction-oscillator"), 60.0, 120.0, 1e-3);
     expect_no_allocations(shipped("constrained-beam"), 5.0, 10.0, 1e-3);
     expect_no_allocations(shipped("sphere-on-plane"), 0.5, 1.0, 1e-3);
     expect_no_allocations(shipped("constrained-beam"), 5.0, 10.0, 1e-3, true);

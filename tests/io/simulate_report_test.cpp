@@ -56,8 +56,8 @@ Trajectory with_impacts(int count) {
 
 TEST(SimulateJson, HasTheDocumentedKeys) {
     const Json j = json_of(test::ball());
-    EXPECT_EQ(keys_of(j), (Lines{"model", "method", "t_end", "status", "events", "final", "forces", "energy",
-                                 "guarantee", "violation", "audit", "warnings", "statistics"}));
+    EXPECT_EQ(keys_of(j), (Lines{"model", "method", "t_end", "status", "events", "final", "forces", "forces_unique",
+                                 "energy", "guarantee", "violation", "audit", "warnings", "statistics"}));
     EXPECT_EQ(keys_of(j["events"][0]), (Lines{"t", "kind", "contacts", "u_minus", "u_plus", "Lambda", "work",
                                               "energy_before", "energy_after", "audit"}));
     EXPECT_EQ(keys_of(j["events"][0]["audit"]),

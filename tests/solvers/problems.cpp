@@ -190,14 +190,15 @@ void choose_bounded(Random& random, int size, double bound, double* r, double* v
     }
 }
 
-/// In the ellipse with the half axes a₁ and a₂; on its edge −v is along the gradient (r₁/a₁², r₂/a₂²).
-void choose_elliptic(Random& random, double a1, double a2, double* r, double* v) {
+/// In the ellipse with the half axes a₁ and a₂; on its edge −v is along the gradient (r₁/a₁², r₂/a₂²), with a speed of
+/// about `size`/a.
+void choose_elliptic(Random& random, double a1, double a2, double size, double* r, double* v) {
     const double angle = random.uniform(0.0, 2.0 * std::numbers::pi);
     const bool slips = random.uniform() < 0.5;
     const double share = slips ? 1.0 : 0.95 * random.uniform();
     r[0] = share * a1 * std::cos(angle);
     r[1] = share * a2 * std::sin(angle);
-    const double speed = random.uniform(0.1, 2.0), size = std::sqrt(a1 * a2);
+    const double speed = random.uniform(0.1, 2.0);
     v[0] = slips ? -speed * std::cos(angle) * size / a1 : 0.0;
     v[1] = slips ? -speed * std::sin(angle) * size / a2 : 0.0;
 }
@@ -225,11 +226,11 @@ void choose_solution(const Piece& piece, Random& random, double scaling, double*
             return;
         case LawKind::slider:
             if (law.mu_second >= 0.0)
-                return choose_elliptic(random, law.mu * law.bound, law.mu_second * law.bound, r, v);
+                return choose_elliptic(random, law.mu * law.bound, law.mu_second * law.bound, law.bound, r, v);
             return choose_bounded(random, piece.size, law.bound, r, v);
         case LawKind::scaled_slider: {
             const double load = std::abs(scaling);
-            if (law.mu_second >= 0.0) return choose_elliptic(random, law.mu * load, law.mu_second * load, r, v);
+            if (law.mu_second >= 0.0) return choose_elliptic(random, law.mu * load, law.mu_second * load, load, r, v);
             return choose_bounded(random, piece.size, law.mu * load, r, v);
         }
         default: break;
@@ -241,7 +242,7 @@ void choose_solution(const Piece& piece, Random& random, double scaling, double*
         return;
     }
     r[0] = random.uniform(0.1, 1.1);
-    if (orthotropic(law)) return choose_elliptic(random, law.mu * r[0], law.mu_second * r[0], r + 1, v + 1);
+    if (orthotropic(law)) return choose_elliptic(random, law.mu * r[0], law.mu_second * r[0], r[0], r + 1, v + 1);
     switch (law.kind) {
         case LawKind::friction2: return choose_bounded(random, 1, law.mu * r[0], r + 1, v + 1);
         case LawKind::friction3: return choose_bounded(random, 2, law.mu * r[0], r + 1, v + 1);

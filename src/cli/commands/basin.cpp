@@ -254,7 +254,8 @@ int basin(const BasinCommand& c) {
     if (!c.no_certify && !interrupt_asked()) certify(m, options, report.warnings);
     const std::string purpose = purpose_of(loaded.file, options, report.options_text);
     stability::BasinRecord record;
-    if (!c.common.out.empty()) {
+    // Without the level set, which an interrupt has left out, the motions would be those of another task.
+    if (!c.common.out.empty() && !interrupt_asked()) {
         if (c.resume) {
             auto earlier = io::read_basin_checkpoint(c.common.out, purpose, m.coordinates.size());
             if (earlier) record = std::move(*earlier);

@@ -155,7 +155,7 @@ double Watcher::find_reactions() {
     for (const double v : solution_.v) moves = std::max(moves, std::abs(v));
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
         for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
-            d_.set_reaction(hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
+            d_.set_reaction(hold_.blocks[b].element, hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
     return moves;
 }
 

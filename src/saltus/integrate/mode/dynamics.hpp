@@ -103,10 +103,7 @@ public:
     std::span<const double> reactions() const { return lambda_; }        ///< λ of each row of the model
     double load(int element) const { return load_[static_cast<std::size_t>(element)]; }  ///< |normal force| >= 0
     /// Replaces a reaction; if the equations are redundant, then their reactions are not unique.
-    void set_reaction(int row, double value) {
-        lambda_[static_cast<std::size_t>(row)] = value;
-        evaluated_ = false;
-    }
+    void set_reaction(int element, int row, double value);
     /// How much the force of a sticking part can still grow, in units of force; >= 0 inside its set.
     double reserve(int part) const;
 

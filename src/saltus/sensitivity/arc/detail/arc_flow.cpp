@@ -277,11 +277,16 @@ ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double
 /// of the slip velocity, whose solutions from δγ(0) ∥ d are smooth: one collocation step solves it. The first recorded
 /// steps are so short that rounding errors turn d by an angle θ, and each of them would take the part c θ² of δγ away.
 double ArcFlow::from_rest(const integrate::RecordedArc& arc, double t, double straight) {
-    const std::size_t count = collocates(arc) ? motion_.slow_steps() : 0;
-    if (count == 0 || end_of(arc, count - 1) >= straight) return t;
-    const double end = end_of(arc, count - 1);
-    stride_ = end - t;
-    return take(arc, t, end).accepted ? end : t;
+    // Parts of the largest speed. At the first, an error of 1e-12 of a recorded velocity turns the direction by 1e-6.
+    // The others are for motions with larger errors, for which the step is refused.
+    for (const double ratio : {1e-6, 1e-5, 1e-4, 1e-3}) {
+        const std::size_t count = collocates(arc) ? motion_.slow_steps(ratio) : 0;
+        if (count == 0 || end_of(arc, count - 1) >= straight) return t;
+        const double end = end_of(arc, count - 1);
+        stride_ = end - t;
+        if (take(arc, t, end).accepted) return end;
+    }
+    return t;
 }
 
 void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions) {

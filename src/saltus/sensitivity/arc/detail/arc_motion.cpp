@@ -64,16 +64,13 @@ double ArcMotion::slowest_turning_speed(double t) {
     return slowest;
 }
 
-std::size_t ArcMotion::slow_steps() {
-    // A recorded velocity has an error of about 1e-12. At this part of the largest speed it turns the direction by
-    // 1e-6, and (see ArcFlow::from_rest) the derivatives change by the square of this angle.
-    constexpr double slow_speed_ratio = 1e-6;
+std::size_t ArcMotion::slow_steps(double ratio) {
     if (!turns_) return 0;
     is_prepared_ = false;
     std::vector<double> speeds;
     for (const ode::Dense& step : arc_->steps)
         speeds.push_back(slowest_turning_speed(std::min(step.t_new(), arc_->t_end)));
-    const double slow = slow_speed_ratio * *std::max_element(speeds.begin(), speeds.end());
+    const double slow = ratio * *std::max_element(speeds.begin(), speeds.end());
     const double at_start = slowest_turning_speed(arc_->steps.front().t_old());
     if (!(at_start < slow)) return 0;
     std::size_t count = 1;

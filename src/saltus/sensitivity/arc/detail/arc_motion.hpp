@@ -32,9 +32,9 @@ public:
 
     bool turns() const { return turns_; }  ///< some friction slips in a plane, so that its direction can turn
 
-    /// The number of recorded steps at the beginning of the arc in which slip in a plane, which begins at rest, is so
-    /// slow that rounding errors of the motion turn its direction; 0 if there is no such slip.
-    std::size_t slow_steps();
+    /// The number of recorded steps at the beginning of the arc in which slip in a plane, which begins at rest, is
+    /// slower than `ratio` times its largest speed; 0 if there is no such slip.
+    std::size_t slow_steps(double ratio);
 
     /// Evaluates the motion at t and makes the tangent's linearised equations those of this state. Returns false if the
     /// equations are singular there.

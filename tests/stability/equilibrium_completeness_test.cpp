@@ -53,6 +53,29 @@ void expect_intervals(const Equilibria& e, const std::vector<Span>& expected) {
     }
 }
 
+// A well that fades away: friction holds near its middle and far away, |U'(x)| <= mu F_N, on three intervals. The outer
+// ones have no end.
+TEST(EquilibriumCompleteness, SetsFarAwayDoNotReachAcrossAWell) {
+    const auto force = [](double x) { return 1.834 * 2.0 * (x - 0.351) / std::pow(1.0 + std::pow(x - 0.351, 2), 2); };
+    const Equilibria e =
+        equilibria(from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"-1.834/(1 + (x - 0.351)^2)\"\n"
+                             "[[slider]]\nname = \"s\"\ngammaT = \"x'\"\nmu = 0.098\nFN = 1.341\n"
+                             "[initial]\nq = { x = -1.726 }\n"));
+    std::vector<Span> expected =
+        where_not_positive([&](double x) { return std::abs(force(x)) - 0.098 * 1.341; }, -10.0, 10.0);
+    ASSERT_EQ(expected.size(), 3U);
+    ASSERT_EQ(e.sets.size(), 3U);
+    for (const Span& span : expected) {
+        int found = 0;
+        for (const EquilibriumSet& s : e.sets) {
+            const bool from = span.from == -10.0 ? s.lower(0) < -10.0 : std::abs(s.lower(0) - span.from) < 1e-6;
+            const bool to = span.to == 10.0 ? s.upper(0) > 10.0 : std::abs(s.upper(0) - span.to) < 1e-6;
+            if (from && to) ++found;
+        }
+        EXPECT_EQ(found, 1) << span.from << " .. " << span.to;
+    }
+}
+
 // A rough wavy floor under a weight on a spring: |U'(x) + w s'(x)| <= mu w.
 TEST(EquilibriumCompleteness, AWavyFloorHasOneSetForEachIntervalOfTheScan) {
     const double a = 0.17845745322865303, w = 11.923003991158366;

@@ -11,6 +11,7 @@
 #include "saltus/stability/equilibria/detail/equilibrium_completeness.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_search.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 namespace saltus::stability {
 
@@ -257,6 +258,44 @@ CombinationResult search_combination(Search& all, const std::vector<char>& close
     return result;
 }
 
+/// True if `set` of a model with one coordinate contains a position next to an end of `other` that is no equilibrium. A
+/// curve that was followed with long steps from far away can pass over such positions.
+bool is_contradicted_by(RestingModel& model, const EquilibriumSet& set, const EquilibriumSet& other) {
+    constexpr double beyond_end = 1e-5;  // in 1 + |q|, more than the error of the extents
+    for (const auto& [end, outwards] : {std::pair{other.lower(0), -1.0}, std::pair{other.upper(0), 1.0}}) {
+        if (!std::isfinite(end)) continue;
+        const double step = beyond_end * (1.0 + std::abs(end)), outside = end + outwards * step;
+        if (!(set.lower(0) + step < outside && outside < set.upper(0) - step)) continue;
+        const EquilibriumPoint point = equilibrium_at(model, Vector::Constant(1, outside), {.ranges = false});
+        if (point.decided && !point.is_equilibrium) return true;
+    }
+    return false;
+}
+
+/// Removes sets of models with one coordinate that the ends of other sets contradict, and sets that are listed before.
+void drop_contradicted(RestingModel& model, Equilibria& out) {
+    if (out.coordinates.size() != 1) return;
+    const auto same = [](const EquilibriumSet& a, const EquilibriumSet& b) {
+        return a.closed == b.closed && a.lower == b.lower && a.upper == b.upper;
+    };
+    std::vector<EquilibriumSet> distinct;
+    for (EquilibriumSet& set : out.sets)
+        if (std::none_of(distinct.begin(), distinct.end(), [&](const EquilibriumSet& d) { return same(d, set); }))
+            distinct.push_back(std::move(set));
+    out.sets = std::move(distinct);
+    std::vector<char> wrong(out.sets.size(), 0);
+    for (std::size_t k = 0; k < wrong.size(); ++k)
+        for (std::size_t other = 0; other < wrong.size() && wrong[k] == 0; ++other)
+            if (other != k && is_contradicted_by(model, out.sets[k], out.sets[other])) wrong[k] = 1;
+    if (std::find(wrong.begin(), wrong.end(), char{1}) == wrong.end()) return;
+    std::vector<EquilibriumSet> kept;
+    for (std::size_t k = 0; k < wrong.size(); ++k)
+        if (wrong[k] == 0) kept.push_back(std::move(out.sets[k]));
+    out.sets = std::move(kept);
+    out.completeness.complete = false;  // what the removed sets explained is open again
+    if (out.completeness.why.empty()) out.completeness.why = "a set that was found contradicts others and was removed";
+}
+
 /// Prepares the proof that no set is missing, or states why it is not possible.
 void prepare_proof(const model::Model& m, Search& all, Equilibria& out) {
     std::string& why = out.completeness.why;
@@ -308,6 +347,7 @@ Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
         if (!result.closable) combinations.mark_not_closable();
     }
     if (all.proof) out.completeness = all.proof->conclude(!interrupted && !combinations.left_out());
+    drop_contradicted(model, out);
     if (combinations.left_out()) {
         out.status = SearchStatus::partly;
         out.warnings.push_back("only the first " + std::to_string(options.max_combinations) +

@@ -128,5 +128,13 @@ TEST(EquilibriaCommand, SaysWhereTimeLeavesNoRest) {
     EXPECT_EQ(json_of(model("hydrostatic-skeleton"))["status"], "too-large");
 }
 
+/// Friction below every rounding error: the sets are those without friction, and nothing aborts.
+TEST(Equilibria, WorkWithFrictionNearTheSmallestNumbers) {
+    for (const char* const mu : {"1e-20", "1e-100", "1e-300"}) {
+        const std::string model = std::string(SALTUS_SOURCE_DIR) + "/models/rocking-bar.toml";
+        EXPECT_EQ(test::command("equilibria " + model + " --quiet --set mu=" + mu).code, 0) << mu;
+    }
+}
+
 }  // namespace
 }  // namespace saltus

@@ -179,7 +179,8 @@ int main(int argc, char** argv) {
     const model::Model model = model::build(io::read_model(SALTUS_SOURCE_DIR "/models/rocking-bar.toml"));
     const std::vector<Start> list = starts();
     std::printf("rocking bar, h = 1e-3, %zu motions, one core; best of %d\n", list.size(), rounds);
-    for (const auto& [name, steps] : {std::pair{"to rest (1 s)", 1000}, {"and resting (5 s)", 5000}}) {
+    for (const auto& [name, number] : {std::pair{"to rest (1 s)", 1000}, {"and resting (5 s)", 5000}}) {
+        const int steps = number;
         double best[4] = {1e300, 1e300, 1e300, 1e300};
         for (int r = 0; r < rounds; ++r) {  // in turn, so that all of them meet the same machine
             best[0] = std::min(best[0], seconds([&] { by_hand(list, steps, false); }));

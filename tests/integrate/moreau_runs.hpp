@@ -43,8 +43,9 @@ inline trajectory::Trajectory run(const model::Model& model, double t_end, doubl
     return run(model, t_end, method);
 }
 
-inline trajectory::Trajectory event_driven(const model::Model& model, double t_end) {
+inline trajectory::Trajectory event_driven(const model::Model& model, double t_end, double rtol = EventDriven().rtol) {
     EventDriven exact;
+    exact.rtol = rtol;
     exact.keep_arcs = false;
     Options options;
     options.t_end = t_end;

@@ -118,6 +118,36 @@ TEST(OrthotropicFriction, BreaksLooseWhereTheForceReachesTheEllipse) {
     EXPECT_NEAR(motion.events[0].t, 1.0 / std::hypot(10.0 / 3.0, 3.0 / 1.5), 1e-9);
 }
 
+TEST(OrthotropicFriction, TurnsWithTheForceFromTheFirstStepsOfSlip) {
+    // The force that starts the slip turns while the mass moves by less than a micrometre. Friction holds the direction
+    // of so slow a slip to the direction of the force; an implicit step with the Jacobian of rest does not see it turn.
+    const auto system = written(R"toml(
+[system]
+q = ["x", "y", "z"]
+T = "1.911*(x'^2 + y'^2 + z'^2)/2"
+U = "10.171*z + 2.055*(y + 0.917)^2"
+R = "0.45*x'^2 + 0.085*y'^2"
+f = { x = "7.362*sin(8.691*t)" }
+[[contact]]
+name = "plane"
+gN = "z"
+gammaT = ["x'", "y'"]
+mu = [0.744, 0.725]
+eN = 0.405
+[initial]
+u = { y = -0.099 }
+)toml");
+    const double t_end = 0.4919125;  // slip begins at 0.4854
+    const Trajectory reference = run(system, t_end, 1e-5);
+    for (const double rtol : {1e-6, 1e-9}) {
+        const Trajectory motion = event_driven(system, t_end, rtol);
+        ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+        const auto angle = [](const Trajectory& any) { return std::atan2(any.end.u[1], any.end.u[0]); };
+        EXPECT_NEAR(angle(motion), angle(reference), 1e-4) << rtol;
+        for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(motion.end.u[i], reference.end.u[i], 1e-8) << rtol;
+    }
+}
+
 TEST(ContensouFriction, ReleasesAndStopsAsTimeSteppingDoes) {
     const std::string text = R"toml(
 [system]

@@ -352,6 +352,11 @@ struct Thresholds {
     static constexpr double max_dense_error = 300.0;
     static constexpr double blurred_step_part = 0.25;
     static constexpr int max_blurred_steps = 4;
+    /// An implicit step is taken back if slip in a plane becomes faster than max_speed_growth times its speed at the
+    /// last Jacobian (EventRun::outgrows_jacobian); the next trial has at least the part least_step_part of its length.
+    /// Too small: slip that begins needs many steps. Too large: the direction of slip follows the forces too slowly.
+    static constexpr double max_speed_growth = 3.0;
+    static constexpr double least_step_part = 1e-6;
     /// Up to this number of coordinates the linear systems of implicit steps have dense matrices, beyond it sparse ones
     /// (mode/detail/sparse_stages.hpp). A wrong value costs time only.
     static constexpr int max_dense_coordinates = 24;

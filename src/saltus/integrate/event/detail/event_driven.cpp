@@ -164,11 +164,13 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
     advance.checked_at = t_;
     advance.longest_step = longest_series_step_;  // if the arc began as Taylor series
     method_steps_ = 0;
+    jacobian_speeds_.clear();
     step_status_ = stepper.start(problem, t_, x_, next_step_);
     while (ode::usable(step_status_)) {
         if (asked_to_stop()) return ArcEnd::finished;
         step_status_ = stepper.step(problem, options_.t_end);
         if (!ode::usable(step_status_)) break;
+        if (outgrows_jacobian(stepper, problem)) continue;
         if (!stepper.dense(problem, dense_)) {
             step_status_ = ode::StepStatus::failed;
             break;
@@ -207,6 +209,50 @@ bool EventRun::blurred(ode::Explicit& stepper) {
     }
     ++blurred_steps_;
     stepper.undo(Thresholds::blurred_step_part);
+    return true;
+}
+
+/// The speeds of all friction parts that slip in a plane.
+void EventRun::turning_speeds(double t, const double* x, std::vector<double>& speeds) {
+    speeds.clear();
+    for (std::size_t k = 0; k < d_.parts().size(); ++k) {
+        const FrictionPart& part = d_.parts()[k];
+        if (part.size == 1 || !d_.mode().parts[k].slips || !d_.mode().elements[ix(part.element)].active) continue;
+        d_.evaluate_terms(t, x);  // only once: it knows the state of the last call
+        speeds.push_back(d_.slip_speed(static_cast<int>(k)));
+    }
+}
+
+/// Whether an implicit step makes slip in a plane much faster than it was when the Jacobian was computed. The step has
+/// then been taken back: it is tried again with a new Jacobian, and shorter if the speed grows too much on the step
+/// itself.
+///
+/// Friction with the bound μ N opposes a change of the direction of slip at the speed v with the stiffness μ N/v. The
+/// Jacobian of a smaller speed is too stiff by the ratio of the speeds. Newton's iteration then changes the direction
+/// by negligible amounts, which look as if it had converged, and the estimate of the error is reduced in the same way.
+bool EventRun::outgrows_jacobian(ode::Radau& stepper, const ode::Problem& problem) {
+    turning_speeds(stepper.t(), stepper.x().data(), end_speeds_);
+    if (end_speeds_.empty()) return false;
+    turning_speeds(t_, x_.data(), start_speeds_);
+    if (jacobian_speeds_.size() != start_speeds_.size()) jacobian_speeds_ = start_speeds_;
+    const auto growth = [&](const std::vector<double>& from) {
+        double largest = 0.0;
+        for (std::size_t k = 0; k < from.size(); ++k)
+            largest = std::max(largest, end_speeds_[k] / std::max(from[k], Thresholds::direction_speed));
+        return largest;
+    };
+    if (growth(jacobian_speeds_) <= Thresholds::max_speed_growth) return false;
+    const bool on_this_step = growth(start_speeds_) > Thresholds::max_speed_growth;
+    double h = stepper.t() - t_;
+    if (on_this_step) {
+        // Half of the length at which a speed that grows linearly would have grown as much as is allowed.
+        const double part = 0.5 * Thresholds::max_speed_growth / growth(start_speeds_);
+        h *= std::max(part, Thresholds::least_step_part);
+    }
+    const bool new_jacobian = jacobian_speeds_ != start_speeds_;
+    if (!new_jacobian && !(on_this_step && t_ + h > t_)) return false;  // no other step helps
+    jacobian_speeds_ = start_speeds_;
+    step_status_ = stepper.start(problem, t_, x_, h);
     return true;
 }
 

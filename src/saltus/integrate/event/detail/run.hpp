@@ -81,6 +81,9 @@ private:
     bool became_redundant(double next_step, Advance& advance);
     bool blurred(ode::Explicit& stepper);
     bool blurred(ode::Radau&) { return false; }
+    void turning_speeds(double t, const double* x, std::vector<double>& speeds);
+    bool outgrows_jacobian(ode::Radau& stepper, const ode::Problem& problem);
+    bool outgrows_jacobian(ode::Explicit&, const ode::Problem&) { return false; }
     bool changes_method(const ode::Explicit& stepper);
     bool changes_method(const ode::Radau& stepper);
     void become_implicit();
@@ -209,6 +212,7 @@ private:
     int failed_trials_ = 0;       // each one doubles the number of explicit steps before the next
     int method_steps_ = 0;        // steps of the present method on the present arc
     int blurred_steps_ = 0;       // consecutive steps that were taken back
+    std::vector<double> jacobian_speeds_, start_speeds_, end_speeds_;  // of outgrows_jacobian
     ModeSeries& series_;
     ode::Tolerances tolerances_;  // of one step
     int series_order_;

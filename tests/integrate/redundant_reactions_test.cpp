@@ -157,5 +157,68 @@ TEST(RedundantGroups, InAPlaneHoldUntilTheFrictionDiskIsUsedUp) {
     EXPECT_NEAR(std::hypot(later.end.u[0], later.end.u[1]), 4.5, 1e-5);
 }
 
+TEST(RedundantGroups, HoldAlthoughTheContactProblemAlsoHasASolutionThatMoves) {
+    // A foot with friction along x alone, one in the plane, and two sliders. Reactions that hold exist up to the pull
+    // in y at which the foot in the plane carries all of the weight that the other one does not need.
+    const auto motion = motion_of(R"toml(
+[system]
+q = ["x", "y", "z"]
+T = "(x'^2 + y'^2 + z'^2)/2"
+U = "10*z"
+f = { x = 1.5, y = "t" }
+[[contact]]
+name = "rail"
+gN = "z"
+gammaT = "x'"
+mu = 0.6
+[[contact]]
+name = "foot"
+gN = "z"
+gammaT = ["x'", "y'"]
+mu = 0.8
+[[slider]]
+name = "pad"
+gammaT = "y'"
+mu = 1
+FN = 2
+)toml",
+                                  10.0);
+    // With N on the foot and 10 − N on the rail, y holds up to 2 + sqrt((0.8 N)² − (1.5 − 0.6 (10 − N))²) if the rail
+    // is exhausted, or to 2 + 0.8 N if the rail alone holds x: N <= 7.5. The first is the larger one.
+    double largest = 0.0;
+    for (double N = 7.5; N <= 10.0; N += 1e-5)
+        largest = std::max(largest, 2.0 + std::sqrt(0.64 * N * N - std::pow(1.5 - 0.6 * (10.0 - N), 2)));
+    EXPECT_NEAR(first(motion, EventKind::slip), largest, 1e-4);
+    EXPECT_GT(motion.end.u[1], 0.0);
+}
+
+TEST(RedundantGroups, RefuseADistributionThatMovesTheBodyAndViolatesALaw) {
+    // The slider acts along the normal of the sliding foot. It sticks with at most 0.5, but the reactions of least norm
+    // give it more, and the friction of the foot depends on it.
+    Options options;
+    options.t_end = 0.1;
+    const auto motion = simulate(model_of(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y"
+[[contact]]
+name = "foot"
+gN = "y"
+gammaT = "x'"
+mu = 0.3
+[[slider]]
+name = "pad"
+gammaT = "y'"
+mu = 0.5
+FN = 1
+[initial]
+u = { x = 1 }
+)toml"),
+                                 EventDriven{}, options);
+    EXPECT_EQ(motion.status, trajectory::Status::failed);
+    EXPECT_NE(motion.reason.find("the motion is not unique"), std::string::npos) << motion.reason;
+}
+
 }  // namespace
 }  // namespace saltus::integrate

@@ -8,6 +8,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/solvers/friction/holding.hpp"
 
 namespace saltus::integrate {
 
@@ -79,11 +80,13 @@ void Watcher::collect_watches() {
 void Watcher::measure(double t, const double* x) {
     using What = Watch::What;
     violated_.clear();
+    inadmissible_distribution_ = false;
     zero_.assign(watches_.size(), 0.0);
     leave_.assign(watches_.size(), 0.0);
     depth_.assign(watches_.size(), 0.0);
     if (watches_.empty()) return;
     d_.evaluate(t, x);
+    motion_depends_ = !held_.empty() && d_.ambiguity().motion;
     double forces = 0.0;
     for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
     for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
@@ -109,7 +112,8 @@ void Watcher::measure(double t, const double* x) {
                              ? d_.terms().positions[ix(d_.elements()[ix(w.element)].rows.normal)]
                              : value(w);
         if (w.what == What::hold) {
-            zero_[k] = leave_[k] = 0.0;
+            zero_[k] = leave_[k] = motion_depends_ ? held_noise_ : 0.0;
+            inadmissible_distribution_ = motion_depends_ && s < -Thresholds::violated_force * scale;
             continue;
         }
         const bool law = w.what == What::force || w.what == What::reserve;
@@ -136,8 +140,8 @@ double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const 
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
 }
 
-/// Finds the best admissible reactions of a redundant mode and sets them in the dynamics. Returns the largest relative
-/// acceleration that they leave.
+/// Finds admissible reactions of a redundant mode and sets them in the dynamics: reactions that hold if there are any.
+/// Returns the largest relative acceleration that they leave.
 double Watcher::find_reactions() {
     const SystemMode& mode = d_.mode();
     std::vector<char> closed(mode.elements.size()), undecided(mode.parts.size());
@@ -153,23 +157,44 @@ double Watcher::find_reactions() {
                    again ? std::span<const double>(solution_.r) : std::span<const double>());
     double moves = 0.0;
     for (const double v : solution_.v) moves = std::max(moves, std::abs(v));
+    // The contact problem can have a solution that moves beside others that hold.
+    if (moves > hold_tolerance * d_.acceleration_scale() &&
+        solvers::holding_reactions(hold_.problem, solution_.r, hold_tolerance, holding_) == solvers::Holding::found) {
+        solution_.r = holding_;
+        moves = 0.0;
+    }
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
         for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
             d_.set_reaction(hold_.blocks[b].element, hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
     return moves;
 }
 
-/// How far a redundant mode is from its end: the tolerance minus the largest relative acceleration that
-/// the best admissible reactions leave.
+/// How far a redundant mode is from its end: the tolerance minus the largest relative acceleration that the best
+/// admissible reactions leave. If the motion depends on the distribution of the reactions, then the ones that move it
+/// must be admissible: their least reserve.
 double Watcher::hold_margin() {
-    const double moves = find_reactions();
+    if (motion_depends_) {
+        double least = std::numeric_limits<double>::infinity();
+        for (const Watch& w : held_) least = std::min(least, value(w));
+        return least;
+    }
+    const double moves = allow_reactions();
     const double tolerance = d_.coarse() ? std::max(hold_tolerance, d_.redundancy()) : hold_tolerance;
     return tolerance * d_.acceleration_scale() - moves;
 }
 
 double Watcher::allow_reactions() {
     const auto admissible = [&](const Watch& w) { return value(w) >= -held_noise_; };
-    return std::all_of(held_.begin(), held_.end(), admissible) ? 0.0 : find_reactions();
+    if (motion_depends_ || std::all_of(held_.begin(), held_.end(), admissible)) return 0.0;
+    return find_reactions();
+}
+
+std::vector<Watch> Watcher::exhausted(double t, const double* x) {
+    std::vector<Watch> list;
+    if (!d_.evaluate(t, x)) return list;
+    for (const Watch& w : held_)
+        if (value(w) <= Thresholds::simultaneous_force * held_noise_) list.push_back(w);
+    return list;
 }
 
 Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
@@ -179,7 +204,7 @@ Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
     double forces = Thresholds::smallest_scale;
     for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
     for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
-    if (!held_.empty()) {
+    if (!held_.empty() && !motion_depends_) {
         const double moves = allow_reactions(), scale = std::max(d_.acceleration_scale(), Thresholds::smallest_scale);
         worst = {moves / scale, held_.front().element};
     }

@@ -95,12 +95,18 @@ public:
     Inadmissible worst_reaction(double t, const double* x);
 
     const std::vector<Watch>& watches() const { return watches_; }
+    /// Whether the motion depends on how the reactions of the redundant mode are distributed.
+    bool motion_depends_on_distribution() const { return motion_depends_; }
+    /// Whether it depends on it, and the distribution that moves it violated its laws at the start of the arc.
+    bool inadmissible_distribution() const { return inadmissible_distribution_; }
+    /// The forces and reserves of a redundant mode that are zero at this state, up to rounding.
+    std::vector<Watch> exhausted(double t, const double* x);
     bool unresolved = false;  ///< some search was not completed: events may have been missed
     /// A redundant mode holds if no relative acceleration exceeds this part of the acceleration scale.
     double hold_tolerance = Thresholds::hold_acceleration;
-    /// Makes the reactions of the dynamics admissible: those of least norm if they are, otherwise others. Call it after
-    /// Dynamics::evaluate in a redundant mode. Returns the largest relative acceleration that they leave: zero if the
-    /// mode holds.
+    /// Makes the reactions of the dynamics admissible: those of least norm if they are, otherwise others. If the motion
+    /// depends on their distribution, then they stay as they are. Call it after Dynamics::evaluate in a redundant mode.
+    /// Returns the largest relative acceleration that they leave: zero if the mode holds.
     double allow_reactions();
 
 private:
@@ -129,11 +135,13 @@ private:
 
     Dynamics& d_;
     std::vector<Watch> watches_;
-    std::vector<Watch> held_;    // forces and reserves that `hold` stands for
-    double held_noise_ = 0.0;    // rounding errors of these, in N
-    std::vector<double> zero_;   // |s| <= zero_ is rounding
-    std::vector<double> leave_;  // s > leave_ has left zero
-    std::vector<double> depth_;  // max(0, −s) at the start of the arc
+    std::vector<Watch> held_;  // forces and reserves that `hold` stands for
+    double held_noise_ = 0.0;  // rounding errors of these, in N
+    bool motion_depends_ = false,
+         inadmissible_distribution_ = false;  // the accelerations depend on how the redundant reactions are distributed
+    std::vector<double> zero_;                // |s| <= zero_ is rounding
+    std::vector<double> leave_;               // s > leave_ has left zero
+    std::vector<double> depth_;               // max(0, −s) at the start of the arc
     bool needs_forces_ = false, needs_velocities_ = false;
     const ode::Dense* step_ = nullptr;
     std::vector<double> times_, x_;            // times at which the quantities are known on this step
@@ -145,6 +153,7 @@ private:
     HoldProblem hold_;
     solvers::Workspace workspace_;
     solvers::Solution solution_;
+    std::vector<double> holding_;  // reactions that hold although solution_ moves
 };
 
 }  // namespace saltus::integrate

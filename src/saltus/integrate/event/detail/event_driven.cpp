@@ -111,6 +111,12 @@ ArcEnd EventRun::arc() {
         found_ = watcher_.violated();
         return ArcEnd::violated;
     }
+    if (watcher_.inadmissible_distribution()) {
+        fail("the motion is not unique" + at_time() + ": " + names_of(d_.ambiguity().elements, out_.elements) +
+             " share a load, and the motion depends on how; the forces of least norm, which move it here, violate a "
+             "law of friction or pull");
+        return ArcEnd::finished;
+    }
     const int n = d_.size();
     const auto f = [this](double t, const double* x, double* dx) { return d_.derivative(t, x, dx); };
     const auto jacobian = [this, n](double t, const double* x, Matrix& J) {

@@ -144,6 +144,7 @@ private:
     bool limit_changes_at_one_time();
     void possible_contacts(SystemMode& known, Candidates& candidates, Cause cause);
     void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
+    void let_go(const Watch& watch, Candidates& candidates, SystemMode& known);
     void apply_release(Candidates& candidates, SystemMode& known);
     struct Window {
         double left, right;  ///< times between which the event lies

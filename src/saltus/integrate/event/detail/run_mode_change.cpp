@@ -108,16 +108,12 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
                 break;
             case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
             case Watch::What::spring: known.elements[ix(w.element)].pulls ^= true; break;
-            case Watch::What::force: candidates.released[ix(w.element)] = 1; break;
+            case Watch::What::force:
+            case Watch::What::reserve: let_go(w, candidates, known); break;
             case Watch::What::slip:
                 if (!f.astray && comes_to_rest(d_, w.part)) candidates.friction[ix(w.part)] = FrictionEvent::at_rest;
                 break;
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
-            case Watch::What::reserve:
-                candidates.friction[ix(w.part)] = FrictionEvent::breaks_loose;
-                d_.evaluate(t_, x_.data());
-                known.parts[ix(w.part)].direction = break_loose(d_, w.part);
-                break;
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
             case Watch::What::hold: apply_release(candidates, known); break;
             case Watch::What::jump: break;
@@ -125,8 +121,22 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
     }
 }
 
-/// What the release of a group of redundant contacts says about the next mode.
+/// A contact whose force is zero opens, friction without a reserve slips.
+void EventRun::let_go(const Watch& w, Candidates& candidates, SystemMode& known) {
+    if (w.what == Watch::What::force) {
+        candidates.released[ix(w.element)] = 1;
+        return;
+    }
+    candidates.friction[ix(w.part)] = FrictionEvent::breaks_loose;
+    d_.evaluate(t_, x_.data());
+    known.parts[ix(w.part)].direction = break_loose(d_, w.part);
+}
+
+/// What the release of a group of redundant contacts says about the next mode. If the motion depends on the
+/// distribution of the forces, then each contact lets go by its own force.
 void EventRun::apply_release(Candidates& candidates, SystemMode& known) {
+    if (watcher_.motion_depends_on_distribution())
+        for (const Watch& w : watcher_.exhausted(t_, x_.data())) let_go(w, candidates, known);
     for (const int element : release_.opening) candidates.released[ix(element)] = 1;
     for (const auto& [part, direction] : release_.slipping) {
         candidates.friction[ix(part)] = FrictionEvent::breaks_loose;

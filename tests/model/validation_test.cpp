@@ -150,7 +150,7 @@ TEST(Validation, UnknownKeyWithoutANearNameIsRefused) {
                             "eN = 0.5\n"
                             R"(colour = "red")")),
               "block.toml:24:1: unknown key 'colour' in contact 'floor'; allowed are name, gN, gammaT, mu, eN, eT, c, "
-              "impact, friction, radius and radii");
+              "impact, friction, radius, radii and for");
 }
 
 TEST(Validation, UnknownTableIsRefused) {
@@ -354,7 +354,7 @@ TEST(ValidationOfTheFile, UnknownKeyInConstraintIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")"
                                                 "\n"
                                                 "eN = 0.5")),
-              "block.toml:29:1: unknown key 'eN' in constraint 'rail'; allowed are name, g, gammaT and mu");
+              "block.toml:29:1: unknown key 'eN' in constraint 'rail'; allowed are name, g, gammaT, mu and for");
 }
 
 TEST(ValidationOfTheFile, ParameterIsAListIsRefused) {

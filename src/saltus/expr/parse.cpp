@@ -365,7 +365,14 @@ private:
 }  // namespace
 
 Expr parse(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {
-    return Parser(graph, source, scope, limits).whole(Parser::Expected::number);
+    if (source.constants.empty()) return Parser(graph, source, scope, limits).whole(Parser::Expected::number);
+    Scope wider = scope;
+    wider.find = [&](std::string_view name) -> std::optional<Expr> {
+        for (const auto& [constant, value] : source.constants)
+            if (constant == name) return graph.constant(value);
+        return scope.find(name);
+    };
+    return Parser(graph, source, wider, limits).whole(Parser::Expected::number);
 }
 
 Expr parse_condition(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {

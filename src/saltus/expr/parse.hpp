@@ -17,6 +17,8 @@ struct Source {
     std::string text;
     Place place;                           ///< place of the first character
     std::vector<std::pair<int, int>> map;  ///< line and column of each character; empty if the text stands on one line
+    /// Names that are numbers in this text, such as the index of a repeated block. They come before those of the scope.
+    std::vector<std::pair<std::string, double>> constants{};
 
     /// The place of the character with this index, for messages.
     Place place_of(std::size_t offset) const;

@@ -42,7 +42,9 @@ Model Builder::build() {
     declare_coordinates();
     has_points_ = d_.points.has_value();
     declare_parameters();
+    declare_definitions();
     add_points();
+    check_definitions();
     f_.coordinates = static_cast<int>(model_.coordinates.size());
     add_energies();
     add_forces();
@@ -70,6 +72,9 @@ Model Builder::build() {
     judge_time();
     for (std::size_t i = 0; i < parameters_.size(); ++i)
         if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
+    for (std::size_t k = 0; k < definition_used_.size(); ++k)
+        if (definition_used_[k] == 0)
+            model_.warnings.push_back("'" + model_.definitions[k].name + "' of [let] is not used");
     make_system();
     check_coefficients(model_);
     check_start();

@@ -229,6 +229,7 @@ struct Description {
     Field T, U, R;
     std::vector<Entry> f;
     std::vector<Entry> parameters;
+    std::vector<Entry> let;  ///< auxiliary expressions
     std::vector<ContactDescription> contacts;
     std::vector<ConstraintDescription> constraints;
     std::vector<SliderDescription> sliders;

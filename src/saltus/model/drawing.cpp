@@ -50,8 +50,13 @@ public:
     using Find = std::function<std::optional<Expr>(std::string_view)>;
 
     Numbers(Find parameter, std::function<std::optional<int>(std::string_view)> coordinate,
-            std::function<std::vector<std::string>()> names)
-        : parameter_(std::move(parameter)), coordinate_(std::move(coordinate)), names_(std::move(names)) {}
+            std::function<std::vector<std::string>()> names, const std::vector<Definition>& definitions,
+            std::function<void(std::size_t)> used)
+        : parameter_(std::move(parameter)),
+          coordinate_(std::move(coordinate)),
+          names_(std::move(names)),
+          definitions_(definitions),
+          used_(std::move(used)) {}
 
     expr::Graph graph;
     Expr t = graph.symbol("t", expr::time);
@@ -72,7 +77,7 @@ public:
             const bool velocity = name.ends_with('\'') && coordinate_(name.substr(0, name.size() - 1));
             return velocity ? "it may depend on t, coordinates and parameters" : "";
         };
-        values.push_back(expr::parse(graph, field.source, scope));
+        values.push_back(expr::parse(graph, field.source, with_definitions(graph, definitions_, scope, used_)));
         return static_cast<int>(values.size()) - 1;
     }
     int constant(double value) {
@@ -92,6 +97,8 @@ private:
     Find parameter_;
     std::function<std::optional<int>(std::string_view)> coordinate_;
     std::function<std::vector<std::string>()> names_;
+    const std::vector<Definition>& definitions_;
+    std::function<void(std::size_t)> used_;
 };
 
 /// Reads points and checks that all points of a drawing have the same number of components.
@@ -185,7 +192,8 @@ void Builder::add_drawing() {
             std::vector<std::string> names = coordinate_names();
             for (const Entry& e : parameters_) names.push_back(e.name);
             return names;
-        });
+        },
+        model_.definitions, [this](std::size_t k) { definition_used_[k] = 1; });
     access = &numbers;
     Points points(numbers);
     if (d_.draw) {

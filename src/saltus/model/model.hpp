@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/model/definitions.hpp"
 #include "saltus/model/elements.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/model/system.hpp"
@@ -18,8 +19,9 @@ class Drawing;
 struct Model {
     std::string name;
     std::vector<std::string> coordinates;
-    std::vector<Parameter> parameters;  ///< in the order of the file
-    std::vector<double> p;              ///< values of the independent parameters
+    std::vector<Parameter> parameters;    ///< in the order of the file
+    std::vector<double> p;                ///< values of the independent parameters
+    std::vector<Definition> definitions;  ///< auxiliary expressions, for texts that are read with the model's names
     std::vector<Contact> contacts;
     std::vector<Constraint> constraints;
     std::vector<Slider> sliders;

@@ -83,6 +83,19 @@ public:
     /// Computes the bounds for the polynomials q and u whose coefficients were written up to the order that was last
     /// evaluated. The caller knows that |q_i(τ) − q_i(0)| <= q_radius[i], and u alike, on the disk.
     virtual const Radii& bounds(double R, std::span<const double> q_radius, std::span<const double> u_radius) = 0;
+
+protected:
+    /// Gives the arrays the sizes of the terms, and all entries the value 0.
+    void set_sizes(Radii& radii) const {
+        radii.M.assign(M.size(), 0.0);
+        radii.h.assign(h.size(), 0.0);
+        radii.positions.assign(positions.size(), 0.0);
+        radii.W.assign(W.size(), 0.0);
+        radii.chi.assign(chi.size(), 0.0);
+        radii.zeta.assign(zeta.size(), 0.0);
+        radii.coefficients.assign(coefficients.size(), 0.0);
+        radii.switches.assign(static_cast<std::size_t>(switch_count()), 0.0);
+    }
 };
 
 }  // namespace saltus::model

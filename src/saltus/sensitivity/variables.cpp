@@ -176,7 +176,8 @@ Output output_of(const Model& model, const std::string& expression, double t, co
     expr::Source source;
     source.text = expression;
     source.place = {"--output", 0, 0};
-    const Expr value = expr::parse(graph, source, scope_of(model, s));
+    const Expr value =
+        expr::parse(graph, source, model::with_definitions(graph, model.definitions, scope_of(model, s)));
     std::vector<Expr> wanted{value};
     for (const Expr symbol : s.symbols) wanted.push_back(expr::Derivative(graph, symbol)(value));
     const expr::Tape tape(graph, wanted, {}, s.symbols);

@@ -186,7 +186,7 @@ Target::Target(const std::string& text, const model::Model& model) : text_(text)
         expr::Source source;
         source.text = part;
         source.place = {"--target", 0, 0};
-        return expr::parse(in.graph, source, scope);
+        return expr::parse(in.graph, source, model::with_definitions(in.graph, model.definitions, scope));
     };
     in.left = side(plain.substr(0, equals));
     in.difference = in.graph.sub(in.left, side(plain.substr(equals + 1)));

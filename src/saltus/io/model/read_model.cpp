@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -140,10 +141,11 @@ public:
         d_.file = file_;
         if (const toml::table* t = table(root, "system")) system(*t);
         if (const toml::table* t = table(root, "parameters")) d_.parameters = entries(*t, "[parameters]");
-        for_each(root, "contact", [&](const toml::table& t) { contact(t); });
-        for_each(root, "constraint", [&](const toml::table& t) { constraint(t); });
-        for_each(root, "slider", [&](const toml::table& t) { slider(t); });
-        for_each(root, "clutch", [&](const toml::table& t) { clutch(t); });
+        if (const toml::table* t = table(root, "let")) d_.let = entries(*t, "[let]");
+        repeat_each(root, "contact", [&](const toml::table& t) { contact(t); });
+        repeat_each(root, "constraint", [&](const toml::table& t) { constraint(t); });
+        repeat_each(root, "slider", [&](const toml::table& t) { slider(t); });
+        repeat_each(root, "clutch", [&](const toml::table& t) { clutch(t); });
         if (const toml::table* t = table(root, "control")) control(*t);
         if (const toml::table* t = table(root, "penalty")) penalty(*t);
         if (const toml::table* t = table(root, "perturbation")) perturbation(*t);
@@ -231,11 +233,74 @@ private:
         }
     }
 
+    // --- repeated blocks ---
+
+    /// The numbers that an index runs through.
+    struct Repetition {
+        std::string index;
+        long from = 0, to = 0;
+    };
+
+    /// Reads `for = "i in 1..30"`.
+    Repetition repetition(const toml::node& node, const std::string& block) const {
+        constexpr long max_blocks = 10'000;
+        const Place place = place_of(node);
+        if (!node.is_string()) wrong_type(node, "for of " + block, "a text such as \"i in 1..30\"");
+        const std::string text = node.as_string()->get();
+        Repetition r;
+        char name[64] = {}, rest = 0;
+        if (std::sscanf(text.c_str(), " %63[A-Za-z0-9_] in %ld .. %ld %c", name, &r.from, &r.to, &rest) != 3)
+            throw Error("for = \"" + text + "\" of " + block + " is no repetition", place,
+                        "write for = \"i in 1..30\", with whole numbers");
+        r.index = name;
+        const auto taken = [&](const auto& list) {
+            return std::any_of(list.begin(), list.end(), [&](const auto& e) { return e.name == r.index; });
+        };
+        if (!expr::is_name(r.index) || expr::is_reserved(r.index) || taken(d_.q) || taken(d_.parameters) ||
+            taken(d_.let))
+            throw Error("the index '" + r.index + "' of " + block + " is no name, or a name that is taken", place,
+                        "choose another letter");
+        if (r.to < r.from || r.to - r.from >= max_blocks)
+            throw Error("for = \"" + text + "\" of " + block + " repeats " +
+                            (r.to < r.from ? std::string("nothing") : "more than 10 000 times"),
+                        place, "give a lower and an upper end");
+        return r;
+    }
+
+    /// Calls f with each table of a list [[key]], once for each value of its index if it is repeated.
+    template <class F>
+    void repeat_each(const toml::table& root, const std::string& key, F f) {
+        for_each(root, key, [&](const toml::table& t) {
+            const toml::node* node = t.get("for");
+            if (node == nullptr) return f(t);
+            const Repetition r = repetition(*node, label(t, key));
+            const std::string mark = "{" + r.index + "}";
+            if (string(t, "name", key).find(mark) == std::string::npos)
+                throw Error("the name of a repeated " + key + " must contain its index", place_of(t),
+                            "write name = \"" + key + mark + "\"");
+            for (long value = r.from; value <= r.to; ++value) {
+                index_ = {{r.index, static_cast<double>(value)}};
+                f(t);
+            }
+            index_.clear();
+        });
+    }
+
+    /// Replaces "{i}" by the value of the index i.
+    std::string with_index(std::string text) const {
+        for (const auto& [name, value] : index_) {
+            const std::string mark = "{" + name + "}";
+            for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
+                text.replace(at, mark.size(), std::to_string(static_cast<long>(value)));
+        }
+        return text;
+    }
+
     /// A number or an expression.
     Field field(const toml::node& node, const std::string& what) const {
         const Place place = place_of(node);
         if (const auto* text = node.as_string()) {
-            expr::Source source{text->get(), place, {}};
+            expr::Source source{text->get(), place, {}, index_};
             // If the string stands in the file letter by letter then columns are counted from the quote. Otherwise
             // (escapes, line breaks) every character gets its place.
             const std::size_t begin =
@@ -306,7 +371,7 @@ private:
         const toml::node* node = t.get(key);
         if (node == nullptr) return {};
         if (!node->is_string()) wrong_type(*node, std::string(key) + " of " + where, "a string");
-        return node->as_string()->get();
+        return with_index(node->as_string()->get());
     }
 
     /// One of a few words. `to` keeps its value if the key is absent. `model::build` knows which words are allowed.
@@ -657,6 +722,7 @@ private:
 
     std::string_view text_;
     std::string file_;
+    std::vector<std::pair<std::string, double>> index_;  // of the repeated block that is being read
     std::vector<std::size_t> line_start_;
     Description d_;
 };

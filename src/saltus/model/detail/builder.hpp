@@ -35,6 +35,8 @@ private:
     // messages, `allowed` the kinds of symbols that may occur.
     void declare_coordinates();
     void declare_parameters();
+    void declare_definitions();
+    void check_definitions();
     void resolve_parameter(std::size_t index, std::vector<std::size_t>& path);
     void check_new_name(const std::string& name, const std::string& what, const Place& place) const;
     std::optional<Expr> find(std::string_view name, expr::Kinds allowed);
@@ -139,6 +141,7 @@ private:
     std::map<std::string, std::string> row_names_;  // name → kind of element
     std::map<std::string, Expr> local_names_;       // Kp and Kv inside `shaping`
     std::vector<double> p_;                         // values of f_.p
+    std::vector<char> definition_used_;             // by definition of [let]
     std::vector<CoefficientCheck> coefficient_checks_;
     int point_count_ = 0;
 

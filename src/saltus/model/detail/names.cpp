@@ -109,6 +109,27 @@ void Builder::declare_parameters() {
     }
 }
 
+/// Makes the expressions of [let] known. They are read where they are mentioned.
+void Builder::declare_definitions() {
+    for (const Entry& e : d_.let) {
+        check_new_name(e.name, "the expression", e.place);
+        if (parameter_index_.contains(e.name))
+            throw Error("the expression '" + e.name + "' is named like a parameter", e.place, "choose another name");
+        for (const Definition& d : model_.definitions)
+            if (d.name == e.name)
+                throw Error("the expression '" + e.name + "' is given twice", e.place, "remove one of them");
+        model_.definitions.push_back({e.name, e.value.source});
+    }
+    definition_used_.assign(model_.definitions.size(), 0);
+}
+
+/// Reads every expression of [let] once, so that errors in those that nothing mentions are found too.
+void Builder::check_definitions() {
+    for (const Definition& d : model_.definitions)
+        parse(Field(d.source), "'" + d.name + "' of [let]", expr::time | expr::position | expr::velocity);
+    definition_used_.assign(model_.definitions.size(), 0);
+}
+
 /// Reads the expression of a parameter, after those that it mentions (depth first). If a parameter is met again while
 /// its own expression is being read, the definition is cyclic. `path` has the parameters that are being read.
 void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
@@ -144,7 +165,8 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
     };
     s.refusal = [&](std::string_view name) -> std::string {
         const std::string_view base = name.ends_with('\'') ? name.substr(0, name.size() - 1) : name;
-        return base == "t" || find_coordinate(base) || (has_points_ && point_coordinate(base))
+        const bool defined = std::any_of(d_.let.begin(), d_.let.end(), [&](const Entry& e) { return e.name == base; });
+        return base == "t" || defined || find_coordinate(base) || (has_points_ && point_coordinate(base))
                    ? "a parameter may depend on other parameters only"
                    : "";
     };
@@ -249,7 +271,8 @@ expr::Scope Builder::scope(std::string what, Kinds allowed) {
         may.emplace_back("parameters");
         return "it may depend on " + listing(may) + (may.size() == 1 ? " only" : "");
     };
-    return s;
+    return with_definitions(f_.graph, model_.definitions, std::move(s),
+                            [this](std::size_t k) { definition_used_[k] = 1; });
 }
 
 Expr Builder::parse(const Field& field, const std::string& what, Kinds allowed) {

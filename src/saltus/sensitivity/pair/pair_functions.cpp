@@ -66,6 +66,7 @@ PairFunctions::PairFunctions(const model::Description& description, const model:
     };
     scope.names = [] { return std::vector<std::string>(); };
     scope.refusal = [](std::string_view) { return std::string(); };
+    scope = model::with_definitions(graph, model.definitions, std::move(scope));
 
     collect(
         graph, scope, p.delta, [&](const std::string& n) { return place_of(n, model.coordinates); }, delta_of_, delta_);

@@ -248,14 +248,7 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
 void ExpressionSeries::prepare_bounds() {
     variable_radius_.assign(1 + 2 * index_.size(), 0.0);
     output_radius_.assign(program_->outputs.size(), 0.0);
-    radii_.M.assign(M.size(), 0.0);
-    radii_.h.assign(h.size(), 0.0);
-    radii_.positions.assign(positions.size(), 0.0);
-    radii_.W.assign(W.size(), 0.0);
-    radii_.chi.assign(chi.size(), 0.0);
-    radii_.zeta.assign(zeta.size(), 0.0);
-    radii_.coefficients.assign(coefficients.size(), 0.0);
-    radii_.switches.assign(ix(switch_count()), 0.0);
+    set_sizes(radii_);
 }
 
 const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const double> q_radius,

@@ -74,17 +74,9 @@ void JoinedSeries::clear_sides() {
     for (const auto& part : part_) part->clear_sides();
 }
 
-void JoinedSeries::prepare_bounds() {
-    radii_.positions.assign(positions.size(), 0.0);
-    radii_.W.assign(W.size(), 0.0);
-    radii_.chi.assign(chi.size(), 0.0);
-    radii_.zeta.assign(zeta.size(), 0.0);
-    radii_.switches.assign(ix(switch_count()), 0.0);
-}
-
 const SeriesEquations::Radii& JoinedSeries::bounds(double R, std::span<const double> q_radius,
                                                    std::span<const double> u_radius) {
-    if (radii_.h.empty()) prepare_bounds();
+    if (radii_.h.empty()) set_sizes(radii_);
     radii_.M.assign(M.size(), 0.0);
     radii_.h.assign(h.size(), 0.0);
     radii_.damping = radii_.applied = 0.0;

@@ -48,7 +48,6 @@ private:
     int own_number(int i) const { return i < part_[0]->switch_count() ? i : i - part_[0]->switch_count(); }
     double* new_row();
     Row sum(Row a, Row b);
-    void prepare_bounds();
     void scatter(const Radii& from, std::size_t part);
 
     Parts part_;

@@ -243,14 +243,7 @@ void PointSeries::evaluate_order(int k) {
 /// Makes room for bounds. Most motions never need them.
 void PointSeries::prepare_bounds() {
     signal_radius_.assign(ix(tape_.output_count()), 0.0);
-    radii_.M.assign(M.size(), 0.0);
-    radii_.h.assign(h.size(), 0.0);
-    radii_.positions.assign(positions.size(), 0.0);
-    radii_.W.assign(W.size(), 0.0);
-    radii_.chi.assign(chi.size(), 0.0);
-    radii_.zeta.assign(zeta.size(), 0.0);
-    radii_.coefficients.assign(coefficients.size(), 0.0);
-    radii_.switches.assign(ix(switch_count()), 0.0);
+    set_sizes(radii_);
 }
 
 const SeriesEquations::Radii& PointSeries::bounds(double R, std::span<const double> q_radius, std::span<const double>) {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Auxiliary expressions of [let] and repeated blocks, against models in which they are written out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "saltus/base/error.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
+
+namespace saltus::model {
+namespace {
+
+Model built(const std::string& text) { return build(io::parse_model(text, "test.toml")); }
+
+const std::string pendulum_on_a_cart = R"toml(
+[system]
+q = ["x", "phi"]
+T = "(x'^2 + vx^2 + vy^2)/2"
+U = "9.81*height"
+R = "0.1*vx^2"
+[parameters]
+l = 0.7
+[let]
+vy = "l*phi'*sin(phi)"
+height = "-l*cos(phi)"
+vx = "x' + swing"
+swing = "l*phi'*cos(phi)"
+[[contact]]
+name = "wall"
+gN = "2 - x - l*sin(phi)"
+gammaT = "vy"
+mu = 0.3
+[initial]
+q = { phi = 0.4 }
+)toml";
+
+const std::string written_out = R"toml(
+[system]
+q = ["x", "phi"]
+T = "(x'^2 + (x' + l*phi'*cos(phi))^2 + (l*phi'*sin(phi))^2)/2"
+U = "-9.81*l*cos(phi)"
+R = "0.1*(x' + l*phi'*cos(phi))^2"
+[parameters]
+l = 0.7
+[[contact]]
+name = "wall"
+gN = "2 - x - l*sin(phi)"
+gammaT = "l*phi'*sin(phi)"
+mu = 0.3
+[initial]
+q = { phi = 0.4 }
+)toml";
+
+TEST(Definitions, GiveTheEquationsOfTheExpressionsWrittenOut) {
+    const Model a = built(pendulum_on_a_cart), b = built(written_out);
+    EXPECT_TRUE(a.warnings.empty());
+    Workspace wa(a), wb(b);
+    Terms ta(a.layout()), tb(b.layout());
+    for (const double phi : {0.4, -1.3, 2.9}) {
+        const std::vector<double> q{0.2, phi}, u{-0.6, 1.1};
+        evaluate(a, wa, 0.0, q, u, ta);
+        evaluate(b, wb, 0.0, q, u, tb);
+        ASSERT_EQ(ta.h.size(), tb.h.size());
+        for (std::size_t i = 0; i < ta.h.size(); ++i) EXPECT_NEAR(ta.h[i], tb.h[i], 1e-13);
+        for (std::size_t i = 0; i < ta.M.size(); ++i) EXPECT_NEAR(ta.M[i], tb.M[i], 1e-13);
+        for (std::size_t i = 0; i < ta.W.size(); ++i) EXPECT_NEAR(ta.W[i], tb.W[i], 1e-13);
+    }
+}
+
+/// The message for a model that is refused, with its remedy.
+std::string refusal(const std::string& text) {
+    try {
+        built(text);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "accepted";
+}
+
+std::string with(const std::string& let, const std::string& gap = "y") {
+    return "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\n[parameters]\nm = 1\n[let]\n" + let +
+           "\n[[contact]]\nname = \"floor\"\ngN = \"" + gap + "\"\n[initial]\nq = { y = 1 }\n";
+}
+
+TEST(Definitions, AreRefusedWithAReason) {
+    EXPECT_NE(refusal(with("a = \"b + 1\"\nb = \"2*a\"")).find("cyclic: b -> a -> b"), std::string::npos);
+    EXPECT_NE(refusal(with("m = \"y\"")).find("named like a parameter"), std::string::npos);
+    EXPECT_NE(refusal(with("y = \"1\"")).find("named like a coordinate"), std::string::npos);
+    EXPECT_NE(refusal(with("sin = \"1\"")).find("named like a function"), std::string::npos);
+    EXPECT_NE(refusal(with("v = \"y'\"", "y + v")).find("'v' in the gap gN of 'floor'"), std::string::npos);
+    EXPECT_NE(refusal(with("h = \"y\"", "h'")).find("has no velocity"), std::string::npos);
+    EXPECT_NE(refusal(with("h = \"y + z\"")).find("'h' of [let]"), std::string::npos);
+    EXPECT_NE(refusal(with("h = \"y\"") + "").find("accepted"), std::string::npos);
+}
+
+TEST(Definitions, ThatNothingUsesCauseAWarning) {
+    const Model m = built(with("h = \"y\"\nk = \"h + 1\"", "h"));
+    EXPECT_EQ(
+        std::count_if(m.warnings.begin(), m.warnings.end(),
+                      [](const std::string& w) { return w.find("'k' of [let] is not used") != std::string::npos; }),
+        1);
+}
+
+TEST(Definitions, ThatDoubleEachOtherAreReadOnceEach) {
+    std::string let = "a0 = \"y\"\n";
+    for (int k = 1; k < 60; ++k)
+        let += "a" + std::to_string(k) + " = \"(a" + std::to_string(k - 1) + " + a" + std::to_string(k - 1) + ")/2\"\n";
+    EXPECT_EQ(refusal(with(let, "a59")), "accepted");
+}
+
+const std::string repeated = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "9.81*y"
+[parameters]
+pitch = 0.5
+[[contact]]
+for = "i in -1..3"
+name = "step{i}"
+gN = "y + pitch*i - 0.1*i^2*x"
+gammaT = "x' + i"
+mu = "0.1 + 0.05*abs(i)"
+eN = 0.2
+[initial]
+q = { y = 5 }
+)toml";
+
+TEST(RepeatedBlocks, AreTheBlocksWrittenOneByOne) {
+    std::string text = repeated.substr(0, repeated.find("[[contact]]"));
+    for (int i = -1; i <= 3; ++i) {
+        const std::string n = "(" + std::to_string(i) + ")";
+        text += "[[contact]]\nname = \"step" + std::to_string(i) + "\"\ngN = \"y + pitch*" + n + " - 0.1*" + n +
+                "^2*x\"\ngammaT = \"x' + " + n + "\"\nmu = \"0.1 + 0.05*abs" + n + "\"\neN = 0.2\n";
+    }
+    text += repeated.substr(repeated.find("[initial]"));
+    const Model a = built(repeated), b = built(text);
+    ASSERT_EQ(a.contacts.size(), 5U);
+    Workspace wa(a), wb(b);
+    Terms ta(a.layout()), tb(b.layout());
+    const std::vector<double> q{0.3, 1.2}, u{0.7, -2.0};
+    evaluate(a, wa, 0.0, q, u, ta);
+    evaluate(b, wb, 0.0, q, u, tb);
+    for (std::size_t i = 0; i < ta.all().size(); ++i) EXPECT_DOUBLE_EQ(ta.all()[i], tb.all()[i]);
+    for (std::size_t i = 0; i < a.contacts.size(); ++i) EXPECT_EQ(a.contacts[i].name, b.contacts[i].name);
+}
+
+TEST(RepeatedBlocks, AreRefusedWithAReason) {
+    const auto with_line = [](const std::string& line) {
+        return refusal(
+            std::string(repeated).replace(repeated.find("for ="), std::string("for = \"i in -1..3\"").size(), line));
+    };
+    EXPECT_NE(with_line("for = \"i in 1..n\"").find("is no repetition"), std::string::npos);
+    EXPECT_NE(with_line("for = \"i in 3..1\"").find("repeats nothing"), std::string::npos);
+    EXPECT_NE(with_line("for = \"i in 0..10000000\"").find("more than 10 000 times"), std::string::npos);
+    EXPECT_NE(with_line("for = \"x in 1..3\"").find("is taken"), std::string::npos);
+    EXPECT_NE(with_line("for = \"k in 1..3\"").find("must contain its index"), std::string::npos);
+    EXPECT_NE(with_line("for = 3").find("not a text such as"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace saltus::model

@@ -79,6 +79,46 @@ TEST(CertifyConditions, SecondFailsAtASaddleAndOnAFlatPotential) {
     EXPECT_NEAR(row.witness.u[1], 0.0, 1e-12);
 }
 
+TEST(CertifyConditions, SecondLeavesAMaximumAndKeepsToTheNearestValley) {
+    // A light beam turns far in one step of a descent that is scaled by the masses. The minimum is at θ = 0.
+    for (const double inertia : {0.2, 0.1, 0.05, 0.01}) {
+        const Certificate c = certify(shipped("constrained-beam", {{"JS", inertia}}), Theorem::attractivity);
+        EXPECT_EQ(c.find("2")->verdict, Verdict::proved) << inertia << story(c);
+        EXPECT_EQ(c.outcome, Outcome::attractive) << inertia << story(c);
+        ASSERT_EQ(c.q.size(), 3U);
+        EXPECT_NEAR(c.q[2], 0.0, 1e-9) << inertia;
+    }
+    // A start exactly on the maximum: the pendulum hangs in the end.
+    const Certificate upright = certify(from_text(R"toml(
+[system]
+q = ["phi"]
+T = "phi'^2/2"
+U = "-cos(phi)"
+R = "0.1*phi'^2"
+[initial]
+q = { phi = 3.141592653589793 }
+)toml"),
+                                        Theorem::attractivity);
+    EXPECT_EQ(upright.find("2")->verdict, Verdict::proved) << story(upright);
+    EXPECT_NEAR(std::cos(upright.q[0]), 1.0, 1e-12);
+}
+
+TEST(CertifyConditions, EighthFailsByAPositionOfTheSetItself) {
+    // With mu just below a/b the block can also stand on an edge, tilted by 0.007: that set is another one.
+    const Certificate c = certify(shipped("rocking-block", {{"mu", 1.64}}), Theorem::attractivity);
+    const Condition& row = *c.find("8");
+    ASSERT_EQ(row.verdict, Verdict::fails) << story(c);
+    EXPECT_NEAR(row.witness.q[2], 0.0, 1e-12) << story(c);
+    EXPECT_NEAR(row.witness.q[1], 0.3, 1e-12);
+    EXPECT_LE(std::fabs(row.witness.q[0]), 1.64 * 9.81 / 10.0 + 1e-8);
+    EXPECT_GE(of_witness(row, "V"), of_witness(row, "rho*"));
+    EXPECT_NEAR(of_witness(row, "V"), 5.0 * row.witness.q[0] * row.witness.q[0], 1e-9);
+    for (const auto& [mu, k] : std::vector<std::pair<double, double>>{{1.64, 1e4}, {1.66, 1e5}, {1.66, 1e7}}) {
+        const Certificate stiff = certify(shipped("rocking-block", {{"mu", mu}, {"k", k}}), Theorem::attractivity);
+        EXPECT_EQ(stiff.find("8")->verdict, Verdict::proved) << mu << " " << k << story(stiff);
+    }
+}
+
 TEST(CertifyConditions, ThirdFailsIfForcesSupplyEnergyOrActAtRest) {
     const Certificate driven = of_block("[parameters]", "f = { x = \"0.5*x'\" }\n[parameters]");
     const Condition& row = only_failing(driven, {"3"});
@@ -174,6 +214,15 @@ TEST(CertifyRegion, LimitsTheLevelSetAndMustContainTheEquilibrium) {
               std::string::npos);
     EXPECT_NE(test::refusal_of([] { from_text(block + "[certify]\nregion = \"z < 1\"\n"); }).find("z"),
               std::string::npos);
+}
+
+TEST(CertifyInstability, DoesNotJudgeFrictionOfClosedContacts) {
+    CertifyOptions options;
+    options.at = {0.0, 0.5, 1.5708};
+    const Certificate c = certify(shipped("rocking-bar"), Theorem::instability, options);
+    EXPECT_EQ(c.find("1")->verdict, Verdict::fails) << story(c);
+    EXPECT_EQ(c.find("4")->verdict, Verdict::not_examined) << story(c);
+    EXPECT_EQ(c.outcome, Outcome::inconclusive);
 }
 
 TEST(CertifyInstability, TheUpperSetOfTheBeamIsUnstable) {

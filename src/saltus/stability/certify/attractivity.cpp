@@ -195,40 +195,22 @@ private:
         c.witness.values.emplace_back("curvature", equilibrium.curvature);
         const Vector d = equilibrium.direction / equilibrium.direction.norm();
         c.witness.u = list_of(d);
-        if (falls_along(e, equilibrium.q, d)) {
+        if (const std::optional<Vector> lower = lower_position(e, equilibrium)) {
+            const Vector way = *lower - equilibrium.q;
             c.evidence = "the equilibrium is no minimum: the energy falls along the witness' direction";
-        } else if (falls_along(e, equilibrium.q, -d)) {
-            c.evidence = "the equilibrium is no minimum: the energy falls along the witness' direction";
-            c.witness.u = list_of(-d);
-        } else if (flat_along(e, equilibrium, d)) {
+            c.witness.u = list_of(way / way.norm());
+        } else if (std::fabs(equilibrium.curvature) <= flat_curvature && flat_along(e, equilibrium, d)) {
             c.evidence =
                 "the energy is flat along the witness' direction: equilibria of the model without friction are not "
                 "isolated";
         } else {
             c.verdict = Verdict::not_examined;
             c.evidence =
-                "the smallest curvature of the energy is 0 up to rounding; whether it has a minimum there is "
-                "not decided";
+                "no positive curvature of the energy was found there, and no lower position near it either; whether "
+                "it has a minimum there is not decided";
             c.witness = {};
         }
         return c;
-    }
-
-    /// Some tried distance along d has a lower energy and is admissible up to rounding.
-    static bool falls_along(const Enclosure& e, const Vector& q, const Vector& d) {
-        const double U = e.potential(point_box(list_of(q))).lo;
-        for (const double distance : tried_distances) {
-            const Box there = point_box(list_of(q + distance * d));
-            const IntervalVector positions = e.position_values(there);
-            bool admissible = true;
-            for (int r = 0; r < e.positions(); ++r) {
-                const Interval& g = positions[static_cast<std::size_t>(r)];
-                const double rounding = distance * distance;  // a constraint or gap that is curved leaves d by O(d²)
-                admissible = admissible && g.hi >= -rounding && (r >= e.constraints() || g.lo <= rounding);
-            }
-            if (admissible && e.potential(there).hi < U) return true;
-        }
-        return false;
     }
 
     /// The slope of the energy along d vanishes at all tried distances, on both sides.

@@ -11,31 +11,15 @@
 #include <cmath>
 
 #include "saltus/model/model.hpp"
-#include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
-#include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 namespace saltus::stability {
 
 using namespace saltus::proof;
 
 namespace {
-
-/// A computed position is an equilibrium if its margin (EquilibriumPoint::margin) is above −boundary_margin: the
-/// witness lies on the boundary of the set, where the margin is 0 up to rounding. Contacts are closed up to
-/// closed_tolerance.
-constexpr double boundary_margin = 1e-6, closed_tolerance = 1e-6;
-
-/// The position is an equilibrium with V >= ρ*, by the statics of the model itself.
-bool is_outside_equilibrium(const ConditionScope& scope, const std::vector<double>& q, double rho) {
-    if (!model::unsupported(scope.model(), model::Analysis::equilibrium_sets).empty()) return false;
-    RestingModel resting(scope.model());
-    const EquilibriumPoint p = equilibrium_at(resting, vector_of(q), {false, closed_tolerance});
-    const double V = expr::midpoint(scope.set.level(point_box(q)));
-    return p.admissible && (p.is_equilibrium || p.margin > -boundary_margin) &&
-           V >= rho * (1.0 - boundary_margin) - boundary_margin * std::fabs(V);
-}
 
 /// "x in [-1, 1], y in [0, 0]": the hull of the connected pieces.
 std::string extent_text(const model::Model& model, const EquilibriumCover& cover) {
@@ -72,15 +56,13 @@ Condition condition_8_level_set(const ConditionScope& scope, const LevelSet& lev
     }
     if (!cover.bounded) c.evidence += "; the equilibrium set is not proved to be bounded";
     if (cover.highest_box.empty()) return c;
-    const std::vector<double> q = centre(cover.highest_box);
-    if (!is_outside_equilibrium(scope, q, levels.rho)) {
-        c.evidence += "; no equilibrium above rho* was found";
+    c.witness = high_equilibrium(scope, cover, levels.rho);
+    if (c.witness.q.empty()) {
+        c.evidence += "; no equilibrium above rho* was found that is connected with q_e";
         return c;
     }
     c.verdict = Verdict::fails;
-    c.witness.q = q;
-    c.witness.u.assign(q.size(), 0.0);
-    c.witness.values = {{"V", cover.highest}, {"rho*", levels.rho}};
+    c.witness.values.emplace_back("rho*", levels.rho);
     return c;
 }
 

@@ -143,10 +143,7 @@ public:
         rows().push_back(std::move(first));
         rows().push_back(saddle_row(saddle, box, linear));
         rows().push_back(condition_3_dissipation(scope));
-        Condition growth = condition_5_dissipated_velocities(scope, {});
-        growth.id = "4";
-        growth.text = "V grows unless u = 0: friction acts on every velocity that is not damped";
-        rows().push_back(std::move(growth));
+        rows().push_back(growth_row(scope));
         rows().push_back(start_row(PositionTests(set, saddle, box), saddle, cover, linear));
         rows().push_back(isolation_row(saddle, cover, domain));
         conclude(cover, linear);
@@ -184,6 +181,21 @@ private:
             for (std::size_t k = 0; p.connected && k < domain.size(); ++k)
                 if (p.box[k].lo <= domain[k].lo || p.box[k].hi >= domain[k].hi) return false;
         return true;
+    }
+
+    /// Row 4: only u = 0 has no dissipation. Which contacts rub depends on those that are closed, which the theorem
+    /// does not treat.
+    Condition growth_row(const ConditionScope& scope) const {
+        Condition c;
+        if (model_.contacts.empty() && model_.clutches.empty()) {
+            c = condition_5_dissipated_velocities(scope, {});
+        } else {
+            c.verdict = Verdict::not_examined;
+            c.evidence = "closed contacts and clutches hold some velocities and rub on others; the theorem has none";
+        }
+        c.id = "4";
+        c.text = "V grows unless u = 0: friction acts on every velocity that is not damped";
+        return c;
     }
 
     /// Row 2: q_e is stationary and U has negative curvature in some direction that the constraints allow.

@@ -50,6 +50,16 @@ constexpr double merit_floor = 1e-3;      // ... plus this energy
 constexpr int points_along_step = 6;
 constexpr double long_step = 1e-3, ridge_rounding = 1e-12;
 
+/// No step is longer than this part of 1 + |q|. Longer ones would cross several periods of an angle, where the few
+/// points along the step do not show that the energy rises between them.
+constexpr double longest_step = 0.5;
+/// Stationary points that are not minima: at most so many are left, from a position at one of these distances.
+constexpr int max_stationary_points = 12;
+constexpr double leaving_distances[] = {0.1, 1e-2, 1e-3, 1e-4};
+/// Steps of Newton's method back to the constraints, and the part of the energies that is no rounding error.
+constexpr int steps_back = 8;
+constexpr double lower_energy_ratio = 1e-13;
+
 /// Newton's method: at most so many steps, until |step| <= newton_converged (1 + |q|).
 constexpr int polish_steps = 8, newton_steps = 60;
 constexpr double newton_converged = 1e-16;
@@ -347,17 +357,19 @@ Descent descend(const Enclosure& e, const std::vector<double>& from, const Held&
         }
         penalty = std::max({penalty, penalty_factor * std::fabs(step.held),
                             penalty_factor * (step.lambda.size() == 0 ? 0.0 : step.lambda.cwiseAbs().maxCoeff())});
-        const Vector q = s.q + step.d;
+        const double longest = longest_step * (1.0 + s.q.norm());
+        const Vector d = step.d.norm() > longest ? Vector(step.d * (longest / step.d.norm())) : step.d;
+        const Vector q = s.q + d;
         const Point next(e, q);
         const double before = p.U + penalty * (violation(p, e.constraints()) + std::fabs(held.error(s.q)));
         const double after = next.U + penalty * (violation(next, e.constraints()) + std::fabs(held.error(q)));
         const double rounding = merit_rounding * (std::fabs(p.U) + std::fabs(next.U) + merit_floor);
-        if (next.finite && after <= before + rounding && downhill(e, s.q, step.d, penalty, held, before + rounding)) {
+        if (next.finite && after <= before + rounding && downhill(e, s.q, d, penalty, held, before + rounding)) {
             s.q = q;
             s.lambda = step.lambda;
             s.held = step.held;
             shift = std::max(shift / shift_factor, least_shift);
-            if (step.d.norm() <= converged_step * (1.0 + s.q.norm())) return s;
+            if (d.norm() <= converged_step * (1.0 + s.q.norm())) return s;
         } else {
             shift = std::max(shift_factor * shift, rejected_shift);
             if (shift > largest_shift) return s;
@@ -366,9 +378,8 @@ Descent descend(const Enclosure& e, const std::vector<double>& from, const Held&
     return s;
 }
 
-}  // namespace
-
-StationaryPoint find_minimum(const Enclosure& e, const std::vector<double>& from) {
+/// The stationary point that descent reaches from `from`. It need not be a minimum.
+StationaryPoint descend_to_stationary(const Enclosure& e, const std::vector<double>& from) {
     Descent s = descend(e, from, {});
     StationaryPoint point;
     point.why = s.why;
@@ -379,6 +390,50 @@ StationaryPoint find_minimum(const Enclosure& e, const std::vector<double>& from
     if (!point.found && s.escapes) {
         point.q = s.q;  // the last position of the descent, not that of Newton's method
         point.escapes = p.finite && violation(p, e.constraints()) <= 0.0;
+    }
+    return point;
+}
+
+}  // namespace
+
+Vector onto_rows(const Enclosure& e, Vector q, const std::vector<int>& rows) {
+    for (int k = 0; k < steps_back && !rows.empty(); ++k) {
+        const Point p(e, q);
+        if (!p.finite) break;
+        Matrix A(static_cast<Index>(rows.size()), q.size());
+        Vector g(A.rows());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            A.row(static_cast<Index>(i)) = p.rows.row(rows[i]);
+            g(static_cast<Index>(i)) = p.positions(rows[i]);
+        }
+        const Vector step = least_squares(A, -g, singular_value_ratio);
+        q += step;
+        if (step.norm() <= newton_converged * (1.0 + q.norm())) break;
+    }
+    return q;
+}
+
+std::optional<Vector> lower_position(const Enclosure& e, const StationaryPoint& point) {
+    if (!point.found || point.minimum || !(point.direction.norm() > 0.0)) return {};
+    const Vector direction = point.direction / point.direction.norm();
+    const double U = Point(e, point.q).U;
+    for (const double distance : leaving_distances)
+        for (const double sign : {1.0, -1.0}) {
+            const Vector q = onto_rows(e, point.q + sign * distance * direction, point.support);
+            const Point p(e, q);
+            const bool admissible =
+                p.finite && violation(p, e.constraints()) <= closed_tolerance * row_scales(p, q).sum();
+            if (admissible && p.U < U - lower_energy_ratio * (std::fabs(U) + std::fabs(p.U))) return q;
+        }
+    return {};
+}
+
+StationaryPoint find_minimum(const Enclosure& e, const std::vector<double>& from) {
+    StationaryPoint point = descend_to_stationary(e, from);
+    for (int k = 1; k < max_stationary_points; ++k) {
+        const std::optional<Vector> lower = lower_position(e, point);
+        if (!lower) break;
+        point = descend_to_stationary(e, list_of(*lower));
     }
     return point;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,8 +47,16 @@ struct StationaryPoint {
     std::vector<double> scale;  ///< typical size of each coordinate, for searches
 };
 
-/// The local minimum of U on the admissible positions that descent reaches from `from`.
+/// The local minimum of U on the admissible positions that descent reaches from `from`. A stationary point that is not
+/// a minimum is left along a direction in which U falls.
 StationaryPoint find_minimum(const proof::Enclosure& enclosure, const std::vector<double>& from);
+
+/// An admissible position near a stationary point with a lower energy, along ± its direction of least curvature and
+/// back onto the rows of its support; empty if none was found.
+std::optional<Vector> lower_position(const proof::Enclosure& enclosure, const StationaryPoint& point);
+
+/// The position near q, by Newton steps of least length, at which the given position rows are zero.
+Vector onto_rows(const proof::Enclosure& enclosure, Vector q, const std::vector<int>& rows);
 
 /// A minimum of U on the admissible positions with one coordinate held at a value.
 struct HeldMinimum {

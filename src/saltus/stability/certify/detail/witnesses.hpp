@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/level_set_equilibria.hpp"
 
 namespace saltus::stability {
 
@@ -32,6 +33,11 @@ proof::Witness opening_witness(const ConditionScope& scope, const std::vector<in
 /// For condition 6: a state just before a collision of one contact. Its gap is closed, as near to the equilibrium as
 /// Newton's method finds it, and closes with the speed 1. Other gaps are ignored.
 proof::Witness collision_witness(const ConditionScope& scope, std::size_t contact);
+
+/// For condition 8: a position of the equilibrium set of q_e with Q >= rho. The statics of the model confirm it, and
+/// all positions of a path from q_e to it: positions of a neighbouring set do not count. The path follows the gaps that
+/// are closed at both ends. Empty: none was found.
+proof::Witness high_equilibrium(const ConditionScope& scope, const EquilibriumCover& cover, double rho);
 
 /// For condition 1: a time at which a contact, constraint or slider moves although the coordinates rest at q_e. Empty:
 /// none among the examined times.

@@ -3,6 +3,7 @@
 // `saltus impact` as a person runs it, and what `saltus simulate` says about the energy of its impacts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -73,6 +74,44 @@ TEST(Impact, OfTheMovingWallTakesEnergyThoughTheMassGainsIt) {
     EXPECT_NEAR(fixed["work"]["min"].get<double>(), -3.0, 1e-12);
     EXPECT_NEAR(fixed["energy_change"].get<double>(), -3.0, 1e-12);
     EXPECT_TRUE(has_kind(fixed, "no-excitation"));
+}
+
+TEST(Impact, OfTheViseHasNoExtremeWork) {
+    const Json closing = impact_json("vise", "--set v=1 --u-plus x=0");
+    EXPECT_TRUE(closing["work"]["min"].is_null()) << closing["work"];
+    EXPECT_FALSE(closing["kinematic"]["holds"].get<bool>());
+    const Json opening = impact_json("vise", "--u-plus x=0");
+    EXPECT_TRUE(opening["work"]["max"].is_null()) << opening["work"];
+    EXPECT_NE(run("impact " + model("vise") + " --set v=1 --u-plus x=0").out.find("least     -inf"), std::string::npos);
+    EXPECT_NE(run("impact " + model("vise") + " --u-plus x=0").out.find("greatest  inf"), std::string::npos);
+}
+
+TEST(Impact, OfAWallOfFiniteMassTendsToThatOfTheMovingWall) {
+    for (const double mass : {10.0, 1e3, 1e6}) {
+        const Json j = impact_json("wall-of-finite-mass", "--set mw=" + std::to_string(mass));
+        EXPECT_NEAR(j["work"]["min"].get<double>(), -3.0 * mass / (1.5 + mass), 1e-9) << mass;
+        EXPECT_NEAR(j["energy_change"].get<double>(), -3.0 * mass / (1.5 + mass), 1e-8 * mass) << mass;
+    }
+}
+
+TEST(Impact, OfALoadThatIsLiftedUniformlyHasOneWork) {
+    const Json j = impact_json("lifted-load");
+    EXPECT_TRUE(has_kind(j, "uniform-excitation"));
+    EXPECT_TRUE(has_kind(j, "redundant-contacts"));
+    EXPECT_NEAR(j["work"]["min"].get<double>(), -1.3 * 1.3, 1e-12);  // −m ė²/2
+    EXPECT_NEAR(j["work"]["max"].get<double>(), -1.3 * 1.3, 1e-12);
+}
+
+TEST(Impact, OfTheForkliftInSpaceHasFourCornerPoints) {
+    const Json j = impact_json("forklift-in-space", "--u-plus y=1.9,phi=0.2,psi=0.1");
+    std::vector<std::vector<double>> corners = j["corner_points"].get<std::vector<std::vector<double>>>();
+    std::sort(corners.begin(), corners.end());
+    const double e = 1.3, a = 1.3 / 0.8, b = 1.3 / 0.5;
+    const std::vector<std::vector<double>> expected{{e, -a, 0.0}, {e, 0.0, -b}, {e, 0.0, b}, {e, a, 0.0}};
+    ASSERT_EQ(corners.size(), expected.size()) << j["corner_points"];
+    for (std::size_t k = 0; k < 4; ++k)
+        for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(corners[k][i], expected[k][i], 1e-9);
+    EXPECT_TRUE(j["consistent"].get<bool>());
 }
 
 TEST(Impact, OfTheMassOnTheLiftHasAnInterval) {
@@ -258,6 +297,24 @@ TEST(Impact, FindsAndExplainsTheEnergyThatUnequalCoefficientsCreate) {
     EXPECT_NEAR(equal["work"]["min"].get<double>(), entry("leine_impact_double_pendulum_equal_e")["outputs"]["delta_T"],
                 1e-12);
     EXPECT_TRUE(equal["newton"]["equal_coefficients"].get<bool>());
+}
+
+TEST(Impact, NamesTheCoefficientOfAContactThatDoesNotApproach) {
+    const test::Folder folder;
+    const std::string incline = folder.write("incline.toml", R"toml(
+[system]
+name = "incline"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "9.81*y"
+[[contact]]
+name = "slope"
+gN = "y*cos(0.3) - x*sin(0.3)"
+gammaT = "x'*cos(0.3) + y'*sin(0.3)"
+mu = 0.2
+eN = 0.3
+)toml");
+    EXPECT_NE(run("impact " + incline).out.find("newton, eN 0.3, eT 0, mu 0.2"), std::string::npos);
 }
 
 // --- refusals

@@ -152,7 +152,7 @@ void ModeChange::collect_impulses(std::span<const double> Lambda) {
 }
 
 impact::Restitutions ModeChange::restitutions() const {
-    return {Eigen::Map<const Vector>(collision_.e.data(), static_cast<Eigen::Index>(collision_.e.size())),
+    return {Eigen::Map<const Vector>(restitution_.data(), static_cast<Eigen::Index>(restitution_.size())),
             collision_.law};
 }
 
@@ -181,7 +181,7 @@ void ModeChange::judge_energy(double t, double* x, std::span<const double> Lambd
     s.creation_reason += "; the velocities after it are replaced by the nearest that create none";
 }
 
-/// Restitution coefficient of a row. Under 1 − c·v it is not negative. A contact that does not approach has none.
+/// Restitution coefficient of a row by the law of its contact. Under 1 − c·v it is not negative.
 double ModeChange::restitution(const model::Contact* contact, bool normal, double gamma, std::string& note) const {
     if (contact == nullptr) return 0.0;
     if (!normal) return coefficient(d_.coefficients(), contact->e_t);
@@ -193,7 +193,7 @@ double ModeChange::restitution(const model::Contact* contact, bool normal, doubl
             note = "1 - c*v of " + contact->name + " is negative at this speed and taken as 0";
         }
     }
-    return gamma >= 0.0 ? 0.0 : e;
+    return e;
 }
 
 bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note) {
@@ -202,6 +202,7 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     rows_.assemble(d_.terms(), d_.mass());
     collision_.gamma_minus.clear();
     collision_.e.clear();
+    restitution_.clear();
     collision_.law.clear();
     collision_.chi.clear();
     strike_.before = d_.energy(t, x);
@@ -216,7 +217,9 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
             const int row = rows_.row_numbers()[ix(k)];
             const double gamma = d_.row_velocity(row);
             collision_.gamma_minus.push_back(gamma);
-            collision_.e.push_back(restitution(contact, row == e.rows.normal, gamma, note));
+            const bool normal = row == e.rows.normal;
+            restitution_.push_back(restitution(contact, normal, gamma, note));
+            collision_.e.push_back(normal && gamma >= 0.0 ? 0.0 : restitution_.back());  // nothing is restored
             collision_.chi.push_back(d_.terms().chi[ix(row)]);
         }
     }

@@ -69,6 +69,7 @@ public:
     const ActiveRows& rows() const { return rows_; }
     const std::vector<int>& owner() const { return owner_; }               ///< element of each block
     const impact::CollisionRows& collision() const { return collision_; }  ///< matrix and laws: rows().problem
+    /// The coefficients of the laws, also of contacts that do not approach; those have none in collision().
     impact::Restitutions restitutions() const;
     const impact::Outcome& outcome() const { return outcome_; }  ///< result of the last strike
 
@@ -115,7 +116,7 @@ private:
     impact::Outcome outcome_;
     solvers::Workspace workspace_;
     std::vector<int> owner_, impact_rows_;
-    std::vector<double> gamma_minus_, gamma_plus_, chi_, velocity_change_;
+    std::vector<double> gamma_minus_, gamma_plus_, chi_, velocity_change_, restitution_;
     Strike strike_;                         // of the last impact
     Choice choice_;                         // of the last choice, with its contact problem:
     solvers::Solution solution_;            // of the accelerations

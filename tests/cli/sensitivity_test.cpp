@@ -141,6 +141,8 @@ TEST(SensitivityCommand, StudiesEventTimesOverParameters) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml", "run", "run/contents.json", "run/event-study.csv",
                                                         "run/sensitivity.json"}));
     EXPECT_TRUE(json_of(vary + " --wrt F").contains("pair"));
+    const Outcome page = test::command("report " + folder.file("run") + " -o " + folder.file("page.html"));
+    EXPECT_EQ(page.code, 0) << page.out;
 }
 
 /// Dry friction by sign(x'), to tolerances that let the motion stay in its jump.

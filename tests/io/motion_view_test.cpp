@@ -172,6 +172,21 @@ TEST(MotionView, ManyEventsAreShownByTheirExtremes) {
     EXPECT_LT(io::motion_json(m.view, &m.model).size(), 1500000U);
 }
 
+TEST(MotionView, CountsAllEventsAlsoThoseItDoesNotList) {
+    const Motion m("impact-oscillator", {{"s", "0"}}, integrate::EventDriven{}, 2500.0);
+    const Json j = Json::parse(io::motion_json(m.view, &m.model));
+    ASSERT_LT(j["events"].size(), m.trajectory.events.size());
+    std::size_t sum = 0;
+    for (const auto& [kind, count] : j["event_kinds"].items()) {
+        const auto own = std::count_if(m.trajectory.events.begin(), m.trajectory.events.end(),
+                                       [&](const trajectory::Event& e) { return to_string(e.kind) == kind; });
+        EXPECT_EQ(count.get<long>(), own) << kind;
+        sum += count.get<std::size_t>();
+    }
+    EXPECT_EQ(sum, m.trajectory.events.size());
+    EXPECT_EQ(j["event_count"].get<std::size_t>(), sum);
+}
+
 // ---- drawings
 
 TEST(Drawing, EveryShippedModelHasADrawing) {

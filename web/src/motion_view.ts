@@ -55,10 +55,7 @@ export function motionView(m: Motion, known: Known): HTMLElement {
 }
 
 function summary(m: Motion): HTMLElement {
-    const kinds = new Map<string, number>();
-    for (const e of m.events) kinds.set(e.kind, (kinds.get(e.kind) ?? 0) + 1);
-    const count = [...kinds].map(([k, n]) => `${n} ${k}`).join(", ");
-    const created = m.events.reduce((s, e) => s + (e.created ?? 0), 0);
+    const count = Object.entries(m.event_kinds).map(([k, n]) => `${n} ${k}`).join(", ");
     const final = m.coordinates.slice(0, 8).map((x, i) => `${x} ${num(m.end.q[i])}, ${x}′ ${num(m.end.u[i])}`);
     if (m.coordinates.length > 8) final.push("…");
     return section(
@@ -69,7 +66,7 @@ function summary(m: Motion): HTMLElement {
             ["time", `${num(m.t_begin)} to ${num(m.t_end)}, ${m.steps} steps`],
             ["events", m.event_count ? `${m.event_count}: ${count}` : "none"],
             ["energy", `${num(m.balance.initial, 8)} → ${num(m.balance.final, 8)}, balance closed to ${num(m.balance.error, 2)}`],
-            ["created by impacts", created > 0 ? num(created) : null],
+            ["created by impacts", m.energy_created > 0 ? num(m.energy_created) : null],
             ["violation", `gap ${num(m.violation.gap, 2)}, constraint ${num(m.violation.constraint, 2)}`],
             ["at the end", el("span", {}, ...final.flatMap((f, i) => (i ? [el("br"), f] : [f])))],
             ["shown", m.decimated ? "extremes only: the motion has more detail than a screen can show" : null],

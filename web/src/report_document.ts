@@ -120,6 +120,8 @@ export interface Motion {
     work: Curve[]; // since the start, by cause
     planes: Plane[];
     event_count: number; // all events; the list may be shorter
+    event_kinds: Record<string, number>; // how many of each kind, over all events
+    energy_created: number; // by all impacts
     events: MotionEvent[];
     drawing?: Drawing;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of `saltus sensitivity`: derivatives, and the error of a perturbed motion with its bound.
+// The view of `saltus sensitivity`: derivatives, the error of a perturbed motion with its bound, and event times over
+// parameters.
 import { el, facts, num, section, table, verdict } from "./dom";
+import { studyView } from "./study_view";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
 export function sensitivityView(data: any): HTMLElement {
@@ -8,6 +10,7 @@ export function sensitivityView(data: any): HTMLElement {
     if (data.with_respect_to) view.append(...derivatives(data));
     const pair = data.pair ?? (data.c_bar ? data : null);
     if (pair) view.append(pairView(pair));
+    if (data.study) view.append(studyView(data.study));
     return view;
 }
 

@@ -24,7 +24,6 @@ export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     simulate: simulateView,
     audit: auditView,
     check: checkView,
-    study: studyView,
     gains: gainsView,
     document: documentView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
@@ -102,20 +101,6 @@ function checkView(data: any): HTMLElement {
         table(
             [{ title: "contact", left: true }, { title: "gap" }, { title: "mu" }, { title: "eN" }, { title: "eT" }, { title: "law", left: true }],
             (data.contacts ?? []).slice(0, 100).map((c: any) => [c.name, num(c.gN), (c.mu ?? []).map((m: number) => num(m)).join(", "), num(c.eN), num(c.eT), c.impact ?? ""]),
-        ),
-    );
-}
-
-/// A study of event times without derivatives.
-function studyView(data: any): HTMLElement {
-    const names = Object.keys(data.vary ?? {});
-    return section(
-        "Event times over parameters",
-        table(
-            [...names.map((n) => ({ title: n })), ...(data.nominal ?? []).map((e: any) => ({ title: `${e.kind} ${num(e.t, 5)}` })), { title: "status", left: true }],
-            (data.runs ?? []).slice(0, 500).map((r: any) => [
-                ...names.map((n) => num(r.parameters[n])), ...(r.changes ?? []).map((c: any) => num(c.t, 8)), r.status,
-            ]),
         ),
     );
 }

@@ -220,8 +220,9 @@ void set_level(Certificate& t, Scope scope, const Uniqueness& unique, double pas
         if (unique.local()) {
             t.rho_verified = t.rho;
             for (const Interval& side : unique.window) t.domain.emplace_back(side.lo, side.hi);
+        } else {
+            t.rho_parts = {{"next equilibrium", pass}};
         }
-        if (std::isfinite(pass)) t.rho_parts = {{"next equilibrium", pass}};
     }
 }
 

@@ -42,7 +42,8 @@ std::string kind_of(const Json& j) {
     };
     if (j.is_array()) return !j.empty() && has(j[0], {"file", "residual", "status"}) ? "solve" : "";
     if (has(j, {"file", "residual", "status"})) return "solve";
-    if (has(j, {"with_respect_to", "final"}) || has(j, {"pair"}) || has(j, {"c_bar", "c_hat"})) return "sensitivity";
+    if (has(j, {"with_respect_to", "final"}) || has(j, {"pair"}) || has(j, {"c_bar", "c_hat"}) || has(j, {"study"}))
+        return "sensitivity";
     if (has(j, {"grid", "labels"})) return "basin";
     if (has(j, {"conditions", "verdict"})) return "certify";
     if (has(j, {"sets"})) return "equilibria";
@@ -52,7 +53,6 @@ std::string kind_of(const Json& j) {
     if (has(j, {"degrees_of_freedom", "mass"})) return "check";
     if (has(j, {"events", "final", "energy"})) return "simulate";
     if (has(j, {"audit", "impacts", "recomputed"})) return "audit";
-    if (has(j, {"vary", "runs", "nominal"})) return "study";
     if (has(j, {"vary", "runs"})) return "gains";
     return "";
 }

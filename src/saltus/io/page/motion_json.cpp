@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include "saltus/io/page/detail/json_text.hpp"
 #include "saltus/io/page/motion_view.hpp"
@@ -107,10 +108,19 @@ void event(JsonText& j, const Trajectory& t, const Event& e) {
     j.close('}');
 }
 
-/// All events; of a long list only the first ones and the last ones.
+/// The number of all events, by kind too, and the energy that they created. Of a long list only the first ones and the
+/// last ones are written.
 void events(JsonText& j, const Trajectory& t) {
     const std::size_t n = t.events.size();
-    j.key("event_count").number(static_cast<double>(n), summary_digits).key("events").open('[');
+    std::map<std::string, double> kinds;
+    double created = 0.0;
+    for (const Event& e : t.events) {
+        kinds[std::string(trajectory::to_string(e.kind))] += 1.0;
+        created += std::max(0.0, e.audit.created);
+    }
+    j.key("event_count").number(static_cast<double>(n), summary_digits).key("event_kinds").open('{');
+    for (const auto& [kind, count] : kinds) j.key(kind).number(count, summary_digits);
+    j.close('}').key("energy_created").number(created, energy_digits).key("events").open('[');
     for (std::size_t k = 0; k < n; ++k)
         if (k < first_events || k + last_events >= n) event(j, t, t.events[k]);
     j.close(']');

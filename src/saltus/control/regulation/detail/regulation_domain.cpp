@@ -66,9 +66,30 @@ Domain::Domain(const model::Model& m)
 
 namespace {
 
+/// Whether the multipliers y prove that W q + c = s has no solution with s in its bounds: yᵀW is exactly zero, so that
+/// q does not matter, and yᵀ(c − s) is not zero for any s. A program that was solved with rounding errors proves
+/// nothing.
+bool proves_impossible(const Vector& y, const IntervalMatrix& W, const IntervalVector& c, const std::vector<int>& rows,
+                       const std::vector<Interval>& bounds) {
+    if (y.size() != static_cast<Eigen::Index>(rows.size())) return false;
+    for (int k = 0; k < W.cols(); ++k) {
+        Interval sum(0.0);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            sum = sum + Interval(y(static_cast<Eigen::Index>(i))) * W(rows[i], k);
+        if (sum.lo != 0.0 || sum.hi != 0.0) return false;
+    }
+    Interval sum(0.0);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double factor = y(static_cast<Eigen::Index>(i));
+        if (factor == 0.0) continue;
+        sum = sum + Interval(factor) * (c[static_cast<std::size_t>(rows[i])] - bounds[i]);
+    }
+    return sum.lo > 0.0 || sum.hi < 0.0;
+}
+
 /// Whether the contacts of a subset can be closed (rigid: their gaps are 0, the others >= 0) or compressed (springs:
 /// their gaps are <= 0) at once. With affine gaps g_N = W q + c this is the feasibility of W q − s = −c with bounds on
-/// the slacks s = g_N; otherwise the answer is yes.
+/// the slacks s = g_N. The answer is no only if that is proved.
 bool possible(const Domain& domain, ContactModel contacts, const std::vector<int>& subset) {
     if (!domain.affine || !domain.enclosure) return true;
     const int m = domain.contacts(), n = domain.model.size();
@@ -95,7 +116,11 @@ bool possible(const Domain& domain, ContactModel contacts, const std::vector<int
             p.upper(n + i) = 0.0;
         }
     }
-    return solvers::solve(p).status != solvers::ProgramStatus::infeasible;
+    const solvers::ProgramSolution solution = solvers::solve(p);
+    if (solution.status != solvers::ProgramStatus::infeasible) return true;
+    std::vector<Interval> bounds;
+    for (int i = 0; i < m; ++i) bounds.emplace_back(p.lower(n + i), p.upper(n + i));
+    return !proves_impossible(solution.certificate, domain.gradients, at_zero, rows, bounds);
 }
 
 }  // namespace

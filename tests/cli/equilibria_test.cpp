@@ -129,10 +129,25 @@ TEST(EquilibriaCommand, SaysWhereTimeLeavesNoRest) {
 }
 
 /// Friction below every rounding error: the sets are those without friction, and nothing aborts.
-TEST(Equilibria, WorkWithFrictionNearTheSmallestNumbers) {
-    for (const char* const mu : {"1e-20", "1e-100", "1e-300"}) {
-        const std::string model = std::string(SALTUS_SOURCE_DIR) + "/models/rocking-bar.toml";
-        EXPECT_EQ(test::command("equilibria " + model + " --quiet --set mu=" + mu).code, 0) << mu;
+TEST(EquilibriaCommand, WorksWithFrictionNearTheSmallestNumbers) {
+    for (const char* const mu : {"1e-20", "1e-29"})
+        EXPECT_EQ(run(model("rocking-bar") + "--quiet --set mu=" + mu).code, 0);
+    for (const char* const mu : {"1e-31", "1e-100", "1e-300"}) {
+        const Outcome r = run(model("rocking-bar") + "--set mu=" + mu);
+        EXPECT_EQ(r.code, 2) << mu;
+        EXPECT_NE(r.out.find("magnitudes from 1e-30 to 1e+30"), std::string::npos) << r.out;
+    }
+}
+
+/// The block lies on the floor, |x| <= mu m g/k, however weak gravity is. A weight far below the spring force of a unit
+/// displacement was once taken for rounding, and the block was said to rest in the air.
+TEST(EquilibriaCommand, ResolvesAWeightBesideAStiffSpring) {
+    for (const char* const change : {"g=1e-3", "g=1e-12", "g=1e-20", "g=1e-29", "k=1e13", "k=1e29", "m=1e-20"}) {
+        const Json j = json_of(model("falling-block") + "--set " + change + " --at x=0,y=1");
+        ASSERT_EQ(j["sets"].size(), 1U) << change;
+        EXPECT_EQ(j["sets"][0]["contacts_closed"], Json({"floor"})) << change;
+        EXPECT_EQ(j["complete"], true) << change;
+        EXPECT_EQ(j["point"]["is_equilibrium"], false) << change;
     }
 }
 

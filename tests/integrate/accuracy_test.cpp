@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "integrate/moreau_runs.hpp"
+#include "saltus/integrate/event/repeated_runs.hpp"
 
 namespace saltus::integrate {
 namespace {
@@ -60,6 +61,28 @@ u = { x = 1 }
     EXPECT_FALSE(motion.inaccuracy.remedy.empty());
     EXPECT_NE(motion.reason.find("energy balance"), std::string::npos) << motion.reason;
     EXPECT_NEAR(motion.end.q[0], 2.0, 1e-9) << "the motion is kept up to its end";
+}
+
+/// x = cosh(w t) with w = sqrt(2)·1e14/s: at t = 2.5e-12 s the state is about 1e153, and the energy x'^2/2 overflows.
+TEST(Accuracy, IsLostIfTheEnergyIsInfinite) {
+    const model::Model m =
+        written("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"-1e28*x^2\"\n[initial]\nq = { x = 1.0 }\n");
+    EventDriven event;
+    Moreau moreau;
+    moreau.h = 1e-14;
+    for (const Method& method : {Method(event), Method(moreau)}) {
+        Options options;
+        options.t_end = 2.5e-12;
+        const trajectory::Trajectory motion = simulate(m, method, options);
+        EXPECT_EQ(motion.status, Status::failed);
+        EXPECT_NE(motion.reason.find("too large for floating-point numbers"), std::string::npos) << motion.reason;
+    }
+    const trajectory::Trajectory once = RepeatedRuns(m, event).run([] {
+        Options options;
+        options.t_end = 2.5e-12;
+        return options;
+    }());
+    EXPECT_EQ(once.status, Status::failed);
 }
 
 TEST(Accuracy, OfTimeSteppingIsLostIfPenetrationIsAVisiblePartOfTheWay) {

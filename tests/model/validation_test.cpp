@@ -223,6 +223,22 @@ TEST(Validation, NonFiniteDerivedParameterIsRefused) {
               "of a negative number");
 }
 
+TEST(Validation, MagnitudesWhoseProductsOverflowAreRefused) {
+    const std::string range = "; magnitudes from 1e-30 to 1e+30 and 0 can be computed with; ";
+    const std::string remedy = "choose other units, or a value in this range";
+    EXPECT_EQ(refusal(block("g = 9.81", "g = 1e160")), "block.toml:13:1: parameter 'g' is 1e+160" + range + remedy);
+    EXPECT_EQ(refusal(block("m = 2.0", "m = 1e-310")), "block.toml:10:1: parameter 'm' is 1e-310" + range + remedy);
+    EXPECT_EQ(refusal(block(R"(U = "m*g*y")", R"(U = "m*g*y + 1e60*x^2")")),
+              "block.toml:5:6: the potential energy U contains the number 1e+60" + range + remedy);
+    // 0.5^200 = 6.2e-61 and 9.81^60 = 3.2e59: the terms are checked at the initial state.
+    const std::string light =
+        refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"(T = "m*r^200/2*(x'^2 + y'^2) + J/2*phi'^2")"));
+    EXPECT_EQ(light.find("block.toml:4:6: the mass of coordinate 'x' is 1.24"), 0U) << light;
+    EXPECT_NE(light.find("e-60 at the initial state" + range + remedy), std::string::npos) << light;
+    const std::string heavy = refusal(block(R"(U = "m*g*y")", R"(U = "m*g^60*y")"));
+    EXPECT_NE(heavy.find("the force on coordinate 'y' is -6."), std::string::npos) << heavy;
+}
+
 TEST(Validation, NonFiniteInitialValueIsRefused) {
     EXPECT_EQ(refusal(block("x = 0.1, y", R"(x = "m/0", y)")),
               "block.toml:31:7: the initial value of 'x' is not finite: inf; look for a division by zero");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "saltus/integrate/detail/finite.hpp"
 #include "saltus/integrate/event/detail/event_driven.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/moreau/detail/moreau.hpp"
@@ -27,6 +28,7 @@ RecordedMotion run(const model::Model& model, const Penalty& method, const Optio
 RecordedMotion timed(const model::Model& model, const Method& method, const Options& options, Record record) {
     const auto start = std::chrono::steady_clock::now();
     RecordedMotion out = std::visit([&](const auto& m) { return run(model, m, options, record); }, method);
+    fail_if_not_finite(out.motion);
     out.motion.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return out;
 }

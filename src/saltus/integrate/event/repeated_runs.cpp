@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "saltus/integrate/detail/finite.hpp"
 #include "saltus/integrate/event/detail/event_driven.hpp"
 #include "saltus/integrate/event/detail/run_tools.hpp"
 
@@ -21,6 +22,7 @@ trajectory::Trajectory RepeatedRuns::run(const Options& options) {
     const auto start = std::chrono::steady_clock::now();
     tools_->reset();
     trajectory::Trajectory motion = std::move(run_event_driven(*model_, method_, options, Record::no, *tools_).motion);
+    fail_if_not_finite(motion);
     motion.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return motion;
 }

@@ -5,8 +5,10 @@
 #include <limits>
 #include <optional>
 
+#include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/detail/magnitude.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 
@@ -64,6 +66,37 @@ void verify_finite(const Model& model, const Terms& terms, const InitialPlaces& 
     }
 }
 
+/// Terms so large or masses so small that products of them are no longer normal numbers are refused.
+void verify_magnitudes(const Model& model, const Terms& terms, const InitialPlaces& places) {
+    const auto refuse = [&](const std::string& what, double value, const Place& place) {
+        throw Error(what + " is " + number_text(value) + " at the initial state; " + valid_range(), place,
+                    range_remedy);
+    };
+    for (const double m : terms.M)
+        if (too_large(m)) refuse("an entry of the mass matrix", m, places.mass);
+    const Pattern& mass = model.layout().mass;
+    for (int i = 0; i < mass.rows; ++i)
+        for (int k = mass.start[ix(i)]; k < mass.start[ix(i) + 1]; ++k)
+            if (mass.column[ix(k)] == i && too_small(terms.M[ix(k)]))
+                refuse("the mass of coordinate '" + model.coordinates[ix(i)] + "'", terms.M[ix(k)], places.mass);
+    for (int i = 0; i < model.size(); ++i) {
+        const std::string& name = model.coordinates[ix(i)];
+        if (too_large(terms.h[ix(i)])) refuse("the force on coordinate '" + name + "'", terms.h[ix(i)], places.initial);
+        if (too_large(model.q0[ix(i)])) refuse("coordinate '" + name + "'", model.q0[ix(i)], places.initial);
+        if (too_large(model.u0[ix(i)])) refuse("velocity '" + name + "''", model.u0[ix(i)], places.initial);
+    }
+    const Layout& layout = model.layout();
+    for (std::size_t i = 0; i < terms.positions.size(); ++i)
+        if (too_large(terms.positions[i]))
+            refuse(row_name(model, static_cast<int>(i)), terms.positions[i], places.initial);
+    for (int row = 0; row < layout.row_count(); ++row) {
+        double largest = std::max(std::abs(terms.chi[ix(row)]), std::abs(terms.zeta[ix(row)]));
+        for (int k = layout.rows.start[ix(row)]; k < layout.rows.start[ix(row) + 1]; ++k)
+            largest = std::max(largest, std::abs(terms.W[ix(k)]));
+        if (too_large(largest)) refuse("the derivative of " + row_name(model, row), largest, places.initial);
+    }
+}
+
 void verify_mass(const Model& model, const Terms& terms, const Place& place) {
     const Spectrum spectrum = MassFactor(model.layout().mass).spectrum(terms.M);
     // A small mass of a coordinate that is not coupled to others is exact, whatever the largest mass is.
@@ -93,6 +126,7 @@ void verify_initial(const Model& model, const InitialPlaces& places) {
     Terms terms(layout);
     evaluate(model, workspace, 0.0, model.q0, model.u0, terms);
     verify_finite(model, terms, places);
+    verify_magnitudes(model, terms, places);
     verify_mass(model, terms, places.mass);
 
     const Place& place = places.initial;

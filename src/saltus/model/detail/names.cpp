@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/detail/magnitude.hpp"
 
 namespace saltus::model {
 
@@ -100,6 +101,9 @@ void Builder::declare_parameters() {
         if (!std::isfinite(value))
             throw Error("parameter '" + parameters_[i].name + "' is not finite: " + number_text(value),
                         parameters_[i].place, not_finite_remedy);
+        if (too_large(value) || too_small(value))
+            throw Error("parameter '" + parameters_[i].name + "' is " + number_text(value) + "; " + valid_range(),
+                        parameters_[i].place, range_remedy);
         Parameter parameter;
         parameter.name = parameters_[i].name;
         parameter.value = value;
@@ -275,8 +279,18 @@ expr::Scope Builder::scope(std::string what, Kinds allowed) {
                             [this](std::size_t k) { definition_used_[k] = 1; });
 }
 
+/// Nodes that the graph had before were checked when they were made.
 Expr Builder::parse(const Field& field, const std::string& what, Kinds allowed) {
-    return expr::parse(f_.graph, field.source, scope(what, allowed));
+    const std::size_t known = f_.graph.size();
+    const Expr e = expr::parse(f_.graph, field.source, scope(what, allowed));
+    for (std::size_t id = known; id < f_.graph.size(); ++id) {
+        const expr::Node& node = f_.graph[Expr{static_cast<std::uint32_t>(id)}];
+        if (node.op != expr::Op::constant || !std::isfinite(node.value)) continue;
+        if (too_large(node.value) || too_small(node.value))
+            throw Error(what + " contains the number " + number_text(node.value) + "; " + valid_range(), field.place(),
+                        range_remedy);
+    }
+    return e;
 }
 
 double Builder::value_of(Expr e) {

@@ -122,5 +122,20 @@ TEST(Accuracy, SlipInAPlaneThatBeginsAtRestHasExactDerivatives) {
     }
 }
 
+/// Masses and stiffnesses multiplied by one power of two only change the unit of force: the motion is the same, and so
+/// are its derivatives. The bar rattles on two contacts, so that impacts with dependent contacts occur.
+TEST(Accuracy, DerivativesDoNotDependOnTheUnitOfMass) {
+    const auto final_derivative = [](int exponent) {
+        const double unit = std::ldexp(1.0, exponent);
+        return derivatives(shipped("rocking-bar", {{"m", unit}, {"k", 10.0 * unit}}), {"x", "y"}, 0.5).final;
+    };
+    const Matrix expected = final_derivative(0);
+    ASSERT_TRUE(expected.allFinite());
+    for (const int exponent : {-90, -60, -40, 30, 60, 90}) {
+        const Matrix found = final_derivative(exponent);
+        EXPECT_LE((found - expected).cwiseAbs().maxCoeff(), 1e-9 * expected.cwiseAbs().maxCoeff()) << exponent;
+    }
+}
+
 }  // namespace
 }  // namespace saltus

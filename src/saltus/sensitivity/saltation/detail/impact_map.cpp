@@ -256,6 +256,8 @@ private:
         if (Lambda.size() > 0) {
             p.dLambda = solved(s.S, s.right);
             add_conditions(s, p.dLambda);
+            p.dLambda *= s.unit;
+            alternative_ *= s.unit;
             p.after.du.noalias() += inverse_rows_ * p.dLambda;
         } else {
             p.dLambda.setZero(0, x_.columns());
@@ -263,11 +265,19 @@ private:
         return p;
     }
 
+    /// A power of two near 1/max D_kk.
+    static double impulse_unit(const Matrix& D) {
+        const double largest = D.size() > 0 ? D.diagonal().maxCoeff() : 0.0;
+        return largest > 0.0 && std::isfinite(largest) ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
+    }
+
     /// The parts of the equations that do not depend on the blocks.
     void set_up(PhaseSystem& s, const Instant& after, const Vector& Lambda, const Vector& e, const Matrix& de) const {
         const Eigen::Index m = Lambda.size();
-        s.Lambda = Lambda;
         s.D.noalias() = rows_ * inverse_rows_;
+        s.unit = impulse_unit(s.D);
+        s.D *= s.unit;
+        s.Lambda = Lambda / s.unit;
         s.edges.clear();
         s.resting.clear();
         s.at_bound.clear();
@@ -280,7 +290,7 @@ private:
             s.xi(k) = after.gamma(row) + e(k) * before_.gamma(row);
             s.dxi.row(k) = after.dgamma.row(row) + e(k) * before_.dgamma.row(row) + before_.gamma(row) * de.row(k);
         }
-        s.zero_Lambda = negligible_impulse_ratio * std::max(Lambda.cwiseAbs().maxCoeff(), smallest_divisor);
+        s.zero_Lambda = negligible_impulse_ratio * std::max(s.Lambda.cwiseAbs().maxCoeff(), smallest_divisor);
         s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_divisor);
     }
 
@@ -304,7 +314,7 @@ private:
         const bool edge = !held && !presses && std::abs(s.xi(k0)) <= s.zero_xi;
         if (held) {
             s.S(k0, k0) = 1.0;
-            s.right.row(k0) = prescribed.change.row(k0);
+            s.right.row(k0) = prescribed.change.row(k0) / s.unit;
         } else if (presses || edge) {
             s.keep_at_rest(k0);
             if (edge) s.edges.emplace_back(k0, owner);

@@ -19,6 +19,9 @@ struct Instant {
 
 /// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
 struct PhaseSystem {
+    /// Unit of all impulses below. In this unit D has entries near 1, so that equations of velocities (D δΛ) and of
+    /// impulses (δΛ) can be compared, whatever the unit of mass is. It is a power of two: no digit changes.
+    double unit = 1.0;
     Vector Lambda;
     Matrix D;    ///< Delassus matrix of the rows of the impact
     Vector xi;   ///< ξ = γ⁺ + e γ⁻

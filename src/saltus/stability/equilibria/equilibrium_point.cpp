@@ -97,6 +97,30 @@ void find_ranges(EquilibriumPoint& p, const Balance& b) {
         p.self_stress = p.self_stress || (p.hyperstatic > 0 && (std::isinf(r.least) || std::isinf(r.greatest)));
 }
 
+/// The number of a coordinate with a force that no reaction can take up; −1 if there is none. `balance` compares all
+/// forces with the largest one, so that a weight beside a very stiff spring counts as nothing. Here the force on a
+/// coordinate is compared with what displacements of 1 + |q_j| change of the same force.
+int unsupported(RestingModel& model, const Statics& s) {
+    if (!model.has_derivatives()) return -1;
+    const Matrix K = model.stiffness(s, Vector::Zero(s.W.cols()));
+    const Vector change = K.cwiseAbs() * (model.q().cwiseAbs() + Vector::Ones(K.cols()));
+    for (Eigen::Index i = 0; i < s.h.size(); ++i)
+        if (s.W.row(i).isZero(0.0) && std::abs(s.h(i)) > rest_tolerance * change(i)) return static_cast<int>(i);
+    return -1;
+}
+
+/// Replaces an answer that forces hold by the proof that nothing holds the force on coordinate i.
+void refute(Balance& b, const Statics& s, Eigen::Index i) {
+    b.holds = false;
+    b.defect = 1.0;  // relative to the force itself
+    Separation out;
+    out.v = Vector::Zero(s.h.size());
+    out.v(i) = std::copysign(1.0 / s.scale(i), s.h(i));
+    out.sign.assign(s.elements.size(), 0);
+    out.power = least_power(s, out.sign, out.v);
+    b.separations = {out};
+}
+
 std::string reason(const EquilibriumPoint& p, const Balance& b) {
     if (!p.admissible) return "the position is not admissible: it penetrates a contact or violates a constraint";
     if (!p.statics.moves.empty()) return p.statics.moves + ", so that nothing that touches it stays at rest";
@@ -143,7 +167,8 @@ EquilibriumPoint equilibrium_at(RestingModel& model, const Vector& q, const Poin
     for (std::size_t i = 0; i < model.model().contacts.size(); ++i)
         p.closed.push_back(model.closed(i, options.closed_tolerance) ? 1 : 0);
     p.statics = model.statics(p.closed);
-    const Balance b = balance(p.statics);
+    Balance b = balance(p.statics);
+    if (const int i = b.holds ? unsupported(model, p.statics) : -1; i >= 0) refute(b, p.statics, i);
     p.decided = b.decided || b.holds;
     p.margin = b.defect > rest_tolerance ? -b.defect : b.margin;
     p.is_equilibrium = p.admissible && b.holds;

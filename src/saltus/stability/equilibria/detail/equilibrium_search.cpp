@@ -243,7 +243,10 @@ CombinationSearch::AffineSearch CombinationSearch::search_affine(Vector q) {
     if (!found.q) return {found.decided, closable};
     RestPoint p = manifold_.at(*found.q);
     const std::size_t before = sets_.size();
-    if (manifold_.correct(p)) describe(std::move(p));
+    // The program compares all forces with the largest one, so that a weight beside a stiff spring counts as nothing.
+    // The enclosures of the cover resolve every force by itself.
+    const bool resolved = !manifold_.possible || manifold_.possible(*found.q);
+    if (resolved && manifold_.correct(p)) describe(std::move(p));
     return {sets_.size() > before && sets_.back().exact, closable};
 }
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -406,6 +408,57 @@ TEST(Derivative, OfALengthIsZeroAtTheOrigin) {
     EXPECT_EQ(value_at(g, e, x, 0.0, y, 0.0), 0.0);
     EXPECT_EQ(value_at(g, e, x, 3.0, y, 4.0), 0.6);
     EXPECT_EQ(kinks(g, g.binary(Op::hypot, x, y), position), std::vector<std::string>{"hypot"});
+}
+
+// --- many symbols -------------------------------------------------------------------------------------------------
+
+TEST(SymbolSets, ContainEverySymbolThatAnExpressionDependsOn) {
+    Random random(7);
+    for (int round = 0; round < 200; ++round) {
+        Graph g;
+        std::vector<Expr> symbols;
+        for (int k = 0; k < 150; ++k) symbols.push_back(g.symbol("s" + std::to_string(k), Kind::position));
+        SymbolSets sets(g);
+        int excluded = 0;
+        for (const Expr e : testing::random_program(random, 150, 20).build(g, symbols)) {
+            const std::vector<Expr> nodes = reachable(g, {&e, 1});
+            for (const Expr s : symbols) {
+                const bool depends = std::find(nodes.begin(), nodes.end(), s) != nodes.end();
+                EXPECT_TRUE(!depends || sets.may_depend_on(e, s));
+                excluded += sets.may_depend_on(e, s) ? 0 : 1;
+            }
+        }
+        EXPECT_GT(excluded, 10000);  // of 150 symbols, each expression contains a few
+    }
+}
+
+/// Σ (x_k − x_{k−1})²: the derivative by x_k has the terms that contain x_k, and no others.
+TEST(Derivative, OfASumOfManyTermsContainsOnlyTheTermsWithTheSymbol) {
+    constexpr int n = 2000;
+    Graph g;
+    std::vector<Expr> x;
+    std::vector<double> values;
+    for (int k = 0; k < n; ++k) x.push_back(g.symbol("x" + std::to_string(k), Kind::position));
+    for (int k = 0; k < n; ++k) values.push_back(std::sin(k));
+    Expr sum = g.constant(0.0);
+    for (int k = 1; k < n; ++k) sum = g.add(sum, g.powi(g.sub(x[k], x[k - 1]), 2));
+    const auto sets = std::make_shared<SymbolSets>(g);
+    for (int k = 1; k + 1 < n; ++k) {
+        const Expr d = Derivative(g, x[k], sets)(sum);
+        EXPECT_LE(reachable(g, {&d, 1}).size(), 12U);
+        EXPECT_NEAR(testing::evaluate(g, d, values), 2 * (values[k] - values[k - 1]) - 2 * (values[k + 1] - values[k]),
+                    8 * eps);
+    }
+}
+
+/// A symbol whose index has the same remainder modulo 64 is not taken for the seeded one.
+TEST(Derivative, IsZeroForSymbolsThatOnlyLookAlike) {
+    Graph g;
+    std::vector<Expr> x;
+    for (int k = 0; k < 200; ++k) x.push_back(g.symbol("x" + std::to_string(k), Kind::position));
+    const Expr e = g.add(g.mul(x[0], x[5]), g.mul(x[133], x[199]));  // 133 = 69 + 64
+    EXPECT_TRUE(g.is_zero(Derivative(g, x[69])(e)));
+    EXPECT_EQ(Derivative(g, x[133])(e), x[199]);
 }
 
 }  // namespace

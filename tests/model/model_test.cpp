@@ -125,6 +125,39 @@ TEST(Control, OpenLoopLeavesItOut) {
     EXPECT_NEAR(Evaluated(m, 0.0, {0.3, 0.4}, {0, 0}).terms.h[0], 0.5, 1e-15);
 }
 
+// --- many coordinates ----------------------------------------------------------------------------------------
+
+/// A chain of masses with springs between neighbours, each above a floor.
+std::string chain(int n) {
+    std::string q, T, U, contacts;
+    for (int k = 0; k < n; ++k) {
+        const std::string x = "x" + std::to_string(k), before = "x" + std::to_string(k - 1);
+        q += (k > 0 ? ", \"" : "\"") + x + "\"";
+        T += (k > 0 ? " + m/2*" : "m/2*") + x + "'^2";
+        U += k > 0 ? " + k/2*(" + x + " - " + before + ")^2" : "k/2*x0^2";
+        contacts += "[[contact]]\nname = \"c" + std::to_string(k) + "\"\ngN = \"" + x + " + 1\"\n";
+    }
+    return "[system]\nq = [" + q + "]\nT = \"" + T + "\"\nU = \"" + U + "\"\n[parameters]\nm = 2.0\nk = 10.0\n" +
+           contacts;
+}
+
+/// Without sparse derivatives this takes minutes.
+TEST(ManyCoordinates, AChainOfThousandsHasTheEquationsOfAShortOne) {
+    constexpr int n = 3000;
+    const Model m = build(io::parse_model(chain(n), "chain"));
+    ASSERT_EQ(m.layout().mass.size(), static_cast<std::size_t>(n));  // diagonal
+    ASSERT_EQ(m.layout().rows.size(), static_cast<std::size_t>(n));  // one entry in each row
+    std::vector<double> q(n);
+    for (int k = 0; k < n; ++k) q[static_cast<std::size_t>(k)] = std::sin(0.1 * k);
+    const Evaluated e(m, 0.0, q, std::vector<double>(n, 0.0));
+    for (std::size_t k = 0; k < n; ++k) {
+        const double left = k > 0 ? q[k] - q[k - 1] : q[0], right = k + 1 < n ? q[k + 1] - q[k] : 0.0;
+        EXPECT_EQ(e.terms.M[k], 2.0);
+        EXPECT_NEAR(e.terms.h[k], 10.0 * (right - left), 1e-13);
+        EXPECT_EQ(e.terms.W[k], 1.0);
+    }
+}
+
 // --- perturbation --------------------------------------------------------------------------------------------
 
 const char* const perturbed_text = R"toml(

@@ -7,32 +7,90 @@
 
 namespace saltus::expr {
 
-Derivative::Derivative(Graph& graph, std::span<const std::pair<Expr, Expr>> seeds) : graph_(graph) {
-    zero_ = graph.constant(0.0);
-    rate_.resize(graph.size(), zero_);
-    known_.resize(graph.size(), false);
-    for (const auto& [symbol, rate] : seeds) {
-        SALTUS_EXPECT(graph[symbol].op == Op::symbol);
-        rate_[symbol.id] = rate;
-        known_[symbol.id] = true;
+void SymbolSets::extend() {
+    sets_.reserve(graph_.size());
+    while (sets_.size() < graph_.size()) {
+        const Node& n = graph_[Expr{static_cast<std::uint32_t>(sets_.size())}];
+        const int operands = operand_count(n.op);
+        SymbolSet set;
+        if (n.op == Op::symbol) {
+            const auto index = static_cast<std::uint32_t>(n.exponent);
+            set = {index, index, std::uint64_t{1} << (index % 64)};
+        }
+        if (operands > 0) set.add(sets_[n.a.id]);
+        if (operands > 1) set.add(sets_[n.b.id]);
+        if (operands > 2) set.add(sets_[n.c.id]);
+        sets_.push_back(set);
     }
 }
 
-Derivative::Derivative(Graph& graph, Expr symbol)
-    : Derivative(graph, std::array{std::pair{symbol, graph.constant(1.0)}}) {}
+std::size_t Derivative::Rates::slot_of(Expr node) const {
+    const std::size_t mask = slots_.size() - 1;
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
+    auto slot = static_cast<std::size_t>((node.id * spread) >> 32) & mask;
+    while (slots_[slot].node != node.id && slots_[slot].node != UINT32_MAX) slot = (slot + 1) & mask;
+    return slot;
+}
+
+const Expr* Derivative::Rates::find(Expr node) const {
+    if (slots_.empty()) return nullptr;
+    const Slot& slot = slots_[slot_of(node)];
+    return slot.node == node.id ? &slot.rate : nullptr;
+}
+
+void Derivative::Rates::set(Expr node, Expr rate) {
+    constexpr std::size_t first_size = 16;  // sizes are powers of two
+    if (2 * (used_ + 1) > slots_.size()) {
+        std::vector<Slot> old = std::move(slots_);
+        slots_.assign(old.empty() ? first_size : 2 * old.size(), {});
+        for (const Slot& s : old)
+            if (s.node != UINT32_MAX) slots_[slot_of({s.node})] = s;
+    }
+    Slot& slot = slots_[slot_of(node)];
+    used_ += slot.node != node.id ? 1 : 0;
+    slot = {node.id, rate};
+}
+
+Derivative::Derivative(Graph& graph, std::span<const std::pair<Expr, Expr>> seeds, SharedSets symbols)
+    : graph_(graph), symbols_(symbols ? std::move(symbols) : std::make_shared<SymbolSets>(graph)) {
+    zero_ = graph.constant(0.0);
+    for (const auto& [symbol, rate] : seeds) {
+        SALTUS_EXPECT(graph[symbol].op == Op::symbol);
+        seeded_.add(symbols_->of(symbol));
+        rates_.set(symbol, rate);
+    }
+}
+
+Derivative::Derivative(Graph& graph, Expr symbol, SharedSets symbols)
+    : Derivative(graph, std::array{std::pair{symbol, graph.constant(1.0)}}, std::move(symbols)) {}
+
+/// Goes down a sum as long as one of its two operands is constant: (c + x)' = x'. A sum of n terms is a chain of n
+/// nodes, of which nothing needs to be stored then.
+Expr Derivative::past_constant_terms(Expr e) const {
+    for (;;) {
+        const Node& n = graph_[e];
+        const bool sum = n.op == Op::add || n.op == Op::sub;
+        if (sum && constant(n.b))
+            e = n.a;
+        else if (n.op == Op::add && constant(n.a))
+            e = n.b;
+        else
+            return e;
+    }
+}
+
+/// The rate of a node that is known.
+Expr Derivative::rate(Expr e) const { return constant(e) ? zero_ : *rates_.find(e); }
 
 Expr Derivative::operator()(Expr root) {
-    if (root.id >= known_.size()) {
-        rate_.resize(graph_.size(), zero_);
-        known_.resize(graph_.size(), false);
-    }
-    if (known_[root.id]) return rate_[root.id];
+    root = past_constant_terms(root);
+    if (known(root)) return rate(root);
     // Depth first with an explicit stack. A node is differentiated when the derivatives of its operands are known. The
     // condition of a select is not differentiated.
     std::vector<Expr> stack{root};
     while (!stack.empty()) {
         const Expr e = stack.back();
-        if (known_[e.id]) {
+        if (known(e)) {
             stack.pop_back();
             continue;
         }
@@ -40,7 +98,7 @@ Expr Derivative::operator()(Expr root) {
         const int operands = operand_count(n.op);
         bool ready = true;
         const auto need = [&](Expr x) {
-            if (!known_[x.id]) {
+            if (!known(x)) {
                 stack.push_back(x);
                 ready = false;
             }
@@ -49,11 +107,10 @@ Expr Derivative::operator()(Expr root) {
         if (operands > 1) need(n.b);
         if (operands > 2) need(n.c);
         if (!ready) continue;
-        rate_[e.id] = of_node(e);
-        known_[e.id] = true;
+        rates_.set(e, of_node(e));
         stack.pop_back();
     }
-    return rate_[root.id];
+    return rate(root);
 }
 
 Expr Derivative::times(Expr factor, Expr rate) { return rate == zero_ ? zero_ : graph_.mul(factor, rate); }
@@ -69,9 +126,9 @@ Expr Derivative::of_node(Expr e) {
     Graph& g = graph_;
     const auto one = [&] { return g.constant(1.0); };
     const auto square = [&](Expr x) { return g.mul(x, x); };
-    const Expr da = operand_count(n.op) > 0 ? rate_[n.a.id] : zero_;
-    const Expr db = operand_count(n.op) > 1 ? rate_[n.b.id] : zero_;
-    const Expr dc = operand_count(n.op) > 2 ? rate_[n.c.id] : zero_;
+    const Expr da = operand_count(n.op) > 0 && n.op != Op::select ? rate(n.a) : zero_;
+    const Expr db = operand_count(n.op) > 1 ? rate(n.b) : zero_;
+    const Expr dc = operand_count(n.op) > 2 ? rate(n.c) : zero_;
     if (n.op == Op::select) return db == zero_ && dc == zero_ ? zero_ : g.select(n.a, db, dc);
     if (da == zero_ && db == zero_) return zero_;
 

@@ -168,18 +168,21 @@ void Builder::add_energies() {
 /// offending term. The mass of points is given elsewhere, so T must not contain their velocities.
 void Builder::require_quadratic(Expr T) {
     expr::Graph& g = f_.graph;
+    const auto symbols = std::make_shared<expr::SymbolSets>(g);
     for (const auto& [index, local] : point_coordinate_) {
-        if (!g.is_zero(Derivative(g, f_.u[local])(T)))
+        if (!g.is_zero(Derivative(g, f_.u[local], symbols)(T)))
             throw Error("the kinetic energy T contains the velocity of a mass point, " +
                             model_.coordinates[static_cast<std::size_t>(index)] + "'",
                         d_.T.place(), "points have their mass in [points]");
     }
     const auto quadratic = [&](Expr e) {
         for (const Expr u : f_.u) {
-            const Expr p = Derivative(g, u)(e);
+            if (!symbols->may_depend_on(e, u)) continue;
+            const Expr p = Derivative(g, u, symbols)(e);
             if (g.is_zero(p)) continue;
             for (const Expr v : f_.u)
-                if (g.depends_on(Derivative(g, v)(p), expr::velocity)) return false;
+                if (symbols->may_depend_on(p, v) && g.depends_on(Derivative(g, v, symbols)(p), expr::velocity))
+                    return false;
         }
         return true;
     };
@@ -324,9 +327,11 @@ void Builder::add_clutches() {
 Expr Builder::slip(const Field& field, const std::string& what) {
     expr::Graph& g = f_.graph;
     const Expr e = parse(field, what, of_state);
+    const auto symbols = std::make_shared<expr::SymbolSets>(g);
     const auto affine = [&](Expr x) {
-        return std::all_of(f_.u.begin(), f_.u.end(),
-                           [&](Expr u) { return !g.depends_on(Derivative(g, u)(x), expr::velocity); });
+        return std::all_of(f_.u.begin(), f_.u.end(), [&](Expr u) {
+            return !symbols->may_depend_on(x, u) || !g.depends_on(Derivative(g, u, symbols)(x), expr::velocity);
+        });
     };
     if (!affine(e)) {
         for (const Expr term : expr::terms(g, e, expr::Products::expand))

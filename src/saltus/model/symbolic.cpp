@@ -44,9 +44,10 @@ Derived derive(Formulas& f) {
     Derived d;
 
     std::vector<Derivative> by_q, by_u;
-    for (const Expr q : f.q) by_q.emplace_back(g, q);
-    for (const Expr u : f.u) by_u.emplace_back(g, u);
-    Derivative by_time(g, time_seeds(f));
+    const auto symbols = std::make_shared<expr::SymbolSets>(g);
+    for (const Expr q : f.q) by_q.emplace_back(g, q, symbols);
+    for (const Expr u : f.u) by_u.emplace_back(g, u, symbols);
+    Derivative by_time(g, time_seeds(f), symbols);
 
     std::vector<Expr> momentum, damping;
     for (int i = 0; i < n; ++i) {

@@ -117,8 +117,10 @@ std::vector<Expr> DerivativeTapes::outputs_of(Function function) const {
 DerivativeTapes::Made DerivativeTapes::make(const std::vector<Expr>& functions, bool by_coordinate) const {
     Made made;
     Graph& g = f_.graph;
-    if (derivatives_.empty())
-        for (const auto& [symbol, column] : columns_) derivatives_.emplace_back(g, symbol);
+    if (derivatives_.empty()) {
+        const auto symbols = std::make_shared<expr::SymbolSets>(g);
+        for (const auto& [symbol, column] : columns_) derivatives_.emplace_back(g, symbol, symbols);
+    }
     std::vector<Expr> outputs;
     std::vector<int> present;
     made.pattern.cols = 1 + 2 * f_.coordinates + static_cast<int>(parameters_.size());

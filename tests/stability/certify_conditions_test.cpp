@@ -103,6 +103,29 @@ q = { phi = 3.141592653589793 }
     EXPECT_NEAR(std::cos(upright.q[0]), 1.0, 1e-12);
 }
 
+/// A damped pendulum of the length l, with a stop on one side if `stop` is not empty.
+std::string pendulum(const std::string& angle, const std::string& stop) {
+    return "[system]\nq = [\"phi\"]\nT = \"m/2*l^2*phi'^2\"\nU = \"-m*g*l*cos(" + angle + ")\"\nR = \"0.1*phi'^2\"\n" +
+           "[parameters]\nm = 1.2\nl = 0.8\ng = 9.81\n" +
+           (stop.empty() ? "" : "[[contact]]\nname = \"stop\"\neN = 0.7\ngN = \"" + stop + "\"\n") +
+           "[initial]\nq = { phi = 0.3 }\n";
+}
+
+TEST(CertifyConditions, HoldForAPendulumUpToItsUprightPosition) {
+    for (const char* const angle : {"phi", "phi - 0.2", "3*phi - 0.7"}) {
+        const Certificate c = certify(from_text(pendulum(angle, "")), Theorem::attractivity);
+        EXPECT_EQ(c.outcome, Outcome::attractive) << angle << story(c);
+        EXPECT_NEAR(c.rho, 2.0 * 1.2 * 9.81 * 0.8, 1e-9) << angle;
+    }
+    // Behind the stop no position is admissible up to pi - 0.675, and then there is another pendulum in another valley.
+    const Certificate stopped = certify(from_text(pendulum("phi", "0.5 - l*sin(phi)")), Theorem::attractivity);
+    EXPECT_EQ(stopped.outcome, Outcome::attractive) << story(stopped);
+    EXPECT_NEAR(stopped.rho, 2.0 * 1.2 * 9.81 * 0.8, 1e-9);
+    ASSERT_EQ(stopped.domain.size(), 1U);
+    EXPECT_NEAR(stopped.domain[0].second, std::asin(0.625), 1e-4);
+    EXPECT_NE(stopped.summary.find("with phi in (-3.14159, 0.675"), std::string::npos) << stopped.summary;
+}
+
 TEST(CertifyConditions, EighthFailsByAPositionOfTheSetItself) {
     // With mu just below a/b the block can also stand on an edge, tilted by 0.007: that set is another one.
     const Certificate c = certify(shipped("rocking-block", {{"mu", 1.64}}), Theorem::attractivity);

@@ -455,16 +455,32 @@ private:
         return list;
     }
 
+    /// What is attracted. Outside the domain { V < ρ } may have other components, with other equilibria.
+    std::string attraction(const LevelSet& levels) const {
+        std::string where;
+        for (std::size_t k = 0; k < levels.domain.box.size(); ++k) {
+            const Interval& x = levels.domain.box[k];
+            if (std::isinf(x.lo) && std::isinf(x.hi)) continue;
+            where += (where.empty() ? " with " : ", ") + model_.coordinates[k];
+            if (std::isinf(x.hi))
+                where += " > " + number(x.lo);
+            else if (std::isinf(x.lo))
+                where += " < " + number(x.hi);
+            else
+                where += " in (" + number(x.lo) + ", " + number(x.hi) + ")";
+        }
+        if (std::isinf(levels.rho) && where.empty()) return "the equilibrium set is globally attractive";
+        const std::string starts = std::isinf(levels.rho) ? "every state" : "{ V < " + number(levels.rho) + " }";
+        return "the equilibrium set is attractive; " + starts + where + " belongs to its region of attraction";
+    }
+
     void conclude(const LevelSet& levels, const EquilibriumCover& cover) {
         const std::vector<Condition>& rows = certificate_.conditions;
         certificate_.grade = grade_of(rows);
         certificate_.assumptions = assumptions_of(rows, "condition");
         if (all_hold(rows)) {
             certificate_.outcome = Outcome::attractive;
-            certificate_.summary = std::isinf(levels.rho)
-                                       ? "the equilibrium set is globally attractive"
-                                       : "the equilibrium set is attractive; { V < " + number(levels.rho) +
-                                             " } belongs to its region of attraction";
+            certificate_.summary = attraction(levels);
             return;
         }
         // V is positive definite and does not grow: q_e is stable. If ℰ is the point q_e then ℰ is stable.

@@ -115,8 +115,10 @@ private:
     /// A box around q_e first, whose faces low levels do not cross. If nothing is proved there, a smaller box.
     void find_stationary_part() {
         const LevelDomain natural = find_domain(e_, equilibrium_);
+        const auto settled = [&] { return levels_.bounded && levels_.stationary.verified > 0.0; };
         examine(natural);
-        if (!levels_.bounded || !(levels_.stationary.verified > 0.0)) {
+        if (!settled() && !natural.blocked.empty()) examine(with_blocked_faces(natural));
+        if (!settled()) {
             const LevelDomain smaller = bounded_domain(set_, equilibrium_, natural);
             if (!smaller.faces.empty()) examine(smaller);
         }

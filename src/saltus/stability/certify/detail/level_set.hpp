@@ -30,8 +30,12 @@ struct LevelDomain {
         bool upper;  ///< the upper end of the coordinate's side, otherwise the lower end
         Vector at;   ///< the lowest point of the face, as computed
     };
-    std::vector<Face> faces;  ///< the bounded faces
+    std::vector<Face> faces;    ///< the bounded faces
+    std::vector<Face> blocked;  ///< faces behind which nothing was found to be admissible; they do not bound the box
 };
+
+/// The same box with the blocked faces as faces.
+LevelDomain with_blocked_faces(LevelDomain domain);
 
 /// The level set { V < ρ* } of [Leine] Theorem 1, condition 8: ρ* is the minimum of the parts below, each of which
 /// keeps the set inside 𝒱 (condition 4) or inside 𝒬 (condition 2). The neighbourhood 𝒱 is taken as a product { q : ...

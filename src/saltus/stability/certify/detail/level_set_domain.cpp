@@ -23,6 +23,7 @@ namespace {
 constexpr double first_step = 1.0 / 64.0;  // doubled after each accepted step
 constexpr double farthest = 1e7;           // no face beyond
 constexpr double smallest_step = 1e-6;     // a rejected step is not shortened below
+constexpr double blocked_distance = 4e-6;  // from the last admissible position to a face where nothing is admissible
 constexpr int max_steps = 400;
 /// A step is rejected if β differs from the parabola that continues it by more than this fraction of its rise (plus
 /// `rise_floor`): the minimum jumped to another valley.
@@ -50,7 +51,8 @@ constexpr double largest_elongation = 1e6;
 
 /// The position where β has its first local maximum.
 struct Ridge {
-    bool found = false;  // false: β rises as far as it was followed, or nothing is admissible further out
+    bool found = false;    // false: β rises as far as it was followed, or nothing is admissible further out
+    bool blocked = false;  // nothing is admissible further out than q
     Vector q;
 };
 
@@ -89,10 +91,14 @@ Ridge follow_valley(const Enclosure& e, const StationaryPoint& equilibrium, int 
             step /= 4.0;
             continue;
         }
-        if (!next.found) return {};
+        if (!next.found) {
+            Vector beyond = here.q;
+            beyond(j) = c + sign * blocked_distance * equilibrium.scale[static_cast<std::size_t>(j)];
+            return {false, true, beyond};
+        }
         if (next_slope < 0.0 && next.U > start) {
-            if (slope > 0.0) return {true, top_between(e, j, sign, c, here, c + sign * step, next)};
-            return {true, next.q};
+            if (slope > 0.0) return {true, false, top_between(e, j, sign, c, here, c + sign * step, next)};
+            return {true, false, next.q};
         }
         bend = (next_slope - slope) / step;
         slope = next_slope;
@@ -105,12 +111,24 @@ Ridge follow_valley(const Enclosure& e, const StationaryPoint& equilibrium, int 
 
 }  // namespace
 
+LevelDomain with_blocked_faces(LevelDomain domain) {
+    for (const LevelDomain::Face& face : domain.blocked) {
+        Interval& x = domain.box[static_cast<std::size_t>(face.coordinate)];
+        const double side = face.at(face.coordinate);
+        x = face.upper ? Interval(x.lo, std::min(x.hi, side)) : Interval(std::max(x.lo, side), x.hi);
+        domain.faces.push_back(face);
+    }
+    domain.blocked.clear();
+    return domain;
+}
+
 LevelDomain find_domain(const Enclosure& e, const StationaryPoint& equilibrium) {
     LevelDomain domain;
     domain.box = whole_space(static_cast<std::size_t>(e.size()));
     for (int j = 0; j < e.size(); ++j)
         for (const double sign : {-1.0, 1.0}) {
             const Ridge ridge = follow_valley(e, equilibrium, j, sign);
+            if (ridge.blocked) domain.blocked.push_back({j, sign > 0.0, ridge.q});
             if (!ridge.found) continue;
             // The top of β is a stationary point of U on the admissible positions; Newton's method sharpens it.
             const StationaryPoint saddle = find_stationary(e, list_of(ridge.q));

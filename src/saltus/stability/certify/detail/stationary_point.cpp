@@ -23,8 +23,8 @@ namespace {
 
 /// A gap is closed if g_N <= closed_tolerance · (1 + Σ |w_k q_k|).
 constexpr double closed_tolerance = 1e-9;
-/// The position with a held coordinate is accepted if the violation of constraints and gaps is at most this fraction of
-/// the same scales.
+/// The position with a held coordinate is accepted if the violation of constraints, gaps and the held value is at most
+/// this fraction of the same scales and of 1 + |held value|.
 constexpr double held_position_tolerance = 1e-8;
 /// ∇U = Σ λ w holds if the residual is at most this fraction of its terms, or of smallest_load if all terms are small.
 constexpr double balance_tolerance = 1e-9, smallest_load = 1e-6;
@@ -445,7 +445,8 @@ HeldMinimum find_minimum_holding(const Enclosure& e, const std::vector<double>& 
     result.q = s.q;
     const Point p(e, s.q);
     const double error = violation(p, e.constraints()) + std::fabs(held.error(s.q));
-    result.found = s.why.empty() && p.finite && error <= held_position_tolerance * row_scales(p, s.q).sum();
+    const double scale = 1.0 + std::fabs(value) + row_scales(p, s.q).sum();
+    result.found = s.why.empty() && p.finite && error <= held_position_tolerance * scale;
     result.U = p.U;
     result.slope = s.held;
     return result;

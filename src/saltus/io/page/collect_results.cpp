@@ -10,9 +10,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/read_model.hpp"
-#include "saltus/io/page/detail/basin_table.hpp"
+#include "saltus/io/page/detail/result_document.hpp"
 #include "saltus/io/page/motion_view.hpp"
-#include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
@@ -21,7 +20,6 @@
 namespace saltus::io {
 
 namespace fs = std::filesystem;
-using json::Json;
 
 namespace {
 
@@ -31,30 +29,6 @@ std::string read_bytes(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw Error("cannot be opened", {path.string(), 0, 0}, "check the path");
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-/// The kind of a document, by the keys that only this command writes. Empty if it is not a result. If a
-/// document has the keys of several lines then the first line counts.
-std::string kind_of(const Json& j) {
-    const auto has = [](const Json& object, std::initializer_list<const char*> keys) {
-        return object.is_object() &&
-               std::all_of(keys.begin(), keys.end(), [&](const char* k) { return object.contains(k); });
-    };
-    if (j.is_array()) return !j.empty() && has(j[0], {"file", "residual", "status"}) ? "solve" : "";
-    if (has(j, {"file", "residual", "status"})) return "solve";
-    if (has(j, {"with_respect_to", "final"}) || has(j, {"pair"}) || has(j, {"c_bar", "c_hat"}) || has(j, {"study"}))
-        return "sensitivity";
-    if (has(j, {"grid", "labels"})) return "basin";
-    if (has(j, {"conditions", "verdict"})) return "certify";
-    if (has(j, {"sets"})) return "equilibria";
-    if (has(j, {"moreau", "penalty"})) return "compare";
-    if (has(j, {"rigid", "penalty"})) return "springs";
-    if (has(j, {"u_minus", "u_plus", "work"})) return "impact";
-    if (has(j, {"degrees_of_freedom", "mass"})) return "check";
-    if (has(j, {"events", "final", "energy"})) return "simulate";
-    if (has(j, {"audit", "impacts", "recomputed"})) return "audit";
-    if (has(j, {"vary", "runs"})) return "gains";
-    return "";
 }
 
 /// Collects results one by one. Motions come first in the report.
@@ -114,18 +88,13 @@ private:
         std::error_code error;
         if (fs::file_size(path, error) > largest_json)
             throw Error("is larger than 64 MiB", {path, 0, 0}, "give a smaller result");
-        Json j = Json::parse(read_bytes(path), nullptr, false);
-        const std::string kind = j.is_discarded() ? "" : kind_of(j);
-        if (kind.empty()) return false;
         const fs::path table = fs::path(path).parent_path() / "basin.csv";
-        try {
-            if (kind == "basin" && fs::is_regular_file(table, error)) add_basin_image(j, read_bytes(table));
-        } catch (const Json::exception& e) {  // a key is missing or has another type
-            throw Error("is incomplete or damaged: " + json::reason(e), {path, 0, 0}, "run the command again");
-        }
-        ReportPart part{kind, path, {}, json::line(j), {}};
-        if (j.is_object() && j.contains("model") && j["model"].is_string()) part.title = j["model"].get<std::string>();
-        report_.parts.push_back(std::move(part));
+        const auto basin_table = [&] {
+            return fs::is_regular_file(table, error) ? std::optional(read_bytes(table)) : std::nullopt;
+        };
+        std::optional<ReportPart> part = document_part(read_bytes(path), path, basin_table);
+        if (!part) return false;
+        report_.parts.push_back(std::move(*part));
         return true;
     }
 

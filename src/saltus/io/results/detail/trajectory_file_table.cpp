@@ -307,7 +307,11 @@ void TableReader::compare(const std::string& name, const Id& set, std::uint64_t 
     const Id sealed(H5Aopen(set.get(), "checksum", H5P_DEFAULT), H5Aclose);
     std::uint64_t written = 0;
     if (!sealed || H5Aread(sealed.get(), H5T_NATIVE_UINT64, &written) < 0) fail_damaged(name + " has no checksum");
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION  // a fuzzer would never guess the checksum of a changed column
     if (written != checksum) fail_damaged(name + " is damaged: its checksum is wrong");
+#else
+    (void)checksum;
+#endif
 }
 
 template <class T>

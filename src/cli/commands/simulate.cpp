@@ -8,7 +8,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "saltus/integrate/event/recording.hpp"
-#include "saltus/integrate/simulate.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/simulate_report.hpp"
@@ -26,12 +26,19 @@ namespace {
 
 constexpr const char* model_name = "model.toml";  // the copy of the model file
 
+/// What a run gives besides its motion.
+struct Results {
+    LyapunovBalance balance;  ///< empty if it is not wanted
+    integrate::ResumePoint resume;
+};
+
 /// The model goes with its motion, so that a report can draw it.
 void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::ModelFile& file, const Trajectory& t,
-               double t_end, const LyapunovBalance& balance) {
+               double t_end, const Results& results) {
+    const LyapunovBalance& balance = results.balance;
     folder.add(model_name, file.text);
     if (io::has_hdf5())
-        io::add_trajectory(folder, trajectory_name, t, &balance);
+        io::add_trajectory(folder, trajectory_name, t, &balance, results.resume.numbers);
     else if (!c.common.quiet)
         std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", trajectory_name);
     folder.add("states.csv", io::states_csv(t, c.samples));
@@ -40,7 +47,7 @@ void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::Mod
     folder.add("simulate.json", io::simulate_json(t, t_end, &balance, io::Timing::left_out));
 }
 
-Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, LyapunovBalance& balance) {
+Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, Results& results) {
     const model::Model& m = loaded.model;
     integrate::Options options;
     options.t_end = plan.t_end;
@@ -50,14 +57,13 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     options.interrupted = interrupt_asked;
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
-    Trajectory t;
-    if (c.balance || !c.common.out.empty()) {
-        integrate::RecordedMotion recorded = integrate::simulate_recorded(m, plan.method, options);
-        balance = stability::lyapunov_balance(m, recorded.motion, recorded.recording);
-        t = std::move(recorded.motion);
-    } else {
-        t = integrate::simulate(m, plan.method, options);
-    }
+    const bool with_balance = c.balance || !c.common.out.empty();
+    integrate::ResumableMotion made = integrate::simulate_resumable(
+        m, plan.method, options, with_balance ? integrate::Record::yes : integrate::Record::no,
+        plan.earlier ? &*plan.earlier : nullptr);
+    results.resume = std::move(made.resume);
+    if (with_balance) results.balance = stability::lyapunov_balance(m, made.motion.motion, made.motion.recording);
+    Trajectory t = std::move(made.motion.motion);
     io::record_provenance(t, loaded, plan.method, options, c.restart);
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
     return t;
@@ -76,12 +82,12 @@ int simulate(const SimulateCommand& c) {
     const auto out = open_results(c.common, "simulate", {c.common.model, c.restart});
     for (const char* const name : {model_name, trajectory_name})
         if (out) out->refuse_name(name);
-    LyapunovBalance balance;
-    const Trajectory t = run(c, loaded, plan, balance);
+    Results results;
+    const Trajectory t = run(c, loaded, plan, results);
     deliver(c.common, out.get(),
-            {[&](io::ResultFolder& folder) { add_files(folder, c, loaded.file, t, plan.t_end, balance); },
-             [&] { return io::simulate_json(t, plan.t_end, &balance); },
-             [&] { return io::simulate_text(t, plan.t_end, &balance); }});
+            {[&](io::ResultFolder& folder) { add_files(folder, c, loaded.file, t, plan.t_end, results); },
+             [&] { return io::simulate_json(t, plan.t_end, &results.balance); },
+             [&] { return io::simulate_text(t, plan.t_end, &results.balance); }});
     return exit_code(t.status);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "saltus/base/text.hpp"
+#include "saltus/base/version.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
@@ -100,8 +101,7 @@ void choose_energy_rule(const SimulateCommand& c, Plan& plan) {
     if (c.repair_energy) plan.energy = integrate::EnergyRule::repair;
 }
 
-State restart_state(const std::string& file, const model::Model& m) {
-    const Trajectory before = io::read_trajectory(file);
+void check_restart(const std::string& file, const Trajectory& before, const model::Model& m) {
     if (before.coordinates != m.coordinates)
         throw Error(
             "its coordinates are " + listing(before.coordinates) + ", those of the model " + listing(m.coordinates),
@@ -112,7 +112,18 @@ State restart_state(const std::string& file, const model::Model& m) {
     if (!std::isfinite(before.end.t) || !finite(before.end.q) || !finite(before.end.u))
         throw Error("the final state contains numbers that are not finite", {file, 0, 0},
                     "restart from another trajectory");
-    return before.end;
+}
+
+/// If the run goes on as the earlier one would have done, then it resumes where the end of that one did not matter yet.
+/// A run that has failed is continued from its last state instead: resumed, it would fail again.
+void resume_if_possible(const SimulateCommand& c, const io::LoadedModel& loaded, Trajectory& before, Plan& plan) {
+    const bool same = before.version == library_version() &&
+                      before.model_hash == io::model_hash(loaded.file.text, loaded.build.set) &&
+                      io::differ_in_ends_only(before.options, plan.options);
+    if (!same || before.status == Status::failed || before.status == Status::energy_created) return;
+    std::vector<double> numbers = io::read_resume(c.restart);
+    if (!numbers.empty())
+        plan.earlier = integrate::Continued{{std::move(numbers)}, before.end.t, std::move(before.events)};
 }
 
 void choose_time(const SimulateCommand& c, const model::Model& m, Plan& plan) {
@@ -132,7 +143,12 @@ Plan make_plan(const SimulateCommand& c, const io::LoadedModel& loaded) {
     const model::Model& m = loaded.model;
     Plan plan;
     plan.restarted = !c.restart.empty();
-    plan.start = plan.restarted ? restart_state(c.restart, m) : State{0.0, m.q0, m.u0};
+    Trajectory before;
+    if (plan.restarted) {
+        before = io::read_trajectory(c.restart);
+        check_restart(c.restart, before, m);
+    }
+    plan.start = plan.restarted ? before.end : State{0.0, m.q0, m.u0};
     choose_time(c, m, plan);
     choose_method(c, m, plan);
     choose_energy_rule(c, plan);
@@ -140,6 +156,7 @@ Plan make_plan(const SimulateCommand& c, const io::LoadedModel& loaded) {
     options.t_end = plan.t_end;
     options.energy = plan.energy;
     plan.options = io::simulate_options(plan.method, options, loaded.build, c.restart);
+    if (plan.restarted) resume_if_possible(c, loaded, before, plan);
     return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/simulate.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
 
 namespace saltus::cli {
@@ -18,6 +19,8 @@ struct Plan {
     integrate::Method method;
     trajectory::State start;
     bool restarted = false;
+    /// The motion of --restart, if this run continues it to the bit: model, options and version are the same.
+    std::optional<integrate::Continued> earlier;
     double t_end = 0.0;
     integrate::EnergyRule energy = integrate::EnergyRule::report;
     std::string options;                ///< the options that have an effect, see io::simulate_options

@@ -8,6 +8,7 @@
 #include "saltus/integrate/event/detail/event_driven.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/moreau/detail/moreau.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
@@ -41,6 +42,17 @@ trajectory::Trajectory simulate(const model::Model& model, const Method& method,
 
 RecordedMotion simulate_recorded(const model::Model& model, const Method& method, const Options& options) {
     return timed(model, method, options, Record::yes);
+}
+
+ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
+                                   Record record, const Continued* earlier) {
+    const auto start = std::chrono::steady_clock::now();
+    if (std::holds_alternative<Penalty>(method)) model::refuse_unsupported(model, model::Analysis::penalty);
+    ResumableMotion out =
+        std::visit([&](const auto& m) { return run_resumable(model, m, options, record, earlier); }, method);
+    out.motion.motion.statistics.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return out;
 }
 
 }  // namespace saltus::integrate

@@ -148,8 +148,9 @@ private:
         arc.steps.front().evaluate(arc.t_begin, x_.data());
         if (!no_work) d_.set_mode(arc.mode, arc.t_begin, x_.data());
         for (const ode::Dense& step : arc.steps) {
-            for (const auto [begin, end] : ode::StepParts(step, arc.t_end)) {
-                if (!no_work) integrate(step, begin, end);
+            for (const auto [from, end] : ode::StepParts(step, arc.t_end)) {
+                if (end <= arc.t_begin) continue;  // the first step of a continued motion may begin before the arc
+                if (!no_work) integrate(step, std::max(from, arc.t_begin), end);
                 step.evaluate(end, x_.data());
                 row(end, energy(end, x_));
                 if (no_work) continue;

@@ -83,6 +83,14 @@ public:
     /// motion becomes inaccurate; others get a warning. `W`: rows at the end of the motion.
     void judge(std::span<const double> W, trajectory::Trajectory& out) const;
 
+    /// What later measurements depend on, without the errors that were found (detail/resume_archive.hpp). Call `start`
+    /// before it is read.
+    template <class Archive>
+    void remember(Archive& archive) {
+        archive(random_, seen_, until_measured_, initial_, largest_energy_, largest_kinetic_, largest_speed_,
+                last_work_, exchanged_, low_, high_, opening_);
+    }
+
 private:
     struct Finding {
         double since, error, allowed;

@@ -107,14 +107,24 @@ void ImplicitForces::add_stiffness(double factor, std::span<const double> u, std
 }
 
 Stiffness::Stiffness(const model::Model& model)
-    : model_(model), workspace_(model), moved_(ix(model.size())), force_(ix(model.size())), change_(ix(model.size())) {
+    : model_(model),
+      workspace_(model),
+      direction_(ix(model.size())),
+      rate_direction_(ix(model.size())),
+      moved_(ix(model.size())),
+      force_(ix(model.size())),
+      change_(ix(model.size())) {
+    restart();
+}
+
+void Stiffness::restart() {
     // A start vector without symmetry, so that no eigenvector is orthogonal to it by chance: multiples of the golden
     // ratio.
     constexpr double golden_ratio = 0.6180339887498949;
     double x = 0.0;
-    for (int i = 0; i < model.size(); ++i) {
+    for (double& v : direction_) {
         x = std::fmod(x + golden_ratio, 1.0);
-        direction_.push_back(0.5 + x);
+        v = 0.5 + x;
     }
     rate_direction_ = direction_;
 }

@@ -68,6 +68,8 @@ private:
 class Stiffness {
 public:
     explicit Stiffness(const model::Model& model);
+    /// Forgets the vectors of earlier calls. Allocates nothing.
+    void restart();
     /// Explicit steps are unstable for Δt ω > 2 and for Δt c/m > 2. The estimates are too low at first, hence the
     /// margin.
     static constexpr double stable_limit = 1.6;

@@ -85,6 +85,10 @@ public:
     /// Whether explicit forces are too stiff for the step h. `rounds` of vector iteration estimate the largest
     /// eigenvalues; later calls continue from the vectors of earlier ones.
     bool stiff(const Point& at, double h, int rounds);
+    /// Forgets the vectors of `stiff`. Nothing else of earlier steps influences later ones, except the points.
+    void forget_stiffness() {
+        if (stiffness_) stiffness_->restart();
+    }
 
     bool wants_works = false;  ///< compute Point::works in the next steps
     model::Energy energy_at(double t, std::span<const double> q, std::span<const double> u);

@@ -50,7 +50,8 @@ State stepped_state(const Trajectory& t, double at) {
         const auto step = std::lower_bound(arc.steps.begin(), arc.steps.end(), at,
                                            [](const ode::Dense& d, double s) { return d.t_new() < s; });
         if (step == arc.steps.end()) continue;
-        if (at - step->t_old() <= rounding_of_time * (step->t_new() - step->t_old())) return t.left(step->t_old());
+        const bool at_end_before = at - step->t_old() <= rounding_of_time * (step->t_new() - step->t_old());
+        if (at_end_before && step->t_old() >= t.start.t) return t.left(step->t_old());
         break;
     }
     return t.left(at);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 
 #include "saltus/base/text.hpp"
@@ -25,6 +26,7 @@ std::string smooth_options(const char* method, const Smooth& m, double t_end) {
     add(text, "--t-end", t_end);
     add(text, "--rtol", m.rtol);
     add(text, "--atol", m.atol);
+    if (std::isfinite(m.max_step)) add(text, "--max-step", m.max_step);
     return m.implicit ? text + " --implicit" : text;
 }
 
@@ -66,6 +68,20 @@ void record_provenance(trajectory::Trajectory& motion, const LoadedModel& loaded
     motion.version = library_version();
     motion.options = simulate_options(method, options, loaded.build, restart);
     motion.model_hash = model_hash(loaded.file.text, loaded.build.set);
+}
+
+bool differ_in_ends_only(std::string_view options, std::string_view other) {
+    const auto without_ends = [](std::string_view line) {
+        std::vector<std::string> words;
+        const std::vector<std::string> all = split_words(line);
+        for (std::size_t k = 0; k < all.size(); ++k)
+            if (all[k] == "--t-end" || all[k] == "--restart")
+                ++k;  // and its value
+            else
+                words.push_back(all[k]);
+        return words;
+    };
+    return without_ends(options) == without_ends(other);
 }
 
 model::BuildOptions build_options_in(std::string_view options) {

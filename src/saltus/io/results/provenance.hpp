@@ -39,6 +39,10 @@ std::string simulate_options(const integrate::Method& method, const integrate::O
 void record_provenance(trajectory::Trajectory& motion, const LoadedModel& loaded, const integrate::Method& method,
                        const integrate::Options& options, const std::string& restart = "");
 
+/// Whether two motions with these options differ in their ends at most: all options are the same except `--t-end` and
+/// `--restart`.
+bool differ_in_ends_only(std::string_view options, std::string_view other);
+
 /// The part of `simulate_options` that decides the model: `--set` and `--perturbed`. Words that it does not know are
 /// skipped.
 model::BuildOptions build_options_in(std::string_view options);

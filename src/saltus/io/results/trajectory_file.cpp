@@ -33,13 +33,16 @@ namespace {
 }  // namespace
 
 void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*) { refuse(path); }
-void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory&, const LyapunovBalance*) {
+void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory&, const LyapunovBalance*,
+                    const std::vector<double>&) {
     refuse(folder.path() + "/" + name);
 }
 
 Trajectory read_trajectory(const std::string& path) { refuse(path); }
 
 LyapunovBalance read_balance(const std::string& path) { refuse(path); }
+
+std::vector<double> read_resume(const std::string& path) { refuse(path); }
 
 #else
 
@@ -559,7 +562,8 @@ namespace {
 
 /// Makes the bytes of a trajectory file, and calls `use` with them.
 template <class Use>
-void make_file(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance, Use use) {
+void make_file(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance,
+               const std::vector<double>& resume, Use use) {
     const Columns columns = columns_of(trajectory);
     const hdf5::Session session;
     TableWriter out(path);
@@ -581,6 +585,11 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
         out.attribute("balance", "largest_increase", balance->largest_increase);
         each_balance_column(*balance, write);
     }
+    if (!resume.empty()) {
+        out.group("resume");
+        out.attribute("", "resume", static_cast<std::int64_t>(resume.size()));
+        out.column("resume/numbers", resume);
+    }
     ColumnAppender coefficients(out, "steps/coefficients",
                                 static_cast<std::uint64_t>(columns.steps.coefficients_offsets.back()));
     for (const Arc& arc : trajectory.arcs)
@@ -593,14 +602,14 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
 
 void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
     const std::filesystem::path target(path);
-    make_file(path, trajectory, balance, [&](std::string_view bytes) {
+    make_file(path, trajectory, balance, {}, [&](std::string_view bytes) {
         write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(), bytes);
     });
 }
 
 void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory& trajectory,
-                    const LyapunovBalance* balance) {
-    make_file(folder.path() + "/" + name, trajectory, balance,
+                    const LyapunovBalance* balance, const std::vector<double>& resume) {
+    make_file(folder.path() + "/" + name, trajectory, balance, resume,
               [&](std::string_view bytes) { folder.add(name, bytes); });
 }
 
@@ -649,6 +658,19 @@ LyapunovBalance read_balance(const std::string& path) {
         fit.rows(name, column, static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)));
     });
     return balance;
+}
+
+std::vector<double> read_resume(const std::string& path) {
+    const hdf5::Session session;
+    const TableReader in(path);
+    check_format(in);
+    std::vector<double> numbers;
+    if (!in.has_attribute("", "resume")) return numbers;
+    std::int64_t count = 0;
+    in.attribute("", "resume", count);
+    in.column("resume/numbers", numbers);
+    Consistency(in).rows("resume/numbers", numbers, static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
+    return numbers;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
@@ -19,9 +20,10 @@ class ResultFolder;  // result_folder.hpp
 void write_trajectory(const std::string& path, const trajectory::Trajectory& trajectory,
                       const trajectory::LyapunovBalance* balance = nullptr);
 
-/// Adds the same file to the results of a command (result_folder.hpp).
+/// Adds the same file to the results of a command (result_folder.hpp). `resume` are the numbers of a resume point
+/// (integrate/resume.hpp); empty: none.
 void add_trajectory(ResultFolder& folder, const std::string& name, const trajectory::Trajectory& trajectory,
-                    const trajectory::LyapunovBalance* balance = nullptr);
+                    const trajectory::LyapunovBalance* balance = nullptr, const std::vector<double>& resume = {});
 
 /// Reads a trajectory; every number is bit by bit the one that was written. Throws Error if the file is not a
 /// trajectory, is damaged, or has a layout of another version.
@@ -29,5 +31,9 @@ trajectory::Trajectory read_trajectory(const std::string& path);
 
 /// Reads the balance of V in a trajectory file; empty if the file has none. Throws Error like `read_trajectory`.
 trajectory::LyapunovBalance read_balance(const std::string& path);
+
+/// Reads the numbers of the resume point in a trajectory file; empty if the file has none. Throws Error like
+/// `read_trajectory`.
+std::vector<double> read_resume(const std::string& path);
 
 }  // namespace saltus::io

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
-#include "saltus/integrate/mode/thresholds.hpp"
 
 namespace saltus::integrate {
 

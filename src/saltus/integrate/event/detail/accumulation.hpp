@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "saltus/integrate/mode/thresholds.hpp"
+
 namespace saltus::integrate {
 
 /// Watches for accumulations of impacts (Zeno behaviour), contact by contact. If the intervals between impacts shrink
@@ -31,6 +33,19 @@ public:
     /// motion over the last twenty impacts of one contact is below a hundred times `negligible`, then the limit is t.
     /// Other contacts whose motion has become as small come to rest with it.
     std::optional<Limit> impact(double t, int element, double speed, double negligible);
+
+    /// See detail/resume_archive.hpp.
+    template <class Archive>
+    void remember(Archive& archive) {
+        for (Sequence& s : sequences_) {
+            if constexpr (Archive::writes)
+                archive.count(s.recent.size());
+            else
+                s.recent.resize(archive.count(Thresholds::remembered_impacts));
+            for (Impact& impact : s.recent) archive(impact.t, impact.speed);
+            archive(s.count);
+        }
+    }
 
 private:
     struct Impact {

@@ -38,9 +38,14 @@ int series_order(double relative) {
                       Thresholds::least_series_order, Thresholds::max_series_order);
 }
 
+// If fewer steps of the present length remain, then the end of the run shapes the next step: the rest is halved if it
+// is shorter than two steps (ode::stride_towards). Larger than 2, for rounding.
+constexpr double steps_that_end_shapes = 2.1;
+
 }  // namespace
 
-EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools)
+EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
+                   const Continued* earlier)
     : model_(model),
       settings_(settings),
       options_(options),
@@ -53,7 +58,8 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       series_(tools.series),
       tolerances_(series_tolerances(settings)),
       series_order_(series_order(tolerances_.relative)),
-      x_(ix(d_.state_size()), 0.0) {
+      x_(ix(d_.state_size()), 0.0),
+      earlier_(earlier) {
     out_.model = model.name;
     out_.coordinates = model.coordinates;
     out_.elements = elements_of(model);
@@ -71,7 +77,10 @@ RecordedMotion EventRun::run() {
         else
             warn("the system gives no derivatives: explicit integration");
     }
-    start();
+    if (earlier_ != nullptr)
+        resume();
+    else
+        start_at(options_.start ? *options_.start : trajectory::State{0.0, model_.q0, model_.u0});
     bool finished = false;
     while (!ended_ && !finished && t_ < options_.t_end) {
         switch (arc()) {
@@ -83,22 +92,22 @@ RecordedMotion EventRun::run() {
         }
         if (!ended_ && !finished && static_cast<long>(out_.events.size()) > settings_.max_events)
             fail("more than " + std::to_string(settings_.max_events) + " events");
+        if (!ended_ && !finished) make_resume_point();
     }
     finish();
     return {std::move(out_), std::move(recording_)};
 }
 
 /// Takes the initial state and enters the first mode.
-void EventRun::start() {
-    t_ = options_.start ? options_.start->t : 0.0;
-    const std::vector<double>& q = options_.start ? options_.start->q : model_.q0;
-    const std::vector<double>& u = options_.start ? options_.start->u : model_.u0;
-    std::copy(q.begin(), q.end(), x_.begin());
-    std::copy(u.begin(), u.end(), x_.begin() + d_.size());
-    out_.start = {t_, q, u};
+void EventRun::start_at(const trajectory::State& state) {
+    t_ = state.t;
+    std::copy(state.q.begin(), state.q.end(), x_.begin());
+    std::copy(state.u.begin(), state.u.end(), x_.begin() + d_.size());
+    out_.start = state;
     const model::Energy energy = d_.energy(t_, x_.data());
     out_.energy.initial = energy.kinetic + energy.potential;
-    accuracy_.start(q, energy);
+    accuracy_.start(state.q, energy);
+    remember_start();
     change_mode({}, Cause::start);
 }
 
@@ -174,6 +183,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
     step_status_ = stepper.start(problem, t_, x_, next_step_);
     while (ode::usable(step_status_)) {
         if (asked_to_stop()) return ArcEnd::finished;
+        if (options_.t_end - t_ < steps_that_end_shapes * stepper.next_step()) end_matters();
         step_status_ = stepper.step(problem, options_.t_end);
         if (!ode::usable(step_status_)) break;
         if (outgrows_jacobian(stepper, problem)) continue;
@@ -199,6 +209,11 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
         if (became_redundant(stepper.next_step(), advance)) return ArcEnd::same_mode;
         ++method_steps_;
         if (changes_method(stepper)) return ArcEnd::same_mode;
+        if (method_steps_ >= steps_between_resume_points && !trial_) {
+            next_step_ = stepper.next_step();
+            resume_point_due_ = true;
+            return ArcEnd::same_mode;
+        }
         step_status_ = stepper.replace(problem, x_);
     }
     return ArcEnd::no_step;
@@ -286,6 +301,7 @@ void EventRun::stop_at_event(double step_end, double next_step) {
     measure_dense(t);
     dense_.evaluate(t, x_.data());
     next_step_ = std::min(next_step, options_.t_end - t);
+    if (next_step_ < next_step) end_matters();
     t_ = t;
     keep(dense_, t_);
 }
@@ -307,6 +323,7 @@ bool EventRun::stop_at_change_of_shape(double step_end, double next_step) {
     t_ = right;
     dense_.evaluate(t_, x_.data());
     next_step_ = std::min(next_step, options_.t_end - t_);
+    if (next_step_ < next_step) end_matters();
     keep(dense_, t_);
     return true;
 }
@@ -324,9 +341,10 @@ bool EventRun::stays_in_a_jump(double step_end, Advance& advance) {
     if (advance.steps < Thresholds::steps_between_checks) return false;
     const double advanced = step_end - advance.checked_at;
     const bool slowly = advanced < Thresholds::slow_advance * (options_.t_end - out_.start.t);
-    std::string held = slowly ? held_by_a_jump() : "";
-    if (slowly && held.empty()) held = held_by_uneven_friction();
-    if (!held.empty()) {
+    std::string held = held_by_a_jump();
+    if (held.empty()) held = held_by_uneven_friction();
+    if (!held.empty() && !slowly) end_matters();
+    if (!held.empty() && slowly) {
         fail("the motion hardly advances" + at_time() + held);
         return true;
     }
@@ -368,6 +386,10 @@ bool EventRun::reactions_are_admissible(double t, const double* x) {
 bool EventRun::became_redundant(double next_step, Advance& advance) {
     const bool crawls = advance.slow_steps >= Thresholds::max_slow_steps && d_.equation_rows().size() > 1 &&
                         d_.redundancy() < Thresholds::max_redundancy;
+    // Compared with a run that is long enough, all steps are slow.
+    if (!crawls && advance.steps >= Thresholds::max_slow_steps && d_.equation_rows().size() > 1 &&
+        d_.redundancy() < Thresholds::max_redundancy)
+        end_matters();
     if (crawls) {
         coarsen();
         advance.slow_steps = 0;
@@ -385,8 +407,9 @@ bool EventRun::changes_method(const ode::Explicit& stepper) {
     if (stiff_) return false;  // the mode has no implicit steps
     const double remaining = options_.t_end - t_;
     const double patience = std::ldexp(Thresholds::steps_before_trial, failed_trials_);
-    const bool tries = !stepper.stiff() && d_.size() > Thresholds::max_dense_coordinates && method_steps_ >= patience &&
-                       remaining > Thresholds::steps_worth_a_trial * stepper.next_step();
+    const bool large = !stepper.stiff() && d_.size() > Thresholds::max_dense_coordinates && method_steps_ >= patience;
+    const bool tries = large && remaining > Thresholds::steps_worth_a_trial * stepper.next_step();
+    if (large && !tries) end_matters();
     if ((!stepper.stiff() && !tries) || !can_be_implicit()) return false;
     become_implicit();
     next_step_ = stepper.next_step();
@@ -472,37 +495,66 @@ std::string EventRun::held_by_uneven_friction() const {
     return {};
 }
 
+namespace {
+
+RunSettings settings_of(const EventDriven& m, Record record) {
+    return {m.rtol, m.atol, m.implicit,          m.series,     m.max_step,           m.keep_arcs,
+            false,  1.0,    m.contact_tolerance, m.max_events, record == Record::yes};
+}
+
+RunSettings settings_of(const Penalty& m, Record record) {
+    return {m.rtol,
+            m.atol,
+            m.implicit,
+            m.series,
+            m.max_step,
+            m.keep_arcs,
+            true,
+            m.stiffness,
+            Thresholds::penalty_contact_tolerance,
+            Thresholds::penalty_max_events,
+            record == Record::yes};
+}
+
+ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
+                    const Continued* earlier) {
+    EventRun run(model, settings, options, tools, earlier);
+    ResumableMotion out{run.run(), {}};
+    out.motion.motion.method = settings.compliant ? "penalty" : "event";
+    out.resume = run.take_resume_point();
+    return out;
+}
+
+ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options,
+                    const Continued* earlier) {
+    RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
+    return run(model, settings, options, tools, earlier);
+}
+
+}  // namespace
+
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options,
                                 Record record) {
-    RunTools tools(model, false, 1.0, m.contact_tolerance);
-    return run_event_driven(model, m, options, record, tools);
+    return run(model, settings_of(m, record), options, nullptr).motion;
 }
 
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, Record record,
                                 RunTools& tools) {
-    const RunSettings settings{m.rtol, m.atol, m.implicit,          m.series,     m.max_step,           m.keep_arcs,
-                               false,  1.0,    m.contact_tolerance, m.max_events, record == Record::yes};
-    RecordedMotion out = EventRun(model, settings, options, tools).run();
-    out.motion.method = "event";
-    return out;
+    return run(model, settings_of(m, record), options, tools, nullptr).motion;
 }
 
 RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Options& options, Record record) {
-    const RunSettings settings{m.rtol,
-                               m.atol,
-                               m.implicit,
-                               m.series,
-                               m.max_step,
-                               m.keep_arcs,
-                               true,
-                               m.stiffness,
-                               Thresholds::penalty_contact_tolerance,
-                               Thresholds::penalty_max_events,
-                               record == Record::yes};
-    RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
-    RecordedMotion out = EventRun(model, settings, options, tools).run();
-    out.motion.method = "penalty";
-    return out;
+    return run(model, settings_of(m, record), options, nullptr).motion;
+}
+
+ResumableMotion run_resumable(const model::Model& model, const EventDriven& m, const Options& options, Record record,
+                              const Continued* earlier) {
+    return run(model, settings_of(m, record), options, earlier);
+}
+
+ResumableMotion run_resumable(const model::Model& model, const Penalty& m, const Options& options, Record record,
+                              const Continued* earlier) {
+    return run(model, settings_of(m, record), options, earlier);
 }
 
 }  // namespace saltus::integrate

@@ -10,6 +10,14 @@ namespace saltus::integrate {
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,
                                 Record record = Record::no);
 
+struct Continued;
+struct ResumableMotion;
+/// The same with a resume point, or continued from one (resume.hpp).
+ResumableMotion run_resumable(const model::Model& model, const EventDriven& method, const Options& options,
+                              Record record, const Continued* earlier);
+ResumableMotion run_resumable(const model::Model& model, const Penalty& method, const Options& options, Record record,
+                              const Continued* earlier);
+
 struct RunTools;
 /// The same with tools that were made before, for this model and method.
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,

@@ -15,6 +15,11 @@ public:
         sum_ = next;
     }
     double value() const { return sum_ + lost_; }
+    /// See detail/resume_archive.hpp.
+    template <class Archive>
+    void remember(Archive& archive) {
+        archive(sum_, lost_);
+    }
 
 private:
     double sum_ = 0.0, lost_ = 0.0;

@@ -12,6 +12,7 @@
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/detail/sparse_stages.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/ode/explicit.hpp"
@@ -54,18 +55,26 @@ struct Advance {
     void step(double length, double duration);
 };
 
+/// An arc of so many steps continues as another arc, so that a continued motion need not repeat more. It is several
+/// times Thresholds::steps_between_checks, so that these checks are made.
+inline constexpr int steps_between_resume_points = 4 * Thresholds::steps_between_checks;
+
 /// One run of the event-driven or the penalty method: the state, the mode and the trajectory as it grows.
 ///     mode → equations of motion (Dynamics) → arc → first event (Watcher) → impact, next mode (ModeChange)
 class EventRun {
 public:
-    /// `tools` must be new or reset, and made for this model and these settings.
-    EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools);
+    /// `tools` must be new or reset, and made for this model and these settings. With `earlier` the run continues a
+    /// motion (resume.hpp).
+    EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
+             const Continued* earlier = nullptr);
     /// Runs to the end. Call it once.
     RecordedMotion run();
+    /// After `run`.
+    ResumePoint take_resume_point() { return std::move(resume_); }
 
 private:
     // The run (event_driven.cpp).
-    void start();
+    void start_at(const trajectory::State& state);
     ArcEnd arc();
     void begin_arc();
     void store_work();
@@ -164,6 +173,20 @@ private:
     bool jam_by_growing_force(Candidates& candidates, const SystemMode& before);
     void coarsen();
 
+    // Points from which the run can be repeated to the bit (run_resume.cpp).
+    template <class Archive>
+    void remember(Archive& archive);
+    void remember_start();
+    void forget_history();
+    void make_resume_point();
+    void resume();
+    void note_continued_start(const ode::Dense& step, double until);
+    bool start_is_due(double until) const { return earlier_ != nullptr && !continued_ && until > earlier_->end; }
+    void leave_out_earlier_motion();
+    void leave_out_earlier_recording(std::size_t events);
+    /// The end of the run has influenced a decision, or may have: a longer run would go on otherwise.
+    void end_matters() { end_mattered_ = true; }
+
     // What the run writes into its trajectory and its recording (run_record.cpp).
     void record_strike(const Strike& strike, trajectory::EventKind kind, Window window);
     trajectory::Event& next_event(trajectory::EventKind kind, Window window);
@@ -249,6 +272,20 @@ private:
     PreciseSum work_;              // of impacts and accumulations, and of arcs as far as x_ does not contain it
     double largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
+
+    const Continued* earlier_;  // the motion that is continued; null: the motion begins with this run
+    /// State of a continued motion at its start.
+    struct ContinuedStart {
+        trajectory::State state;
+        double energy;  ///< T + U, in J
+        double work;    ///< work since the earlier motion began, in J
+    };
+    std::optional<ContinuedStart> continued_;
+    ResumePoint resume_;
+    bool end_mattered_ = false;        // resume_ stays as it is
+    bool resume_point_due_ = false;    // the last arc was so long that a resume point follows
+    long arcs_begun_ = 0;              // since the start of the motion
+    ode::Statistics forgotten_steps_;  // of implicit steppers that were replaced
 
     Recording recording_;
     std::optional<RecordedChange> change_record_;  // record of the change of mode in progress

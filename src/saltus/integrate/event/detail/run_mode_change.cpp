@@ -159,6 +159,7 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     if (ended_) return StrikeResult::ended;
     const double separation = open_separating_contacts(strike.u_minus, candidates);
     const std::optional<Accumulation::Limit> limit = accumulation_after(strike, separation);
+    if (limit && !(limit->t < options_.t_end)) end_matters();
     if (!limit || !(limit->t < options_.t_end)) return StrikeResult::struck;
     pass_accumulation(*limit, known);
     return StrikeResult::mode_entered;

@@ -199,6 +199,7 @@ void EventRun::close_record() {
 
 /// Keeps a step of the last arc up to a time. The recording of a change has its own arc over an accumulation.
 void EventRun::keep(const ode::Dense& step, double until) {
+    note_continued_start(step, until);
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
     if (settings_.keep_arcs) out_.arcs.back().steps.push_back(step);
@@ -283,9 +284,12 @@ void EventRun::finish() {
     };
     count_steps(explicit_);
     count_steps(implicit_);
+    out_.statistics.steps += forgotten_steps_.accepted;
+    out_.statistics.rejected += forgotten_steps_.rejected + forgotten_steps_.cut;
     out_.statistics.evaluations = d_.evaluations;
     out_.statistics.contact_solves = change_.solves;
     if (watcher_.unresolved) warn("some event functions could not be resolved on a step; events may be missing");
+    if (earlier_ != nullptr) leave_out_earlier_motion();
 }
 
 }  // namespace saltus::integrate

@@ -27,10 +27,13 @@ std::optional<ArcEnd> EventRun::integrate_series() {
     }
     Advance advance;
     advance.checked_at = t_;
-    for (;;) {
+    for (int steps = 1;; ++steps) {
         if (asked_to_stop()) return ArcEnd::finished;
         switch (series_step(advance)) {
-            case SeriesStep::accepted: break;
+            case SeriesStep::accepted:
+                if (steps < steps_between_resume_points || nudge_ > 0.0 || series_limit_ < ode::no_limit) break;
+                resume_point_due_ = true;
+                return ArcEnd::same_mode;
             case SeriesStep::event: return ArcEnd::events;
             case SeriesStep::finished: return ArcEnd::finished;
             case SeriesStep::redundant: return ArcEnd::same_mode;
@@ -133,10 +136,12 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (d_.redundant()) return SeriesStep::redundant;
     }
     const double wish = series_.step_length(tolerances_, series_order_), remaining = options_.t_end - t_;
-    const double longest = std::min({remaining, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
-    double h = series_.proved_length(std::min(wish, longest), tolerances_);
+    const double free = std::min({wish, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
+    const double longest = std::min(remaining, free);
+    if (remaining <= free) end_matters();
+    double h = series_.proved_length(longest, tolerances_);
     const bool singular = !(wish > Thresholds::series_giving_up * longest_series_step_) ||
-                          !(h > Thresholds::series_giving_up * std::min(wish, longest)) || !(t_ + h > t_);
+                          !(h > Thresholds::series_giving_up * longest) || !(t_ + h > t_);
     if (singular && d_.nearly_singular(t_, x_.data())) {
         step_status_ = ode::StepStatus::underflow;
         return SeriesStep::no_step;
@@ -231,7 +236,9 @@ bool EventRun::becomes_stiff(double wish) {
     const bool looks_stiff = fast.rate * wish > 1.0 && fast.amplitude < Thresholds::stiff_amplitude;
     stiff_series_steps_ = looks_stiff ? stiff_series_steps_ + 1 : 0;
     const double work_left = (options_.t_end - t_) / wish * d_.size();
-    series_off_ = stiff_series_steps_ > Thresholds::max_stiff_series_steps && work_left > Thresholds::cheap_series_work;
+    const bool lasts = stiff_series_steps_ > Thresholds::max_stiff_series_steps;
+    if (lasts && !(work_left > Thresholds::cheap_series_work)) end_matters();
+    series_off_ = lasts && work_left > Thresholds::cheap_series_work;
     return series_off_;
 }
 
@@ -299,7 +306,7 @@ double EventRun::measure_series(double h) {
 void EventRun::keep_series(double until) {
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
-    if (!settings_.keep_arcs && !settings_.record) return;
+    if (!settings_.keep_arcs && !settings_.record && !start_is_due(until)) return;
     series_.dense(until, dense_);
     dense_.set_end(x_);
     keep(dense_, until);

@@ -9,6 +9,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/accuracy.hpp"
+#include "saltus/integrate/detail/resume_archive.hpp"
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
@@ -35,6 +36,9 @@ constexpr std::size_t max_warnings = 100;
 constexpr double last_step_ratio = 1e-9;
 // Adaptive steps are not made smaller than this part of `h`.
 constexpr double smallest_step_ratio = 1e-6;
+// Steps between two resume points (resume.hpp), a multiple of steps_between_stiffness_checks. A continued motion
+// repeats at most so many.
+constexpr long steps_between_resume_points = 50 * steps_between_stiffness_checks;
 // The error of a step on smooth pieces is O(Δt²), so the next step is 0.9/√error times the last one, within these
 // bounds.
 constexpr double step_safety = 0.9, largest_shrink = 0.2, largest_growth = 2.0;
@@ -48,14 +52,16 @@ constexpr double negligible_law_work = 1e-3;
 /// A run: makes the steps and records the trajectory.
 class Run {
 public:
-    Run(const model::Model& model, const Moreau& method, const Options& options, Record record)
+    Run(const model::Model& model, const Moreau& method, const Options& options, Record record,
+        const Continued* earlier = nullptr)
         : model_(model),
           method_(method),
           options_(options),
           record_(record),
           elements_(element_rows(model)),
           stepper_(model, method),
-          accuracy_(model, stepping_accuracy(), true) {
+          accuracy_(model, stepping_accuracy(), true),
+          earlier_(earlier) {
         out_.model = model.name;
         out_.method = "moreau";
         out_.stepped = true;
@@ -66,16 +72,18 @@ public:
             out_.warnings.push_back(std::move(text));
     }
 
-    RecordedMotion go() {
+    ResumableMotion go() {
         start();
         if (method_.implicit && !stepper_.become_implicit())
             out_.warnings.push_back("the system gives no derivatives: forces are explicit");
+        if (earlier_ != nullptr) resume();
         if (method_.adaptive)
             adaptive_steps();
         else
             equal_steps();
         finish();
-        return {std::move(out_), std::move(recording_)};
+        if (earlier_ != nullptr) leave_out_earlier_motion();
+        return {{std::move(out_), std::move(recording_)}, std::move(resume_)};
     }
 
 private:
@@ -93,26 +101,106 @@ private:
         const model::Energy energy = stepper_.energy_at(at_.t, at_.q, at_.u);
         out_.energy.initial = energy.kinetic + energy.potential;
         accuracy_.start(at_.q, energy);
-        if (record_ == Record::yes) {
-            stepper_.wants_works = true;
-            record(at_);
-        }
+        t_0_ = at_.t;
+        stepper_.wants_works = record_ == Record::yes;
+        if (record_ == Record::yes && earlier_ == nullptr) record(at_);
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = at_.t;
         out_.arcs.push_back(std::move(arc));
     }
 
     void equal_steps() {
-        const double t_0 = at_.t, h = method_.h;
-        for (long k = 1; at_.t < options_.t_end && may_continue(); ++k) {
-            double t = t_0 + static_cast<double>(k) * h;
+        const double h = method_.h;
+        for (; at_.t < options_.t_end && may_continue(); ++step_) {
+            double t = t_0_ + static_cast<double>(step_) * h;
             if (t > options_.t_end - last_step_ratio * h) t = options_.t_end;
-            if ((k - 1) % steps_between_stiffness_checks == 0 && !method_.implicit)
-                check_stiffness(h, k == 1 ? first_stiffness_rounds : later_stiffness_rounds);
+            const bool at_resume_point = (step_ - 1) % steps_between_resume_points == 0;
+            if (at_resume_point) {
+                stepper_.forget_stiffness();
+                make_resume_point();
+            }
+            if ((step_ - 1) % steps_between_stiffness_checks == 0 && !method_.implicit)
+                check_stiffness(h, at_resume_point ? first_stiffness_rounds : later_stiffness_rounds);
             if (!stepper_.step(at_, t, next_)) return fail();
             keep(at_, next_);
             std::swap(at_, next_);
         }
+    }
+
+    /// The layout of a resume point: the state before a step, and what the run has learned.
+    template <class Archive>
+    void remember(Archive& archive) {
+        bool implicit = stepper_.implicit();
+        archive(t_0_, step_, implicit, told_stiff_, at_.t, at_.q, at_.u, at_.h, at_.Lambda, at_.touch, at_.any_struck,
+                resting_, idle_);
+        accuracy_.remember(archive);
+        archive(out_.energy.work);
+        if constexpr (!Archive::writes) {
+            archive.expect_end();
+            if (!std::isfinite(at_.t) || !(at_.t <= earlier_->end) || step_ < 1) archive.fail();
+            if (implicit && !stepper_.implicit()) stepper_.become_implicit();
+        }
+    }
+
+    void make_resume_point() {
+        ResumeWriter archive(resume_.numbers);
+        remember(archive);
+    }
+
+    /// Takes the state of the earlier run at its resume point.
+    void resume() {
+        resume_ = earlier_->from;
+        ResumeReader archive(resume_.numbers);
+        remember(archive);
+        out_.start = {at_.t, at_.q, at_.u};
+        out_.arcs.front().t_begin = out_.arcs.front().t_end = at_.t;
+        if (record_ == Record::yes) record(at_);
+    }
+
+    /// Leaves out the steps that end within the earlier motion. The energies count from the start of the first step
+    /// that stays.
+    void leave_out_earlier_motion() {
+        const double begin = std::min(earlier_->end, out_.end.t);
+        if (!begin_) {  // the run has ended before it came to new parts
+            begin_ = out_.end;
+            out_.energy.initial = out_.energy.final;
+            work_before_ = out_.energy.work;
+        }
+        out_.start = *begin_;
+        out_.energy.work -= work_before_;
+        std::vector<ode::Dense>& steps = out_.arcs.front().steps;
+        out_.arcs.front().t_begin = begin;
+        std::erase_if(steps, [&](const ode::Dense& step) { return step.t_new() <= begin; });
+        std::erase_if(out_.events, [&](const trajectory::Event& event) { return event.t_right <= begin; });
+        std::vector<RecordedStep>& ends = recording_.steps;
+        const auto after = std::find_if(ends.begin(), ends.end(), [&](const RecordedStep& s) { return s.t > begin; });
+        if (after == ends.begin()) return;
+        ends.erase(ends.begin(), std::prev(after));
+        ends.front().works = {};
+    }
+
+    /// Notes the state at the start of a continued motion, from the step that contains it.
+    void note_continued_start(const Point& from, const Point& to) {
+        if (earlier_ == nullptr || begin_ || !(to.t > earlier_->end)) return;
+        const model::Energy energy = stepper_.energy_at(from.t, from.q, from.u);
+        out_.energy.initial = energy.kinetic + energy.potential;
+        work_before_ = out_.energy.work;
+        ode::Dense step = dense_of(from, to);
+        std::vector<double> x(ix(2 * model_.size()));
+        step.evaluate(earlier_->end, x.data());
+        const auto middle = x.begin() + model_.size();
+        begin_ = {earlier_->end, {x.begin(), middle}, {middle, x.end()}};
+    }
+
+    /// A step as a polynomial: q is linear, u is that of its end.
+    static ode::Dense dense_of(const Point& from, const Point& to) {
+        const auto n = static_cast<std::ptrdiff_t>(to.q.size());
+        ode::Dense dense;
+        dense.reset(from.t, to.t, 2 * static_cast<int>(n), 2);
+        std::copy(from.q.begin(), from.q.end(), dense.term(0).begin());
+        std::copy(to.q.begin(), to.q.end(), dense.term(1).begin());
+        for (const int term : {0, 1}) std::copy(to.u.begin(), to.u.end(), dense.term(term).begin() + n);
+        return dense;
     }
 
     /// Forces become implicit if explicit ones are too stiff for the step.
@@ -189,6 +277,7 @@ private:
 
     /// Records an accepted step.
     void keep(const Point& from, const Point& to) {
+        note_continued_start(from, to);
         ++out_.statistics.steps;
         out_.energy.work += to.energy_input;
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
@@ -200,13 +289,7 @@ private:
         if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
         out_.arcs.back().t_end = to.t;
-        if (!method_.keep_arcs) return;
-        const auto n = static_cast<std::ptrdiff_t>(to.q.size());
-        ode::Dense& dense = out_.arcs.back().steps.emplace_back();
-        dense.reset(from.t, to.t, 2 * static_cast<int>(n), 2);
-        std::copy(from.q.begin(), from.q.end(), dense.term(0).begin());
-        std::copy(to.q.begin(), to.q.end(), dense.term(1).begin());
-        for (const int term : {0, 1}) std::copy(to.u.begin(), to.u.end(), dense.term(term).begin() + n);
+        if (method_.keep_arcs) out_.arcs.back().steps.push_back(dense_of(from, to));
     }
 
     /// Measures violations and the energy balance at the end of a step.
@@ -444,16 +527,28 @@ private:
     std::vector<int> idle_;      // of each contact: steps that a resting one was open or leaving
     std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
     AccuracyCheck accuracy_;
-    std::optional<Stepper> probe_;  // makes steps again in halves
+    std::optional<Stepper> probe_;            // makes steps again in halves
+    double t_0_ = 0.0;                        // start of the motion: equal steps end at t_0 + k h
+    long step_ = 1;                           // number k of the next step
+    const Continued* earlier_;                // the motion that is continued; null: the motion begins with this run
+    std::optional<trajectory::State> begin_;  // start of a continued motion
+    double work_before_ = 0.0;                // work before the first step of a continued motion, in J
+    ResumePoint resume_;
     long asked_ = 0;
     bool told_stiff_ = false;
 };
 
 }  // namespace
 
-RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options, Record record) {
+ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
+                              const Continued* earlier) {
     SALTUS_EXPECT(method.h > 0.0 && method.theta >= 0.0 && method.theta <= 1.0);
-    return Run(model, method, options, record).go();
+    SALTUS_EXPECT(earlier == nullptr || !method.adaptive);
+    return Run(model, method, options, record, earlier).go();
+}
+
+RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options, Record record) {
+    return run_resumable(model, method, options, record, nullptr).motion;
 }
 
 }  // namespace saltus::integrate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
 
 namespace saltus::integrate {
@@ -42,5 +43,9 @@ namespace saltus::integrate {
 /// before is kept.
 RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options,
                           Record record = Record::no);
+
+/// The same with a resume point, or continued from one (resume.hpp). Adaptive steps have none.
+ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
+                              const Continued* earlier);
 
 }  // namespace saltus::integrate

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/simulate.hpp"
+
+namespace saltus::integrate {
+
+/// The state of a run at a time from which the run can be repeated to the bit: time, state, mode, and what the method
+/// has learned (sums, counters, the impacts of an accumulation in progress). Its layout belongs to the version of
+/// Saltus that made it; it is of use only for the same model, method and options. Empty: there is none.
+struct ResumePoint {
+    std::vector<double> numbers;
+    bool empty() const { return numbers.empty(); }
+};
+
+/// A motion that is to be continued.
+struct Continued {
+    ResumePoint from;                       ///< resume point of the earlier run
+    double end = 0.0;                       ///< time at which the earlier motion ended, in s
+    std::vector<trajectory::Event> events;  ///< events of the earlier motion
+};
+
+/// A motion, and where it can be resumed.
+struct ResumableMotion {
+    RecordedMotion motion;
+    ResumePoint resume;
+};
+
+/// The motion of simulate (Record::no) or simulate_recorded (Record::yes), with its resume point.
+///
+/// With `earlier`, the run starts from the resume point of the earlier run, which lies before the end of the earlier
+/// motion, and repeats what a run without interruption does: the last step of the earlier motion was cut off at its
+/// end, and the run without interruption goes on beyond it. The result begins at earlier->end. Its arcs, events and end
+/// are those of the run without interruption, to the bit; its first step may begin before its first arc. Events at or
+/// before earlier->end are left out; time-stepping, whose events have no time of their own, leaves out those of steps
+/// that end there. Options::start is not used then.
+///
+/// A resume point is made every so many arcs or steps (Thresholds), and no more once the end of the run has influenced
+/// a decision: a longer run would decide otherwise. Throws Error if the resume point does not fit the model or the
+/// method, or is damaged.
+ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
+                                   Record record, const Continued* earlier = nullptr);
+
+}  // namespace saltus::integrate

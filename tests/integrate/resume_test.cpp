@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A motion that is stopped and continued is the motion without interruption, to the bit.
+#include "saltus/integrate/resume.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "saltus/base/error.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
+
+namespace saltus::integrate {
+namespace {
+
+using trajectory::Event;
+using trajectory::Trajectory;
+
+model::Model shipped(const std::string& name) {
+    return model::build(io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"), {});
+}
+
+ResumableMotion run(const model::Model& model, const Method& method, double t_end, const Continued* earlier = nullptr) {
+    Options options;
+    options.t_end = t_end;
+    return simulate_resumable(model, method, options, Record::yes, earlier);
+}
+
+Continued continued(const ResumableMotion& m) { return {m.resume, m.motion.motion.end.t, m.motion.motion.events}; }
+
+void expect_same_event(const Event& a, const Event& b) {
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.t, b.t);
+    EXPECT_EQ(a.t_left, b.t_left);
+    EXPECT_EQ(a.elements, b.elements);
+    EXPECT_EQ(a.q, b.q);
+    EXPECT_EQ(a.u_minus, b.u_minus);
+    EXPECT_EQ(a.u_plus, b.u_plus);
+    EXPECT_EQ(a.work, b.work);
+    EXPECT_EQ(a.energy_after, b.energy_after);
+    EXPECT_EQ(a.impacts, b.impacts);
+    ASSERT_EQ(a.impulses.size(), b.impulses.size());
+    for (std::size_t k = 0; k < a.impulses.size(); ++k) EXPECT_EQ(a.impulses[k].N, b.impulses[k].N);
+}
+
+/// `part` must be `whole` from the time `from` on.
+void expect_same_from(const Trajectory& part, const Trajectory& whole, double from) {
+    EXPECT_EQ(part.status, whole.status);
+    EXPECT_EQ(part.start.t, from);
+    EXPECT_EQ(part.start.q, whole.right(from).q);
+    EXPECT_EQ(part.start.u, whole.right(from).u);
+    EXPECT_EQ(part.end.t, whole.end.t);
+    EXPECT_EQ(part.end.q, whole.end.q);
+    EXPECT_EQ(part.end.u, whole.end.u);
+    const auto first = std::find_if(whole.events.begin(), whole.events.end(),
+                                    [&](const Event& e) { return (whole.stepped ? e.t_right : e.t) > from; });
+    ASSERT_EQ(part.events.size(), static_cast<std::size_t>(whole.events.end() - first));
+    for (std::size_t k = 0; k < part.events.size(); ++k)
+        expect_same_event(part.events[k], *(first + static_cast<std::ptrdiff_t>(k)));
+    constexpr int samples = 101;
+    for (int k = 0; k < samples; ++k) {
+        const double t = part.sample_time(k, samples - 1);
+        EXPECT_EQ(part.left(t).q, k == 0 ? part.start.q : whole.left(t).q);
+        EXPECT_EQ(part.right(t).q, whole.right(t).q);
+        EXPECT_EQ(part.right(t).u, whole.right(t).u);
+    }
+}
+
+/// Stops a motion at random times, continues it, and compares it with the motion without interruption.
+void expect_same_after_stops(const model::Model& model, const Method& method, double t_end, int stops, unsigned seed) {
+    std::mt19937 random(seed);
+    const Trajectory whole = run(model, method, t_end).motion.motion;
+    for (int k = 0; k < stops; ++k) {
+        const double at = t_end * std::generate_canonical<double, 53>(random);
+        SCOPED_TRACE("stopped at " + std::to_string(at));
+        const ResumableMotion first = run(model, method, at);
+        const Continued earlier = continued(first);
+        expect_same_from(run(model, method, t_end, &earlier).motion.motion, whole, at);
+        if (testing::Test::HasFailure()) return;
+    }
+}
+
+struct Case {
+    const char* model;
+    double t_end;
+};
+
+constexpr Case cases[] = {{"bouncing-ball", 5.0},  {"impact-oscillator", 30.0}, {"woodpecker", 1.0},
+                          {"rocking-bar", 1.0},    {"rocking-block", 2.0},      {"friction-oscillator", 20.0},
+                          {"falling-block", 2.0},  {"sphere-on-plane", 2.0},    {"rough-double-pendulum", 2.0},
+                          {"newtons-cradle", 5.0}, {"super-ball", 2.0},         {"slider-crank", 0.05},
+                          {"moving-wall", 5.0},    {"painleve-rod", 1.0},       {"mass-and-lift", 5.0}};
+
+TEST(Resume, AnEventDrivenMotionGoesOnToTheSameBits) {
+    for (const Case& c : cases) {
+        SCOPED_TRACE(c.model);
+        expect_same_after_stops(shipped(c.model), EventDriven{}, c.t_end, 6, 1);
+    }
+}
+
+TEST(Resume, AMotionWithSampledEventsGoesOnToTheSameBits) {
+    EventDriven method;
+    method.series = false;
+    for (const Case& c : cases) {
+        SCOPED_TRACE(c.model);
+        expect_same_after_stops(shipped(c.model), method, c.t_end, 3, 2);
+    }
+}
+
+TEST(Resume, AnImplicitMotionGoesOnToTheSameBits) {
+    EventDriven method;
+    method.implicit = true;
+    for (const char* const name : {"bouncing-ball", "impact-oscillator", "friction-oscillator", "rocking-bar"}) {
+        SCOPED_TRACE(name);
+        expect_same_after_stops(shipped(name), method, 2.0, 3, 3);
+    }
+}
+
+TEST(Resume, APenaltyMotionGoesOnToTheSameBits) {
+    for (const char* const name : {"bouncing-ball", "impact-oscillator", "ball-on-moving-plane", "decoupled-pair"}) {
+        SCOPED_TRACE(name);
+        expect_same_after_stops(shipped(name), Penalty{}, 1.0, 3, 4);
+    }
+}
+
+TEST(Resume, TimeSteppingGoesOnToTheSameBits) {
+    for (const Case& c : cases) {
+        SCOPED_TRACE(c.model);
+        Moreau method;
+        method.h = c.t_end / 25000.0;  // two resume points besides the start
+        expect_same_after_stops(shipped(c.model), method, c.t_end, 3, 5);
+    }
+}
+
+/// Long motions resume near their ends: the resume point lies within the last arcs.
+TEST(Resume, ALongMotionRepeatsOnlyItsLastArcs) {
+    const model::Model model = shipped("impact-oscillator");
+    const ResumableMotion first = run(model, EventDriven{}, 900.0);
+    ASSERT_GT(first.motion.motion.arcs.size(), 300U);
+    const Continued earlier = continued(first);
+    const Trajectory part = run(model, EventDriven{}, 901.0, &earlier).motion.motion;
+    expect_same_from(part, run(model, EventDriven{}, 901.0).motion.motion, 900.0);
+    EXPECT_LT(part.statistics.steps, first.motion.motion.statistics.steps / 2);
+}
+
+TEST(Resume, AMotionOfManyPartsIsTheMotionInOne) {
+    const model::Model model = shipped("woodpecker");
+    const Trajectory whole = run(model, EventDriven{}, 1.0).motion.motion;
+    ResumableMotion part = run(model, EventDriven{}, 0.1);
+    for (int k = 2; k <= 10; ++k) {
+        const Continued earlier = continued(part);
+        part = run(model, EventDriven{}, k == 10 ? 1.0 : 0.1 * k, &earlier);
+        if (k == 10) expect_same_from(part.motion.motion, whole, earlier.end);
+    }
+}
+
+TEST(Resume, AnInterruptedMotionGoesOnToTheSameBits) {
+    const model::Model model = shipped("impact-oscillator");
+    const Trajectory whole = run(model, EventDriven{}, 200.0).motion.motion;
+    Options options;
+    options.t_end = 200.0;
+    for (const int calls : {1, 3, 7}) {
+        int left = calls;
+        options.interrupted = [&] { return --left == 0; };
+        const ResumableMotion first = simulate_resumable(model, EventDriven{}, options, Record::no);
+        ASSERT_EQ(first.motion.motion.status, trajectory::Status::interrupted);
+        const Continued earlier = continued(first);
+        expect_same_from(run(model, EventDriven{}, 200.0, &earlier).motion.motion, whole, earlier.end);
+    }
+}
+
+/// The energy of the new part: T + U at its start, and the work since then.
+TEST(Resume, TheEnergyBalanceBeginsWithTheNewPart) {
+    const model::Model model = shipped("impact-oscillator");
+    const ResumableMotion first = run(model, EventDriven{}, 20.3);
+    const Continued earlier = continued(first);
+    const Trajectory part = run(model, EventDriven{}, 30.0, &earlier).motion.motion;
+    EXPECT_NEAR(part.energy.initial, first.motion.motion.energy.final, 1e-9);
+    EXPECT_NEAR(part.energy.initial + part.energy.work, part.energy.final, 1e-9);
+}
+
+TEST(Resume, RefusesPointsThatDoNotFit) {
+    const model::Model ball = shipped("bouncing-ball"), bar = shipped("rocking-bar");
+    Continued earlier = continued(run(ball, EventDriven{}, 1.0));
+    EXPECT_THROW(run(bar, EventDriven{}, 2.0, &earlier), Error);
+    earlier.from.numbers.pop_back();
+    EXPECT_THROW(run(ball, EventDriven{}, 2.0, &earlier), Error);
+    earlier.from.numbers.clear();
+    EXPECT_THROW(run(ball, EventDriven{}, 2.0, &earlier), Error);
+}
+
+}  // namespace
+}  // namespace saltus::integrate

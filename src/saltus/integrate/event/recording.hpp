@@ -49,6 +49,7 @@ struct RecordedChange {
     /// The change has no time of its own: the mode just entered could not hold, or the change before it made a clutch
     /// run backwards. Its time varies as that of the change before.
     bool unavoidable = false;
+    bool corner = false;       ///< the velocity of a row jumps here, because its formula has a corner
     std::vector<Watch> found;  ///< quantities that came to zero
     SystemMode mode_before, mode_after;
     std::vector<double> before, after;  ///< states (q, u, …)

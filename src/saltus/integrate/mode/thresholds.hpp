@@ -90,6 +90,18 @@ struct Thresholds {
     /// as an impact. Too large: the event is attributed to the arc and not to the impact, and its derivative is wrong.
     static constexpr double struck_clutch = 1e-8;
 
+    // --- corners of gaps, constraints and slip velocities (run_corner.cpp) ---
+
+    /// The velocity of a row has jumped at a corner of its formula if |γ| > max(corner_speed, rtol) · speed scale in a
+    /// row that the mode holds, or if slip runs backwards by as much. The value is above the drift of a step. Too
+    /// small: drift is taken for corners. Too large: small corners are passed without an impact, and the projection
+    /// takes the energy γ²/2 out of the motion.
+    static constexpr double corner_speed = 1e-8;
+    /// The run fails after so many corners within slow_advance · (duration of the run): a body rests in a corner that
+    /// one formula describes, and each of its sides pushes it to the other. Too small: quick motions over many corners
+    /// fail. Too large: time is lost.
+    static constexpr int max_corners = 200;
+
     // --- stick or slip (stick_slip.cpp) ---
 
     /// A friction part slips already if |γ_T| > slip_speed · speed scale. Otherwise accelerations decide. The value is
@@ -328,6 +340,14 @@ struct Thresholds {
     /// above 1, because the sum of the motion still to come is not known. Too small: the run computes many impacts of
     /// no size. Too large: visible motion is cut off.
     static constexpr double irregular_factor = 100.0;
+    /// The run fails if max_quiet_changes changes of mode without an impact follow within quiet_change_span · (duration
+    /// of the run): at that rate it would have 1e8 events, as many as are allowed by default. Too small or too large:
+    /// fast motions fail, or time is lost.
+    static constexpr int max_quiet_changes = 1000;
+    static constexpr double quiet_change_span = 1e-5;
+    /// The run fails after so many irregular sequences within slow_advance · (duration of the run). Too small: many
+    /// bodies that come to rest one after the other make the run fail. Too large: time is lost.
+    static constexpr int max_irregular_limits = 50;
     /// Another contact comes to rest with it only if more than so many of its impacts are remembered. Too small: a
     /// contact that struck by chance is held. Too large: contacts of one body come to rest one after the other.
     static constexpr std::size_t companion_impacts = 3;

@@ -25,7 +25,6 @@ Accumulation::Limit Accumulation::limit_at(double limit, double t, double span, 
 
 std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, double speed, double negligible) {
     Sequence& own = sequences_[ix(element)];
-    // A contact that does not separate does not come again.
     if (!(speed > 0.0)) {
         own = {};
         return {};

@@ -27,11 +27,13 @@ public:
     /// Forgets all impacts.
     void clear();
 
-    /// Adds an impact of one element at t. `speed` is the largest speed at which contacts separate after it, in m/s; if
-    /// it is zero, then the sequence of the element ends. Returns the limit once the motion still to come, speed ×
-    /// remaining time, is below `negligible`, in m. Impacts of many contacts need not come in a regular cycle: if the
-    /// motion over the last twenty impacts of one contact is below a hundred times `negligible`, then the limit is t.
-    /// Other contacts whose motion has become as small come to rest with it.
+    /// Adds an impact of one element at t. `speed` is the largest speed at which contacts separate after it, in m/s. If
+    /// none separates then it is the speed of the approach: the contact comes again if it lifts off before, and impacts
+    /// with lift-offs between them can accumulate, too ([Alscher] Definition 2.1). If it is zero then the sequence of
+    /// the element ends. Returns the limit once the motion still to come, speed × remaining time, is below
+    /// `negligible`, in m. Impacts of many contacts need not come in a regular cycle: if the motion over the last
+    /// twenty impacts of one contact is below a hundred times `negligible`, then the limit is t. Other contacts whose
+    /// motion has become as small come to rest with it.
     std::optional<Limit> impact(double t, int element, double speed, double negligible);
 
     /// See detail/resume_archive.hpp.

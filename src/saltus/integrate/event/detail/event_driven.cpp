@@ -85,6 +85,7 @@ RecordedMotion EventRun::run() {
     while (!ended_ && !finished && t_ < options_.t_end) {
         switch (arc()) {
             case ArcEnd::events: change_mode(found_, Cause::event); break;
+            case ArcEnd::corner: change_mode({}, Cause::corner); break;
             case ArcEnd::violated: change_mode(found_, Cause::violation); break;
             case ArcEnd::same_mode: break;
             case ArcEnd::no_step: leave_mode_without_step(step_status_); break;
@@ -192,10 +193,15 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
             break;
         }
         if (blurred(stepper)) continue;
+        const double corner = corner_on_step(stepper.t());
         found_ = watcher_.search(dense_);
-        if (!found_.empty()) {
+        if (!found_.empty() && found_.front().right < corner) {
             stop_at_event(stepper.t(), stepper.next_step());
             return ArcEnd::events;
+        }
+        if (corner <= stepper.t()) {
+            stop_at_sampled_corner(corner, stepper.t(), stepper.next_step());
+            return stays_in_a_corner() ? ArcEnd::finished : ArcEnd::corner;
         }
         if (stop_at_change_of_shape(stepper.t(), stepper.next_step())) return ArcEnd::events;
         advance.step(stepper.t() - t_, options_.t_end - out_.start.t);

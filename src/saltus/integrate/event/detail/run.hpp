@@ -38,6 +38,7 @@ struct RunSettings {
 enum class ArcEnd {
     events,     ///< watched quantities came to zero
     violated,   ///< the mode needs forces at its start that its laws do not allow
+    corner,     ///< the velocity of a row jumps, because its formula has a corner here
     same_mode,  ///< the mode continues as another arc: its equations became redundant, or the motion became stiff
     no_step,    ///< the integrator finds no step
     finished,   ///< the end of the run, an interruption or a failure
@@ -103,6 +104,7 @@ private:
     enum class SeriesStep {
         accepted,    ///< the state has advanced
         event,       ///< events were found
+        corner,      ///< the velocity of a row jumps
         finished,    ///< the end of the run, or a failure
         redundant,   ///< the equations became dependent
         no_step,     ///< a contact force grows without bound (Painlevé): no method finds a step
@@ -118,6 +120,7 @@ private:
     bool begin_series();
     bool expand_series();
     SeriesStep series_step(Advance& advance);
+    double behind(const SwitchCrossing& crossing) const;
     std::optional<SwitchCrossing> first_switch(double h, Watcher::Touches touches) const;
     /// How a zero on a step needs to be treated.
     enum class Zero {
@@ -142,10 +145,20 @@ private:
     std::string held_by_a_jump();
     std::string held_by_uneven_friction() const;
 
+    // Corners of gaps, constraints and slip velocities (run_corner.cpp).
+    double corner_speed() const;
+    double forbidden_velocity(double t, const double* x);
+    bool stop_at_corner(double tau);
+    double corner_on_step(double step_end);
+    void stop_at_sampled_corner(double corner, double step_end, double next_step);
+    bool stays_in_a_corner();
+    void open_at_corner(Candidates& candidates);
+
     // From one mode to the next (run_mode_change.cpp).
     enum class Cause {
         start,      ///< the motion begins, or continues after an accumulation
         event,      ///< events were found on the arc
+        corner,     ///< the velocity of a row has jumped: closed contacts may strike or separate
         violation,  ///< the mode could not hold from its start
     };
     void change_mode(const std::vector<Found>& found, Cause cause);
@@ -161,7 +174,9 @@ private:
     enum class StrikeResult { nothing, struck, mode_entered, ended };
     StrikeResult strike(Candidates& candidates, const SystemMode& known, Window window);
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
-    std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double separation);
+    std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
+    bool changes_follow_without_end();
+    bool impacts_follow_without_end(const Accumulation::Limit& limit);
     enum class Project { no, yes };
     bool choose(Candidates& candidates, const SystemMode& before, Window window, Project project = Project::yes);
     bool jam(const std::string& why, Candidates& candidates, Window window);
@@ -247,6 +262,7 @@ private:
     /// If switches were crossed at the present time: so much later, in s, all evaluations take the new branches. An
     /// event at this time is taken there.
     double nudge_ = 0.0;
+    bool sides_chosen_ = false;            // the last expansion began at a switch and has chosen a branch
     double series_limit_ = ode::no_limit;  // of the next step, in s
     double longest_series_step_ = 0.0;     // of the arc
     long series_steps_ = 0;
@@ -267,9 +283,15 @@ private:
     double mode_began_ = 0.0;    // time of the last change of mode; several arcs may follow in one mode
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;
-    bool coarsened_ = false;       // coarsen() was called at least once
-    bool ambiguity_told_ = false;  // a warning says that the motion is not unique
-    PreciseSum work_;              // of impacts and accumulations, and of arcs as far as x_ does not contain it
+    double corners_since_ = 0.0;    // time of the first corner that corners_ counts
+    int corners_ = 0;               // corners that follow each other closely
+    double quiet_since_ = 0.0;      // time of the first change that quiet_changes_ counts
+    int quiet_changes_ = 0;         // changes of mode without an impact
+    double irregular_since_ = 0.0;  // time of the first limit that irregular_limits_ counts
+    int irregular_limits_ = 0;      // accumulations without a limit that follow each other closely
+    bool coarsened_ = false;        // coarsen() was called at least once
+    bool ambiguity_told_ = false;   // a warning says that the motion is not unique
+    PreciseSum work_;               // of impacts and accumulations, and of arcs as far as x_ does not contain it
     double largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
 

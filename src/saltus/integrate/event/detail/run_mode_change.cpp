@@ -31,11 +31,16 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     possible_contacts(known, candidates, cause);
     const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
     apply_events(found, candidates, known);
+    candidates.corner = cause == Cause::corner;
     const StrikeResult result = d_.compliant() ? StrikeResult::nothing : strike(candidates, known, window);
     if (result == StrikeResult::ended || result == StrikeResult::mode_entered) return;
     const bool struck = result == StrikeResult::struck;
+    if (cause == Cause::corner && !struck) open_at_corner(candidates);
     if (!choose(candidates, known, window)) return;
-    if (cause != Cause::start && !struck) record_changes(known, window);
+    if (cause != Cause::start && !struck) {
+        record_changes(known, window);
+        if (changes_follow_without_end()) return;
+    }
     // If the mode was said not to hold and yet nothing has changed, then the tolerance was below the solver's error.
     const bool held = std::any_of(found.begin(), found.end(), [&](const Found& f) {
         return watcher_.watches()[ix(f.watch)].what == Watch::What::hold;
@@ -157,16 +162,17 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     record_impact(false, strike);
     record_strike(strike, EventKind::impact, window);
     if (ended_) return StrikeResult::ended;
-    const double separation = open_separating_contacts(strike.u_minus, candidates);
-    const std::optional<Accumulation::Limit> limit = accumulation_after(strike, separation);
+    const double speed = open_separating_contacts(strike.u_minus, candidates);
+    const std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
     if (limit && !(limit->t < options_.t_end)) end_matters();
     if (!limit || !(limit->t < options_.t_end)) return StrikeResult::struck;
+    if (limit->irregular && impacts_follow_without_end(*limit)) return StrikeResult::ended;
     pass_accumulation(*limit, known);
     return StrikeResult::mode_entered;
 }
 
 /// Opens the contacts that separate after an impact, also those that were closed before it. Returns the largest speed
-/// of separation, in m/s.
+/// of separation, in m/s, or that of the approach if none separates.
 double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates) {
     d_.evaluate_terms(t_, x_.data());
     const auto closed_contact = [&](std::size_t i) {
@@ -188,21 +194,51 @@ double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Ca
         separation = std::max(separation, after);
         candidates.closed[i] = 0;
     }
-    return separation;
+    return separation > 0.0 ? separation : approach;
 }
 
 /// Tells the accumulation of the impact. The limit is that of the last contact of the impact: those before it are known
 /// to the accumulation by then.
-std::optional<Accumulation::Limit> EventRun::accumulation_after(const Strike& strike, double separation) {
+std::optional<Accumulation::Limit> EventRun::accumulation_after(const Strike& strike, double speed) {
     double extent = 1.0;
     for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
     const double negligible = std::max(Thresholds::negligible_motion, settings_.atol) * extent;
     std::optional<Accumulation::Limit> limit;
     for (const int element : strike.elements) {
         if (d_.elements()[ix(element)].rows.kind != ElementKind::contact) continue;
-        if (auto next = accumulation_.impact(t_, element, separation, negligible)) limit = std::move(next);
+        if (auto next = accumulation_.impact(t_, element, speed, negligible)) limit = std::move(next);
     }
     return limit;
+}
+
+/// Counts changes of mode without an impact. If they are so many that the run would not end then it fails. Impacts are
+/// not counted: they may come as fast before their accumulation is passed.
+bool EventRun::changes_follow_without_end() {
+    if (++quiet_changes_ < Thresholds::max_quiet_changes) return false;
+    const double span = t_ - quiet_since_;
+    quiet_changes_ = 0;
+    quiet_since_ = t_;
+    if (!(span < Thresholds::quiet_change_span * (options_.t_end - out_.start.t))) return false;
+    fail(std::to_string(Thresholds::max_quiet_changes) + " changes of mode within " + number_text(span) + " s" +
+         at_time() +
+         ": contacts or friction change without end; look for a formula that oscillates ever faster here, "
+         "or use --method moreau");
+    return true;
+}
+
+/// Counts accumulations without a limit. If many of them follow each other then the run fails: the contacts come to
+/// rest and lift off again and again, as on a table that oscillates ever faster.
+bool EventRun::impacts_follow_without_end(const Accumulation::Limit& limit) {
+    if (t_ - irregular_since_ > Thresholds::slow_advance * (options_.t_end - out_.start.t)) {
+        irregular_since_ = t_;
+        irregular_limits_ = 0;
+    }
+    if (++irregular_limits_ <= Thresholds::max_irregular_limits) return false;
+    fail("impacts and lift-offs of " + names_of(limit.elements, out_.elements) + " follow each other without end" +
+         at_time() +
+         ": the motion between them is negligible, and they approach no time by a constant factor; look "
+         "for a formula that oscillates ever faster here, or use --method moreau");
+    return true;
 }
 
 /// Chooses the next mode and puts it in force, by an impulse if no force exists; then puts the state onto its

@@ -155,6 +155,7 @@ void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     RecordedChange& record = change_record_.emplace();
     record.t = t_;
     record.first = cause == Cause::start;
+    record.corner = cause == Cause::corner;
     record.mode_before = d_.mode();
     record.before = x_;
     record.events_from = out_.events.size();

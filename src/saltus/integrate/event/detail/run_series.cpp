@@ -35,6 +35,7 @@ std::optional<ArcEnd> EventRun::integrate_series() {
                 resume_point_due_ = true;
                 return ArcEnd::same_mode;
             case SeriesStep::event: return ArcEnd::events;
+            case SeriesStep::corner: return stays_in_a_corner() ? ArcEnd::finished : ArcEnd::corner;
             case SeriesStep::finished: return ArcEnd::finished;
             case SeriesStep::redundant: return ArcEnd::same_mode;
             case SeriesStep::no_step: return ArcEnd::no_step;
@@ -107,6 +108,7 @@ auto EventRun::search(double& reach, First first) {
 /// Expands the motion. If a switching function is exactly zero at the start, then its first coefficient that is not
 /// zero decides the branch.
 bool EventRun::expand_series() {
+    sides_chosen_ = false;
     for (int attempt = 0; attempt <= series_.switch_count(); ++attempt) {
         if (!series_.expand(t_, x_.data(), series_order_)) return false;
         bool decided = true;
@@ -118,6 +120,7 @@ bool EventRun::expand_series() {
             if (first == c + size) continue;
             series_.set_side(i, *first > 0.0 ? 1 : -1);
             just_crossed_[ix(i)] = 1;
+            sides_chosen_ = true;
             decided = false;
         }
         if (decided) return true;
@@ -131,6 +134,8 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         stop_at_release();
         return SeriesStep::event;
     }
+    if (sides_chosen_ && stop_at_corner(Thresholds::switch_nudge * std::max(1.0, std::abs(t_))))
+        return SeriesStep::corner;
     if (series_.degenerating()) {
         d_.set_mode(d_.mode(), t_, x_.data());
         if (d_.redundant()) return SeriesStep::redundant;
@@ -175,6 +180,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (reach < limit) crossing.reset();
         if (crossing && judge(*crossing, h) == Zero::blurred)
             return approach(*crossing, advance) ? SeriesStep::accepted : SeriesStep::finished;
+        if (crossing && stop_at_corner(behind(*crossing))) return SeriesStep::corner;
         h = std::min(reach, before_switch);
         longest_series_step_ = std::max(longest_series_step_, h);
         if (!accept_series_step(h, h == remaining ? options_.t_end : t_ + h)) return SeriesStep::finished;
@@ -183,6 +189,8 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         switches_at_one_time_ = 0;
         advance.step(h, options_.t_end - out_.start.t);
         if (stays_in_a_jump(t_, advance) || t_ >= options_.t_end) return SeriesStep::finished;
+    } else if (crossing && stop_at_corner(behind(*crossing))) {
+        return SeriesStep::corner;
     }
     if (crossing && !cross(*crossing)) {
         const std::string held = held_by_a_jump();
@@ -215,16 +223,21 @@ std::optional<EventRun::SwitchCrossing> EventRun::first_switch(double h, Watcher
     return first;
 }
 
+/// A time behind a switch at which evaluations take the new branch, in s since the start of the step. A switching
+/// function that leaves zero slowly would need long, but then the branches hardly differ.
+double EventRun::behind(const SwitchCrossing& crossing) const {
+    const double scale = std::max(1.0, std::abs(t_));
+    return crossing.tau + std::max(Thresholds::switch_nudge * scale,
+                                   std::min(crossing.tau_right - crossing.tau, Thresholds::beyond_switch * scale));
+}
+
 /// Takes the other branch of an expression. False if branches change again and again at one time: the motion keeps to
 /// a jump.
 bool EventRun::cross(const SwitchCrossing& crossing) {
     const int i = crossing.number;
     series_.set_side(i, -series_.side(i));
     just_crossed_[ix(i)] = 1;
-    // A switching function that leaves zero slowly would need long, but then the branches hardly differ.
-    const double scale = std::max(1.0, std::abs(t_));
-    nudge_ = std::max({nudge_, Thresholds::switch_nudge * scale,
-                       std::min(crossing.tau_right - crossing.tau, Thresholds::beyond_switch * scale)});
+    nudge_ = std::max(nudge_, behind(crossing) - crossing.tau);
     for (int other = 0; other < series_.switch_count(); ++other)
         if (other != i && series_.side(other) != 0) series_.set_side(other, series_.side(other));
     return ++switches_at_one_time_ <= Thresholds::max_switches_at_one_time * series_.switch_count();

@@ -32,6 +32,7 @@ void clear_candidates(const Dynamics& dynamics, Candidates& candidates) {
     candidates.closed.assign(dynamics.elements().size(), 0);
     candidates.released.assign(dynamics.elements().size(), 0);
     candidates.friction.assign(dynamics.parts().size(), FrictionEvent::none);
+    candidates.corner = false;
 }
 
 ModeChange::ModeChange(Dynamics& dynamics, double tolerance)
@@ -144,7 +145,9 @@ void ModeChange::collect_impulses(std::span<const double> Lambda) {
             const int row = rows_.row_numbers()[ix(k)];
             (row == rows.normal ? reaction.N : reaction.T[ix(row - rows.first_slip)]) = Lambda[ix(k)];
             const bool approached = row == rows.normal && gamma_minus_[ix(k)] < -Thresholds::closed_approach_speed;
-            const bool takes_part = rows.kind != ElementKind::constraint && (Lambda[ix(k)] != 0.0 || approached);
+            const bool constraint = rows.kind == ElementKind::constraint;
+            const bool at_corner = row == rows.normal && std::abs(gamma_minus_[ix(k)]) > Thresholds::corner_speed;
+            const bool takes_part = constraint ? at_corner : Lambda[ix(k)] != 0.0 || approached;
             if (takes_part && (strike_.elements.empty() || strike_.elements.back() != element))
                 strike_.elements.push_back(element);
         }
@@ -231,9 +234,12 @@ const Strike& ModeChange::strike(double t, double* x, const Candidates& candidat
     Strike& s = strike_;
     d_.evaluate_terms(t, x);
     bool any = false;
-    for (std::size_t i = 0; i < d_.elements().size(); ++i)
-        any =
-            any || (candidates.closed[i] != 0 && d_.elements()[i].rows.normal >= 0 && approaches(static_cast<int>(i)));
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementRows& rows = d_.elements()[i].rows;
+        any = any || (candidates.closed[i] != 0 && rows.normal >= 0 && approaches(static_cast<int>(i)));
+        any = any || (candidates.corner && rows.kind == ElementKind::constraint &&
+                      std::abs(d_.row_velocity(rows.normal)) > Thresholds::corner_speed);
+    }
     if (!any) return s;
     if (!prepare(t, x, candidates, s.note)) {
         fail_strike("the mass matrix is singular");

@@ -19,6 +19,7 @@ struct Candidates {
     std::vector<char> closed;             ///< per element: contacts whose gap is closed, clutches that can lock
     std::vector<char> released;           ///< per element: has just lost its force; it opens unless that is impossible
     std::vector<FrictionEvent> friction;  ///< per friction part
+    bool corner = false;  ///< the velocity of a row has jumped at a corner of its formula: constraints may strike, too
 };
 
 /// Candidates without any knowledge of the state: no element is closed or released, and there are no events.

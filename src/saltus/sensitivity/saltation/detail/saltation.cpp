@@ -471,6 +471,10 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
         out.why_not = std::move(why);
         return out;
     };
+    if (change.corner)
+        return fail(
+            "a closed contact, a constraint or friction passes a corner of its formula; write a corner of a gap "
+            "as two contacts");
     // The field and the event conditions before the change.
     Vector before, after;
     x.set_mode(change.mode_before, time_before(change), change.before.data());

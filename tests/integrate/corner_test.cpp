@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Corners of gaps, constraints and slip velocities, and impacts with lift-offs that accumulate. Masses are 1 kg,
+// gravity is 10 m/s². Each motion is followed by Taylor series and by steps whose events are searched at samples.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "integrate/small_models.hpp"
+#include "saltus/integrate/simulate.hpp"
+
+namespace saltus::integrate {
+
+namespace {
+
+using namespace test;
+using trajectory::EventKind;
+using trajectory::Status;
+using trajectory::Trajectory;
+
+Trajectory run(const model::Model& m, double t_end, bool series) {
+    EventDriven method;
+    method.series = series;
+    Options options;
+    options.t_end = t_end;
+    return simulate(m, method, options);
+}
+
+/// A block on a floor of height `height`, which starts at x = 0 with the velocity 2 m/s.
+model::Model block_on(const std::string& height, double e, const std::string& gap = "") {
+    return model_of(
+        "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*y\"\n[[contact]]\nname = "
+        "\"floor\"\ngN = \"" +
+        (gap.empty() ? "y - (" + height + ")" : gap) + "\"\neN = " + number_text(e) + "\n[initial]\nu = { x = 2 }\n");
+}
+
+class Corner : public testing::TestWithParam<bool> {};
+
+// The ramp has the slope ½ and the normal n = (−½, 1). With u⁻ = (2, 0) and γ⁻ = n·u⁻ = −1 the impulse is
+// Λ = (1 + e)/(n·n) = (1 + e)/1.25, and u⁺ = u⁻ + Λ n.
+TEST_P(Corner, ABlockThatSlidesAgainstARampStrikesIt) {
+    for (const char* height : {"0.5*max(x - 1, 0)", "if(x < 1, 0, 0.5*(x - 1))", "0.25*(x - 1 + abs(x - 1))"}) {
+        const Trajectory motion = run(block_on(height, 0.0), 0.75, GetParam());
+        ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+        ASSERT_EQ(motion.events.size(), 1U) << height;
+        EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+        EXPECT_NEAR(motion.events[0].t, 0.5, 1e-9);
+        EXPECT_NEAR(motion.events[0].u_plus[0], 1.6, 1e-9);
+        EXPECT_NEAR(motion.events[0].u_plus[1], 0.8, 1e-9);
+        // It goes up the ramp with the acceleration −g s/(1 + s²) = −4 along x.
+        EXPECT_NEAR(motion.end.q[0], 1.0 + 1.6 * 0.25 - 2.0 * 0.0625, 1e-9);
+        EXPECT_NEAR(motion.end.q[1], 0.5 * (motion.end.q[0] - 1.0), 1e-12);
+        EXPECT_LT(std::abs(motion.energy.balance_error), 1e-9);
+    }
+}
+
+TEST_P(Corner, RestitutionThrowsTheBlockOffTheRamp) {
+    const Trajectory motion = run(block_on("0.5*max(x - 1, 0)", 0.5), 0.59, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_NEAR(motion.events[0].u_plus[0], 2.0 - 0.5 * 1.2, 1e-9);
+    EXPECT_NEAR(motion.events[0].u_plus[1], 1.2, 1e-9);
+    EXPECT_NEAR(motion.end.q[1], 1.2 * 0.09 - 5.0 * 0.0081, 1e-9) << "it flies";
+}
+
+// Behind the edge the floor falls with the slope ½: γ = y' + ½ x' jumps from 0 to 1, and the gap is τ − 5 τ².
+TEST_P(Corner, ABlockLeavesTheFloorAtAnEdge) {
+    const Trajectory motion = run(block_on("-0.5*max(x - 1, 0)", 0.0), 0.8, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    ASSERT_EQ(motion.events.size(), 2U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::lift_off);
+    EXPECT_NEAR(motion.events[0].t, 0.5, 1e-9);
+    EXPECT_EQ(motion.events[1].kind, EventKind::impact);
+    EXPECT_NEAR(motion.events[1].t, 0.7, 1e-9);
+    EXPECT_NEAR(motion.events[1].u_plus[0], 2.0 + 0.5 * 0.8, 1e-9);
+    EXPECT_NEAR(motion.events[1].u_plus[1], -2.0 + 0.8, 1e-9);
+}
+
+TEST_P(Corner, ATableThatStartsToRiseStrikesTheBody) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"10*y\"\n[[contact]]\nname = \"table\"\ngN = \"y - 0.5*max(t - "
+        "0.5, 0)\"\neN = 0.5\n");
+    const Trajectory motion = run(m, 0.52, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+    EXPECT_NEAR(motion.events[0].u_plus[0], 0.75, 1e-9) << "0.5 of the table and 0.25 of restitution";
+}
+
+TEST_P(Corner, ABodyThatSticksSlipsIfTheBeltStartsAtOnce) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*y\"\n[[contact]]\nname = \"belt\"\ngN = "
+        "\"y\"\ngammaT = \"x' - if(t < 0.5, 0, 1)\"\nmu = 0.1\n");
+    const Trajectory motion = run(m, 1.0, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::slip);
+    EXPECT_NEAR(motion.end.u[0], 0.5, 1e-9) << "friction accelerates it by 1 m/s²";
+    EXPECT_NEAR(motion.end.q[0], 0.125, 1e-9);
+}
+
+TEST_P(Corner, SlipIsReversedIfTheBeltTurnsAtOnce) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[[slider]]\nname = \"belt\"\ngammaT = \"x' - if(t < 0.5, 2, "
+        "-2)\"\nmu = 0.1\nFN = \"10\"\n");
+    const Trajectory motion = run(m, 1.25, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::reversal);
+    EXPECT_NEAR(motion.end.u[0], 0.5 - 0.75, 1e-9);
+}
+
+TEST_P(Corner, ABeadTakesAnImpulseAtTheBendOfItsWire) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\n[[constraint]]\nname = \"wire\"\ng = \"y - max(x - 1, "
+        "0)\"\n[initial]\nu = { x = 2 }\n");
+    const Trajectory motion = run(m, 1.0, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+    EXPECT_NEAR(motion.end.u[0], 1.0, 1e-9);
+    EXPECT_NEAR(motion.end.u[1], 1.0, 1e-9);
+    EXPECT_NEAR(motion.energy.final, 1.0, 1e-9) << "half of the energy";
+}
+
+TEST_P(Corner, AStartInTheCornerStrikesAtOnce) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*y\"\n[[contact]]\nname = \"floor\"\ngN = \"y "
+        "- "
+        "0.5*max(x - 1, 0)\"\n[initial]\nq = { x = 1 }\nu = { x = 2 }\n");
+    const Trajectory motion = run(m, 0.25, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    EXPECT_NEAR(motion.end.q[0], 1.0 + 1.6 * 0.25 - 2.0 * 0.0625, 1e-9);
+}
+
+TEST_P(Corner, SmoothJoinsAreNoCorners) {
+    const Trajectory motion = run(block_on("max(x - 1, 0)^2", 0.0), 0.6, GetParam());
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    EXPECT_TRUE(motion.events.empty());
+}
+
+// One formula describes both sides of a valley, so that the body cannot be held by both at the same time. It may come
+// to rest at the bottom, or the run ends with a reason; it never goes on.
+TEST(CornerOfAValley, ABodyThatComesToTheBottomStaysThere) {
+    for (const char* push : {"0", "1"}) {
+        const model::Model m =
+            model_of("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*y + " + std::string(push) +
+                     "*x\"\n[[contact]]\nname = \"valley\"\ngN = \"y - abs(x)\"\n[initial]\nq = { x = -1, y = 1 }\n");
+        const Trajectory motion = run(m, 2.0, true);
+        ASSERT_FALSE(motion.events.empty());
+        EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+        EXPECT_TRUE(motion.status == Status::completed || !motion.reason.empty());
+        EXPECT_NEAR(motion.end.q[0], 0.0, 1e-6) << motion.reason;
+        EXPECT_NEAR(motion.end.q[1], 0.0, 1e-6);
+    }
+}
+
+// The force −1 − 3 sin(20 log(1 − t)) repeats itself if 1 − t shrinks by exp(−2π/20), and so do lift-offs and impacts:
+// their times accumulate at t = 1.
+TEST(AccumulationOfLiftOffs, IsFollowedToItsLimitAndPassed) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nf = { y = \"-1 - 3*sin(log(abs(1 - t))*20)\" }\n[[contact]]\nname = "
+        "\"table\"\ngN = \"y\"\neN = 0\n");
+    const Trajectory motion = run(m, 2.0, true);
+    ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+    const auto found = std::find_if(motion.events.begin(), motion.events.end(),
+                                    [](const trajectory::Event& e) { return e.kind == EventKind::accumulation; });
+    ASSERT_NE(found, motion.events.end());
+    EXPECT_NEAR(found->t, 1.0, 1e-7);
+    EXPECT_LT(std::abs(motion.energy.balance_error), 1e-9);
+}
+
+TEST(AccumulationOfLiftOffs, WithoutAConstantFactorEndsWithAReason) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"10*y\"\n[[contact]]\nname = \"table\"\ngN = \"y - (1 - "
+        "t)^3*sin(1/(1 - t))\"\neN = 0\n[initial]\nq = { y = 1 }\n");
+    const Trajectory motion = run(m, 2.0, true);
+    EXPECT_EQ(motion.status, Status::failed);
+    EXPECT_NE(motion.reason.find("change without end"), std::string::npos) << motion.reason;
+    EXPECT_NEAR(motion.end.t, 1.0, 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothWays, Corner, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& way) { return way.param ? "Series" : "Samples"; });
+
+}  // namespace
+
+}  // namespace saltus::integrate

@@ -179,3 +179,40 @@ TEST(Scan, FindsAllEquilibriaOfADoubleWell) {
     model.potential = {power(power(x(), 2) - 1.0, 2), power(y(), 2)};
     EXPECT_EQ(scanned_equilibria(Mechanics(model), 3.0).size(), 3U);
 }
+
+// Rolling friction is a product of sets: sliding can slide while drilling and rolling stick.
+TEST(Reactions, PartsOfRollingFrictionStickAndSlideByThemselves) {
+    Model model = point_masses(6, 1.0);
+    model.potential = {Expression(10.0) * Expression::position(2)};
+    Contact contact;
+    contact.name = "ground";
+    contact.gap = Expression::position(2);
+    for (const std::size_t i : {0U, 1U, 5U, 3U, 4U}) contact.slip.push_back(Expression::velocity(i));
+    contact.friction = {FrictionLaw::Kind::rolling, {0.5}, 0.2};
+    contact.friction.rolling_radius = 0.1;
+    model.contacts = {contact};
+    const Mechanics mechanics(model);
+    const Point at{0.0, Vector(6, 0.0), {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
+    const auto residual = [&](const Vector& needed) {
+        return explain(mechanics, at, needed, {Phase::sliding}).residual;
+    };
+    EXPECT_LT(residual({-5.0, 0.0, 10.0, 0.3, 0.4, 0.9}), 1e-9) << "drilling below 1, rolling at 0.5";
+    EXPECT_GT(residual({-4.0, 0.0, 10.0, 0.0, 0.0, 0.0}), 0.1) << "sliding friction is too weak";
+    EXPECT_GT(residual({-5.0, 0.0, 10.0, 0.0, 0.0, 1.2}), 0.1) << "drilling friction is too strong";
+    EXPECT_GT(residual({-5.0, 0.0, 10.0, 0.5, 0.4, 0.0}), 0.05) << "rolling friction is too strong";
+}
+
+TEST(Reactions, AnEllipseWithOneZeroCoefficientHoldsAcrossItsSlip) {
+    Model model = point_masses(2, 1.0);
+    Slider slider;
+    slider.name = "guide";
+    slider.slip = {Expression::velocity(0), Expression::velocity(1)};
+    slider.friction = {FrictionLaw::Kind::orthotropic, {0.0, 0.5}, 0.0};
+    slider.normal_force = 4.0;
+    model.sliders = {slider};
+    const Mechanics mechanics(model);
+    const Point at{0.0, {0.0, 0.0}, {1.0, 0.0}};  // it slips along x, where it has no friction
+    EXPECT_LT(explain(mechanics, at, {0.0, 1.5}, {Phase::sliding}).residual, 1e-9);
+    EXPECT_GT(explain(mechanics, at, {0.0, 2.5}, {Phase::sliding}).residual, 0.1);
+    EXPECT_GT(explain(mechanics, at, {0.5, 0.0}, {Phase::sliding}).residual, 0.1);
+}

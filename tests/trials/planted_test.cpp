@@ -15,6 +15,7 @@
 #include "machine/judge_impact.hpp"
 #include "machine/judge_motion.hpp"
 #include "machine/judge_sensitivity.hpp"
+#include "machine/judge_solve.hpp"
 
 using namespace trials;
 
@@ -277,4 +278,56 @@ fi)";
         EXPECT_EQ(found(findings, "derivative"), derivative == "1.1") << derivative;
         EXPECT_EQ(findings.not_judged, 0);
     }
+}
+
+// A bead on a rail, pushed against it with 10 N from either side, slides with the deceleration μ·10.
+TEST(MotionJudge, KnowsTheFrictionOfAConstraintForBothSignsOfItsReaction) {
+    for (const double push : {10.0, -10.0}) {
+        Model model = point_masses(2, 1.0);
+        model.potential = {Expression(push) * Expression::position(1)};
+        model.constraints = {{"rail", Expression::position(1), {Expression::velocity(0)}, {}}};
+        model.constraints[0].friction = {FrictionLaw::Kind::planar, {0.2}, 0.0};
+        model.u0 = {3.0, 0.0};
+        const auto told = [&](double a) {
+            Motion motion = told_motion(model, a, 0.0, 0.0);
+            motion.document["forces"] = {{"rail", {{"N", push}, {"T", {-2.0}}}}};
+            return judge_laws(model, motion);
+        };
+        EXPECT_TRUE(told(2.0).violations.empty());
+        EXPECT_TRUE(found(told(1.9), "force-law"));
+        EXPECT_TRUE(found(told(2.1), "force-law"));
+    }
+}
+
+TEST(MotionJudge, FindsAConstraintThatIsLeftAndAClutchThatRunsBackwards) {
+    Model model = point_masses(2, 1.0);
+    model.constraints = {{"rail", Expression::position(1), {}, {}}};
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 0.0, 0.1, 0.0)), "constraint"));
+    model.constraints.clear();
+    model.clutches = {{"clutch", Expression(1.0) - Expression::velocity(0)}};
+    EXPECT_TRUE(found(judge_laws(model, told_motion(model, 0.0, 0.0, 0.0)), "clutch"));
+    model.clutches = {{"clutch", Expression::velocity(0) - 1.0}};
+    EXPECT_FALSE(found(judge_laws(model, told_motion(model, 0.0, 0.0, 0.0)), "clutch"));
+}
+
+// One contact, W = diag(2, 1, 1), q = (-1, 0.5, 0): r_N = ½, and slip with μ = ½ has r_T = −¼ in the first direction.
+TEST(SolveJudge, FindsReactionsThatViolateTheirLaw) {
+    ContactProblem problem{3, {{2.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, {-1.0, 0.5, 0.0}, {0.5}};
+    const auto told = [&](const std::vector<double>& r, const std::vector<double>& v) {
+        return judge_solution(problem, {{"status", "converged"}, {"residual", 0.0}, {"r", r}, {"v", v}});
+    };
+    EXPECT_TRUE(told({0.5, -0.25, 0.0}, {0.0, 0.25, 0.0}).violations.empty());
+    EXPECT_TRUE(found(told({0.5, -0.25, 0.0}, {0.0, 0.2, 0.0}), "velocities"));
+    EXPECT_TRUE(found(told({0.5, -0.3, 0.0}, {0.0, 0.2, 0.0}), "law")) << "outside of the cone";
+    EXPECT_TRUE(found(told({0.5, -0.2, 0.0}, {0.0, 0.3, 0.0}), "law")) << "too weak";
+    EXPECT_TRUE(found(told({0.4, -0.2, 0.0}, {-0.2, 0.3, 0.0}), "law")) << "penetrates";
+}
+
+TEST(SolveJudge, FindsAProblemThatHasASolutionAndACertificateThatProvesNothing) {
+    const ContactProblem solvable{1, {{2.0, 1.0}, {1.0, 2.0}}, {-1.0, -1.0}, {}};
+    EXPECT_TRUE(found(judge_solution(solvable, {{"status", "infeasible"}}), "infeasible"));
+    const ContactProblem without{1, {{-1.0, 0.0}, {0.0, -1.0}}, {-1.0, -1.0}, {}};
+    EXPECT_TRUE(judge_solution(without, {{"status", "infeasible"}, {"certificate", {1.0, 0.0}}}).violations.empty());
+    EXPECT_TRUE(
+        found(judge_solution(without, {{"status", "infeasible"}, {"certificate", {-1.0, 0.0}}}), "certificate"));
 }

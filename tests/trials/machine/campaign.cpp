@@ -14,6 +14,8 @@
 #include "machine/judge_impact.hpp"
 #include "machine/judge_motion.hpp"
 #include "machine/judge_sensitivity.hpp"
+#include "machine/judge_solve.hpp"
+#include "machine/judge_stepping.hpp"
 #include "machine/random_models.hpp"
 #include "machine/reduce.hpp"
 
@@ -27,10 +29,15 @@ const std::vector<Kind>& kinds() {
                 list.push_back({question + "-" + generator.name, generator.make, judge});
         };
         add("motion", motion_generators(), judge_motion);
+        add("motion", joint_generators(), judge_motion);
         add("equilibria", equilibrium_generators(), judge_equilibria);
         add("certify", certificate_generators(), judge_certificate);
         add("sensitivity", motion_generators(), judge_sensitivity);
+        add("sensitivity", joint_generators(), judge_sensitivity);
         add("impact", collision_generators(), judge_impact);
+        add("moreau", motion_generators(), judge_moreau);
+        add("moreau", joint_generators(), judge_moreau);
+        add("solve", problem_generators(), judge_solve);
         return list;
     }();
     return all;

@@ -85,6 +85,7 @@ Expression power(const Expression& a, int exponent) {
 Expression sine(const Expression& a) { return Expression::make(Operation::sine, a, 0.0); }
 Expression cosine(const Expression& a) { return Expression::make(Operation::cosine, a, 0.0); }
 Expression exponential(const Expression& a) { return Expression::make(Operation::exponential, a, 0.0); }
+Expression absolute(const Expression& a) { return Expression::make(Operation::absolute, a, 0.0); }
 
 namespace {
 
@@ -113,6 +114,8 @@ double Expression::value(const Point& at) const {
         case Operation::sine: return std::sin(left);
         case Operation::cosine: return std::cos(left);
         case Operation::exponential: return std::exp(left);
+        case Operation::absolute: return std::abs(left);
+        case Operation::sign: return left > 0.0 ? 1.0 : left < 0.0 ? -1.0 : 0.0;
         default: std::abort();
     }
 }
@@ -132,6 +135,8 @@ Expression Expression::derivative(Symbol by) const {
         case Operation::sine: return cosine(a) * da;
         case Operation::cosine: return Expression(-1.0) * sine(a) * da;
         case Operation::exponential: return *this * da;
+        case Operation::absolute: return make(Operation::sign, a, 0.0) * da;
+        case Operation::sign: return 0.0;
         default: std::abort();
     }
 }
@@ -161,6 +166,8 @@ std::string Expression::text(std::span<const std::string> names) const {
         case Operation::sine: return fmt::format("sin({})", a);
         case Operation::cosine: return fmt::format("cos({})", a);
         case Operation::exponential: return fmt::format("exp({})", a);
+        case Operation::absolute: return fmt::format("abs({})", a);
+        case Operation::sign: return fmt::format("sign({})", a);
         default: std::abort();
     }
 }

@@ -27,7 +27,20 @@ struct Symbol {
 
 class Expression {
 public:
-    enum class Operation { number, symbol, add, subtract, multiply, divide, power, sine, cosine, exponential };
+    enum class Operation {
+        number,
+        symbol,
+        add,
+        subtract,
+        multiply,
+        divide,
+        power,
+        sine,
+        cosine,
+        exponential,
+        absolute,
+        sign
+    };
     struct Node;
 
     Expression(double value = 0.0);  // NOLINT: numbers are formulas
@@ -57,6 +70,7 @@ public:
     friend Expression sine(const Expression& a);
     friend Expression cosine(const Expression& a);
     friend Expression exponential(const Expression& a);
+    friend Expression absolute(const Expression& a);  ///< |a|, with the derivative sign(a) a'
 
 private:
     explicit Expression(std::shared_ptr<const Node> node) : node_(std::move(node)) {}

@@ -15,8 +15,16 @@ std::size_t FrictionLaw::directions() const {
         case Kind::none: return 0;
         case Kind::planar: return 1;
         case Kind::contensou: return 3;
+        case Kind::rolling: return 5;
         default: return 2;
     }
+}
+
+std::vector<FrictionLaw::Part> FrictionLaw::parts() const {
+    if (kind == Kind::none) return {};
+    if (kind == Kind::rolling) return {{0, 2}, {2, 1}, {3, 2}};
+    if (kind == Kind::orthotropic && (mu[0] == 0.0) != (mu[1] == 0.0)) return {{mu[0] == 0.0 ? 1U : 0U, 1}};
+    return {{0, directions()}};
 }
 
 namespace {
@@ -71,6 +79,18 @@ Vector farthest_of_patch(std::span<const double> slip, double mu, double radius)
     return result;
 }
 
+/// The point of size·(disk × interval × disk) that is farthest in the direction `slip`.
+Vector farthest_of_rolling(std::span<const double> slip, double mu, double drilling, double rolling) {
+    const double v = std::hypot(slip[0], slip[1]), w = std::hypot(slip[3], slip[4]);
+    Vector result(5, 0.0);
+    for (const std::size_t i : {0U, 1U})
+        if (v > 0.0) result[i] = mu * slip[i] / v;
+    if (slip[2] != 0.0) result[2] = std::copysign(mu * drilling, slip[2]);
+    for (const std::size_t i : {3U, 4U})
+        if (w > 0.0) result[i] = mu * rolling * slip[i] / w;
+    return result;
+}
+
 }  // namespace
 
 Vector FrictionLaw::farthest(std::span<const double> slip) const {
@@ -89,6 +109,7 @@ Vector FrictionLaw::farthest(std::span<const double> slip) const {
             break;
         }
         case Kind::contensou: return farthest_of_patch(slip, mu[0], radius);
+        case Kind::rolling: return farthest_of_rolling(slip, mu[0], radius, rolling_radius);
     }
     return result;
 }
@@ -106,6 +127,12 @@ double FrictionLaw::excess(std::span<const double> force, double normal_force) c
     if (kind == Kind::planar) {
         consider({1.0});
         consider({-1.0});
+        return worst;
+    }
+    if (kind == Kind::rolling) {
+        consider({force[0], force[1], 0.0, 0.0, 0.0});
+        consider({0.0, 0.0, force[2], 0.0, 0.0});
+        consider({0.0, 0.0, 0.0, force[3], force[4]});
         return worst;
     }
     constexpr int count = 400;
@@ -145,8 +172,16 @@ Vector FrictionLaw::project(std::span<const double> force, double size) const {
     if (kind == Kind::none) return {};
     if (kind == Kind::planar) return {std::clamp(force[0], -mu[0] * size, mu[0] * size)};
     if (kind == Kind::orthotropic) return project_to_ellipse(force, mu[0] * size, mu[1] * size);
-    const double length = norm(force), scale = length > mu[0] * size ? mu[0] * size / length : 1.0;
-    return {force[0] * scale, force[1] * scale};
+    const auto disk = [&](double x, double y, double radius_of_disk) {
+        const double length = std::hypot(x, y), scale = length > radius_of_disk ? radius_of_disk / length : 1.0;
+        return Vector{x * scale, y * scale};
+    };
+    Vector result = disk(force[0], force[1], mu[0] * size);
+    if (kind != Kind::rolling) return result;
+    result.push_back(std::clamp(force[2], -mu[0] * radius * size, mu[0] * radius * size));
+    const Vector rolled = disk(force[3], force[4], mu[0] * rolling_radius * size);
+    result.insert(result.end(), rolled.begin(), rolled.end());
+    return result;
 }
 
 }  // namespace trials

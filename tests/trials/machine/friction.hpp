@@ -12,12 +12,19 @@
 namespace trials {
 
 struct FrictionLaw {
-    enum class Kind { none, planar, isotropic, orthotropic, contensou };
+    enum class Kind { none, planar, isotropic, orthotropic, contensou, rolling };
     Kind kind = Kind::none;
-    std::vector<double> mu;  ///< two for orthotropic friction, else one
-    double radius = 0.0;     ///< of the patch, for Contensou's law
+    std::vector<double> mu;       ///< two for orthotropic friction, else one
+    double radius = 0.0;          ///< of the patch, for Contensou's law; of drilling, for rolling friction
+    double rolling_radius = 0.0;  ///< for rolling friction: C = disk × interval × disk
 
     std::size_t directions() const;
+    /// Components that stick or slide together. They are all of them, except for rolling friction (sliding, drilling,
+    /// rolling) and for an ellipse with one zero coefficient, which acts along the other axis alone.
+    struct Part {
+        std::size_t first, count;
+    };
+    std::vector<Part> parts() const;
     /// The point of C that is farthest in the direction `slip`. The friction force of a sliding contact is its
     /// negative, times the normal force. It is 0 for slip = 0.
     Vector farthest(std::span<const double> slip) const;
@@ -26,7 +33,7 @@ struct FrictionLaw {
     /// How far `force` lies outside of normal_force·C: the largest (force·d - normal_force·support(d))/|d| over d that
     /// were tried, at least 0. It is the distance, up to the resolution of the directions.
     double excess(std::span<const double> force, double normal_force) const;
-    /// The nearest point of size·C. Contensou's body is not supported.
+    /// The nearest point of size·C. Contensou's law is not supported.
     Vector project(std::span<const double> force, double size) const;
 };
 

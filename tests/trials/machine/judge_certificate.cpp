@@ -98,16 +98,26 @@ std::optional<Point> start_inside(const Mechanics& mechanics, const Claim& claim
     return {};
 }
 
-/// The whole way from a position of rest to the equilibrium consists of equilibria. Only for models on a line.
+/// Whether a position of rest belongs to the set of the certificate: all equilibria below the level. It does if the
+/// whole way to the equilibrium consists of equilibria, and it does not if a barrier of U lies between. Otherwise
+/// friction holds two parts of one well, which the certificate may count as one set. Only for models on a line.
 std::optional<bool> in_equilibrium_set(const Mechanics& mechanics, const Claim& claim, const Vector& q) {
     if (norm(plus(q, claim.equilibrium, -1.0)) < 2e-2) return true;
     if (!line_position(mechanics, q[0])) return mechanics.elements() == 0 ? std::optional(false) : std::nullopt;
     constexpr int count = 50;
+    const auto potential = [&](const Vector& at) {
+        return mechanics.potential_energy({0.0, at, Vector(at.size(), 0.0)});
+    };
+    const double higher_end = std::max(potential(q), potential(claim.equilibrium));
+    bool held = true, barrier = false;
     for (int i = 1; i < count; ++i) {
         const double x = claim.equilibrium[0] + (q[0] - claim.equilibrium[0]) * i / count;
-        if (hold_at(mechanics, *line_position(mechanics, x), 1e-6).residual > 1e-2) return false;
+        const Vector between = *line_position(mechanics, x);
+        held = held && hold_at(mechanics, between, 1e-6).residual <= 1e-2;
+        barrier = barrier || potential(between) > higher_end + 1e-6 * (1.0 + std::abs(higher_end));
     }
-    return true;
+    if (held) return true;
+    return barrier ? std::optional(false) : std::nullopt;
 }
 
 struct End {

@@ -67,6 +67,30 @@ Scales scales_of(const Motion& motion) {
     return scales;
 }
 
+/// Constraints hold, in positions and velocities, and clutches do not run backwards.
+void judge_constraints(const Mechanics& mechanics, const Motion& motion, const Scales& scales, Findings& findings) {
+    for (std::size_t e = 0; e < mechanics.elements(); ++e) {
+        const bool constraint = mechanics.sort(e) == Mechanics::Sort::constraint;
+        if (!constraint && mechanics.sort(e) != Mechanics::Sort::clutch) continue;
+        double position = 0.0, velocity = 0.0, when = 0.0;
+        for (const auto& arc : motion.arcs) {
+            // Between two events at one time: an impact may make a clutch run backwards, whose own impact follows.
+            if (arc.front().t == arc.back().t) continue;
+            for (const Point& point : arc) {
+                const double rate = mechanics.gap_rate(e, point);
+                if (constraint) position = std::max(position, std::abs(mechanics.gap(e, point)));
+                if (const double wrong = constraint ? std::abs(rate) : -rate; wrong > velocity)
+                    velocity = wrong, when = point.t;
+            }
+        }
+        findings.check(position <= 1e-7 * (1.0 + scales.position) && velocity <= 1e-6 * (1.0 + scales.velocity),
+                       constraint ? "constraint" : "clutch", [&] {
+                           return fmt::format("'{}' is violated by {}, and by the velocity {} at t = {}",
+                                              mechanics.name(e), position, velocity, when);
+                       });
+    }
+}
+
 void judge_gaps(const Mechanics& mechanics, const Motion& motion, const Scales& scales, Findings& findings) {
     const double reported = number(motion.document.at("violation").at("gap"));
     const double allowed = 1e-8 * (1.0 + scales.position) + 1.01 * reported;
@@ -118,13 +142,20 @@ bool equidistant(const std::vector<Point>& arc, std::size_t middle) {
     return true;
 }
 
+double still_speed(const Scales& scales) { return 1e-9 * (1.0 + scales.velocity); }
+
 /// Phase of an element at a sample; nothing if it is between sticking and sliding, or between closed and open.
 enum class Seen { open, sticking, sliding, unclear };
 
 Seen phase_of(const Mechanics& mechanics, std::size_t element, const std::vector<Point>& arc, std::size_t middle,
               const Scales& scales) {
     const Point& at = arc[middle];
-    if (element < mechanics.model().contacts.size()) {
+    if (mechanics.sort(element) == Mechanics::Sort::clutch) {
+        const double speed = mechanics.gap_rate(element, at);
+        if (speed < still_speed(scales)) return Seen::sticking;
+        return speed > 1e-3 * scales.velocity ? Seen::open : Seen::unclear;
+    }
+    if (mechanics.sort(element) == Mechanics::Sort::contact) {
         const double near = 1e-8 * (1.0 + scales.position);
         int closed = 0;
         for (std::size_t i = middle - 3; i <= middle + 3; ++i)
@@ -133,9 +164,15 @@ Seen phase_of(const Mechanics& mechanics, std::size_t element, const std::vector
         if (closed < 7) return Seen::unclear;
     }
     if (mechanics.friction(element).directions() == 0) return Seen::sliding;
-    const double speed = norm(mechanics.slip(element, at));
-    if (speed < 1e-9 * (1.0 + scales.velocity)) return Seen::sticking;
-    return speed > 1e-3 * scales.velocity ? Seen::sliding : Seen::unclear;
+    const Vector slip = mechanics.slip(element, at);
+    bool slides = false;
+    for (const FrictionLaw::Part& part : mechanics.friction(element).parts()) {
+        const double speed = norm(std::span(slip).subspan(part.first, part.count));
+        if (speed <= still_speed(scales)) continue;
+        if (speed <= 1e-3 * scales.velocity) return Seen::unclear;
+        slides = true;
+    }
+    return slides ? Seen::sliding : Seen::sticking;
 }
 
 void judge_sample(const Mechanics& mechanics, const std::vector<Point>& arc, std::size_t middle, const Scales& scales,
@@ -160,7 +197,7 @@ void judge_sample(const Mechanics& mechanics, const std::vector<Point>& arc, std
     const double noise = norm(times(mass, plus(slopes.u7, slopes.u5, -1.0)));
     const double scale = 1e-2 + norm(force) + norm(inertia);
     if (noise > 2e-5 * scale) return void(++findings.not_judged);
-    const Explanation found = explain(mechanics, at, plus(inertia, force, -1.0), phases);
+    const Explanation found = explain(mechanics, at, plus(inertia, force, -1.0), phases, still_speed(scales));
     if (!found.converged && found.residual > 3e-5 * scale) return void(++findings.not_judged);
     findings.check(found.residual <= 3e-5 * scale + 5.0 * noise, "force-law", [&] {
         return fmt::format(
@@ -216,16 +253,34 @@ void judge_contact_law(const Mechanics& mechanics, std::size_t c, const Event& e
     findings.check(std::abs(deficit) <= 1e-6 * (1e-6 + jump) * (1e-3 + speed), "impact-friction-law", text);
 }
 
+/// Friction of a constraint: it is bounded by the size of the normal impulse, and opposes slip with its full strength.
+void judge_constraint_law(const Mechanics& mechanics, std::size_t element, const Event& event, double jump,
+                          Findings& findings) {
+    const FrictionLaw& law = mechanics.friction(element);
+    if (law.directions() == 0) return;
+    const Vector impulse = impulse_of(event, mechanics.name(element), law.directions());
+    const Vector friction(impulse.begin() + 1, impulse.end()), slip = mechanics.slip(element, event.after);
+    const double normal = std::abs(impulse[0]), small_impulse = 1e-6 * (1e-6 + jump);
+    const auto text = [&] {
+        return fmt::format("impact at t = {}: constraint '{}' has slip {} after it, and impulses {}", event.before.t,
+                           mechanics.name(element), slip, impulse);
+    };
+    findings.check(law.excess(friction, normal) <= small_impulse, "impact-friction-cone", text);
+    if (norm(slip) < 1e-6) return;
+    findings.check(std::abs(normal * law.support(slip) + dot(friction, slip)) <= small_impulse * (1e-3 + norm(slip)),
+                   "impact-friction-law", text);
+}
+
 void judge_impact(const Mechanics& mechanics, const Event& event, const Scales& scales, Findings& findings) {
     const Matrix mass = mechanics.mass(event.before);
     const Vector momentum = times(mass, plus(event.after.u, event.before.u, -1.0));
     Vector unexplained = momentum;
     double largest = norm(momentum);
-    for (std::size_t c = 0; c < mechanics.model().contacts.size(); ++c) {
-        const Contact& contact = mechanics.model().contacts[c];
-        const Vector impulse = impulse_of(event, contact.name, contact.friction.directions());
-        unexplained = plus(unexplained, mechanics.gap_gradient(c, event.before), -impulse[0]);
-        const auto tangents = mechanics.slip_gradients(c, event.before);
+    for (std::size_t e = 0; e < mechanics.elements(); ++e) {
+        if (mechanics.sort(e) == Mechanics::Sort::slider) continue;
+        const Vector impulse = impulse_of(event, mechanics.name(e), mechanics.friction(e).directions());
+        unexplained = plus(unexplained, mechanics.gap_gradient(e, event.before), -impulse[0]);
+        const auto tangents = mechanics.slip_gradients(e, event.before);
         for (std::size_t i = 0; i < tangents.size(); ++i) unexplained = plus(unexplained, tangents[i], -impulse[1 + i]);
         largest = std::max(largest, std::abs(impulse[0]));
     }
@@ -235,6 +290,9 @@ void judge_impact(const Mechanics& mechanics, const Event& event, const Scales& 
     });
     // A contact takes part if it has an impulse. If another closed contact approaches after the impact, then its own
     // impact must follow; otherwise its gap becomes negative, which is judged elsewhere.
+    for (std::size_t e = 0; e < mechanics.elements(); ++e)
+        if (mechanics.sort(e) == Mechanics::Sort::constraint && event.impulses.contains(mechanics.name(e)))
+            judge_constraint_law(mechanics, e, event, largest, findings);
     for (std::size_t c = 0; c < mechanics.model().contacts.size(); ++c)
         if (event.impulses.contains(mechanics.model().contacts[c].name) &&
             impulse_of(event, mechanics.model().contacts[c].name, 0)[0] != 0.0)
@@ -265,14 +323,15 @@ void judge_final_forces(const Mechanics& mechanics, const Motion& motion, Findin
     const auto& forces = motion.document.at("forces");
     const Point& end = motion.arcs.back().back();
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
-        const std::size_t contacts = mechanics.model().contacts.size();
-        const std::string& name =
-            e < contacts ? mechanics.model().contacts[e].name : mechanics.model().sliders[e - contacts].name;
+        const std::string& name = mechanics.name(e);
+        const Mechanics::Sort sort = mechanics.sort(e);
         if (!forces.contains(name)) continue;
         Vector friction;
         for (const auto& value : forces.at(name).at("T")) friction.push_back(number(value));
-        const double normal =
-            e < contacts ? number(forces.at(name).at("N")) : mechanics.slider_force(e - contacts, end);
+        const double reaction = number(forces.at(name).at("N"));
+        const double normal = sort == Mechanics::Sort::slider       ? mechanics.slider_force(mechanics.number(e), end)
+                              : sort == Mechanics::Sort::constraint ? std::abs(reaction)
+                                                                    : reaction;
         const double scale = 1e-6 * (1.0 + std::abs(normal) + norm(friction));
         findings.check(normal >= -scale, "final-force-pulls",
                        [&] { return fmt::format("'{}' pulls with {}", name, normal); });
@@ -330,6 +389,7 @@ Findings judge_laws(const Model& model, const Motion& motion) {
     const Scales scales = scales_of(motion);
     judge_frame(mechanics, motion, scales, findings);
     judge_gaps(mechanics, motion, scales, findings);
+    judge_constraints(mechanics, motion, scales, findings);
     judge_events(mechanics, motion, scales, findings);
     judge_arcs(mechanics, motion, scales, findings);
     judge_final_forces(mechanics, motion, findings);

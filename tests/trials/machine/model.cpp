@@ -37,6 +37,8 @@ std::string friction_lines(const FrictionLaw& law, const std::vector<Expression>
         law.mu.size() == 1 ? fmt::format("mu = {}\n", law.mu[0]) : fmt::format("mu = [{}]\n", fmt::join(law.mu, ", "));
     if (law.kind == FrictionLaw::Kind::contensou)
         result += fmt::format("friction = \"contensou\"\nradius = {}\n", law.radius);
+    if (law.kind == FrictionLaw::Kind::rolling)
+        result += fmt::format("friction = \"rolling\"\nradii = [{}, {}]\n", law.radius, law.rolling_radius);
     return result;
 }
 
@@ -70,6 +72,7 @@ std::string force_line(const Model& model) {
 }  // namespace
 
 std::string Model::toml(const std::string& remark) const {
+    if (problem) return problem->text(remark);
     std::string result;
     std::istringstream lines(remark);
     for (std::string line; std::getline(lines, line);) result += "# " + line + "\n";
@@ -85,6 +88,13 @@ std::string Model::toml(const std::string& remark) const {
         result += fmt::format("\n[[slider]]\nname = {}\n{}FN = {}\n", quoted(slider.name),
                               friction_lines(slider.friction, slider.slip, *this),
                               quoted(slider.normal_force.text(coordinates)));
+    for (const Constraint& constraint : constraints)
+        result += fmt::format("\n[[constraint]]\nname = {}\ng = {}\n{}", quoted(constraint.name),
+                              quoted(constraint.gap.text(coordinates)),
+                              friction_lines(constraint.friction, constraint.slip, *this));
+    for (const Clutch& clutch : clutches)
+        result += fmt::format("\n[[clutch]]\nname = {}\ngamma = {}\n", quoted(clutch.name),
+                              quoted(clutch.velocity.text(coordinates)));
     for (const Control& c : control) result += control_block(c, *this);
     result += fmt::format("\n[initial]\nq = {}\nu = {}\n", table(coordinates, q0), table(coordinates, u0));
     if (!region.empty()) {
@@ -97,7 +107,7 @@ std::string Model::toml(const std::string& remark) const {
 
 Model point_masses(std::size_t n, double m) {
     Model model;
-    const std::vector<std::string> names = {"x", "y", "z", "w"};
+    const std::vector<std::string> names = {"x", "y", "z", "w", "v", "s"};
     model.coordinates.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(n));
     model.mass.assign(n, std::vector<Expression>(n, 0.0));
     for (std::size_t i = 0; i < n; ++i) model.mass[i][i] = m;
@@ -133,10 +143,16 @@ Mechanics::Mechanics(const Model& model) : model_(model), potential_(sum(model.p
     for (const Control& c : model.control)
         for (const std::size_t i : c.actuated)
             smooth_force_[i] = smooth_force_[i] - Expression(c.k_v) * Expression::velocity(i);
-    for (const Contact& contact : model.contacts) {
+    const auto add_gap = [&](const Expression& gap) {
         gap_by_q_.emplace_back();
-        for (std::size_t k = 0; k < n; ++k) gap_by_q_.back().push_back(contact.gap.derivative(position(k)));
-        gap_by_t_.push_back(contact.gap.derivative({Symbol::Kind::time, 0}));
+        for (std::size_t k = 0; k < n; ++k) gap_by_q_.back().push_back(gap.derivative(position(k)));
+        gap_by_t_.push_back(gap.derivative({Symbol::Kind::time, 0}));
+    };
+    for (const Contact& contact : model.contacts) add_gap(contact.gap);
+    for (const Constraint& constraint : model.constraints) add_gap(constraint.gap);
+    for (const Clutch& clutch : model.clutches) {
+        clutch_by_u_.emplace_back();
+        for (std::size_t k = 0; k < n; ++k) clutch_by_u_.back().push_back(clutch.velocity.derivative(velocity(k)));
     }
     for (std::size_t e = 0; e < elements(); ++e) {
         slip_by_u_.emplace_back();
@@ -177,26 +193,85 @@ double Mechanics::potential_energy(const Point& at) const { return potential_.va
 
 double Mechanics::energy(const Point& at) const { return dot(times(mass(at), at.u), at.u) / 2 + potential_.value(at); }
 
-double Mechanics::gap(std::size_t contact, const Point& at) const { return model_.contacts[contact].gap.value(at); }
+std::size_t Mechanics::elements() const {
+    return model_.contacts.size() + model_.sliders.size() + model_.constraints.size() + model_.clutches.size();
+}
 
-Vector Mechanics::gap_gradient(std::size_t contact, const Point& at) const {
+Mechanics::Sort Mechanics::sort(std::size_t element) const {
+    if (element < model_.contacts.size()) return Sort::contact;
+    element -= model_.contacts.size();
+    if (element < model_.sliders.size()) return Sort::slider;
+    element -= model_.sliders.size();
+    return element < model_.constraints.size() ? Sort::constraint : Sort::clutch;
+}
+
+std::size_t Mechanics::number(std::size_t element) const {
+    switch (sort(element)) {
+        case Sort::contact: return element;
+        case Sort::slider: return element - model_.contacts.size();
+        case Sort::constraint: return element - model_.contacts.size() - model_.sliders.size();
+        case Sort::clutch: break;
+    }
+    return element - model_.contacts.size() - model_.sliders.size() - model_.constraints.size();
+}
+
+const std::string& Mechanics::name(std::size_t element) const {
+    const std::size_t i = number(element);
+    switch (sort(element)) {
+        case Sort::contact: return model_.contacts[i].name;
+        case Sort::slider: return model_.sliders[i].name;
+        case Sort::constraint: return model_.constraints[i].name;
+        case Sort::clutch: break;
+    }
+    return model_.clutches[i].name;
+}
+
+std::size_t Mechanics::gap_number(std::size_t element) const {
+    return sort(element) == Sort::contact ? element : model_.contacts.size() + number(element);
+}
+
+const Expression& Mechanics::gap_formula(std::size_t element) const {
+    const std::size_t i = number(element);
+    return sort(element) == Sort::contact ? model_.contacts[i].gap : model_.constraints[i].gap;
+}
+
+double Mechanics::gap(std::size_t element, const Point& at) const { return gap_formula(element).value(at); }
+
+Vector Mechanics::gap_gradient(std::size_t element, const Point& at) const {
+    if (sort(element) == Sort::slider) return Vector(model_.size(), 0.0);
+    const auto& slopes = sort(element) == Sort::clutch ? clutch_by_u_[number(element)] : gap_by_q_[gap_number(element)];
     Vector result;
-    for (const Expression& slope : gap_by_q_[contact]) result.push_back(slope.value(at));
+    for (const Expression& slope : slopes) result.push_back(slope.value(at));
     return result;
 }
 
-double Mechanics::gap_rate(std::size_t contact, const Point& at) const {
-    return dot(gap_gradient(contact, at), at.u) + gap_by_t_[contact].value(at);
+double Mechanics::gap_rate(std::size_t element, const Point& at) const {
+    if (sort(element) == Sort::clutch) return model_.clutches[number(element)].velocity.value(at);
+    return dot(gap_gradient(element, at), at.u) + gap_by_t_[gap_number(element)].value(at);
 }
 
 const std::vector<Expression>& Mechanics::slip_formulas(std::size_t element) const {
-    const std::size_t contacts = model_.contacts.size();
-    return element < contacts ? model_.contacts[element].slip : model_.sliders[element - contacts].slip;
+    static const std::vector<Expression> none;
+    const std::size_t i = number(element);
+    switch (sort(element)) {
+        case Sort::contact: return model_.contacts[i].slip;
+        case Sort::slider: return model_.sliders[i].slip;
+        case Sort::constraint: return model_.constraints[i].slip;
+        case Sort::clutch: break;
+    }
+    return none;
 }
 
 const FrictionLaw& Mechanics::friction(std::size_t element) const {
-    const std::size_t contacts = model_.contacts.size();
-    return element < contacts ? model_.contacts[element].friction : model_.sliders[element - contacts].friction;
+    static const FrictionLaw none;
+    const std::size_t i = number(element);
+    switch (sort(element)) {
+        case Sort::contact: return model_.contacts[i].friction;
+        case Sort::slider: return model_.sliders[i].friction;
+        case Sort::constraint: return model_.constraints[i].friction;
+        case Sort::clutch: break;
+    }
+    return none;
 }
 
 Vector Mechanics::slip(std::size_t element, const Point& at) const {

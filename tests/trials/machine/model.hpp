@@ -4,9 +4,11 @@
 // file, and `Mechanics` evaluates its equations of motion for the judges.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "machine/contact_problem.hpp"
 #include "machine/expression.hpp"
 #include "machine/friction.hpp"
 
@@ -28,6 +30,20 @@ struct Slider {
     Expression normal_force;
 };
 
+/// A bilateral constraint g = 0, perhaps with friction that is proportional to the size of its reaction.
+struct Constraint {
+    std::string name;
+    Expression gap;                ///< g(t, q)
+    std::vector<Expression> slip;  ///< as for contacts
+    FrictionLaw friction;
+};
+
+/// A one-way clutch: its velocity stays >= 0.
+struct Clutch {
+    std::string name;
+    Expression velocity;  ///< affine in the velocities
+};
+
 /// Proportional and derivative feedback on coordinates.
 struct Control {
     std::vector<std::size_t> actuated;
@@ -44,17 +60,20 @@ struct Model {
     std::vector<std::vector<Expression>> forces;  ///< terms of f, by coordinate
     std::vector<Contact> contacts;
     std::vector<Slider> sliders;
+    std::vector<Constraint> constraints;
+    std::vector<Clutch> clutches;
     std::vector<Control> control;     ///< none or one
     std::vector<std::string> region;  ///< inequalities of [certify]
     std::vector<double> q0, u0;
     double t_end = 1.0;
+    std::optional<ContactProblem> problem;  ///< for `solve`: a contact problem, and nothing else
 
     std::size_t size() const { return coordinates.size(); }
-    /// The model file. Every line of `remark` becomes a comment at its beginning.
+    /// The model file, or problem file. Every line of `remark` becomes a comment at its beginning.
     std::string toml(const std::string& remark = "") const;
 };
 
-/// A model with n coordinates of mass `m`, named x, y, z, w, at rest at 0.
+/// A model with n <= 6 coordinates of mass `m`, named x, y, z, w, v, s, at rest at 0.
 Model point_masses(std::size_t n, double m);
 
 /// The equations of motion M u̇ = h + Σ wᵀλ of a model, from formulas differentiated once.
@@ -68,28 +87,41 @@ public:
     double energy(const Point& at) const;  ///< T + U, with the potential of the control
     double potential_energy(const Point& at) const;
 
-    double gap(std::size_t contact, const Point& at) const;
-    Vector gap_gradient(std::size_t contact, const Point& at) const;
-    double gap_rate(std::size_t contact, const Point& at) const;
+    /// Elements in this order: contacts, sliders, constraints, clutches.
+    enum class Sort { contact, slider, constraint, clutch };
+    std::size_t elements() const;
+    Sort sort(std::size_t element) const;
+    std::size_t number(std::size_t element) const;  ///< among the elements of its sort
+    const std::string& name(std::size_t element) const;
 
-    /// Slip velocities and their gradients; contacts first, then sliders.
+    /// Gap of a contact, or value of a constraint.
+    double gap(std::size_t element, const Point& at) const;
+    /// The direction of the normal force: of a contact, a constraint or a clutch; zero for sliders.
+    Vector gap_gradient(std::size_t element, const Point& at) const;
+    /// Velocity along the normal: of a contact, a constraint or a clutch.
+    double gap_rate(std::size_t element, const Point& at) const;
+
+    /// Slip velocities and their gradients.
     Vector slip(std::size_t element, const Point& at) const;
     std::vector<Vector> slip_gradients(std::size_t element, const Point& at) const;
     double slider_force(std::size_t slider, const Point& at) const;
 
     const Model& model() const { return model_; }
-    std::size_t elements() const { return model_.contacts.size() + model_.sliders.size(); }
     const FrictionLaw& friction(std::size_t element) const;
 
 private:
     const std::vector<Expression>& slip_formulas(std::size_t element) const;
+    /// Formula of the gap of a contact or constraint; number in gap_by_q_.
+    const Expression& gap_formula(std::size_t element) const;
+    std::size_t gap_number(std::size_t element) const;
 
     Model model_;
     Expression potential_;
     std::vector<std::vector<std::vector<Expression>>> mass_by_q_;  ///< [k][i][j] = ∂M_ij/∂q_k
     std::vector<Expression> smooth_force_;                         ///< of U, R, f
-    std::vector<std::vector<Expression>> gap_by_q_;
+    std::vector<std::vector<Expression>> gap_by_q_;                ///< contacts, then constraints
     std::vector<Expression> gap_by_t_;
+    std::vector<std::vector<Expression>> clutch_by_u_;
     std::vector<std::vector<std::vector<Expression>>> slip_by_u_;  ///< [element][direction][coordinate]
 };
 

@@ -20,6 +20,10 @@ struct Generator {
 /// For motions: impacts, all kinds of friction, redundant friction, moving tables, narrow obstacles, wells.
 const std::vector<Generator>& motion_generators();
 
+/// For motions: bilateral constraints with and without friction, clutches, rolling and drilling friction, and gaps with
+/// corners.
+const std::vector<Generator>& joint_generators();
+
 /// For equilibria: autonomous models of one and two coordinates with many wells, rough surfaces and dividing walls.
 const std::vector<Generator>& equilibrium_generators();
 

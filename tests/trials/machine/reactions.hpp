@@ -10,7 +10,7 @@
 
 namespace trials {
 
-/// What an element (contact or slider) does at an instant.
+/// What an element does at an instant. Constraints are never open; a clutch that is not open is locked.
 enum class Phase { open, sticking, sliding };
 
 struct Explanation {
@@ -19,8 +19,9 @@ struct Explanation {
 };
 
 /// Looks for reactions λ that the laws allow in these phases with Σ wᵀλ = needed. `needed` is M u̇ − h. Contacts without
-/// friction are `sticking` or `sliding` alike if they are closed.
-Explanation explain(const Mechanics& mechanics, const Point& at, const Vector& needed,
-                    const std::vector<Phase>& phases);
+/// friction are `sticking` or `sliding` alike if they are closed. Parts of the friction of a sliding element whose
+/// speed is at most `still` stick.
+Explanation explain(const Mechanics& mechanics, const Point& at, const Vector& needed, const std::vector<Phase>& phases,
+                    double still = 1e-9);
 
 }  // namespace trials

@@ -33,6 +33,8 @@ void add_removals(const Model& model, std::vector<Model>& result) {
     };
     with(&Model::contacts);
     with(&Model::sliders);
+    with(&Model::constraints);
+    with(&Model::clutches);
     with(&Model::potential);
     with(&Model::dissipation);
     with(&Model::region);

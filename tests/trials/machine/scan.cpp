@@ -12,9 +12,8 @@ Hold hold_at(const Mechanics& mechanics, const Vector& q, double near) {
     Hold hold;
     hold.admissible = true;
     std::vector<Phase> phases;
-    const std::size_t contacts = mechanics.model().contacts.size();
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
-        const double gap = e < contacts ? mechanics.gap(e, at) : 0.0;
+        const double gap = mechanics.sort(e) == Mechanics::Sort::contact ? mechanics.gap(e, at) : 0.0;
         if (gap < -near) hold.admissible = false;
         phases.push_back(gap > near ? Phase::open : Phase::sticking);
     }

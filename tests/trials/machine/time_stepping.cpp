@@ -12,6 +12,7 @@ namespace {
 struct Block {
     FrictionLaw friction;
     bool has_normal = false;
+    bool bilateral = false;         ///< the normal impulse may have either sign
     double known_impulse = 0.0;     ///< normal impulse of a slider
     std::vector<Vector> rows;       ///< normal first, then slips
     std::vector<Vector> responses;  ///< M⁻¹ times the rows
@@ -33,7 +34,8 @@ double sweep(Block& block, Vector& u) {
     if (block.has_normal) {
         const double xi = dot(block.rows[0], u) + block.drift[0];
         const double diagonal = dot(block.rows[0], block.responses[0]);
-        if (diagonal > 0.0) largest = change(block, 0, std::max(0.0, block.impulse[0] - xi / diagonal), u);
+        const double proposal = diagonal > 0.0 ? block.impulse[0] - xi / diagonal : 0.0;
+        if (diagonal > 0.0) largest = change(block, 0, block.bilateral ? proposal : std::max(0.0, proposal), u);
     }
     if (block.rows.size() == first) return largest;
     double trace = 0.0;
@@ -42,7 +44,8 @@ double sweep(Block& block, Vector& u) {
     Vector proposal;
     for (std::size_t i = first; i < block.rows.size(); ++i)
         proposal.push_back(block.impulse[i] - (dot(block.rows[i], u) + block.drift[i]) / trace);
-    const Vector friction = block.friction.project(proposal, block.has_normal ? block.impulse[0] : block.known_impulse);
+    const Vector friction =
+        block.friction.project(proposal, block.has_normal ? std::abs(block.impulse[0]) : block.known_impulse);
     for (std::size_t i = first; i < block.rows.size(); ++i)
         largest = std::max(largest, change(block, i, friction[i - first], u));
     return largest;
@@ -72,21 +75,23 @@ void add_row(Block& block, const Matrix& flexibility, const Vector& row, double 
 
 std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, const Matrix& flexibility, double h) {
     std::vector<Block> blocks;
-    const std::size_t contacts = mechanics.model().contacts.size();
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
         Block block;
         block.friction = mechanics.friction(e);
-        double e_t = 0.0;
-        if (e < contacts) {
-            const Contact& contact = mechanics.model().contacts[e];
+        const Mechanics::Sort sort = mechanics.sort(e);
+        double e_n = 0.0, e_t = 0.0;
+        if (sort == Mechanics::Sort::contact) {
             if (mechanics.gap(e, middle) > 0.0) continue;
-            block.has_normal = true;
-            e_t = contact.e_t;
-            add_row(block, flexibility, mechanics.gap_gradient(e, middle), mechanics.gap_rate(e, middle), contact.e_n,
-                    middle.u);
-        } else {
-            block.known_impulse = h * mechanics.slider_force(e - contacts, middle);
+            e_n = mechanics.model().contacts[e].e_n;
+            e_t = mechanics.model().contacts[e].e_t;
         }
+        block.has_normal = sort != Mechanics::Sort::slider;
+        block.bilateral = sort == Mechanics::Sort::constraint;
+        if (block.has_normal)
+            add_row(block, flexibility, mechanics.gap_gradient(e, middle), mechanics.gap_rate(e, middle), e_n,
+                    middle.u);
+        else
+            block.known_impulse = h * mechanics.slider_force(mechanics.number(e), middle);
         const Vector slip = mechanics.slip(e, middle);
         const auto gradients = mechanics.slip_gradients(e, middle);
         for (std::size_t i = 0; i < slip.size(); ++i) add_row(block, flexibility, gradients[i], slip[i], e_t, middle.u);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/judge_stepping.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "machine/calls.hpp"
+#include "machine/judge_motion.hpp"
+#include "machine/time_stepping.hpp"
+
+namespace trials {
+
+namespace {
+
+constexpr int steps = 4000;
+
+Vector final_values(const nlohmann::json& document, const char* part, const Model& model) {
+    Vector result;
+    for (const std::string& name : model.coordinates) result.push_back(number(document.at("final").at(part).at(name)));
+    return result;
+}
+
+}  // namespace
+
+Findings judge_moreau(const Model& model, const Program& program) {
+    Findings findings;
+    Motion motion;
+    const std::string h = fmt::format("{}", model.t_end / steps);
+    if (!simulate(model, program, {"--method", "moreau", "--h", h}, motion, findings)) return findings;
+    const Mechanics mechanics(model);
+    const Point end{model.t_end, final_values(motion.document, "q", model), final_values(motion.document, "u", model)};
+    // Gaps: each step may enter by its length times the speed, and `completed` promises that the report says so.
+    const double reported = number(motion.document.at("violation").at("gap"));
+    for (std::size_t c = 0; c < model.contacts.size(); ++c) {
+        const double gap = mechanics.gap(c, end);
+        findings.check(gap >= -1.01 * reported - 1e-9 * (1.0 + norm(end.q)), "gap", [&] {
+            return fmt::format("the final gap of '{}' is {}, reported violation {}", mechanics.name(c), gap, reported);
+        });
+    }
+    const double energy = mechanics.energy(end), stated = number(motion.document.at("energy").at("final"));
+    findings.check(std::abs(energy - stated) <= 1e-8 * (1.0 + std::abs(energy)), "energy",
+                   [&] { return fmt::format("final energy is {}, reported {}", energy, stated); });
+    const SteppedEnd judged = stepped_end(model, steps / 2);
+    if (!judged.usable) {
+        ++findings.not_judged;
+        return findings;
+    }
+    // The judge's uncertainty is ten times the change of its end by the last halving, which is about the error of the
+    // program's steps as well.
+    const double distance = norm(plus(end.q, judged.q, -1.0));
+    findings.check(distance <= 4.0 * judged.uncertainty, "end-position", [&] {
+        return fmt::format("plain time-stepping ends at {} (uncertainty {}), the program's at {}", judged.q,
+                           judged.uncertainty, end.q);
+    });
+    return findings;
+}
+
+}  // namespace trials

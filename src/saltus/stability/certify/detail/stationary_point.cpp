@@ -26,8 +26,9 @@ constexpr double closed_tolerance = 1e-9;
 /// The position with a held coordinate is accepted if the violation of constraints, gaps and the held value is at most
 /// this fraction of the same scales and of 1 + |held value|.
 constexpr double held_position_tolerance = 1e-8;
-/// ∇U = Σ λ w holds if the residual is at most this fraction of its terms, or of smallest_load if all terms are small.
-constexpr double balance_tolerance = 1e-9, smallest_load = 1e-6;
+/// ∇U = Σ λ w holds if the residual is at most this fraction of its terms, or, if all terms are small, of the part
+/// smallest_load_ratio of the forces at a distance (typical_force).
+constexpr double balance_tolerance = 1e-9, smallest_load_ratio = 1e-6;
 /// The curvature is positive if it exceeds this fraction of 1 + the largest curvature.
 constexpr double positive_curvature_ratio = 1e-9;
 /// Singular values below this fraction of the largest count as 0: of the Newton matrix, and of the support rows.
@@ -265,6 +266,26 @@ Vector spread_forces(const Point& p, const std::vector<int>& closed, const Vecto
     return sum / choices;
 }
 
+/// The largest force |∇U| at q and at the distance 1 + |q_k| from it along each coordinate. It gives the forces of the
+/// model a scale, in their unit, where those at q itself vanish.
+double typical_force(const Enclosure& e, const Vector& q) {
+    double largest = 0.0;
+    const auto look = [&](const Vector& at) {
+        for (const Interval& x : e.gradient(proof::point_box(list_of(at)))) {
+            const double force = std::fabs(expr::midpoint(x));
+            if (std::isfinite(force)) largest = std::max(largest, force);
+        }
+    };
+    look(q);
+    for (Index k = 0; k < q.size(); ++k)
+        for (const double sign : {1.0, -1.0}) {
+            Vector at = q;
+            at(k) += sign * (1.0 + std::fabs(q(k)));
+            look(at);
+        }
+    return largest;
+}
+
 /// Fills all fields of a stationary point from its position `point.q`.
 void classify(const Enclosure& e, StationaryPoint& point) {
     const Point p(e, point.q);
@@ -276,7 +297,8 @@ void classify(const Enclosure& e, StationaryPoint& point) {
     const Vector left = p.gradient - p.rows.transpose() * point.lambda;
     const double size = p.gradient.norm() + (p.rows.transpose() * point.lambda.cwiseAbs()).norm();
     point.residual = size > 0.0 ? left.norm() / size : 0.0;
-    const bool balanced = left.norm() <= balance_tolerance * std::max(size, smallest_load);
+    const double least_size = smallest_load_ratio * typical_force(e, point.q);
+    const bool balanced = left.norm() <= balance_tolerance * std::max(size, least_size);
     const bool admissible = violation(p, e.constraints()) <= closed_tolerance * scales.sum();
     point.found = p.finite && balanced && admissible;
     if (!point.found && point.why.empty())

@@ -550,6 +550,45 @@ TEST(Simulate, AnInterruptedRunCanGoOn) {
     EXPECT_NEAR(Json::parse(more.out)["final"]["t"].get<double>(), t_end, 1e-6);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;  // its shadow memory exceeds every limit
+#else
+constexpr bool sanitized = false;
+#endif
+
+const std::string elastic_ball = " simulate " + (models / "bouncing-ball.toml").string() + " --set e=1 ";
+
+/// A motion that does not fit into memory ends with what there is, and can be continued.
+TEST(Simulate, AMotionThatDoesNotFitIntoMemoryIsKeptAsFarAsItGoes) {
+    if (!io::has_hdf5() || sanitized) GTEST_SKIP();
+    const test::Folder folder;
+    const std::string limited = "ulimit -v 300000; '" + std::string(SALTUS_EXE) + "'" + elastic_ball;
+    const Outcome run = test::shell(limited + "--t-end 1e6 --out run", folder.path());
+    EXPECT_EQ(run.code, 3);
+    EXPECT_NE(run.err.find("the memory is nearly used up at t = "), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("what exists is written"), std::string::npos) << run.err;
+    const trajectory::Trajectory first = io::read_trajectory(folder.file("run/trajectory.h5"));
+    EXPECT_EQ(first.status, trajectory::Status::interrupted);
+    EXPECT_GT(first.events.size(), 1000U);
+    const std::string t_end = number_text(first.end.t + 10.0), exe = "'" + std::string(SALTUS_EXE) + "'" + elastic_ball;
+    ASSERT_EQ(test::shell(exe + "--restart run/trajectory.h5 --out rest --t-end " + t_end, folder.path()).code, 0);
+    ASSERT_EQ(test::shell(exe + "--out whole --t-end " + t_end, folder.path()).code, 0);
+    const trajectory::Trajectory rest = io::read_trajectory(folder.file("rest/trajectory.h5")),
+                                 whole = io::read_trajectory(folder.file("whole/trajectory.h5"));
+    EXPECT_EQ(rest.end.q, whole.end.q);
+    EXPECT_EQ(rest.end.u, whole.end.u);
+}
+
+/// Without --out a motion keeps what is printed: its memory does not grow with the number of its events.
+TEST(Simulate, AMotionOfAMillionImpactsFitsIntoLittleMemory) {
+    if (sanitized) GTEST_SKIP();
+    const std::string limited = "ulimit -v 150000; '" + std::string(SALTUS_EXE) + "'" + elastic_ball;
+    const Outcome run = test::shell(limited + "--t-end 903100");
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_NE(run.out.find("  events      1000058\n"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("    ... 1000033 more ...\n"), std::string::npos) << run.out;
+}
+
 /// Whenever it is killed, what has a name is whole.
 TEST(Simulate, AKilledRunLeavesNothingOrReadableFiles) {
     const test::Folder folder;

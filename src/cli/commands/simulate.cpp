@@ -2,11 +2,14 @@
 #include "cli/commands/simulate.hpp"
 
 #include <cstdio>
+#include <optional>
 
 #include "cli/commands/gain_study.hpp"
 #include "cli/commands/simulate_plan.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "saltus/base/memory.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -26,10 +29,33 @@ namespace {
 
 constexpr const char* model_name = "model.toml";  // the copy of the model file
 
+/// Ends a run before its memory is used up, so that what exists can be written and printed.
+class MemoryWatch {
+public:
+    /// `json`: the document of all events is printed.
+    explicit MemoryWatch(bool json) : parts_for_results_(json ? 8.0 : 2.5) {}
+    /// Whether the run has to end. It looks only now and then.
+    bool ends_run() {
+        constexpr int calls_between_looks = 64;
+        if (++calls_ % calls_between_looks == 0) ended_ = available_memory() < parts_for_results_ * used_memory();
+        return ended_;
+    }
+    bool ended() const { return ended_; }
+
+private:
+    /// Writing results needs memory: at most so many times what the run uses. Too small: the results do not fit into
+    /// memory and are lost. Measured for 1e4 to 1e6 impacts.
+    double parts_for_results_;
+    int calls_ = 0;
+    bool ended_ = false;
+};
+
 /// What a run gives besides its motion.
 struct Results {
     LyapunovBalance balance;  ///< empty if it is not wanted
     integrate::ResumePoint resume;
+    std::optional<io::EventDigest> events;  ///< if the motion has not kept its events
+    bool out_of_memory = false;             ///< the motion ended early because of its size
 };
 
 /// The model goes with its motion, so that a report can draw it.
@@ -54,16 +80,28 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     options.energy = plan.energy;
     if (plan.restarted) options.start = plan.start;
     listen_for_interrupts();
-    options.interrupted = interrupt_asked;
+    MemoryWatch memory(c.common.json);
+    const bool with_balance = c.balance || !c.common.out.empty();
+    const bool keeps_events = with_balance || c.common.json || !c.common.report.empty();
+    options.interrupted = [&] { return interrupt_asked() || (keeps_events && memory.ends_run()); };
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
-    const bool with_balance = c.balance || !c.common.out.empty();
+    integrate::EventSink sink;
+    if (!keeps_events) {
+        results.events.emplace();
+        sink = [&](const trajectory::Event& event) { results.events->add(event); };
+    }
     integrate::ResumableMotion made = integrate::simulate_resumable(
         m, plan.method, options, with_balance ? integrate::Record::yes : integrate::Record::no,
-        plan.earlier ? &*plan.earlier : nullptr);
+        plan.earlier ? &*plan.earlier : nullptr, sink);
+    results.out_of_memory = memory.ended();
     results.resume = std::move(made.resume);
     if (with_balance) results.balance = stability::lyapunov_balance(m, made.motion.motion, made.motion.recording);
     Trajectory t = std::move(made.motion.motion);
+    if (results.out_of_memory)
+        t.reason = "the memory is nearly used up at t = " + number_text(t.end.t) + ": the motion ends here; " +
+                   (c.common.out.empty() ? "what exists is printed, nothing is written without --out"
+                                         : "what exists is written, and --restart continues it to the same bits");
     io::record_provenance(t, loaded, plan.method, options, c.restart);
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
     return t;
@@ -87,8 +125,11 @@ int simulate(const SimulateCommand& c) {
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { add_files(folder, c, loaded.file, t, plan.t_end, results); },
              [&] { return io::simulate_json(t, plan.t_end, &results.balance); },
-             [&] { return io::simulate_text(t, plan.t_end, &results.balance); }});
-    return exit_code(t.status);
+             [&] {
+                 return io::simulate_text(t, plan.t_end, &results.balance, results.events ? &*results.events : nullptr);
+             }});
+    if (results.out_of_memory) tell("saltus: failure: " + t.reason);
+    return results.out_of_memory ? failed : exit_code(t.status);
 }
 
 }  // namespace saltus::cli

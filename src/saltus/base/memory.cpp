@@ -2,6 +2,7 @@
 #include "saltus/base/memory.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,15 +26,31 @@ double system_memory() {
     return infinity;
 }
 
-double limit_of_process() {
+/// Sizes of the process, in bytes.
+struct Sizes {
+    double address_space = 0.0, resident = 0.0;
+};
+
+Sizes sizes_of_process() {
+    std::ifstream in("/proc/self/statm");  // in pages
+    Sizes pages;
+    if (!(in >> pages.address_space >> pages.resident)) return {};
+    const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
+    return {page * pages.address_space, page * pages.resident};
+}
+
+/// What a limit of the address space (ulimit -v) leaves.
+double left_to_process() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return infinity;
-    return static_cast<double>(limit.rlim_cur);
+    return std::max(0.0, static_cast<double>(limit.rlim_cur) - sizes_of_process().address_space);
 }
 
 }  // namespace
 
-double available_memory() { return std::min(system_memory(), limit_of_process()); }
+double available_memory() { return std::min(system_memory(), left_to_process()); }
+
+double used_memory() { return sizes_of_process().resident; }
 
 std::string gibibytes(double bytes) {
     constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;

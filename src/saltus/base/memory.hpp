@@ -8,6 +8,8 @@ namespace saltus {
 /// Bytes of memory that the program can still use: what the system has left, or less if the process is limited
 /// (ulimit -v). Infinite if the system does not say.
 double available_memory();
+/// Bytes of memory that the program uses now. 0 if the system does not say.
+double used_memory();
 
 /// A number of bytes in words: "1.5 GiB".
 std::string gibibytes(double bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <vector>
 
 #include "saltus/integrate/event/recording.hpp"
@@ -24,6 +24,10 @@ struct Continued {
     std::vector<trajectory::Event> events;  ///< events of the earlier motion
 };
 
+/// Takes the events of a motion one after the other, as soon as they are final. The motion then keeps none of them, so
+/// that its memory does not grow with their number. Only for Record::no: a recording refers to the events.
+using EventSink = std::function<void(const trajectory::Event&)>;
+
 /// A motion, and where it can be resumed.
 struct ResumableMotion {
     RecordedMotion motion;
@@ -43,6 +47,6 @@ struct ResumableMotion {
 /// a decision: a longer run would decide otherwise. Throws Error if the resume point does not fit the model or the
 /// method, or is damaged.
 ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
-                                   Record record, const Continued* earlier = nullptr);
+                                   Record record, const Continued* earlier = nullptr, const EventSink& sink = {});
 
 }  // namespace saltus::integrate

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "saltus/base/error.hpp"
 #include "saltus/integrate/detail/finite.hpp"
 #include "saltus/integrate/event/detail/event_driven.hpp"
 #include "saltus/integrate/event/recording.hpp"
@@ -45,11 +46,12 @@ RecordedMotion simulate_recorded(const model::Model& model, const Method& method
 }
 
 ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
-                                   Record record, const Continued* earlier) {
+                                   Record record, const Continued* earlier, const EventSink& sink) {
+    SALTUS_EXPECT(!sink || record == Record::no);
     const auto start = std::chrono::steady_clock::now();
     if (std::holds_alternative<Penalty>(method)) model::refuse_unsupported(model, model::Analysis::penalty);
     ResumableMotion out =
-        std::visit([&](const auto& m) { return run_resumable(model, m, options, record, earlier); }, method);
+        std::visit([&](const auto& m) { return run_resumable(model, m, options, record, earlier, sink); }, method);
     out.motion.motion.statistics.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return out;

@@ -18,7 +18,7 @@ using json::line;
 
 namespace {
 
-constexpr std::size_t long_list = 12, first_events = 20, last_events = 5;  // of the text
+constexpr std::size_t long_list = 12;  // of the text
 
 std::vector<std::string> names_of(const Trajectory& t, const std::vector<int>& elements) {
     std::vector<std::string> names;
@@ -34,36 +34,10 @@ std::string some(const std::vector<std::string>& items) {
     return items.size() > shown ? fmt::format("{} and {} more", text, items.size() - shown) : text;
 }
 
-/// The energy that contacts created at impacts.
-struct Audit {
-    std::size_t impacts = 0;       ///< including impacts without collision (Painlevé)
-    std::size_t creating = 0;      ///< impacts that create energy
-    double energy_created = 0.0;   ///< by all impacts together, in J
-    double prevented = 0.0;        ///< energy that repairs prevented, in J
-    const Event* worst = nullptr;  ///< the impact that created most energy; if none did, that with the largest work
-};
-
 /// Comparisons are written so that a NaN counts as worse.
 bool worse(const Event& e, const Event& than) {
     if (e.audit.created != than.audit.created) return !(e.audit.created <= than.audit.created);
     return !(e.work <= than.work);
-}
-
-/// Sums up the audits of all impacts. An impact whose work is NaN is the worst one.
-Audit audit(const Trajectory& t) {
-    Audit a;
-    for (const Event& e : t.events) {
-        if (e.kind == EventKind::impact || (e.kind == EventKind::painleve && !e.impulses.empty())) ++a.impacts;
-        if (e.impulses.empty()) continue;
-        if (!(e.audit.created <= 0.0)) {
-            a.energy_created += e.audit.created;
-            ++a.creating;
-        }
-        a.prevented += e.audit.prevented;
-        const bool found = a.worst != nullptr && std::isnan(a.worst->work);
-        if (a.worst == nullptr || (!found && worse(e, *a.worst))) a.worst = &e;
-    }
-    return a;
 }
 
 // ---- for programs
@@ -105,10 +79,10 @@ Json event_json(const Trajectory& t, const Event& e) {
 }
 
 Json audit_json(const Trajectory& t) {
-    const Audit a = audit(t);
+    const EventDigest a(t.events);
     Json worst;
-    if (a.worst != nullptr) worst = {{"t", a.worst->t}, {"contacts", names_of(t, a.worst->elements)}};
-    if (a.worst != nullptr) worst.update(event_audit_json(t, *a.worst));
+    if (a.worst) worst = {{"t", a.worst->t}, {"contacts", names_of(t, a.worst->elements)}};
+    if (a.worst) worst.update(event_audit_json(t, *a.worst));
     return {{"impacts", a.impacts},
             {"creating", a.creating},
             {"energy_created", a.energy_created},
@@ -170,34 +144,31 @@ std::string jump_text(const Trajectory& t, const Event& e) {
     return text;
 }
 
-std::string event_lines(const Trajectory& t) {
-    const std::size_t count = t.events.size();
-    const bool all = count <= first_events + last_events;
-    std::vector<std::size_t> shown;
-    for (std::size_t k = 0; k < count; ++k)
-        if (all || k < first_events || k + last_events >= count) shown.push_back(k);
-    const auto contacts = [&](std::size_t k) { return some(names_of(t, t.events[k].elements)); };
+std::string event_lines(const Trajectory& t, const EventDigest& events) {
+    const auto contacts = [&](const Event& e) { return some(names_of(t, e.elements)); };
     std::size_t width = 8;
-    for (const std::size_t k : shown) width = std::max(width, contacts(k).size());
-    std::string text;
-    std::size_t before = 0;
-    for (const std::size_t k : shown) {
-        if (k > before) text += fmt::format("    ... {} more ...\n", k - before);
-        before = k + 1;
-        std::string row = fmt::format("    {:<15.11g} {:<12} {:<{}}  {}", t.events[k].t, to_string(t.events[k].kind),
-                                      contacts(k), width, jump_text(t, t.events[k]));
-        row.erase(row.find_last_not_of(' ') + 1);
-        text += row + "\n";
-    }
-    const std::string head =
-        count == 0 ? ""
-                   : fmt::format("    {:<15} {:<12} {:<{}}  {}\n", "t", "kind", "contacts", width, "velocity jumps");
-    return fmt::format("  events      {}\n", count) + head + text;
+    for (const auto* const list : {&events.first(), &events.last()})
+        for (const Event& e : *list) width = std::max(width, contacts(e).size());
+    std::string text = fmt::format("  events      {}\n", events.count());
+    if (events.count() > 0)
+        text += fmt::format("    {:<15} {:<12} {:<{}}  {}\n", "t", "kind", "contacts", width, "velocity jumps");
+    const auto lines = [&](const std::vector<Event>& list) {
+        for (const Event& e : list) {
+            std::string row = fmt::format("    {:<15.11g} {:<12} {:<{}}  {}", e.t, to_string(e.kind), contacts(e),
+                                          width, jump_text(t, e));
+            row.erase(row.find_last_not_of(' ') + 1);
+            text += row + "\n";
+        }
+    };
+    lines(events.first());
+    const std::size_t shown = events.first().size() + events.last().size();
+    if (events.count() > shown) text += fmt::format("    ... {} more ...\n", events.count() - shown);
+    lines(events.last());
+    return text;
 }
 
-std::string audit_text(const Trajectory& t) {
-    const Audit a = audit(t);
-    if (a.worst == nullptr) return "no impacts";
+std::string audit_text(const Trajectory& t, const EventDigest& a) {
+    if (!a.worst) return "no impacts";
     const std::string impacts = counted(a.impacts, "impact");
     const std::string repaired =
         a.prevented > 0.0 ? fmt::format("; {:.6g} was prevented by repairs", a.prevented) : std::string();
@@ -278,18 +249,48 @@ std::string balance_text(const LyapunovBalance& b) {
 
 }  // namespace
 
-std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalance* balance) {
+EventDigest::EventDigest(const std::vector<Event>& events) {
+    for (const Event& e : events) add(e);
+}
+
+void EventDigest::add(const Event& event) {
+    ++count_;
+    if (first_.size() < first_events) {
+        first_.push_back(event);
+    } else {
+        if (last_.size() == last_events) last_.erase(last_.begin());
+        last_.push_back(event);
+    }
+    audit(event);
+}
+
+/// Sums up the audits of all impacts.
+void EventDigest::audit(const Event& e) {
+    if (e.kind == EventKind::impact || (e.kind == EventKind::painleve && !e.impulses.empty())) ++impacts;
+    if (e.impulses.empty()) return;
+    if (!(e.audit.created <= 0.0)) {
+        energy_created += e.audit.created;
+        ++creating;
+    }
+    prevented += e.audit.prevented;
+    const bool found = worst && std::isnan(worst->work);
+    if (!worst || (!found && worse(e, *worst))) worst = e;
+}
+
+std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalance* balance,
+                          const EventDigest* events) {
+    const EventDigest digest = events != nullptr ? *events : EventDigest(t.events);
     std::string text = fmt::format("{}\n  method      {}", t.model, method_text(t));
     text += t.options.empty() ? "\n" : fmt::format("  ({})\n", t.options);
     text += "  status      " + status_text(t, t_end) + "\n";
-    text += event_lines(t);
+    text += event_lines(t, digest);
     text += fmt::format("  energy      initial {:.10g}, final {:.10g}, balance error {:.2g}\n", t.energy.initial + 0.0,
                         t.energy.final + 0.0, t.energy.balance_error + 0.0);
     if (balance != nullptr && !balance->empty()) text += "  balance     " + balance_text(*balance) + "\n";
     text += fmt::format("  guarantee   {}\n", trajectory::guarantee_text(t.events_certain));
     text += fmt::format("  violation   gap {:.2g}, constraint {:.2g}\n", t.violation.gap + 0.0,
                         t.violation.constraint + 0.0);
-    text += "  audit       " + audit_text(t) + "\n";
+    text += "  audit       " + audit_text(t, digest) + "\n";
     text += final_lines(t);
     text += force_lines(t);
     for (std::size_t k = 0; k < std::min(t.warnings.size(), long_list); ++k)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "saltus/io/report/timing.hpp"
 #include "saltus/trajectory/lyapunov.hpp"
@@ -11,10 +13,39 @@
 /// simulate_report_csv.cpp.
 namespace saltus::io {
 
+/// What the text says about the events of a motion: the first and the last ones, and the energy that contacts created
+/// at impacts. Its size does not grow with the number of events.
+class EventDigest {
+public:
+    static constexpr std::size_t first_events = 20, last_events = 5;
+
+    EventDigest() = default;
+    explicit EventDigest(const std::vector<trajectory::Event>& events);
+    void add(const trajectory::Event& event);
+
+    std::size_t count() const { return count_; }
+    const std::vector<trajectory::Event>& first() const { return first_; }
+    const std::vector<trajectory::Event>& last() const { return last_; }  ///< of those that are not among the first
+
+    std::size_t impacts = 0;      ///< including impacts without collision (Painlevé)
+    std::size_t creating = 0;     ///< impacts that create energy
+    double energy_created = 0.0;  ///< by all impacts together, in J
+    double prevented = 0.0;       ///< energy that repairs prevented, in J
+    /// The impact that created most energy; if none did, that with the largest work. An impact whose work is NaN is the
+    /// worst one.
+    std::optional<trajectory::Event> worst;
+
+private:
+    void audit(const trajectory::Event& event);
+    std::size_t count_ = 0;
+    std::vector<trajectory::Event> first_, last_;
+};
+
 /// For a terminal. `t_end` is the time in s that was asked for; the motion may end before. The balance of the Lyapunov
-/// function V is shown if it is given and not empty. Long lists are cut and say so.
+/// function V is shown if it is given and not empty. Long lists are cut and say so. `events` replaces the events of the
+/// trajectory, if it has not kept them.
 std::string simulate_text(const trajectory::Trajectory& trajectory, double t_end,
-                          const trajectory::LyapunovBalance* balance = nullptr);
+                          const trajectory::LyapunovBalance* balance = nullptr, const EventDigest* events = nullptr);
 
 /// One JSON document (docs/results.md). Numbers that are not finite are null. If the run did not complete then the
 /// first entry of `warnings` is the reason. Computing times appear under `statistics` only.

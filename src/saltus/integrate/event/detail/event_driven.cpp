@@ -45,7 +45,7 @@ constexpr double steps_that_end_shapes = 2.1;
 }  // namespace
 
 EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
-                   const Continued* earlier)
+                   const Continued* earlier, const EventSink& sink)
     : model_(model),
       settings_(settings),
       options_(options),
@@ -59,7 +59,8 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       tolerances_(series_tolerances(settings)),
       series_order_(series_order(tolerances_.relative)),
       x_(ix(d_.state_size()), 0.0),
-      earlier_(earlier) {
+      earlier_(earlier),
+      sink_(sink) {
     out_.model = model.name;
     out_.coordinates = model.coordinates;
     out_.elements = elements_of(model);
@@ -91,7 +92,7 @@ RecordedMotion EventRun::run() {
             case ArcEnd::no_step: leave_mode_without_step(step_status_); break;
             case ArcEnd::finished: finished = true; break;
         }
-        if (!ended_ && !finished && static_cast<long>(out_.events.size()) > settings_.max_events)
+        if (!ended_ && !finished && event_count() > settings_.max_events)
             fail("more than " + std::to_string(settings_.max_events) + " events");
         if (!ended_ && !finished) make_resume_point();
     }
@@ -523,8 +524,8 @@ RunSettings settings_of(const Penalty& m, Record record) {
 }
 
 ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
-                    const Continued* earlier) {
-    EventRun run(model, settings, options, tools, earlier);
+                    const Continued* earlier, const EventSink& sink) {
+    EventRun run(model, settings, options, tools, earlier, sink);
     ResumableMotion out{run.run(), {}};
     out.motion.motion.method = settings.compliant ? "penalty" : "event";
     out.resume = run.take_resume_point();
@@ -532,35 +533,35 @@ ResumableMotion run(const model::Model& model, const RunSettings& settings, cons
 }
 
 ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options,
-                    const Continued* earlier) {
+                    const Continued* earlier, const EventSink& sink) {
     RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
-    return run(model, settings, options, tools, earlier);
+    return run(model, settings, options, tools, earlier, sink);
 }
 
 }  // namespace
 
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options,
                                 Record record) {
-    return run(model, settings_of(m, record), options, nullptr).motion;
+    return run(model, settings_of(m, record), options, nullptr, {}).motion;
 }
 
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, Record record,
                                 RunTools& tools) {
-    return run(model, settings_of(m, record), options, tools, nullptr).motion;
+    return run(model, settings_of(m, record), options, tools, nullptr, {}).motion;
 }
 
 RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Options& options, Record record) {
-    return run(model, settings_of(m, record), options, nullptr).motion;
+    return run(model, settings_of(m, record), options, nullptr, {}).motion;
 }
 
 ResumableMotion run_resumable(const model::Model& model, const EventDriven& m, const Options& options, Record record,
-                              const Continued* earlier) {
-    return run(model, settings_of(m, record), options, earlier);
+                              const Continued* earlier, const EventSink& sink) {
+    return run(model, settings_of(m, record), options, earlier, sink);
 }
 
 ResumableMotion run_resumable(const model::Model& model, const Penalty& m, const Options& options, Record record,
-                              const Continued* earlier) {
-    return run(model, settings_of(m, record), options, earlier);
+                              const Continued* earlier, const EventSink& sink) {
+    return run(model, settings_of(m, record), options, earlier, sink);
 }
 
 }  // namespace saltus::integrate

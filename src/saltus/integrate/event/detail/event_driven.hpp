@@ -2,6 +2,7 @@
 #pragma once
 
 #include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
 
 namespace saltus::integrate {
@@ -10,13 +11,11 @@ namespace saltus::integrate {
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,
                                 Record record = Record::no);
 
-struct Continued;
-struct ResumableMotion;
 /// The same with a resume point, or continued from one (resume.hpp).
 ResumableMotion run_resumable(const model::Model& model, const EventDriven& method, const Options& options,
-                              Record record, const Continued* earlier);
+                              Record record, const Continued* earlier, const EventSink& sink = {});
 ResumableMotion run_resumable(const model::Model& model, const Penalty& method, const Options& options, Record record,
-                              const Continued* earlier);
+                              const Continued* earlier, const EventSink& sink = {});
 
 struct RunTools;
 /// The same with tools that were made before, for this model and method.

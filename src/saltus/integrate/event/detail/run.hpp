@@ -67,7 +67,7 @@ public:
     /// `tools` must be new or reset, and made for this model and these settings. With `earlier` the run continues a
     /// motion (resume.hpp).
     EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
-             const Continued* earlier = nullptr);
+             const Continued* earlier = nullptr, const EventSink& sink = {});
     /// Runs to the end. Call it once.
     RecordedMotion run();
     /// After `run`.
@@ -218,6 +218,8 @@ private:
     void open_record(const std::vector<Found>& found, Cause cause);
     void record_impact(bool jam, const Strike& strike);
     void close_record();
+    void hand_over_events(double before);
+    long event_count() const { return events_handed_over_ + static_cast<long>(out_.events.size()); }
     void keep(const ode::Dense& step, double until);
     void measure(double t, const double* x);
     void measure_dense(double until);
@@ -309,6 +311,8 @@ private:
     long arcs_begun_ = 0;              // since the start of the motion
     ode::Statistics forgotten_steps_;  // of implicit steppers that were replaced
 
+    EventSink sink_;  // empty: the trajectory keeps its events
+    long events_handed_over_ = 0;
     Recording recording_;
     std::optional<RecordedChange> change_record_;  // record of the change of mode in progress
     trajectory::Trajectory out_;

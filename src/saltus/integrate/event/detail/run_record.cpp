@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
@@ -198,6 +199,17 @@ void EventRun::close_record() {
     change_record_.reset();
 }
 
+/// Gives the events before a time to the sink. Later ones are not final: further elements may join them.
+void EventRun::hand_over_events(double before) {
+    if (!sink_) return;
+    const auto later = std::find_if(out_.events.begin(), out_.events.end(),
+                                    [&](const trajectory::Event& event) { return !(event.t < before); });
+    for (auto event = out_.events.begin(); event != later; ++event)
+        if (earlier_ == nullptr || event->t > earlier_->end) sink_(*event);
+    events_handed_over_ += later - out_.events.begin();
+    out_.events.erase(out_.events.begin(), later);
+}
+
 /// Keeps a step of the last arc up to a time. The recording of a change has its own arc over an accumulation.
 void EventRun::keep(const ode::Dense& step, double until) {
     note_continued_start(step, until);
@@ -291,6 +303,7 @@ void EventRun::finish() {
     out_.statistics.contact_solves = change_.solves;
     if (watcher_.unresolved) warn("some event functions could not be resolved on a step; events may be missing");
     if (earlier_ != nullptr) leave_out_earlier_motion();
+    hand_over_events(std::numeric_limits<double>::infinity());
 }
 
 }  // namespace saltus::integrate

@@ -98,6 +98,7 @@ void EventRun::forget_history() {
 
 /// After every so many arcs, and after an arc that was very long: a resume point.
 void EventRun::make_resume_point() {
+    hand_over_events(t_);
     const bool after_long_arc = std::exchange(resume_point_due_, false);
     if ((++arcs_begun_ % arcs_between_resume_points != 0 && !after_long_arc) || trial_) return;
     forget_history();

@@ -53,7 +53,7 @@ constexpr double negligible_law_work = 1e-3;
 class Run {
 public:
     Run(const model::Model& model, const Moreau& method, const Options& options, Record record,
-        const Continued* earlier = nullptr)
+        const Continued* earlier, const EventSink& sink)
         : model_(model),
           method_(method),
           options_(options),
@@ -61,7 +61,8 @@ public:
           elements_(element_rows(model)),
           stepper_(model, method),
           accuracy_(model, stepping_accuracy(), true),
-          earlier_(earlier) {
+          earlier_(earlier),
+          sink_(sink) {
         out_.model = model.name;
         out_.method = "moreau";
         out_.stepped = true;
@@ -288,8 +289,17 @@ private:
         }
         if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
+        hand_over_events();
         out_.arcs.back().t_end = to.t;
         if (method_.keep_arcs) out_.arcs.back().steps.push_back(dense_of(from, to));
+    }
+
+    /// Gives the events to the sink.
+    void hand_over_events() {
+        if (!sink_) return;
+        for (const trajectory::Event& event : out_.events)
+            if (earlier_ == nullptr || event.t_right > earlier_->end) sink_(event);
+        out_.events.clear();
     }
 
     /// Measures violations and the energy balance at the end of a step.
@@ -532,6 +542,7 @@ private:
     long step_ = 1;                           // number k of the next step
     const Continued* earlier_;                // the motion that is continued; null: the motion begins with this run
     std::optional<trajectory::State> begin_;  // start of a continued motion
+    EventSink sink_;                          // empty: the trajectory keeps its events
     double work_before_ = 0.0;                // work before the first step of a continued motion, in J
     ResumePoint resume_;
     long asked_ = 0;
@@ -541,10 +552,10 @@ private:
 }  // namespace
 
 ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
-                              const Continued* earlier) {
+                              const Continued* earlier, const EventSink& sink) {
     SALTUS_EXPECT(method.h > 0.0 && method.theta >= 0.0 && method.theta <= 1.0);
     SALTUS_EXPECT(earlier == nullptr || !method.adaptive);
-    return Run(model, method, options, record, earlier).go();
+    return Run(model, method, options, record, earlier, sink).go();
 }
 
 RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options, Record record) {

@@ -162,5 +162,53 @@ TEST(RepeatedBlocks, AreRefusedWithAReason) {
     EXPECT_NE(with_line("for = 3").find("not a text such as"), std::string::npos);
 }
 
+const std::string chain = R"toml(
+[points]
+positions = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [4, 0, 0]]
+mass = { total = 5 }
+[[springs]]
+for = "i in 0..3"
+pairs = [["i", "i + 1"]]
+k = "10*(1 + i)"
+[[obstacle]]
+for = "j in 1..2"
+name = "wall{j}"
+normal = [0, "j", 0]
+offset = "-j^2"
+)toml";
+
+TEST(RepeatedBlocks, SpringsAndObstaclesOfMassPointsAreTheBlocksWrittenOneByOne) {
+    std::string text = chain.substr(0, chain.find("[[springs]]"));
+    for (int i = 0; i < 4; ++i)
+        text += "[[springs]]\npairs = [[" + std::to_string(i) + ", " + std::to_string(i + 1) +
+                "]]\nk = " + std::to_string(10 * (1 + i)) + "\n";
+    text += "[[obstacle]]\nname = \"wall1\"\nnormal = [0, 1, 0]\noffset = -1\n";
+    text += "[[obstacle]]\nname = \"wall2\"\nnormal = [0, 2, 0]\noffset = -4\n";
+    const Model a = built(chain), b = built(text);
+    Workspace wa(a), wb(b);
+    Terms ta(a.layout()), tb(b.layout());
+    std::vector<double> q = a.q0, u(q.size(), 0.1);
+    for (std::size_t i = 0; i < q.size(); ++i) q[i] += 0.01 * static_cast<double>(i * i);
+    evaluate(a, wa, 0.0, q, u, ta);
+    evaluate(b, wb, 0.0, q, u, tb);
+    ASSERT_EQ(ta.all().size(), tb.all().size());
+    for (std::size_t i = 0; i < ta.all().size(); ++i) EXPECT_DOUBLE_EQ(ta.all()[i], tb.all()[i]);
+    for (std::size_t i = 0; i < a.contacts.size(); ++i) EXPECT_EQ(a.contacts[i].name, b.contacts[i].name);
+}
+
+TEST(RepeatedBlocks, PairsOfSpringsTakeSumsOfWholeNumbersAndMultiplesOfTheIndex) {
+    const auto with_pair = [](const std::string& pair) {
+        return refusal(std::string(chain).replace(chain.find("\"i + 1\""), 7, pair));
+    };
+    EXPECT_EQ(refusal(chain), "accepted");
+    EXPECT_EQ(with_pair("\"1*i+1\""), "accepted");
+    for (const std::string wrong : {"\"i*2\"", "\"i/2\"", "\"\"", "\"k\"", "\"2*\"", "\"i i\"", "\"1.5\""})
+        EXPECT_NE(with_pair(wrong).find("which is no whole number"), std::string::npos) << wrong << with_pair(wrong);
+    EXPECT_NE(with_pair("\"i + 2\"").find("5"), std::string::npos);  // point 5 does not exist
+    // Without `for` there is no index.
+    EXPECT_NE(refusal(std::string(chain).replace(chain.find("for = \"i in 0..3\"\n"), 18, "")).find("as integers"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace saltus::model

@@ -64,6 +64,8 @@ Model with(Feature feature) {
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = [\"x'\", \"z'\"]\nmu = 0.3\n";
             break;
         case Feature::constraints: more = "[[constraint]]\nname = \"c\"\ng = \"y\"\n"; break;
+        case Feature::velocity_constraints: more = "[[constraint]]\nname = \"c\"\ngamma = \"y'\"\n"; break;
+        case Feature::conditional_contacts: more = "[[contact]]\nname = \"c\"\ngN = \"y\"\nif = \"x > 1\"\n"; break;
         case Feature::constraint_friction:
             more = "[[constraint]]\nname = \"c\"\ng = \"y\"\ngammaT = \"x'\"\nmu = 0.3\n";
             break;

@@ -150,7 +150,7 @@ TEST(Validation, UnknownKeyWithoutANearNameIsRefused) {
                             "eN = 0.5\n"
                             R"(colour = "red")")),
               "block.toml:24:1: unknown key 'colour' in contact 'floor'; allowed are name, gN, gammaT, mu, eN, eT, c, "
-              "impact, friction, radius, radii and for");
+              "impact, friction, radius, radii, if and for");
 }
 
 TEST(Validation, UnknownTableIsRefused) {
@@ -247,19 +247,28 @@ TEST(Validation, NonFiniteInitialValueIsRefused) {
 TEST(Validation, IndefiniteMassIsRefused) {
     EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"(T = "m/2*(x'^2 - y'^2) + J/2*phi'^2")")),
               "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue -2 along (y' "
-              "= 1); every coordinate needs inertia in T");
+              "= 1); every velocity that the constraints allow needs inertia in T");
 }
 
 TEST(Validation, SingularMassIsRefused) {
-    EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"#(T = "m/2*(x'^2 + y'^2)")#")),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (phi' "
-              "= 1); every coordinate needs inertia in T");
+    EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"#(T = "m/2*x'^2 + J/2*phi'^2")#")),
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (y' "
+              "= 1); every velocity that the constraints allow needs inertia in T");
+}
+
+TEST(Validation, SingularMassThatTheConstraintsMakeRegularIsAccepted) {
+    const Model m = built(block(" + J/2*phi'^2", ""));  // phi = x is a constraint
+    ASSERT_FALSE(m.warnings.empty());
+    EXPECT_EQ(m.warnings.back(),
+              "the mass matrix is singular (no inertia along phi'); the constraints make it regular");
+    EXPECT_GT(model::inspect(m).mass_smallest, 0.1);
 }
 
 TEST(Validation, CoupledSingularMassIsRefused) {
-    EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")", R"(T = "m/2*(x' + y')^2 + J/2*phi'^2")")),
+    EXPECT_EQ(refusal(block(R"(T = "m/2*(x'^2 + y'^2) + J/2*phi'^2")",
+                            R"(T = "m/2*(x' + y' - phi')^2 + J/2*(x' - phi')^2")")),
               "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (x' = "
-              "0.707, y' = -0.707); every coordinate needs inertia in T");
+              "0.707, phi' = 0.707); every velocity that the constraints allow needs inertia in T");
 }
 
 TEST(Validation, NegativeMuIsRefused) {
@@ -520,7 +529,7 @@ TEST(ValidationOfTheFile, MassWithoutTotalIsRefused) {
 
 TEST(ValidationOfTheFile, UnknownKeyInSpringsIsRefused) {
     EXPECT_EQ(refusal(row("c = 3.0", "damping = 3.0")),
-              "row.toml:14:1: unknown key 'damping' in [[springs]]; allowed are over, pairs, k, c and rest");
+              "row.toml:14:1: unknown key 'damping' in [[springs]]; allowed are over, pairs, k, c, rest and for");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInVolumeIsRefused) {
@@ -801,7 +810,90 @@ TEST(ValidationOfRows, ConstraintWithoutGIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")"
                             "\n",
                             "")),
-              R"(block.toml:26:1: constraint 'rail' has no g; add g = "...", which must be 0)");
+              R"(block.toml:26:1: constraint 'rail' has no g; add g = "...", which must be 0, or gamma = "...", )"
+              "a velocity that must be 0");
+}
+
+TEST(ValidationOfRows, AVelocityConstraintIsAccepted) {
+    const Model m = built(block(R"(g = "x - phi")", R"(gamma = "x' - phi'")"));
+    ASSERT_EQ(m.constraints.size(), 1U);
+    EXPECT_TRUE(m.constraints[0].on_velocity);
+    EXPECT_FALSE(m.layout().has_position(m.constraints[0].row));
+    EXPECT_TRUE(m.layout().has_position(m.contacts[0].row));
+}
+
+TEST(ValidationOfRows, ConstraintWithGAndGammaIsRefused) {
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi"
+gamma = "x' - phi'")")),
+              "block.toml:29:10: constraint 'rail' has both g and gamma; give g, a function of the coordinates, or "
+              "gamma, a velocity");
+}
+
+TEST(ValidationOfRows, AVelocityConstraintThatIsNotAffineIsRefused) {
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(gamma = "x'*phi'")")),
+              "block.toml:28:10: gamma of constraint 'rail' is not affine in the velocities: term x'*phi'; velocities "
+              "may appear to the first power only, not inside functions");
+}
+
+TEST(ValidationOfRows, AVelocityConstraintOfPositionsAloneIsRefused) {
+    EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(gamma = "x - phi")")),
+              "block.toml:28:10: gamma of constraint 'rail' does not depend on any velocity; a velocity is written x' "
+              "for coordinate x");
+}
+
+TEST(ValidationOfRows, AVelocityConstraintThatJumpsIsRefused) {
+    const std::string why = refusal(block(R"(g = "x - phi")", R"#(gamma = "x' - phi'*if(x < 0.2, 1, 2)")#"));
+    EXPECT_EQ(why.rfind("block.toml:28:10: constraint 'rail' jumps from ", 0), 0U) << why;
+}
+
+TEST(Validation, AVelocityConstraintThatTheStartViolatesIsRefusedOrProjected) {
+    const Text text = block(R"(g = "x - phi")", R"(gamma = "x' - 2*phi'")");
+    EXPECT_EQ(refusal(text),
+              "block.toml:30:1: the initial velocity violates constraint 'rail': gamma = -1; change [initial], or let "
+              "--project-initial repair it");
+    // The nearest velocity in the metric of M = diag(2, 2, 0.25) along W = (1, 0, -2): positions stay.
+    const Model m = built(text, projecting());
+    const double r = 1.0 / (1.0 / 2.0 + 4.0 / 0.25);
+    EXPECT_NEAR(m.u0[0], 1.0 + r / 2.0, 1e-12);
+    EXPECT_NEAR(m.u0[2], 1.0 - 2.0 * r / 0.25, 1e-12);
+    EXPECT_EQ(m.q0, built(block()).q0);
+}
+
+TEST(ValidationOfRows, APerturbationOfAVelocityConstraintIsRefused) {
+    const std::string why =
+        refusal(Text{"block.toml", test::replaced(block(R"(g = "x - phi")", R"(gamma = "x' - phi'")").text, "[initial]",
+                                                  "[perturbation]\neta = { rail = 0.1 }\n[initial]")});
+    EXPECT_EQ(
+        why,
+        "block.toml:31:9: constraint 'rail' in [perturbation] eta is one of velocities; eta perturbs constraints g "
+        "of positions; remove it");
+}
+
+TEST(ValidationOfRows, AConditionMustBeAnInequalityOfTheState) {
+    const auto with = [](const std::string& condition) {
+        return refusal(block("eN = 0.5", "eN = 0.5\nif = " + condition));
+    };
+    EXPECT_EQ(with(R"("x > 0")"), "accepted");
+    EXPECT_EQ(with(R"("x' <= t")"), "accepted");
+    EXPECT_EQ(
+        with(R"("x == 0")"),
+        R"(block.toml:24:7: the condition `if` of contact 'floor' is not an inequality: x == 0; write one such as )"
+        R"("x > 0"; min and max join several)");
+    EXPECT_EQ(with(R"("m > 0")"),
+              "block.toml:24:7: the condition `if` of contact 'floor' does not depend on time, coordinates or "
+              "velocities: m > 0; remove it, or remove the contact");
+    const std::string jumps = with(R"#("sign(x - 1) > 0")#");
+    EXPECT_EQ(jumps.rfind("block.toml:24:7: the condition `if` of contact 'floor' jumps from ", 0), 0U) << jumps;
+}
+
+TEST(ValidationOfRows, AContactThatDoesNotExistAtTheStartMayBePenetrated) {
+    EXPECT_EQ(refusal(Text{"block.toml",
+                           test::replaced(block("y = 0.6", "y = 0.3").text, "eN = 0.5", "eN = 0.5\nif = \"x > 1\"")}),
+              "accepted");
+    EXPECT_EQ(refusal(Text{"block.toml",
+                           test::replaced(block("y = 0.6", "y = 0.3").text, "eN = 0.5", "eN = 0.5\nif = \"x < 1\"")}),
+              "block.toml:31:1: the initial state penetrates contact 'floor': gN = -0.2; change [initial], or let "
+              "--project-initial repair it");
 }
 
 TEST(ValidationOfRows, ConstraintOfAVelocityIsRefused) {
@@ -813,7 +905,7 @@ TEST(ValidationOfRows, ConstraintOfAVelocityIsRefused) {
 TEST(ValidationOfRows, ConstantConstraintIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "r - t")")),
               "block.toml:28:6: constraint 'rail' does not depend on any coordinate; g must be a function of the "
-              "coordinates that stays 0");
+              "coordinates that stays 0; a velocity that stays 0 is gamma");
 }
 
 TEST(ValidationOfRows, SameNameTwiceIsRefused) {
@@ -1733,7 +1825,7 @@ TEST(ValidationOfPoints, ContactNamedLikeOneOfAnObstacleIsRefused) {
 TEST(Validation, MassThatASetParameterMakesNegativeIsRefused) {
     EXPECT_EQ(refusal(block(), set({{"m", "-1"}, {"J", "1"}})),
               "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue -1 along (x' "
-              "= 1); every coordinate needs inertia in T");
+              "= 1); every velocity that the constraints allow needs inertia in T");
 }
 
 TEST(Validation, ForceThatIsNotFiniteAtTheStartIsRefused) {
@@ -1838,9 +1930,9 @@ TEST(ValidationOfInitial, StateFromWhichNoStepCanBeMadeIsRefused) {
 }
 
 TEST(ValidationOfInitial, MassMatrixIsBlamedForAStateThatCannotBeRepairedBecauseOfIt) {
-    EXPECT_EQ(refusal(block(" + J/2*phi'^2", ""), projecting()),
-              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (phi' "
-              "= 1); every coordinate needs inertia in T");
+    EXPECT_EQ(refusal(block("m/2*(x'^2 + y'^2)", "m/2*x'^2"), projecting()),
+              "block.toml:4:6: the mass matrix is not positive definite at the initial state: eigenvalue 0 along (y' "
+              "= 1); every velocity that the constraints allow needs inertia in T");
 }
 
 // --- accepted: the ways of writing

@@ -100,7 +100,10 @@ std::vector<char> closed_elements(const model::Model& model, double t, const std
     d.evaluate_terms(t, x.data());
     std::vector<char> closed;
     for (const ElementLayout& e : d.elements()) {
-        const bool contact = e.rows.kind == ElementKind::contact;
+        bool contact = e.rows.kind == ElementKind::contact;
+        if (contact)
+            if (const model::Coefficient c = model.contacts[ix(e.rows.index)].condition; c != model::no_coefficient)
+                contact = d.coefficients()[ix(c)] > 0.0;
         const bool touches = contact && std::abs(d.terms().positions[ix(e.rows.normal)]) <=
                                             closed_gap_ratio * d.position_scale(e.rows.normal, x.data());
         closed.push_back(touches || e.rows.kind == ElementKind::clutch ? 1 : 0);

@@ -70,6 +70,7 @@ Model Builder::build() {
 
     sort_coordinates();
     judge_time();
+    regularise_mass();
     for (std::size_t i = 0; i < parameters_.size(); ++i)
         if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
     for (std::size_t k = 0; k < definition_used_.size(); ++k)
@@ -232,17 +233,24 @@ void Builder::new_row_name(const std::string& name, const std::string& what, con
 void Builder::add_constraints() {
     for (const ConstraintDescription& c : d_.constraints) {
         new_row_name(c.name, "constraint", c.place);
-        if (!c.g.given)
-            throw Error("constraint '" + c.name + "' has no g", c.place, "add g = \"...\", which must be 0");
-        const Expr g = parse(c.g, "g of constraint " + quoted(c.name), of_position);
-        if (!f_.graph.depends_on(g, expr::position))
-            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place(),
-                        "g must be a function of the coordinates that stays 0");
-        warn_of_kinks(g, "constraint '" + c.name + "'");
+        if (c.g.given && c.gamma.given)
+            throw Error("constraint '" + c.name + "' has both g and gamma", c.gamma.place(),
+                        "give g, a function of the coordinates, or gamma, a velocity");
+        if (!c.g.given && !c.gamma.given)
+            throw Error("constraint '" + c.name + "' has no g", c.place,
+                        "add g = \"...\", which must be 0, or gamma = \"...\", a velocity that must be 0");
         Constraint constraint;
         constraint.name = c.name;
         constraint.row = static_cast<int>(f_.constraints.size());
-        f_.constraints.push_back(g);
+        constraint.on_velocity = c.gamma.given;
+        const Expr e = c.gamma.given ? slip(c.gamma, "gamma of constraint " + quoted(c.name))
+                                     : parse(c.g, "g of constraint " + quoted(c.name), of_position);
+        if (c.g.given && !f_.graph.depends_on(e, expr::position))
+            throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place(),
+                        "g must be a function of the coordinates that stays 0; a velocity that stays 0 is gamma");
+        warn_of_kinks(e, "constraint '" + c.name + "'");
+        f_.constraints.push_back(e);
+        f_.velocity_constraints.push_back(c.gamma.given ? 1 : 0);
         model_.constraints.push_back(std::move(constraint));
     }
     for (std::size_t k = 0; k < d_.volumes.size(); ++k) add_volume(d_.volumes[k], k);
@@ -264,8 +272,25 @@ void Builder::add_contacts() {
         f_.gaps.push_back(gap);
         contact.friction = friction(owner, c.gammaT, c.mu, c.friction, c.radius, c.radii, c.place);
         contact_laws(contact, c.eN, c.eT, c.c, c.impact, owner);
+        if (c.condition.given) contact.condition = condition(c.condition, owner);
         model_.contacts.push_back(std::move(contact));
     }
+}
+
+/// The condition of a contact: an inequality a < b becomes the coefficient b − a, which is positive while the contact
+/// exists.
+Coefficient Builder::condition(const Field& field, const std::string& owner) {
+    const std::string what = "the condition `if` of " + owner;
+    const Expr e = expr::parse_condition(f_.graph, field.source, scope(what, of_state));
+    const expr::Node node = f_.graph[e];
+    if (node.op != expr::Op::less && node.op != expr::Op::less_equal)
+        throw Error(what + " is not an inequality: " + field.source.text, field.place(),
+                    "write one such as \"x > 0\"; min and max join several");
+    if (!f_.graph.depends_on(e, of_state))
+        throw Error(what + " does not depend on time, coordinates or velocities: " + field.source.text, field.place(),
+                    "remove it, or remove the contact");
+    const Expr slack = f_.graph.sub(node.b, node.a);
+    return coefficient(slack, what, -infinity, infinity, "must be finite", field.place());
 }
 
 void Builder::contact_laws(Contact& contact, const Field& eN, const Field& eT, const Field& c, const Choice& impact,
@@ -637,6 +662,7 @@ Model from_system(std::shared_ptr<const System> system, std::string name, std::v
         Constraint c;
         c.name = std::move(constraint_names[static_cast<std::size_t>(i)]);
         c.row = i;
+        c.on_velocity = layout.velocity_constraint(i);
         model.constraints.push_back(std::move(c));
     }
     for (int i = 0; i < layout.normals; ++i) {

@@ -59,15 +59,16 @@ struct ContactDescription {
     Field eN, eT, c;
     Choice impact{"newton", {}};     ///< newton | poisson | energy
     Choice friction{"coulomb", {}};  ///< coulomb | contensou | rolling
+    Field condition;                 ///< key `if`: an inequality; the contact exists only while it holds
     Field radius;                    ///< effective radius of contensou friction, a length
     std::vector<Field> radii;        ///< effective radii of rolling friction: drilling, rolling
     Place place;
 };
 
-/// [[constraint]]: a bilateral constraint g = 0, possibly with friction.
+/// [[constraint]]: a bilateral constraint g = 0 or gamma = 0, possibly with friction.
 struct ConstraintDescription {
     std::string name;
-    Field g;
+    Field g, gamma;  ///< one of them: a function of positions, or of velocities
     std::vector<Field> gammaT;
     std::vector<Field> mu;
     Place place;

@@ -47,12 +47,15 @@ struct Contact {
     Coefficient e_n = no_coefficient, e_t = no_coefficient;  ///< restitution, normal and tangential; none means 0
     Coefficient c = no_coefficient;                          ///< energy law: e = 1 − c · (approach speed), c in s/m
     Coefficient penalty_k = no_coefficient, penalty_d = no_coefficient;  ///< penalty method: force k·depth + d·rate
+    Coefficient condition = no_coefficient;  ///< the contact exists only while this is > 0; none: it always exists
 };
 
-/// A bilateral constraint g(t,q) = 0. Its friction forces are scaled by the magnitude |ν| of its own reaction.
+/// A bilateral constraint g(t,q) = 0, or γ(t,q,u) = 0 if it is one of velocities alone (nonholonomic). Its friction
+/// forces are scaled by the magnitude |ν| of its own reaction.
 struct Constraint {
     std::string name;
     int row = 0;
+    bool on_velocity = false;  ///< γ is given and not g: the row has a velocity and no position
     Friction friction;
 };
 

@@ -73,7 +73,8 @@ private:
             if (c.penalty_k != no_coefficient) s.penalty_k = value(c.penalty_k);
             if (c.penalty_d != no_coefficient) s.penalty_d = value(c.penalty_d);
             slip(c.friction, s.gamma_t, s.mu);
-            s.closed = s.gap <= closed_tolerance * row_scale(layout_.rows, terms_.W, c.row, model_.q0);
+            s.exists = c.condition == no_coefficient || value(c.condition) > 0.0;
+            s.closed = s.exists && s.gap <= closed_tolerance * row_scale(layout_.rows, terms_.W, c.row, model_.q0);
             if (s.closed) {
                 ++result_.closed;
                 active_.emplace_back(c.row, &c.name);

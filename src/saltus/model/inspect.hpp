@@ -17,12 +17,15 @@ struct Inspection {
         double gap, gamma_n;              ///< gap and its rate
         std::vector<double> gamma_t, mu;  ///< slip velocities; friction coefficients (two if orthotropic)
         bool closed;
+        bool exists;  ///< false: the condition of the contact does not hold at the initial state
         double e_n, e_t, c;
         std::vector<double> radius;                  ///< radii of drilling and rolling friction
         std::optional<double> penalty_k, penalty_d;  ///< stiffness and damping of the penalty method, if given
     };
     struct ConstraintState {
-        double g, rate;  ///< constraint function and its rate; both are 0 up to `initial_tolerance`
+        /// Constraint function and its rate, 0 up to `initial_tolerance`; a velocity constraint has its velocity in
+        /// both.
+        double g, rate;
         std::vector<double> gamma_t, mu;
     };
     struct SliderState {

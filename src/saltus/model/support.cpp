@@ -22,6 +22,11 @@ constexpr std::string_view bounds_need_expressions = "its interval bounds are co
 constexpr std::string_view friction_makes_sets = "with friction the equilibria are sets, not points";
 constexpr std::string_view clutch_holds_velocity =
     "a locked clutch holds a velocity, so the equilibria are not isolated points";
+constexpr std::string_view equilibria_fill_manifolds =
+    "velocity constraints carry forces and hold no position, so that equilibria are not isolated";
+constexpr std::string_view about_holonomic_constraints = "the theorem is about constraints of positions";
+constexpr std::string_view about_lasting_contacts = "the theorem is about contacts that always exist";
+constexpr std::string_view searches_lasting_contacts = "it takes all contacts to exist everywhere";
 constexpr std::string_view equilibria_change_with_time = "an equilibrium at one time need not be one at another";
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
@@ -31,6 +36,9 @@ constexpr std::array table{
     SupportException{moreau_lanes, energy_impacts, refused, "lanes apply Newton's law"},
     SupportException{moreau_lanes, varying_coefficients, refused, "lanes evaluate coefficients once"},
     SupportException{moreau_lanes, no_formulas, refused, "lanes evaluate tapes of expressions"},
+    SupportException{moreau_lanes, conditional_contacts, refused, "lanes take all contacts to exist"},
+    SupportException{moreau_lanes, Feature::velocity_constraints, refused,
+                     "lanes project positions onto all constraints"},
 
     SupportException{Analysis::penalty, missing_stiffness, refused, "the contact force is k*depth + d*rate"},
 
@@ -40,6 +48,8 @@ constexpr std::array table{
     SupportException{perturbed_pair, constraint_friction, condition, about_frictionless_events},
     SupportException{perturbed_pair, sliders, condition, about_frictionless_events},
     SupportException{perturbed_pair, clutches, condition, about_frictionless_events},
+    SupportException{perturbed_pair, Feature::velocity_constraints, refused, about_holonomic_constraints},
+    SupportException{perturbed_pair, conditional_contacts, refused, about_lasting_contacts},
 
     SupportException{impact_audit, contensou_friction, approximate,
                      "the patch has no second-order cone, so only the impulses of the law are judged"},
@@ -48,19 +58,27 @@ constexpr std::array table{
 
     SupportException{equilibrium_sets, time_dependence, condition, equilibria_change_with_time},
     SupportException{equilibrium_sets, no_derivatives, refused, "the search for sets needs them"},
+    SupportException{equilibrium_sets, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
+    SupportException{equilibrium_sets, conditional_contacts, refused, searches_lasting_contacts},
 
     SupportException{enclosure, no_formulas, refused, "interval bounds are computed from expressions"},
+    SupportException{enclosure, Feature::velocity_constraints, refused, "its constraints are those of positions"},
+    SupportException{enclosure, conditional_contacts, refused, searches_lasting_contacts},
 
     SupportException{attractivity, poisson_impacts, condition,
                      "the theorem is about Newton's law (a single frictionless contact is the same by both)"},
     SupportException{attractivity, energy_impacts, condition, "the theorem is about Newton's law"},
     SupportException{attractivity, time_dependence, condition, "the theorem is about autonomous systems"},
     SupportException{attractivity, no_formulas, refused, bounds_need_expressions},
+    SupportException{attractivity, Feature::velocity_constraints, refused, about_holonomic_constraints},
+    SupportException{attractivity, conditional_contacts, refused, about_lasting_contacts},
 
     SupportException{instability, contacts, condition, "the theorem is about motions without impacts"},
     SupportException{instability, clutches, condition, "the theorem is about motions without impacts"},
     SupportException{instability, time_dependence, condition, "the theorem is about autonomous systems"},
     SupportException{instability, no_formulas, refused, bounds_need_expressions},
+    SupportException{instability, Feature::velocity_constraints, refused, about_holonomic_constraints},
+    SupportException{instability, conditional_contacts, refused, about_lasting_contacts},
 
     SupportException{linear_classification, contacts, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, constraints, refused, "the system must be linear between stick and slip"},
@@ -73,12 +91,16 @@ constexpr std::array table{
     SupportException{equilibrium_points, constraint_friction, refused, friction_makes_sets},
     SupportException{equilibrium_points, sliders, refused, friction_makes_sets},
     SupportException{equilibrium_points, clutches, refused, clutch_holds_velocity},
+    SupportException{equilibrium_points, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
+    SupportException{equilibrium_points, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{equilibrium_points, time_dependence, refused, equilibria_change_with_time},
 
     SupportException{sprung_equilibria, contact_friction, refused, friction_makes_sets},
     SupportException{sprung_equilibria, constraint_friction, refused, friction_makes_sets},
     SupportException{sprung_equilibria, sliders, refused, friction_makes_sets},
     SupportException{sprung_equilibria, clutches, refused, clutch_holds_velocity},
+    SupportException{sprung_equilibria, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
+    SupportException{sprung_equilibria, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{sprung_equilibria, missing_stiffness, refused, "the contact force is k*depth"},
     SupportException{sprung_equilibria, time_dependence, refused, equilibria_change_with_time},
 
@@ -87,13 +109,18 @@ constexpr std::array table{
     SupportException{regulation, constraint_friction, condition, friction_makes_sets},
     SupportException{regulation, sliders, condition, friction_makes_sets},
     SupportException{regulation, clutches, condition, clutch_holds_velocity},
+    SupportException{regulation, Feature::velocity_constraints, refused, about_holonomic_constraints},
+    SupportException{regulation, conditional_contacts, refused, about_lasting_contacts},
     SupportException{regulation, time_dependence, condition, equilibria_change_with_time},
     SupportException{regulation, no_control, refused, "the theorem is about a controller"},
 
     SupportException{penalty_limit, no_contacts, refused, "without contacts there is nothing to compare"},
     SupportException{penalty_limit, missing_stiffness, refused, "the contact force is k*depth"},
+    SupportException{penalty_limit, conditional_contacts, refused, searches_lasting_contacts},
 
     SupportException{basin, time_dependence, approximate, "rest in one place need not last"},
+    SupportException{basin, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
+    SupportException{basin, conditional_contacts, refused, searches_lasting_contacts},
 };
 
 /// Kind and name of the first element that satisfies the condition; nullopt if no element does.
@@ -133,6 +160,10 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
                 return f.present() && (f.dimension != 1 || f.law != FrictionLaw::coulomb);
             });
         case constraints: return first("constraint", m.constraints, any);
+        case Feature::velocity_constraints:
+            return first("constraint", m.constraints, [](const Constraint& c) { return c.on_velocity; });
+        case conditional_contacts:
+            return first("contact", m.contacts, [](const Contact& c) { return c.condition != no_coefficient; });
         case constraint_friction: return first("constraint", m.constraints, has_friction);
         case sliders: return first("slider", m.sliders, any);
         case uneven_sliders:
@@ -218,6 +249,8 @@ std::string_view to_string(Feature feature) {
         case contensou_friction: return "Coulomb-Contensou friction";
         case spatial_friction: return "friction that is not along a line";
         case constraints: return "constraints";
+        case Feature::velocity_constraints: return "velocity constraints";
+        case conditional_contacts: return "contacts with a condition";
         case constraint_friction: return "friction at constraints";
         case sliders: return "sliders";
         case uneven_sliders: return "sliders without Coulomb friction";
@@ -261,6 +294,15 @@ void refuse_unsupported(const Model& model, Analysis analysis, const Place& plac
     if (const auto refusal = first_refusal(model, analysis))
         throw Error(sentence(refusal->first, refusal->second, "does not support"), place,
                     remedy_for(refusal->first.feature));
+}
+
+void refuse_elements(const Model& model, Analysis analysis, const Place& place) {
+    for (const SupportException& e : table) {
+        if (e.analysis != analysis || e.support != refused) continue;
+        const std::optional<std::string> element = find_feature(model, e.feature);
+        if (element && !element->empty())
+            throw Error(sentence(e, *element, "does not support"), place, remedy_for(e.feature));
+    }
 }
 
 std::vector<std::string> approximations(const Model& model, Analysis analysis) {

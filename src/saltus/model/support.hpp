@@ -18,10 +18,12 @@ namespace saltus::model {
 enum class Feature {
     no_contacts,           ///< the model has no unilateral contact
     contacts,              ///< unilateral contacts
+    conditional_contacts,  ///< contacts that exist only while a condition holds
     contact_friction,      ///< a contact with a friction law
     contensou_friction,    ///< combined sliding and drilling friction
     spatial_friction,      ///< friction of any element that is not Coulomb friction along a line
     constraints,           ///< bilateral constraints
+    velocity_constraints,  ///< nonholonomic constraints, of velocities alone
     constraint_friction,   ///< a constraint with a friction law
     sliders,               ///< friction elements with a known normal force
     uneven_sliders,        ///< a slider whose friction is not Coulomb friction
@@ -35,7 +37,7 @@ enum class Feature {
     no_derivatives,        ///< a system written in C++ without Jacobians
     no_control,            ///< the model has no [control]
 };
-inline constexpr std::size_t feature_count = 18;
+inline constexpr std::size_t feature_count = 20;
 
 /// A method of integration or an analysis.
 enum class Analysis {
@@ -95,6 +97,10 @@ std::string unsupported(const Model& model, Analysis analysis);
 
 /// Throws Error with the text of `unsupported` and a remedy. Does nothing if the analysis accepts the model.
 void refuse_unsupported(const Model& model, Analysis analysis, const Place& place = {});
+
+/// The same for features that single elements have. Features of the whole model are left to the analysis, which gives
+/// their reason in the place of a result.
+void refuse_elements(const Model& model, Analysis analysis, const Place& place = {});
 
 /// One sentence for each feature of the model that the analysis supports only approximately.
 std::vector<std::string> approximations(const Model& model, Analysis analysis);

@@ -69,8 +69,9 @@ Derived derive(Formulas& f) {
     d.damping = sum_of_products(g, damping, f.u);
     d.applied = sum_of_products(g, f.f, f.u);
 
-    for (const auto* positions : {&f.constraints, &f.gaps})
-        for (const Expr e : *positions) d.velocity.push_back(by_time(e));
+    for (std::size_t k = 0; k < f.constraints.size(); ++k)
+        d.velocity.push_back(f.velocity_constraint(k) ? f.constraints[k] : by_time(f.constraints[k]));
+    for (const Expr gap : f.gaps) d.velocity.push_back(by_time(gap));
     d.velocity.insert(d.velocity.end(), f.slips.begin(), f.slips.end());
 
     std::vector<std::pair<Expr, Expr>> at_rest;

@@ -22,6 +22,10 @@ struct Formulas {
     expr::Expr T, U, R;               ///< kinetic and potential energy, Rayleigh dissipation
     std::vector<expr::Expr> f;        ///< other generalised forces, one per q
     std::vector<expr::Expr> constraints, gaps;
+    std::vector<char> velocity_constraints;  ///< per constraint: not 0 if constraints[k] is γ(t,q,u), affine in u
+    bool velocity_constraint(std::size_t k) const {
+        return k < velocity_constraints.size() && velocity_constraints[k] != 0;
+    }
     std::vector<expr::Expr> slips;  ///< slip velocities γ_T, affine in u: contacts, constraints, sliders, clutches
     std::vector<expr::Expr> coefficients;
     std::vector<expr::Expr> regions;  ///< functions of [certify], each of which is positive inside the region
@@ -29,7 +33,7 @@ struct Formulas {
 
 /// What follows from the formulas by differentiation, with D = u·∂/∂q + ∂/∂t, the rate at frozen velocities:
 ///     M = ∂²T/∂u²,   h = ∂T/∂q − D(∂T/∂u) − ∂U/∂q − ∂R/∂u + f
-///     γ = D g  (γ is given for slips),   W = ∂γ/∂u,   χ = γ at u = 0,   ζ = D γ
+///     γ = D g  (γ is given for slips and velocity constraints),   W = ∂γ/∂u,   χ = γ at u = 0,   ζ = D γ
 /// The first line is Lagrange's equation d/dt(∂T/∂u) − ∂T/∂q = −∂U/∂q − ∂R/∂u + f, because d/dt(∂T/∂u) = M u̇ +
 /// D(∂T/∂u).
 struct Derived {

@@ -22,11 +22,12 @@ struct At {
 };
 
 /// Sizes and sparsity of a system. Its rows are numbered constraints, normals, slips. Constraints and normals have a
-/// position (constraint function or gap); slips have a velocity only.
+/// position (constraint function or gap); slips have a velocity only. Velocity constraints γ(t,q,u) = 0 are among the
+/// constraints, but have a velocity only: in the place of a position, Terms and System::positions have γ.
 struct Layout {
     int coordinates = 0;
     int parameters = 0;    ///< independent ones
-    int constraints = 0;   ///< bilateral: g(t,q) = 0
+    int constraints = 0;   ///< bilateral: g(t,q) = 0, or γ(t,q,u) = 0
     int normals = 0;       ///< unilateral: g_N(t,q) >= 0
     int slips = 0;         ///< slip rows: of contacts, constraints and sliders, then of clutches, then of obstacles
     int coefficients = 0;  ///< μ, e, F_N and so on
@@ -35,9 +36,17 @@ struct Layout {
     bool coefficients_constant = false;  ///< the coefficients depend on parameters only
     bool powered = true;                 ///< Energy::damping or Energy::applied may be nonzero
     Pattern rows;                        ///< Wᵀ: one row for each constraint, normal and slip
+    /// Per constraint: not 0 if it is a velocity constraint γ(t,q,u) = 0. Empty if there are none.
+    std::vector<char> velocity_constraints;
 
     int positions() const { return constraints + normals; }
     int row_count() const { return constraints + normals + slips; }
+    bool velocity_constraint(int row) const {
+        return row >= 0 && static_cast<std::size_t>(row) < velocity_constraints.size() &&
+               velocity_constraints[static_cast<std::size_t>(row)] != 0;
+    }
+    /// Whether a row has a position, which must be 0 (a constraint) or >= 0 (a gap).
+    bool has_position(int row) const { return row < positions() && !velocity_constraint(row); }
 };
 
 /// All terms of the equations of motion at one state. The parts lie one after the other in memory.
@@ -48,7 +57,7 @@ struct Terms {
 
     std::span<double> M;                       ///< in the pattern Layout::mass
     std::span<double> h;                       ///< one per coordinate
-    std::span<double> positions;               ///< constraint functions, then gaps
+    std::span<double> positions;               ///< constraint functions (γ of velocity constraints), then gaps
     std::span<double> W;                       ///< in the pattern Layout::rows
     std::span<double> chi, zeta;               ///< one per row
     std::span<double> all() { return data_; }  ///< M, h, positions, W, χ, ζ in this order
@@ -87,7 +96,7 @@ public:
     /// All smooth forces h(t,q,u).
     virtual void force(const At& at, std::span<double> scratch, std::span<double> h) const = 0;
 
-    /// Constraint functions g, then gaps g_N.
+    /// Constraint functions g (γ of velocity constraints), then gaps g_N.
     virtual void positions(const At&, std::span<double> /*scratch*/, std::span<double> /*g*/) const {}
     /// Wᵀ, in the pattern Layout::rows, and χ of γ = Wᵀu + χ.
     virtual void rows(const At&, std::span<double> /*scratch*/, std::span<double> /*W*/,

@@ -17,6 +17,7 @@ std::string_view to_string(EventKind kind) {
         case EventKind::reversal: return "reversal";
         case EventKind::accumulation: return "accumulation";
         case EventKind::painleve: return "painleve";
+        case EventKind::switched: return "switch";
     }
     return "";
 }

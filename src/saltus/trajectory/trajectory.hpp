@@ -29,7 +29,7 @@ enum class Mode : char {
     pressed,  ///< a frictionless contact with a spring (penalty method) that penetrates
 };
 
-enum class EventKind { impact, contact, lift_off, stick, slip, reversal, accumulation, painleve };
+enum class EventKind { impact, contact, lift_off, stick, slip, reversal, accumulation, painleve, switched };
 /// The name of an event kind in files.
 std::string_view to_string(EventKind kind);
 
@@ -103,7 +103,7 @@ struct EnergyBalance {
 /// How far the motion violates the constraints of positions.
 struct Violation {
     double gap = 0.0;         ///< deepest penetration of a rigid contact, >= 0
-    double constraint = 0.0;  ///< largest |g|
+    double constraint = 0.0;  ///< largest |g|, and |γ| of velocity constraints
 };
 
 /// An error that was measured at points that the method did not choose, and that its tolerances do not explain.

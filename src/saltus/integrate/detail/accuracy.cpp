@@ -152,6 +152,11 @@ void AccuracyCheck::see_penetration(double t, int contact, double depth) {
 double AccuracyCheck::allowed_position(int row, std::span<const double> W, bool gap) const {
     const model::Pattern& rows = model_.layout().rows;
     double size = 0.0, way = 0.0;
+    if (model_.layout().velocity_constraint(row)) {
+        // γ is a velocity. Its rounding errors are relative to Σ|W_i| max|u_i|; time-stepping errs by a part of it.
+        for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) size += std::abs(W[ix(k)]) * largest_speed_;
+        return std::max(bounds_.position * size + bounds_.absolute, bounds_.penetration * size);
+    }
     for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) {
         const std::size_t i = ix(rows.column[ix(k)]);
         size += std::abs(W[ix(k)]) * std::max(std::abs(low_[i]), std::abs(high_[i]));

@@ -78,12 +78,19 @@ private:
         model::evaluate(m_, workspace_, time, q, u, terms_);
         const model::Pattern& W = m_.layout().rows;
         for (const model::Constraint& c : m_.constraints)
-            note(out_.constraint, std::abs(terms_.positions[ix(c.row)]) / model::row_scale(W, terms_.W, c.row, q),
+            note(out_.constraint,
+                 std::abs(terms_.positions[ix(c.row)]) / model::row_scale(W, terms_.W, c.row, c.on_velocity ? u : q),
                  "constraint " + c.name + " is violated", time);
         if (arc.modes.size() != rows_.size()) return;
+        coefficients_.resize(ix(m_.layout().coefficients));
+        m_.system->coefficients(model::at(m_, time, q, u), workspace_.scratch(), coefficients_);
+        const auto exists = [&](const ElementRows& e) {
+            const model::Coefficient c = m_.contacts[ix(e.index)].condition;
+            return c == model::no_coefficient || coefficients_[ix(c)] > 0.0;
+        };
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             const ElementRows& e = rows_[i];
-            if (e.kind == trajectory::ElementKind::contact && t_.method != "penalty") {
+            if (e.kind == trajectory::ElementKind::contact && t_.method != "penalty" && exists(e)) {
                 const double gap = terms_.positions[ix(e.normal)], scale = model::row_scale(W, terms_.W, e.normal, q);
                 note(out_.gap, -gap / scale, "contact " + t_.elements[i].name + " penetrates", time);
                 if (arc.modes[i] != Mode::open)
@@ -136,7 +143,7 @@ private:
     model::Workspace workspace_;
     model::Terms terms_;
     std::vector<ElementRows> rows_;
-    std::vector<double> x_;
+    std::vector<double> x_, coefficients_;
     Validation out_;
 };
 

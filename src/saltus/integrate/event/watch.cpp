@@ -42,7 +42,9 @@ void Watcher::collect_watches() {
         const bool active = d_.mode().elements[i].active;
         const int element = static_cast<int>(i);
         const bool contact = e.rows.kind == ElementKind::contact;
-        if (contact && !active) watches_.push_back({What::gap, element});
+        if (contact && d_.model().contacts[ix(e.rows.index)].condition != model::no_coefficient)
+            watches_.push_back({What::condition, element});
+        if (contact && !active && d_.mode().elements[i].exists) watches_.push_back({What::gap, element});
         const bool unique = !d_.redundant();
         if (contact && active && d_.compliant()) {
             watches_.push_back({What::depth, element});
@@ -71,8 +73,8 @@ void Watcher::collect_watches() {
     for (const Watch& w : watches_) {
         needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction ||
                         w.what == What::hold;
-        needs_velocities_ =
-            needs_velocities_ || w.what == What::slip || w.what == What::clutch || w.what == What::spring;
+        needs_velocities_ = needs_velocities_ || w.what == What::slip || w.what == What::clutch ||
+                            w.what == What::spring || w.what == What::condition;
     }
 }
 
@@ -100,12 +102,13 @@ void Watcher::measure(double t, const double* x) {
             case What::depth: scale = d_.position_scale(d_.elements()[ix(w.element)].rows.normal, x); break;
             case What::slip:
             case What::clutch: scale = velocity_scale(w, u); break;
+            case What::condition: scale = 1.0 + std::abs(value(w)); break;
             default: scale = std::max(forces, Thresholds::smallest_scale);
         }
         if (!std::isfinite(scale)) scale = 1.0;  // a row that does not exist here, such as of sqrt(x) at x = 0
         const bool position = w.what == What::gap || w.what == What::depth;
         // Gaps and velocities are functions of the state. Forces come out of a linear system and are less accurate.
-        const bool force = !position && w.what != What::slip && w.what != What::clutch;
+        const bool force = !position && w.what != What::slip && w.what != What::clutch && w.what != What::condition;
         zero_[k] = (force ? Thresholds::force_noise : Thresholds::position_noise) * scale;
         leave_[k] = (position ? Thresholds::position_leave : Thresholds::force_leave) * scale;
         const double s = position && w.what == What::gap
@@ -232,6 +235,10 @@ double Watcher::value(const Watch& w) {
         case What::reserve: return d_.reserve(w.part);
         case What::reaction: return mode.reaction_sign * d_.reactions()[ix(e.rows.normal)];
         case What::clutch: return d_.row_velocity(e.rows.normal);
+        case What::condition: {
+            const double c = d_.coefficients()[ix(d_.model().contacts[ix(e.rows.index)].condition)];
+            return mode.exists ? c : -c;
+        }
         case What::hold:
         case What::jump: break;
     }
@@ -357,6 +364,10 @@ std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, doubl
             break;
         }
         case What::reserve: count = reserve_polynomials(series, w); break;
+        case What::condition:
+            p.size = series.condition(w.element, p.c);
+            if (!mode.exists) times(p, -1.0);
+            break;
         case What::hold:
         case What::jump: break;
     }

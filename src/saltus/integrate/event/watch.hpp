@@ -17,17 +17,18 @@ namespace saltus::integrate {
 /// A quantity s(t) that is positive as long as the mode holds. Its zero is an event.
 struct Watch {
     enum class What {
-        gap,       ///< gap of an open contact
-        depth,     ///< penetration of a contact with a spring
-        spring,    ///< force of the spring and damper of a contact; minus that force while they would pull
-        force,     ///< normal force of a closed contact, reaction of a locked clutch
-        slip,      ///< velocity of a slipping part along its direction of slip
-        reserve,   ///< how much the force of a sticking part can still grow (Dynamics::reserve)
-        reaction,  ///< reaction of a constraint with slipping friction, times its sign
-        clutch,    ///< velocity of a free clutch
-        hold,      ///< all closed contacts and sticking parts together, if their reactions are not unique: positive as
-                   ///< long as some admissible reactions hold them
-        jump,      ///< quantity that an expression of the model compares; only in recordings, `element` is its number
+        gap,        ///< gap of an open contact
+        depth,      ///< penetration of a contact with a spring
+        spring,     ///< force of the spring and damper of a contact; minus that force while they would pull
+        force,      ///< normal force of a closed contact, reaction of a locked clutch
+        slip,       ///< velocity of a slipping part along its direction of slip
+        reserve,    ///< how much the force of a sticking part can still grow (Dynamics::reserve)
+        reaction,   ///< reaction of a constraint with slipping friction, times its sign
+        clutch,     ///< velocity of a free clutch
+        hold,       ///< all closed contacts and sticking parts together, if their reactions are not unique: positive as
+                    ///< long as some admissible reactions hold them
+        condition,  ///< condition of a contact while it exists; minus the condition while it does not
+        jump,       ///< quantity that an expression of the model compares; only in recordings, `element` is its number
     };
     What what;
     int element;    ///< number of the element; -1 for `hold`

@@ -639,7 +639,7 @@ bool Dynamics::project(double t, double* x) {
     std::vector<int> positions, velocities;
     for (std::size_t k = 0; k < equations_.size(); ++k) {
         velocities.push_back(equations_[k]);
-        if (equations_[k] < model_.layout().positions()) positions.push_back(equations_[k]);
+        if (model_.layout().has_position(equations_[k])) positions.push_back(equations_[k]);
     }
     if (velocities.empty()) return true;
     const model::Pattern& W = model_.layout().rows;

@@ -20,6 +20,8 @@ struct ElementMode {
     double reaction_sign = 1.0;
     /// For contacts with a spring (penalty method): spring and damper together would pull, so that the force is zero.
     bool pulls = false;
+    /// For contacts with a condition: the condition holds. A contact that does not exist is not active.
+    bool exists = true;
 
     bool operator==(const ElementMode&) const = default;
 };

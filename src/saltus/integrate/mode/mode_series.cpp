@@ -110,6 +110,7 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
         const ElementLayout& e = d_.elements()[i];
         const int element = static_cast<int>(i);
         const bool clutch = e.rows.kind == ElementKind::clutch;
+        if (e.rows.kind == ElementKind::contact) want(model.contacts[ix(e.rows.index)].condition);
         if (clutch && !mode.elements[i].active) moving_rows_.push_back(e.rows.normal);
         if (!mode.elements[i].active) continue;
         int equation = -1;
@@ -527,6 +528,12 @@ double ModeSeries::friction_coefficient(int part_number, int axis, int order) co
 
 int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const {
     for (int k = 0; k < known_orders_; ++k) c[k] = friction_coefficient(part_number, axis, k);
+    return known_orders_;
+}
+
+int ModeSeries::condition(int element, double* c) const {
+    const model::Contact& contact = d_.model().contacts[ix(d_.elements()[ix(element)].rows.index)];
+    std::copy_n(equations_->coefficients[ix(contact.condition)], known_orders_, c);
     return known_orders_;
 }
 

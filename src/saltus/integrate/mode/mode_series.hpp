@@ -102,6 +102,8 @@ public:
     int spring_force(int element, double* c) const;  ///< as Dynamics::spring_force
     /// The friction coefficient of a part along its axis 0 or 1.
     int friction_coefficient(int part, int axis, double* c) const;
+    /// The condition of a contact that has one.
+    int condition(int element, double* c) const;
 
     // --- switching functions of expressions ---
 

@@ -91,16 +91,23 @@ Stepper::Stepper(const model::Model& model, const Moreau& method)
       change_(n_),
       mean_(n_),
       positions_(ix(layout_.positions())),
-      always_has_rows_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()) {}
+      always_has_rows_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()),
+      has_conditions_(std::any_of(model.contacts.begin(), model.contacts.end(),
+                                  [](const model::Contact& c) { return c.condition != model::no_coefficient; })) {}
 
 void Stepper::begin(Point& point) {
     point.Lambda.assign(ix(layout_.row_count()), 0.0);
     point.touch.assign(model_.contacts.size(), Touch::open);
     evaluate(point.t, point.q, point.u);
     find_independent();
+    if (has_conditions_) {
+        std::copy(point.q.begin(), point.q.end(), q_.begin());
+        update_coefficients(point.t, point.u);
+    }
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
         const int row = model_.contacts[i].row;
-        if (closed(row, point.q) && gamma_of(row, point.u) >= -velocity_rounding_ratio * row_size(row, point.u))
+        if (exists(i) && closed(row, point.q) &&
+            gamma_of(row, point.u) >= -velocity_rounding_ratio * row_size(row, point.u))
             point.touch[i] = Touch::closed;
     }
 }
@@ -130,7 +137,14 @@ bool Stepper::step(const Point& from, double t, Point& to) {
     to.smooth_work = 0.0;
     to.works = {};
     std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
-    if (find_contacts(from, to) || always_has_rows_) {
+    if (has_conditions_) update_coefficients(t_m, from.u);
+    const bool touches = find_contacts(from, to);
+    if (appeared_ >= 0)
+        return fail("contact '" + model_.contacts[ix(appeared_)].name + "' appears while it is penetrated: gN = " +
+                        number_text(terms_.positions[ix(model_.contacts[ix(appeared_)].row)]) +
+                        "; change its `if` so that it appears while gN >= 0",
+                    t_m);
+    if (touches || always_has_rows_) {
         if (!solve_impulses(from, t_m, to)) return false;
     } else {
         for (std::size_t i = 0; i < n_; ++i) to.u[i] = from.u[i] + change_[i];
@@ -186,6 +200,12 @@ model::Energy Stepper::energy_at(double t, std::span<const double> q, std::span<
 
 std::span<const double> Stepper::positions_at(double t, std::span<const double> q, std::span<const double> u) {
     model_.system->positions(model::at(model_, t, q, u), workspace_.scratch(), positions_);
+    if (!has_conditions_) return positions_;
+    // A contact that does not exist cannot be penetrated.
+    std::vector<double> values(coefficients_.size());
+    model_.system->coefficients(model::at(model_, t, q, u), workspace_.scratch(), values);
+    for (const model::Contact& c : model_.contacts)
+        if (c.condition != model::no_coefficient && !(values[ix(c.condition)] > 0.0)) positions_[ix(c.row)] = 0.0;
     return positions_;
 }
 
@@ -244,12 +264,33 @@ bool Stepper::closed(int row, std::span<const double> q) const {
     return gap <= 0.0 || (gap < largest_closed_gap && gap <= closed_gap_ratio * row_size(row, q));
 }
 
+/// Whether a contact exists at the last evaluation point.
+bool Stepper::exists(std::size_t contact) const {
+    const model::Coefficient c = model_.contacts[contact].condition;
+    return c == model::no_coefficient || coefficients_[ix(c)] > 0.0;
+}
+
+/// Whether a contact with a condition was open and is closed now, deeper than a gap can close within a step. Then it
+/// has just appeared, and the bodies penetrated each other before. A gap closes by at most Δt|γ| on the way to the
+/// evaluation point, up to a change of γ within the step, for which there is a factor 2.
+bool Stepper::appears_penetrated(std::size_t contact, const Point& from, const Point& to) const {
+    const model::Contact& c = model_.contacts[contact];
+    if (c.condition == model::no_coefficient || from.touch[contact] != Touch::open) return false;
+    constexpr double steps_of_way = 2.0;
+    const double way = steps_of_way * to.h * std::abs(gamma_of(c.row, from.u));
+    return terms_.positions[ix(c.row)] < -(way + closed_gap_ratio * row_size(c.row, q_));
+}
+
 /// Contacts with gap(q_m) <= 0 are closed. A contact that held in the step before also stays closed for a small
 /// positive gap, see hold_ratio. True if any contact is closed.
 bool Stepper::find_contacts(const Point& from, Point& to) {
     bool any = false;
+    appeared_ = -1;
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
         const int row = model_.contacts[i].row;
+        to.touch[i] = Touch::open;
+        if (!exists(i)) continue;
+        if (appears_penetrated(i, from, to)) appeared_ = static_cast<int>(i);
         const double gap = terms_.positions[ix(row)];
         bool now = closed(row, q_);
         if (!now && (from.touch[i] == Touch::closed || from.touch[i] == Touch::stopped))
@@ -553,8 +594,9 @@ bool Stepper::accept_solution(double t_m) {
 
 // --- constraints --------------------------------------------------------------------------------------------------
 
-/// Whether |g| of a constraint is small enough, see constraint_tolerance.
+/// Whether |g| of a constraint is small enough, see constraint_tolerance. A velocity constraint has no position.
 bool Stepper::fulfilled(int row, const Point& to) const {
+    if (layout_.velocity_constraint(row)) return true;
     const double size = row_size(row, to.q), g = std::abs(positions_[ix(row)]);
     return g <= std::max(std::min(constraint_tolerance, constraint_ratio * size), constraint_rounding * size);
 }
@@ -562,7 +604,8 @@ bool Stepper::fulfilled(int row, const Point& to) const {
 /// Newton's method for g(t⁺, q⁺) = 0 with the smallest change of q in the metric of M: minimise ½Δq·MΔq subject to
 /// g + GΔq = 0, so Δq = −M⁻¹Gᵀ(GM⁻¹Gᵀ)⁻¹ g. G is that of the step, at q_m, which is off by O(Δt); so each round reduces
 /// g by such a factor. False if a constraint that counted as redundant is violated and more constraints turned out to
-/// be independent: then the step must be made again.
+/// be independent: then the step must be made again. Velocity constraints have no position that tells; if they count
+/// as redundant then the rank is found anew after each step. The correction of q does no work on them: W·Δq = 0.
 bool Stepper::project(Point& to) {
     ++statistics.projections;
     const auto wrong = [&](int row) { return !fulfilled(row, to); };
@@ -575,15 +618,17 @@ bool Stepper::project(Point& to) {
         }
         if (round == 0) factorise_projection();
         correction_.assign(ix(rows_.rows()), 0.0);
-        for (std::size_t k = 0; k < independent_.size(); ++k) correction_[k] = positions_[ix(independent_[k])];
+        for (std::size_t k = 0; k < independent_.size(); ++k)
+            if (layout_.has_position(independent_[k])) correction_[k] = positions_[ix(independent_[k])];
         projection_.solve(correction_);
         rows_.velocity_change(correction_, mean_);
         for (std::size_t i = 0; i < n_; ++i) to.q[i] -= mean_[i];
     }
     bool implied = true;
     for (int r = 0; r < layout_.constraints; ++r) {
-        to.violation.constraint = std::max(to.violation.constraint, std::abs(positions_[ix(r)]));
-        implied = implied && fulfilled(r, to);
+        if (layout_.has_position(r))
+            to.violation.constraint = std::max(to.violation.constraint, std::abs(positions_[ix(r)]));
+        implied = implied && fulfilled(r, to) && !(layout_.velocity_constraint(r) && place_[ix(r)] < 0);
     }
     if (implied || ix(layout_.constraints) == independent_.size() || !std::isfinite(to.violation.constraint))
         return true;

@@ -121,6 +121,8 @@ private:
     void invert_mass(std::span<double> x);
     void find_independent();
     bool closed(int row, std::span<const double> q) const;
+    bool exists(std::size_t contact) const;
+    bool appears_penetrated(std::size_t contact, const Point& from, const Point& to) const;
     bool find_contacts(const Point& from, Point& to);
     void add_friction(const model::Friction& f, solvers::Law law);
     bool rows_are_current(const Point& to) const;
@@ -199,6 +201,8 @@ private:
     int first_contact_ = 0;         // first row of contacts in the problem
     const bool always_has_rows_;    // constraints, sliders or clutches: there is a problem in every step
     bool coefficients_known_ = false;
+    const bool has_conditions_;  // some contact exists only while a condition holds
+    int appeared_ = -1;          // contact that appeared deep inside its obstacle in the last step; -1: none
 };
 
 }  // namespace saltus::integrate::moreau

@@ -153,9 +153,9 @@ public:
         if (const toml::table* t = table(root, "simulate")) simulate(*t);
         if (const toml::table* t = table(root, "certify")) certify(*t);
         if (const toml::table* t = table(root, "points")) points(*t);
-        for_each(root, "springs", [&](const toml::table& t) { springs(t); });
+        repeat_each(root, "springs", [&](const toml::table& t) { springs(t); });
         for_each(root, "volume", [&](const toml::table& t) { volume(t); });
-        for_each(root, "obstacle", [&](const toml::table& t) { obstacle(t); });
+        repeat_each(root, "obstacle", [&](const toml::table& t) { obstacle(t); });
         if (const toml::table* t = table(root, "draw")) draw(*t);
         return std::move(d_);
     }
@@ -275,7 +275,7 @@ private:
             if (node == nullptr) return f(t);
             const Repetition r = repetition(*node, label(t, key));
             const std::string mark = "{" + r.index + "}";
-            if (string(t, "name", key).find(mark) == std::string::npos)
+            if (key != "springs" && string(t, "name", key).find(mark) == std::string::npos)  // springs have no names
                 throw Error("the name of a repeated " + key + " must contain its index", place_of(t),
                             "write name = \"" + key + mark + "\"");
             for (long value = r.from; value <= r.to; ++value) {
@@ -414,11 +414,47 @@ private:
         return list;
     }
 
+    /// A whole number as a text in a repeated block: a sum of whole numbers and multiples of the index, such as
+    /// "2*i + 1".
+    long long index_number(const toml::node& node, const std::string& what) const {
+        const std::string& text = node.as_string()->get();
+        const auto& [index, value] = index_.front();
+        const auto refuse = [&]() -> long long {
+            throw Error(what + " has \"" + text + "\", which is no whole number", place_of(node),
+                        "write a sum of whole numbers and multiples of the index, such as \"" + index + "\" or \"2*" +
+                            index + " + 1\"");
+        };
+        std::string letters;
+        for (const char c : text)
+            if (c != ' ') letters += c;
+        long long sum = 0;
+        std::size_t at = 0;
+        if (letters.empty()) return refuse();
+        while (at < letters.size()) {
+            long long factor = 1, number = 0;
+            if (letters[at] == '+' || letters[at] == '-')
+                factor = letters[at++] == '-' ? -1 : 1;
+            else if (at > 0)
+                return refuse();
+            const std::size_t digits = at;
+            while (at < letters.size() && letters[at] >= '0' && letters[at] <= '9' && at - digits < 9)
+                number = 10 * number + (letters[at++] - '0');
+            const bool has_number = at > digits, times = has_number && at < letters.size() && letters[at] == '*';
+            if (times) ++at;
+            const bool has_index = (times || !has_number) && letters.compare(at, index.size(), index) == 0;
+            if (has_index) at += index.size();
+            if (!has_index && (times || !has_number)) return refuse();
+            sum += factor * (has_number ? number : 1) * (has_index ? static_cast<long long>(value) : 1);
+        }
+        return sum;
+    }
+
     /// A list of whole numbers, or of lists of whole numbers.
     IndexList indices(const toml::node& node, const std::string& what) const {
         IndexList list;
         list.place = place_of(node);
         const auto integer = [&](const toml::node& n) {
+            if (n.is_string() && !index_.empty()) return index_number(n, what);
             if (!n.is_integer())
                 throw Error(what + " contains " + (n.is_number() ? "a number that is not an integer" : type_name(n)),
                             place_of(n), "give the numbers of points as integers");
@@ -463,6 +499,7 @@ private:
         c.place = place_of(t);
         c.name = string(t, "name", where);
         c.gN = optional_field(t, "gN", where);
+        c.condition = optional_field(t, "if", where);
         c.gammaT = fields(t, "gammaT", where);
         c.mu = fields(t, "mu", where);
         c.eN = optional_field(t, "eN", where);
@@ -482,6 +519,7 @@ private:
         c.place = place_of(t);
         c.name = string(t, "name", where);
         c.g = optional_field(t, "g", where);
+        c.gamma = optional_field(t, "gamma", where);
         c.gammaT = fields(t, "gammaT", where);
         c.mu = fields(t, "mu", where);
         d_.constraints.push_back(std::move(c));

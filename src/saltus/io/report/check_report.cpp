@@ -82,8 +82,8 @@ std::string headline(const Model& m, const Inspection& i) {
 }
 
 std::string contact_line(const Contact& c, const Inspection::ContactState& s) {
-    std::string text =
-        fmt::format("{:<18} gap {:<12.6g} {:<7} gammaN {:.6g}", c.name, s.gap, s.closed ? "closed" : "open", s.gamma_n);
+    std::string text = fmt::format("{:<18} gap {:<12.6g} {:<7} gammaN {:.6g}", c.name, s.gap,
+                                   !s.exists ? "absent" : (s.closed ? "closed" : "open"), s.gamma_n);
     if (!s.gamma_t.empty()) text += fmt::format("  gammaT {}  mu {}", numbers(s.gamma_t), numbers(s.mu));
     if (c.friction.law != FrictionLaw::none && c.friction.law != FrictionLaw::coulomb)
         text += fmt::format("  {}", word(c.friction.law));
@@ -193,6 +193,7 @@ Json contacts_json(const Model& m, const Inspection& i) {
         if (!s.radius.empty()) e["radius"] = s.radius;
         if (s.penalty_k) e["penalty"] = {{"k", *s.penalty_k}, {"d", s.penalty_d.value_or(0.0)}};
         e["eT"] = s.e_t;
+        if (c.condition != no_coefficient) e["exists"] = s.exists;
         contacts.push_back(std::move(e));
     }
     return contacts;
@@ -202,8 +203,13 @@ Json constraints_json(const Model& m, const Inspection& i) {
     Json constraints = Json::array();
     for (std::size_t k = 0; k < m.constraints.size(); ++k) {
         const Inspection::ConstraintState& s = i.constraints[k];
-        constraints.push_back(
-            {{"name", m.constraints[k].name}, {"g", s.g}, {"rate", s.rate}, {"gammaT", s.gamma_t}, {"mu", s.mu}});
+        Json e{{"name", m.constraints[k].name}};
+        if (m.constraints[k].on_velocity)
+            e["gamma"] = s.rate;
+        else
+            e.update({{"g", s.g}, {"rate", s.rate}});
+        e.update({{"gammaT", s.gamma_t}, {"mu", s.mu}});
+        constraints.push_back(std::move(e));
     }
     return constraints;
 }
@@ -258,7 +264,9 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
                             i.constraint_rank ? std::to_string(*i.constraint_rank) : "not computed");
         for (std::size_t k = 0; k < m.constraints.size(); ++k) {
             const Inspection::ConstraintState& s = i.constraints[k];
-            text += fmt::format("    {:<18} g {:<12.3g} dg/dt {:.3g}", m.constraints[k].name, s.g, s.rate);
+            text += m.constraints[k].on_velocity
+                        ? fmt::format("    {:<18} gamma {:.3g}, of velocities", m.constraints[k].name, s.rate)
+                        : fmt::format("    {:<18} g {:<12.3g} dg/dt {:.3g}", m.constraints[k].name, s.g, s.rate);
             if (!s.gamma_t.empty())
                 text += fmt::format("  gammaT {}  mu {}, scaled by |reaction|", numbers(s.gamma_t), numbers(s.mu));
             text += "\n";

@@ -62,8 +62,8 @@ constexpr std::int64_t oldest_layout = 1;  // the oldest that is read; layout 1 
 // The words of the file, in the order of the enumerators.
 constexpr std::array<std::string_view, 4> element_words{"contact", "constraint", "slider", "clutch"};
 constexpr std::array<std::string_view, 5> mode_words{"open", "closed", "stick", "slip", "pressed"};
-constexpr std::array<std::string_view, 8> event_words{"impact", "contact",  "lift-off",     "stick",
-                                                      "slip",   "reversal", "accumulation", "painleve"};
+constexpr std::array<std::string_view, 9> event_words{"impact",   "contact",      "lift-off", "stick", "slip",
+                                                      "reversal", "accumulation", "painleve", "switch"};
 
 template <class Enumerator>
 std::uint8_t code(Enumerator e) {

@@ -80,6 +80,7 @@ private:
     Coefficient magnitude(const Field& field, const std::string& what, Zero zero);
     void contact_laws(Contact& contact, const Field& eN, const Field& eT, const Field& c, const Choice& impact,
                       const std::string& owner);
+    Coefficient condition(const Field& field, const std::string& owner);
     void new_row_name(const std::string& name, const std::string& what, const Place& place);
     void initial_state(Model& model);
     std::vector<Expr> initial_values(const std::vector<Entry>& entries, const std::string& which);
@@ -94,6 +95,9 @@ private:
     void describe_loop(const ControlDescription& control, const std::vector<std::vector<Expr>>& Kp,
                        const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference);
     void add_perturbation();
+
+    // singular_mass.cpp: a mass matrix that only the constraints make regular
+    void regularise_mass();
 
     // gap_jumps.cpp: gaps and constraints that jump are refused
     void refuse_jumps();

@@ -13,8 +13,15 @@ namespace saltus::model {
 /// Gaps and constraints must be continuous. If a gap jumps, then bodies penetrate each other without an impact, and no
 /// method can follow the motion.
 void Builder::refuse_jumps() {
-    for (std::size_t k = 0; k < d_.constraints.size(); ++k)
-        refuse_jump(f_.constraints[k], "constraint '" + d_.constraints[k].name + "\'", d_.constraints[k].g.place());
+    for (std::size_t k = 0; k < d_.constraints.size(); ++k) {
+        const ConstraintDescription& c = d_.constraints[k];
+        refuse_jump(f_.constraints[k], "constraint '" + c.name + "\'", (c.gamma.given ? c.gamma : c.g).place());
+    }
+    for (std::size_t k = 0; k < d_.contacts.size(); ++k)
+        if (const Coefficient c = model_.contacts[k].condition; c != no_coefficient)
+            refuse_jump(f_.coefficients[static_cast<std::size_t>(c)],
+                        "the condition `if` of contact '" + d_.contacts[k].name + "\'",
+                        d_.contacts[k].condition.place());
     for (std::size_t k = 0; k < d_.contacts.size(); ++k)
         refuse_jump(f_.gaps[k], "the gap of contact '" + d_.contacts[k].name + "\'", d_.contacts[k].gN.place());
     for (std::size_t k = 0; k < d_.obstacles.size(); ++k)
@@ -23,7 +30,7 @@ void Builder::refuse_jumps() {
 }
 
 void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
-    if (expr::kinks(f_.graph, e, expr::time | expr::position).empty() && !uses_atan2(e)) return;
+    if (expr::kinks(f_.graph, e, expr::time | expr::position | expr::velocity).empty() && !uses_atan2(e)) return;
     std::vector<std::pair<Expr, Expr>> values;
     for (std::size_t i = 0; i < f_.p.size(); ++i) values.emplace_back(f_.p[i], f_.graph.constant(p_[i]));
     // The box around the initial state: a unit, or the size of the coordinate; the duration of the motion.
@@ -32,6 +39,12 @@ void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
     for (std::size_t i = 0; i < f_.q.size(); ++i) {
         variables.push_back(f_.q[i]);
         center.push_back(model_.q0[static_cast<std::size_t>(f_.index[i])]);
+        reach.push_back(1.0 + std::abs(center.back()));
+    }
+    const bool of_velocity = f_.graph.depends_on(e, expr::velocity);  // a velocity constraint
+    for (std::size_t i = 0; of_velocity && i < f_.u.size(); ++i) {
+        variables.push_back(f_.u[i]);
+        center.push_back(model_.u0[static_cast<std::size_t>(f_.index[i])]);
         reach.push_back(1.0 + std::abs(center.back()));
     }
     const expr::JumpSearch found =

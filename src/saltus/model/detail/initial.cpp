@@ -115,7 +115,22 @@ void verify_mass(const Model& model, const Terms& terms, const Place& place) {
     throw Error("the mass matrix is not positive definite at the initial state: eigenvalue " +
                     number_text(std::abs(spectrum.smallest) > rounding ? spectrum.smallest : 0.0) + " along (" +
                     direction + ")",
-                place, "every coordinate needs inertia in T");
+                place,
+                model.constraints.empty() ? "every coordinate needs inertia in T"
+                                          : "every velocity that the constraints allow needs inertia in T");
+}
+
+/// Per contact: whether it exists at the initial state. A contact with a condition does only while that is positive.
+std::vector<char> existing_contacts(const Model& model, Workspace& workspace) {
+    std::vector<char> exists(model.contacts.size(), 1);
+    if (std::none_of(model.contacts.begin(), model.contacts.end(),
+                     [](const Contact& c) { return c.condition != no_coefficient; }))
+        return exists;
+    std::vector<double> values(ix(model.layout().coefficients));
+    model.system->coefficients(at(model, 0.0, model.q0, model.u0), workspace.scratch(), values);
+    for (std::size_t i = 0; i < exists.size(); ++i)
+        if (const Coefficient c = model.contacts[i].condition; c != no_coefficient) exists[i] = values[ix(c)] > 0.0;
+    return exists;
 }
 
 }  // namespace
@@ -133,14 +148,17 @@ void verify_initial(const Model& model, const InitialPlaces& places) {
     const std::string& remedy = places.remedy;
     for (const Constraint& c : model.constraints) {
         const double g = terms.positions[static_cast<std::size_t>(c.row)];
-        if (std::abs(g) > initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.q0))
+        if (!c.on_velocity && std::abs(g) > initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.q0))
             throw Error("the initial state violates constraint '" + c.name + "': g = " + number_text(g), place, remedy);
         const double rate = row_velocity(layout, terms, c.row, model.u0);
         if (std::abs(rate) > initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.u0))
-            throw Error("the initial velocity violates constraint '" + c.name + "': dg/dt = " + number_text(rate),
+            throw Error("the initial velocity violates constraint '" + c.name +
+                            "': " + (c.on_velocity ? "gamma = " : "dg/dt = ") + number_text(rate),
                         place, remedy);
     }
+    const std::vector<char> exists = existing_contacts(model, workspace);
     for (const Contact& c : model.contacts) {
+        if (exists[static_cast<std::size_t>(&c - model.contacts.data())] == 0) continue;
         const double gap = terms.positions[static_cast<std::size_t>(c.row)];
         if (gap < -initial_tolerance * row_scale(layout.rows, terms.W, c.row, model.q0))
             throw Error("the initial state penetrates contact '" + c.name + "': gN = " + number_text(gap), place,
@@ -164,7 +182,9 @@ constexpr int max_iterations = 60;         // the last ones project the current 
 class Projection {
 public:
     explicit Projection(const Model& model)
-        : model_(model), layout_(model.layout()), workspace_(model), terms_(layout_), factor_(layout_.mass) {}
+        : model_(model), layout_(model.layout()), workspace_(model), terms_(layout_), factor_(layout_.mass) {
+        exists_ = existing_contacts(model, workspace_);
+    }
 
     /// Moves q0; false if the iteration does not converge.
     bool positions(std::vector<double>& q0);
@@ -192,7 +212,9 @@ private:
     Workspace workspace_;
     Terms terms_;
     MassFactor factor_;
-    std::vector<int> held_;  // active set: all constraints, then the contacts that are closed
+    std::vector<int> held_;  // active set: constraints (of positions, or all), then the contacts that are closed
+    std::size_t constraints_held_ = 0;  // how many of them are constraints
+    std::vector<char> exists_;          // per contact: it exists at the initial state
 };
 
 Projection::Step Projection::step(const std::vector<int>& rows, const Vector& b) const {
@@ -227,7 +249,7 @@ Projection::Step Projection::step(const std::vector<int>& rows, const Vector& b)
 /// It is a quadratic program, solved by an active-set method: a contact whose multiplier is negative leaves the set, a
 /// contact that the solution penetrates enters it. None if the method does not end.
 std::optional<Vector> Projection::solve_linearised(const Vector& q, const Vector& start) {
-    const std::size_t constraints = model_.constraints.size();
+    const std::size_t constraints = constraints_held_;
     for (std::size_t trial = 0; trial < 10 * model_.contacts.size() + joint_changes; ++trial) {
         if (static_cast<double>(held_.size()) * static_cast<double>(held_.size()) > max_entries) return std::nullopt;
         Vector b(static_cast<Eigen::Index>(held_.size()));
@@ -260,6 +282,7 @@ std::optional<Vector> Projection::solve_linearised(const Vector& q, const Vector
         }
         std::vector<std::pair<double, int>> penetrating;
         for (const Contact& c : model_.contacts) {
+            if (exists_[static_cast<std::size_t>(&c - model_.contacts.data())] == 0) continue;
             const double gap =
                 (terms_.positions[static_cast<std::size_t>(c.row)] + dot(c.row, next - q)) /
                 row_scale(layout_.rows, terms_.W, c.row, {next.data(), static_cast<std::size_t>(next.size())});
@@ -279,7 +302,9 @@ bool Projection::positions(std::vector<double>& q0) {
     evaluate_at(q0, model_.u0);
     if (!factor_.factorise(terms_.M)) return false;
     held_.clear();
-    for (const Constraint& c : model_.constraints) held_.push_back(c.row);
+    for (const Constraint& c : model_.constraints)
+        if (!c.on_velocity) held_.push_back(c.row);
+    constraints_held_ = held_.size();
 
     // Linearise at the current point and project the start until nothing moves: the limit is the nearest point. If the
     // rows are so curved that this does not converge, the last iterations project the current point itself; that is

@@ -39,6 +39,9 @@ void Builder::add_perturbation() {
     for (const Entry& e : p.eta) {
         const std::size_t k = number_of(e, names, "constraint", "eta");
         const Expr eta = shape(e, "eta");
+        if (model_.constraints[k].on_velocity)
+            throw Error("constraint '" + e.name + "' in [perturbation] eta is one of velocities", e.place,
+                        "eta perturbs constraints g of positions; remove it");
         if (!options_.perturbed) continue;
         const std::size_t own = f_.constraints.size();
         if (k < own)

@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/sensitivity/pair/detail/pair_contacts.hpp"
 #include "saltus/sensitivity/pair/detail/pair_hypotheses.hpp"
 #include "saltus/sensitivity/pair/pair_functions.hpp"
@@ -277,6 +278,7 @@ Pair perturbed_pair(const model::Description& description, const PairOptions& op
     build.set = options.set;
     build.project_initial = options.project_initial;
     const model::Model nominal = model::build(description, build);
+    model::refuse_elements(nominal, model::Analysis::perturbed_pair, {description.file, 0, 0});
     build.perturbed = true;
     const model::Model perturbed = model::build(description, build);
     PairFunctions functions(description, nominal);

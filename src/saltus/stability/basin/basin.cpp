@@ -409,6 +409,7 @@ void BasinRecord::append(std::size_t count, std::size_t coordinates) {
 }
 
 Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record) {
+    model::refuse_elements(model, model::Analysis::basin);
     SALTUS_EXPECT(options.axes.size() == options.components.size() && options.t_max > 0.0);
     return Run(model, options, std::move(record)).run();
 }

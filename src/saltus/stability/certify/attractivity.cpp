@@ -11,6 +11,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/known_levels.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
@@ -518,6 +519,7 @@ private:
 }  // namespace
 
 Certificate certify_attractivity(const model::Model& model, const CertifyOptions& options) {
+    model::refuse_elements(model, model::Analysis::attractivity);
     return Attractivity(model, options).certify();
 }
 

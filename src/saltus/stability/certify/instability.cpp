@@ -23,6 +23,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 #include "saltus/stability/certify/detail/position_tests.hpp"
@@ -378,6 +379,7 @@ bool starts_at_saddle_equilibrium(const model::Model& model, const CertifyOption
 }
 
 Certificate certify_instability(const model::Model& model, const CertifyOptions& options) {
+    model::refuse_elements(model, model::Analysis::instability);
     return Instability(model, options).certify();
 }
 

@@ -8,6 +8,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_completeness.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_search.hpp"
@@ -313,6 +314,7 @@ void prepare_proof(const model::Model& m, Search& all, Equilibria& out) {
 }  // namespace
 
 Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
+    model::refuse_elements(m, model::Analysis::equilibrium_sets);
     Equilibria out = head(m, options);
     if (!options.time && depends_on_time(m)) {
         out.status = SearchStatus::time_dependent;

@@ -61,6 +61,9 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       x_(ix(d_.state_size()), 0.0),
       earlier_(earlier),
       sink_(sink) {
+    struck_without_restitution_.assign(model.contacts.size(), 0);
+    has_conditions_ = std::any_of(model.contacts.begin(), model.contacts.end(),
+                                  [](const model::Contact& c) { return c.condition != model::no_coefficient; });
     out_.model = model.name;
     out_.coordinates = model.coordinates;
     out_.elements = elements_of(model);

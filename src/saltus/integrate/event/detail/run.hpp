@@ -164,6 +164,7 @@ private:
     void change_mode(const std::vector<Found>& found, Cause cause);
     void enter_next_mode(const std::vector<Found>& found, Cause cause);
     bool limit_changes_at_one_time();
+    bool find_existing_contacts(SystemMode& known, Cause cause, const std::vector<Found>& found);
     void possible_contacts(SystemMode& known, Candidates& candidates, Cause cause);
     void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
     void let_go(const Watch& watch, Candidates& candidates, SystemMode& known);
@@ -172,6 +173,7 @@ private:
         double left, right;  ///< times between which the event lies
     };
     enum class StrikeResult { nothing, struck, mode_entered, ended };
+    void note_missing_restitution(const Strike& strike);
     StrikeResult strike(Candidates& candidates, const SystemMode& known, Window window);
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
@@ -207,6 +209,7 @@ private:
     trajectory::Event& next_event(trajectory::EventKind kind, Window window);
     void judge_creation(const std::string& why);
     void record_changes(const SystemMode& before, Window window);
+    void record_switches(Window window);
     void record_change(trajectory::EventKind kind, int element, Window window);
     struct PassedAccumulation {
         std::vector<double> before;   ///< state before the contacts came to rest
@@ -277,10 +280,15 @@ private:
     std::vector<Found> found_;                // the events that ended the last arc
     ode::StepStatus step_status_{};           // of the last step
     SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
-    Candidates candidates_;             // of the change of mode in progress
-    std::vector<double> state_inside_;  // of measure_series and measure_dense
-    std::vector<char> watched_;         // of begin_series
-    ModeSeries::Release release_;       // of the event that ended the last arc
+    Candidates candidates_;                         // of the change of mode in progress
+    std::vector<double> state_inside_;              // of measure_series and measure_dense
+    std::vector<char> watched_;                     // of begin_series
+    std::vector<std::pair<int, bool>> switched_;    // contacts with a condition that switched, and whether they exist
+    bool started_ = false;                          // the first mode has been entered
+    bool has_conditions_ = false;                   // some contact has a condition
+    std::vector<double> measured_positions_;        // of `measure`
+    std::vector<char> struck_without_restitution_;  // per contact: struck although its eN was not given
+    ModeSeries::Release release_;                   // of the event that ended the last arc
     double arc_began_ = 0.0;
     double mode_began_ = 0.0;    // time of the last change of mode; several arcs may follow in one mode
     double last_change_ = -1.0;  // time of the last change of mode

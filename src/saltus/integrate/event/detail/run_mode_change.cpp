@@ -4,6 +4,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/detail/stick_slip.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
@@ -12,6 +13,15 @@ namespace saltus::integrate {
 
 using trajectory::ElementKind;
 using trajectory::EventKind;
+
+namespace {
+
+/// A condition c of a contact has a certain sign if |c| > this · (1 + |c|), which is above its rounding error. Within
+/// it the event that was found at its zero decides, or the contact stays as it was. Too large: a contact switches late
+/// after an impact that changes its condition.
+constexpr double undecided_condition = 1e-10;
+
+}  // namespace
 
 void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
     open_record(found, cause);
@@ -28,6 +38,7 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     SystemMode& known = known_;
     Candidates& candidates = candidates_;
     known = d_.mode();
+    if (!find_existing_contacts(known, cause, found)) return;
     possible_contacts(known, candidates, cause);
     const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
     apply_events(found, candidates, known);
@@ -35,8 +46,14 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     const StrikeResult result = d_.compliant() ? StrikeResult::nothing : strike(candidates, known, window);
     if (result == StrikeResult::ended || result == StrikeResult::mode_entered) return;
     const bool struck = result == StrikeResult::struck;
+    if (struck && has_conditions_) {  // conditions on velocities may have switched by the impact
+        if (!find_existing_contacts(known, cause, {})) return;
+        for (std::size_t i = 0; i < known.elements.size(); ++i)
+            if (!known.elements[i].exists) candidates.closed[i] = 0;
+    }
     if (cause == Cause::corner && !struck) open_at_corner(candidates);
     if (!choose(candidates, known, window)) return;
+    record_switches(window);
     if (cause != Cause::start && !struck) {
         record_changes(known, window);
         if (changes_follow_without_end()) return;
@@ -76,6 +93,42 @@ void EventRun::coarsen() {
     d_.set_redundancy(Thresholds::redundancy_growth * d_.redundancy());
 }
 
+/// Finds out which contacts with a condition exist. The sign of the condition tells, and at a zero of the condition the
+/// event does. A contact that appears while the bodies penetrate each other has no lawful motion: the run then fails,
+/// and the result is false.
+bool EventRun::find_existing_contacts(SystemMode& known, Cause cause, const std::vector<Found>& found) {
+    if (!has_conditions_) return true;
+    d_.evaluate_terms(t_, x_.data());
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
+        const model::Contact& contact = model_.contacts[i];
+        if (contact.condition == model::no_coefficient) continue;
+        const double c = d_.coefficients()[ix(contact.condition)];
+        const bool before = known.elements[i].exists;
+        bool& exists = known.elements[i].exists;
+        const bool crossed = std::any_of(found.begin(), found.end(), [&](const Found& f) {
+            const Watch& w = watcher_.watches()[ix(f.watch)];
+            return w.what == Watch::What::condition && w.element == static_cast<int>(i);
+        });
+        if (cause == Cause::start && !started_)
+            exists = c > 0.0;
+        else if (crossed)
+            exists = !before;
+        else if (std::abs(c) > undecided_condition * (1.0 + std::abs(c)))
+            exists = c > 0.0;
+        if (exists == before || (cause == Cause::start && !started_)) continue;
+        switched_.emplace_back(static_cast<int>(i), exists);
+        const double gap = d_.terms().positions[ix(contact.row)];
+        const double scale = d_.position_scale(contact.row, x_.data());
+        if (!exists || gap >= -Thresholds::closed_gap_at_event * scale) continue;
+        switched_.clear();
+        fail("contact '" + contact.name + "' appears" + at_time() + " while it is penetrated: gN = " +
+             number_text(gap) + "; change its `if` so that it appears while gN >= 0");
+        return false;
+    }
+    started_ = true;
+    return true;
+}
+
 /// The contacts and clutches that can be closed at this state: contacts that were closed, and those whose gap is zero
 /// and does not open. Also finds out which springs of open contacts would pull.
 void EventRun::possible_contacts(SystemMode& known, Candidates& candidates, Cause cause) {
@@ -85,6 +138,7 @@ void EventRun::possible_contacts(SystemMode& known, Candidates& candidates, Caus
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementRows& rows = d_.elements()[i].rows;
         const bool active = known.elements[i].active;
+        if (!known.elements[i].exists) continue;
         if (rows.kind == ElementKind::contact) {
             if (d_.compliant() && !active) known.elements[i].pulls = d_.spring_force(static_cast<int>(i)) < 0.0;
             const double gap = d_.terms().positions[ix(rows.normal)];
@@ -108,7 +162,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
         const Watch& w = watcher_.watches()[ix(f.watch)];
         switch (w.what) {
             case Watch::What::gap:
-                candidates.closed[ix(w.element)] = 1;
+                candidates.closed[ix(w.element)] = known.elements[ix(w.element)].exists ? 1 : 0;
                 known.elements[ix(w.element)].pulls = false;
                 break;
             case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
@@ -121,6 +175,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
             case Watch::What::hold: apply_release(candidates, known); break;
+            case Watch::What::condition:  // see find_existing_contacts
             case Watch::What::jump: break;
         }
     }
@@ -161,6 +216,7 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     if (!strike.happened) return StrikeResult::nothing;
     record_impact(false, strike);
     record_strike(strike, EventKind::impact, window);
+    note_missing_restitution(strike);
     if (ended_) return StrikeResult::ended;
     const double speed = open_separating_contacts(strike.u_minus, candidates);
     const std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
@@ -169,6 +225,20 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     if (limit->irregular && impacts_follow_without_end(*limit)) return StrikeResult::ended;
     pass_accumulation(*limit, known);
     return StrikeResult::mode_entered;
+}
+
+/// Notes the contacts that approached before the impact and have no eN. Their restitution is 0 because nobody said
+/// otherwise, which the run mentions at its end.
+void EventRun::note_missing_restitution(const Strike& strike) {
+    for (const int element : strike.elements) {
+        const ElementRows& rows = d_.elements()[ix(element)].rows;
+        if (rows.kind != ElementKind::contact) continue;
+        const model::Contact& c = model_.contacts[ix(rows.index)];
+        if (!lacks_restitution(c)) continue;
+        const double approach =
+            d_.terms().chi[ix(c.row)] + model::row_dot(model_.layout().rows, d_.terms().W, c.row, strike.u_minus);
+        if (approach < -Thresholds::open_approach_speed) struck_without_restitution_[ix(rows.index)] = 1;
+    }
 }
 
 /// Opens the contacts that separate after an impact, also those that were closed before it. Returns the largest speed

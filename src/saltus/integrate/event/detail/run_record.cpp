@@ -5,6 +5,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 
@@ -93,6 +94,18 @@ void EventRun::record_changes(const SystemMode& before, Window window) {
             if (was.slips && is.slips && along < 0.0) record_change(EventKind::reversal, element, window);
         }
     }
+}
+
+/// Records the contacts whose conditions switched.
+void EventRun::record_switches(Window window) {
+    for (const auto& [element, exists] : switched_) {
+        record_change(EventKind::switched, element, window);
+        std::string& note = out_.events.back().note;
+        if (out_.events.back().kind == EventKind::switched)
+            note += (note.empty() ? "" : "; ") + ("'" + out_.elements[ix(element)].name + "' ") +
+                    (exists ? "exists from here on" : "no longer exists");
+    }
+    switched_.clear();
 }
 
 /// One event for all elements of the same kind of change at the same time.
@@ -226,7 +239,15 @@ void EventRun::keep(const ode::Dense& step, double until) {
 /// Measures violations and the energy balance at a state of the motion.
 void EventRun::measure(double t, const double* x) {
     const std::size_t n = ix(d_.size());
-    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + work_.value(), d_.positions(t, x));
+    std::span<const double> positions = d_.positions(t, x);
+    if (has_conditions_) {
+        // A contact that does not exist cannot be penetrated.
+        measured_positions_.assign(positions.begin(), positions.end());
+        for (std::size_t i = 0; i < model_.contacts.size(); ++i)
+            if (!d_.mode().elements[i].exists) measured_positions_[ix(model_.contacts[i].row)] = 0.0;
+        positions = measured_positions_;
+    }
+    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + work_.value(), positions);
 }
 
 /// Measures at a point of the last step that the method did not choose, before the time `until`.
@@ -288,6 +309,8 @@ void EventRun::finish() {
     out_.energy.work = work_.value();
     d_.evaluate_terms(t_, x_.data());
     accuracy_.judge(d_.terms().W, out_);
+    if (const std::string text = missing_restitution_text(model_, struck_without_restitution_); !text.empty())
+        warn(text);
     out_.events_certain = arcs_without_series_ == 0;
     out_.statistics.steps = series_steps_;
     const auto count_steps = [&](const auto& stepper) {

@@ -51,10 +51,10 @@ void EventRun::remember(Archive& archive) {
     SystemMode mode = d_.mode();
     double redundancy = d_.redundancy();
     archive(out_.start.t, t_, x_, next_step_, stiff_, failed_trials_, blurred_steps_, series_off_, arcs_begun_);
-    for (ElementMode& e : mode.elements) archive(e.active, e.reaction_sign, e.pulls);
+    for (ElementMode& e : mode.elements) archive(e.active, e.reaction_sign, e.pulls, e.exists);
     for (FrictionMode& p : mode.parts) archive(p.slips, p.direction);
     archive(redundancy, watcher_.hold_tolerance, mode_began_, last_change_, changes_at_one_time_, coarsened_,
-            ambiguity_told_, largest_acceleration_);
+            ambiguity_told_, struck_without_restitution_, largest_acceleration_);
     accumulation_.remember(archive);
     accuracy_.remember(archive);
     work_.remember(archive);
@@ -126,6 +126,7 @@ void EventRun::resume() {
     accuracy_.start(begin.q, {});
     out_.start = begin;
     remember(archive);
+    started_ = true;
     if (stiff_) become_implicit();
     // A change at the same time joins an event that was recorded before.
     for (const trajectory::Event& event : earlier_->events)

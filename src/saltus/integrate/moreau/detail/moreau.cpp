@@ -9,6 +9,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/accuracy.hpp"
+#include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/detail/resume_archive.hpp"
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -99,6 +100,7 @@ private:
         resting_.resize(at_.touch.size());
         for (std::size_t i = 0; i < resting_.size(); ++i) resting_[i] = at_.touch[i] == Touch::closed;
         idle_.assign(at_.touch.size(), 0);
+        struck_without_restitution_.assign(at_.touch.size(), 0);
         const model::Energy energy = stepper_.energy_at(at_.t, at_.q, at_.u);
         out_.energy.initial = energy.kinetic + energy.potential;
         accuracy_.start(at_.q, energy);
@@ -133,7 +135,7 @@ private:
     void remember(Archive& archive) {
         bool implicit = stepper_.implicit();
         archive(t_0_, step_, implicit, told_stiff_, at_.t, at_.q, at_.u, at_.h, at_.Lambda, at_.touch, at_.any_struck,
-                resting_, idle_);
+                resting_, idle_, struck_without_restitution_);
         accuracy_.remember(archive);
         archive(out_.energy.work);
         if constexpr (!Archive::writes) {
@@ -279,6 +281,9 @@ private:
     /// Records an accepted step.
     void keep(const Point& from, const Point& to) {
         note_continued_start(from, to);
+        for (std::size_t i = 0; to.any_struck && i < to.touch.size(); ++i)
+            if (to.touch[i] == Touch::stopped && lacks_restitution(model_.contacts[i]))
+                struck_without_restitution_[i] = 1;
         ++out_.statistics.steps;
         out_.energy.work += to.energy_input;
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
@@ -453,6 +458,8 @@ private:
         out_.statistics.steps = steps;
         out_.statistics.rejected = rejected;
         for (const std::string& note : stepper_.notes) out_.warnings.push_back(note);
+        if (std::string text = missing_restitution_text(model_, struck_without_restitution_); !text.empty())
+            out_.warnings.push_back(std::move(text));
         for (const int row : stepper_.redundant) {
             const auto c = std::find_if(model_.constraints.begin(), model_.constraints.end(),
                                         [&](const model::Constraint& k) { return k.row == row; });
@@ -534,7 +541,8 @@ private:
     Point at_, next_;            // before and after a step
     Point half_, full_;          // of adaptive steps and of halve: after the first half, and after the other step
     std::vector<char> resting_;  // of each contact: it rests on its obstacle
-    std::vector<int> idle_;      // of each contact: steps that a resting one was open or leaving
+    std::vector<char> struck_without_restitution_;  // of each contact: it was struck although its eN was not given
+    std::vector<int> idle_;                         // of each contact: steps that a resting one was open or leaving
     std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
     AccuracyCheck accuracy_;
     std::optional<Stepper> probe_;            // makes steps again in halves

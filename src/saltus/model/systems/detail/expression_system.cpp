@@ -24,6 +24,8 @@ ExpressionSystem::ExpressionSystem(Formulas formulas)
     layout_.coordinates = f.coordinates;
     layout_.parameters = static_cast<int>(f.p.size());
     layout_.constraints = static_cast<int>(f.constraints.size());
+    if (std::any_of(f.velocity_constraints.begin(), f.velocity_constraints.end(), [](char v) { return v != 0; }))
+        layout_.velocity_constraints = f.velocity_constraints;
     layout_.normals = static_cast<int>(f.gaps.size());
     layout_.slips = static_cast<int>(f.slips.size());
     layout_.coefficients = static_cast<int>(f.coefficients.size());

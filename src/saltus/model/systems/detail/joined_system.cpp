@@ -60,6 +60,9 @@ JoinedSystem::JoinedSystem(std::shared_ptr<const System> first, std::shared_ptr<
     layout_.coordinates = a.coordinates;
     layout_.parameters = a.parameters;
     layout_.constraints = a.constraints + b.constraints;
+    for (const Layout* const own : {&a, &b})
+        for (int k = 0; k < own->constraints; ++k)
+            layout_.velocity_constraints.push_back(own->velocity_constraint(k) ? 1 : 0);
     layout_.normals = a.normals + b.normals;
     layout_.slips = a.slips + b.slips;
     layout_.coefficients = a.coefficients;

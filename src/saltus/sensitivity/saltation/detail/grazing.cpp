@@ -147,7 +147,8 @@ public:
     GrazingSearch(Tangent& tangent, const integrate::RecordedArc& arc)
         : x_(tangent), arc_(arc), gaps_(tangent.dynamics), samples_(tangent.n()) {
         for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
-            if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active)
+            if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active &&
+                arc.mode.elements[i].exists)
                 open_.push_back(static_cast<int>(i));
     }
 
@@ -256,7 +257,8 @@ Matrix imminent(Tangent& x, const integrate::RecordedArc& arc, const trajectory:
     Matrix position;
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
         const integrate::ElementLayout& e = d.elements()[i];
-        if (e.rows.kind != ElementKind::contact || arc.mode.elements[i].active) continue;
+        if (e.rows.kind != ElementKind::contact || arc.mode.elements[i].active || !arc.mode.elements[i].exists)
+            continue;
         const double gap = d.terms().positions[ix(e.rows.normal)], rate = d.row_velocity(e.rows.normal);
         if (!(rate < 0.0) || !falls_on_end(arc.t_end + gap / rate, motion)) continue;
         if (position.size() == 0)

@@ -75,7 +75,7 @@ public:
         if (springs || any({What::gap, What::depth})) x_.linearised.gather(Function::position, t, x, {}, {}, position_);
         if (springs || any({What::slip, What::clutch}))
             x_.linearised.gather(Function::velocity, t, x, {}, {}, velocity_);
-        if (springs && x_.model().layout().coefficients > 0)
+        if ((springs || any({What::condition})) && x_.model().layout().coefficients > 0)
             x_.linearised.gather(Function::coefficient, t, x, {}, {}, coefficient_);
         if (any({What::jump})) x_.linearised.switch_derivatives(t, x, switches_);
     }
@@ -187,6 +187,10 @@ private:
                 return s;
             }
             case What::reserve: return reserve(w.part);
+            case What::condition: {
+                const RowVector s = coefficient_.row(x_.model().contacts[ix(e.rows.index)].condition);
+                return mode.exists ? s : RowVector(-s);
+            }
             case What::hold:
             case What::jump: break;
         }
@@ -313,6 +317,22 @@ void require_no_motion_of_touched_springs(Tangent& x, const RecordedChange& chan
             for (int row = part.row; row < part.row + part.size; ++row)
                 conditions.push_back({velocity.row(row), "friction stops it with a force that grows from zero"});
         }
+    }
+}
+
+/// Adds conditions for rigid contacts that appear closed (key `if`). A varied motion in which the gap is open or closes
+/// with a velocity at that time goes on otherwise.
+void require_rest_of_appearing_contacts(Tangent& x, const RecordedChange& change, std::vector<Condition>& conditions) {
+    Matrix position, velocity;
+    for (std::size_t i = 0; i < change.mode_after.elements.size(); ++i) {
+        const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
+        if (was.exists || !is.exists || !is.active) continue;
+        const std::string why =
+            "the contact '" + x.model().contacts[i].name + "' appears closed, and a variation would open it";
+        x.linearised.gather(Function::position, change.t, change.after.data(), {}, {}, position);
+        x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
+        conditions.push_back({position.row(x.dynamics.elements()[i].rows.normal), why});
+        conditions.push_back({velocity.row(x.dynamics.elements()[i].rows.normal), why});
     }
 }
 
@@ -504,6 +524,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     if (x.dynamics.compliant()) require_no_motion_of_touched_springs(x, change, out.conditions);
+    if (!x.dynamics.compliant()) require_rest_of_appearing_contacts(x, change, out.conditions);
     if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
 
     out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;

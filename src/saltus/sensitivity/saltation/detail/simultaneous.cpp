@@ -31,7 +31,9 @@ bool contains(const std::vector<int>& list, int element) {
 /// Whether the mode of element i changes.
 bool differs(const Tangent& x, const RecordedChange& change, std::size_t i) {
     const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
-    if (was.active != is.active || was.pulls != is.pulls || was.reaction_sign != is.reaction_sign) return true;
+    if (was.active != is.active || was.pulls != is.pulls || was.reaction_sign != is.reaction_sign ||
+        was.exists != is.exists)
+        return true;
     for (const int k : x.dynamics.elements()[i].part_numbers()) {
         const FrictionMode &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
         const bool line = x.dynamics.parts()[ix(k)].size == 1;

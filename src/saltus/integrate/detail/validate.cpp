@@ -18,6 +18,7 @@ using trajectory::Mode;
 
 constexpr std::size_t max_complaints = 50;
 constexpr double defect_of_nan = 1e300;       // a defect that is NaN counts as this
+constexpr double undecided_condition = 1e-9;  // a contact exists if its condition is above it; events blur the zero
 constexpr double smallest_momentum = 1e-300;  // keeps the relative defect finite for a system at rest
 
 /// One validation; collects the largest defects and the complaints.
@@ -86,7 +87,7 @@ private:
         m_.system->coefficients(model::at(m_, time, q, u), workspace_.scratch(), coefficients_);
         const auto exists = [&](const ElementRows& e) {
             const model::Coefficient c = m_.contacts[ix(e.index)].condition;
-            return c == model::no_coefficient || coefficients_[ix(c)] > 0.0;
+            return c == model::no_coefficient || coefficients_[ix(c)] > undecided_condition;
         };
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             const ElementRows& e = rows_[i];

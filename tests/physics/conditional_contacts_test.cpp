@@ -130,6 +130,32 @@ u = { x = 2.0 }
     EXPECT_TRUE(motion.warnings.empty()) << first_words(motion.warnings);
 }
 
+// A start at the very edge: the way on decides whether the contact exists. With a force along x it is the acceleration.
+TEST(ConditionalContact, AStartAtTheEdgeIsDecidedByTheWayOn) {
+    const std::string edge = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "9.81*y"
+f = { x = "F" }
+[parameters]
+v = 0.0
+F = 0.0
+[[contact]]
+name = "table"
+gN = "y"
+eN = 0
+if = "x > 0"
+[initial]
+u = { x = "v" }
+)toml";
+    const double fallen = -0.5 * g * 0.25;
+    EXPECT_TRUE(matches(motion_of(from_text(edge, {{"v", 1.0}}), 0.5).end.q[1], 0.0, 1e-12));
+    EXPECT_TRUE(matches(motion_of(from_text(edge, {{"v", -1.0}}), 0.5).end.q[1], fallen, 1e-12));
+    EXPECT_TRUE(matches(motion_of(from_text(edge, {{"F", 2.0}}), 0.5).end.q[1], 0.0, 1e-12));
+    EXPECT_TRUE(matches(motion_of(from_text(edge, {{"F", -2.0}}), 0.5).end.q[1], fallen, 1e-12));
+}
+
 // A wall that opens and closes: it exists while sin(π t) > 0.
 TEST(ConditionalContact, AWallThatDependsOnTimeIsPassedWhileItIsOpen) {
     const std::string gate = R"toml(

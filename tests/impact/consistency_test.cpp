@@ -292,6 +292,35 @@ TEST(Mesh, OfThreeSquareContactsIsAnEighthOfABall) {
     EXPECT_LT(before, 2e-3 * exact);
 }
 
+TEST(Mesh, VolumeLiesBetweenItsBounds) {
+    FrictionlessCollision c;
+    c.M = matrix_of({{4, 0, 0}, {0, 1, 0}, {0, 0, 0.25}});  // det M = 1: volumes are those of the Euclidean ball
+    c.directions = Matrix::Identity(3, 3);
+    c.u_minus = vector_of({-0.3, -0.4, -2.4});
+    const double exact = 4.0 / 3.0 * std::numbers::pi * std::pow(1.4, 3) / 8.0;
+    for (const int subdivisions : {0, 3}) {  // the bounds do not depend on the mesh that is drawn
+        const ConsistencyMesh mesh = consistency_mesh(c, {}, subdivisions);
+        EXPECT_LE(mesh.least_volume, exact);
+        EXPECT_GE(mesh.greatest_volume, exact);
+        EXPECT_LT(mesh.greatest_volume - mesh.least_volume, 2e-4 * exact);
+    }
+}
+
+TEST(Mesh, VolumesOfCubesAreExactUpToRounding) {
+    // A large allowed work: the balls do not matter, and the set would be the whole octant; bilateral-free contacts on
+    // both sides of each axis make it a cube with the edges 2, 3, 5.
+    FrictionlessCollision c;
+    c.M = Matrix::Identity(3, 3);
+    c.directions = matrix_of({{1, 0, 0, -1, 0, 0}, {0, 1, 0, 0, -1, 0}, {0, 0, 1, 0, 0, -1}});
+    c.chi = vector_of({0, 0, 0, 2, 3, 5});
+    c.u_minus = vector_of({-0.5, -0.5, -0.5});
+    const ConsistencyMesh mesh = consistency_mesh(c, {.alpha = 1e4}, 2);
+    ASSERT_EQ(mesh.status, Outline::described) << mesh.why;
+    EXPECT_LE(mesh.least_volume, 30.0 * (1 + 1e-12));
+    EXPECT_GE(mesh.greatest_volume, 30.0 * (1 - 1e-12));
+    EXPECT_LT(mesh.greatest_volume - mesh.least_volume, 2e-4 * 30.0);
+}
+
 TEST(Mesh, PointsLieOnTheBoundaryAndTrianglesFaceOutwards) {
     Random random(8);
     for (int k = 0; k < 30; ++k) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <queue>
 
 #include "saltus/base/error.hpp"
 #include "saltus/impact/consistency/detail/whole_region.hpp"
@@ -25,6 +26,11 @@ constexpr double flat = 1e-8;
 
 /// Farther than any point of the region, relative to its size: the nearest point to such a target is an extreme one.
 constexpr double far_away = 1e3;
+
+/// The bounds of the volume are refined until they differ by at most this ratio, or until the number of triangles is
+/// reached.
+constexpr double volume_ratio = 1e-4;
+constexpr std::size_t max_volume_triangles = 60000;
 
 /// Tolerance of the edge length 2 of the icosahedron with corners (0, ±1, ±φ).
 constexpr double edge_tolerance = 1e-9;
@@ -136,6 +142,102 @@ Sphere icosphere(int subdivisions) {
     return s;
 }
 
+/// A boundary point in a direction, relative to the interior point, with a plane of support: the set lies in
+/// normal·x <= height.
+struct SupportedPoint {
+    Eigen::Vector3d direction, x, normal;
+    double height = 0.0;
+};
+
+SupportedPoint supported_point(const WholeRegion& whole, const Vector& inside, const Eigen::Vector3d& direction) {
+    const Region& r = whole.region;
+    const Reach reach = reach_of(whole, inside, direction);
+    SupportedPoint p{direction, reach.length * direction, Eigen::Vector3d::Zero(), 0.0};
+    if (reach.bound == Bound::ball) {
+        p.normal = inside + p.x - r.centres.col(reach.index);
+        p.height = p.normal.dot(p.x);
+        return p;
+    }
+    // `reach` knows the contact, not the row. The row with the least room along the direction is the one that it hit.
+    double least = infinity;
+    for (Index i = 0; i < r.rows.rows(); ++i) {
+        const double rate = r.rows.row(i).dot(direction), room = r.rows.row(i).dot(inside) - r.ends(i);
+        if (rate < 0.0 && room / -rate < least) {
+            least = room / -rate;
+            p.normal = -r.rows.row(i).transpose();
+            p.height = room;
+        }
+    }
+    return p;
+}
+
+/// The part of the set in the cone of three directions: bounds of its volume.
+struct VolumePart {
+    std::array<SupportedPoint, 3> corner;
+    double least = 0.0, greatest = 0.0;
+    bool operator<(const VolumePart& other) const { return greatest - least < other.greatest - other.least; }
+};
+
+/// The tetrahedron of the interior point and three boundary points lies in the convex set. A plane of support at one of
+/// the points cuts off the cone at the lengths t_j = height/(normal·direction_j), and the set is on this side of it.
+VolumePart volume_part(const SupportedPoint& a, const SupportedPoint& b, const SupportedPoint& c) {
+    VolumePart part{{a, b, c}, a.x.dot(b.x.cross(c.x)) / 6.0, infinity};
+    const double unit = a.direction.dot(b.direction.cross(c.direction)) / 6.0;
+    for (const SupportedPoint& p : part.corner) {
+        double product = unit;
+        for (const SupportedPoint& q : part.corner) {
+            const double rate = p.normal.dot(q.direction);
+            product = rate > 0.0 ? product * (p.height / rate) : infinity;
+        }
+        part.greatest = std::min(part.greatest, product);
+    }
+    part.greatest = std::max(part.greatest, part.least);
+    return part;
+}
+
+/// Bounds of the volume in the coordinates of the frame. The cone with the largest difference is split into four until
+/// the sum of the differences is small.
+void bound_volume(const WholeRegion& whole, const Vector& inside, ConsistencyMesh& mesh) {
+    constexpr int first_subdivisions = 2;
+    const Sphere sphere = icosphere(first_subdivisions);
+    const auto point = [&](const Eigen::Vector3d& d) { return supported_point(whole, inside, d.normalized()); };
+    std::priority_queue<VolumePart> parts;
+    double least = 0.0, difference = 0.0;
+    const auto add = [&](const VolumePart& part) {
+        least += part.least;
+        difference += part.greatest - part.least;
+        parts.push(part);
+    };
+    for (const auto& [i, j, k] : sphere.triangles)
+        add(volume_part(point(sphere.directions[static_cast<std::size_t>(i)]),
+                        point(sphere.directions[static_cast<std::size_t>(j)]),
+                        point(sphere.directions[static_cast<std::size_t>(k)])));
+    // Infinite differences cannot be summed up while parts are replaced; they are split first.
+    while (parts.size() < max_volume_triangles && !(difference <= volume_ratio * least)) {
+        const VolumePart part = parts.top();
+        parts.pop();
+        least -= part.least;
+        const auto& [a, b, c] = part.corner;
+        const SupportedPoint ab = point(a.direction + b.direction), bc = point(b.direction + c.direction),
+                             ca = point(c.direction + a.direction);
+        const bool finite = std::isfinite(difference);
+        if (finite) difference -= part.greatest - part.least;
+        for (const VolumePart& piece :
+             {volume_part(a, ab, ca), volume_part(b, bc, ab), volume_part(c, ca, bc), volume_part(ab, bc, ca)})
+            add(piece);
+        if (!finite && std::isfinite(parts.top().greatest)) {
+            difference = 0.0;
+            for (auto copy = parts; !copy.empty(); copy.pop()) difference += copy.top().greatest - copy.top().least;
+        }
+    }
+    // Sum again, without the rounding errors of the differences above.
+    mesh.least_volume = mesh.greatest_volume = 0.0;
+    for (; !parts.empty(); parts.pop()) {
+        mesh.least_volume += parts.top().least;
+        mesh.greatest_volume += parts.top().greatest;
+    }
+}
+
 }  // namespace
 
 ConsistencyMesh consistency_mesh(const FrictionlessCollision& c, const Allowance& allowance, int subdivisions) {
@@ -176,7 +278,10 @@ ConsistencyMesh consistency_mesh(const FrictionlessCollision& c, const Allowance
         const auto at = [&](int v) { return Eigen::Vector3d(y[static_cast<std::size_t>(v)] - o); };
         mesh.volume += at(i).dot(at(j).cross(at(k))) / 6.0;
     }
-    if (c.M.rows() == 3) mesh.volume /= whole.frame.cholesky.diagonal().prod();
+    bound_volume(whole, *inside, mesh);
+    if (c.M.rows() == 3)
+        for (double* const volume : {&mesh.volume, &mesh.least_volume, &mesh.greatest_volume})
+            *volume /= whole.frame.cholesky.diagonal().prod();
     return mesh;
 }
 

@@ -19,6 +19,9 @@ struct ConsistencyMesh {
     std::vector<int> index;                     ///< the `index` of that bound (see Bound)
     Vector inside;                              ///< the interior point
     double volume = 0.0;                        ///< enclosed by the triangles; of velocities if n = 3
+    /// Bounds of the volume of the set itself, up to rounding, in the units of `volume`. They come from a finer mesh:
+    /// tetrahedra inside the set, and cones that planes of support cut off.
+    double least_volume = 0.0, greatest_volume = 0.0;
 };
 
 /// Each subdivision splits every triangle into four: 20·4^subdivisions triangles, 0 <= subdivisions <= 7.

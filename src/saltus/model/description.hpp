@@ -50,6 +50,12 @@ struct Coordinate {
     Place place;
 };
 
+/// `unit` of [system]: the unit of a coordinate, or of `time`, `length`, `force` or `energy`. Only pages read it.
+struct UnitDescription {
+    std::string name, unit;
+    Place place;
+};
+
 /// [[contact]]: a unilateral contact g_N >= 0.
 struct ContactDescription {
     std::string name;
@@ -229,6 +235,7 @@ struct Description {
     std::vector<Coordinate> q;
     Field T, U, R;
     std::vector<Entry> f;
+    std::vector<UnitDescription> units;
     std::vector<Entry> parameters;
     std::vector<Entry> let;  ///< auxiliary expressions
     std::vector<ContactDescription> contacts;

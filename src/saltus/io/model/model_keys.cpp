@@ -58,7 +58,12 @@ std::vector<ModelBlock> make_blocks() {
            "required with q"},
           {"U", "expression", "potential energy, of t, q", "0"},
           {"R", "expression", "Rayleigh dissipation, of t, q, u; its force is -∂R/∂u", "0"},
-          {"f", "table by coordinate", "other generalised forces, of t, q, u", "0"}}},
+          {"f", "table by coordinate", "other generalised forces, of t, q, u", "0"},
+          {"unit", "table of texts",
+           "units for the axes of plots, `{ x = \"m\", phi = \"rad\" }`: of coordinates, and of `time` (s), `length` "
+           "(m), "
+           "`force` (N), `energy` (J); nothing is converted",
+           "axes without units"}}},
         {"contact",
          "[[contact]]",
          {{"name", "text", "unique among all contacts, constraints, sliders, clutches", required},

@@ -19,6 +19,9 @@ using namespace saltus::model;
 
 namespace {
 
+/// Quantities besides the coordinates that may have a unit.
+constexpr std::array<const char*, 4> unit_quantities{"time", "length", "force", "energy"};
+
 constexpr std::size_t largest_file = 256U << 20U;  // bytes: 256 MiB; larger models are better written in C++
 
 /// Refuses keys such as a.b.c.d… with too many dots. Each dot nests one table in another, and the TOML library follows
@@ -484,6 +487,25 @@ private:
         d_.U = optional_field(t, "U", where);
         d_.R = optional_field(t, "R", where);
         d_.f = entries(t, "f", where);
+        units(t, where);
+    }
+
+    /// `unit` of [system]. Its names are coordinates or quantities of `unit_quantities`.
+    void units(const toml::table& parent, const std::string& where) {
+        const toml::node* node = parent.get("unit");
+        if (node == nullptr) return;
+        const toml::table* t = node->as_table();
+        if (t == nullptr) wrong_type(*node, "unit of " + where, "a table such as { x = \"m\", phi = \"rad\" }");
+        std::vector<std::string> allowed(unit_quantities.begin(), unit_quantities.end());
+        for (const Coordinate& c : d_.q) allowed.push_back(c.name);
+        for (const auto& [key, value] : *t) {
+            const std::string name(key.str());
+            if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+                throw Error("unit of " + where + " names '" + name + "', which is no coordinate",
+                            place_of(key.source()), did_you_mean(name, allowed));
+            if (!value.is_string()) wrong_type(value, "the unit of '" + name + "'", "a text such as \"m\"");
+            d_.units.push_back({name, value.as_string()->get(), place_of(value)});
+        }
     }
 
     /// "contact 'left'", or "contact" if it has no name.

@@ -52,7 +52,7 @@ double end_time(const char* option, const std::optional<double>& given, const mo
 std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, const char* command,
                                                std::vector<std::string> inputs) {
     if (options.out.empty()) return nullptr;
-    return std::make_unique<io::ResultFolder>(options.out, command, std::move(inputs));
+    return std::make_unique<io::ResultFolder>(options.out, command, std::move(inputs), options.line);
 }
 
 void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery) {

@@ -29,6 +29,7 @@ struct OutputOptions {
     bool json = false;     ///< standard output is one JSON document
     bool quiet = false;    ///< print errors only
     int threads = 0;       ///< 0: one thread per core
+    std::string line;      ///< the command line, without options that decide only where and how fast (see main.cpp)
     double seconds = 0.0;  ///< wall-clock time after which the run ends with what it has; 0: no limit
 };
 

@@ -31,6 +31,7 @@
 #include "saltus/base/version.hpp"
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/model_keys.hpp"
+#include "saltus/io/results/provenance.hpp"
 #include "saltus/proof/theorem.hpp"
 
 namespace {
@@ -150,6 +151,8 @@ CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
         ->allow_extra_args(false);
     command->add_option("--impulse", c.impulse, "External impulse, x=1,y=2")->allow_extra_args(false);
     command->add_option("--alpha", c.alpha, "Allowed contact work (0)");
+    command->add_flag("--laws", c.laws,
+                      "Also which u+ each impact law reaches for e = 0 to 1, and whether it is consistent");
     command->add_option("--number", c.number, "Audit impact number N of the model's motion");
     command->add_option("--trajectory", c.trajectory, "Audit every impact of this trajectory.h5");
     command->add_option("--event", c.event, "With --trajectory: audit impact number N alone, in full");
@@ -215,6 +218,8 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     command->add_flag("--no-certify", c.no_certify, "Do not look for a certified level set");
     command->add_option("--refine", c.refine, "How often to halve the grid where labels differ (0)");
     command->add_option("--boundary", c.boundary, "Locate the boundary on every grid edge to this length");
+    command->add_option("--paths", c.paths,
+                        "Also N motions from the edge of the plane, and those from the tips of the sets, as curves");
     command->add_flag("--resume", c.resume, "Continue from the checkpoint in --out");
     command->add_option("--backend", c.backend, "threads");
     command->add_flag("--one-by-one", c.no_lanes, "One motion at a time on each core");
@@ -357,6 +362,26 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
         throw Error("unknown command '" + words[0] + "'", {}, did_you_mean(words[0], names));
 }
 
+/// The command line as it is recorded with the results: without the options that do not change them (where they go,
+/// how many threads compute them).
+std::string recorded_line(const std::vector<std::string>& words) {
+    const std::vector<std::string> with_value{"--out", "--threads", "-o"}, alone{"--quiet", "--json", "-q"};
+    const auto is = [](const std::string& word, const std::vector<std::string>& list) {
+        return std::any_of(list.begin(), list.end(),
+                           [&](const std::string& o) { return word == o || word.starts_with(o + "="); });
+    };
+    std::string line = "saltus";
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        if (is(words[k], alone) || words[k].starts_with("--report")) continue;
+        if (is(words[k], with_value)) {
+            if (words[k].find('=') == std::string::npos) ++k;
+            continue;
+        }
+        line += " " + io::quoted_word(words[k]);
+    }
+    return line;
+}
+
 int parse_and_run(const std::vector<std::string>& words) {
     CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
     app.set_version_flag("--version", "saltus " + library_version());
@@ -405,6 +430,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     }
     for (const Command& command : commands) {
         if (!command.app->parsed()) continue;
+        if (command.output != nullptr) command.output->line = recorded_line(words);
         if (command.output != nullptr) cli::limit_time(command.output->seconds);
         const int code = command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
         if (code == cli::interrupted) cli::tell("saltus: " + cli::interrupt_reason() + "; the results are partial");

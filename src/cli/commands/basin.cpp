@@ -29,6 +29,8 @@ namespace {
 
 /// Largest number of starts, for machines with much memory; refuse_memory says what fits.
 constexpr double max_starts = 1e9;
+/// Largest number of motions that are drawn as curves; more would cover the plane.
+constexpr int max_paths = 1000;
 /// Boxes that separate the equilibrium sets, for each combination of closed contacts. Fewer than in `saltus
 /// equilibria`: the sets are labels here, and their list need not be complete.
 constexpr long boxes_for_labels = 5000;
@@ -239,6 +241,8 @@ int basin(const BasinCommand& c) {
     choose_starts(c, m, options);
     choose_method(c, m, options, report.options_text);
     options.threads = c.common.threads;
+    if (c.paths < 0 || c.paths > max_paths)
+        throw Error("paths is " + std::to_string(c.paths) + ", it must lie between 0 and 1000", {"--paths", 0, 0});
     if (c.resume && c.common.out.empty())
         throw Error("needs the result folder with the checkpoint", {"--resume", 0, 0},
                     "give --out DIR of the first run");
@@ -274,6 +278,11 @@ int basin(const BasinCommand& c) {
             progress->at(static_cast<double>(done));
         };
         report.basin = stability::basin(m, options, std::move(record));
+    }
+    if (c.paths > 0 && report.basin.complete) {
+        report.paths = stability::phase_paths(m, options, report.basin, c.paths);
+        if (report.paths.empty())
+            report.warnings.emplace_back("there are no curves of motions: the starts do not form a plane of two axes");
     }
     const stability::Basin& b = report.basin;
     deliver(c.common, b.complete ? out.get() : nullptr,

@@ -23,6 +23,7 @@ struct BasinCommand {
     std::optional<double> rest;      ///< speed that counts as rest, relative to typical speeds
     int refine = 0;                  ///< times that the grid is halved where labels differ
     std::optional<double> boundary;  ///< locate the boundary on grid edges to this length
+    int paths = 0;                   ///< number of motions that are drawn as curves, from the edge of the plane
     bool resume = false;             ///< continue from the checkpoint in the result folder
     bool to_rest = false;            ///< continue inside the certified level set until rest
     bool no_lanes = false;           ///< one motion at a time on each core

@@ -108,7 +108,7 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
     GalleryCard card;
     card.study = &s;
     card.page = s.model + ".html";
-    std::vector<std::string> folders, commands;
+    std::vector<std::string> folders, commands, names;
     for (const GalleryRun& run : s.runs) {
         if (interrupt_asked()) break;
         const std::string& command = c.quick ? run.quick : run.command;
@@ -119,6 +119,7 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
         if (!fs::is_directory(folder_of(s, run), error)) continue;
         folders.push_back(folder_of(s, run));
         commands.push_back(shown(s, command));
+        names.push_back(run.name);
     }
     if (interrupt_asked()) {  // the numbers of the page need all runs
         card.failure += "not finished: " + interrupt_reason();
@@ -130,6 +131,7 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
         if (report.title.empty()) report.title = part.title;
         for (io::ReportPart& p : part.parts) {
             p.command = commands[k];
+            p.name = names[k];
             if (p.kind == "motion" && card.thumbnail.empty()) card.thumbnail = io::thumbnail(p.json, s.moment);
             report.parts.push_back(std::move(p));
         }

@@ -21,6 +21,8 @@ using trajectory::Trajectory;
 
 namespace {
 
+constexpr int mesh_subdivisions = 4;  // 5120 triangles, so that the edges of a consistency set look sharp
+
 std::vector<std::string> words(const std::vector<std::string>& texts) {
     std::vector<std::string> list;
     for (const std::string& text : texts)
@@ -156,6 +158,7 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     if (assign(c.impulse, "--impulse", m.coordinates, P)) f.impulse = vector_of(P);
 
     impact::CollisionStudyOptions options;
+    options.subdivisions = mesh_subdivisions;
     options.alpha = c.alpha;
     options.restitutions = report.at.restitutions;
     Vector Lambda;
@@ -185,6 +188,8 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     }
     if (!report.at.note.empty()) report.warnings.push_back(report.at.note);
     report.study = impact::study_collision(f, options);
+    constexpr int law_steps = 21;  // values of e from 0 to 1 in steps of 0.05
+    if (c.laws) report.laws = impact::law_outcomes(f, report.at.restitutions, law_steps, c.alpha);
     constexpr double max_duality_gap = 1e-10;  // relative; a larger gap is reported as a warning
     for (const impact::CollisionWorkEnd* const end : {&report.study.least, &report.study.greatest})
         if (std::isfinite(end->work) && !(end->gap <= max_duality_gap))
@@ -249,7 +254,7 @@ void refuse_combinations(const ImpactCommand& c) {
     if (c.number && !c.trajectory.empty())
         throw Error("cannot be combined with --trajectory", {"--number", 0, 0}, "use --event");
     const bool single = !c.u_minus.empty() || !c.u_plus.empty() || !c.impulse.empty() || !c.Lambda.empty() ||
-                        !c.closed.empty() || !c.q.empty();
+                        !c.closed.empty() || !c.q.empty() || c.laws;
     if (!c.trajectory.empty() && !c.event && single)
         throw Error("audits all impacts and cannot be combined with the options of one collision",
                     {"--trajectory", 0, 0}, "choose an impact with --event");

@@ -17,6 +17,7 @@ struct ImpactCommand {
     std::vector<std::string> impulse;             ///< external impulse, by coordinate
     std::vector<std::string> Lambda;              ///< contact impulses, by contact
     std::vector<std::string> closed;              ///< contacts that take part; empty: those with gap 0
+    bool laws = false;                            ///< also what each impact law leads to, over e
     double alpha = 0.0;                           ///< contact work that is allowed
     std::optional<int> number, event;
     std::string trajectory;

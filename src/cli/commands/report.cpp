@@ -16,7 +16,7 @@ int report(const ReportCommand& c) {
     io::Report r = io::read_results(c.results, c.model);
     if (!c.title.empty()) r.title = c.title;
     if (c.hide_sources)
-        for (io::ReportPart& part : r.parts) part.source.clear();
+        for (io::ReportPart& part : r.parts) part.source.clear(), part.name.clear();
     const std::string html = c.plain ? io::static_report_html(r) : io::report_html(r);
     const fs::path path(c.out);
     std::error_code error;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 
 #include "saltus/base/error.hpp"
@@ -61,6 +62,7 @@ private:
     /// Adds all results of a folder.
     void folder(const std::string& path) {
         check_results(path);
+        lines_ = command_lines(path);
         std::vector<fs::path> files;
         for (const fs::directory_entry& entry : fs::directory_iterator(path))
             if (entry.is_regular_file()) files.push_back(entry.path());
@@ -74,6 +76,7 @@ private:
                 continue;  // trajectory.h5 contains the same motion with curves
             file(f.string(), Origin::in_folder);
         }
+        lines_.clear();
         if (report_.parts.size() == before)
             throw Error("contains no results", {path, 0, 0}, "give a folder that a command wrote with --out");
     }
@@ -94,6 +97,8 @@ private:
         };
         std::optional<ReportPart> part = document_part(read_bytes(path), path, basin_table);
         if (!part) return false;
+        part->command = line_of(path);
+        part->name = name_of(path);
         report_.parts.push_back(std::move(*part));
         return true;
     }
@@ -101,16 +106,21 @@ private:
     /// Adds a trajectory file.
     void motion(const std::string& path) {
         const trajectory::Trajectory t = read_trajectory(path);
-        const std::optional<model::Model> m = model_of(t, path);
+        Units units;
+        const std::optional<model::Model> m = model_of(t, path, units);
         const model::Model* const known = m ? &*m : nullptr;
-        ReportPart part{"motion", path, {}, motion_json(motion_view(t, known), known), t.model};
-        if (!t.options.empty())
+        MotionView view = motion_view(t, known);
+        view.units = std::move(units);
+        ReportPart part{"motion", path, {}, motion_json(view, known), t.model, name_of(path)};
+        part.command = line_of(path);
+        if (part.command.empty() && !t.options.empty())
             part.command = "saltus simulate " + (model_.empty() ? "MODEL" : model_) + " " + t.options;
         report_.parts.insert(report_.parts.begin() + static_cast<std::ptrdiff_t>(motions_++), std::move(part));
     }
 
-    /// Builds the model that a motion was computed with. No value, and a note, if its file is missing or has changed.
-    std::optional<model::Model> model_of(const trajectory::Trajectory& t, const std::string& path) {
+    /// Builds the model that a motion was computed with, and reads its units. No value, and a note, if its file is
+    /// missing or has changed.
+    std::optional<model::Model> model_of(const trajectory::Trajectory& t, const std::string& path, Units& units) {
         const fs::path file = model_.empty() ? fs::path(path).parent_path() / "model.toml" : fs::path(model_);
         std::error_code error;
         const auto without = [&](const std::string& why) {
@@ -123,10 +133,25 @@ private:
         build.project_initial = true;  // the curves need the equations, not the initial state of the model
         if (!t.model_hash.empty() && model_hash(bytes, build.set) != t.model_hash)
             return without(file.string() + " is not the model that it was computed with");
-        return model::build(parse_model(bytes, file.string()), build);
+        const model::Description description = parse_model(bytes, file.string());
+        units = units_of(description, t.coordinates);
+        return model::build(description, build);
+    }
+
+    /// The command line that wrote a file of the folder that is read; empty if it is not recorded.
+    std::string line_of(const std::string& path) const {
+        const auto at = lines_.find(fs::path(path).filename().string());
+        return at == lines_.end() ? std::string() : at->second;
+    }
+
+    /// The name of a run: that of its folder. A folder without a name of its own (".") gives none.
+    static std::string name_of(const std::string& path) {
+        const std::string name = fs::path(path).parent_path().filename().string();
+        return name == "." || name == ".." ? std::string() : name;
     }
 
     std::string model_;
+    std::map<std::string, std::string> lines_;  ///< command lines of the folder that is read, by file
     Report report_;
     std::size_t motions_ = 0;  ///< parts at the front of the report that are motions
 };

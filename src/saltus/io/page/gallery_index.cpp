@@ -58,7 +58,7 @@ std::string thumbnail(const std::string& motion, double moment) {
 ReportPart document_part(const std::string& source, const std::string& title, const std::string& markdown) {
     JsonText json;
     json.open('{').key("markdown").string(markdown).close('}');
-    return {"document", source, "", std::move(json).text(), title};
+    return {"document", source, "", std::move(json).text(), title, {}};
 }
 
 std::string gallery_index(const Gallery& gallery, const std::vector<GalleryCard>& cards,

@@ -198,6 +198,12 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     JsonText j;
     j.open('{');
     summary(j, t);
+    if (!v.units.time.empty()) {
+        j.key("units").open('{').key("time").string(v.units.time).key("length").string(v.units.length);
+        j.key("force").string(v.units.force).key("energy").string(v.units.energy).key("q");
+        strings(j, v.units.q);
+        j.close('}');
+    }
     j.key("t").numbers(v.t, time_digits).key("breaks").open('[');
     for (const std::size_t k : v.breaks) j.number(static_cast<double>(k), index_digits);
     j.close(']').key("arcs").numbers(v.arcs, time_digits).key("decimated").boolean(v.decimated);
@@ -210,6 +216,7 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     j.key("planes").open('[');
     for (const EnergyPlane& p : v.planes) {
         j.open('{').key("coordinate").number(p.coordinate).key("q").numbers(p.q).key("u").numbers(p.u);
+        j.key("least").boolean(p.least);
         j.key("nq").number(p.nq).key("nu").number(p.nu).key("values").numbers(p.values, plane_digits).close('}');
     }
     j.close(']');

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "saltus/integrate/course.hpp"
+#include "saltus/io/page/detail/least_energy.hpp"
+#include "saltus/model/description.hpp"
 #include "saltus/model/drawing.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
@@ -27,6 +29,7 @@ constexpr std::size_t max_numbers = 60000;  // samples × curves; more are thinn
 constexpr std::size_t point_frames = 140;   // times at which mass points are stored
 constexpr int plane_nodes = 41;             // nodes of an energy plane in each direction
 constexpr std::size_t max_planes = 6;       // models with more coordinates have no energy planes
+constexpr double plane_margin = 0.5;        // of an energy plane around the curve, in parts of the extent of the curve
 
 // Thinning: |curve − straight line between two kept samples| ≤ tolerance × range of the curve. The tolerance is doubled
 // from the first to the last value until the numbers fit.
@@ -340,28 +343,65 @@ private:
     std::vector<double> state_;                      ///< (q, u), workspace of `row`
 };
 
+/// The least U and the effective mass of coordinate i at the nodes of a plane. The nodes are visited from the one next
+/// to the final position in both directions, so that each descent starts from its neighbour. NaN at nodes without an
+/// admissible position. Empty if U has no least value.
+std::vector<std::array<double, 2>> least_energies(const Trajectory& t, const model::Model& m,
+                                                  const EnergyPlane& plane) {
+    const auto i = static_cast<std::size_t>(plane.coordinate);
+    LeastEnergy least(m, plane.coordinate);
+    const double width = (plane.q[1] - plane.q[0]) / (plane.nq - 1);
+    const int middle = std::clamp(static_cast<int>(std::lround((t.end.q[i] - plane.q[0]) / width)), 0, plane.nq - 1);
+    std::vector<std::array<double, 2>> list(static_cast<std::size_t>(plane.nq));
+    for (const int direction : {1, -1}) {
+        std::vector<double> q = t.end.q;
+        for (int a = middle; a >= 0 && a < plane.nq; a += direction) {
+            const std::vector<double> before = q;
+            q[i] = plane.q[0] + width * a;
+            const std::optional<double> U = least.settle(q);
+            if (!U) return {};
+            if (std::isnan(*U)) q = before;
+            const std::optional<double> mass = std::isnan(*U) ? 0.0 : least.effective_mass(q);
+            if (!mass) return {};
+            list[static_cast<std::size_t>(a)] = {*U, *mass};
+        }
+    }
+    return list;
+}
+
 /// Adds T + U over the phase plane of each coordinate.
 void add_planes(const Trajectory& t, const model::Model& m, MotionView& view) {
-    // With constraints one coordinate cannot vary while the others stay.
-    if (t.coordinates.size() > max_planes || !m.constraints.empty()) return;
+    if (t.coordinates.size() > max_planes) return;
     model::Workspace workspace(m);
     for (std::size_t i = 0; i < t.coordinates.size(); ++i) {
         EnergyPlane plane;
         plane.coordinate = static_cast<int>(i);
         const auto range = [](const std::vector<double>& v) {
             const auto [low, high] = std::minmax_element(v.begin(), v.end());
-            const double margin = 0.15 * (*high - *low);  // of the picture around the curve
+            const double margin = plane_margin * (*high - *low);
             return std::array<double, 2>{*low - margin, *high + margin};
         };
         plane.q = range(view.q[i].values);
         plane.u = range(view.u[i].values);
+        // T is even in the velocity, and so are the level lines.
+        plane.u[1] = std::max(plane.u[1], -plane.u[0]);
+        plane.u[0] = -plane.u[1];
         if (!(plane.q[1] > plane.q[0]) || !(plane.u[1] > plane.u[0])) continue;
         plane.nq = plane.nu = plane_nodes;
+        const std::vector<std::array<double, 2>> least = least_energies(t, m, plane);
+        plane.least = !least.empty();
+        // With constraints one coordinate cannot vary while the others stay.
+        if (!plane.least && !m.constraints.empty()) continue;
         std::vector<double> q = t.end.q, u = t.end.u;
         for (int b = 0; b < plane.nu; ++b)
             for (int a = 0; a < plane.nq; ++a) {
                 q[i] = plane.q[0] + (plane.q[1] - plane.q[0]) * a / (plane.nq - 1);
                 u[i] = plane.u[0] + (plane.u[1] - plane.u[0]) * b / (plane.nu - 1);
+                if (plane.least) {
+                    const auto& [U, mass] = least[static_cast<std::size_t>(a)];
+                    plane.values.push_back(U + 0.5 * mass * u[i] * u[i]);
+                    continue;
+                }
                 const model::Energy e = m.system->energy(model::at(m, t.end.t, q, u), workspace.scratch());
                 plane.values.push_back(e.kinetic + e.potential);
             }
@@ -386,6 +426,26 @@ void add_points(const Trajectory& t, const model::Drawing& drawing, MotionView& 
 }
 
 }  // namespace
+
+Units units_of(const model::Description& d, const std::vector<std::string>& coordinates) {
+    Units units;
+    if (d.units.empty()) return units;
+    const auto given = [&](const std::string& name, const char* otherwise) {
+        for (const model::UnitDescription& u : d.units)
+            if (u.name == name) return u.unit;
+        return std::string(otherwise);
+    };
+    units.time = given("time", "s");
+    units.length = given("length", "m");
+    units.force = given("force", "N");
+    units.energy = given("energy", "J");
+    for (const std::string& x : coordinates) {
+        const bool declared =
+            std::any_of(d.q.begin(), d.q.end(), [&](const model::Coordinate& c) { return c.name == x; });
+        units.q.push_back(declared ? given(x, "") : units.length);
+    }
+    return units;
+}
 
 MotionView motion_view(const Trajectory& t, const model::Model* m) {
     MotionView view;

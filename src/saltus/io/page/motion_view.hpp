@@ -28,13 +28,25 @@ struct ForceCurves {
     std::string modes;     ///< a letter for each arc: o open, c closed, s stick, l slip, p pressed, ? unknown
 };
 
-/// T + U over a grid of one coordinate and its velocity; all other coordinates and velocities are those of the final
-/// state. Level lines of it are drawn in phase planes.
+/// Units for the axes of a page. All are empty if the model gives none.
+struct Units {
+    std::string time, length, force, energy;
+    std::vector<std::string> q;  ///< of each coordinate of the trajectory
+};
+
+/// The units of a model: those that its `unit` gives. If it gives some, then time, length, force and energy are in SI
+/// units unless it says otherwise. Coordinates of mass points are lengths.
+Units units_of(const model::Description& description, const std::vector<std::string>& coordinates);
+
+/// T + U over a grid of one coordinate and its velocity. Level lines of it are drawn in phase planes. If `least` then
+/// all other coordinates have the admissible values with the least U, and all other velocities those with the least T
+/// there. Otherwise (U has no least value) they are those of the final state.
 struct EnergyPlane {
     int coordinate = 0;              ///< number of the coordinate
     std::array<double, 2> q{}, u{};  ///< ranges of the grid
-    int nq = 0, nu = 0;              ///< nodes in each direction
-    std::vector<double> values;      ///< nq values for each of the nu velocities; q is the faster index
+    bool least = false;
+    int nq = 0, nu = 0;          ///< nodes in each direction
+    std::vector<double> values;  ///< nq values for each of the nu velocities; q is the faster index
 };
 
 /// The samples of a motion.
@@ -53,6 +65,7 @@ struct MotionView {
     std::vector<Curve> drawing;               ///< the numbers of model::Drawing
     std::vector<double> frames;               ///< times at which positions of mass points are stored
     std::vector<std::vector<double>> points;  ///< for each frame x, y, z of all mass points
+    Units units;
 };
 
 /// Samples a motion. `model` must be the model that the motion was computed with. If it is null then the view has only

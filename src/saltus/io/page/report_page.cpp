@@ -45,6 +45,7 @@ std::string report_json(const Report& report) {
     j.close(']').key("parts").open('[');
     for (const ReportPart& p : report.parts) {
         j.open('{').key("kind").string(p.kind).key("source").string(p.source).key("command").string(p.command);
+        if (!p.name.empty()) j.key("name").string(p.name);
         j.key("data").raw(p.json).close('}');
     }
     j.close(']').close('}');

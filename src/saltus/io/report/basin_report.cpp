@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/csv.hpp"
@@ -208,6 +209,28 @@ Json boundary_json(const BasinReport& r) {
     return points;
 }
 
+/// A number with the six digits that a drawing needs.
+double drawn_digits(double x) { return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr); }
+
+/// {"set", "points"}: curves in the plane of the axes; null interrupts a curve where something jumps.
+Json paths_json(const BasinReport& r) {
+    Json list = Json::array();
+    for (const stability::PhasePath& p : r.paths) {
+        Json points = Json::array();
+        std::size_t next = 0;
+        for (std::size_t k = 0; k < p.points.size(); ++k) {
+            points.push_back({drawn_digits(p.points[k][0]), drawn_digits(p.points[k][1])});
+            if (next < p.breaks.size() && p.breaks[next] == k) {
+                points.push_back(nullptr);
+                ++next;
+            }
+        }
+        const Json set = p.set < 0 ? Json(nullptr) : Json(r.basin.sets[static_cast<std::size_t>(p.set)].name);
+        list.push_back({{"set", set}, {"points", std::move(points)}});
+    }
+    return list;
+}
+
 }  // namespace
 
 std::string basin_text(const BasinReport& r) {
@@ -272,12 +295,17 @@ std::string basin_json(const BasinReport& r, Timing timing) {
     add_labels(r, j);
     j["sets"] = sets_json(r);
     j["set_of_label"] = set_of_label_json(r);
+    Json periods = Json::object();
+    for (std::size_t i = 0; i < b.periods.size() && i < r.coordinates.size(); ++i)
+        if (b.periods[i] > 0.0) periods[r.coordinates[i]] = b.periods[i];
+    j["periods"] = std::move(periods);
     j["level_set"] = level_set_json(r);
     j["starts"] = {{"adjusted", count(b, Admission::adjusted)},
                    {"moved", count(b, Admission::moved)},
                    {"inadmissible", count(b, Admission::inadmissible)}};
     if (!b.refined.empty()) j["refined"] = refined_json(r);
     if (r.options.boundary > 0.0) j["boundary"] = boundary_json(r);
+    if (!r.paths.empty()) j["paths"] = paths_json(r);
     std::vector<std::string> warnings = r.warnings;
     warnings.insert(warnings.end(), b.warnings.begin(), b.warnings.end());
     j["warnings"] = warnings;

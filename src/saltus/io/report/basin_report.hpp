@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "saltus/io/report/timing.hpp"
-#include "saltus/stability/basin/basin.hpp"
+#include "saltus/stability/basin/phase_paths.hpp"
 
 /// The result of `saltus basin` as text, JSON and CSV.
 namespace saltus::io {
@@ -17,6 +17,7 @@ struct BasinReport {
     stability::BasinOptions options;
     std::string options_text;  ///< the options that had an effect, as they are written on a command line
     stability::Basin basin;
+    std::vector<stability::PhasePath> paths;  ///< motions as curves in the plane of the axes; empty if not asked for
     std::vector<std::string> warnings;  ///< warnings about the model and the certificate; shown before Basin::warnings
 
     /// Whether the starts are samples of a box. Otherwise they are the points of a grid.

@@ -93,6 +93,14 @@ Json region_json(const Equilibria& e) {
     return region;
 }
 
+/// {element: [least, greatest]}: the normal forces over all forces that hold a point.
+Json ranges_json(const EquilibriaReport& r, const EquilibriumPoint& p) {
+    Json ranges = Json::object();
+    for (const EquilibriumPoint::Range& x : p.ranges)
+        ranges[r.elements[static_cast<std::size_t>(x.element)].name] = {number(x.least), number(x.greatest)};
+    return ranges;
+}
+
 Json set_json(const EquilibriaReport& r, std::size_t k) {
     const Equilibria& e = r.equilibria;
     const EquilibriumSet& s = e.sets[k];
@@ -114,6 +122,12 @@ Json set_json(const EquilibriaReport& r, std::size_t k) {
                           {"forces_unbounded", l.jams}});
     }
     for (const int other : s.touches) touches.push_back(Equilibria::label(static_cast<std::size_t>(other)));
+    Json along = Json::array();
+    if (k < r.along.size())
+        for (const EquilibriumPoint& p : r.along[k])
+            along.push_back({{"q", by_coordinate(e, p.q)},
+                             {"forces", forces_json(r, p.forces)},
+                             {"normal_ranges", ranges_json(r, p)}});
     return {{"label", Equilibria::label(k)},
             {"contacts_closed", closed_names(e, s.closed)},
             {"extent", std::move(extent)},
@@ -132,15 +146,14 @@ Json set_json(const EquilibriaReport& r, std::size_t k) {
             {"potential", {number(s.potential_least), number(s.potential_greatest)}},
             {"stability", stability_json(e, s)},
             {"boundary", std::move(boundary)},
-            {"limits", std::move(limits)}};
+            {"limits", std::move(limits)},
+            {"along", std::move(along)}};
 }
 
 Json point_json(const EquilibriaReport& r) {
     const EquilibriumPoint& p = *r.point;
     const Equilibria& e = r.equilibria;
-    Json ranges = Json::object(), control = Json::object(), directions = Json::array();
-    for (const EquilibriumPoint::Range& x : p.ranges)
-        ranges[r.elements[static_cast<std::size_t>(x.element)].name] = {number(x.least), number(x.greatest)};
+    Json control = Json::object(), directions = Json::array();
     for (const auto& [name, force] : p.control) control[name] = number(force);
     for (const Separation& s : p.separations) {
         Json signs = Json::object();
@@ -163,7 +176,7 @@ Json point_json(const EquilibriaReport& r) {
             {"completed", r.completed},
             {"contacts_closed", closed_names(e, p.closed)},
             {"margin", number(p.margin)},
-            {"normal_ranges", std::move(ranges)},
+            {"normal_ranges", ranges_json(r, p)},
             {"control", std::move(control)},
             {"hyperstatic", p.hyperstatic},
             {"self_stress", p.self_stress},

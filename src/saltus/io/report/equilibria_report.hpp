@@ -7,7 +7,7 @@
 
 #include "saltus/io/report/timing.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
-#include "saltus/stability/equilibria/equilibrium_point.hpp"
+#include "saltus/stability/equilibria/equilibrium_along.hpp"
 
 /// The result of `saltus equilibria` as text, JSON and CSV.
 namespace saltus::io {
@@ -19,7 +19,9 @@ struct EquilibriaReport {
     std::optional<stability::EquilibriumPoint> point;  ///< set if a position was asked for
     std::vector<std::string> completed;                ///< coordinates of the position that the program chose itself
     std::vector<std::string> warnings;                 ///< warnings about the model; shown after Equilibria::warnings
-    double seconds = 0.0;                              ///< computing time in s
+    /// For each set of one dimension points in their order along it, with the forces there; empty for other sets.
+    std::vector<std::vector<stability::EquilibriumPoint>> along;
+    double seconds = 0.0;  ///< computing time in s
 };
 
 /// For a terminal: the sets with their extents and the reasons why they end; then the position.

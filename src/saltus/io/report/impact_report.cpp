@@ -266,8 +266,9 @@ std::string set_lines(const ImpactReport& r) {
     const ConsistencyBoundary& b = s.boundary;
     using Status = ConsistencyBoundary::Status;
     if (s.mesh.status == Status::described)
-        return line("set", fmt::format("{} points and {} triangles on its boundary, volume about {:.6g}",
-                                       s.mesh.points.size(), s.mesh.triangles.size(), s.mesh.volume));
+        return line("set", fmt::format("{} points and {} triangles on its boundary, volume between {:.6g} and {:.6g}",
+                                       s.mesh.points.size(), s.mesh.triangles.size(), s.mesh.least_volume,
+                                       s.mesh.greatest_volume));
     if (b.status == Status::invalid) return {};
     if (b.status != Status::described) return line("set", (b.status == Status::empty ? "empty: " : "") + b.why);
     if (b.dimension == 0) return line("set", "a single point " + point(r, b.vertices[0]));
@@ -292,6 +293,27 @@ std::string cone_lines(const ImpactReport& r) {
                              (r.study.friction ? ", with friction inside its cones" : ""));
 }
 
+/// For each impact law the ranges of e in which its u⁺ is consistent, is not, or does not exist.
+std::string law_lines(const ImpactReport& r) {
+    std::string text;
+    const auto word = [](const LawOutcomeAt& at) {
+        return !at.solved ? "no outcome" : consistent(at.verdict) ? "consistent" : "not consistent";
+    };
+    for (const LawOutcomes& of_law : r.laws) {
+        std::string ranges;
+        for (std::size_t k = 0; k < of_law.at.size();) {
+            std::size_t last = k;
+            while (last + 1 < of_law.at.size() && word(of_law.at[last + 1]) == word(of_law.at[k])) ++last;
+            ranges +=
+                fmt::format("{}{} for e = {:.4g}", ranges.empty() ? "" : "; ", word(of_law.at[k]), of_law.at[k].e);
+            if (last > k) ranges += fmt::format(" to {:.4g}", of_law.at[last].e);
+            k = last + 1;
+        }
+        text += fmt::format("    {:<10}{}\n", to_string(of_law.law), ranges);
+    }
+    return text.empty() ? text : line("laws", "u+ of each impact law if all contacts have the same eN = e:") + text;
+}
+
 }  // namespace
 
 std::string impact_text(const ImpactReport& r) {
@@ -306,7 +328,7 @@ std::string impact_text(const ImpactReport& r) {
     } else {
         text += compatibility(r) + work_lines(r) + energy_line(r) + verdict_lines(r) + nearest_lines(r);
         text += friction_lines(r) + polyhedron_lines(r, "P+", r.study.plus) + polyhedron_lines(r, "P-", r.study.minus);
-        text += cone_lines(r) + set_lines(r);
+        text += cone_lines(r) + set_lines(r) + law_lines(r);
     }
     for (const std::string& warning : r.warnings) text += line("warning", warning);
     return text;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "saltus/impact/audit/collision_study.hpp"
+#include "saltus/impact/audit/law_outcomes.hpp"
 #include "saltus/integrate/collision_at.hpp"
 
 /// The results of `saltus impact` as text, JSON and CSV: the study of one collision, and the audit of all impacts of a
@@ -20,7 +21,8 @@ struct ImpactReport {
     integrate::ModelCollision at;          ///< state, M, directions W, laws
     impact::CollisionStudy study;
     double alpha = 0.0;  ///< allowed contact work: a u⁺ is consistent if the contact work can be ≤ alpha
-    std::string source;  ///< where u⁺ comes from, in words
+    std::vector<impact::LawOutcomes> laws;  ///< what each impact law would lead to; empty if not asked for
+    std::string source;                     ///< where u⁺ comes from, in words
     std::vector<std::string> warnings;
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
+#include "saltus/impact/consistency/velocity_picture.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/impact_report.hpp"
@@ -156,7 +157,8 @@ Json set(const ImpactReport& r) {
                 {"points", std::move(points)},
                 {"bounds", std::move(bounds)},
                 {"triangles", m.triangles},
-                {"volume", number(m.volume)}};
+                {"volume", number(0.5 * (m.least_volume + m.greatest_volume))},
+                {"volume_bounds", {number(m.least_volume), number(m.greatest_volume)}}};
     }
     if (b.status == Status::described || b.status == Status::empty) {
         Json vertices = Json::array(), pieces = Json::array();
@@ -178,6 +180,35 @@ Json balls(const ImpactReport& r) {
                      {"radius_squared", number(b.radius_squared)},
                      {"contacts", names(r, b.contacts)}});
     return j;
+}
+
+/// The space in which a page draws the velocities; null if it has no dimension from one to three.
+Json picture(const ImpactReport& r) {
+    const FrictionalCollision& c = r.at.collision;
+    const VelocityPicture p = velocity_picture(c);
+    if (!p.valid) return {{"dimension", 0}, {"why", p.why}};
+    Json axes = Json::array(), contacts = Json::array(), balls = Json::array(), jumps = Json::array();
+    if (!p.relative)
+        for (const std::string& x : r.coordinates) axes.push_back(x + "'");
+    for (const int row : p.rows)
+        each_block(c, [&](std::size_t k, Index first) {
+            if (row < first || row >= first + c.sizes[k]) return;
+            const bool tangential = row_kind(c.laws[k], row - static_cast<int>(first)) == RowKind::tangential;
+            axes.push_back((tangential ? "gammaT " : "gammaN ") + name_of(c, k));
+        });
+    for (const VelocityPicture::Contact& contact : p.contacts)
+        contacts.push_back({{"name", name_of(c, static_cast<std::size_t>(contact.block))},
+                            {"normal", list(contact.normal)},
+                            {"distance", number(contact.distance)}});
+    for (const Ball& b : r.study.balls.balls)
+        balls.push_back({{"centre", list(p.at(b.centre))},
+                         {"radius_squared", number(p.radius_squared(b))},
+                         {"contacts", names(r, b.contacts)}});
+    for (const Vector& jump : p.jumps) jumps.push_back(list(jump));
+    return {{"dimension", p.dimension()},        {"relative", p.relative},          {"axes", std::move(axes)},
+            {"map", columns(p.map.transpose())}, {"offset", list(p.offset)},        {"metric", columns(p.metric)},
+            {"z_minus", list(p.z_minus)},        {"contacts", std::move(contacts)}, {"balls", std::move(balls)},
+            {"jumps", std::move(jumps)}};
 }
 
 Json parts(const WorkParts& p) {
@@ -205,6 +236,26 @@ Json work(const ImpactReport& r) {
                       {"misses_u_plus", number(s.given->misses)}, {"outside_cones", number(s.given->outside)}};
     }
     return j;
+}
+
+/// {"law", "e", "u_plus", "work", "verdict"}: lists over e; null where the law has no outcome.
+Json law_outcomes(const ImpactReport& r) {
+    Json list_of_laws = Json::array();
+    for (const LawOutcomes& of_law : r.laws) {
+        Json e = Json::array(), u = Json::array(), work = Json::array(), verdict = Json::array();
+        for (const LawOutcomeAt& at : of_law.at) {
+            e.push_back(at.e);
+            u.push_back(at.solved ? list(at.u_plus) : Json(nullptr));
+            work.push_back(at.solved ? number(at.work) : Json(nullptr));
+            verdict.push_back(at.solved ? Json(to_text(at.verdict)) : Json(nullptr));
+        }
+        list_of_laws.push_back({{"law", to_string(of_law.law)},
+                                {"e", std::move(e)},
+                                {"u_plus", std::move(u)},
+                                {"work", std::move(work)},
+                                {"verdict", std::move(verdict)}});
+    }
+    return list_of_laws;
 }
 
 Json dissipation(const ImpactReport& r) {
@@ -270,7 +321,8 @@ std::string impact_json(const ImpactReport& r) {
         {"P_minus", polyhedron(r, s.minus)},
         {"jumps", {{"generators", columns(-s.cone.polar_generators)}, {"contacts", names(r, s.cone.polar_contacts)}}},
         {"balls", balls(r)},
-        {"set", set(r)}};
+        {"set", set(r)},
+        {"picture", picture(r)}};
     if (s.nearest.status == NearestConsistent::Status::found)
         j["nearest"] = {{"u", by_coordinate(r, s.nearest.u)},
                         {"distance", number(s.nearest.distance)},
@@ -278,6 +330,7 @@ std::string impact_json(const ImpactReport& r) {
                         {"work", number(s.nearest.work)}};
     else
         j["nearest"] = {{"u", nullptr}, {"why", s.nearest.why}};
+    if (!r.laws.empty()) j["laws"] = law_outcomes(r);
     j["newton"] = dissipation(r);
     if (s.cause)
         j["cause"] = {{"energy_created", s.cause->created},

@@ -45,6 +45,7 @@ std::optional<std::string> bytes_of(const fs::path& path) {
 /// One file that contents.json lists.
 struct Listed {
     std::string command, name, sum;
+    std::string line;  ///< command line; may be empty
 };
 
 /// A name that stays inside the folder. contents.json may come from anywhere.
@@ -63,7 +64,7 @@ std::vector<Listed> read_contents(const fs::path& path) {
         const auto text = [&](const char* key) {
             return f.is_object() && f.contains(key) && f[key].is_string() ? f[key].get<std::string>() : std::string();
         };
-        Listed entry{text("command"), text("name"), text("fnv1a")};
+        Listed entry{text("command"), text("name"), text("fnv1a"), text("line")};
         if (is_plain_name(entry.name)) list.push_back(std::move(entry));
     }
     return list;
@@ -124,9 +125,11 @@ FolderLock::FolderLock(const std::string& folder)
 
 FolderLock::~FolderLock() { ::close(descriptor_); }
 
-ResultFolder::ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs)
+ResultFolder::ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs,
+                           std::string line)
     : folder_(folder),
       command_(std::move(command)),
+      line_(std::move(line)),
       inputs_(std::move(inputs)),
       is_new_(!fs::exists(folder)),
       lock_(made_folder(folder)) {
@@ -168,13 +171,19 @@ void ResultFolder::add(const std::string& name, std::string_view content) {
 
 std::string ResultFolder::contents_with_new_set() const {
     Json files = Json::array();
+    const auto list = [&](const std::string& command, const std::string& name, const std::string& sum,
+                          const std::string& line) {
+        Json f{{"command", command}, {"name", name}, {"fnv1a", sum}};
+        if (!line.empty()) f["line"] = line;
+        files.push_back(std::move(f));
+    };
     for (const Listed& f : read_contents(fs::path(folder_) / contents_name)) {
         const bool replaced =
             f.command == command_ || f.command == page_command ||
             std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == f.name; });
-        if (!replaced) files.push_back({{"command", f.command}, {"name", f.name}, {"fnv1a", f.sum}});
+        if (!replaced) list(f.command, f.name, f.sum, f.line);
     }
-    for (const Entry& e : entries_) files.push_back({{"command", command_}, {"name", e.name}, {"fnv1a", e.sum}});
+    for (const Entry& e : entries_) list(command_, e.name, e.sum, line_);
     return json::document(Json{{"files", files}});
 }
 
@@ -202,6 +211,13 @@ void check_results(const std::string& folder) {
                         {(fs::path(folder) / f.name).string(), 0, 0},
                         "run the command again, or remove " + std::string(contents_name) + " to accept the files");
     }
+}
+
+std::map<std::string, std::string> command_lines(const std::string& folder) {
+    std::map<std::string, std::string> lines;
+    for (const Listed& f : read_contents(fs::path(folder) / contents_name))
+        if (!f.line.empty()) lines[f.name] = f.line;
+    return lines;
 }
 
 }  // namespace saltus::io

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,10 @@ private:
 class ResultFolder {
 public:
     /// Creates and locks the folder. `inputs` are the files that the command reads; none of them may be replaced.
+    /// `line` is the command line, which `command_lines` gives to readers; it may be empty.
     /// Throws Error if the folder cannot be written, or if another process uses it.
-    ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs = {});
+    ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs = {},
+                 std::string line = {});
 
     /// Removes the drafts that were not published.
     ~ResultFolder();
@@ -58,7 +61,7 @@ private:
     };
     std::string contents_with_new_set() const;
 
-    std::string folder_, command_;
+    std::string folder_, command_, line_;
     std::vector<std::string> inputs_;
     bool is_new_;  ///< the constructor created the folder; it disappears again if nothing is published
     FolderLock lock_;
@@ -75,5 +78,8 @@ inline constexpr const char* page_command = "page";
 /// files of different runs would be shown as one. A folder without `contents.json` is accepted, and so is a missing
 /// file.
 void check_results(const std::string& folder);
+
+/// The command line that wrote each file of a folder, by file name. Files whose command line is unknown are missing.
+std::map<std::string, std::string> command_lines(const std::string& folder);
 
 }  // namespace saltus::io

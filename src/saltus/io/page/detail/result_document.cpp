@@ -51,7 +51,7 @@ std::optional<ReportPart> document_part(const std::string& text, const std::stri
     } catch (const Json::exception& e) {  // a key is missing or has another type
         throw Error("is incomplete or damaged: " + json::reason(e), {path, 0, 0}, "run the command again");
     }
-    ReportPart part{kind, path, {}, json::line(j), {}};
+    ReportPart part{kind, path, {}, json::line(j), {}, {}};
     if (j.is_object() && j.contains("model") && j["model"].is_string()) part.title = j["model"].get<std::string>();
     return part;
 }

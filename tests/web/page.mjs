@@ -36,12 +36,17 @@ export class Page {
     }
 
     plots() {
-        return this.page.evaluate(() => window.saltus.plots.map((p) => ({ title: p.title, series: p.series() })));
+        return this.page.evaluate(() => window.saltus.plots.map((p) => ({ title: p.title, axes: p.axes?.(), scales: p.scales?.(), series: p.series() })));
+    }
+
+    async plot(title) {
+        const plot = (await this.plots()).find((p) => p.title.startsWith(title));
+        assert(plot, "there is a plot " + title);
+        return plot;
     }
 
     async series(title, label) {
-        const plot = (await this.plots()).find((p) => p.title.startsWith(title));
-        assert(plot, "there is a plot " + title);
+        const plot = await this.plot(title);
         const series = plot.series.find((s) => s.label === label);
         assert(series, `there is a curve ${label} in ${title}: ${plot.series.map((s) => s.label)}`);
         return series;
@@ -64,6 +69,20 @@ export class Page {
             [selector, index],
         );
     }
+}
+
+/// The area inside a polygon.
+export function areaOf(points) {
+    return Math.abs(points.reduce((s, p, k) => {
+        const q = points[(k + 1) % points.length];
+        return s + (p[0] * q[1] - p[1] * q[0]) / 2;
+    }, 0));
+}
+
+/// Whether both lists have the same points, in any order.
+export function samePoints(a, b, tolerance) {
+    const near = (p, q) => p.every((x, k) => Math.abs(x - q[k]) <= tolerance);
+    return a.length === b.length && a.every((p) => b.some((q) => near(p, q)));
 }
 
 export function near(actual, expected, tolerance, what) {

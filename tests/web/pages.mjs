@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { launch, near, Page } from "./page.mjs";
+import { areaOf, launch, near, Page, samePoints } from "./page.mjs";
 
 const [, , saltus, executable, folder, models] = process.argv;
 const model = (name) => join(models, name + ".toml");
@@ -150,6 +150,133 @@ await test("impact shows the consistency set with balls and corner points", asyn
     await p.close();
 });
 
+const velocities = "Velocities after the impact";
+const impactPage = async (name, text, ...options) => {
+    writeFileSync(file(name + ".toml"), text);
+    run("impact", file(name + ".toml"), ...options, "--quiet", "--report", file(name + ".html"));
+    return Page.open(browser, file(name + ".html"));
+};
+const points = async (page, label) => (await page.series(velocities, label)).points;
+
+await test("the consistency set is the same in exchanged coordinates", async () => {
+    const text = readFileSync(model("forklift"), "utf8");
+    const exchanged = text.replace('q = ["y", "phi"]', 'q = ["phi", "y"]');
+    assert.notEqual(text, exchanged);
+    const p = await impactPage("plain", text, "--u-plus", "y=1.9,phi=0.2", "--laws");
+    const q = await impactPage("exchanged", exchanged, "--u-plus", "y=1.9,phi=0.2", "--laws");
+    for (const label of ["consistent u⁺", "P⁺, admissible u⁺", "P⁻, approaching u⁻", "u⁻ plus impulses", "newton, e = 0 … 1"]) {
+        const [a, b] = [await points(p, label), await points(q, label)];
+        assert(samePoints(a, b.map(([x, y]) => [y, x]), 1e-6), label);
+    }
+    // The corner points of P⁺ are (edot, ±edot/a); the area is that of the reference glocker_forklift_A.
+    for (const corner of [[1.3, 1.625], [1.3, -1.625]]) assert((await points(p, "P⁺, admissible u⁺")).some((x) => samePoints([x], [corner], 1e-9)), "corner of P⁺");
+    const area = Number(/area ([\d.]+)/.exec((await p.plot(velocities)).title)[1]);
+    near(areaOf(await points(p, "consistent u⁺")), area, 1e-3 * area, "area of the outline");
+    // Balls go through u⁻ = 0 and are circles in the metric of M = diag(2, 0.5).
+    for (const [x, y] of await points(p, "ball around left, fork")) near(2 * (x - 1.3) ** 2 + 0.5 * (y - 1.625) ** 2, 2 * 1.3 ** 2 + 0.5 * 1.625 ** 2, 1e-9, "radius");
+    assert.deepEqual((await p.plot(velocities)).axes, { x: "y′", y: "phi′" });
+    await p.close();
+    await q.close();
+});
+
+const mass = (gaps) => `[system]\nq = ["x", "y"]\nT = "x'^2/2 + y'^2/2"\n` + gaps.map((g, k) => `[[contact]]\nname = "c${k}"\ngN = "${g}"\n`).join("") + "[initial]\nq = { x = 0, y = 0 }\n";
+
+await test("P⁺ between four walls has four corners, each with its ball", async () => {
+    const p = await impactPage("walls", mass(["x + t", "t - x", "y + 2*t", "2*t - y"]), "--u-plus", "x=0.5,y=0.5", "--alpha", "20");
+    const corners = [[-1, -2], [1, -2], [1, 2], [-1, 2]];
+    assert(samePoints(await points(p, "P⁺, admissible u⁺"), corners, 1e-9));
+    assert(samePoints(await points(p, "corner points"), corners, 1e-9));
+    near(areaOf(await points(p, "consistent u⁺")), 8, 1e-9, "the set is bounded by segments alone");
+    assert.equal((await p.plot(velocities)).series.filter((s) => s.label.startsWith("ball")).length, 4);
+    await p.close();
+});
+
+await test("one velocity is drawn on a line, and an empty P⁺ says so", async () => {
+    run("impact", model("mass-and-lift"), "--u-plus", "y=2", "--quiet", "--report", file("line.html"));
+    let p = await Page.open(browser, file("line.html"));
+    const set = await points(p, "consistent u⁺");
+    assert.deepEqual(set.map((q) => q[0]), [2, 4]); // the mass leaves with v to 2v
+    await p.close();
+    run("impact", model("vise"), "--set", "v=1", "--u-plus", "x=0", "--quiet", "--report", file("vise.html"));
+    p = await Page.open(browser, file("vise.html"));
+    assert((await p.plot(velocities)).series.some((s) => s.label === "P⁺: empty"));
+    await p.close();
+});
+
+await test("a chain of three balls is drawn without its common motion", async () => {
+    const text = `[system]\nq = ["a", "b", "c"]\nT = "(a'^2 + b'^2 + c'^2)/2"\n[[contact]]\nname = "first"\ngN = "b - a"\n[[contact]]\nname = "second"\ngN = "c - b"\n[initial]\nq = { a = 0, b = 0, c = 0 }\nu = { a = 3 }\n`;
+    const p = await impactPage("chain", text, "--u-plus", "a=0,b=0,c=3");
+    assert.deepEqual((await p.plot(velocities)).axes, { x: "γN first", y: "γN second" });
+    assert(samePoints(await points(p, "u⁻"), [[-3, 0]], 1e-12));
+    assert(samePoints(await points(p, "u⁺"), [[0, 3]], 1e-12));
+    assert(samePoints(await points(p, "corner points"), [[0, 0]], 1e-12));
+    // ‖γ‖² = (2γ₁² + 2γ₁γ₂ + 2γ₂²)/3; the ball around b = 0 goes through u⁻, where it is 6.
+    for (const [x, y] of await points(p, "ball around first, second")) near((2 * x * x + 2 * x * y + 2 * y * y) / 3, 6, 1e-9, "radius");
+    await p.close();
+});
+
+await test("three velocities are drawn in space, which turns, with the volume of the set", async () => {
+    run("impact", model("forklift-in-space"), "--u-plus", "y=1.9,phi=0.2,psi=0.1", "--quiet", "--report", file("space.html"));
+    const p = await Page.open(browser, file("space.html"));
+    assert.match((await p.plot(velocities)).title, /volume 6\.18\d* ± 0\.000/);
+    const corners = await points(p, "corner points");
+    assert(samePoints(corners, [[1.3, 1.625, 0], [1.3, -1.625, 0], [1.3, 0, 2.6], [1.3, 0, -2.6]], 1e-9));
+    for (const corner of corners) assert((await points(p, "P⁺, admissible u⁺")).some((q) => samePoints([q], [corner], 1e-9)), "a corner of the faces of P⁺");
+    const before = await p.picture(".space canvas");
+    const box = await p.page.locator(".space canvas").boundingBox();
+    await p.page.mouse.move(box.x + 100, box.y + 100);
+    await p.page.mouse.down();
+    await p.page.mouse.move(box.x + 180, box.y + 120, { steps: 3 });
+    await p.page.mouse.up();
+    const turned = await p.picture(".space canvas");
+    assert.notEqual(turned.hash, before.hash);
+    await p.page.locator(".legend input").nth(3).click();
+    assert.notEqual((await p.picture(".space canvas")).hash, turned.hash, "the set is switched off");
+    await p.close();
+});
+
+await test("axes have names and units, and forces and impulses one zero line", async () => {
+    const p = await Page.open(browser, ball);
+    assert.deepEqual((await p.plot("Coordinates in m")).axes, { t: "t in s", y: "y in m", stem: "" });
+    assert.deepEqual((await p.plot("Velocities in m/s")).axes, { t: "t in s", y: "y′ in m/s", stem: "" });
+    const forces = await p.plot("Contact forces");
+    assert.deepEqual(forces.axes, { t: "t in s", y: "force λ in N", stem: "impulse Λ in N s" });
+    const { y, stem } = forces.scales;
+    near(y[0] / y[1], stem[0] / stem[1], 1e-9, "the zero lines");
+    assert(y[0] <= 0 && y[1] > 0 && stem[1] >= (await p.series("Contact forces", "ΛN floor")).max, "everything fits");
+    assert.match(await p.page.locator(".command").innerText(), /^saltus simulate \S*bouncing-ball\.toml --t-end 2$/);
+    await p.close();
+});
+
+await test("coordinates of different units have their own axes", async () => {
+    run("simulate", model("rocking-bar"), "--t-end", "0.2", "--quiet", "--report", file("bar.html"));
+    const p = await Page.open(browser, file("bar.html"));
+    assert.deepEqual((await p.plot("Coordinates in m")).series.map((s) => s.label), ["x", "y"]);
+    assert.deepEqual((await p.plot("Coordinates in rad")).series.map((s) => s.label), ["phi"]);
+    assert.deepEqual((await p.plot("Phase plane of phi")).axes, { x: "phi in rad", y: "phi′ in rad/s" });
+    // With phi and phi' given the least energy is m g a |sin phi| + ½ JS phi'²; its level lines are not horizontal.
+    const lines = (await p.series("Phase plane of phi", "least T + U")).points.filter((q) => q);
+    const V = ([phi, u]) => 9.81 * 0.5 * Math.abs(Math.sin(phi)) + (0.25 / 6) * u * u;
+    const start = (await p.series("Phase plane of phi", "T + U of the start")).points.filter((q) => q);
+    assert(start.length > 10 && lines.length > 50);
+    for (const q of start) near(V(q), 0.7886, 0.01, "energy of the start");
+    await p.close();
+});
+
+await test("several runs are named by their options and drawn over each other", async () => {
+    run("simulate", model("bouncing-ball"), "--t-end", "1", "--quiet", "--out", file("first"));
+    run("simulate", model("bouncing-ball"), "--t-end", "1", "--set", "e=0.5", "--quiet", "--out", file("second"));
+    run("report", file("first"), file("second"), "-o", file("runs.html"), "--quiet");
+    const p = await Page.open(browser, file("runs.html"));
+    assert.deepEqual(await p.page.locator("nav a").allInnerTexts(), ["runs compared", "simulate: first", "simulate: second (e = 0.5)"]);
+    const plot = await p.plot("y of all runs");
+    assert.deepEqual(plot.series.map((s) => s.label), ["first", "second (e = 0.5)"]);
+    assert.deepEqual(plot.axes, { x: "t in s", y: "y in m" });
+    const v = Math.sqrt(2 * 9.81);
+    near((await p.series("y′ of all runs", "second (e = 0.5)")).max, 0.5 * v, 1e-4, "velocity after the impact");
+    await p.close();
+});
+
 await test("compare, sensitivity and solve show their plots", async () => {
     run("compare", model("bouncing-ball"), "--t-end", "0.6", "--h", "0.01", "--refinements", "2", "--quiet", "--report", file("compare.html"));
     let p = await Page.open(browser, file("compare.html"));
@@ -172,6 +299,24 @@ await test("basin, certify and equilibria show their plots", async () => {
     run("basin", model("rocking-bar"), "--grid", "phi=-0.1:0.1:5", "--grid", "phi'=-1:1:5", "--t-max", "1", "--quiet", "--report", file("basin.html"));
     let p = await Page.open(browser, file("basin.html"));
     assert((await p.picture(".xy canvas")).ink > 20000, "the image covers its plane");
+    await p.close();
+    // Figure 10 of Leine and van de Wouw, coarsely: one colour for each set, motions, sets and level set in one picture.
+    run("basin", model("constrained-beam"), "--set", "theta0=0", "--grid", "theta=-3.1:6.2:16", "--grid", "theta'=-14:14:16", "--t-max", "12", "--paths", "8", "--quiet", "--report", file("fig10.html"));
+    p = await Page.open(browser, file("fig10.html"));
+    const labels = (await p.plot("Which set each start reaches")).series.map((s) => s.label);
+    for (const label of ["E1", "E2", "motions", "motions from the tips of E2", "equilibrium sets"]) assert(labels.includes(label), `${label} in ${labels}`);
+    assert(labels.some((l) => l.startsWith("V = ρ*")), "level set");
+    const tip = Math.atan(0.6 / 0.91); // (142): arctan(2μ₂/(1 − μ₁μ₂))
+    const sets = (await p.series("Which set each start reaches", "equilibrium sets")).points.filter((q) => q).map((q) => q[0]);
+    for (const end of [-tip, tip, Math.PI - tip, Math.PI + tip]) assert(sets.some((x) => Math.abs(x - end) < 1e-5), "tip " + end);
+    await p.close();
+    // The equilibria of the beam lie on the arc y = −l cos θ.
+    run("equilibria", model("constrained-beam"), "--quiet", "--report", file("arc.html"));
+    p = await Page.open(browser, file("arc.html"));
+    const arc = (await p.series("Equilibrium sets in theta and y", "E1")).points;
+    assert(arc.length > 20);
+    for (const [theta, y] of arc) near(y, -Math.cos(theta), 1e-6, "arc");
+    assert.equal((await p.plot("Forces that hold E1")).series.length, 6);
     await p.close();
     writeFileSync(file("certify.json"), JSON.stringify({
         theorem: "Theorem 1", verdict: "attractive", grade: "proved", rho: 0.8175, rho_parts: { velocity: 0.8175 },

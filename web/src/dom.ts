@@ -15,12 +15,16 @@ export function el<K extends keyof HTMLElementTagNameMap>(
     return e;
 }
 
+/// Numbers below this ratio of the quantities that they were computed from are rounding residue.
+const rounding = 1e-13;
+
 /// A number with `digits` significant digits; "–" for null, "∞" for infinity, exponents for very large and small numbers.
-export function num(x: unknown, digits = 6): string {
+/// `scale` is the size of the quantities that the number was computed from: what is below rounding is shown as 0.
+export function num(x: unknown, digits = 6, scale = 0): string {
     if (x === null || x === undefined) return "–";
     if (typeof x !== "number") return String(x);
     if (!Number.isFinite(x)) return x > 0 ? "∞" : x < 0 ? "−∞" : "–";
-    if (x === 0) return "0";
+    if (x === 0 || Math.abs(x) <= rounding * scale) return "0";
     const a = Math.abs(x);
     const power = () => x.toExponential(Math.min(digits - 1, 4)).replace(/\.?0+e/, "e");
     const text = a >= 1e6 || a < 1e-4 ? power() : String(Number(x.toPrecision(digits)));
@@ -44,6 +48,13 @@ export function table(columns: Column[], rows: Child[][], className = ""): HTMLE
 /// A panel with a title.
 export function section(title: string, ...children: Child[]): HTMLElement {
     return el("section", { class: "panel" }, el("h3", {}, title), ...children);
+}
+
+/// The largest absolute value of the finite numbers in a list; 0 if there is none. To be used as `scale` of `num`.
+export function largest(values: Iterable<unknown>): number {
+    let size = 0;
+    for (const v of values) if (typeof v === "number" && Number.isFinite(v)) size = Math.max(size, Math.abs(v));
+    return size;
 }
 
 /// A list of terms with their values. Entries without a value are left out.

@@ -8,10 +8,13 @@ export interface DrawnSeries {
     max: number;
     jumps: number; // interruptions of the curve
     visible: boolean;
+    points?: (number[] | null)[]; // of plots of one quantity over another
 }
 
 export interface DrawnPlot {
     title: string;
+    axes?: () => Record<string, string>; // labels of the axes
+    scales?: () => Record<string, number[]>; // ranges of the axes
     series: () => DrawnSeries[];
 }
 

@@ -5,7 +5,8 @@ import "./style.css";
 import { el } from "./dom";
 import { type Known, motionView } from "./motion_view";
 import { toggleTheme } from "./theme";
-import type { Part, Report } from "./report_document";
+import type { Motion, Part, Report } from "./report_document";
+import { comparableMotions, partNames, runsView } from "./runs";
 import { numbersView, views } from "./views";
 
 function header(report: Report): HTMLElement {
@@ -18,6 +19,11 @@ function header(report: Report): HTMLElement {
 /// Collects what equilibria, basins and certificates on this page say about the model, to draw it in phase planes.
 function knownOf(parts: Part[]): Known {
     const known: Known = { sets: [] };
+    for (const p of parts) {
+        const m = p.data as Motion;
+        if (p.kind !== "motion" || !m.units) continue;
+        known.units = { time: m.units.time, force: m.units.force, q: Object.fromEntries(m.coordinates.map((c, k) => [c, m.units!.q[k]])) };
+    }
     for (const kind of ["equilibria", "basin"])
         for (const p of parts)
             if (p.kind === kind && !known.sets.length) known.sets = p.data.sets ?? [];
@@ -41,9 +47,9 @@ function potentialAt(sets: any[], q: Record<string, number>): number {
 /// The anchor of a part, for links.
 const idOf = (part: Part, index: number) => `${part.kind}-${index + 1}`;
 
-function partView(part: Part, index: number, known: Known): HTMLElement {
+function partView(part: Part, index: number, name: string, known: Known): HTMLElement {
     const body = part.kind === "motion" ? motionView(part.data, known) : (views[part.kind] ?? views.other)(part.data, known);
-    const title = el("h2", {}, part.kind === "motion" ? "simulate" : part.kind);
+    const title = part.kind === "document" ? null : el("h2", {}, name); // a document has its own title
     const command = part.command ? el("code", { class: "command" }, part.command) : null;
     return el("article", { id: idOf(part, index) }, el("div", { class: "parthead" }, title, command, el("span", { class: "source" }, part.source)), body);
 }
@@ -53,15 +59,22 @@ function start(): void {
     const report: Report = JSON.parse(document.getElementById("saltus-report")!.textContent!);
     document.title = report.title + " – Saltus";
     page.append(header(report));
-    if (report.parts.length > 1)
-        page.append(
-            el("nav", {}, ...report.parts.map((p, k) => el("a", { href: "#" + idOf(p, k) }, p.kind === "motion" ? "simulate" : p.kind))),
-        );
+    const names = partNames(report.parts);
+    const compared = comparableMotions(report.parts);
+    if (report.parts.length > 1) {
+        const tabs = report.parts.map((p, k) => el("a", { href: "#" + idOf(p, k) }, names[k]));
+        if (compared.length) tabs.unshift(el("a", { href: "#runs" }, "runs compared"));
+        page.append(el("nav", {}, ...tabs));
+    }
     if (report.text) page.append(el("p", { class: "intro" }, report.text));
     if (report.numbers?.length) page.append(numbersView(report.numbers));
     for (const note of report.notes ?? []) page.append(el("p", { class: "warning" }, note));
     const known = knownOf(report.parts);
-    report.parts.forEach((part, k) => page.append(partView(part, k, known)));
+    for (const group of compared)
+        page.append(
+            el("article", { id: "runs" }, el("div", { class: "parthead" }, el("h2", {}, "Runs compared")), runsView(group, group.map((p) => names[report.parts.indexOf(p)]))),
+        );
+    report.parts.forEach((part, k) => page.append(partView(part, k, names[k], known)));
     page.append(el("footer", {}, `Saltus ${report.version ?? ""}. This file needs no network.`));
 }
 

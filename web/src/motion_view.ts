@@ -3,9 +3,9 @@
 import { animation } from "./animation";
 import { Clock } from "./clock";
 import { contour, levels } from "./contour";
-import { el, facts, num, section, table, verdict } from "./dom";
+import { el, facts, largest, num, section, table, verdict } from "./dom";
 import { type Line, type Stem, TimeGroup, timePlot } from "./timeplot";
-import type { Motion, Plane } from "./report_document";
+import type { Force, Motion, Plane } from "./report_document";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
 let motions = 0; // on this page; gives each motion its own cursor
@@ -15,12 +15,13 @@ export interface Known {
     sets: { extent: Record<string, [number, number]> }[]; // equilibrium sets
     level?: number; // value of T + U on the boundary of the certified level set { V < ρ* }
     rho?: number; // ρ*
+    units?: { time: string; force: string; q: Record<string, string> }; // by coordinate
 }
 
 /// All of a motion. Its plots share zoom and cursor; its animation and plots show the same time.
 export function motionView(m: Motion, known: Known): HTMLElement {
     const view = el("div", { class: "motion" });
-    const group = new TimeGroup(m.t, m.breaks, "motion" + motions++);
+    const group = new TimeGroup(m.t, m.breaks, "motion" + motions++, withUnit("t", m.units?.time));
     const clock = new Clock(m.t_begin, m.t_end);
     group.onPick = (t) => {
         clock.pause();
@@ -38,12 +39,17 @@ export function motionView(m: Motion, known: Known): HTMLElement {
     const curves = (list: { name: string; values: (number | null)[] }[], suffix = ""): Line[] =>
         list.map((c, k) => ({ label: c.name + suffix, values: c.values, hidden: many && k > 5 }));
     const some = m.q.length < m.coordinates.length ? ` (${m.q.length} of ${m.coordinates.length})` : "";
-    plots.append(timePlot(group, "Coordinates" + some, curves(m.q)));
-    plots.append(timePlot(group, "Velocities" + some, curves(m.u, "′")));
-    if (m.gaps.length) plots.append(timePlot(group, "Gaps", curves(m.gaps)));
+    for (const g of byUnit(m)) {
+        const title = (kind: string, unit: string) => kind + (unit ? ` in ${unit}` : "") + some;
+        const [q, u] = [g.curves.map((k) => m.q[k]), g.curves.map((k) => m.u[k])];
+        plots.append(timePlot(group, title("Coordinates", g.unit), curves(q), { label: withUnit(listed(q.map((c) => c.name)), g.unit) }));
+        plots.append(timePlot(group, title("Velocities", g.rate), curves(u, "′"), { label: withUnit(listed(u.map((c) => c.name + "′")), g.rate) }));
+    }
+    if (m.gaps.length) plots.append(timePlot(group, "Gaps", curves(m.gaps), { label: withUnit("gap gN", m.units?.length) }));
     if (m.forces.length) plots.append(forcePlot(group, m));
     if (m.energy.length) plots.append(energyPlot(group, m));
-    const work = m.work.filter((w) => w.values.some((v) => v));
+    const energy = largest(m.energy.flatMap((c) => c.values));
+    const work = m.work.filter((w) => largest(w.values) > 1e-12 * energy); // less is rounding residue
     if (work.length) plots.append(workPlot(group, m, work));
     view.append(plots);
 
@@ -54,9 +60,33 @@ export function motionView(m: Motion, known: Known): HTMLElement {
     return view;
 }
 
+/// "x in m"; the name alone if the unit is unknown.
+export function withUnit(name: string, unit: string | undefined): string {
+    return unit ? `${name} in ${unit}` : name;
+}
+
+/// "x, y, phi"; of a long list the first three names.
+function listed(names: string[]): string {
+    return names.length > 4 ? names.slice(0, 3).join(", ") + ", …" : names.join(", ");
+}
+
+/// The curves of m.q by their units: quantities of one kind share an axis. One group if the units are unknown.
+export function byUnit(m: Motion): { unit: string; rate: string; curves: number[] }[] {
+    const groups = new Map<string, number[]>();
+    m.q.forEach((c, k) => {
+        const unit = m.units?.q[m.coordinates.indexOf(c.name)] ?? "";
+        groups.set(unit, [...(groups.get(unit) ?? []), k]);
+    });
+    return [...groups].map(([unit, curves]) => ({ unit, rate: unit ? `${unit}/${m.units!.time}` : "", curves }));
+}
+
 function summary(m: Motion): HTMLElement {
     const count = Object.entries(m.event_kinds).map(([k, n]) => `${n} ${k}`).join(", ");
-    const final = m.coordinates.slice(0, 8).map((x, i) => `${x} ${num(m.end.q[i])}, ${x}′ ${num(m.end.u[i])}`);
+    // Numbers are small if they are small compared with those of the whole motion.
+    const size = (list: { values: (number | null)[] }[], k: number) => largest(list[k]?.values ?? []);
+    const final = m.coordinates
+        .slice(0, 8)
+        .map((x, i) => `${x} ${num(m.end.q[i], 6, size(m.q, i))}, ${x}′ ${num(m.end.u[i], 6, size(m.u, i))}`);
     if (m.coordinates.length > 8) final.push("…");
     return section(
         "Summary",
@@ -74,13 +104,15 @@ function summary(m: Motion): HTMLElement {
     );
 }
 
+/// "λN left": the normal force of a contact, ν of a constraint.
+export const forceName = (f: Force) => `${f.kind === "contact" || f.kind === "slider" ? "λ" : "ν"}N ${f.name}`;
+
 /// Contact forces over time; impulses as stems at the breaks.
 function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
     const lines: Line[] = [];
     const stems: Stem[] = [];
     m.forces.forEach((f, i) => {
-        const name = f.kind === "contact" || f.kind === "slider" ? "λ" : "ν";
-        if (f.kind !== "slider") lines.push({ label: `${name}N ${f.name}`, values: f.N, hue: i, hidden: i > 5 });
+        if (f.kind !== "slider") lines.push({ label: forceName(f), values: f.N, hue: i, hidden: i > 5 });
         f.T.forEach((T, k) =>
             lines.push({
                 label: `λT${f.T.length > 1 ? k + 1 : ""} ${f.name}`,
@@ -101,7 +133,12 @@ function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
             }
         if (acts) stems.push({ label: `ΛN ${f.name}`, at, hue: i });
     });
-    return timePlot(group, "Contact forces, impulses as stems", lines, { stems, stemLabel: "impulse" });
+    const impulse = m.units ? `${m.units.force} ${m.units.time}` : undefined;
+    return timePlot(group, "Contact forces" + (stems.length ? ", impulses as stems" : ""), lines, {
+        stems,
+        label: withUnit("force λ", m.units?.force),
+        stemLabel: withUnit("impulse Λ", impulse),
+    });
 }
 
 function energyPlot(group: TimeGroup, m: Motion): HTMLElement {
@@ -111,7 +148,7 @@ function energyPlot(group: TimeGroup, m: Motion): HTMLElement {
         { label: "total", values: total },
         { label: "kinetic T", values: T.values },
         { label: "potential U", values: U.values },
-    ]);
+    ], { label: withUnit("energy", m.units?.energy) });
 }
 
 /// The causes that change T + U, in words.
@@ -131,13 +168,18 @@ function workPlot(group: TimeGroup, m: Motion, work: Motion["work"]): HTMLElemen
     const change = T.values.map((v, k) => (v ?? 0) + (U.values[k] ?? 0) - start);
     const lines: Line[] = [{ label: "change of T + U", values: change, hue: 7 }];
     work.forEach((w, k) => lines.push({ label: causes[w.name] ?? w.name, values: w.values, hue: k }));
-    const rest = change.map((c, k) => c - work.reduce((s, w) => s + (w.values[k] ?? 0), 0));
+    // The curves have six digits: a difference below that is shown as 0.
+    const digits = 3e-6 * largest([...T.values, ...U.values]);
+    const rest = change.map((c, k) => c - work.reduce((s, w) => s + (w.values[k] ?? 0), 0)).map((r) => (Math.abs(r) <= digits ? 0 : r));
     lines.push({ label: "unexplained", values: rest, hue: 6, dash: [2, 3] });
-    return timePlot(group, "Work balance", lines);
+    return timePlot(group, "Work balance", lines, { label: withUnit("work", m.units?.energy) });
 }
 
 function eventTable(m: Motion, clock: Clock): HTMLElement | string {
     if (!m.events.length) return "";
+    const impulse = largest(m.events.flatMap((e) => (e.impulses ?? []).flatMap((r) => [r.N, ...r.T])));
+    const energy = largest(m.events.flatMap((e) => [e.work, ...(e.energy ?? [])]));
+    const jump = largest(m.events.map((e) => e.jump));
     const rows = m.events.map((e) => {
         const go = el("button", { class: "link", type: "button" }, num(e.t, 10));
         go.onclick = () => {
@@ -147,17 +189,17 @@ function eventTable(m: Motion, clock: Clock): HTMLElement | string {
         const impulses = (e.impulses ?? [])
             .filter((r) => r.N !== 0 || r.T.some((x) => x !== 0))
             .slice(0, 4)
-            .map((r) => `${r.name} ${num(r.N)}` + (r.T.length ? ` | ${r.T.map((x) => num(x)).join(", ")}` : ""));
+            .map((r) => `${r.name} ${num(r.N, 6, impulse)}` + (r.T.length ? ` | ${r.T.map((x) => num(x, 6, impulse)).join(", ")}` : ""));
         const note = [e.impacts ? `${e.impacts} impacts seen` : "", e.note ?? ""].filter(Boolean).join("; ");
         const names = e.contacts.length > 4 ? e.contacts.slice(0, 3).join(", ") + `, … ${e.contacts.length}` : e.contacts.join(", ");
         return [
             go,
             e.kind,
             names,
-            e.jump ? num(e.jump) : "",
+            e.jump ? num(e.jump, 6, jump) : "",
             impulses.join("; "),
-            e.work !== undefined ? num(e.work) : "",
-            e.energy ? num(e.energy[1] - e.energy[0]) : "",
+            e.work !== undefined ? num(e.work, 6, energy) : "",
+            e.energy ? num(e.energy[1] - e.energy[0], 6, energy) : "",
             note,
         ];
     });
@@ -189,9 +231,10 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
         const u = m.u[i];
         const points: (Point | null)[] = [];
         const jumps: (Point | null)[] = [];
+        const jump = 1e-9 * largest(u.values); // smaller differences are errors of the integrator
         q.values.forEach((x, k) => {
             points.push([x ?? NaN, u.values[k] ?? NaN]);
-            if (!after.has(k) || u.values[k] === u.values[k + 1]) return;
+            if (!after.has(k) || Math.abs(u.values[k]! - u.values[k + 1]!) <= jump) return;
             points.push(null);
             jumps.push([x!, u.values[k]!], [q.values[k + 1]!, u.values[k + 1]!], null);
         });
@@ -213,7 +256,13 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
             names: ["start", "end"],
             hue: 2,
         });
-        return xyPlot({ title: `Phase plane of ${q.name}`, x: q.name, y: q.name + "′", layers });
+        const unit = m.units?.q[m.coordinates.indexOf(q.name)] ?? "";
+        return xyPlot({
+            title: `Phase plane of ${q.name}`,
+            x: withUnit(q.name, unit),
+            y: withUnit(q.name + "′", unit && `${unit}/${m.units!.time}`),
+            layers,
+        });
     });
 }
 
@@ -222,7 +271,7 @@ function energyLevels(p: Plane, initial: number, known: Known): Layer[] {
     const grid = { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
     const lines = levels(grid, 7).flatMap((l) => contour(grid, l));
     return [
-        { label: "T + U, others as at the end", kind: "path", points: lines, hue: 7, width: 0.7 },
+        { label: p.least ? "least T + U" : "T + U, others as at the end", kind: "path", points: lines, hue: 7, width: 0.7 },
         { label: "T + U of the start", kind: "path", points: contour(grid, initial), hue: 4, width: 1.2, dash: [6, 4] },
         ...(known.level === undefined
             ? []

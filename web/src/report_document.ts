@@ -29,6 +29,7 @@ export interface Part {
     kind: string; // "motion", "document", or the name of a command; views.ts has a view for each
     source: string; // path of the result file
     command?: string; // command line that computed it
+    name?: string; // of the run
     data: any; // its layout depends on the kind
 }
 
@@ -65,6 +66,7 @@ export interface Plane {
     coordinate: number;
     q: [number, number];
     u: [number, number];
+    least?: boolean; // the other coordinates and velocities have their least energy; otherwise they are as at the end
     nq: number;
     nu: number;
     values: number[];
@@ -124,4 +126,14 @@ export interface Motion {
     energy_created: number; // by all impacts
     events: MotionEvent[];
     drawing?: Drawing;
+    units?: Units;
+}
+
+/// Units for the axes; absent if the model gives none.
+export interface Units {
+    time: string;
+    length: string;
+    force: string;
+    energy: string;
+    q: string[]; // of each coordinate; "" if unknown
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plots of quantities over time, drawn by uPlot.
 import uPlot from "uplot";
-import { el, num } from "./dom";
+import { el, largest, num } from "./dom";
 import { drawn } from "./drawn_registry";
 import { color, curveColor, onTheme } from "./theme";
 
@@ -33,6 +33,7 @@ export class TimeGroup {
         readonly t: number[],
         readonly breaks: number[],
         readonly key: string,
+        readonly label = "t", // of the axis of time
     ) {}
 
     /// Passes the zoom of one plot to the others.
@@ -61,9 +62,12 @@ export function timePlot(
     group: TimeGroup,
     title: string,
     lines: Line[],
-    options: { stems?: Stem[]; stemLabel?: string; height?: number; unit?: string } = {},
+    options: { stems?: Stem[]; stemLabel?: string; height?: number; label?: string } = {},
 ): HTMLElement {
     const { t, breaks } = group;
+    // Rounding residue is drawn as 0, so that an axis never magnifies it.
+    const residue = 1e-12 * lines.reduce((s, l) => Math.max(s, largest(l.values)), 0);
+    lines = lines.map((l) => ({ ...l, values: l.values.map((v) => (v != null && Math.abs(v) <= residue ? 0 : v)) }));
     const after = new Set(breaks);
     const x: number[] = [];
     const columns: (number | null)[][] = lines.map(() => []);
@@ -142,8 +146,12 @@ export function timePlot(
         stroke: () => color("muted"),
         grid: { stroke: () => color("grid"), width: 1, show: scale !== "stem" },
         ticks: { stroke: () => color("grid"), width: 1 },
-        size: side === 2 ? 32 : 58,
+        size: side === 2 ? 30 : 54,
         font: "12px system-ui, sans-serif",
+        label: side === 2 ? group.label : side === 3 ? options.label : options.stemLabel,
+        labelSize: 18,
+        labelGap: 0,
+        labelFont: "12px system-ui, sans-serif",
         values: (_u: uPlot, ticks: number[]) => ticks.map((v) => num(v, 5)),
     });
     /// A range with some space around the values.
@@ -152,9 +160,25 @@ export function timePlot(
         const margin = max > min ? 0.06 * (max - min) : Math.abs(max) * 0.1 || 1;
         return [min - margin, max + margin];
     };
+    /// With stems both vertical axes have their zero at one height: the range of forces contains 0 and has room on each
+    /// side on which there are stems, and the range of the stems is a multiple of it.
+    const stemEnds = stemColumns.flat().reduce((r: number[], v) => (v == null ? r : [Math.min(r[0], v), Math.max(r[1], v)]), [0, 0]);
+    const withZero = (u: uPlot, min: number, max: number): [number, number] => {
+        let [lo, hi] = around(u, Math.min(0, min ?? 0), Math.max(0, max ?? 0));
+        const room = 0.25 * (hi - lo);
+        if (stemEnds[1] > 0) hi = Math.max(hi, room);
+        if (stemEnds[0] < 0) lo = Math.min(lo, -room);
+        return [lo, hi];
+    };
+    const multiple = (_u: uPlot, min: number, max: number): [number, number] => {
+        const margin = 1.06;
+        const factor = Math.max(max > 0 ? stemEnds[1] / max : 0, min < 0 ? stemEnds[0] / min : 0) * margin || 1;
+        return [min * factor, max * factor];
+    };
+    const height = options.height ?? 250;
     const opts: uPlot.Options = {
         width: 600,
-        height: options.height ?? 230,
+        height,
         cursor: {
             sync: { key: group.key, setSeries: false },
             drag: { x: true, y: false },
@@ -163,13 +187,11 @@ export function timePlot(
         legend: { live: true },
         scales: {
             x: { time: false },
-            y: { range: around },
-            ...(stems.length
-                ? { stem: { range: (_u: uPlot, lo: number, hi: number) => around(_u, Math.min(0, lo), Math.max(0, hi)) } }
-                : {}),
+            y: { range: stems.length ? withZero : around },
+            ...(stems.length ? { stem: { from: "y", range: multiple } } : {}),
         },
         series: [
-            { label: "t", value },
+            { label: group.label, value },
             ...lines.map((l, i) => ({
                 label: l.label,
                 stroke: () => hue(i),
@@ -189,7 +211,7 @@ export function timePlot(
                 value,
             })),
         ],
-        axes: [axis(2, "x"), axis(3, "y"), ...(stems.length ? [{ ...axis(1, "stem"), label: options.stemLabel }] : [])],
+        axes: [axis(2, "x"), axis(3, "y"), ...(stems.length ? [axis(1, "stem")] : [])],
         hooks: { draw: [paint], setScale: [(u, key) => key === "x" && group.zoom(u)] },
         plugins: [wheelZoom()],
     };
@@ -198,10 +220,12 @@ export function timePlot(
     plot.over.addEventListener("click", () => {
         if (plot.cursor.idx != null) group.onPick(x[plot.cursor.idx]);
     });
-    fit(plot, frame, options.height ?? 230);
+    fit(plot, frame, height);
     onTheme(() => plot.redraw(false, true));
     drawn.plots.push({
         title,
+        axes: () => ({ t: group.label, y: options.label ?? "", stem: options.stemLabel ?? "" }),
+        scales: () => Object.fromEntries(Object.entries(plot.scales).map(([k, s]) => [k, [s.min ?? NaN, s.max ?? NaN]])),
         series: () =>
             [...lines, ...stems].map((s, i) => {
                 const values = (plot.data[i + 1] as (number | null)[]).filter((v): v is number => v != null);

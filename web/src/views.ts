@@ -137,7 +137,8 @@ const pages = new Marked({
 /// A page of the documentation in Markdown.
 function documentView(data: any): HTMLElement {
     const body = el("div", { class: "panel document" });
-    body.innerHTML = pages.parse(data.markdown, { async: false }) as string;
+    // The first heading is the title of the page, which is shown above.
+    body.innerHTML = pages.parse(data.markdown.replace(/^# .*\n/, ""), { async: false }) as string;
     for (const a of body.querySelectorAll("a")) {
         const href = a.getAttribute("href") ?? "";
         if (/^[a-z-]+\.md/.test(href)) a.setAttribute("href", href.replace(".md", ".html"));

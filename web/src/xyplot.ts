@@ -15,9 +15,11 @@ export interface Layer {
     points?: (Point | null)[];
     radius?: number; // of circles, in units of the axes
     hue?: number;
+    color?: () => string; // in the place of the colour of `hue`
     dash?: number[];
     width?: number;
-    fill?: boolean;
+    opacity?: number; // of the inside of a polygon
+    dots?: boolean; // small marks at the points of a path
     size?: number; // of marks
     names?: string[];
     hidden?: boolean;
@@ -33,7 +35,8 @@ export interface Plane {
     y: string;
     layers: Layer[];
     range?: [Point, Point]; // x and y
-    equal?: boolean; // one unit is one length on both axes
+    equal?: [number, number]; // lengths on the screen of one unit of x and of y, up to a common factor
+    rows?: string[]; // names of y = 0, 1, … in the place of numbers
     log?: boolean; // both axes logarithmic
     height?: number;
 }
@@ -70,7 +73,7 @@ export function xyPlot(plane: Plane): HTMLElement {
         };
         [rx, ry] = [span(0), span(1)];
     }
-    const hue = (k: number) => curveColor(layers[k].hue ?? k);
+    const hue = (k: number) => layers[k].color?.() ?? curveColor(layers[k].hue ?? k);
     const place = (u: uPlot, p: Point): Point => [u.valToPos(p[0], "x", true), u.valToPos(p[1], "y", true)];
     // Series 0 is x, series 1 the corners; layer k is series k + 2.
     const shown = (u: uPlot, k: number) => u.series[k + 2].show !== false;
@@ -90,10 +93,7 @@ export function xyPlot(plane: Plane): HTMLElement {
                 c.beginPath();
                 c.arc(x, y, (l.size ?? 4) * devicePixelRatio, 0, 7);
                 c.fill();
-                if (l.names?.[i]) {
-                    c.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-                    c.fillText(l.names[i], x + 7 * devicePixelRatio, y - 6 * devicePixelRatio);
-                }
+                if (l.names?.[i]) labels.push({ text: l.names[i], x, y, style: hue(k) });
             });
             return;
         }
@@ -124,12 +124,35 @@ export function xyPlot(plane: Plane): HTMLElement {
         }
         if (l.kind === "polygon") {
             c.closePath();
-            c.globalAlpha = 0.25;
+            c.globalAlpha = l.opacity ?? 0.25;
             c.fill();
             c.globalAlpha = 1;
         }
         c.stroke();
+        // The name of a line stands beside the middle of the ends of each of its parts.
+        if (l.kind === "path" && l.names) {
+            let part = 0;
+            let first: Point | null = null;
+            points.forEach((p, i) => {
+                if (!p) return;
+                first ??= p;
+                if (points[i + 1]) return;
+                const [x, y] = place(u, [(first[0] + p[0]) / 2, (first[1] + p[1]) / 2]);
+                if (l.names![part]) labels.push({ text: l.names![part], x, y, style: hue(k) });
+                ++part;
+                first = null;
+            });
+        }
+        if (!l.dots) return;
+        c.setLineDash([]);
+        for (const p of points) {
+            if (!p) continue;
+            c.beginPath();
+            c.arc(...place(u, p), 2.2 * devicePixelRatio, 0, 7);
+            c.fill();
+        }
     };
+    let labels: { text: string; x: number; y: number; style: string }[] = []; // beside marks, drawn last
     const paint = (u: uPlot) => {
         const c = u.ctx;
         c.save();
@@ -137,8 +160,10 @@ export function xyPlot(plane: Plane): HTMLElement {
         c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
         c.clip();
         c.lineJoin = "round";
+        labels = [];
         for (let k = 0; k < layers.length; ++k) if (shown(u, k)) paintLayer(u, k);
         c.setLineDash([]);
+        writeLabels(u, labels);
         c.restore();
     };
     const axis = (label: string): uPlot.Axis => ({
@@ -146,11 +171,12 @@ export function xyPlot(plane: Plane): HTMLElement {
         labelSize: 20,
         labelFont: "12px system-ui, sans-serif",
         font: "12px system-ui, sans-serif",
-        size: label === plane.x ? 34 : 58,
+        size: label === plane.x ? 34 : plane.rows ? (plane.rows.some((n) => n) ? 120 : 20) : 58,
         stroke: () => color("muted"),
         grid: { stroke: () => color("grid"), width: 1 },
         ticks: { stroke: () => color("grid"), width: 1 },
-        ...(plane.log ? decades : { values: (_u: uPlot, ticks: number[]) => ticks.map((v) => num(v, 5)) }),
+        ...(plane.rows && label === plane.y ? named(plane.rows) : {}),
+        ...(plane.rows && label === plane.y ? {} : plane.log ? decades : { values: (_u: uPlot, ticks: number[]) => ticks.map((v) => num(v, 5)) }),
     });
     const height = plane.height ?? 320;
     const scale = plane.log ? { distr: 3 as const } : {};
@@ -178,17 +204,18 @@ export function xyPlot(plane: Plane): HTMLElement {
         hooks: { draw: [paint] },
         plugins: [wheelZoom(true), tip(plane, layers, shown)],
     };
-    /// The ranges as data. With `equal` the shorter axis is extended.
+    /// The ranges as data. With `equal` one of the two ranges is extended.
     const corners = (): uPlot.AlignedData => {
         let [ax, ay] = [rx, ry];
         if (plane.equal && plot) {
             const [w, h] = [plot.over.clientWidth || 1, plot.over.clientHeight || 1];
-            const unit = Math.max((rx[1] - rx[0]) / w, (ry[1] - ry[0]) / h);
+            const [sx, sy] = plane.equal;
+            const pixel = Math.max(((rx[1] - rx[0]) * sx) / w, ((ry[1] - ry[0]) * sy) / h);
             const grow = (r: Point, length: number): Point => {
-                const more = (unit * length - (r[1] - r[0])) / 2;
+                const more = (length - (r[1] - r[0])) / 2;
                 return [r[0] - more, r[1] + more];
             };
-            [ax, ay] = [grow(rx, w), grow(ry, h)];
+            [ax, ay] = [grow(rx, (pixel * w) / sx), grow(ry, (pixel * h) / sy)];
         }
         return [ax, ay, ...layers.map(() => [null, null])] as uPlot.AlignedData;
     };
@@ -201,6 +228,7 @@ export function xyPlot(plane: Plane): HTMLElement {
     onTheme(() => p.redraw(false, true));
     drawn.plots.push({
         title: plane.title,
+        axes: () => ({ x: plane.x, y: plane.y }),
         series: () =>
             layers.map((l, k) => {
                 const y = (l.points ?? []).filter((q): q is Point => !!q).map((q) => q[1]);
@@ -210,11 +238,48 @@ export function xyPlot(plane: Plane): HTMLElement {
                     max: y.reduce((a, b) => Math.max(a, b), -Infinity),
                     jumps: (l.points ?? []).filter((q) => !q).length,
                     visible: shown(p, k),
+                    points: l.points,
                 };
             }),
     });
     return frame;
 }
+
+/// Writes the names beside their marks, each at the first of eight places where it covers no other name and no mark.
+function writeLabels(u: uPlot, labels: { text: string; x: number; y: number; style: string }[]): void {
+    const c = u.ctx;
+    const r = devicePixelRatio;
+    const height = 13 * r;
+    c.font = `${12 * r}px system-ui, sans-serif`;
+    c.lineWidth = 3 * r;
+    c.textAlign = "left";
+    c.textBaseline = "alphabetic";
+    const taken = labels.map((l) => ({ x: l.x - 4 * r, y: l.y - 4 * r, w: 8 * r, h: 8 * r }));
+    labels.forEach((l, own) => {
+        const w = c.measureText(l.text).width;
+        const [right, left, up, down] = [l.x + 7 * r, l.x - 7 * r - w, l.y - 7 * r, l.y + 7 * r + height];
+        const places = [[right, up], [right, down], [left, up], [left, down], [right, l.y + height / 3], [left, l.y + height / 3], [l.x - w / 2, up - 4 * r], [l.x - w / 2, down + 4 * r]];
+        const box = ([x, y]: number[]) => ({ x, y: y - height, w, h: height });
+        const free = (p: number[]) => {
+            const b = box(p);
+            return taken.every((t, k) => k === own || b.x > t.x + t.w || t.x > b.x + b.w || b.y > t.y + t.h || t.y > b.y + b.h);
+        };
+        const at = places.find(free) ?? places[0];
+        taken.push(box(at));
+        c.strokeStyle = color("panel");
+        c.strokeText(l.text, at[0], at[1]);
+        c.fillStyle = l.style;
+        c.fillText(l.text, at[0], at[1]);
+    });
+}
+
+/// An axis with a name at each whole number.
+const named = (rows: string[]): Pick<uPlot.Axis, "splits" | "values" | "grid" | "ticks"> => ({
+    splits: () => rows.map((_, k) => k),
+    values: (_u, ticks) => ticks.map((k) => rows[k] ?? ""),
+    grid: { show: false },
+    ticks: { show: false },
+});
 
 /// Ticks of a logarithmic axis at 1, 2, … 9 times each power of ten. Powers of ten have numbers; 2 and 5 have numbers if
 /// there is less than two powers of ten.

@@ -239,15 +239,6 @@ TEST(CertifyRegion, LimitsTheLevelSetAndMustContainTheEquilibrium) {
               std::string::npos);
 }
 
-TEST(CertifyInstability, DoesNotJudgeFrictionOfClosedContacts) {
-    CertifyOptions options;
-    options.at = {0.0, 0.5, 1.5708};
-    const Certificate c = certify(shipped("rocking-bar"), Theorem::instability, options);
-    EXPECT_EQ(c.find("1")->verdict, Verdict::fails) << story(c);
-    EXPECT_EQ(c.find("4")->verdict, Verdict::not_examined) << story(c);
-    EXPECT_EQ(c.outcome, Outcome::inconclusive);
-}
-
 TEST(CertifyInstability, TheUpperSetOfTheBeamIsUnstable) {
     for (const Certificate& c : {certify(shipped("constrained-beam"), Theorem::instability),
                                  certify(shipped("constrained-beam", {{"theta0", 2.6}}), std::nullopt)}) {

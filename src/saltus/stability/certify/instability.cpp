@@ -6,12 +6,28 @@
 // With V = −T − (U − U_e) the power balance gives V̇ = D^nc + D^λT >= 0, and V̇ = 0 only for u = 0 if friction acts on
 // every velocity that is not damped ((98), (99)). At rest outside ℰ the accelerations are not 0. What is left to show
 // is the geometry of U around ℰ. The rows of the table:
-//   1  kinetic energy and scleronomic constraints; no impacts        condition_1_kinetic_energy
+//   1  kinetic energy and scleronomic constraints                    condition_1_kinetic_energy
 //   2  q_e is stationary and U has negative curvature there          saddle_row
 //   3  the smooth forces take energy                                 condition_3_dissipation
-//   4  V̇ > 0 for u ≠ 0                                               condition_5_dissipated_velocities, I_C empty
+//   4  V̇ > 0 for u ≠ 0                                               condition_5_dissipated_velocities
 //   5  states next to ℰ with V > V_E                                 start_row
 //   6  ℰ is isolated                                                 isolation_row
+// and for models with contacts, which [Leine] 6.2 does not treat:
+//   7  open gaps of I_C close                                        closing_row
+//   8  Newton's law, 0 <= e_N < 1, |e_T| < 1                         condition_6_restitution
+//   9  impacts take energy                                           condition_7_impacts
+//   10 limit sets are positively invariant                           assumed
+//
+// Models with contacts are first judged by one motion that leaves the set, if there is one (escaping_motion.cpp); the
+// table then has four rows.
+//
+// With contacts. Let I_C be the gaps that are closed at q_e, and let D be a neighbourhood of ℰ, bounded, with small
+// velocities. Suppose that a motion from x₀ with V(x₀) > V_E stays in D. V = −T − (U − U_e) does not decrease: smooth
+// forces and friction take energy (3), and so do impacts (9). V is bounded in D, so that it converges. On a motion in
+// the limit set, V is constant (10). So it has no impact: an impact takes energy strictly (8, 9). An open gap of I_C
+// accelerates towards closing (7) and would end in an impact. So all gaps of I_C stay closed, and then only u = 0 has
+// no dissipation (4): the motion is an equilibrium in D, that is a point of ℰ (6). There V <= V_E < V(x₀), a
+// contradiction. So the motion leaves D. Since x₀ can be chosen arbitrarily near to ℰ (5), ℰ is unstable.
 //
 // V_E = −min Q over ℰ, from a cover of ℰ by boxes. Beyond the point of ℰ with the least Q, U falls on, since ℰ has no
 // stationary point of U except q_e. The printed proof of Theorem 3 starts at the end of ℰ along an eigenvector of K,
@@ -25,9 +41,11 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/escaping_motion.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 #include "saltus/stability/certify/detail/position_tests.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 namespace saltus::stability {
 
@@ -58,6 +76,23 @@ const char* const text_minimum =
     "the equilibrium is stationary and no minimum of U: V = -T - (U - U_e) is positive next to it";
 const char* const text_start = "there are states next to the equilibrium set with V > V_E, the largest V on it";
 const char* const text_isolated = "the equilibrium set is isolated";
+const char* const text_member = "p is an equilibrium of the set: the contacts push, and friction holds it";
+const char* const text_consistent =
+    "near p a smooth motion with fixed sticking and slipping contacts obeys all laws of the contacts";
+const char* const text_escape = "one such motion leaves p: q - p grows like v exp(rate t), with a rate > 0";
+/// p is the frictionless equilibrium if it is at most this fraction of 1 + |p| from it.
+constexpr double same_position = 1e-9;
+const char* const text_invariance = "limit sets next to the equilibrium set are positively invariant";
+
+/// The examined neighbourhood of ℰ is the hull of its cover, larger by this fraction of the hull's width and of the
+/// scales.
+constexpr double neighbourhood_margin = 1e-3;
+/// If the gaps of I_C are not proved to close for T <= slow_energy (1 + |V_E|), slower motions are tried: T is divided
+/// by this factor, at most this often.
+constexpr double slower_factor = 1e3;
+constexpr int max_slower = 3;
+/// A gap of the start is closed if it is at most this length, in the unit of the gap: rounding of the start.
+constexpr double closed_gap = 1e-12;
 
 /// A stationary point of U that is not a minimum: the one that Newton's method reaches from the start, or the lowest
 /// saddle on the boundary of the valley around the minimum. Of two saddles of the same level the one nearer to the
@@ -122,6 +157,14 @@ public:
             certificate_.forces = forces_at(model_, saddle);
         }
         const AdmissibleSet set(e, e.potential(box.proved() ? box.q : point_box(list_of(saddle.q))), options_.stop);
+        // With contacts the theorem rests on an assumption, and turning about a contact without dissipation often
+        // violates row 4. One motion that leaves the set is a proof without assumptions.
+        if (!model_.contacts.empty())
+            if (const std::optional<EscapingMotion> motion = escaping_motion(e, saddle, box)) {
+                rows().push_back(condition_1_kinetic_energy({set, saddle, box, motion->at, inf, 0.0, options_.budget}));
+                if (rows().front().verdict == Verdict::proved) return judged_by_motion(*motion);
+                rows().clear();
+            }
         const ExtremeEnergy top = linear ? largest_energy(*linear, EnergySign::negative) : ExtremeEnergy{};
         auto [domain, cover] =
             surround(set, saddle, box, top.found ? WantedLevels::highest : WantedLevels::highest_and_lowest);
@@ -130,23 +173,38 @@ public:
             cover.lowest_box = point_box(list_of(saddle.q + top.q));
         }
         const double slow = slow_energy * (1.0 + std::fabs(cover.lowest));
-        const ConditionScope scope{set, saddle, box, domain, inf, slow, options_.budget};
+        const PositionTests tests(set, saddle, box);
+        ConditionScope scope{set,  saddle,         box, neighbourhood_of(cover, domain, saddle.scale), inf,
+                             slow, options_.budget};
+        const bool contacts = !model_.contacts.empty();
+        Condition closing;
+        if (contacts) {
+            certificate_.basis = "Theorem 2 with contacts";
+            closing = closing_row(tests, scope);
+        }
 
         Condition first = condition_1_kinetic_energy(scope);
-        if (first.verdict == Verdict::proved && (!model_.contacts.empty() || !model_.clutches.empty())) {
-            first.verdict = Verdict::fails;
-            first.witness.values.emplace_back("contacts and clutches",
-                                              static_cast<double>(model_.contacts.size() + model_.clutches.size()));
-            first.evidence = "the model has " + std::string(model_.contacts.empty() ? "clutches" : "contacts") +
-                             "; the theorem is about motions without impacts, with constraints and sliders";
+        if (first.verdict == Verdict::proved && !model_.clutches.empty()) {
+            first.verdict = Verdict::not_examined;
+            first.evidence = "the model has clutches, which the theorem does not treat";
         }
-        first.text += "; no unilateral contacts";
         rows().push_back(std::move(first));
         rows().push_back(saddle_row(saddle, box, linear));
         rows().push_back(condition_3_dissipation(scope));
         rows().push_back(growth_row(scope));
-        rows().push_back(start_row(PositionTests(set, saddle, box), saddle, cover, linear));
+        rows().push_back(start_row(tests, saddle, cover, linear));
         rows().push_back(isolation_row(saddle, cover, domain));
+        if (contacts) {
+            rows().push_back(std::move(closing));
+            rows().push_back(condition_6_restitution(scope));
+            rows().back().id = "8";
+            rows().push_back(condition_7_impacts(scope));
+            rows().back().id = "9";
+            Condition invariance = condition_9_invariance();
+            invariance.id = "10";
+            invariance.text = text_invariance;
+            rows().push_back(std::move(invariance));
+        }
         conclude(cover, linear);
         if (set.stopped()) certificate_.warnings.emplace_back("the certificate was stopped before it was complete");
         return std::move(certificate_);
@@ -184,18 +242,69 @@ private:
         return true;
     }
 
-    /// Row 4: only u = 0 has no dissipation. Which contacts rub depends on those that are closed, which the theorem
-    /// does not treat.
+    /// The hull of the cover of ℰ, a little larger. The theorem is about an arbitrarily small neighbourhood. `domain`
+    /// if ℰ is not known to lie inside it.
+    static Box neighbourhood_of(const EquilibriumCover& cover, const Box& domain, const std::vector<double>& scale) {
+        Box box;
+        for (const EquilibriumCover::Piece& p : cover.pieces)
+            if (p.connected) box = box.empty() ? p.box : hull(box, p.box);
+        if (box.empty() || !cover.complete || !strictly_inside(cover, domain)) return domain;
+        for (std::size_t k = 0; k < box.size(); ++k) {
+            const double margin = neighbourhood_margin * (width(box[k]) + scale[k]);
+            box[k] = Interval(box[k].lo - margin, box[k].hi + margin);
+        }
+        return box;
+    }
+
+    /// Row 4: only u = 0 has no dissipation while the gaps of I_C stay closed.
     Condition growth_row(const ConditionScope& scope) const {
         Condition c;
-        if (model_.contacts.empty() && model_.clutches.empty()) {
-            c = condition_5_dissipated_velocities(scope, {});
+        if (model_.clutches.empty()) {
+            c = condition_5_dissipated_velocities(scope, scope.equilibrium.closed);
         } else {
             c.verdict = Verdict::not_examined;
-            c.evidence = "closed contacts and clutches hold some velocities and rub on others; the theorem has none";
+            c.evidence = "clutches hold some velocities without dissipation; the theorem has none";
         }
         c.id = "4";
-        c.text = "V grows unless u = 0: friction acts on every velocity that is not damped";
+        c.text = model_.contacts.empty() ? "V grows unless u = 0: friction acts on every velocity that is not damped"
+                                         : "with the gaps of I_C closed and staying so, V grows unless u = 0";
+        return c;
+    }
+
+    /// Row 7: the open gaps of I_C, which are those closed at q_e, accelerate towards closing in the neighbourhood.
+    /// Lowers scope.kinetic if the proof needs slower motions.
+    Condition closing_row(const PositionTests& tests, ConditionScope& scope) const {
+        Condition c{"7", condition_text::closing_gaps, Verdict::not_examined, "", {}};
+        const std::vector<int>& I_C = scope.equilibrium.closed;
+        if (!scope.equilibrium.found) {
+            c.evidence = "no equilibrium was found";
+            return c;
+        }
+        std::vector<std::string> names;
+        for (const int r : I_C)
+            names.push_back(
+                "'" + model_.contacts[static_cast<std::size_t>(r - static_cast<int>(model_.constraints.size()))].name +
+                "'");
+        if (I_C.empty()) {
+            c.verdict = Verdict::proved;
+            c.evidence =
+                "no gap is closed at the equilibrium: I_C is empty, and condition 4 requires dissipation "
+                "everywhere";
+            return c;
+        }
+        const double kinetic = scope.kinetic;
+        for (int k = 0; k <= max_slower; ++k, scope.kinetic /= slower_factor) {
+            const CoverProof proof = prove_on(
+                scope.set, {scope.domain}, {}, inf, scope.equilibrium.scale,
+                [&](const Box& q) { return tests.gaps_close(q, inf, I_C, scope.kinetic); }, options_.budget);
+            if (!proof.proved) continue;
+            c.verdict = Verdict::proved;
+            c.evidence = "I_C = {" + listing(names) + "}; for T < " + number(scope.kinetic) +
+                         " next to the equilibrium set (" + boxes_text(proof.boxes) + ")";
+            return c;
+        }
+        scope.kinetic = kinetic;
+        c.evidence = "it is not proved that the gaps of I_C = {" + listing(names) + "} close next to the set";
         return c;
     }
 
@@ -222,6 +331,13 @@ private:
             return c;
         }
         const bool proved = box.proved() && has_negative_curvature(saddle, box);
+        if (saddle.closed.size() + model_.constraints.size() > saddle.support.size() &&
+            !leaves_unloaded_gaps(saddle, box)) {
+            c.evidence = "the curvature of U is negative at " + where +
+                         ", but a closed gap without load may block the motion along that direction";
+            c.verdict = Verdict::not_examined;
+            return c;
+        }
         c.verdict = proved ? Verdict::proved : Verdict::numerical;
         c.evidence = "at " + where + " the curvature of U is " + number(saddle.curvature) + " in some direction";
         if (!proved) c.evidence += "; computed at this one position, which is not proved to be stationary";
@@ -232,16 +348,39 @@ private:
     /// stationarity matrix is ∇²L.
     bool has_negative_curvature(const StationaryPoint& saddle, const StationaryBox& box) const {
         const Enclosure& e = *enclosure_;
+        const std::optional<IntervalMatrix> d = direction_along_support(saddle, box);
+        if (!d) return false;
         const IntervalMatrix J = stationarity_matrix(e, box.q, box.support, box.lambda);
         const int n = e.size();
-        const IntervalMatrix rows = e.row_matrix(box.q);
-        const std::optional<IntervalMatrix> T = tangents(rows_of(rows, box.support), n);
-        if (!T || T->cols() == 0) return false;
-        const Vector y = least_squares(T->middle(), saddle.direction);
-        IntervalMatrix d = *T * IntervalMatrix(Matrix(y)), H(n, n);
+        IntervalMatrix H(n, n);
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) H(i, j) = J(i, j);
-        return (transpose(d) * H * d)(0, 0).hi < 0.0;
+        return (transpose(*d) * H * *d)(0, 0).hi < 0.0;
+    }
+
+    /// The direction of least curvature over the box of q_e, along the rows of the support. std::nullopt: not enclosed.
+    std::optional<IntervalMatrix> direction_along_support(const StationaryPoint& saddle,
+                                                          const StationaryBox& box) const {
+        if (!box.proved()) return std::nullopt;
+        const std::optional<IntervalMatrix> T =
+            tangents(rows_of(enclosure_->row_matrix(box.q), box.support), enclosure_->size());
+        if (!T || T->cols() == 0) return std::nullopt;
+        return *T * IntervalMatrix(Matrix(least_squares(T->middle(), saddle.direction)));
+    }
+
+    /// The gaps that are closed at q_e without being in the support all open along the direction of least curvature, or
+    /// all open along its opposite. So the positions with a lower U are admissible.
+    bool leaves_unloaded_gaps(const StationaryPoint& saddle, const StationaryBox& box) const {
+        const std::optional<IntervalMatrix> d = direction_along_support(saddle, box);
+        if (!d) return false;
+        bool forwards = true, backwards = true;
+        for (const int r : saddle.closed) {
+            if (std::find(box.support.begin(), box.support.end(), r) != box.support.end()) continue;
+            const Interval rate = (rows_of(enclosure_->row_matrix(box.q), {r}) * *d)(0, 0);
+            forwards = forwards && rate.lo > 0.0;
+            backwards = backwards && rate.hi < 0.0;
+        }
+        return forwards || backwards;
     }
 
     /// Row 5: states next to ℰ with V > V_E. Let p be a point of ℰ at which V is largest, that is U is smallest. If p
@@ -277,6 +416,40 @@ private:
         return c;
     }
 
+    /// The table of one motion that leaves the set (escaping_motion.cpp), after its row 1. It needs no limit sets and
+    /// no energy.
+    Certificate judged_by_motion(const EscapingMotion& motion) {
+        certificate_.basis = "Lyapunov's first method";
+        const Vector at = vector_of(centre(motion.at));
+        const std::string mode = mode_text(model_, motion);
+        const bool end = (at - vector_of(certificate_.q)).norm() > same_position * (1.0 + at.norm());
+        rows().push_back({"2",
+                          text_member,
+                          Verdict::proved,
+                          (end ? "an end of the set, " : "") + position_text(model_, at) +
+                              (end ? "; a path of equilibria leads from the frictionless equilibrium to it" : ""),
+                          {}});
+        rows().push_back({"3",
+                          text_consistent,
+                          Verdict::proved,
+                          mode.empty() ? "there are no contacts and sliders to examine" : "mode: " + mode,
+                          {}});
+        rows().push_back({"4",
+                          text_escape,
+                          Verdict::proved,
+                          "rate " + number(motion.rate.lo) + " 1/s along " + position_text(model_, motion.direction),
+                          {}});
+        certificate_.values.emplace_back("escape rate", expr::midpoint(motion.rate));
+        for (std::size_t k = 0; k < model_.coordinates.size(); ++k) {
+            certificate_.values.emplace_back("p " + model_.coordinates[k], at(static_cast<Index>(k)));
+            certificate_.values.emplace_back("v " + model_.coordinates[k], motion.direction(static_cast<Index>(k)));
+        }
+        certificate_.outcome = Outcome::unstable;
+        certificate_.grade = grade_of(rows());
+        certificate_.summary = "the equilibrium set is unstable: a motion leaves it";
+        return std::move(certificate_);
+    }
+
     /// Adds the start x₀ of the proof to the values. A remark if the end of ℰ along the eigenvector of K, where the
     /// printed proof starts, has a lower V.
     std::string eigenvector_remark(const StationaryPoint& saddle, const EquilibriumCover& cover,
@@ -292,6 +465,13 @@ private:
         if (!(end.value < clearly_below * V_E)) return "";
         return "; at the set's end along the eigenvector V is only " + number(end.value) +
                ", so that the start x0 is taken beyond the point of V_E";
+    }
+
+    /// The statics of the model confirm that the position is admissible and an equilibrium.
+    bool rests_at(const std::vector<double>& q) const {
+        RestingModel resting(model_);
+        const EquilibriumPoint point = equilibrium_at(resting, vector_of(q), {.ranges = false});
+        return point.decided && point.admissible && point.is_equilibrium;
     }
 
     /// Row 6: ℰ lies in the interior of the neighbourhood; other sets have a distance from it.
@@ -315,7 +495,7 @@ private:
                         along[k] = p.box[k].lo <= domain[k].lo ? domain[k].lo : domain[k].hi;
                         const std::optional<ForceSet> forces =
                             frictional_forces(*enclosure_, point_box(along), p.closed, p.signs);
-                        if (!forces || separate(*forces)) continue;
+                        if (!forces || separate(*forces) || !rests_at(along)) continue;
                         c.verdict = Verdict::fails;
                         c.witness.q = along;
                         c.witness.u.assign(along.size(), 0.0);
@@ -343,6 +523,7 @@ private:
                 certificate_.eigenvalues.emplace_back(x.real(), x.imag());
         }
         certificate_.grade = grade_of(rows());
+        certificate_.assumptions = assumptions_of(rows(), "condition");
         if (all_hold(rows())) {
             certificate_.outcome = Outcome::unstable;
             certificate_.summary =
@@ -361,18 +542,26 @@ private:
 }  // namespace
 
 bool starts_at_saddle_equilibrium(const model::Model& model, const CertifyOptions& options) {
-    if (!model.contacts.empty() || !model.clutches.empty()) return false;
+    if (!model.clutches.empty()) return false;
     std::string why;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, why);
     if (!e) return false;
     const std::vector<double>& from = options.at.empty() ? model.q0 : options.at;
     const StationaryPoint near = find_stationary(*e, from);
     if (!near.found || near.minimum || !(near.curvature < -flat_curvature)) return false;
+    // The gaps that are closed at the start, up to rounding.
+    const IntervalVector gaps = e->position_values(point_box(from));
+    std::vector<int> closed;
+    for (int r = e->constraints(); r < e->positions(); ++r) {
+        const double gap = expr::midpoint(gaps[static_cast<std::size_t>(r)]);
+        if (gap < -closed_gap) return false;  // the start is only a guess
+        if (gap <= closed_gap) closed.push_back(r);
+    }
     // The start is an equilibrium if no direction separates its forces, for some signs of the reactions.
     const std::size_t frictional = frictional_constraints(*e).size();
     for (unsigned combination = 0; combination < (1U << frictional); ++combination) {
         const std::optional<ForceSet> forces =
-            frictional_forces(*e, point_box(from), {}, signs_of(combination, frictional));
+            frictional_forces(*e, point_box(from), closed, signs_of(combination, frictional));
         if (forces && !separate(*forces)) return true;
     }
     return false;

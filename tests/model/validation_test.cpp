@@ -258,7 +258,7 @@ TEST(Validation, SingularMassIsRefused) {
 
 TEST(Validation, SingularMassThatTheConstraintsMakeRegularIsAccepted) {
     const Model m = built(block(" + J/2*phi'^2", ""));  // phi = x is a constraint
-    ASSERT_EQ(m.warnings.size(), 2U);  // the other one is that J is not used
+    ASSERT_EQ(m.warnings.size(), 2U);                   // the other one is that J is not used
     EXPECT_EQ(m.warnings[0], "the mass matrix is singular (no inertia along phi'); the constraints make it regular");
     EXPECT_GT(model::inspect(m).mass_smallest, 0.1);
 }

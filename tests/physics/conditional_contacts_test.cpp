@@ -8,8 +8,8 @@ using namespace saltus::test;
 
 constexpr double g = 9.81;
 
-// A particle slides with the speed v on a table that ends at x = 1. It leaves at t = 1/v and falls from the height h: the floor
-// is struck √(2h/g) later with the speed √(2gh).
+// A particle slides with the speed v on a table that ends at x = 1. It leaves at t = 1/v and falls from the height h:
+// the floor is struck √(2h/g) later with the speed √(2gh).
 TEST(ConditionalContact, AParticleSlidesOffATableAndFallsFreely) {
     const Trajectory motion = motion_of(shipped("table-edge"), 1.2);
     const std::vector<Event> ends = events_of(motion, EventKind::switched);
@@ -69,8 +69,8 @@ if = "y' < 0"
 u = { y = "v" }
 )toml";
 
-// A platform that is passed from below: it exists only while the particle falls. The particle is thrown up with v, turns at
-// v/g above the platform, and lands on it.
+// A platform that is passed from below: it exists only while the particle falls. The particle is thrown up with v,
+// turns at v/g above the platform, and lands on it.
 TEST(ConditionalContact, APlatformIsPassedFromBelowAndHoldsFromAbove) {
     const Trajectory motion = attempt(from_text(platform), 3.0);
     const std::vector<Event> impacts = events_of(motion, EventKind::impact);
@@ -82,7 +82,8 @@ TEST(ConditionalContact, APlatformIsPassedFromBelowAndHoldsFromAbove) {
     EXPECT_EQ(appears[0].note, "'platform' exists from here on");
 }
 
-// Thrown up too slowly, the particle turns below the platform, and the contact would appear with the gap v²/(2g) − 1 < 0.
+// Thrown up too slowly, the particle turns below the platform, and the contact would appear with the gap v²/(2g) − 1 <
+// 0.
 TEST(ConditionalContact, OneThatAppearsWhilePenetratedEndsTheMotion) {
     const Model m = from_text(platform, {{"v", 3.0}});
     for (const integrate::Method& method : {integrate::Method(EventDriven{}), integrate::Method(Moreau{})}) {
@@ -175,7 +176,7 @@ u = { x = "v" }
     const Trajectory back = motion_of(from_text(gate, {{"v", 2.0}}), 0.9);
     EXPECT_TRUE(matches(back.end.u[0], -2.0, 1e-12));  // arrives at t = 0.5
     const Trajectory through = motion_of(from_text(gate, {{"v", 1.0 / 1.5}}), 1.9);
-    EXPECT_TRUE(matches(through.end.u[0], 1.0 / 1.5, 1e-12));  // arrives at t = 1.5
+    EXPECT_TRUE(matches(through.end.u[0], 1.0 / 1.5, 1e-12));                           // arrives at t = 1.5
     EXPECT_EQ(status_of(attempt(from_text(gate, {{"v", 1.0 / 1.5}}), 2.5)), "failed");  // closes behind it at t = 2
 }
 

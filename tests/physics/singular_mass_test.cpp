@@ -6,7 +6,8 @@ namespace {
 
 using namespace saltus::test;
 
-/// A weight m at x on a rope over a massless pulley at s, x = 2 s, which a spring of stiffness k holds: x'' = g - k x/(4 m).
+/// A weight m at x on a rope over a massless pulley at s, x = 2 s, which a spring of stiffness k holds: x'' = g - k
+/// x/(4 m).
 const std::string pulley = R"toml(
 [system]
 q = ["x", "s"]
@@ -36,8 +37,8 @@ TEST(SingularMass, AMasslessPulleyMovesAsTheWeightSays) {
     }
 }
 
-// The weight strikes a stop at x = 1 with the speed v: v⁺ = -e v, and the impulse is (1 + e) m v although the pulley is part of
-// the constraint.
+// The weight strikes a stop at x = 1 with the speed v: v⁺ = -e v, and the impulse is (1 + e) m v although the pulley is
+// part of the constraint.
 TEST(SingularMass, AnImpactHasTheImpulseOfTheMassAlone) {
     const std::string stop = pulley + "g = \"x - 2*s\"\n[[contact]]\nname = \"stop\"\ngN = \"1 - x\"\neN = 0.5\n";
     const Trajectory motion = motion_of(from_text(stop), 0.7);

@@ -8,8 +8,9 @@ using namespace saltus::test;
 
 // --- the knife edge on an incline ------------------------------------------------------------------------------------
 
-// The blade has the direction e = (cos φ, sin φ), φ = w t. Along it v̇ = g sin a cos(w t), so v = (g sin a/w) sin(w t) from
-// rest. The velocity v e integrates to the cycloid, and the force across is N = −2 m g sin a sin(w t) along (sin φ, −cos φ).
+// The blade has the direction e = (cos φ, sin φ), φ = w t. Along it v̇ = g sin a cos(w t), so v = (g sin a/w) sin(w t)
+// from rest. The velocity v e integrates to the cycloid, and the force across is N = −2 m g sin a sin(w t) along (sin
+// φ, −cos φ).
 struct Knife {
     double x, y, force;
 };
@@ -75,15 +76,16 @@ TEST(VelocityConstraint, ChaplyginsSleighStopsTurningAndRunsStraightOn) {
         const double phi = motion.end.q[2];
         EXPECT_TRUE(matches(phi, w0 / k * 2.0 * std::atan(std::tanh(0.5 * k * t)), 1e-10));
         EXPECT_TRUE(matches(motion.end.u[2], w0 / std::cosh(k * t), 1e-10));
-        EXPECT_TRUE(matches(motion.end.u[0] * std::cos(phi) + motion.end.u[1] * std::sin(phi), V * std::tanh(k * t), 1e-10));
+        EXPECT_TRUE(
+            matches(motion.end.u[0] * std::cos(phi) + motion.end.u[1] * std::sin(phi), V * std::tanh(k * t), 1e-10));
         EXPECT_TRUE(matches(motion.energy.final, motion.energy.initial, 1e-12));
     }
 }
 
 // --- the rolling disk ------------------------------------------------------------------------------------------------
 
-// Linearised about upright rolling of a uniform disk: (A + m r²) th'' = m g r th − (C + m r²)(C/A) w² th with A = m r²/4,
-// C = m r²/2, so that the frequency is Ω² = 4/5 (3 w² − g/r), if the heading turns by psi' = (C/A) w th.
+// Linearised about upright rolling of a uniform disk: (A + m r²) th'' = m g r th − (C + m r²)(C/A) w² th with A = m
+// r²/4, C = m r²/2, so that the frequency is Ω² = 4/5 (3 w² − g/r), if the heading turns by psi' = (C/A) w th.
 TEST(VelocityConstraint, ALeaningDiskOscillatesWithTheFrequencyOfTheLinearTheory) {
     const double th0 = 1e-4, w = 8.0, r = 0.1;
     const Model m = shipped("rolling-disk", {{"th0", th0}, {"w", w}});
@@ -100,7 +102,8 @@ TEST(VelocityConstraint, ASlowDiskFallsOver) {
     EXPECT_GT(std::abs(motion.end.q[3]), 0.05);
 }
 
-// --- impacts, moving constraints, friction, penalty ----------------------------------------------------------------------
+// --- impacts, moving constraints, friction, penalty
+// ----------------------------------------------------------------------
 
 const std::string blade_and_wall = R"toml(
 [system]
@@ -126,8 +129,9 @@ q = { phi = "a" }
 u = { x = "v*cos(a)", y = "v*sin(a)" }
 )toml";
 
-// The blade can only move along itself, so an impact with the coefficient e reverses its speed to −e v whatever the angle.
-// The wall gives the impulse Λ with Λ cos a = (1 + e) m v along the blade; the edge takes the rest of it, Λ sin a.
+// The blade can only move along itself, so an impact with the coefficient e reverses its speed to −e v whatever the
+// angle. The wall gives the impulse Λ with Λ cos a = (1 + e) m v along the blade; the edge takes the rest of it, Λ sin
+// a.
 TEST(VelocityConstraint, AnImpactReversesTheSpeedAlongTheBlade) {
     const Model m = from_text(blade_and_wall);
     const Trajectory motion = motion_of(m, 2.0);
@@ -173,8 +177,8 @@ gamma = "x' - b*t"
     }
 }
 
-// Friction along the blade scaled by the force N across it. On a plane with the force F across the blade, N = −F and the
-// blade decelerates with μ F/m along itself; it stops at v/(μ F/m) and sticks.
+// Friction along the blade scaled by the force N across it. On a plane with the force F across the blade, N = −F and
+// the blade decelerates with μ F/m along itself; it stops at v/(μ F/m) and sticks.
 TEST(VelocityConstraint, FrictionIsScaledByItsReaction) {
     const Model m = from_text(R"toml(
 [system]

@@ -25,7 +25,8 @@ double error_of(const model::Description& description, const std::vector<std::st
     return worst;
 }
 
-// --- velocity constraints ----------------------------------------------------------------------------------------------
+// --- velocity constraints
+// ----------------------------------------------------------------------------------------------
 
 // y = (g sin a/(2 w²)) (w t − sin(2 w t)/2) of the knife edge on an incline, differentiated by a.
 TEST(NonholonomicSensitivity, ADerivativeOfTheKnifeEdgeHasItsClosedForm) {
@@ -66,7 +67,7 @@ k = 1e4
 q = { phi = "a" }
 u = { x = "v*cos(a)", y = "v*sin(a)", phi = "w" }
 )toml",
-                                                   "blade");
+                                                     "blade");
     EXPECT_LE(error_of(blade, {"x", "y", "m", "J", "v", "w", "e", "a"}, 2.0), 1e-6);
     EXPECT_LE(error_of(blade, {"m", "J", "v", "w", "a"}, 2.0, Penalty{}), 1e-5);
 }
@@ -81,9 +82,11 @@ TEST(NonholonomicSensitivity, AVelocityThatTheConstraintForbidsHasNoDerivative) 
     EXPECT_TRUE(matches(s.final(1, 1), 1.0, 1e-12));
 }
 
-// --- contacts with a condition -------------------------------------------------------------------------------------------
+// --- contacts with a condition
+// -------------------------------------------------------------------------------------------
 
-// The particle leaves the table at t = 1/v: δt = −1/v² δv. At T its height is −g (T − 1/v)²/2, so ∂y/∂v = −g (T − 1/v)/v².
+// The particle leaves the table at t = 1/v: δt = −1/v² δv. At T its height is −g (T − 1/v)²/2, so ∂y/∂v = −g (T −
+// 1/v)/v².
 TEST(ConditionalSensitivity, TheTimeAndTheMotionAfterATableEdgeHaveTheirClosedForms) {
     const double v = 2.0, T = 0.8;
     const Sensitivity s = derivatives(shipped("table-edge"), {"v"}, T);
@@ -112,7 +115,7 @@ if = "y' < 0.1"
 [initial]
 u = { y = "v" }
 )toml",
-                                                   "platform");
+                                                        "platform");
     EXPECT_LE(error_of(platform, {"y", "y'", "g", "v", "e"}, 1.6), 1e-6);
 }
 
@@ -141,7 +144,7 @@ if = "x > 1"
 [initial]
 u = { x = "v" }
 )toml",
-                                                 "tables");
+                                                      "tables");
     EXPECT_LE(error_of(tables, {"x", "v", "g", "mu"}, 1.1), 1e-6);
 }
 

@@ -188,7 +188,8 @@ q = { x = 0 }
         const Certificate c = instability(from_text(replaced(text, "SIDE", side)), {0.0});
         EXPECT_TRUE(c.outcome == Outcome::unstable || c.grade == Grade::not_examined) << story(c);
     }
-    const std::string two = replaced(text, "[initial]", "[[contact]]\nname = \"other\"\ngN = \"-x\"\neN = 0.5\n[initial]");
+    const std::string two =
+        replaced(text, "[initial]", "[[contact]]\nname = \"other\"\ngN = \"-x\"\neN = 0.5\n[initial]");
     const Certificate held = instability(from_text(replaced(two, "SIDE", "x")), {0.0});
     EXPECT_NE(held.outcome, Outcome::unstable) << "walls on both sides hold it\n" << story(held);
 }

@@ -9,6 +9,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/impact/frictional.hpp"
+#include "saltus/impact/one_normal.hpp"
 
 namespace saltus::impact {
 
@@ -285,20 +286,17 @@ void clear(Outcome& o) {
     o.held.clear();
 }
 
-/// Newton's law at one frictionless contact that approaches: Λ = −(1 + e) γ⁻/D. False for all other collisions, and
-/// for numbers so large or small that their products might overflow.
+/// Newton's law at one frictionless contact that approaches (normal_impulse). False for all other collisions.
 bool collide_one_normal(const solvers::FrictionProblem& problem, const CollisionRows& c, double tolerance, Outcome& o) {
     if (problem.laws.size() != 1 || problem.laws[0].kind != LawKind::unilateral || c.law[0] != ImpactLaw::newton)
         return false;
-    const double D = problem.W.values[0], gamma = c.gamma_minus[0], q = (1.0 + c.e[0]) * gamma;
-    constexpr double small = 1e-100, large = 1e100;
-    if (!(D > small && D < large && q < -small && q > -large && c.e[0] >= 0.0)) return false;
-    const double Lambda = -q / D;
-    o.residual = std::abs(D * Lambda + q) / -q;
-    if (o.residual > tolerance) return false;
-    o.Lambda.assign(1, Lambda);
-    o.gamma_plus.assign(1, gamma + D * Lambda);
-    o.work = 0.5 * (o.gamma_plus[0] + gamma) * Lambda;
+    const double D = problem.W.values[0], gamma = c.gamma_minus[0];
+    const std::optional<NormalImpulse> impulse = normal_impulse(D, gamma, c.e[0], tolerance);
+    if (!impulse) return false;
+    o.residual = impulse->residual;
+    o.Lambda.assign(1, impulse->Lambda);
+    o.gamma_plus.assign(1, gamma + D * impulse->Lambda);
+    o.work = 0.5 * (o.gamma_plus[0] + gamma) * impulse->Lambda;
     o.solves = 1;
     return true;
 }

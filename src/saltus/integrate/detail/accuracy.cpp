@@ -73,7 +73,8 @@ void GrowingRecord::reserve() { entries_.reserve(max_entries); }
 
 void GrowingRecord::add(double t, double value) {
     largest_ = value;
-    if (entries_.empty()) reserve();
+    constexpr std::size_t usual_entries = 16;  // room that saves copies of the first ones
+    if (entries_.empty()) entries_.reserve(usual_entries);
     if (entries_.empty() || (value > growth_of_entries * entries_.back().second && entries_.size() < max_entries))
         entries_.emplace_back(t, value);
 }
@@ -113,9 +114,12 @@ void AccuracyCheck::start(std::span<const double> q, const model::Energy& energy
     low_.assign(q.begin(), q.end());
     high_ = low_;
     opening_.assign(ix(model_.layout().positions()), 0.0);
+    see_scale(energy);
+}
+
+void AccuracyCheck::reserve() {
     balance_.reserve();
     steps_.reserve();
-    see_scale(energy);
 }
 
 void AccuracyCheck::see(double t, std::span<const double> q, std::span<const double> u, const model::Energy& energy,

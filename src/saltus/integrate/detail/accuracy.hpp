@@ -64,6 +64,7 @@ public:
     bool due();
 
     void start(std::span<const double> q, const model::Energy& energy);
+    void reserve();  ///< gets the memory for energy balance and step errors now, so that a step allocates nothing
     /// A state at t: coordinates, velocities, energies, gaps and constraints there, and the work done since the start.
     void see(double t, std::span<const double> q, std::span<const double> u, const model::Energy& energy, double work,
              std::span<const double> positions);

@@ -19,12 +19,18 @@ RepeatedRuns::RepeatedRuns(RepeatedRuns&&) noexcept = default;
 RepeatedRuns& RepeatedRuns::operator=(RepeatedRuns&&) noexcept = default;
 
 trajectory::Trajectory RepeatedRuns::run(const Options& options) {
+    trajectory::Trajectory motion;
+    run(options, motion);
+    return motion;
+}
+
+void RepeatedRuns::run(const Options& options, trajectory::Trajectory& motion) {
     const auto start = std::chrono::steady_clock::now();
     tools_->reset();
-    trajectory::Trajectory motion = std::move(run_event_driven(*model_, method_, options, Record::no, *tools_).motion);
+    std::swap(tools_->motion, motion);
+    run_event_driven(*model_, method_, options, *tools_, motion);
     fail_if_not_finite(motion);
     motion.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return motion;
 }
 
 }  // namespace saltus::integrate

@@ -20,6 +20,8 @@ public:
     RepeatedRuns& operator=(RepeatedRuns&&) noexcept;
 
     trajectory::Trajectory run(const Options& options);
+    /// The same. `motion` becomes the result; the memory of what it was before serves the next runs.
+    void run(const Options& options, trajectory::Trajectory& motion);
 
 private:
     const model::Model* model_;

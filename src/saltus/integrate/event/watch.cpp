@@ -87,11 +87,16 @@ void Watcher::measure(double t, const double* x) {
     leave_.assign(watches_.size(), 0.0);
     depth_.assign(watches_.size(), 0.0);
     if (watches_.empty()) return;
-    d_.evaluate(t, x);
-    motion_depends_ = !held_.empty() && d_.ambiguity().motion;
+    motion_depends_ = false;
     double forces = 0.0;
-    for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
-    for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    if (needs_forces_ || needs_velocities_) {
+        d_.evaluate(t, x);
+        motion_depends_ = !held_.empty() && d_.ambiguity().motion;
+        for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
+        for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    } else {
+        d_.evaluate_terms(t, x);  // gaps alone
+    }
     held_noise_ = Thresholds::force_noise * std::max(forces, Thresholds::smallest_scale);
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
     for (std::size_t k = 0; k < watches_.size(); ++k) {

@@ -66,6 +66,8 @@ public:
 
     /// Collects the quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
     void begin(double t, const double* x);
+    /// The same if the mode has not changed since the last call of `begin`.
+    void begin_again(double t, const double* x) { measure(t, x); }
 
     /// The first zero from + to −, with all others at the same time up to rounding. Empty if the step has no
     /// event.

@@ -20,15 +20,15 @@ constexpr double printed_component = 1e-6;
 
 }  // namespace
 
-// A mass matrix that only the constraints make regular. T may leave some velocities without inertia if the constraints tie them to
-// others: M need only be positive definite on the velocities that the constraints allow, the kernel of G. With the velocities
-// γ = G u + χ of the constraints,
+// A mass matrix that only the constraints make regular. T may leave some velocities without inertia if the constraints
+// tie them to others: M need only be positive definite on the velocities that the constraints allow, the kernel of G.
+// With the velocities γ = G u + χ of the constraints,
 //     T̃ = T + Σ ρ_k/2 γ_k²,   M̃ = M + Σ ρ_k G_kᵀ G_k,
 // is positive definite then (any ρ > 0 suffices, because M is positive semidefinite). On every motion γ = 0
 // and γ̇ = 0, so that T̃ = T, and Lagrange's equations of both differ by
 //     d/dt(∂T̃/∂u) − ∂T̃/∂q − (the same of T) = Σ ρ_k (γ̇_k G_kᵀ + γ_k (Ġ_kᵀ − ∂γ_k/∂q)) = 0.
-// Accelerations and reactions are the same. So are the velocities after an impact, because G u + χ = 0 before and after it.
-// ρ_k gives the added term the size of M: ρ_k = (largest eigenvalue of M)/|G_k|² at the initial state.
+// Accelerations and reactions are the same. So are the velocities after an impact, because G u + χ = 0 before and after
+// it. ρ_k gives the added term the size of M: ρ_k = (largest eigenvalue of M)/|G_k|² at the initial state.
 void Builder::regularise_mass() {
     if (has_points_ || f_.constraints.empty()) return;
     expr::Graph& g = f_.graph;
@@ -67,7 +67,8 @@ void Builder::regularise_mass() {
     if (!M.allFinite()) return;
     const Spectrum before = symmetric_spectrum(M);
     const double rounding = singular_mass * before.largest;
-    if (before.smallest > rounding || before.smallest < -rounding) return;  // regular, or indefinite: see verify_initial
+    if (before.smallest > rounding || before.smallest < -rounding)
+        return;  // regular, or indefinite: see verify_initial
     const double inertia = before.largest > 0.0 ? before.largest : 1.0;
     Expr added = g.constant(0.0);
     for (std::size_t k = 0; k < rows; ++k) {

@@ -38,6 +38,22 @@ int series_order(double relative) {
                       Thresholds::least_series_order, Thresholds::max_series_order);
 }
 
+/// An empty motion in the memory of one that is no longer needed. Its events become spare.
+trajectory::Trajectory emptied(trajectory::Trajectory& old, std::vector<trajectory::Event>& spare) {
+    if (spare.size() < old.events.size()) spare.swap(old.events);
+    trajectory::Trajectory out;
+    out.events = std::move(old.events);
+    out.events.clear();
+    out.model = std::move(old.model);
+    out.coordinates = std::move(old.coordinates);
+    out.elements = std::move(old.elements);
+    out.start = std::move(old.start);
+    out.end = std::move(old.end);
+    out.forces = std::move(old.forces);
+    out.forces.clear();
+    return out;
+}
+
 // If fewer steps of the present length remain, then the end of the run shapes the next step: the rest is halved if it
 // is shorter than two steps (ode::stride_towards). Larger than 2, for rounding.
 constexpr double steps_that_end_shapes = 2.1;
@@ -60,13 +76,15 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       series_order_(series_order(tolerances_.relative)),
       x_(ix(d_.state_size()), 0.0),
       earlier_(earlier),
-      sink_(sink) {
+      sink_(sink),
+      spare_events_(tools.spare_events),
+      out_(emptied(tools.motion, tools.spare_events)) {
     struck_without_restitution_.assign(model.contacts.size(), 0);
     has_conditions_ = std::any_of(model.contacts.begin(), model.contacts.end(),
                                   [](const model::Contact& c) { return c.condition != model::no_coefficient; });
     out_.model = model.name;
     out_.coordinates = model.coordinates;
-    out_.elements = elements_of(model);
+    out_.elements = tools.elements;
     out_.warnings = model.warnings;
     change_.repair_energy = options.energy == EnergyRule::repair;
     recording_.compliant = settings.compliant;
@@ -75,6 +93,11 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
 }
 
 RecordedMotion EventRun::run() {
+    execute();
+    return {std::move(out_), std::move(recording_)};
+}
+
+void EventRun::execute() {
     if (settings_.implicit) {
         if (linearised_.available())
             become_implicit();
@@ -100,7 +123,6 @@ RecordedMotion EventRun::run() {
         if (!ended_ && !finished) make_resume_point();
     }
     finish();
-    return {std::move(out_), std::move(recording_)};
 }
 
 /// Takes the initial state and enters the first mode.
@@ -120,7 +142,10 @@ void EventRun::start_at(const trajectory::State& state) {
 /// x_ are the time and state of the change.
 ArcEnd EventRun::arc() {
     begin_arc();
-    watcher_.begin(t_, x_.data());
+    if (mode_kept_)
+        watcher_.begin_again(t_, x_.data());
+    else
+        watcher_.begin(t_, x_.data());
     if (!watcher_.violated().empty()) {
         found_ = watcher_.violated();
         return ArcEnd::violated;
@@ -548,9 +573,12 @@ RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m,
     return run(model, settings_of(m, record), options, nullptr, {}).motion;
 }
 
-RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, Record record,
-                                RunTools& tools) {
-    return run(model, settings_of(m, record), options, tools, nullptr, {}).motion;
+void run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, RunTools& tools,
+                      trajectory::Trajectory& motion) {
+    EventRun run(model, settings_of(m, Record::no), options, tools);
+    run.execute();
+    motion = run.take_motion();
+    motion.method = "event";
 }
 
 RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Options& options, Record record) {

@@ -19,8 +19,8 @@ ResumableMotion run_resumable(const model::Model& model, const Penalty& method, 
 
 struct RunTools;
 /// The same with tools that were made before, for this model and method.
-RecordedMotion run_event_driven(const model::Model& model, const EventDriven& method, const Options& options,
-                                Record record, RunTools& tools);
+void run_event_driven(const model::Model& model, const EventDriven& method, const Options& options, RunTools& tools,
+                      trajectory::Trajectory& motion);
 
 /// The same with springs in place of rigid contacts.
 RecordedMotion run_penalty(const model::Model& model, const Penalty& method, const Options& options,

@@ -70,6 +70,9 @@ public:
              const Continued* earlier = nullptr, const EventSink& sink = {});
     /// Runs to the end. Call it once.
     RecordedMotion run();
+    /// The same; take_motion gives the motion.
+    void execute();
+    trajectory::Trajectory&& take_motion() { return std::move(out_); }
     /// After `run`.
     ResumePoint take_resume_point() { return std::move(resume_); }
 
@@ -118,6 +121,7 @@ private:
     };
     std::optional<ArcEnd> integrate_series();
     bool begin_series();
+    bool prepare_series();
     bool expand_series();
     SeriesStep series_step(Advance& advance);
     double behind(const SwitchCrossing& crossing) const;
@@ -175,6 +179,8 @@ private:
     enum class StrikeResult { nothing, struck, mode_entered, ended };
     void note_missing_restitution(const Strike& strike);
     StrikeResult strike(Candidates& candidates, const SystemMode& known, Window window);
+    StrikeResult after_strike(const Strike& strike, double speed, const SystemMode& known);
+    bool bounce(const std::vector<Found>& found, Cause cause);
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
     bool changes_follow_without_end();
@@ -280,9 +286,11 @@ private:
     std::vector<Found> found_;                // the events that ended the last arc
     ode::StepStatus step_status_{};           // of the last step
     SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
-    Candidates candidates_;                         // of the change of mode in progress
-    std::vector<double> state_inside_;              // of measure_series and measure_dense
-    std::vector<char> watched_;                     // of begin_series
+    Candidates candidates_;             // of the change of mode in progress
+    std::vector<double> state_inside_;  // of measure_series and measure_dense
+    std::vector<char> watched_;         // of begin_series
+    bool mode_kept_ = false;            // the last change of mode has left the mode of the last arc in force (bounce)
+    bool series_begun_ = false;         // begin_series has prepared the mode of the last arc
     std::vector<std::pair<int, bool>> switched_;    // contacts with a condition that switched, and whether they exist
     bool started_ = false;                          // the first mode has been entered
     bool has_conditions_ = false;                   // some contact has a condition
@@ -321,6 +329,7 @@ private:
 
     EventSink sink_;  // empty: the trajectory keeps its events
     long events_handed_over_ = 0;
+    std::vector<trajectory::Event>& spare_events_;  // memory of events that are no longer needed
     Recording recording_;
     std::optional<RecordedChange> change_record_;  // record of the change of mode in progress
     trajectory::Trajectory out_;

@@ -25,6 +25,7 @@ constexpr double undecided_condition = 1e-10;
 
 void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
     open_record(found, cause);
+    mode_kept_ = false;
     if (trial_) stiff_ = false;
     trial_.reset();
     enter_next_mode(found, cause);
@@ -34,7 +35,7 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
 
 /// The impact, if there is one, then the choice of the next mode.
 void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
-    if (!limit_changes_at_one_time()) return;
+    if (!limit_changes_at_one_time() || bounce(found, cause)) return;
     SystemMode& known = known_;
     Candidates& candidates = candidates_;
     known = d_.mode();
@@ -218,12 +219,16 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     record_strike(strike, EventKind::impact, window);
     note_missing_restitution(strike);
     if (ended_) return StrikeResult::ended;
-    const double speed = open_separating_contacts(strike.u_minus, candidates);
+    return after_strike(strike, open_separating_contacts(strike.u_minus, candidates), known);
+}
+
+/// What follows an impact: whether it belongs to an accumulation. `speed` is that of open_separating_contacts.
+EventRun::StrikeResult EventRun::after_strike(const Strike& strike, double speed, const SystemMode& known) {
     const std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
     if (limit && !(limit->t < options_.t_end)) end_matters();
     if (!limit || !(limit->t < options_.t_end)) return StrikeResult::struck;
     if (limit->irregular && impacts_follow_without_end(*limit)) return StrikeResult::ended;
-    pass_accumulation(*limit, known);
+    pass_accumulation(*limit, SystemMode(known));  // a copy, because `known` may be the mode in force
     return StrikeResult::mode_entered;
 }
 
@@ -239,6 +244,36 @@ void EventRun::note_missing_restitution(const Strike& strike) {
             d_.terms().chi[ix(c.row)] + model::row_dot(model_.layout().rows, d_.terms().W, c.row, strike.u_minus);
         if (approach < -Thresholds::open_approach_speed) struck_without_restitution_[ix(rows.index)] = 1;
     }
+}
+
+/// The most frequent change of mode: one contact without friction closes while all others are open, strikes and
+/// separates again. The mode stays as it is, and no contact problem has to be solved. False if this is not the case;
+/// then nothing has changed.
+bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
+    if (cause != Cause::event || found.size() != 1 || settings_.record || d_.compliant() || !d_.parts().empty() ||
+        has_conditions_)
+        return false;
+    const Watch& watch = watcher_.watches()[ix(found.front().watch)];
+    if (watch.what != Watch::What::gap) return false;
+    d_.evaluate_terms(t_, x_.data());
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementRows& rows = d_.elements()[i].rows;
+        if (rows.kind != ElementKind::contact || d_.mode().elements[i].active) return false;
+        if (static_cast<int>(i) == watch.element) continue;
+        const double scale = d_.position_scale(rows.normal, x_.data());
+        const bool closed = d_.terms().positions[ix(rows.normal)] <= Thresholds::closed_gap_at_event * scale &&
+                            d_.row_velocity(rows.normal) <= Thresholds::opening_speed;
+        if (closed) return false;
+    }
+    const Strike* const strike = change_.strike_alone(t_, x_.data(), watch.element);
+    if (strike == nullptr) return false;
+    out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike->residual);
+    record_strike(*strike, EventKind::impact, {found.front().left, found.front().right});
+    note_missing_restitution(*strike);
+    if (ended_) return true;
+    const double speed = d_.row_velocity(d_.elements()[ix(watch.element)].rows.normal);
+    mode_kept_ = after_strike(*strike, speed, d_.mode()) == StrikeResult::struck;
+    return true;
 }
 
 /// Opens the contacts that separate after an impact, also those that were closed before it. Returns the largest speed

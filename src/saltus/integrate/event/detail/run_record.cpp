@@ -53,11 +53,32 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     if (!strike.creation_reason.empty()) judge_creation(strike.creation_reason);
 }
 
+namespace {
+
+/// An empty event in the memory of one that is no longer needed.
+trajectory::Event emptied(trajectory::Event& old) {
+    trajectory::Event event;
+    const auto take = [](auto& from, auto& to) {
+        to = std::move(from);
+        to.clear();
+    };
+    take(old.elements, event.elements);
+    take(old.q, event.q);
+    take(old.u_minus, event.u_minus);
+    take(old.u_plus, event.u_plus);
+    event.impulses = std::move(old.impulses);  // to be assigned to: the friction components have memory, too
+    return event;
+}
+
+}  // namespace
+
 /// Adds an event at the present time to the trajectory.
 trajectory::Event& EventRun::next_event(EventKind kind, Window window) {
     constexpr std::size_t usual_events = 16;  // room that saves copies of the first events
     if (out_.events.empty()) out_.events.reserve(usual_events);
-    trajectory::Event& event = out_.events.emplace_back();
+    trajectory::Event& event =
+        spare_events_.empty() ? out_.events.emplace_back() : out_.events.emplace_back(emptied(spare_events_.back()));
+    if (!spare_events_.empty()) spare_events_.pop_back();
     event.kind = kind;
     event.t = t_;
     event.t_left = window.left;

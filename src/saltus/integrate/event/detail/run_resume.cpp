@@ -82,6 +82,7 @@ void EventRun::forget_history() {
     d_.reset();
     watcher_.reset();
     series_.reset();
+    mode_kept_ = false;
     d_.evaluations = evaluations;
     watcher_.unresolved = unresolved;
     watcher_.hold_tolerance = hold_tolerance;

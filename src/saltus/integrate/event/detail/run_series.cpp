@@ -45,6 +45,20 @@ std::optional<ArcEnd> EventRun::integrate_series() {
 }
 
 bool EventRun::begin_series() {
+    series_begun_ = (mode_kept_ && series_begun_) || prepare_series();
+    if (!series_begun_) return false;
+    series_.clear_sides();
+    just_crossed_.assign(ix(series_.switch_count()), 0);
+    switches_at_one_time_ = 0;
+    nudge_ = 0.0;
+    series_limit_ = ode::no_limit;
+    stiff_series_steps_ = 0;
+    longest_series_step_ = 0.0;
+    return true;
+}
+
+/// Prepares the series of the mode in force. False if it has none.
+bool EventRun::prepare_series() {
     if (!d_.friction_keeps_shape()) return false;
     watched_.assign(ix(model_.layout().positions()), 0);
     for (const Watch& w : watcher_.watches()) {
@@ -57,15 +71,7 @@ bool EventRun::begin_series() {
         const bool sticks = d_.mode().elements[ix(part.element)].active && !d_.mode().parts[k].slips;
         if (sticks && part.shape == FrictionPart::Shape::patch && !part.frictionless()) return false;
     }
-    if (!series_.begin_mode(watched_)) return false;
-    series_.clear_sides();
-    just_crossed_.assign(ix(series_.switch_count()), 0);
-    switches_at_one_time_ = 0;
-    nudge_ = 0.0;
-    series_limit_ = ode::no_limit;
-    stiff_series_steps_ = 0;
-    longest_series_step_ = 0.0;
-    return true;
+    return series_.begin_mode(watched_);
 }
 
 /// Rounding errors of the long step can be larger than those of the quantity itself, and make a zero uncertain, or its
@@ -267,6 +273,7 @@ void EventRun::stop_at_series_event(double h) {
     tau = std::min({std::max(tau, nudge_), h, remaining});
     measure_series(tau);
     series_.state(tau, x_.data());
+    largest_acceleration_ = std::max(largest_acceleration_, series_.acceleration_scale());
     next_step_ = ode::automatic_step;
     t_ = tau == remaining ? options_.t_end : t_ + tau;
     if (series_.t() < t_) keep_series(t_);

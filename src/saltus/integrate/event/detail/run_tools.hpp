@@ -15,7 +15,8 @@ struct RunTools {
         : dynamics(model, compliant, stiffness),
           change(dynamics, contact_tolerance),
           watcher(dynamics),
-          series(dynamics) {}
+          series(dynamics),
+          elements(elements_of(model)) {}
     RunTools(const RunTools&) = delete;  // the members refer to each other
     RunTools& operator=(const RunTools&) = delete;
 
@@ -31,6 +32,10 @@ struct RunTools {
     ModeChange change;
     Watcher watcher;
     ModeSeries series;
+    std::vector<trajectory::Element> elements;  ///< of every motion
+    /// A motion that is no longer needed, and events of such motions: their memory serves the next run.
+    trajectory::Trajectory motion;
+    std::vector<trajectory::Event> spare_events;
 };
 
 }  // namespace saltus::integrate

@@ -7,6 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/impact/consistency/frictional_consistency.hpp"
+#include "saltus/impact/one_normal.hpp"
 #include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
@@ -265,6 +266,54 @@ const Strike& ModeChange::strike(double t, double* x, const Candidates& candidat
     finish_strike(t, x, outcome_.Lambda);
     judge_energy(t, x, outcome_.Lambda);
     return s;
+}
+
+// The collision of one row has the matrix D = w·M⁻¹w. The velocity changes by M⁻¹w Λ. The numbers are the same, to the
+// bit, as those of `strike`.
+const Strike* ModeChange::strike_alone(double t, double* x, int element) {
+    const ElementRows& rows = d_.elements()[ix(element)].rows;
+    const model::Contact& contact = d_.model().contacts[ix(rows.index)];
+    if (rows.slips != 0 || contact.impact != model::ImpactLaw::newton) return nullptr;
+    d_.evaluate_terms(t, x);
+    if (!approaches(element) || !d_.factorise_mass()) return nullptr;
+    clear_strike();
+    const int n = d_.size();
+    const model::Pattern& W = d_.model().layout().rows;
+    velocity_change_.assign(ix(n), 0.0);
+    for (int k = W.start[ix(rows.normal)]; k < W.start[ix(rows.normal) + 1]; ++k)
+        velocity_change_[ix(W.column[ix(k)])] = d_.terms().W[ix(k)];
+    d_.mass().solve(velocity_change_);
+    const double gamma_minus = d_.row_velocity(rows.normal), chi = d_.terms().chi[ix(rows.normal)];
+    const double e = restitution(&contact, true, gamma_minus, strike_.note);
+    const std::optional<impact::NormalImpulse> impulse =
+        impact::normal_impulse(model::row_dot(W, d_.terms().W, rows.normal, velocity_change_), gamma_minus, e,
+                               Thresholds::impact_tolerance_ratio * tolerance_);
+    if (!impulse) return nullptr;
+    strike_.before = d_.energy(t, x);
+    strike_.u_minus.assign(x + n, x + 2 * n);
+    for (int i = 0; i < n; ++i) x[n + i] += impulse->Lambda * velocity_change_[ix(i)];
+    d_.evaluate_terms(t, x);
+    const double gamma_plus = d_.row_velocity(rows.normal);
+    const int start[] = {0, 1};
+    const Law law = plain_law(LawKind::unilateral);
+    const impact::DecidedWork work =
+        impact::audit({{&gamma_minus, 1}, {&gamma_plus, 1}, {&chi, 1}, {&impulse->Lambda, 1}, start, {&law, 1}});
+    if (work.supplies_energy() || !(gamma_plus > Thresholds::separation_ratio * std::abs(gamma_minus))) {
+        std::copy(strike_.u_minus.begin(), strike_.u_minus.end(), x + n);
+        return nullptr;
+    }
+    ++solves;
+    strike_.u_plus.assign(x + n, x + 2 * n);
+    strike_.residual = impulse->residual;
+    strike_.audit.obstacle_work = work.obstacle_work;
+    strike_.work = work.work;
+    strike_.work_on_system = work.work + work.obstacle_work;
+    trajectory::Reaction& reaction = strike_.impulses.emplace_back();
+    reaction.element = element;
+    reaction.N = impulse->Lambda;
+    strike_.elements.push_back(element);
+    strike_.happened = true;
+    return &strike_;
 }
 
 const Strike& ModeChange::jam(double t, double* x, const Candidates& candidates) {

@@ -77,6 +77,10 @@ public:
     /// The collision of the closed candidates, if one of them approaches. The velocities in x become those after it.
     /// The result is valid until the next call of strike or jam.
     const Strike& strike(double t, double* x, const Candidates& candidates);
+    /// The same for one contact that was open, if no other element takes part. Null if the general case is needed: the
+    /// contact has friction or another impact law than Newton's, does not approach, does not separate after the impact,
+    /// or creates energy. Then x is unchanged.
+    const Strike* strike_alone(double t, double* x, int element);
 
     /// The impulse that jams contacts which no force can hold: the nonzero solution of the inelastic impact.
     /// The velocities in x become those after it. The result is valid until the next call of strike or jam.

@@ -104,6 +104,7 @@ private:
         const model::Energy energy = stepper_.energy_at(at_.t, at_.q, at_.u);
         out_.energy.initial = energy.kinetic + energy.potential;
         accuracy_.start(at_.q, energy);
+        accuracy_.reserve();
         t_0_ = at_.t;
         stepper_.wants_works = record_ == Record::yes;
         if (record_ == Record::yes && earlier_ == nullptr) record(at_);

@@ -53,13 +53,15 @@ constexpr double path_margin = 0.25, rounding_margin = 1e-11;
 constexpr double first_step = 1.0 / 8.0, smallest_step = 1.0 / 4096.0;
 constexpr int newton_steps = 12;
 constexpr double newton_converged = 1e-14;
-/// An eigenvalue is real if its imaginary part is at most this fraction of its modulus; it is positive if it exceeds this
-/// fraction of the largest modulus.
+/// An eigenvalue is real if its imaginary part is at most this fraction of its modulus; it is positive if it exceeds
+/// this fraction of the largest modulus.
 constexpr double real_ratio = 1e-9, positive_ratio = 1e-8;
 /// Boxes around a computed eigenpair that are tried, relative to 1 + |x|.
 constexpr double first_radius = 1e-12, largest_radius = 1e-2, radius_growth = 10.0;
 
-double sign_of(SlipState s) { return s == SlipState::slips_forwards ? 1.0 : s == SlipState::slips_backwards ? -1.0 : 0.0; }
+double sign_of(SlipState s) {
+    return s == SlipState::slips_forwards ? 1.0 : s == SlipState::slips_backwards ? -1.0 : 0.0;
+}
 
 /// A function F of the unknowns with its derivative, both as enclosures.
 struct Equations {
@@ -74,8 +76,7 @@ std::optional<IntervalMatrix> krawczyk(const Equations& f, const IntervalMatrix&
     const Eigen::FullPivLU<Matrix> lu(f.slope.middle());
     if (!lu.isInvertible()) return std::nullopt;
     const IntervalMatrix R(Matrix(lu.inverse()));
-    const IntervalMatrix image =
-        (IntervalMatrix::identity(f.slope.rows()) - R * f.slope) * step - R * f.value;
+    const IntervalMatrix image = (IntervalMatrix::identity(f.slope.rows()) - R * f.slope) * step - R * f.value;
     for (int i = 0; i < image.rows(); ++i)
         if (!(step(i, 0).lo < image(i, 0).lo && image(i, 0).hi < step(i, 0).hi)) return std::nullopt;
     return image;
@@ -83,9 +84,9 @@ std::optional<IntervalMatrix> krawczyk(const Equations& f, const IntervalMatrix&
 
 /// One force with its row: the row w that stays 0, and the direction a = w − s μ w_T of the force.
 struct ModeRow {
-    int row;           // w
-    int slip = -1;     // the row w_T if the contact slips with friction
-    Interval friction; // s μ
+    int row;              // w
+    int slip = -1;        // the row w_T if the contact slips with friction
+    Interval friction;    // s μ
     bool pushes = false;  // λ > 0 is required
 };
 /// The load −s μ F_N w_T of a slider that slips.
@@ -170,7 +171,8 @@ public:
         return J;
     }
 
-    /// The kinematic rows w_i and the force directions a_i of the motion, with the slips that stick, as matrices of rows.
+    /// The kinematic rows w_i and the force directions a_i of the motion, with the slips that stick, as matrices of
+    /// rows.
     struct Motion {
         IntervalMatrix rows, forces;
     };
@@ -182,8 +184,8 @@ public:
             const auto at = static_cast<std::size_t>(k);
             const bool normal = at < rows_.size();
             const int row = normal ? rows_[at].row : sticking_[at - rows_.size()];
-            const IntervalVector a =
-                normal ? force_direction(W, rows_[at], Interval(1.0)) : force_direction(W, {row, -1, Interval(0.0), false}, Interval(0.0));
+            const IntervalVector a = normal ? force_direction(W, rows_[at], Interval(1.0))
+                                            : force_direction(W, {row, -1, Interval(0.0), false}, Interval(0.0));
             for (int j = 0; j < n_; ++j) {
                 result.rows(k, j) = W(row, j);
                 result.forces(k, j) = a[static_cast<std::size_t>(j)];
@@ -206,8 +208,7 @@ public:
 
     const Enclosure& enclosure() const { return e_; }
     bool slips() const {
-        return !loads_.empty() ||
-               std::any_of(rows_.begin(), rows_.end(), [](const ModeRow& r) { return r.slip >= 0; });
+        return !loads_.empty() || std::any_of(rows_.begin(), rows_.end(), [](const ModeRow& r) { return r.slip >= 0; });
     }
 
 private:
@@ -547,8 +548,8 @@ private:
         if (!K || !K->finite() || !C.finite() || !motion.rows.finite() || !positive_definite(M) ||
             !well_posed(M, motion))
             return std::nullopt;
-        const std::optional<EigenPair> pair = computed_eigenpair(M.middle(), C.middle(), K->middle(),
-                                                                 motion.rows.middle(), motion.forces.middle());
+        const std::optional<EigenPair> pair =
+            computed_eigenpair(M.middle(), C.middle(), K->middle(), motion.rows.middle(), motion.forces.middle());
         if (!pair) return std::nullopt;
         const std::optional<ProvedPair> proved = prove_eigenpair(M, C, *K, motion, *pair);
         if (!proved) return std::nullopt;
@@ -609,7 +610,8 @@ std::string mode_text(const model::Model& model, const EscapingMotion& motion) {
                                                           : "slips backwards"));
     };
     for (std::size_t k = 0; k < motion.closed.size(); ++k)
-        add(model.contacts[static_cast<std::size_t>(motion.closed[k] - static_cast<int>(model.constraints.size()))].name,
+        add(model.contacts[static_cast<std::size_t>(motion.closed[k] - static_cast<int>(model.constraints.size()))]
+                .name,
             motion.contacts[k]);
     for (std::size_t k = 0; k < motion.sliders.size(); ++k) add(model.sliders[k].name, motion.sliders[k]);
     std::string text;

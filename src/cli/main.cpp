@@ -363,9 +363,10 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
 }
 
 /// The command line as it is recorded with the results: without the options that do not change them (where they go,
-/// how many threads compute them).
+/// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
-    const std::vector<std::string> with_value{"--out", "--threads", "-o"}, alone{"--quiet", "--json", "-q"};
+    const std::vector<std::string> with_value{"--out", "--threads", "--seconds"},
+        alone{"--quiet", "--json", "--resume"};
     const auto is = [](const std::string& word, const std::vector<std::string>& list) {
         return std::any_of(list.begin(), list.end(),
                            [&](const std::string& o) { return word == o || word.starts_with(o + "="); });

@@ -189,6 +189,73 @@ TEST(MotionView, CountsAllEventsAlsoThoseItDoesNotList) {
 
 // ---- drawings
 
+const io::EnergyPlane& plane_of(const Motion& m, int coordinate) {
+    const auto at = std::find_if(m.view.planes.begin(), m.view.planes.end(),
+                                 [&](const io::EnergyPlane& p) { return p.coordinate == coordinate; });
+    if (at == m.view.planes.end()) throw std::runtime_error("there is no such plane");
+    return *at;
+}
+
+TEST(EnergyPlane, OfTheRockingBarHasTheLeastEnergyOfAnInclination) {
+    const Motion m("rocking-bar", {}, integrate::EventDriven{}, 0.3);
+    const io::EnergyPlane& p = plane_of(m, 2);
+    ASSERT_TRUE(p.least);
+    // The lower end touches the floor, the spring is relaxed, and only the rotation has kinetic energy.
+    const double mass = 1.0, g = 9.81, a = 0.5, JS = mass * a * a / 3.0;
+    for (int b = 0; b < p.nu; ++b)
+        for (int k = 0; k < p.nq; ++k) {
+            const double phi = p.q[0] + (p.q[1] - p.q[0]) * k / (p.nq - 1);
+            const double u = p.u[0] + (p.u[1] - p.u[0]) * b / (p.nu - 1);
+            EXPECT_NEAR(p.values[static_cast<std::size_t>(b * p.nq + k)],
+                        mass * g * a * std::abs(std::sin(phi)) + 0.5 * JS * u * u, 1e-4)
+                << "phi = " << phi << ", phi' = " << u;
+        }
+}
+
+TEST(EnergyPlane, OfABouncingBallEndsAtTheFloor) {
+    const Motion m("bouncing-ball", {}, integrate::EventDriven{}, 1.0);
+    const io::EnergyPlane& p = plane_of(m, 0);
+    ASSERT_TRUE(p.least);
+    for (int k = 0; k < p.nq; ++k) {
+        const double y = p.q[0] + (p.q[1] - p.q[0]) * k / (p.nq - 1), u = p.u[0];
+        if (y < -1e-6)
+            EXPECT_TRUE(std::isnan(p.values[static_cast<std::size_t>(k)])) << y;
+        else if (y > 1e-6)
+            EXPECT_NEAR(p.values[static_cast<std::size_t>(k)], 9.81 * y + 0.5 * u * u, 1e-9) << y;
+    }
+}
+
+TEST(EnergyPlane, OfAConstrainedCoordinateMovesTheOthersWithIt) {
+    const Motion m("constrained-beam", {}, integrate::EventDriven{}, 2.0);
+    const io::EnergyPlane& p = plane_of(m, 2);
+    ASSERT_TRUE(p.least);
+    // [Leine] 7.4: T = ½(m l² + J_S) θ'², U = m g l (1 − cos θ).
+    for (int k = 0; k < p.nq; ++k) {
+        const double theta = p.q[0] + (p.q[1] - p.q[0]) * k / (p.nq - 1), u = p.u[0];
+        EXPECT_NEAR(p.values[static_cast<std::size_t>(k)], 0.5 * (4.0 / 3.0) * u * u + 10.0 * (1.0 - std::cos(theta)),
+                    1e-6)
+            << theta;
+    }
+}
+
+TEST(Units, OfAModelAreThoseThatItGivesAndSiOtherwise) {
+    const std::string text = "[system]\nq = [\"x\", \"phi\"]\nT = \"x'^2 + phi'^2\"\n";
+    const auto units = [](const std::string& model) {
+        return io::units_of(io::parse_model(model, "m.toml"), {"x", "phi"});
+    };
+    EXPECT_EQ(units(text).time, "");
+    const io::Units given = units(text + "unit = { x = \"mm\", force = \"kN\" }\n");
+    EXPECT_EQ(given.time, "s");
+    EXPECT_EQ(given.force, "kN");
+    EXPECT_EQ(given.energy, "J");
+    EXPECT_EQ(given.q, (std::vector<std::string>{"mm", ""}));
+    EXPECT_EQ(test::refusal_of([&] { units(text + "unit = { y = \"m\" }\n"); }),
+              "m.toml:4:10: unit of [system] names 'y', which is no coordinate; known are time, length, force, energy, "
+              "x and phi");
+    EXPECT_EQ(test::refusal_of([&] { units(text + "unit = { x = 1 }\n"); }),
+              "m.toml:4:14: the unit of 'x' is a number, it must be a text such as \"m\"");
+}
+
 TEST(Drawing, EveryShippedModelHasADrawing) {
     std::size_t models = 0;
     for (const fs::directory_entry& file : fs::directory_iterator(std::string(SALTUS_SOURCE_DIR) + "/models")) {

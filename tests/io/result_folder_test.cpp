@@ -54,6 +54,20 @@ TEST(ResultFolder, KeepsTheSetsOfOtherCommandsAndFilesOfTheUser) {
     EXPECT_NO_THROW(io::check_results(out));
 }
 
+TEST(ResultFolder, RecordsTheCommandLineOfEachSet) {
+    const test::Folder folder;
+    const std::string out = folder.path().string();
+    {
+        io::ResultFolder results(out, "simulate", {}, "saltus simulate ball.toml --t-end 2");
+        results.add("states.csv", "1");
+        results.publish();
+    }
+    publish(out, "sensitivity", {{"event-times.csv", "2"}});
+    const std::map<std::string, std::string> lines = io::command_lines(out);
+    EXPECT_EQ(lines, (std::map<std::string, std::string>{{"states.csv", "saltus simulate ball.toml --t-end 2"}}));
+    EXPECT_TRUE(io::command_lines(folder.file("missing")).empty());
+}
+
 TEST(ResultFolder, DoesNotRemoveAFileThatTheUserChanged) {
     const test::Folder folder;
     const std::string out = folder.path().string();

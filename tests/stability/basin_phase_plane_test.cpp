@@ -10,7 +10,7 @@
 
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
-#include "saltus/stability/basin/basin.hpp"
+#include "saltus/stability/basin/phase_paths.hpp"
 
 namespace saltus::stability {
 namespace {
@@ -117,6 +117,51 @@ TEST(PhasePlane, TheBundleIntoTheUnstableSetHasTheWidthOfItsEdgesEverywhere) {
             EXPECT_EQ(text_of(b, edges[1].above), "E1, theta +1*2*pi");
         }
     }
+}
+
+// The unstable half-manifolds of E2 begin at its tips and end in E1 or its copy ([Leine] 7.4); motions that leave the
+// tips of E1 stay next to it.
+TEST(PhasePlane, MotionsFromTheTipsOfTheUnstableSetEndInTheStableOne) {
+    const Beam beam;
+    const model::Model m = beam.model();
+    BasinOptions o = phase_plane(m, {"theta", -3.1, 6.2, 4}, {"theta'", -14.0, 14.0, 4});
+    const Basin b = basin(m, o);
+    const std::vector<PhasePath> paths = phase_paths(m, o, b, 8);
+    const double a = beam.tip(), width = 9.3;
+    int edge = 0, unstable = 0, stable = 0;
+    for (const PhasePath& p : paths) {
+        const std::array<double, 2> first = p.points.front(), last = p.points.back();
+        EXPECT_LT(std::abs(last[1]), 1e-3) << "every motion comes to rest";
+        if (p.set < 0) {
+            ++edge;
+            const bool on_edge = first[0] == -3.1 || first[0] == 6.2 || std::abs(first[1]) == 14.0;
+            EXPECT_TRUE(on_edge) << first[0] << " " << first[1];
+            continue;
+        }
+        const double centre = b.sets[static_cast<std::size_t>(p.set)].name == "E2" ? pi : 0.0;
+        const double turn = 2.0 * pi * std::round((first[0] - centre) / (2.0 * pi));
+        EXPECT_NEAR(std::abs(first[0] - centre - turn), a, 2e-4 * width);
+        EXPECT_EQ(first[1], 0.0);
+        if (centre == 0.0) {
+            ++stable;
+            EXPECT_NEAR(last[0], first[0], 1e-3 * width);
+            continue;
+        }
+        ++unstable;
+        const double from_well = last[0] - 2.0 * pi * std::round(last[0] / (2.0 * pi));
+        EXPECT_LE(std::abs(from_well), a + 1e-6) << "ends in E1 or a copy of it";
+        EXPECT_GT(std::abs(last[0] - first[0]), 1.0);
+    }
+    EXPECT_EQ(edge, 8);
+    EXPECT_EQ(unstable, 3);  // the lower tip one turn back lies outside the plane
+    EXPECT_EQ(stable, 3);
+}
+
+TEST(PhasePlane, CurvesNeedAPlane) {
+    const Beam beam;
+    const model::Model m = beam.model();
+    const BasinOptions o = phase_plane(m, {"theta", 0.0, 0.0, 1}, {"theta'", -1.0, 1.0, 3});
+    EXPECT_TRUE(phase_paths(m, o, basin(m, o), 8).empty());
 }
 
 // Both sets, the level set below the tips of E2 (c* with the sign corrected) and the bundle on one fine grid.

@@ -9,6 +9,7 @@
 
 #include "physics/motion.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
+#include "saltus/stability/equilibria/equilibrium_along.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
 
 namespace saltus::stability {
@@ -55,6 +56,37 @@ q = { y = 1.0 }
         expect_extent(e.sets[0], 0, -0.5 * mu, 0.5 * mu);
         expect_extent(e.sets[0], 1, 0.0, 0.25 * mu * mu);
     }
+}
+
+// [Leine] 7.4 (138): at rest λN1 + λT2 = 0 and λN2 + λT1 = m g. One force is free, so that the normal forces have
+// ranges.
+TEST(EquilibriumShapes, ForcesAlongTheBeamsArcBalanceAndLieInTheirRanges) {
+    const model::Model m = shipped("constrained-beam");
+    const Equilibria e = equilibria(m);
+    ASSERT_EQ(e.sets.size(), 2U);
+    const std::vector<Vector> points = points_along(e.sets[0], 33);
+    ASSERT_EQ(points.size(), 33U);
+    const double direction = points.back()(2) - points.front()(2);
+    EXPECT_NEAR(std::abs(direction), 2.0 * std::atan(0.6 / 0.91), 1e-6);
+    for (std::size_t k = 0; k + 1 < points.size(); ++k)
+        EXPECT_GT((points[k + 1](2) - points[k](2)) * direction, 0.0) << "in order along the arc";
+    for (const Vector& q : points) EXPECT_NEAR(q(1), -std::cos(q(2)), 1e-8);
+    RestingModel resting(m, 0.0);
+    const std::vector<EquilibriumPoint> along = forces_along(resting, points);
+    ASSERT_GE(along.size(), 31U);
+    double widest = 0.0;
+    for (const EquilibriumPoint& p : along) {
+        ASSERT_EQ(p.forces.size(), 2U);
+        EXPECT_NEAR(p.forces[0].N + p.forces[1].T[0], 0.0, 1e-6);
+        EXPECT_NEAR(p.forces[1].N + p.forces[0].T[0], 10.0, 1e-6);
+        ASSERT_EQ(p.ranges.size(), 2U);
+        for (std::size_t k = 0; k < 2; ++k) {
+            EXPECT_LE(p.ranges[k].least, p.forces[k].N + 1e-6);
+            EXPECT_GE(p.ranges[k].greatest, p.forces[k].N - 1e-6);
+            widest = std::max(widest, p.ranges[k].greatest - p.ranges[k].least);
+        }
+    }
+    EXPECT_GT(widest, 0.1);
 }
 
 // In space: a disk of the paraboloid, with the disk of friction in orthonormal tangents.

@@ -41,6 +41,20 @@ export function contour(g: Grid, level: number): (Point | null)[] {
     return out;
 }
 
+/// The value at a point, interpolated linearly between the nodes; null outside the grid or beside a missing node.
+export function valueAt(g: Grid, [x, y]: Point): number | null {
+    const fx = ((x - g.x[0]) / (g.x[1] - g.x[0])) * (g.nx - 1);
+    const fy = ((y - g.y[0]) / (g.y[1] - g.y[0])) * (g.ny - 1);
+    if (!(fx >= 0 && fy >= 0 && fx <= g.nx - 1 && fy <= g.ny - 1)) return null;
+    const [i, j] = [Math.min(Math.floor(fx), g.nx - 2), Math.min(Math.floor(fy), g.ny - 2)];
+    const [s, t] = [fx - i, fy - j];
+    const at = (a: number, b: number) => g.values[(j + b) * g.nx + i + a];
+    const corners = [at(0, 0), at(1, 0), at(0, 1), at(1, 1)];
+    if (corners.some((v) => v == null)) return null;
+    const [a, b, c, d] = corners as number[];
+    return (1 - t) * ((1 - s) * a + s * b) + t * ((1 - s) * c + s * d);
+}
+
 /// Levels between the lowest and the highest value, denser near the lowest: an energy grows quadratically around its
 /// minimum, so that these level lines are about equally far apart.
 export function levels(g: Grid, count: number): number[] {

@@ -27,6 +27,7 @@ function knownOf(parts: Part[]): Known {
     for (const kind of ["equilibria", "basin"])
         for (const p of parts)
             if (p.kind === kind && !known.sets.length) known.sets = p.data.sets ?? [];
+    known.basin = parts.find((p) => p.kind === "basin" && p.data.V)?.data;
     const proof = parts.find((p) => p.kind === "certify" && p.data.verdict === "attractive" && typeof p.data.rho === "number");
     if (proof) {
         known.rho = proof.data.rho;

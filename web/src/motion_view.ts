@@ -15,6 +15,7 @@ export interface Known {
     sets: { extent: Record<string, [number, number]> }[]; // equilibrium sets
     level?: number; // value of T + U on the boundary of the certified level set { V < ρ* }
     rho?: number; // ρ*
+    basin?: any; // the first basin with T + U over a plane
     units?: { time: string; force: string; q: Record<string, string> }; // by coordinate
 }
 

@@ -69,6 +69,7 @@ function pairView(pair: any): HTMLElement {
     layers.push({ label: "positions", kind: "path", points: curve(pair.error_q), hue: 4, hidden: true });
     layers.push({ label: "velocities", kind: "path", points: curve(pair.error_u), hue: 3, hidden: true });
     view.append(xyPlotLogY("Error of the perturbed motion and its bound", layers));
+    for (const plot of pairMotions(pair, t)) view.append(plot);
     view.append(
         section(
             "Perturbed pair",
@@ -87,6 +88,40 @@ function pairView(pair: any): HTMLElement {
         ),
     );
     return view;
+}
+
+/// Both motions around the first event that they do not have at the same time: every coordinate and velocity over a few
+/// widths of the critical interval, which is shaded. If all event times are equal then over the whole time.
+function pairMotions(pair: any, t: number[]): HTMLElement[] {
+    const { nominal, perturbed } = pair.motions ?? {};
+    if (!nominal || !perturbed || t.length < 2) return [];
+    const intervals: Point[] = (pair.c_bar ?? []).flatMap((c: number, k: number): Point[] => {
+        const d = pair.c_hat?.[k];
+        return typeof d === "number" && d !== c ? [[Math.min(c, d), Math.max(c, d)]] : [];
+    });
+    const widths = 4; // of the critical interval on each side of it
+    const [first] = intervals;
+    const w = first ? first[1] - first[0] : 0;
+    const range: Point = first ? [Math.max(t[0], first[0] - widths * w), Math.min(t[t.length - 1], first[1] + widths * w)] : [t[0], t[t.length - 1]];
+    return Object.keys(nominal).map((name) => {
+        const shown = name.replace(/'$/, "′");
+        const curve = (values: (number | null)[]) =>
+            values.flatMap((v, k): (Point | null)[] => {
+                if (v == null) return [null];
+                const jumps = t[k + 1] === t[k] && values[k + 1] !== v;
+                return jumps ? [[t[k], v], null] : [[t[k], v]];
+            });
+        const layers: Layer[] = [
+            { label: "nominal", kind: "path", points: curve(nominal[name]), hue: 0, width: 2 },
+            { label: "perturbed", kind: "path", points: curve(perturbed[name]), hue: 1, width: 2, dash: [7, 3] },
+        ];
+        const inside = [...layers[0].points!, ...layers[1].points!].filter((p): p is Point => !!p && p[0] >= range[0] && p[0] <= range[1]);
+        const [lo, hi] = [Math.min(...inside.map((p) => p[1])), Math.max(...inside.map((p) => p[1]))];
+        const margin = 0.1 * (hi - lo) || Math.abs(hi) * 0.1 || 1;
+        for (const [a, b] of intervals)
+            layers.unshift({ label: "critical interval", kind: "polygon", points: [[a, lo - 9 * margin], [b, lo - 9 * margin], [b, hi + 9 * margin], [a, hi + 9 * margin]], hue: 3, opacity: 0.2, width: 0.5 });
+        return xyPlot({ title: `${shown} of both motions${first ? " around the critical interval" : ""}`, x: "t", y: shown, layers, range: [range, [lo - margin, hi + margin]] });
+    });
 }
 
 /// A plot over time whose y axis shows log₁₀ of the values.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The views of `saltus certify`, `saltus equilibria` and `saltus basin`.
 import type uPlot from "uplot";
-import { contour } from "./contour";
+import { contour, valueAt } from "./contour";
 import { type Known, withUnit } from "./motion_view";
 import { el, facts, largest, num, section, table, verdict } from "./dom";
 import { color as themeColor, curveColor } from "./theme";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
 /// A certificate: verdict, level, and the table of conditions.
-export function certifyView(data: any): HTMLElement {
+export function certifyView(data: any, known: Known): HTMLElement {
     const rows = (data.conditions ?? []).map((c: any) => [
         c.id, c.text, verdict(c.verdict), evidence(c.evidence), c.witness == null ? "" : evidence(c.witness),
     ]);
@@ -34,7 +34,45 @@ export function certifyView(data: any): HTMLElement {
                 "conditions",
             ),
         ),
+        instabilityPlane(data, known),
     );
+}
+
+/// Theorem 2 with V = −T − (U − U_e): the states of the phase plane with V ≥ 0, next to the equilibrium sets. T + U over
+/// the plane comes from a basin on the same page.
+function instabilityPlane(data: any, known: Known): HTMLElement | null {
+    const basin = known.basin;
+    const values: (number | null)[] | undefined = basin?.V;
+    if (data.theorem !== "instability" || !values || !data.equilibrium?.q) return null;
+    const axes: number[] = basin.image_axes ?? [0, 1];
+    const names: string[] = axes.map((k) => basin.grid.coordinates[k]);
+    const [nx, ny] = axes.map((k) => basin.grid.n[k]);
+    const [x, y] = axes.map((k): Point => [basin.grid.from[k], basin.grid.to[k]]);
+    const position = data.equilibrium.q[names[0]];
+    if (names[1] !== names[0] + "'" || typeof position !== "number" || values.length !== nx * ny) return null;
+    const grid = { x, y, nx, ny, values };
+    const top = valueAt(grid, [position, 0]);
+    if (top == null) return null;
+    const [dx, dy] = [(x[1] - x[0]) / (nx - 1), (y[1] - y[0]) / (ny - 1)];
+    const paint = (u: uPlot) => {
+        const c = u.ctx;
+        c.globalAlpha = 0.3;
+        c.fillStyle = curveColor(2);
+        for (let j = 0; j < ny; ++j)
+            for (let i = 0; i < nx; ++i) {
+                if (!((values[j * nx + i] ?? Infinity) <= top)) continue;
+                const [left, right] = [i - 0.5, i + 0.5].map((k) => Math.round(u.valToPos(x[0] + k * dx, "x", true)));
+                const [low, high] = [j - 0.5, j + 0.5].map((k) => Math.round(u.valToPos(y[0] + k * dy, "y", true)));
+                c.fillRect(left, high, right - left, low - high);
+            }
+        c.globalAlpha = 1;
+    };
+    const layers: Layer[] = [
+        { label: "V ≥ 0", kind: "custom", paint, hue: 2 },
+        { label: "V = 0", kind: "path", points: contour(grid, top), hue: 2, width: 2, aside: true },
+        ...setLayers(basin, names, x),
+    ];
+    return xyPlot({ title: "Where V = −T − (U − U_e) ≥ 0 (Theorem 2)", x: axisLabel(names[0], known), y: axisLabel(names[1], known), layers, range: [x, y], height: 420 });
 }
 
 /// "x 1, y 2"

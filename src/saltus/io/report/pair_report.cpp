@@ -185,6 +185,31 @@ std::string piece_text(const Pair& pair, std::size_t number) {
     return text + term_table(pair, number);
 }
 
+/// Both motions at the times of the points, for plots: {"nominal": {"x": [..], "x'": [..]}, "perturbed": {..}}. Null
+/// for models with many coordinates; pair.csv has them all.
+Json motions_json(const Pair& pair) {
+    constexpr std::size_t max_drawn_coordinates = 6;
+    const std::size_t n = pair.coordinates.size();
+    if (n > max_drawn_coordinates) return nullptr;
+    Json motions = Json::object();
+    for (const bool nominal : {true, false}) {
+        const trajectory::Trajectory& motion = nominal ? pair.nominal : pair.perturbed;
+        Json& own = motions[nominal ? "nominal" : "perturbed"] = Json::object();
+        for (const std::string& x : pair.coordinates) own[x] = own[x + "'"] = Json::array();
+        for (std::size_t k = 0; k < pair.points.size(); ++k) {
+            const double t = pair.points[k].t;
+            // Of two points at the same time the first is the left limit.
+            const bool left = k + 1 < pair.points.size() && pair.points[k + 1].t == t;
+            const trajectory::State s = left ? motion.left(t) : motion.right(t);
+            for (std::size_t i = 0; i < n; ++i) {
+                own[pair.coordinates[i]].push_back(number(s.q[i]));
+                own[pair.coordinates[i] + "'"].push_back(number(s.u[i]));
+            }
+        }
+    }
+    return motions;
+}
+
 }  // namespace
 
 std::string pair_text(const Pair& pair) {
@@ -239,7 +264,8 @@ std::string pair_json(const Pair& pair) {
                  {"terms", std::move(terms)},
                  {"piece", std::move(piece)},
                  {"region", std::move(region)},
-                 {"pieces", std::move(pieces)}};
+                 {"pieces", std::move(pieces)},
+                 {"motions", motions_json(pair)}};
     return json::fragment(j);
 }
 

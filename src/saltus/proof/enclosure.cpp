@@ -10,6 +10,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/symbolic.hpp"
+#include "saltus/proof/detail/homogeneous.hpp"
 
 namespace saltus::proof {
 
@@ -177,7 +178,7 @@ void Enclosure::compile_dynamics(Source& s) {
 /// f^nc with its derivatives and its power, R, and the coefficients of the laws.
 void Enclosure::compile_damping(Source& s) {
     const std::size_t n = s.n;
-    std::vector<Expr> rest, damping;
+    std::vector<Expr> rest, damping, slopes;
     for (std::size_t i = 0; i < n; ++i) s.smooth_forces.push_back(s.g.sub(s.f.f[i], s.by_u[i](s.f.R)));
     for (const Expr e : s.smooth_forces) {
         rest.push_back(s.at_rest(e));
@@ -188,6 +189,7 @@ void Enclosure::compile_damping(Source& s) {
             const Expr slope = s.by_u[j](e);
             linear_damping = linear_damping && !s.g.depends_on(slope, expr::velocity);
             damping.push_back(s.g.neg(s.at_rest(slope)));
+            slopes.push_back(s.g.neg(slope));
         }
     for (std::size_t i = 0; i < n; ++i) {
         quadratic_rayleigh = quadratic_rayleigh && s.g.is_zero(s.f.f[i]) && s.g.is_zero(s.at_rest(s.by_u[i](s.f.R)));
@@ -197,11 +199,41 @@ void Enclosure::compile_damping(Source& s) {
     quadratic_rayleigh = quadratic_rayleigh && s.g.is_zero(s.at_rest(s.f.R));
     compile(rest_forces_, s.g, rest);
     compile(damping_, s.g, damping);
+    compile(damping_slopes_, s.g, slopes);
     Expr power = s.g.constant(0.0);
     for (std::size_t i = 0; i < n; ++i) power = s.g.sub(power, s.g.mul(s.f.u[i], s.smooth_forces[i]));
     compile(damping_power_, s.g, {power});
+    compile_power_terms(s);
     compile(dissipation_, s.g, {s.f.R});
     compile(coefficients_, s.g, s.f.coefficients);
+    std::vector<Expr> coefficient_slopes;
+    for (const Expr c : s.f.coefficients) {
+        for (Derivative& by : s.by_q) coefficient_slopes.push_back(by(c));
+        for (Derivative& by : s.by_u) coefficient_slopes.push_back(by(c));
+    }
+    compile(coefficient_slopes_, s.g, coefficient_slopes);
+}
+
+/// D^nc = −u·f + u·∂R/∂u. A part R_p of degree p has u·∂R_p/∂u = p R_p (Euler), which is bounded better than the sum of
+/// products: p R_p of R = (x' − y')⁴ is a fourth power.
+void Enclosure::compile_power_terms(Source& s) {
+    Expr power = s.g.constant(0.0);
+    for (std::size_t i = 0; i < s.n; ++i) power = s.g.sub(power, s.g.mul(s.f.u[i], s.f.f[i]));
+    const std::optional<HomogeneousParts> of_f = homogeneous_parts(s.g, power), of_R = homogeneous_parts(s.g, s.f.R);
+    if (!of_f || !of_R) return;
+    HomogeneousParts parts = *of_f;
+    for (const auto& [p, x] : *of_R) {
+        const Expr term = s.g.mul(s.g.constant(p), x);
+        const auto [at, fresh] = parts.emplace(p, term);
+        if (!fresh) at->second = s.g.add(at->second, term);
+    }
+    std::vector<Expr> terms;
+    for (const auto& [p, x] : parts) {
+        if (s.g.is_zero(x)) continue;
+        power_degrees.push_back(p);
+        terms.push_back(x);
+    }
+    compile(power_terms_, s.g, terms);
 }
 
 /// Slacks of the regions as they are and by powers of u; the parts of T that are not quadratic.
@@ -237,7 +269,11 @@ void Enclosure::find_kinks(Source& s) {
             if (name != "abs" && name != "min" && name != "max" && name != "hypot") lipschitz = false;
         }
     for (const Expr e : s.d.h) quadratic_forces = quadratic_forces && expr::kinks(s.g, e, expr::velocity).empty();
-    for (const Expr e : s.smooth_forces) linear_damping = linear_damping && expr::kinks(s.g, e, expr::velocity).empty();
+    for (const Expr e : s.smooth_forces) smooth_damping = smooth_damping && expr::kinks(s.g, e, expr::velocity).empty();
+    linear_damping = linear_damping && smooth_damping;
+    for (const Expr e : s.f.coefficients)
+        for (const std::string& name : expr::kinks(s.g, e, position_or_velocity))
+            if (name != "abs" && name != "min" && name != "max" && name != "hypot") lipschitz_coefficients = false;
     quadratic_rayleigh = quadratic_rayleigh && expr::kinks(s.g, s.f.R, expr::velocity).empty();
 }
 
@@ -333,6 +369,14 @@ IntervalMatrix Enclosure::damping(const Box& q) const { return rectangle(evaluat
 Interval Enclosure::damping_power(const Box& q, const Box& u) const { return evaluate(damping_power_, q, &u)[0]; }
 Interval Enclosure::dissipation(const Box& q, const Box& u) const { return evaluate(dissipation_, q, &u)[0]; }
 IntervalVector Enclosure::coefficients(const Box& q, const Box& u) const { return evaluate(coefficients_, q, &u); }
+IntervalVector Enclosure::power_terms(const Box& q, const Box& u) const { return evaluate(power_terms_, q, &u); }
+IntervalMatrix Enclosure::damping_slopes(const Box& q, const Box& u) const {
+    return rectangle(evaluate(damping_slopes_, q, &u), 0, n_, n_);
+}
+IntervalMatrix Enclosure::coefficient_slopes(const Box& q, const Box& u) const {
+    const std::vector<Interval>& all = evaluate(coefficient_slopes_, q, &u);
+    return rectangle(all, 0, static_cast<int>(all.size()) / (2 * n_), 2 * n_);
+}
 IntervalVector Enclosure::regions(const Box& q, const Box& u) const { return evaluate(regions_, q, &u); }
 IntervalVector Enclosure::kinetic_rest(const Box& q) const { return evaluate(kinetic_rest_, q); }
 

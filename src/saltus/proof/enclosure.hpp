@@ -74,9 +74,18 @@ public:
     IntervalMatrix damping(const Box& q) const;
     Interval damping_power(const Box& q, const Box& u) const;  ///< D^nc = −u·f^nc, the power taken from the motion
     Interval dissipation(const Box& q, const Box& u) const;    ///< R
+    /// D^nc as a sum of positively homogeneous functions of u, one for each of `power_degrees`:
+    /// D^nc(q, s u) = Σ_p s^p D_p(q, u) for s > 0. Empty if D^nc is not of this form.
+    IntervalVector power_terms(const Box& q, const Box& u) const;
+    /// −∂f^nc/∂u over a box of states. Valid only if `smooth_damping`: then D^nc(q, u) = uᵀ C u with some C in this
+    /// matrix for every u in the box, if f^nc(q, 0) = 0 and the box contains 0.
+    IntervalMatrix damping_slopes(const Box& q, const Box& u) const;
 
     /// All coefficients of the model (μ, e_N, e_T, radii, normal forces), in the order of the model.
     IntervalVector coefficients(const Box& q, const Box& u) const;
+    /// The derivatives of all coefficients with respect to q, then u: one row for each coefficient. Valid only if
+    /// `lipschitz_coefficients`.
+    IntervalMatrix coefficient_slopes(const Box& q, const Box& u) const;
     /// The slack of each region of the model file; positive inside the region.
     IntervalVector regions(const Box& q, const Box& u) const;
     /// The slack of one region by powers of u at u = 0: value, gradient, lower triangle of half the Hessian.
@@ -90,6 +99,9 @@ public:
     bool forces_vanish_at_rest = true;     ///< f^nc(q, 0) = 0 by the form of the expressions, so that h(q, 0) = −∇U
     bool quadratic_forces = true;          ///< h is at most quadratic in u
     bool linear_damping = true;            ///< f^nc is linear in u
+    bool smooth_damping = true;            ///< f^nc has no kinks in u
+    bool lipschitz_coefficients = true;    ///< coefficients have no jumps in q and u
+    std::vector<double> power_degrees;     ///< degrees of `power_terms`, ascending
     bool quadratic_rayleigh = true;        ///< R is a quadratic form in u and f = 0, so that D^nc = 2R
     bool smooth = true;                    ///< T, U, g and g_N have no kinks: bounds of second derivatives are valid
     bool lipschitz = true;                 ///< T, U, g and g_N have no jumps: bounds of first derivatives are valid
@@ -111,6 +123,7 @@ private:
     void compile_kinematics(Source& s);
     void compile_dynamics(Source& s);
     void compile_damping(Source& s);
+    void compile_power_terms(Source& s);
     void compile_regions(Source& s);
     void find_kinks(Source& s);
 
@@ -125,7 +138,7 @@ private:
     std::vector<expr::Expr> parameters_, variables_;
     Group potential_, gradient_, hessian_, positions_group_, rows_group_, chi_group_, position_hessians_, mass_,
         forces_, curvatures_, force_, curvature_, rest_forces_, damping_, damping_power_, dissipation_, coefficients_,
-        regions_, region_terms_, kinetic_rest_;
+        power_terms_, damping_slopes_, coefficient_slopes_, regions_, region_terms_, kinetic_rest_;
 };
 
 }  // namespace saltus::proof

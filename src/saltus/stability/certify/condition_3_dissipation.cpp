@@ -7,7 +7,9 @@
 //   f = 0 and R a quadratic form: D^nc = 2R >= 0 if the enclosure of R over all velocities is not negative.
 //   f^nc = −C(q)u:                D^nc = ½uᵀ(C + Cᵀ)u (Proposition 2 with C + Cᵀ). Its rows and columns that are
 //                                 zero throughout are removed; the rest is proved to be semidefinite on a cover.
-//   otherwise:                    the enclosure of −u·f^nc is not negative on a cover of the states of the scope.
+//   otherwise:                    the enclosure of −u·f^nc is not negative on a cover of the states of the scope, as it
+//   is
+//                                 or by powers of the speed (nonlinear_damping.cpp).
 // The theorem is about autonomous systems. If the model depends on time, the condition fails as soon as a change
 // is seen.
 #include <algorithm>
@@ -15,6 +17,7 @@
 
 #include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/nonlinear_damping.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 
@@ -106,7 +109,9 @@ bool prove_nonlinear_damping(const ConditionScope& scope) {
                scope.set, {scope.domain}, {}, scope.cap, scope.equilibrium.scale,
                [&](const Box& q) {
                    BoxTest t;
-                   t.proved = takes_energy(e, q, velocities_over(scope, q));
+                   const Box u = velocities_over(scope, q);
+                   t.proved = takes_energy(e, q, u) ||
+                              damping_takes_energy(e, q, u, IntervalMatrix(0, e.size()), Loss::not_negative);
                    t.undecided = q;
                    if (!t.proved)
                        t.side = decisive_side(q, scope.equilibrium.scale, [&](const Box& b) {

@@ -8,6 +8,7 @@
 // A contact or constraint without load has no friction. So S depends on the set K of loaded elements, and the following
 // is proved on a cover of the positions with all gaps of I_C closed, for every K:
 //     the columns of S(K) are independent                           (independent_columns), or
+//     damping that is not linear takes energy from every u ≠ 0 with S(K) u = 0   (nonlinear_damping.cpp), or
 //     the elements outside K cannot all be without load             (cannot_be_unloaded), or
 //     a motion passes the positions where S(K) is singular          (passes_through).
 // The last case is for one degree of freedom: the slip vanishes at isolated positions only, which a motion with u ≠ 0
@@ -18,6 +19,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/nonlinear_damping.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 
 namespace saltus::stability {
@@ -92,7 +94,8 @@ public:
         t.undecided = q;
         t.proved = true;
         for (unsigned K = 0; K <= all() && t.proved; ++K) {
-            t.proved = independent_columns(rows(q, K)) || cannot_be_unloaded(q, K) || passes_through(q, K);
+            const IntervalMatrix S = rows(q, K);
+            t.proved = independent_columns(S) || damped(q, S) || cannot_be_unloaded(q, K) || passes_through(q, K);
             t.failed_item = static_cast<int>(K);
         }
         if (!t.proved)
@@ -117,6 +120,14 @@ public:
     }
 
 private:
+    /// Damping that is not linear in u takes energy from every u ≠ 0 with S u = 0.
+    bool damped(const Box& q, const IntervalMatrix& S) const {
+        if (e_.linear_damping) return false;
+        const double energy = std::min(scope_.kinetic, scope_.cap - scope_.set.level(q).lo);
+        const Box u = std::isfinite(energy) ? velocities_below(energy, e_.mass(q)) : whole_space(q.size());
+        return damping_takes_energy(e_, q, u, S, Loss::positive);
+    }
+
     /// Every row of S vanishes at the velocity by itself, however small the row is. A weak damper is not lost beside a
     /// strong one.
     bool vanishes(const Box& at, const Vector& u) const {
@@ -248,12 +259,17 @@ private:
 
 namespace {
 
+/// D^nc at one state.
+Interval power_at(const Enclosure& e, const std::vector<double>& q, const Vector& velocity) {
+    return e.damping_power(point_box(q), point_box(list_of(velocity)));
+}
+
 /// A velocity without friction and without linear damping at the position of the witness. The condition fails, unless a
 /// damping force that is not linear in u acts on it.
 void judge_velocity(const ConditionScope& scope, const std::vector<double>& q, const Vector& velocity, Condition& c) {
     const Enclosure& e = scope.enclosure();
     if (!e.linear_damping) {
-        const Interval power = e.damping_power(point_box(q), point_box(list_of(velocity)));
+        const Interval power = power_at(e, q, velocity);
         if (!(power.lo == 0.0 && power.hi == 0.0)) {
             c.evidence = "the velocities without friction have damping that is not linear, -u.f = " +
                          number(expr::midpoint(power)) +
@@ -273,8 +289,14 @@ void judge_velocity(const ConditionScope& scope, const std::vector<double>& q, c
 Condition condition_5_dissipated_velocities(const ConditionScope& scope, const std::vector<int>& I_C) {
     const UndissipatedVelocities velocities(scope, I_C);
     Condition c{"5", condition_text::dissipated_velocities, Verdict::not_examined, "", {}};
-    if (const Vector u = velocities.undissipated_velocity(scope.equilibrium.q); u.size() > 0) {
-        judge_velocity(scope, list_of(scope.equilibrium.q), u, c);
+    const Enclosure& e = scope.enclosure();
+    const std::vector<double> q_e = list_of(scope.equilibrium.q);
+    const Vector free = velocities.undissipated_velocity(scope.equilibrium.q);
+    // Damping that is not linear may act on this velocity: then the proof decides.
+    const bool lossless =
+        free.size() > 0 && (e.linear_damping || (is_point(power_at(e, q_e, free)) && power_at(e, q_e, free).lo == 0.0));
+    if (lossless) {
+        judge_velocity(scope, q_e, free, c);
         return c;
     }
     if (velocities.count() > max_frictional_elements) {

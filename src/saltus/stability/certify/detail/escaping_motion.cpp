@@ -447,8 +447,8 @@ public:
     }
 
     std::optional<EscapingMotion> run() const {
-        if (!point_.found || !box_.proved() || !e_.smooth || !e_.forces_vanish_at_rest || !model_.autonomous ||
-            !model_.scleronomic || !model_.clutches.empty() || !frictional_constraints().empty())
+        if (!point_.found || !box_.proved() || !e_.smooth || !e_.smooth_damping || !e_.forces_vanish_at_rest ||
+            !model_.autonomous || !model_.scleronomic || !model_.clutches.empty() || !frictional_constraints().empty())
             return std::nullopt;
         // Every closed gap must carry a force: a gap without load may open at once.
         if (box_.support.size() != point_.closed.size() + model_.constraints.size()) return std::nullopt;

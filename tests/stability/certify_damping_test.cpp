@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Damping that is not linear in the velocities is proved to take energy, next to u = 0 too. Beside each damping that
+// does stands one that does not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "physics/motion.hpp"
+#include "saltus/stability/certify/certify.hpp"
+#include "stability/certificates.hpp"
+
+namespace saltus::stability {
+namespace {
+
+using proof::Certificate;
+using proof::Grade;
+using proof::Outcome;
+using proof::Verdict;
+using test::from_text;
+using test::story;
+
+Certificate oscillator(const std::string& damping) {
+    return certify(from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\n" + damping +
+                             "\n[initial]\nq = { x = 0.1 }\n"),
+                   Theorem::attractivity);
+}
+Certificate pair(const std::string& damping) {
+    return certify(from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"(x^2 + y^2 + (x - y)^2)/2\"\n" +
+                             damping + "\n[initial]\nq = { x = 0.1, y = 0 }\n"),
+                   Theorem::attractivity);
+}
+
+void expect_global(const Certificate& c) {
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_TRUE(std::isinf(c.rho)) << story(c);
+}
+
+TEST(CertifyNonlinearDamping, PowersOfTheSpeedAttractFromEverywhere) {
+    expect_global(oscillator("f = { x = \"-0.5*x'^3\" }"));
+    expect_global(oscillator("f = { x = \"-0.5*abs(x')*x'\" }"));
+    expect_global(oscillator("f = { x = \"-0.5*x' - 2*x'^5\" }"));
+    expect_global(oscillator("f = { x = \"-0.1*sqrt(abs(x'))*x'\" }"));
+    expect_global(oscillator("f = { x = \"-(2 + sin(x))*x'^3\" }"));
+    expect_global(oscillator("R = \"0.25*x'^4\""));
+    expect_global(pair("R = \"0.25*(x' - y')^4 + 0.3*abs(y')^3\""));
+    expect_global(pair("f = { x = \"-0.2*sqrt(x'^2 + y'^2)*x'\", y = \"-0.2*sqrt(x'^2 + y'^2)*y'\" }"));
+    expect_global(pair("f = { x = \"-x'^3 - y'\", y = \"x' - 0.1*y'\" }"));  // gyroscopic terms take nothing
+}
+
+TEST(CertifyNonlinearDamping, LossesForSmallVelocitiesOnlyGiveALocalVerdict) {
+    // D = x'²/2 − x'⁴ is positive for x'² < 1/2, that is T < 1/4.
+    const Certificate c = oscillator("f = { x = \"-0.5*x' + x'^3\" }");
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_LE(c.rho, 0.25 * (1.0 + 1e-9)) << story(c);
+    EXPECT_GE(c.rho, 0.24) << story(c);
+    // tanh is bounded by its slope over bounded velocities.
+    const Certificate saturated = oscillator("f = { x = \"-0.5*tanh(x')\" }");
+    EXPECT_EQ(saturated.outcome, Outcome::attractive) << story(saturated);
+    EXPECT_EQ(saturated.grade, Grade::proved) << story(saturated);
+}
+
+TEST(CertifyNonlinearDamping, ForcesThatSupplyEnergyAreNotCertified) {
+    for (const char* const f : {"f = { x = \"0.5*x' - x'^3\" }", "f = { x = \"0.1*abs(x')*x'\" }",
+                                "f = { x = \"-x'^3 + 1e-3*x'\" }", "f = { x = \"x'^2\" }", "f = { x = \"-abs(x')\" }"}) {
+        const Certificate c = oscillator(f);
+        EXPECT_EQ(c.outcome, Outcome::inconclusive) << f << story(c);
+        EXPECT_NE(c.find("3")->verdict, Verdict::proved) << f << story(c);
+    }
+}
+
+TEST(CertifyNonlinearDamping, AVelocityWithoutLossIsNotOverlooked) {
+    // x + y moves without any damping.
+    const Certificate c = pair("R = \"0.25*(x' - y')^4\"");
+    EXPECT_NE(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.find("3")->verdict, Verdict::proved) << story(c);
+    EXPECT_NE(c.find("4")->verdict, Verdict::proved) << story(c);
+    EXPECT_NE(pair("f = { x = \"-x'^3\" }").outcome, Outcome::attractive);
+}
+
+}  // namespace
+}  // namespace saltus::stability

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "saltus/base/error.hpp"
@@ -29,6 +30,15 @@ struct Interval {
     double low, high;
 };
 
+/// Two neighbours, which one instruction adds.
+using Pair = double __attribute__((vector_size(16)));
+inline Pair load(const double* x) {
+    Pair p;
+    std::memcpy(&p, x, sizeof p);
+    return p;
+}
+inline void store(double* x, Pair p) { std::memcpy(x, &p, sizeof p); }
+
 std::span<const double> without_leading_zeros(std::span<const double> c) {
     while (c.size() > 1 && c.back() == 0.0) c = c.first(c.size() - 1);
     return c;
@@ -44,8 +54,12 @@ Bernstein to_bernstein(std::span<const double> c) {
         b[ix(i)] = c[ix(i)] / binomial;
         binomial = binomial * (degree - i) / (i + 1);
     }
-    for (int round = 1; round <= degree; ++round)
-        for (int j = degree; j >= round; --j) b[ix(j)] += b[ix(j - 1)];
+    // Each sum reads values of the round before, so that two can be made at once, from the end backwards.
+    for (int round = 1; round <= degree; ++round) {
+        int j = degree;
+        for (; j > round; j -= 2) store(&b[ix(j - 1)], load(&b[ix(j - 1)]) + load(&b[ix(j - 2)]));
+        if (j == round) b[ix(j)] += b[ix(j - 1)];
+    }
     return b;
 }
 
@@ -130,7 +144,10 @@ private:
         std::copy_n(b.begin(), degree_ + 1, right.begin());
         for (int k = 0; k <= degree_; ++k) {
             left[ix(k)] = right[0];
-            for (int j = 0; j < degree_ - k; ++j) right[ix(j)] = 0.5 * (right[ix(j)] + right[ix(j + 1)]);
+            int j = 0;
+            for (; j + 1 < degree_ - k; j += 2)
+                store(&right[ix(j)], 0.5 * (load(&right[ix(j)]) + load(&right[ix(j + 1)])));
+            if (j < degree_ - k) right[ix(j)] = 0.5 * (right[ix(j)] + right[ix(j + 1)]);
         }
         const double middle = 0.5 * (on.low + on.high);
         if (auto found = search(left, {on.low, middle}, depth + 1)) return found;

@@ -195,16 +195,23 @@ bool ModeSeries::expand(double t, const double* x, int order) {
     double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
     for (int k = 0; k < order; ++k) {
         equations_->evaluate_order(k);
-        if (k == 0 || !free_flight_) {
-            if (!moving_rows_.empty()) velocities(k);
-            if (!slips_.empty()) slip_gradients(k);
-            if (!loads_.empty()) known_loads(k);
-            if (k == 0 && !factorise()) return false;
-            if (!solve_order(k)) return false;
-        } else if (!solve_free_order(k)) {
-            return false;
-        }
         const double next = 1.0 / (k + 1);
+        if (k > 0 && free_flight_) {  // u̇ = M⁻¹ h, and M is diagonal and constant
+            const double* const* const h = equations_->h.data();
+            for (int i = 0; i < n; ++i) {
+                const double a = inverse_mass_[ix(i)] * h[i][k];
+                series(a_, i)[k] = a;
+                q[i][k + 1] = u[i][k] * next;
+                u[i][k + 1] = a * next;
+            }
+            work_[ix(k + 1)] = works_ ? power(k) * next : 0.0;
+            continue;
+        }
+        if (!moving_rows_.empty()) velocities(k);
+        if (!slips_.empty()) slip_gradients(k);
+        if (!loads_.empty()) known_loads(k);
+        if (k == 0 && !factorise()) return false;
+        if (!solve_order(k)) return false;
         for (int i = 0; i < n; ++i) {
             q[i][k + 1] = u[i][k] * next;
             u[i][k + 1] = series(a_, i)[k] * next;
@@ -214,6 +221,12 @@ bool ModeSeries::expand(double t, const double* x, int order) {
     known_orders_ = order;
     equations_->evaluate_order(order);
     if (!moving_rows_.empty()) velocities(order);
+    if (free_flight_ && order > 1) {
+        double probe = 0.0;  // not a number as soon as some coefficient is not finite
+        for (int i = 0; i < n; ++i)
+            for (int k = 1; k < order; ++k) probe += 0.0 * series(a_, i)[k];
+        if (std::isnan(probe)) return false;
+    }
     // Not a number or infinite coefficients spread to the highest order of u.
     for (int i = 0; i < n; ++i)
         if (!std::isfinite(equations_->u[ix(i)][order])) return false;
@@ -293,17 +306,6 @@ double ModeSeries::spring_force(int element, int k) const {
     if (contact.penalty_d != model::no_coefficient)
         force -= convolution(equations_->coefficients[ix(contact.penalty_d)], series(gamma_, rows.normal), k);
     return force;
-}
-
-/// Order k >= 1 of u̇ = M⁻¹ h, without any reactions, if M is diagonal and constant.
-bool ModeSeries::solve_free_order(int k) {
-    bool finite = true;
-    for (std::size_t i = 0; i < inverse_mass_.size(); ++i) {
-        const double a = inverse_mass_[i] * equations_->h[i][k];
-        a_[i * stride + ix(k)] = a;
-        finite = finite && std::isfinite(a);
-    }
-    return finite;
 }
 
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
@@ -413,14 +415,19 @@ void ModeSeries::state(double tau, double* x) {
 /// the order on the same step, because it oscillates twice as fast as u.
 double ModeSeries::work_of_forces(double tau) const {
     const GaussRule& rule = gauss_rule(exact_ ? order_ + 1 : order_ / 2 + 1);
+    // Four nodes at a time. Behind the last one the rule has nodes and weights that are zero.
+    static_assert(GaussRule::max_points % 4 == 0);
     double sum = 0.0;
-    for (int j = 0; j < rule.points; ++j) {
-        const double at = tau * rule.node[j];
-        double power = 0.0;
+    for (int j = 0; j < rule.points; j += 4) {
+        const double* const node = rule.node + j;
+        const double at[4] = {tau * node[0], tau * node[1], tau * node[2], tau * node[3]};
+        double power[4] = {0.0, 0.0, 0.0, 0.0};
         for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
-            if (const double* const F = equations_->other_forces[i]; F != nullptr)
-                power += value_at(equations_->u[i], order_, at) * value_at(F, order_, at);
-        sum += rule.weight[j] * power;
+            if (const double* const F = equations_->other_forces[i]; F != nullptr) {
+                const FourProducts values = products_at(equations_->u[i], F, order_, at);
+                for (int m = 0; m < 4; ++m) power[m] += values.product[m];
+            }
+        for (int m = 0; m < 4; ++m) sum += rule.weight[j + m] * power[m];
     }
     return tau * sum;
 }

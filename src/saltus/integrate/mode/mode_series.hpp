@@ -58,6 +58,9 @@ public:
         bool empty() const { return opening.empty() && slipping.empty(); }
     };
     const Release& release() const { return release_; }
+    /// Whether all terms of the mode are linear in q and u, so that the series has no products and no order costs more
+    /// than another.
+    bool linear() const { return equations_->transparent() && !slips_in_a_plane_; }
     double t() const { return t_; }
 
     /// The step at which the last terms of the series are as large as the tolerance allows [Jorba]: the largest h with
@@ -168,7 +171,6 @@ private:
     void known_loads(int k);
     void add_row_forces(int k);
     bool solve_order(int k);
-    bool solve_free_order(int k);
     double power(int k) const;
     double work_of_forces(double tau) const;
     bool slips_straight(std::size_t slip, double h) const;

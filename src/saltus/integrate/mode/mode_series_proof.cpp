@@ -211,8 +211,8 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
 }
 
 double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
-    const bool transparent = equations_->transparent() && !slips_in_a_plane_;
-    if (exact_ || transparent || !std::isfinite(h)) return h;
+    // The coefficients of a linear system show everything: see SeriesEquations::transparent.
+    if (exact_ || linear() || !std::isfinite(h)) return h;
     constexpr int max_attempts = 40;
     // Of the disk R/h. The bound hardly depends on it near the best ratio, so that coarse changes are enough.
     constexpr double ratio_change = 1.5, least_ratio = 1.2;

@@ -6,7 +6,7 @@ namespace saltus::integrate {
 /// The quadrature of Gauss and Legendre on [0, 1]: ∫ f ≈ Σ weight_j f(node_j), exact for polynomials of degree
 /// 2·points − 1.
 struct GaussRule {
-    static constexpr int max_points = 31;
+    static constexpr int max_points = 32;  ///< a multiple of four
     int points = 0;
     double node[max_points] = {}, weight[max_points] = {};
 };

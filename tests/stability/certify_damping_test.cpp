@@ -26,9 +26,10 @@ Certificate oscillator(const std::string& damping) {
                    Theorem::attractivity);
 }
 Certificate pair(const std::string& damping) {
-    return certify(from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"(x^2 + y^2 + (x - y)^2)/2\"\n" +
-                             damping + "\n[initial]\nq = { x = 0.1, y = 0 }\n"),
-                   Theorem::attractivity);
+    return certify(
+        from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"(x^2 + y^2 + (x - y)^2)/2\"\n" +
+                  damping + "\n[initial]\nq = { x = 0.1, y = 0 }\n"),
+        Theorem::attractivity);
 }
 
 void expect_global(const Certificate& c) {
@@ -63,8 +64,9 @@ TEST(CertifyNonlinearDamping, LossesForSmallVelocitiesOnlyGiveALocalVerdict) {
 }
 
 TEST(CertifyNonlinearDamping, ForcesThatSupplyEnergyAreNotCertified) {
-    for (const char* const f : {"f = { x = \"0.5*x' - x'^3\" }", "f = { x = \"0.1*abs(x')*x'\" }",
-                                "f = { x = \"-x'^3 + 1e-3*x'\" }", "f = { x = \"x'^2\" }", "f = { x = \"-abs(x')\" }"}) {
+    for (const char* const f :
+         {"f = { x = \"0.5*x' - x'^3\" }", "f = { x = \"0.1*abs(x')*x'\" }", "f = { x = \"-x'^3 + 1e-3*x'\" }",
+          "f = { x = \"x'^2\" }", "f = { x = \"-abs(x')\" }"}) {
         const Certificate c = oscillator(f);
         EXPECT_EQ(c.outcome, Outcome::inconclusive) << f << story(c);
         EXPECT_NE(c.find("3")->verdict, Verdict::proved) << f << story(c);

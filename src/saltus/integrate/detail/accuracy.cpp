@@ -124,17 +124,26 @@ void AccuracyCheck::reserve() {
 
 void AccuracyCheck::see(double t, std::span<const double> q, std::span<const double> u, const model::Energy& energy,
                         double work, std::span<const double> positions) {
+    see_balance(t, energy, work);
+    see_motion(t, q, u, positions);
+}
+
+void AccuracyCheck::see_motion(double t, std::span<const double> q, std::span<const double> u,
+                               std::span<const double> positions) {
     for (std::size_t i = 0; i < q.size(); ++i) {
         low_[i] = std::min(low_[i], q[i]);
         high_[i] = std::max(high_[i], q[i]);
         largest_speed_ = std::max(largest_speed_, std::abs(u[i]));
     }
+    see_positions(t, positions);
+}
+
+void AccuracyCheck::see_balance(double t, const model::Energy& energy, double work) {
     see_scale(energy);
     exchanged_ += std::abs(work - last_work_);
     last_work_ = work;
     const double error = std::abs(energy.kinetic + energy.potential - initial_ - work);
     balance_.see(t, finite_or_infinite(error));
-    see_positions(t, positions);
 }
 
 void AccuracyCheck::see_positions(double t, std::span<const double> positions) {

@@ -68,6 +68,9 @@ public:
     /// A state at t: coordinates, velocities, energies, gaps and constraints there, and the work done since the start.
     void see(double t, std::span<const double> q, std::span<const double> u, const model::Energy& energy, double work,
              std::span<const double> positions);
+    /// Parts of `see`: without the energy balance, and the energy balance alone.
+    void see_motion(double t, std::span<const double> q, std::span<const double> u, std::span<const double> positions);
+    void see_balance(double t, const model::Energy& energy, double work);
     /// Energies at a state that was measured otherwise.
     void see_scale(const model::Energy& energy) {
         largest_energy_ = std::max({largest_energy_, std::abs(energy.kinetic), std::abs(energy.potential)});

@@ -11,7 +11,9 @@ namespace saltus::integrate {
 namespace {
 
 bool finite(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+    double probe = 0.0;  // not a number as soon as some value is not finite
+    for (const double x : values) probe += 0.0 * x;
+    return probe == 0.0;
 }
 
 bool finite(const trajectory::State& s) { return std::isfinite(s.t) && finite(s.q) && finite(s.u); }

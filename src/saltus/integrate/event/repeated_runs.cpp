@@ -27,7 +27,7 @@ trajectory::Trajectory RepeatedRuns::run(const Options& options) {
 void RepeatedRuns::run(const Options& options, trajectory::Trajectory& motion) {
     const auto start = std::chrono::steady_clock::now();
     tools_->reset();
-    std::swap(tools_->motion, motion);
+    tools_->motion = std::move(motion);
     run_event_driven(*model_, method_, options, *tools_, motion);
     fail_if_not_finite(motion);
     motion.statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
@@ -29,6 +30,11 @@ void Watcher::reset() {
 void Watcher::begin(double t, const double* x) {
     collect_watches();
     measure(t, x);
+}
+
+void Watcher::begin_again(double t, const double* x) {
+    SALTUS_EXPECT(!needs_forces_ && !needs_velocities_);
+    measure_start(t, x, 0.0);
 }
 
 /// Collects the quantities to watch in the mode, and finds out whether they need forces or velocities. If reactions are
@@ -78,15 +84,8 @@ void Watcher::collect_watches() {
     }
 }
 
-/// Measures the scale of each quantity at the start of the arc, and finds those that start at zero or are violated.
+/// Evaluates what the quantities need at the start of the arc, and measures them.
 void Watcher::measure(double t, const double* x) {
-    using What = Watch::What;
-    violated_.clear();
-    inadmissible_distribution_ = false;
-    zero_.assign(watches_.size(), 0.0);
-    leave_.assign(watches_.size(), 0.0);
-    depth_.assign(watches_.size(), 0.0);
-    if (watches_.empty()) return;
     motion_depends_ = false;
     double forces = 0.0;
     if (needs_forces_ || needs_velocities_) {
@@ -97,6 +96,18 @@ void Watcher::measure(double t, const double* x) {
     } else {
         d_.evaluate_terms(t, x);  // gaps alone
     }
+    measure_start(t, x, forces);
+}
+
+/// Measures the scale of each quantity at the start of the arc, and finds those that start at zero or are violated.
+/// `forces` is the largest force.
+void Watcher::measure_start(double t, const double* x, double forces) {
+    using What = Watch::What;
+    violated_.clear();
+    inadmissible_distribution_ = false;
+    zero_.resize(watches_.size());
+    leave_.resize(watches_.size());
+    depth_.resize(watches_.size());
     held_noise_ = Thresholds::force_noise * std::max(forces, Thresholds::smallest_scale);
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
     for (std::size_t k = 0; k < watches_.size(); ++k) {
@@ -121,6 +132,7 @@ void Watcher::measure(double t, const double* x) {
                              : value(w);
         if (w.what == What::hold) {
             zero_[k] = leave_[k] = motion_depends_ ? held_noise_ : 0.0;
+            depth_[k] = 0.0;
             inadmissible_distribution_ = motion_depends_ && s < -Thresholds::violated_force * scale;
             continue;
         }

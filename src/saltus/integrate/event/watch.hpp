@@ -66,8 +66,9 @@ public:
 
     /// Collects the quantities to watch in the mode of the dynamics; `x` is the state at the start of the arc.
     void begin(double t, const double* x);
-    /// The same if the mode has not changed since the last call of `begin`.
-    void begin_again(double t, const double* x) { measure(t, x); }
+    /// The same if the mode has not changed since the last call of `begin`, and only gaps are watched. The terms of the
+    /// dynamics must belong to the positions in x.
+    void begin_again(double t, const double* x);
 
     /// The first zero from + to −, with all others at the same time up to rounding. Empty if the step has no
     /// event.
@@ -115,6 +116,7 @@ public:
 private:
     void collect_watches();
     void measure(double t, const double* x);
+    void measure_start(double t, const double* x, double forces);
     void search_astray(const ode::Dense& step);
     struct Polynomial {
         double c[ode::max_degree + 1];  // in θ = τ/h

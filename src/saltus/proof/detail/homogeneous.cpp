@@ -130,8 +130,7 @@ private:
     }
 
     std::optional<Parts> integer_power(const Parts& base, int exponent) {
-        if (const auto one = single(base))
-            return Parts{{one->first * exponent, g_.powi(one->second, exponent)}};
+        if (const auto one = single(base)) return Parts{{one->first * exponent, g_.powi(one->second, exponent)}};
         if (exponent < 1 || exponent > max_expanded_power) return std::nullopt;
         Parts result = base;
         for (int k = 1; k < exponent; ++k) {

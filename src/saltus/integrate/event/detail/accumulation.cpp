@@ -9,7 +9,10 @@
 namespace saltus::integrate {
 
 void Accumulation::clear() {
-    for (Sequence& s : sequences_) s = {};
+    for (Sequence& s : sequences_) {
+        s.recent.clear();  // its memory is kept
+        s.count = 0;
+    }
 }
 
 Accumulation::Limit Accumulation::limit_at(double limit, double t, double span, int element, double negligible) const {
@@ -26,7 +29,8 @@ Accumulation::Limit Accumulation::limit_at(double limit, double t, double span, 
 std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, double speed, double negligible) {
     Sequence& own = sequences_[ix(element)];
     if (!(speed > 0.0)) {
-        own = {};
+        own.recent.clear();
+        own.count = 0;
         return {};
     }
     if (own.recent.size() == Thresholds::remembered_impacts) own.recent.erase(own.recent.begin());

@@ -38,6 +38,16 @@ int series_order(double relative) {
                       Thresholds::least_series_order, Thresholds::max_series_order);
 }
 
+/// The same for a linear system. Its series has no products: each order costs the same, so that higher orders with
+/// fewer steps are faster. The terms of an oscillation are (ωh)^k/k!. The order is the least one at which a step may
+/// cover the angle ωh = `span`, a little more than half a period, at every tolerance.
+int linear_series_order(double relative) {
+    constexpr double span = 3.5;
+    int order = 0;
+    for (double term = 1.0; term > relative && order < Thresholds::max_series_order; term *= span / order) ++order;
+    return std::clamp(order, series_order(relative), Thresholds::max_series_order);
+}
+
 /// An empty motion in the memory of one that is no longer needed. Its events become spare.
 trajectory::Trajectory emptied(trajectory::Trajectory& old, std::vector<trajectory::Event>& spare) {
     if (spare.size() < old.events.size()) spare.swap(old.events);
@@ -68,13 +78,20 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       d_(tools.dynamics),
       change_(tools.change),
       watcher_(tools.watcher),
-      accumulation_(d_.elements().size()),
+      accumulation_(tools.accumulation),
       accuracy_(model, event_accuracy(settings.rtol, settings.atol), !settings.compliant),
       linearised_(d_, {}),
       series_(tools.series),
       tolerances_(series_tolerances(settings)),
       series_order_(series_order(tolerances_.relative)),
-      x_(ix(d_.state_size()), 0.0),
+      linear_order_(linear_series_order(tolerances_.relative)),
+      just_crossed_(tools.memory.just_crossed),
+      x_(tools.memory.x),
+      found_(tools.memory.found),
+      known_(tools.memory.known),
+      candidates_(tools.memory.candidates),
+      state_inside_(tools.memory.state_inside),
+      watched_(tools.memory.watched),
       earlier_(earlier),
       sink_(sink),
       spare_events_(tools.spare_events),
@@ -82,6 +99,9 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
     struck_without_restitution_.assign(model.contacts.size(), 0);
     has_conditions_ = std::any_of(model.contacts.begin(), model.contacts.end(),
                                   [](const model::Contact& c) { return c.condition != model::no_coefficient; });
+    x_.assign(ix(d_.state_size()), 0.0);
+    found_.clear();
+    accumulation_.clear();
     out_.model = model.name;
     out_.coordinates = model.coordinates;
     out_.elements = tools.elements;
@@ -576,6 +596,7 @@ RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m,
 void run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, RunTools& tools,
                       trajectory::Trajectory& motion) {
     EventRun run(model, settings_of(m, Record::no), options, tools);
+    run.forgo_resume_points();
     run.execute();
     motion = run.take_motion();
     motion.method = "event";

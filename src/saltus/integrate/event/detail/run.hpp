@@ -73,6 +73,8 @@ public:
     /// The same; take_motion gives the motion.
     void execute();
     trajectory::Trajectory&& take_motion() { return std::move(out_); }
+    /// To be called before a run that will not be continued.
+    void forgo_resume_points() { end_matters(); }
     /// After `run`.
     ResumePoint take_resume_point() { return std::move(resume_); }
 
@@ -144,6 +146,7 @@ private:
     void stop_at_release();
     bool accept_series_step(double h, double t);
     double measure_series(double h);
+    model::Energy measure_balance();
     void keep_series(double until);
     void keep_reactions(double until);
     std::string held_by_a_jump();
@@ -245,7 +248,7 @@ private:
     Dynamics& d_;
     ModeChange& change_;
     Watcher& watcher_;
-    Accumulation accumulation_;
+    Accumulation& accumulation_;
     AccuracyCheck accuracy_;
     std::optional<ode::Explicit> explicit_;  // made when it is needed
     Linearised linearised_;
@@ -264,12 +267,13 @@ private:
     int blurred_steps_ = 0;       // consecutive steps that were taken back
     std::vector<double> jacobian_speeds_, start_speeds_, end_speeds_;  // of outgrows_jacobian
     ModeSeries& series_;
-    ode::Tolerances tolerances_;  // of one step
-    int series_order_;
-    bool series_off_ = false;         // the motion is stiff: series do not serve
-    int stiff_series_steps_ = 0;      // consecutive steps that look stiff
-    int switches_at_one_time_ = 0;    // changes of sides since the time advanced
-    std::vector<char> just_crossed_;  // per switch: it was crossed at the present time
+    ode::Tolerances tolerances_;       // of one step
+    int series_order_, linear_order_;  // orders of series: in general, and if the mode is a linear system
+    int mode_order_ = 0;               // the one for the mode of the arc
+    bool series_off_ = false;          // the motion is stiff: series do not serve
+    int stiff_series_steps_ = 0;       // consecutive steps that look stiff
+    int switches_at_one_time_ = 0;     // changes of sides since the time advanced
+    std::vector<char>& just_crossed_;  // per switch: it was crossed at the present time
     /// If switches were crossed at the present time: so much later, in s, all evaluations take the new branches. An
     /// event at this time is taken there.
     double nudge_ = 0.0;
@@ -280,17 +284,19 @@ private:
     long arcs_without_series_ = 0;  // arcs that another method has integrated, at least in part
 
     double t_ = 0.0;
-    std::vector<double> x_;                   // (q, u, work)
+    std::vector<double>& x_;                  // (q, u, work)
     double next_step_ = ode::automatic_step;  // proposal for the first step of the next arc
     ode::Dense dense_;                        // the last step
-    std::vector<Found> found_;                // the events that ended the last arc
+    std::vector<Found>& found_;               // the events that ended the last arc
     ode::StepStatus step_status_{};           // of the last step
-    SystemMode known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
-    Candidates candidates_;             // of the change of mode in progress
-    std::vector<double> state_inside_;  // of measure_series and measure_dense
-    std::vector<char> watched_;         // of begin_series
-    bool mode_kept_ = false;            // the last change of mode has left the mode of the last arc in force (bounce)
-    bool series_begun_ = false;         // begin_series has prepared the mode of the last arc
+    SystemMode& known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
+    Candidates& candidates_;             // of the change of mode in progress
+    std::vector<double>& state_inside_;  // of measure_series and measure_dense
+    std::vector<char>& watched_;         // of begin_series
+    model::Energy end_energy_;           // of the state at the event that ended the last arc, if it is known
+    bool end_energy_known_ = false;
+    bool mode_kept_ = false;     // the last change of mode has left the mode of the last arc in force (bounce)
+    bool series_begun_ = false;  // begin_series has prepared the mode of the last arc
     std::vector<std::pair<int, bool>> switched_;    // contacts with a condition that switched, and whether they exist
     bool started_ = false;                          // the first mode has been entered
     bool has_conditions_ = false;                   // some contact has a condition

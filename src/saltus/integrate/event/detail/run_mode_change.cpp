@@ -30,6 +30,7 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
     trial_.reset();
     enter_next_mode(found, cause);
     mode_began_ = t_;
+    end_energy_known_ = false;
     close_record();
 }
 
@@ -265,14 +266,14 @@ bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
                             d_.row_velocity(rows.normal) <= Thresholds::opening_speed;
         if (closed) return false;
     }
-    const Strike* const strike = change_.strike_alone(t_, x_.data(), watch.element);
+    const model::Energy before = end_energy_known_ ? end_energy_ : d_.energy(t_, x_.data());
+    const Strike* const strike = change_.strike_alone(t_, x_.data(), watch.element, before);
     if (strike == nullptr) return false;
     out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike->residual);
     record_strike(*strike, EventKind::impact, {found.front().left, found.front().right});
     note_missing_restitution(*strike);
     if (ended_) return true;
-    const double speed = d_.row_velocity(d_.elements()[ix(watch.element)].rows.normal);
-    mode_kept_ = after_strike(*strike, speed, d_.mode()) == StrikeResult::struck;
+    mode_kept_ = after_strike(*strike, strike->speed, d_.mode()) == StrikeResult::struck;
     return true;
 }
 

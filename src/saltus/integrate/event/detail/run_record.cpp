@@ -55,19 +55,19 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
 
 namespace {
 
-/// An empty event in the memory of one that is no longer needed.
-trajectory::Event emptied(trajectory::Event& old) {
-    trajectory::Event event;
-    const auto take = [](auto& from, auto& to) {
-        to = std::move(from);
-        to.clear();
-    };
-    take(old.elements, event.elements);
-    take(old.q, event.q);
-    take(old.u_minus, event.u_minus);
-    take(old.u_plus, event.u_plus);
-    event.impulses = std::move(old.impulses);  // to be assigned to: the friction components have memory, too
-    return event;
+/// Empties an event that is no longer needed. Its memory is kept.
+void empty(trajectory::Event& event) {
+    event.elements.clear();
+    event.q.clear();
+    event.u_minus.clear();
+    event.u_plus.clear();
+    event.impulses.clear();
+    event.work = event.energy_before = event.energy_after = 0.0;
+    event.impacts = 0;
+    event.note.clear();
+    event.audit.tangential = event.audit.obstacle_work = event.audit.created = event.audit.prevented = 0.0;
+    event.audit.element = -1;
+    event.audit.law.clear();
 }
 
 }  // namespace
@@ -76,9 +76,13 @@ trajectory::Event emptied(trajectory::Event& old) {
 trajectory::Event& EventRun::next_event(EventKind kind, Window window) {
     constexpr std::size_t usual_events = 16;  // room that saves copies of the first events
     if (out_.events.empty()) out_.events.reserve(usual_events);
+    const bool reuse = !spare_events_.empty();
     trajectory::Event& event =
-        spare_events_.empty() ? out_.events.emplace_back() : out_.events.emplace_back(emptied(spare_events_.back()));
-    if (!spare_events_.empty()) spare_events_.pop_back();
+        reuse ? out_.events.emplace_back(std::move(spare_events_.back())) : out_.events.emplace_back();
+    if (reuse) {
+        spare_events_.pop_back();
+        empty(event);
+    }
     event.kind = kind;
     event.t = t_;
     event.t_left = window.left;

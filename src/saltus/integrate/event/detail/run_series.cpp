@@ -47,6 +47,7 @@ std::optional<ArcEnd> EventRun::integrate_series() {
 bool EventRun::begin_series() {
     series_begun_ = (mode_kept_ && series_begun_) || prepare_series();
     if (!series_begun_) return false;
+    mode_order_ = series_.linear() ? linear_order_ : series_order_;
     series_.clear_sides();
     just_crossed_.assign(ix(series_.switch_count()), 0);
     switches_at_one_time_ = 0;
@@ -116,7 +117,7 @@ auto EventRun::search(double& reach, First first) {
 bool EventRun::expand_series() {
     sides_chosen_ = false;
     for (int attempt = 0; attempt <= series_.switch_count(); ++attempt) {
-        if (!series_.expand(t_, x_.data(), series_order_)) return false;
+        if (!series_.expand(t_, x_.data(), mode_order_)) return false;
         bool decided = true;
         double c[ode::max_degree + 1];
         for (int i = 0; i < series_.switch_count() && decided; ++i) {
@@ -146,7 +147,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         d_.set_mode(d_.mode(), t_, x_.data());
         if (d_.redundant()) return SeriesStep::redundant;
     }
-    const double wish = series_.step_length(tolerances_, series_order_), remaining = options_.t_end - t_;
+    const double wish = series_.step_length(tolerances_, mode_order_), remaining = options_.t_end - t_;
     const double free = std::min({wish, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
     const double longest = std::min(remaining, free);
     if (remaining <= free) end_matters();
@@ -276,6 +277,8 @@ void EventRun::stop_at_series_event(double h) {
     largest_acceleration_ = std::max(largest_acceleration_, series_.acceleration_scale());
     next_step_ = ode::automatic_step;
     t_ = tau == remaining ? options_.t_end : t_ + tau;
+    end_energy_ = measure_balance();
+    end_energy_known_ = true;
     if (series_.t() < t_) keep_series(t_);
 }
 
@@ -306,20 +309,31 @@ bool EventRun::accept_series_step(double h, double t) {
         d_.turn_slip(d_.followed_mode());
     }
     next_step_ = ode::automatic_step;
+    measure_balance();
     keep_series(t_);
     // Series find every zero of a force, so that the first step of an arc shows whether the mode is valid. A force may
     // jump at the end of the step: a time inside the step is examined.
     return series_.t() != arc_began_ || reactions_are_admissible(measured_at, state_inside_.data());
 }
 
-/// Measures at a point of the last expansion that the method did not choose, within h after its start, and returns its
-/// time. Its state is in state_inside_.
+/// Measures gaps and constraints at a point of the last expansion that the method did not choose, within h after its
+/// start, and returns its time. Its positions and velocities are in state_inside_.
 double EventRun::measure_series(double h) {
     state_inside_.resize(x_.size());
-    const double tau = accuracy_.fraction() * h;
-    series_.state(tau, state_inside_.data());
-    measure(series_.t() + tau, state_inside_.data());
-    return series_.t() + tau;
+    const double tau = accuracy_.fraction() * h, t = series_.t() + tau;
+    series_.motion(tau, state_inside_.data());
+    const double* const x = state_inside_.data();
+    const std::size_t n = ix(d_.size());
+    accuracy_.see_motion(t, {x, n}, {x + n, n}, d_.positions(t, x));
+    return t;
+}
+
+/// Measures the energy balance at the present state, which ends a step, and returns the energy. There the work is as
+/// accurate as the motion; inside a step it would have to be integrated once more.
+model::Energy EventRun::measure_balance() {
+    const model::Energy energy = d_.energy(t_, x_.data());
+    accuracy_.see_balance(t_, energy, x_[ix(2 * d_.size())] + work_.value());
+    return energy;
 }
 
 /// Keeps the step from the last expansion to the present state, as keep does.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "saltus/integrate/event/detail/accumulation.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -16,6 +17,7 @@ struct RunTools {
           change(dynamics, contact_tolerance),
           watcher(dynamics),
           series(dynamics),
+          accumulation(dynamics.elements().size()),
           elements(elements_of(model)) {}
     RunTools(const RunTools&) = delete;  // the members refer to each other
     RunTools& operator=(const RunTools&) = delete;
@@ -32,6 +34,15 @@ struct RunTools {
     ModeChange change;
     Watcher watcher;
     ModeSeries series;
+    Accumulation accumulation;
+    /// Vectors of EventRun, whose members of the same names say what they are. Only their memory outlives a run.
+    struct Memory {
+        std::vector<double> x, state_inside;
+        std::vector<Found> found;
+        std::vector<char> just_crossed, watched;
+        SystemMode known;
+        Candidates candidates;
+    } memory;
     std::vector<trajectory::Element> elements;  ///< of every motion
     /// A motion that is no longer needed, and events of such motions: their memory serves the next run.
     trajectory::Trajectory motion;

@@ -268,9 +268,23 @@ const Strike& ModeChange::strike(double t, double* x, const Candidates& candidat
     return s;
 }
 
+namespace {
+
+/// The audit of an impact of one frictionless contact: whether the contact supplies energy. A work that is not positive
+/// needs no bound of its rounding errors.
+bool supplies_energy(double gamma_minus, double gamma_plus, double chi, double Lambda) {
+    if (0.5 * (gamma_plus + gamma_minus) * Lambda <= 0.0) return false;
+    const int start[] = {0, 1};
+    const Law law = plain_law(LawKind::unilateral);
+    return impact::audit({{&gamma_minus, 1}, {&gamma_plus, 1}, {&chi, 1}, {&Lambda, 1}, start, {&law, 1}})
+        .supplies_energy();
+}
+
+}  // namespace
+
 // The collision of one row has the matrix D = w·M⁻¹w. The velocity changes by M⁻¹w Λ. The numbers are the same, to the
 // bit, as those of `strike`.
-const Strike* ModeChange::strike_alone(double t, double* x, int element) {
+const Strike* ModeChange::strike_alone(double t, double* x, int element, const model::Energy& before) {
     const ElementRows& rows = d_.elements()[ix(element)].rows;
     const model::Contact& contact = d_.model().contacts[ix(rows.index)];
     if (rows.slips != 0 || contact.impact != model::ImpactLaw::newton) return nullptr;
@@ -289,25 +303,24 @@ const Strike* ModeChange::strike_alone(double t, double* x, int element) {
         impact::normal_impulse(model::row_dot(W, d_.terms().W, rows.normal, velocity_change_), gamma_minus, e,
                                Thresholds::impact_tolerance_ratio * tolerance_);
     if (!impulse) return nullptr;
-    strike_.before = d_.energy(t, x);
+    strike_.before = before;
     strike_.u_minus.assign(x + n, x + 2 * n);
     for (int i = 0; i < n; ++i) x[n + i] += impulse->Lambda * velocity_change_[ix(i)];
-    d_.evaluate_terms(t, x);
-    const double gamma_plus = d_.row_velocity(rows.normal);
-    const int start[] = {0, 1};
-    const Law law = plain_law(LawKind::unilateral);
-    const impact::DecidedWork work =
-        impact::audit({{&gamma_minus, 1}, {&gamma_plus, 1}, {&chi, 1}, {&impulse->Lambda, 1}, start, {&law, 1}});
-    if (work.supplies_energy() || !(gamma_plus > Thresholds::separation_ratio * std::abs(gamma_minus))) {
+    // The row w and χ depend on positions and time alone.
+    const double gamma_plus = model::row_dot(W, d_.terms().W, rows.normal, {x + n, ix(n)}) + chi;
+    const double work = 0.5 * (gamma_plus + gamma_minus) * impulse->Lambda, obstacle_work = 0.0 - chi * impulse->Lambda;
+    if (supplies_energy(gamma_minus, gamma_plus, chi, impulse->Lambda) ||
+        !(gamma_plus > Thresholds::separation_ratio * std::abs(gamma_minus))) {
         std::copy(strike_.u_minus.begin(), strike_.u_minus.end(), x + n);
         return nullptr;
     }
     ++solves;
+    strike_.speed = gamma_plus;
     strike_.u_plus.assign(x + n, x + 2 * n);
     strike_.residual = impulse->residual;
-    strike_.audit.obstacle_work = work.obstacle_work;
-    strike_.work = work.work;
-    strike_.work_on_system = work.work + work.obstacle_work;
+    strike_.audit.obstacle_work = obstacle_work;
+    strike_.work = work;
+    strike_.work_on_system = work + obstacle_work;
     trajectory::Reaction& reaction = strike_.impulses.emplace_back();
     reaction.element = element;
     reaction.N = impulse->Lambda;

@@ -40,6 +40,7 @@ struct Strike {
     double residual = 0.0;  ///< relative residual of the contact problem
     std::string note;
     trajectory::EnergyAudit audit;
+    double speed = 0.0;           ///< of strike_alone: speed at which the contact separates, in m/s
     std::string creation_reason;  ///< why the impact creates energy, or would have; empty if it does not
 };
 
@@ -80,7 +81,8 @@ public:
     /// The same for one contact that was open, if no other element takes part. Null if the general case is needed: the
     /// contact has friction or another impact law than Newton's, does not approach, does not separate after the impact,
     /// or creates energy. Then x is unchanged.
-    const Strike* strike_alone(double t, double* x, int element);
+    /// `before`: energies of the state x. The dynamics keep the terms of the velocities before the impact.
+    const Strike* strike_alone(double t, double* x, int element, const model::Energy& before);
 
     /// The impulse that jams contacts which no force can hold: the nonzero solution of the inelastic impact.
     /// The velocities in x become those after it. The result is valid until the next call of strike or jam.

@@ -26,7 +26,8 @@ const std::vector<std::pair<std::string, long>>& short_run() {
         {"equilibria-surface", 2}, {"certify-line", 1},       {"sensitivity-walls", 2}, {"impact-frictionless", 8},
         {"impact-frictional", 8},  {"motion-wire", 2},        {"motion-plates", 2},     {"motion-clutches", 2},
         {"motion-rolling", 1},     {"motion-corners", 3},     {"moreau-walls", 1},      {"solve-planar", 6},
-        {"solve-spatial", 6},      {"solve-arbitrary", 6},
+        {"solve-spatial", 6},      {"solve-arbitrary", 6},    {"motion-poisson", 2},    {"motion-energy", 2},
+        {"motion-mass-points", 1}, {"penalty-springs", 2},    {"basin-line", 1},
     };
     return list;
 }

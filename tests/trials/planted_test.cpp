@@ -10,10 +10,13 @@
 #include <fstream>
 
 #include "machine/calls.hpp"
+#include "machine/impact_laws.hpp"
+#include "machine/judge_basin.hpp"
 #include "machine/judge_certificate.hpp"
 #include "machine/judge_equilibria.hpp"
 #include "machine/judge_impact.hpp"
 #include "machine/judge_motion.hpp"
+#include "machine/judge_penalty.hpp"
 #include "machine/judge_sensitivity.hpp"
 #include "machine/judge_solve.hpp"
 
@@ -266,16 +269,23 @@ TEST(SensitivityJudge, FindsAFalseDerivative) {
     model.u0 = {0.25};
     const std::string script = R"(
 if [ $1 = sensitivity ]; then
-  echo '{"final":{"q":{"x":{"x":1.0,"x'"'"'":DERIVATIVE}},"u":{"x":{"x":0.0,"x'"'"'":1.0}}}}'
+  echo '{"final":{"q":{"x":{"x":1.0,"x'"'"'":DERIVATIVE}},"u":{"x":{"x":0.0,"x'"'"'":1.0}}},
+         "events":[{"kind":"jump","contacts":[],"transversality":1.0,"dt":{"x":-4.0,"x'"'"'":RATE}}]}'
 else
   q=$(sed -n 's/^q = { x = \(.*\) }/\1/p' $2); u=$(sed -n 's/^u = { x = \(.*\) }/\1/p' $2)
-  echo "{\"status\":\"completed\",\"final\":{\"q\":{\"x\":$(awk "BEGIN{printf \"%.15f\", $q+$u}")},\"u\":{\"x\":$u}}}"
+  echo "{\"status\":\"completed\",\"final\":{\"q\":{\"x\":$(awk "BEGIN{printf \"%.15f\", $q+$u}")},\"u\":{\"x\":$u}},
+         \"events\":[{\"t\":$(awk "BEGIN{printf \"%.15f\", (1-$q)/$u}"),\"kind\":\"jump\",\"contacts\":[]}]}"
 fi)";
-    for (const std::string derivative : {"1.0", "1.1"}) {
+    struct Told {
+        std::string derivative, rate;  // of x(1), and of the time at which x = 1, by the velocity
+    };
+    for (const Told& told : {Told{"1.0", "-8.0"}, Told{"1.1", "-8.0"}, Told{"1.0", "-8.1"}}) {
         std::string text = script;
-        text.replace(text.find("DERIVATIVE"), 10, derivative);
+        text.replace(text.find("DERIVATIVE"), 10, told.derivative);
+        text.replace(text.find("RATE"), 4, told.rate);
         const Findings findings = judge_sensitivity(model, TellingProgram(text).program());
-        EXPECT_EQ(found(findings, "derivative"), derivative == "1.1") << derivative;
+        EXPECT_EQ(found(findings, "derivative"), told.derivative == "1.1") << told.derivative;
+        EXPECT_EQ(found(findings, "event-time"), told.rate == "-8.1") << told.rate;
         EXPECT_EQ(findings.not_judged, 0);
     }
 }
@@ -330,4 +340,135 @@ TEST(SolveJudge, FindsAProblemThatHasASolutionAndACertificateThatProvesNothing) 
     EXPECT_TRUE(judge_solution(without, {{"status", "infeasible"}, {"certificate", {1.0, 0.0}}}).violations.empty());
     EXPECT_TRUE(
         found(judge_solution(without, {{"status", "infeasible"}, {"certificate", {-1.0, 0.0}}}), "certificate"));
+}
+
+TEST(EquilibriumJudge, FindsARepresentativeOutsideOfItsSet) {
+    const Model model = double_well();
+    nlohmann::json set = point_set("E1", 1.0);
+    EXPECT_TRUE(judge_sets(model, {{"sets", {set}}}).violations.empty());
+    set["representative"]["x"] = -1.0;
+    EXPECT_TRUE(found(judge_sets(model, {{"sets", {set}}}), "representative"));
+}
+
+namespace {
+
+/// Two equal masses that touch; the first one moves with 1 against the second one, which touches a wall.
+Model chain(const std::string& law, double e) {
+    Model model = point_masses(2, 1.0);
+    Contact between, wall;
+    between.name = "between";
+    between.gap = Expression::position(1) - Expression::position(0);
+    wall.name = "wall";
+    wall.gap = Expression(0.0) - Expression::position(1);
+    for (Contact* const c : {&between, &wall}) c->impact = law, c->e_n = e;
+    model.contacts = {between, wall};
+    model.u0 = {1.0, 0.0};
+    return model;
+}
+
+}  // namespace
+
+// Compression stops both masses by the impulses 1 and 1. Expansion adds e and e, which throw the first mass back and
+// leave the second one where it is.
+TEST(ImpactLaws, PoissonThrowsBackTheFirstMassOfAChain) {
+    const Model model = chain("poisson", 0.6);
+    const auto after = velocities_after(Mechanics(model), {0.0, model.q0, model.u0}, {0, 1});
+    ASSERT_TRUE(after);
+    EXPECT_NEAR((*after)[0], -0.6, 1e-12);
+    EXPECT_NEAR((*after)[1], 0.0, 1e-12);
+}
+
+// A mass that hits a rough floor with (3, −1), μ = 0.2, e = 0.5: both phases slip, so that Λ_N = 1 + 0.5 and
+// Λ_T = −0.2·1.5.
+TEST(ImpactLaws, PoissonSlowsDownAMassThatSlips) {
+    Model model = sliding_block();
+    model.contacts[0].impact = "poisson";
+    model.contacts[0].e_n = 0.5;
+    const auto after = velocities_after(Mechanics(model), {0.0, {0.0, 0.0}, {3.0, -1.0}}, {0});
+    ASSERT_TRUE(after);
+    EXPECT_NEAR((*after)[0], 2.7, 1e-12);
+    EXPECT_NEAR((*after)[1], 0.5, 1e-12);
+}
+
+// T⁺ = e² T⁻ with T⁻ = (0.36 + 1)/2: the velocity along the wall stays, that across it becomes √(e²·1.36 − 0.36). If e
+// is too small for the motion along the wall, then there is no outcome.
+TEST(ImpactLaws, TheEnergyLawCountsTheWholeKineticEnergy) {
+    Model model = sliding_block();
+    model.contacts[0].friction = {};
+    model.contacts[0].slip.clear();
+    model.contacts[0].impact = "energy";
+    model.contacts[0].e_n = 0.8;
+    const Point before{0.0, {0.0, 0.0}, {0.6, -1.0}};
+    const auto after = velocities_after(Mechanics(model), before, {0});
+    ASSERT_TRUE(after);
+    EXPECT_NEAR((*after)[0], 0.6, 1e-12);
+    EXPECT_NEAR((*after)[1], std::sqrt(0.64 * 1.36 - 0.36), 1e-12);
+    model.contacts[0].e_n = 0.3;
+    EXPECT_FALSE(velocities_after(Mechanics(model), before, {0}));
+}
+
+TEST(MotionJudge, FindsAFalseOutcomeOfPoissonsLaw) {
+    const Model model = chain("poisson", 0.6);
+    for (const double after : {-0.6, -0.5}) {
+        Motion motion;
+        motion.arcs = {{{0.0, {0.0, 0.0}, {1.0, 0.0}}},
+                       {{0.0, {0.0, 0.0}, {after, 0.0}}, {1.0, {after, 0.0}, {after, 0.0}}}};
+        const double impulse = 1.0 - after;
+        motion.events = {{"impact",
+                          motion.arcs[0].back(),
+                          motion.arcs[1].front(),
+                          {{"between", {{"N", impulse}, {"T", nlohmann::json::array()}}},
+                           {"wall", {{"N", impulse}, {"T", nlohmann::json::array()}}}}}};
+        motion.document = {{"violation", {{"gap", 0.0}}},
+                           {"forces", nlohmann::json::object()},
+                           {"energy", {{"initial", 0.5}, {"final", after * after / 2}, {"balance_error", 0.0}}}};
+        EXPECT_EQ(found(judge_laws(model, motion), "impact-law"), after != -0.6);
+    }
+}
+
+// A mass of 1 that meets a spring of stiffness 100 with the speed 2 leaves it after π/10 s with the same speed.
+TEST(PenaltyJudge, FindsAFalseEnd) {
+    Model model = point_masses(1, 1.0);
+    Contact wall;
+    wall.name = "wall";
+    wall.gap = x();
+    model.contacts = {wall};
+    model.penalty = Penalty{100.0, 0.0};
+    model.q0 = {1.0};
+    model.u0 = {-2.0};
+    model.t_end = 2.0;
+    const double end = 2.0 * (2.0 - 0.5 - std::acos(-1.0) / 10.0);
+    const auto exact = springs_end(model, 2000);
+    ASSERT_TRUE(exact);
+    EXPECT_NEAR(exact->q[0], end, 1e-9);
+    EXPECT_NEAR(exact->u[0], 2.0, 1e-9);
+    for (const double wrong : {0.0, 1e-4}) {
+        const std::string script =
+            "mkdir -p $5; printf \"t,x,x'\\n0,1,-2\\n2,1,2\\n\" > $5/states.csv\n"
+            "echo '{\"status\":\"completed\",\"events\":[],\"energy\":{\"balance_error\":0},"
+            "\"final\":{\"q\":{\"x\":" +
+            std::to_string(end + wrong) + "},\"u\":{\"x\":2.0}}}'";
+        EXPECT_EQ(found(judge_penalty(model, TellingProgram(script).program()), "end-state"), wrong > 0.0);
+    }
+}
+
+TEST(BasinJudge, FindsAFalseLabel) {
+    const Model model = double_well();
+    const auto set = [](const std::string& name, double at) {
+        return nlohmann::json{{"name", name}, {"extent", {{"x", {at, at}}}}};
+    };
+    const nlohmann::json document = {{"labels", {{"0", "undecided"}, {"1", "E1"}, {"2", "E2"}}},
+                                     {"sets", {set("E1", 1.0), set("E2", -1.0)}},
+                                     {"set_of_label",
+                                      {{"1", {{"set", "E1"}, {"turns", nlohmann::json::object()}}},
+                                       {"2", {{"set", "E2"}, {"turns", nlohmann::json::object()}}}}}};
+    Table table;
+    table.columns = {{"x", 0}, {"x'", 1}, {"label", 2}};
+    table.rows = {{1.2, 0.0, 1.0}, {-0.5, 0.0, 2.0}, {0.3, 0.0, 0.0}};
+    const Findings truth = judge_labels(model, document, table);
+    EXPECT_TRUE(truth.violations.empty());
+    EXPECT_EQ(truth.statements, 2);
+    EXPECT_EQ(truth.not_judged, 1);
+    table.rows[1][2] = 1.0;
+    EXPECT_TRUE(found(judge_labels(model, document, table), "label"));
 }

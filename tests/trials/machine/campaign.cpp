@@ -9,10 +9,12 @@
 #include <mutex>
 #include <thread>
 
+#include "machine/judge_basin.hpp"
 #include "machine/judge_certificate.hpp"
 #include "machine/judge_equilibria.hpp"
 #include "machine/judge_impact.hpp"
 #include "machine/judge_motion.hpp"
+#include "machine/judge_penalty.hpp"
 #include "machine/judge_sensitivity.hpp"
 #include "machine/judge_solve.hpp"
 #include "machine/judge_stepping.hpp"
@@ -30,10 +32,14 @@ const std::vector<Kind>& kinds() {
         };
         add("motion", motion_generators(), judge_motion);
         add("motion", joint_generators(), judge_motion);
+        add("motion", law_generators(), judge_motion);
+        add("penalty", penalty_generators(), judge_penalty);
         add("equilibria", equilibrium_generators(), judge_equilibria);
         add("certify", certificate_generators(), judge_certificate);
         add("sensitivity", motion_generators(), judge_sensitivity);
         add("sensitivity", joint_generators(), judge_sensitivity);
+        add("sensitivity", law_generators(), judge_sensitivity);
+        add("basin", basin_generators(), judge_basin);
         add("impact", collision_generators(), judge_impact);
         add("moreau", motion_generators(), judge_moreau);
         add("moreau", joint_generators(), judge_moreau);

@@ -85,6 +85,7 @@ Expression power(const Expression& a, int exponent) {
 Expression sine(const Expression& a) { return Expression::make(Operation::sine, a, 0.0); }
 Expression cosine(const Expression& a) { return Expression::make(Operation::cosine, a, 0.0); }
 Expression exponential(const Expression& a) { return Expression::make(Operation::exponential, a, 0.0); }
+Expression square_root(const Expression& a) { return Expression::make(Operation::square_root, a, 0.0); }
 Expression absolute(const Expression& a) { return Expression::make(Operation::absolute, a, 0.0); }
 
 namespace {
@@ -98,27 +99,39 @@ double symbol_value(const Symbol& symbol, const Point& at) {
     std::abort();
 }
 
+/// a^n by repeated multiplication; exponents of random models are small.
+double whole_power(double a, int exponent) {
+    double result = 1.0;
+    for (int i = 0; i < std::abs(exponent); ++i) result *= a;
+    return exponent < 0 ? 1.0 / result : result;
+}
+
+/// Values of nodes, without shared pointers: their counters are slow if several threads judge at once.
+double value_of(const Expression::Node& node, const Point& at) {
+    switch (node.operation) {
+        case Operation::number: return node.number;
+        case Operation::symbol: return symbol_value(node.symbol, at);
+        case Operation::add: return value_of(*node.left, at) + value_of(*node.right, at);
+        case Operation::subtract: return value_of(*node.left, at) - value_of(*node.right, at);
+        case Operation::multiply: return value_of(*node.left, at) * value_of(*node.right, at);
+        case Operation::divide: return value_of(*node.left, at) / value_of(*node.right, at);
+        case Operation::power: return whole_power(value_of(*node.left, at), node.exponent);
+        case Operation::sine: return std::sin(value_of(*node.left, at));
+        case Operation::cosine: return std::cos(value_of(*node.left, at));
+        case Operation::exponential: return std::exp(value_of(*node.left, at));
+        case Operation::square_root: return std::sqrt(value_of(*node.left, at));
+        case Operation::absolute: return std::abs(value_of(*node.left, at));
+        case Operation::sign: {
+            const double value = value_of(*node.left, at);
+            return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0;
+        }
+    }
+    std::abort();
+}
+
 }  // namespace
 
-double Expression::value(const Point& at) const {
-    const Node& node = *node_;
-    if (node.operation == Operation::number) return node.number;
-    if (node.operation == Operation::symbol) return symbol_value(node.symbol, at);
-    const double left = Expression(node.left).value(at);
-    switch (node.operation) {
-        case Operation::add: return left + Expression(node.right).value(at);
-        case Operation::subtract: return left - Expression(node.right).value(at);
-        case Operation::multiply: return left * Expression(node.right).value(at);
-        case Operation::divide: return left / Expression(node.right).value(at);
-        case Operation::power: return std::pow(left, node.exponent);
-        case Operation::sine: return std::sin(left);
-        case Operation::cosine: return std::cos(left);
-        case Operation::exponential: return std::exp(left);
-        case Operation::absolute: return std::abs(left);
-        case Operation::sign: return left > 0.0 ? 1.0 : left < 0.0 ? -1.0 : 0.0;
-        default: std::abort();
-    }
-}
+double Expression::value(const Point& at) const { return value_of(*node_, at); }
 
 Expression Expression::derivative(Symbol by) const {
     const Node& node = *node_;
@@ -135,6 +148,7 @@ Expression Expression::derivative(Symbol by) const {
         case Operation::sine: return cosine(a) * da;
         case Operation::cosine: return Expression(-1.0) * sine(a) * da;
         case Operation::exponential: return *this * da;
+        case Operation::square_root: return da / (Expression(2.0) * *this);
         case Operation::absolute: return make(Operation::sign, a, 0.0) * da;
         case Operation::sign: return 0.0;
         default: std::abort();
@@ -166,6 +180,7 @@ std::string Expression::text(std::span<const std::string> names) const {
         case Operation::sine: return fmt::format("sin({})", a);
         case Operation::cosine: return fmt::format("cos({})", a);
         case Operation::exponential: return fmt::format("exp({})", a);
+        case Operation::square_root: return fmt::format("sqrt({})", a);
         case Operation::absolute: return fmt::format("abs({})", a);
         case Operation::sign: return fmt::format("sign({})", a);
         default: std::abort();

@@ -38,6 +38,7 @@ public:
         sine,
         cosine,
         exponential,
+        square_root,
         absolute,
         sign
     };
@@ -70,6 +71,7 @@ public:
     friend Expression sine(const Expression& a);
     friend Expression cosine(const Expression& a);
     friend Expression exponential(const Expression& a);
+    friend Expression square_root(const Expression& a);
     friend Expression absolute(const Expression& a);  ///< |a|, with the derivative sign(a) a'
 
 private:

@@ -87,6 +87,17 @@ void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, double 
     }
 }
 
+/// The representative of a set lies in its extent.
+void judge_representative(const Model& model, const nlohmann::json& document, const nlohmann::json& set,
+                          Findings& findings) {
+    const Vector q = position_of(set.at("representative"), model);
+    const auto periods = document.value("periods", nlohmann::json::object());
+    findings.check(in_extent(set, periods, model, q), "representative", [&] {
+        return fmt::format("the representative {} of {} lies outside of its extent {}", q,
+                           set.at("label").get<std::string>(), set.at("extent").dump());
+    });
+}
+
 bool complete(const nlohmann::json& document) {
     return document.contains("complete") && document.at("complete") == true;
 }
@@ -210,6 +221,7 @@ Findings judge_sets(const Model& model, const nlohmann::json& document) {
                        findings);
         for (const auto& q : set.at("boundary"))
             judge_position(mechanics, position_of(q, model), "the boundary of " + label, findings);
+        judge_representative(mechanics.model(), document, set, findings);
         judge_inside(mechanics, set, resolution_of(document), findings);
         judge_stability(mechanics, set, findings);
     }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "machine/calls.hpp"
+#include "machine/impact_laws.hpp"
 #include "machine/reactions.hpp"
 #include "machine/time_stepping.hpp"
 
@@ -271,7 +272,28 @@ void judge_constraint_law(const Mechanics& mechanics, std::size_t element, const
                    "impact-friction-law", text);
 }
 
+/// The outcome of Poisson's law and of the energy law, in the cases that can be enumerated.
+void judge_other_law(const Mechanics& mechanics, const Event& event, const Scales& scales, Findings& findings) {
+    std::vector<std::size_t> closed;
+    const auto& contacts = mechanics.model().contacts;
+    bool other_law = false;
+    for (std::size_t c = 0; c < contacts.size(); ++c) {
+        if (std::abs(mechanics.gap(c, event.before)) > 1e-8 * (1.0 + scales.position)) continue;
+        closed.push_back(c);
+        other_law = other_law || contacts[c].impact != "newton";
+    }
+    if (!other_law) return;
+    if (contacts.size() != mechanics.elements()) return void(++findings.not_judged);
+    const auto expected = velocities_after(mechanics, event.before, closed);
+    if (!expected) return void(++findings.not_judged);
+    findings.check(norm(plus(event.after.u, *expected, -1.0)) <= 1e-6 * (1e-2 + scales.velocity), "impact-law", [&] {
+        return fmt::format("impact at t = {}: the law gives u+ = {}, the program {}", event.before.t, *expected,
+                           event.after.u);
+    });
+}
+
 void judge_impact(const Mechanics& mechanics, const Event& event, const Scales& scales, Findings& findings) {
+    judge_other_law(mechanics, event, scales, findings);
     const Matrix mass = mechanics.mass(event.before);
     const Vector momentum = times(mass, plus(event.after.u, event.before.u, -1.0));
     Vector unexplained = momentum;

@@ -14,6 +14,15 @@ namespace trials {
 
 namespace {
 
+/// Springs keep their lengths without force when a point is moved.
+void set_rest_lengths(Model& model) {
+    for (Points::Spring& spring : model.points->springs) {
+        if (spring.rest > 0.0) continue;
+        for (std::size_t i = 0; i < 3; ++i)
+            spring.rest = std::hypot(spring.rest, model.q0[3 * spring.j + i] - model.q0[3 * spring.i + i]);
+    }
+}
+
 /// The start of a model, changed in one position or velocity.
 struct Variable {
     bool velocity = false;
@@ -21,38 +30,84 @@ struct Variable {
 };
 
 Model changed(Model model, const Variable& variable, double by) {
+    if (model.points) set_rest_lengths(model);
     (variable.velocity ? model.u0 : model.q0)[variable.index] += by;
     return model;
 }
 
-/// Final positions and velocities; nothing if the motion is not completed.
-std::optional<Vector> final_state(const Model& model, const Program& program) {
+/// What a motion leads to: its final positions and velocities, and the times of its events.
+struct Outcome {
+    Vector state, times;
+    std::string kinds;  ///< of the events, in their order
+};
+
+std::string kinds_of(const nlohmann::json& events) {
+    std::string kinds;
+    for (const auto& event : events) kinds += event.at("kind").get<std::string>() + event.at("contacts").dump() + ' ';
+    return kinds;
+}
+
+/// Nothing if the motion is not completed.
+std::optional<Outcome> outcome_of(const Model& model, const Program& program) {
     const auto file = program.write("varied.toml", model.toml()).string();
     const Run run = program.run({"simulate", file, "--json", "--rtol", "1e-11", "--atol", "1e-13"}, 20);
     const auto document = run.code == 0 ? nlohmann::json::parse(run.out, nullptr, false) : nlohmann::json();
     if (!document.is_object() || document.value("status", "") != "completed") return {};
-    Vector result;
+    Outcome result;
     for (const char* part : {"q", "u"})
         for (const std::string& name : model.coordinates)
-            result.push_back(number(document.at("final").at(part).at(name)));
+            result.state.push_back(number(document.at("final").at(part).at(name)));
+    for (const auto& event : document.at("events")) result.times.push_back(number(event.at("t")));
+    result.kinds = kinds_of(document.at("events"));
     return result;
 }
 
-std::optional<Vector> difference(const Model& model, const Program& program, const Variable& variable, double by) {
-    const auto right = final_state(changed(model, variable, by), program);
-    const auto left = final_state(changed(model, variable, -by), program);
+/// Central differences of the final state, and of the times of the events if both neighbours have the same events.
+struct Difference {
+    Vector state, times;
+    std::string kinds;
+};
+
+std::optional<Difference> difference(const Model& model, const Program& program, const Variable& variable, double by) {
+    const auto right = outcome_of(changed(model, variable, by), program);
+    const auto left = outcome_of(changed(model, variable, -by), program);
     if (!right || !left) return {};
-    Vector result = plus(*right, *left, -1.0);
-    for (double& x : result) x /= 2.0 * by;
+    Difference result{plus(right->state, left->state, -1.0), {}, right->kinds};
+    if (right->kinds == left->kinds) result.times = plus(right->times, left->times, -1.0);
+    for (double& x : result.state) x /= 2.0 * by;
+    for (double& x : result.times) x /= 2.0 * by;
     return result;
+}
+
+/// Derivatives of the times of events, for variables whose neighbouring motions have the same events.
+void judge_times(const nlohmann::json& events, const std::string& name, const Difference& coarse,
+                 const Difference& fine, Findings& findings) {
+    const std::string kinds = kinds_of(events);
+    if (fine.kinds != kinds || coarse.kinds != kinds || fine.times.size() != events.size() ||
+        coarse.times.size() != events.size())
+        return void(++findings.not_judged);
+    for (std::size_t i = 0; i < events.size() && findings.violations.empty(); ++i) {
+        const auto& by_name = events[i].at("dt");
+        const double stated = by_name.contains(name) ? number(by_name.at(name)) : NAN;
+        const double transversality = number(events[i].at("transversality"));
+        const double spread = std::abs(coarse.times[i] - fine.times[i]), scale = 1e-2 + std::abs(fine.times[i]);
+        if (std::isnan(stated) || !(transversality > 1e-3) || spread > 1e-3 * scale) {
+            ++findings.not_judged;
+            continue;
+        }
+        findings.check(std::abs(stated - fine.times[i]) <= 5.0 * spread + 1e-4 * scale, "event-time", [&] {
+            return fmt::format("the time of event {} ({}) has the derivative {} by {}; differences give {} and {}", i,
+                               events[i].at("kind").get<std::string>(), stated, name, fine.times[i], coarse.times[i]);
+        });
+    }
 }
 
 /// One-sided differences from both sides. At a kink they differ, and a derivative of one side is right.
 bool one_sided_derivatives_agree(const Model& model, const Program& program, const Variable& variable,
                                  const Vector& central, double by) {
-    const auto right = final_state(changed(model, variable, by), program), here = final_state(model, program);
+    const auto right = outcome_of(changed(model, variable, by), program), here = outcome_of(model, program);
     if (!right || !here) return false;
-    Vector forward = plus(*right, *here, -1.0);
+    Vector forward = plus(right->state, here->state, -1.0);
     for (double& x : forward) x /= by;
     return norm(plus(forward, central, -1.0)) <= 1e-2 * (1e-2 + norm(central));
 }
@@ -67,13 +122,14 @@ void judge_variable(const Model& model, const Program& program, const Variable& 
     if (std::ranges::any_of(stated, [](double x) { return std::isnan(x); })) return void(++findings.refused);
     const auto coarse = difference(model, program, variable, 1e-4), fine = difference(model, program, variable, 2e-5);
     if (!coarse || !fine) return void(++findings.not_judged);
-    const double scale = 1e-2 + norm(*fine), spread = norm(plus(*coarse, *fine, -1.0));
-    if (spread > 1e-3 * scale || !one_sided_derivatives_agree(model, program, variable, *fine, 2e-5))
+    const double scale = 1e-2 + norm(fine->state), spread = norm(plus(coarse->state, fine->state, -1.0));
+    if (spread > 1e-3 * scale || !one_sided_derivatives_agree(model, program, variable, fine->state, 2e-5))
         return void(++findings.not_judged);
-    findings.check(norm(plus(stated, *fine, -1.0)) <= 5.0 * spread + 1e-4 * scale, "derivative", [&] {
+    judge_times(document.at("events"), name, *coarse, *fine, findings);
+    findings.check(norm(plus(stated, fine->state, -1.0)) <= 5.0 * spread + 1e-4 * scale, "derivative", [&] {
         return fmt::format(
             "derivatives by {} are {}, differences give {} (and {} with a step that is five times longer)", name,
-            stated, *fine, *coarse);
+            stated, fine->state, coarse->state);
     });
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace trials {
@@ -46,7 +48,10 @@ std::string contact_block(const Contact& contact, const Model& model) {
     std::string result = fmt::format("\n[[contact]]\nname = {}\ngN = {}\n", quoted(contact.name),
                                      quoted(contact.gap.text(model.coordinates)));
     result += friction_lines(contact.friction, contact.slip, model);
-    if (contact.e_n != 0.0) result += fmt::format("eN = {}\n", contact.e_n);
+    if (contact.loss != 0.0)
+        result += fmt::format("c = {}\n", contact.loss);
+    else if (contact.e_n != 0.0)
+        result += fmt::format("eN = {}\n", contact.e_n);
     if (contact.e_t != 0.0) result += fmt::format("eT = {}\n", contact.e_t);
     if (contact.impact != "newton") result += fmt::format("impact = {}\n", quoted(contact.impact));
     return result;
@@ -69,13 +74,44 @@ std::string force_line(const Model& model) {
     return cells.empty() ? "" : fmt::format("f = {{ {} }}\n", fmt::join(cells, ", "));
 }
 
+std::string points_blocks(const Model& model) {
+    const Points& points = *model.points;
+    const auto triples = [](const std::vector<double>& values) {
+        std::vector<std::string> cells;
+        for (std::size_t i = 0; i + 2 < values.size(); i += 3)
+            cells.push_back(fmt::format("[{}, {}, {}]", values[i], values[i + 1], values[i + 2]));
+        return fmt::format("[{}]", fmt::join(cells, ", "));
+    };
+    std::string result =
+        fmt::format("[points]\npositions = {}\nvelocity = {}\nmass = [{}]\ngravity = [{}]\n", triples(model.q0),
+                    triples(model.u0), fmt::join(points.masses, ", "), fmt::join(points.gravity, ", "));
+    for (const Points::Spring& s : points.springs) {
+        result += fmt::format("\n[[springs]]\npairs = [[{}, {}]]\nk = {}\nc = {}\n", s.i, s.j, s.k, s.c);
+        if (s.rest > 0.0) result += fmt::format("rest = {}\n", s.rest);
+    }
+    for (const Points::Obstacle& o : points.obstacles) {
+        result += fmt::format("\n[[obstacle]]\nname = {}\nnormal = [{}]\noffset = {}\neN = {}\n", quoted(o.name),
+                              fmt::join(o.normal, ", "), quoted(o.offset.text(model.coordinates)), o.e_n);
+        if (o.mu >= 0.0) result += fmt::format("mu = {}\n", o.mu);
+    }
+    return result;
+}
+
+std::string comment(const std::string& remark) {
+    std::string result;
+    std::istringstream lines(remark);
+    for (std::string line; std::getline(lines, line);) result += "# " + line + "\n";
+    return result;
+}
+
 }  // namespace
 
 std::string Model::toml(const std::string& remark) const {
     if (problem) return problem->text(remark);
-    std::string result;
-    std::istringstream lines(remark);
-    for (std::string line; std::getline(lines, line);) result += "# " + line + "\n";
+    std::string result = comment(remark);
+    if (points)
+        return result + fmt::format("[system]\nname = {}\n\n{}\n[simulate]\nt_end = {}\n", quoted(name),
+                                    points_blocks(*this), t_end);
     std::vector<std::string> names;
     for (const std::string& coordinate : coordinates) names.push_back(quoted(coordinate));
     result += fmt::format("[system]\nname = {}\nq = [{}]\nT = {}\n", quoted(name), fmt::join(names, ", "),
@@ -96,6 +132,7 @@ std::string Model::toml(const std::string& remark) const {
         result += fmt::format("\n[[clutch]]\nname = {}\ngamma = {}\n", quoted(clutch.name),
                               quoted(clutch.velocity.text(coordinates)));
     for (const Control& c : control) result += control_block(c, *this);
+    if (penalty) result += fmt::format("\n[penalty]\nk = {}\nd = {}\n", penalty->k, penalty->d);
     result += fmt::format("\n[initial]\nq = {}\nu = {}\n", table(coordinates, q0), table(coordinates, u0));
     if (!region.empty()) {
         std::vector<std::string> quotes;
@@ -115,6 +152,79 @@ Model point_masses(std::size_t n, double m) {
     model.q0.assign(n, 0.0);
     model.u0.assign(n, 0.0);
     return model;
+}
+
+namespace {
+
+Points::Triple cross(const Points::Triple& a, const Points::Triple& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+Points::Triple unit(const Points::Triple& a) {
+    const double length = norm(a);
+    return {a[0] / length, a[1] / length, a[2] / length};
+}
+
+/// Σ a_i x_i over the three coordinates (or velocities) of a point.
+Expression product(const Points::Triple& a, std::size_t point, Expression (*variable)(std::size_t)) {
+    Expression result;
+    for (std::size_t i = 0; i < 3; ++i) result = result + Expression(a[i]) * variable(3 * point + i);
+    return result;
+}
+
+void add_spring(Model& model, const Points::Spring& spring) {
+    Expression squares, products;
+    double initial = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t a = 3 * spring.i + i, b = 3 * spring.j + i;
+        const Expression difference = Expression::position(b) - Expression::position(a);
+        squares = squares + power(difference, 2);
+        products = products + difference * (Expression::velocity(b) - Expression::velocity(a));
+        initial = std::hypot(initial, model.q0[b] - model.q0[a]);
+    }
+    const double rest = spring.rest > 0.0 ? spring.rest : initial;
+    model.potential.push_back(Expression(spring.k / 2) * power(square_root(squares) - rest, 2));
+    if (spring.c > 0.0) model.dissipation.push_back(Expression(spring.c / 2) * power(products, 2) / squares);
+}
+
+void add_obstacle(Model& model, const Points::Obstacle& obstacle) {
+    const Points::Triple normal = unit(obstacle.normal);
+    // The program states friction in this basis of the plane: the axis most orthogonal to the normal, and across it.
+    Points::Triple axis{};
+    axis[static_cast<std::size_t>(std::ranges::min_element(normal, {}, [](double x) { return std::abs(x); }) -
+                                  normal.begin())] = 1.0;
+    const Points::Triple second = unit(cross(normal, axis)), first = cross(second, normal);
+    for (std::size_t p = 0; p < model.points->masses.size(); ++p) {
+        Contact contact;
+        contact.name = fmt::format("{}.p{}", obstacle.name, p);
+        contact.gap = product(normal, p, Expression::position) - obstacle.offset;
+        contact.e_n = obstacle.e_n;
+        if (obstacle.mu >= 0.0) {
+            contact.friction = {FrictionLaw::Kind::isotropic, {obstacle.mu}, 0.0};
+            contact.slip = {product(first, p, Expression::velocity), product(second, p, Expression::velocity)};
+        }
+        model.contacts.push_back(contact);
+    }
+}
+
+}  // namespace
+
+void derive_formulas_of_points(Model& model) {
+    const std::size_t n = 3 * model.points->masses.size();
+    model.coordinates.clear();
+    model.mass.assign(n, std::vector<Expression>(n, 0.0));
+    model.forces.assign(n, {});
+    model.potential.clear();
+    model.dissipation.clear();
+    model.contacts.clear();
+    for (std::size_t i = 0; i < n; ++i) {
+        const double mass = model.points->masses[i / 3];
+        model.coordinates.push_back(fmt::format("p{}.{}", i / 3, "xyz"[i % 3]));
+        model.mass[i][i] = mass;
+        model.potential.push_back(Expression(-mass * model.points->gravity[i % 3]) * Expression::position(i));
+    }
+    for (const Points::Spring& spring : model.points->springs) add_spring(model, spring);
+    for (const Points::Obstacle& obstacle : model.points->obstacles) add_obstacle(model, obstacle);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 // file, and `Mechanics` evaluates its equations of motion for the judges.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct Contact {
     FrictionLaw friction;
     double e_n = 0.0, e_t = 0.0;
     std::string impact = "newton";
+    double loss = 0.0;  ///< c of the energy law e = 1 − c·(approach speed), in s/m; 0: e is e_n
 };
 
 struct Slider {
@@ -42,6 +44,32 @@ struct Constraint {
 struct Clutch {
     std::string name;
     Expression velocity;  ///< affine in the velocities
+};
+
+/// Springs and dampers in the place of rigid contacts: the force max(0, k·depth + d·rate) while a gap is negative.
+struct Penalty {
+    double k = 0.0, d = 0.0;
+};
+
+/// Mass points with springs above planes. The formulas of a model of points are derived from this.
+struct Points {
+    using Triple = std::array<double, 3>;
+    struct Spring {
+        std::size_t i = 0, j = 0;  ///< points
+        double k = 0.0, c = 0.0;   ///< stiffness and damping along the line
+        double rest = 0.0;         ///< length without force; 0: the initial length
+    };
+    struct Obstacle {
+        std::string name;
+        Triple normal{};    ///< of any length; normal·x/|normal| >= offset
+        Expression offset;  ///< of the time
+        double mu = -1.0;   ///< negative: frictionless
+        double e_n = 0.0;
+    };
+    std::vector<double> masses;
+    Triple gravity{};
+    std::vector<Spring> springs;
+    std::vector<Obstacle> obstacles;
 };
 
 /// Proportional and derivative feedback on coordinates.
@@ -66,6 +94,8 @@ struct Model {
     std::vector<std::string> region;  ///< inequalities of [certify]
     std::vector<double> q0, u0;
     double t_end = 1.0;
+    std::optional<Penalty> penalty;
+    std::optional<Points> points;  ///< the file then has [points], and `q0`, `u0` are their positions and velocities
     std::optional<ContactProblem> problem;  ///< for `solve`: a contact problem, and nothing else
 
     std::size_t size() const { return coordinates.size(); }
@@ -75,6 +105,9 @@ struct Model {
 
 /// A model with n <= 6 coordinates of mass `m`, named x, y, z, w, v, s, at rest at 0.
 Model point_masses(std::size_t n, double m);
+
+/// Coordinates, masses, potential, dissipation and contacts of a model of points, from its `points`, `q0` and `u0`.
+void derive_formulas_of_points(Model& model);
 
 /// The equations of motion M u̇ = h + Σ wᵀλ of a model, from formulas differentiated once.
 class Mechanics {

@@ -24,10 +24,19 @@ const std::vector<Generator>& motion_generators();
 /// corners.
 const std::vector<Generator>& joint_generators();
 
+/// For motions: Poisson's impact law, the energy law, and mass points with springs.
+const std::vector<Generator>& law_generators();
+
+/// For the penalty method: motions without friction, with springs at their contacts.
+const std::vector<Generator>& penalty_generators();
+
 /// For equilibria: autonomous models of one and two coordinates with many wells, rough surfaces and dividing walls.
 const std::vector<Generator>& equilibrium_generators();
 
 /// For certificates: damped models with and without friction, control and contacts; some of them satisfy no theorem.
 const std::vector<Generator>& certificate_generators();
+
+/// For basins: damped models of a line and of a block on a surface, with friction by chance.
+const std::vector<Generator>& basin_generators();
 
 }  // namespace trials

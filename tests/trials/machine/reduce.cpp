@@ -104,7 +104,36 @@ void add_simpler_numbers(const Model& model, std::vector<Model>& result) {
     for (const double factor : {0.25, 0.5, 0.8}) change([&](Model& m) { m.t_end = simple(factor * m.t_end, 3); });
 }
 
+/// Models of mass points: fewer springs and obstacles, simpler numbers. The formulas follow.
+std::vector<Model> candidates_of_points(const Model& model) {
+    std::vector<Model> result;
+    const auto change = [&](auto&& edit) {
+        Model candidate = model;
+        edit(candidate);
+        derive_formulas_of_points(candidate);
+        if (candidate.toml() != model.toml()) result.push_back(std::move(candidate));
+    };
+    without_each(model.points->springs, std::function([&](std::vector<Points::Spring> shorter) {
+                     change([&](Model& m) { m.points->springs = shorter; });
+                 }));
+    without_each(model.points->obstacles, std::function([&](std::vector<Points::Obstacle> shorter) {
+                     change([&](Model& m) { m.points->obstacles = shorter; });
+                 }));
+    for (std::size_t i = 0; i < model.size(); ++i) {
+        change([&](Model& m) { m.u0[i] = 0.0; });
+        change([&](Model& m) { m.u0[i] = simple(m.u0[i], 1); });
+        change([&](Model& m) { m.q0[i] = simple(m.q0[i], 1); });
+    }
+    for (std::size_t i = 0; i < model.points->springs.size(); ++i) {
+        change([&](Model& m) { m.points->springs[i].c = 0.0; });
+        change([&](Model& m) { m.points->springs[i].k = simple(m.points->springs[i].k, 1); });
+    }
+    for (const double factor : {0.25, 0.5, 0.8}) change([&](Model& m) { m.t_end = simple(factor * m.t_end, 3); });
+    return result;
+}
+
 std::vector<Model> candidates(const Model& model) {
+    if (model.points) return candidates_of_points(model);
     std::vector<Model> result;
     add_removals(model, result);
     add_shorter_formulas(model, result);

@@ -166,6 +166,14 @@ const std::vector<Generator>& equilibrium_generators() {
     return generators;
 }
 
+const std::vector<Generator>& basin_generators() {
+    static const std::vector<Generator> generators = {
+        {"line", admissible_model<damped_line>},
+        {"surface", admissible_model<damped_surface>},
+    };
+    return generators;
+}
+
 const std::vector<Generator>& certificate_generators() {
     static const std::vector<Generator> generators = {
         {"line", admissible_model<damped_line>},

@@ -103,16 +103,29 @@ std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, co
 }  // namespace
 
 bool TimeStepping::supports(const Model& model) {
-    return std::ranges::all_of(model.contacts, [](const Contact& c) {
-        return c.friction.kind != FrictionLaw::Kind::contensou && c.impact == "newton";
+    // The impact of one contact without friction has the same outcome by Newton's and by Poisson's law, and with one
+    // coordinate by the energy law with a constant coefficient.
+    return std::ranges::all_of(model.contacts, [&](const Contact& c) {
+        const bool frictionless = c.friction.kind == FrictionLaw::Kind::none;
+        return c.friction.kind != FrictionLaw::Kind::contensou &&
+               (c.impact == "newton" || (c.impact == "poisson" && frictionless) ||
+                (c.impact == "energy" && frictionless && c.loss == 0.0 && model.size() == 1));
     });
+}
+
+TimeStepping::TimeStepping(const Model& model) : mechanics_(model) {
+    for (const auto& row : model.mass)
+        for (const Expression& entry : row)
+            if (!entry.is_number()) return;
+    flexibility_ = inverse(mechanics_.mass({0.0, model.q0, model.u0}));
 }
 
 bool TimeStepping::step(Point& state, double h) const {
     Point middle = state;
     middle.t += h / 2;
     middle.q = plus(state.q, state.u, h / 2);
-    const Matrix flexibility = inverse(mechanics_.mass(middle));
+    const Matrix changing = flexibility_.empty() ? inverse(mechanics_.mass(middle)) : Matrix{};
+    const Matrix& flexibility = flexibility_.empty() ? changing : flexibility_;
     if (flexibility.empty()) return false;
     Vector u = plus(state.u, times(flexibility, mechanics_.force(middle)), h);
     std::vector<Block> blocks = blocks_of(mechanics_, middle, flexibility, h);

@@ -12,9 +12,9 @@ namespace trials {
 
 class TimeStepping {
 public:
-    explicit TimeStepping(const Model& model) : mechanics_(model) {}
+    explicit TimeStepping(const Model& model);
 
-    /// Contensou's law and impact laws other than Newton's are not supported.
+    /// Contensou's law is not supported, and other impact laws than Newton's only where they agree with it.
     static bool supports(const Model& model);
 
     /// One step of length h; false if the impulses were not found.
@@ -25,6 +25,7 @@ public:
 
 private:
     Mechanics mechanics_;
+    Matrix flexibility_;  ///< M⁻¹ if it is constant, otherwise empty
 };
 
 /// End of the motion of a model by steps of three lengths.

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judges basins of attraction: the motion from each start is repeated by plain time-stepping, and must come to rest in
+// the set that the label names.
+#pragma once
+
+#include "machine/findings.hpp"
+#include "machine/model.hpp"
+#include "machine/program.hpp"
+
+namespace trials {
+
+/// `table`: the rows of basin.csv.
+Findings judge_labels(const Model& model, const nlohmann::json& document, const Table& table);
+
+Findings judge_basin(const Model& model, const Program& program);
+
+}  // namespace trials

@@ -110,6 +110,38 @@ TEST(RedundantGroups, HoldAsLongAsSomeDistributionOfTheLoadDoes) {
     EXPECT_TRUE(motion.warnings.empty());
 }
 
+TEST(RedundantGroups, ThatComeToRestStayIfTheyCanHold) {
+    // Friction of the second foot counts twice: with the loads 5 and 5 it is 0.2·5 + 2·0.3·5 = 4, so that
+    // ẋ = 0.2 + t − t² becomes 0 at t = (1 + √1.8)/2. The force is 5 − 2t = 2.66 there. The contact problem also has a
+    // solution that slips on: with the whole load on the first foot friction is only 2.
+    const std::string text = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y"
+f = { x = "5 - 2*t" }
+[[contact]]
+name = "a"
+gN = "y"
+gammaT = "x'"
+mu = 0.2
+[[contact]]
+name = "b"
+gN = "y"
+gammaT = "2*x'"
+mu = 0.3
+[initial]
+u = { x = 0.2 }
+)toml";
+    const auto motion = motion_of(text, 2.0);
+    const double t = (1.0 + std::sqrt(1.8)) / 2.0;
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::stick);
+    EXPECT_NEAR(motion.events[0].t, t, 1e-9);
+    EXPECT_NEAR(motion.end.q[0], 0.2 * t + t * t / 2.0 - t * t * t / 3.0, 1e-9);
+    EXPECT_NEAR(motion.end.u[0], 0.0, 1e-12);
+}
+
 TEST(RedundantGroups, ReportTheForcesThatTheMotionHas) {
     // Sliding feet with different coefficients: the motion has the load distribution of least norm, 5 and 5.
     const std::string text = pulled_block("[initial]\nu = { x = 50 }\n", {0.05, 0.4});

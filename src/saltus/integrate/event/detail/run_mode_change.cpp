@@ -398,7 +398,9 @@ bool EventRun::jam(const std::string& why, Candidates& candidates, Window window
 }
 
 /// Whether the accelerations in the mode contradict an event: a contact that was released is pushed back, or a part
-/// that broke loose does not move on. These events are then withdrawn from the candidates.
+/// that broke loose does not move on. These events are then withdrawn from the candidates. Or they contradict the
+/// choice: friction that began to slip accelerates backwards. The contacts then share their load in another way than in
+/// the solution that was found, and stick is preferred.
 bool EventRun::contradicted(const SystemMode& mode, Candidates& candidates) {
     bool any = false;
     const auto rate = [&](int row) {
@@ -414,14 +416,18 @@ bool EventRun::contradicted(const SystemMode& mode, Candidates& candidates) {
         }
         if (!mode.elements[i].active) continue;
         for (const int k : e.part_numbers()) {
-            if (candidates.friction[ix(k)] != FrictionEvent::breaks_loose) continue;
+            const bool breaks_loose = candidates.friction[ix(k)] == FrictionEvent::breaks_loose;
+            const bool begins = mode.parts[ix(k)].slips && change_.was_undecided(k) && !candidates.hold;
+            if (!breaks_loose && !begins) continue;
             const FrictionPart& part = d_.parts()[ix(k)];
             double along = 0.0;
             for (int r = 0; r < part.size; ++r) along += rate(part.row + r) * mode.parts[ix(k)].direction[ix(r)];
-            if (along < -Thresholds::decision_acceleration * size) {
+            if (!(along < -Thresholds::decision_acceleration * size)) continue;
+            if (breaks_loose)
                 candidates.friction[ix(k)] = FrictionEvent::none;
-                any = true;
-            }
+            else
+                candidates.hold = true;
+            any = true;
         }
     }
     return any;

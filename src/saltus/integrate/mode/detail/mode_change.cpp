@@ -33,7 +33,7 @@ void clear_candidates(const Dynamics& dynamics, Candidates& candidates) {
     candidates.closed.assign(dynamics.elements().size(), 0);
     candidates.released.assign(dynamics.elements().size(), 0);
     candidates.friction.assign(dynamics.parts().size(), FrictionEvent::none);
-    candidates.corner = false;
+    candidates.hold = candidates.corner = false;
 }
 
 ModeChange::ModeChange(Dynamics& dynamics, double tolerance)

@@ -19,6 +19,9 @@ struct Candidates {
     std::vector<char> closed;             ///< per element: contacts whose gap is closed, clutches that can lock
     std::vector<char> released;           ///< per element: has just lost its force; it opens unless that is impossible
     std::vector<FrictionEvent> friction;  ///< per friction part
+    /// Undecided friction sticks if some admissible forces hold everything, even if the solver finds a solution that
+    /// slips: contacts that share a load can have both.
+    bool hold = false;
     bool corner = false;  ///< the velocity of a row has jumped at a corner of its formula: constraints may strike, too
 };
 
@@ -93,6 +96,9 @@ public:
     /// choice. The result is valid until the next call. (mode_choice.cpp)
     const Choice& choose(double t, const double* x, const Candidates& candidates, const SystemMode& before);
 
+    /// Whether the accelerations decided about a friction part in the last choice, not its velocity or an event.
+    bool was_undecided(int part) const { return undecided_[static_cast<std::size_t>(part)] != 0; }
+
     long solves = 0;             ///< contact problems solved so far
     bool repair_energy = false;  ///< replace impacts that create energy by the nearest velocities that create none
 
@@ -111,6 +117,7 @@ private:
     void decide_by_velocities(const double* x, const Candidates& candidates);
     void solve_accelerations();
     bool turn_signs();
+    void prefer_holding();
     bool may_be_ambiguous() const;
     bool resolve_ambiguity();
     void read_mode(const Candidates& candidates);
@@ -128,6 +135,7 @@ private:
     Choice choice_;                         // of the last choice, with its contact problem:
     solvers::Solution solution_;            // of the accelerations
     std::vector<char> closed_, undecided_;  // contacts and clutches, and friction parts, that may hold
+    std::vector<double> holding_;           // reactions that hold everything
     std::vector<double> free_;              // accelerations without the reactions of the problem
 };
 

@@ -5,6 +5,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
+#include "saltus/solvers/friction/holding.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 
 namespace saltus::integrate {
@@ -38,6 +39,7 @@ const Choice& ModeChange::choose(double t, const double* x, const Candidates& ca
 
     solve_accelerations();
     choice_.residual = solution_.residual;
+    if (candidates.hold) prefer_holding();
     if (may_be_ambiguous() && !resolve_ambiguity()) return choice_;
     read_mode(candidates);
     choice_.solved = true;
@@ -95,6 +97,16 @@ bool ModeChange::turn_signs() {
         }
     }
     return turned;
+}
+
+/// Replaces a solution that moves by reactions that hold everything, if there are any.
+void ModeChange::prefer_holding() {
+    if (hold_.rows() == 0 || solvers::holding_reactions(hold_.problem, solution_.r, Thresholds::hold_acceleration,
+                                                        holding_) != solvers::Holding::found)
+        return;
+    solution_.r = holding_;
+    solution_.v.assign(solution_.r.size(), 0.0);
+    solution_.status = solvers::Status::converged;
 }
 
 /// Whether the solution need not exist or need not be unique: the solver failed, or friction is so large that sliding

@@ -145,6 +145,27 @@ q = { x = "s" }
             }
 }
 
+TEST(Refusals, AContactThatIsTouchedAtTheStartWithoutVelocityHasNoDerivativeByVelocities) {
+    // The floor is left at once, because the force points away from it. A velocity towards the floor causes an impact.
+    const std::string text = R"toml(
+[system]
+q = ["y"]
+T = "y'^2/2"
+U = "-log(1 + y)"
+[[contact]]
+name = "floor"
+gN = "y - h"
+eN = 0.3
+[parameters]
+h = 0.0
+)toml";
+    const Sensitivity touches = derivatives(from_text(text), {"y'"}, 10.0);
+    EXPECT_TRUE(touches.final.hasNaN());
+    EXPECT_TRUE(says(touches, "touched at the start without velocity")) << remarks(touches);
+    const Sensitivity above = derivatives(from_text(text, {{"h", -0.1}}), {"y'"}, 10.0);
+    EXPECT_FALSE(above.final.hasNaN()) << remarks(above);
+}
+
 TEST(Refusals, InitialValuesThatLeaveContactsOrConstraintsHaveNoDerivative) {
     const Sensitivity s = derivatives(shipped("newtons-cradle"), {"x2", "x1", "s", "x3'"}, 0.5);
     EXPECT_TRUE(s.final.col(0).hasNaN());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/sensitivity/saltation/detail/impact_map.hpp"
 
@@ -16,6 +17,9 @@ namespace {
 
 /// Friction begins to slip from rest if its slip speed is at most this (m/s).
 constexpr double resting_speed = 1e-12;
+/// An open contact is touched at the start if |gap| <= this · position scale. The value is that of closed contacts
+/// (integrate::Thresholds::closed_gap).
+constexpr double touched_gap_ratio = integrate::Thresholds::closed_gap;
 /// A quantity changes along a direction if |change·δ| > this · Σ|change_i δ_i|.
 constexpr double change_ratio = 1e-9;
 
@@ -45,6 +49,7 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
     x.set_mode(change.mode_after, change.t, state);
     velocity_ = x.state_identity().bottomRows(n_);
     keep_flat_friction(x, change);
+    keep_touched_contacts(x, change);
     // Open contacts and free clutches require nothing.
     if (std::none_of(change.mode_after.elements.begin(), change.mode_after.elements.end(),
                      [](const integrate::ElementMode& e) { return e.active; }))
@@ -107,6 +112,29 @@ void StartCheck::keep_flat_friction(Tangent& x, const integrate::RecordedChange&
         const model::Coefficient across = f.mu[part.row == f.first_row ? 1 : 0];
         demands_.push_back({coefficient.row(across),
                             "friction acts along one axis alone, and a variation would give it a force across"});
+    }
+}
+
+/// A contact that is touched without velocity and opens by its acceleration: with a velocity to one side it opens, with
+/// a velocity to the other side it collides. The velocities after the two differ to first order, so that there is no
+/// derivative by the velocity of the gap.
+void StartCheck::keep_touched_contacts(Tangent& x, const integrate::RecordedChange& change) {
+    if (x.dynamics.compliant()) return;
+    const double* const state = change.after.data();
+    x.dynamics.evaluate_terms(change.t, state);
+    Matrix velocity;
+    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+        const integrate::ElementRows& rows = x.dynamics.elements()[k].rows;
+        if (rows.kind != ElementKind::contact || change.mode_after.elements[k].active) continue;
+        const double gap = x.dynamics.terms().positions[static_cast<std::size_t>(rows.normal)];
+        if (std::abs(gap) > touched_gap_ratio * x.dynamics.position_scale(rows.normal, state) ||
+            std::abs(x.dynamics.row_velocity(rows.normal)) > resting_speed)
+            continue;
+        if (velocity.size() == 0) x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
+        demands_.push_back(
+            {velocity.row(rows.normal),
+             "the contact '" + x.model().contacts[static_cast<std::size_t>(rows.index)].name +
+                 "' is touched at the start without velocity; a variation to one side causes an impact"});
     }
 }
 

@@ -41,6 +41,7 @@ private:
     };
     int n_;
     void keep_flat_friction(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_touched_contacts(Tangent& tangent, const integrate::RecordedChange& change);
 
     std::vector<Demand> demands_;
     std::vector<Eigen::RowVectorXd> from_rest_;  // ∂γ along the slip that begins from rest

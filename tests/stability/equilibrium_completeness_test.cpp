@@ -120,6 +120,21 @@ TEST(EquilibriumCompleteness, RandomWavesOnASpringHaveTheSetsOfTheScan) {
 
 // U = Σ (c/4 (q² − 1)² + b/2 q²) has 3ⁿ critical points for b < c. The Morse index is the number of coordinates at the
 // maximum q = 0.
+// Short waves on a bowl: neighbouring sets are so near to each other that the manifold of one reaches the next. Far
+// from the middle the sample of a set that is nearest to a position of the next set is the one at its other end.
+TEST(EquilibriumCompleteness, TheRepresentativeOfASetLiesInItsExtent) {
+    const auto force = [](double x) { return -2.0 * x - 10.0 * (0.2 * x - std::sin(20.0 * x)); };
+    const Equilibria e = equilibria(
+        from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*y + x^2\"\n"
+                  "[[contact]]\nname = \"c\"\ngN = \"y - 0.05*cos(20*x) - 0.1*x^2\"\ngammaT = \"x'\"\nmu = 0.4\n"
+                  "[initial]\nq = { y = 1 }\n"));
+    expect_intervals(e, where_not_positive([&](double x) { return std::abs(force(x)) - 4.0; }, -10.0, 10.0));
+    for (const EquilibriumSet& set : e.sets) {
+        EXPECT_GE(set.representative(0), set.lower(0) - 1e-9);
+        EXPECT_LE(set.representative(0), set.upper(0) + 1e-9);
+    }
+}
+
 TEST(EquilibriumCompleteness, AProductOfDoubleWellsHasAllItsCriticalPoints) {
     const Equilibria e = equilibria(from_text(R"TOML(
 [system]

@@ -24,6 +24,7 @@ constexpr double period_rounding = 1e-9;  ///< of q/P: positions at −P/2 up to
 constexpr double off_plane = 1e-7;        ///< largest distance of a position from the exact set that it belongs to
 constexpr double off_curve = 1e-6;        ///< largest distance from a curve
 constexpr double near_curve = 0.1;        ///< positions further from all samples of a curve are not on it
+constexpr int max_samples_beside = 4;     ///< samples of a curve from which a position on it is searched
 constexpr double outside_depth = -1e-8;   ///< a position of less depth is not in a region
 /// A region whose extent is less accurate than this was not covered to its ends.
 constexpr double incomplete_tolerance = 1e-6;
@@ -282,31 +283,41 @@ bool CombinationSearch::in_exact_set(const EquilibriumSet& set, const Vector& q)
     return true;
 }
 
-/// The point of the curve beside q, at the same distance along the tangent of the nearest sample, is q itself.
+/// The point of the curve beside q, at the same distance along the tangent of a near sample, is q itself. The manifold
+/// continues beyond the ends of the curve, and the sample nearest to q may be at the other end: so q must lie between
+/// the neighbours of that sample.
 bool CombinationSearch::on_curve(const Curve& c, const Vector& q) {
-    double best = infinity;
-    std::size_t nearest = 0;
+    struct Candidate {
+        std::size_t sample;
+        double distance;  // of q from the sample
+    };
+    std::vector<Candidate> near;
+    const auto copy_at = [&](const Vector& at) {
+        return Vector(at + manifold_.modulo(nearest_copy(periods_, q, at) - at));
+    };
     for (std::size_t i = 0; i < c.samples.size(); ++i) {
         const Vector& at = c.samples[i].point.q;
-        const double d = manifold_.distance(at, at + manifold_.modulo(nearest_copy(periods_, q, at) - at));
-        if (d < best) {
-            best = d;
-            nearest = i;
-        }
+        if (const double d = manifold_.distance(at, copy_at(at)); d <= near_curve) near.push_back({i, d});
     }
-    if (best > near_curve) return false;
-    const Curve::Sample& s = c.samples[nearest];
-    const Vector unit = manifold_.unit(s.point.q);
-    const Vector copy = s.point.q + manifold_.modulo(nearest_copy(periods_, q, s.point.q) - s.point.q);
-    const Vector direction = s.tangent.cwiseQuotient(unit);
-    RestPoint p = s.point;
-    const double distance = direction.dot(copy - p.q);
-    // Beyond an end the manifold continues, but not the set.
-    if (!c.closed && nearest == 0 && distance < -off_curve) return false;
-    if (!c.closed && nearest + 1 == c.samples.size() && distance > off_curve) return false;
-    p.q += distance * s.tangent.cwiseProduct(unit);
-    if (!manifold_.correct(p, RestingManifold::Slice{s.point.q, direction, distance})) return false;
-    return manifold_.distance(p.q, copy) <= off_curve;
+    std::sort(near.begin(), near.end(), [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+    int tries = 0;
+    for (const Candidate& candidate : near) {
+        const Curve::Sample& s = c.samples[candidate.sample];
+        const Vector unit = manifold_.unit(s.point.q);
+        const Vector copy = copy_at(s.point.q), direction = s.tangent.cwiseQuotient(unit);
+        const double distance = direction.dot(copy - s.point.q);
+        const auto along = [&](std::size_t i) { return direction.dot(c.samples[i].point.q - s.point.q); };
+        const double from = candidate.sample > 0 ? along(candidate.sample - 1) : 0.0;
+        const double to = candidate.sample + 1 < c.samples.size() ? along(candidate.sample + 1) : 0.0;
+        if (distance < from - off_curve || distance > to + off_curve) continue;
+        RestPoint p = s.point;
+        p.q += distance * s.tangent.cwiseProduct(unit);
+        if (manifold_.correct(p, RestingManifold::Slice{s.point.q, direction, distance}) &&
+            manifold_.distance(p.q, copy) <= off_curve)
+            return true;
+        if (++tries == max_samples_beside) return false;
+    }
+    return false;
 }
 
 /// A sample is near, and the positions between it and q are equilibria.

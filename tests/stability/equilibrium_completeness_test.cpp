@@ -3,6 +3,7 @@
 // Complete lists of equilibrium sets, compared with scans of closed-form conditions, and the local stability of points.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -193,6 +194,55 @@ f = { x = "x'^3" }
 }
 
 // Interval bounds of 1/x do not exist at 0: that part of the line stays undecided, and this is stated.
+// The derivatives of sign and of |u| are 0, but a force of this form feeds even the slowest motion: these equilibria
+// are unstable, and linearised they look stable.
+TEST(EquilibriumCompleteness, AJumpOfTheForceAtAnEquilibriumLeavesTheVerdictOpen) {
+    for (const char* const more : {"f = { x = \"0.1*sign(x') - 0.05*x'\" }\n", "R = \"0.05*x'^2 - 0.1*abs(x')\"\n"}) {
+        const Equilibria e =
+            equilibria(from_text(std::string("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\n") + more));
+        ASSERT_EQ(e.sets.size(), 1U);
+        ASSERT_TRUE(e.sets[0].stability);
+        EXPECT_EQ(e.sets[0].stability->verdict, LocalVerdict::undecided) << more;
+    }
+    const Equilibria elsewhere = equilibria(from_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"if(x' > 0.5, 1, 0) - 0.05*x'\" }\n"));
+    ASSERT_EQ(elsewhere.sets.size(), 1U);
+    EXPECT_EQ(elsewhere.sets[0].stability->verdict, LocalVerdict::asymptotically_stable);
+}
+
+// Potentials that are flat around the start and not elsewhere: no set extends across the part that is not flat.
+TEST(EquilibriumCompleteness, APotentialThatIsFlatAtTheStartIsNotFlatEverywhere) {
+    struct Case {
+        const char* potential;
+        double held, moves;  // the first position is an equilibrium, the second one is not
+    };
+    for (const Case& c : {Case{"max(0, x - 5)^2", 0.0, 6.0},
+                          {"if(x > 7, (x - 7)^2, 0)", 0.0, 8.0},
+                          {"-exp(-(x - 30)^2)", 30.0, 30.5}}) {
+        const Equilibria e =
+            equilibria(from_text(std::string("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"") + c.potential + "\"\n"));
+        for (const EquilibriumSet& set : e.sets)
+            EXPECT_FALSE(set.lower(0) < c.moves && set.upper(0) > c.moves) << c.potential;
+        EXPECT_TRUE(std::any_of(e.sets.begin(), e.sets.end(), [&](const EquilibriumSet& set) {
+            return set.lower(0) - 1e-9 <= c.held && c.held <= set.upper(0) + 1e-9;
+        })) << c.potential;
+    }
+    // A shift of both coordinates changes nothing, so that the set has no ends.
+    const Equilibria pair =
+        equilibria(from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"-exp(-(x - y - 1)^2)\"\n"
+                             "[initial]\nq = { x = 1 }\n"));
+    ASSERT_FALSE(pair.sets.empty());
+    EXPECT_EQ(pair.sets[0].shape, SetShape::plane);
+}
+
+// The force is 0 except for a narrow strip, whose formula has the derivative 0 everywhere.
+TEST(EquilibriumCompleteness, ASetDoesNotReachAcrossAJumpOfTheForce) {
+    const Equilibria e =
+        equilibria(from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\n"
+                             "f = { y = \"if(abs(x - 3.3) < 0.001, 300, 0)\" }\n"));
+    for (const EquilibriumSet& set : e.sets) EXPECT_FALSE(set.exact && set.lower(0) < 3.3 && set.upper(0) > 3.3);
+}
+
 TEST(EquilibriumCompleteness, ASingularityLeavesAnUndecidedVolume) {
     const Equilibria e = equilibria(from_text(R"TOML(
 [system]

@@ -81,6 +81,7 @@ bool only_potential_and_damping(const model::Model& m) {
     const model::SymbolicEquations* const system = m.system->symbolic();
     if (system == nullptr || !m.sliders.empty() || !m.clutches.empty()) return false;
     model::Formulas f = system->formulas();
+    if (f.graph[f.R].kinked) return false;  // the second derivatives of |u| are 0, and yet it is no quadratic form
     for (const expr::Expr force : f.f)
         if (!f.graph.is_zero(force)) return false;
     std::vector<std::pair<expr::Expr, expr::Expr>> zero;
@@ -170,7 +171,7 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     const bool no_energy_gain = least_damping >= -zero_eigenvalue * size_C && only_potential_and_damping(m) &&
                                 impacts_create_no_energy(model, closed);
     const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });
-    out.verdict = verdict_of(out, no_energy_gain, contacts, dimension);
+    out.verdict = model.at_switch() ? LocalVerdict::undecided : verdict_of(out, no_energy_gain, contacts, dimension);
     return out;
 }
 

@@ -14,6 +14,10 @@ namespace {
 
 using trajectory::ElementKind;
 
+/// A switching function (model::Jacobians) with an absolute value of at most this counts as zero. Equilibria are
+/// accurate to about 1e-10 of 1 + |q|.
+constexpr double switching_value = 1e-9;
+
 /// Friction force under the load 1 of an element that slides with χ_T: it takes the largest power from the slip, so
 /// that −λ_T is the point of C furthest along χ_T (γ_T ∈ N_C(−λ_T)).
 Vector sliding_force(const FrictionBody& body, const Vector& chi) {
@@ -160,6 +164,13 @@ Matrix RestingModel::stiffness(const Statics& s, const Vector& lambda) {
     Matrix K = force_slopes(s, lambda, 1);
     for (const Statics::Fixed& f : s.fixed) K += row(f.row).transpose() * (f.per_load * load_slope(f.element));
     return K;
+}
+
+bool RestingModel::at_switch() {
+    std::vector<double> values(ix(jacobians_->switches()));
+    if (values.empty()) return false;
+    jacobians_->switches(model::at(model_, t_, {q_.data(), ix(n_)}, rest_), values);
+    return std::any_of(values.begin(), values.end(), [](double s) { return std::abs(s) <= switching_value; });
 }
 
 Matrix RestingModel::velocity_slopes(const Statics& s, const Vector& lambda) { return force_slopes(s, lambda, 1 + n_); }

@@ -93,6 +93,9 @@ public:
     Matrix stiffness(const Statics& statics, const Vector& lambda);
     /// ∂(h + Wλ)/∂u at constant λ and u = 0, n × n. Needs derivatives.
     Matrix velocity_slopes(const Statics& statics, const Vector& lambda);
+    /// Whether a formula has a kink or a jump at this position, at rest: the derivatives then do not describe the
+    /// motion nearby. Needs has_derivatives().
+    bool at_switch();
     Matrix mass() const;  ///< M
     /// Whether the system provides derivatives; `stiffness` and `load_slopes` need them.
     bool has_derivatives();

@@ -27,8 +27,9 @@ constexpr double negligible_force = 1e-13;
 constexpr double constant_force_slope = 1e-12;
 
 /// The formulas of a model at rest along the plane q = q₀ + N s, as expressions in s: the time, the parameters and
-/// u = 0 are replaced by numbers, q_i by q₀_i + Σ N_ij s_j. An expression is affine in s if and only if its derivatives
-/// by all s_j do not contain s; this is decided on the expression graph after simplification.
+/// u = 0 are replaced by numbers, q_i by q₀_i + Σ N_ij s_j. An expression is affine in s if and only if it has no kinks
+/// and jumps along s and its derivatives by all s_j do not contain s; this is decided on the expression graph after
+/// simplification. Derivatives alone do not show jumps: that of `if(s < 1, 0, 5)` is 0.
 class Plane {
 public:
     Plane(const model::SymbolicEquations& system, const model::Model& m, double t, const Vector& q, const Matrix& N)
@@ -59,6 +60,7 @@ public:
 
     /// Appends the derivatives by all s_j. Returns false if the expression is not affine on the plane.
     bool slopes(Expr on_plane, std::vector<Expr>& out) {
+        if (f_.graph[on_plane].kinked && !constant(on_plane)) return false;
         for (expr::Derivative& d : along_) {
             out.push_back(d(on_plane));
             if (!constant(out.back())) return false;

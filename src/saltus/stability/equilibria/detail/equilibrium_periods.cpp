@@ -26,20 +26,64 @@ constexpr double equal_rows = 1e-11;
 /// A direction is neutral if the derivatives along it are at most max(neutral_tolerance · largest, neutral_derivative).
 constexpr double neutral_tolerance = 1e-9, neutral_derivative = 1e-11;
 
-/// sin(a q_i + ...) has the period 2π/|a| along q_i. The candidates are these periods of all circular functions in the
-/// statics whose argument has a slope a = ∂/∂q_i that is a number, in ascending order. A common period of several
-/// functions is among their small multiples.
-std::vector<double> candidates(const model::SymbolicEquations& system, const model::Model& m, std::size_t i) {
-    model::Formulas f = system.formulas();
-    const model::Derived& d = system.derived();
+/// What the statics consist of: forces, constraints, gaps, directions of the rows, coefficients.
+std::vector<expr::Expr> static_formulas(const model::Formulas& f, const model::Derived& d) {
     std::vector<expr::Expr> roots = d.h;
     roots.insert(roots.end(), f.constraints.begin(), f.constraints.end());
     roots.insert(roots.end(), f.gaps.begin(), f.gaps.end());
     for (const model::Derived::Entry& e : d.rows) roots.push_back(e.value);
     roots.insert(roots.end(), f.coefficients.begin(), f.coefficients.end());
+    return roots;
+}
+
+/// Whether a function can be flat to rounding in one region and steep in another. Derivatives at some positions then
+/// say nothing about others: max(0, x − 5), exp(−(x − 30)²), tanh(x − 40), if(x > 7, …).
+bool can_be_flat(expr::Op op) {
+    using expr::Op;
+    constexpr Op list[] = {Op::exp, Op::tanh, Op::sinh, Op::cosh,       Op::atan,  Op::abs,      Op::sign,
+                           Op::min, Op::max,  Op::less, Op::less_equal, Op::equal, Op::not_equal};
+    return std::find(std::begin(list), std::end(list), op) != std::end(list);
+}
+
+/// The gradients of the arguments of all functions that can be flat, one row for each argument, at the position q.
+Matrix argument_gradients(const model::SymbolicEquations& system, const model::Model& m, double t, const Vector& q) {
+    model::Formulas f = system.formulas();
+    std::vector<expr::Expr> slopes;
+    std::vector<expr::Derivative> by_q;
+    for (const expr::Expr x : f.q) by_q.emplace_back(f.graph, x);
+    for (const expr::Expr e : expr::reachable(f.graph, static_formulas(f, system.derived()))) {
+        const expr::Node node = f.graph[e];
+        if (!can_be_flat(node.op)) continue;
+        for (const expr::Expr argument : {node.a, expr::operand_count(node.op) > 1 ? node.b : node.a})
+            if (f.graph.depends_on(argument, expr::position))
+                for (expr::Derivative& derivative : by_q) slopes.push_back(derivative(argument));
+    }
+    std::vector<expr::Expr> variables{f.t};
+    variables.insert(variables.end(), f.q.begin(), f.q.end());
+    variables.insert(variables.end(), f.u.begin(), f.u.end());
+    const expr::Tape tape(f.graph, slopes, f.p, variables);
+    std::vector<double> scratch(tape.slot_count()), values(slopes.size()), at{t};
+    for (const int i : f.index) at.push_back(q(i));
+    at.resize(variables.size(), 0.0);
+    tape.prepare<double>(m.p, scratch);
+    tape.evaluate<double>(at, scratch, values);
+    const std::size_t n = f.q.size();
+    Matrix rows = Matrix::Zero(static_cast<Eigen::Index>(values.size() / std::max<std::size_t>(n, 1)), q.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+        if (std::isfinite(values[k])) rows(static_cast<Eigen::Index>(k / n), f.index[k % n]) = values[k];
+    for (Eigen::Index k = 0; k < rows.rows(); ++k)
+        if (const double size = rows.row(k).norm(); size > 0.0) rows.row(k) /= size;
+    return rows;
+}
+
+/// sin(a q_i + ...) has the period 2π/|a| along q_i. The candidates are these periods of all circular functions in the
+/// statics whose argument has a slope a = ∂/∂q_i that is a number, in ascending order. A common period of several
+/// functions is among their small multiples.
+std::vector<double> candidates(const model::SymbolicEquations& system, const model::Model& m, std::size_t i) {
+    model::Formulas f = system.formulas();
     std::vector<expr::Expr> slopes;
     expr::Derivative derivative(f.graph, f.q[i]);
-    for (const expr::Expr e : expr::reachable(f.graph, roots)) {
+    for (const expr::Expr e : expr::reachable(f.graph, static_formulas(f, system.derived()))) {
         const expr::Node node = f.graph[e];
         if (node.op != expr::Op::sin && node.op != expr::Op::cos && node.op != expr::Op::tan) continue;
         const expr::Expr slope = derivative(node.a);
@@ -144,7 +188,8 @@ bool depends_on_time(const model::Model& m) {
 }
 
 /// A shift along v changes nothing if K v = 0, G v = 0, W_Nᵀv = 0 and F_q v = 0 everywhere, with K = ∂(h + Wλ)/∂q for
-/// scattered λ. At scattered positions the rows of all these matrices are collected; v spans their common kernel.
+/// scattered λ. At scattered positions the rows of all these matrices are collected; v spans their common kernel. The
+/// arguments of functions that can be flat at these positions must not change either.
 Matrix neutral_directions(RestingModel& model) {
     const Eigen::Index n = model.size();
     const model::Model& m = model.model();
@@ -163,6 +208,8 @@ Matrix neutral_directions(RestingModel& model) {
         add(K / std::max(K.norm(), smallest_divisor));
         for (int row = 0; row < m.layout().positions(); ++row) add(model.row(row));
         add(model.load_slopes(s));
+        if (const model::SymbolicEquations* const system = m.system->symbolic(); system != nullptr)
+            add(argument_gradients(*system, m, model.time(), q0 + scattered(n, k)));
         if (rows.rows() > 4 * n) {  // keep only a basis of their span
             const Matrix span = range_of(rows.transpose(), equal_rows);
             rows = span.transpose();

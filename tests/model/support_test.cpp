@@ -52,6 +52,9 @@ Model with(Feature feature) {
         case Feature::no_control: break;
         case Feature::contacts:
         case Feature::missing_stiffness: more = "[[contact]]\nname = \"c\"\ngN = \"y\"\n"; break;
+        case Feature::nonlinear_springs:
+            more = "[[contact]]\nname = \"c\"\ngN = \"y\"\n[penalty]\nk = \"1e5*sqrt(depth)\"\n";
+            break;
         case Feature::contact_friction:
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = \"x'\"\nmu = 0.3\n";
             break;

@@ -47,6 +47,13 @@ export function motionView(m: Motion, known: Known): HTMLElement {
         plots.append(timePlot(group, title("Velocities", g.rate), curves(u, "′"), { label: withUnit(listed(u.map((c) => c.name + "′")), g.rate) }));
     }
     if (m.gaps.length) plots.append(timePlot(group, "Gaps", curves(m.gaps), { label: withUnit("gap gN", m.units?.length) }));
+    // Quantities of one unit share an axis.
+    const unitOf = (name: string): string => /\[(.*)\]$/.exec(name)?.[1] ?? "";
+    const units = [...new Set((m.outputs ?? []).map((c) => unitOf(c.name)))];
+    for (const unit of units) {
+        const list = (m.outputs ?? []).filter((c) => unitOf(c.name) === unit);
+        plots.append(timePlot(group, "Outputs" + (unit ? ` in ${unit}` : ""), curves(list)));
+    }
     if (m.forces.length) plots.append(forcePlot(group, m));
     if (m.energy.length) plots.append(energyPlot(group, m));
     const energy = largest(m.energy.flatMap((c) => c.values));

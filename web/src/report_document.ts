@@ -117,6 +117,7 @@ export interface Motion {
     q: Curve[];
     u: Curve[];
     gaps: Curve[];
+    outputs?: Curve[]; // derived quantities; a unit stands in brackets at the end of the name
     forces: Force[];
     energy: Curve[];
     work: Curve[]; // since the start, by cause

@@ -11,6 +11,7 @@
 #include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/outputs.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/problem/fclib.hpp"
@@ -18,6 +19,7 @@
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace saltus::cli {
@@ -55,22 +57,29 @@ struct Results {
     LyapunovBalance balance;  ///< empty if it is not wanted
     integrate::ResumePoint resume;
     std::optional<io::EventDigest> events;  ///< if the motion has not kept its events
+    trajectory::MotionSummary summary;      ///< what follows from the arcs
     bool out_of_memory = false;             ///< the motion ended early because of its size
 };
 
 /// The model goes with its motion, so that a report can draw it.
-void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::ModelFile& file, const Trajectory& t,
+void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::LoadedModel& loaded, const Trajectory& t,
                double t_end, const Results& results) {
     const LyapunovBalance& balance = results.balance;
-    folder.add(model_name, file.text);
+    folder.add(model_name, loaded.file.text);
+    std::optional<trajectory::OutputCurves> outputs;
+    if (model::outputs_of(loaded.model) != nullptr) {
+        integrate::OutputCourse course(loaded.model, t);
+        outputs = io::output_curves(t, c.samples, course, loaded.model);
+    }
+    const trajectory::OutputCurves* const curves = outputs ? &*outputs : nullptr;
     if (io::has_hdf5())
-        io::add_trajectory(folder, trajectory_name, t, &balance, results.resume.numbers);
+        io::add_trajectory(folder, trajectory_name, t, &balance, results.resume.numbers, curves);
     else if (!c.common.quiet)
         std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", trajectory_name);
-    folder.add("states.csv", io::states_csv(t, c.samples));
+    folder.add("states.csv", io::states_csv(t, c.samples, curves));
     folder.add("events.csv", io::events_csv(t));
     if (!balance.empty()) folder.add("balance.csv", io::balance_csv(balance));
-    folder.add("simulate.json", io::simulate_json(t, t_end, &balance, io::Timing::left_out));
+    folder.add("simulate.json", io::simulate_json(t, t_end, &balance, io::Timing::left_out, &results.summary));
 }
 
 Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, Results& results) {
@@ -82,7 +91,8 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     listen_for_interrupts();
     MemoryWatch memory(c.common.json);
     const bool with_balance = c.balance || !c.common.out.empty();
-    const bool keeps_events = with_balance || c.common.json || !c.common.report.empty();
+    const bool keeps_events =
+        with_balance || c.common.json || !c.common.report.empty() || model::outputs_of(m) != nullptr;
     options.interrupted = [&] { return interrupt_asked() || (keeps_events && memory.ends_run()); };
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
@@ -104,6 +114,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
                                          : "what exists is written, and --restart continues it to the same bits");
     io::record_provenance(t, loaded, plan.method, options, c.restart);
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
+    results.summary = integrate::summarise(m, t);
     return t;
 }
 
@@ -123,10 +134,11 @@ int simulate(const SimulateCommand& c) {
     Results results;
     const Trajectory t = run(c, loaded, plan, results);
     deliver(c.common, out.get(),
-            {[&](io::ResultFolder& folder) { add_files(folder, c, loaded.file, t, plan.t_end, results); },
-             [&] { return io::simulate_json(t, plan.t_end, &results.balance); },
+            {[&](io::ResultFolder& folder) { add_files(folder, c, loaded, t, plan.t_end, results); },
+             [&] { return io::simulate_json(t, plan.t_end, &results.balance, io::Timing::included, &results.summary); },
              [&] {
-                 return io::simulate_text(t, plan.t_end, &results.balance, results.events ? &*results.events : nullptr);
+                 return io::simulate_text(t, plan.t_end, &results.balance, results.events ? &*results.events : nullptr,
+                                          &results.summary);
              }});
     if (results.out_of_memory) tell("saltus: failure: " + t.reason);
     return results.out_of_memory ? failed : exit_code(t.status);

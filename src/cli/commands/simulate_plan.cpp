@@ -10,6 +10,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::cli {
@@ -62,7 +63,8 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
 }
 
 void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) {
-    const bool keep_arcs = !c.common.out.empty();
+    // Outputs and mean forces are evaluated along the arcs.
+    const bool keep_arcs = !c.common.out.empty() || c.common.json || model::outputs_of(m) != nullptr;
     plan.method_name = c.method.empty() ? m.simulate.method : c.method;
     const auto unused = [&](const char* option, bool given) {
         if (given) plan.warnings.push_back(std::string(option) + " is not used by method " + plan.method_name);

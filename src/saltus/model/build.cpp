@@ -490,11 +490,53 @@ void Builder::check_coefficients(const Model& model) {
     model.system->coefficients(at(model, 0.0, model.q0, model.u0), workspace.scratch(), values);
     for (std::size_t k = 0; k < values.size(); ++k) {
         const CoefficientCheck& check = coefficient_checks_[k];
+        if (check.range.empty()) continue;  // checked elsewhere
         if (std::isfinite(values[k]) && values[k] >= check.lowest && values[k] <= check.highest) continue;
         throw Error(check.what + " is " + number_text(values[k]) + ", it " +
                         (std::isfinite(values[k]) ? check.range : "must be finite"),
                     check.place, "change it, or the parameters in it");
     }
+}
+
+/// k or d of a contact in [penalty]. Its expression may mention `depth` = −g_N and `rate` = −γ_N; they stand for
+/// expressions of the state:
+///     γ_N = ∂g/∂t + Σ ∂g/∂q_i u_i.
+/// Outside of the contact the value is not used, and it may not exist there (the square root of a negative depth). So
+/// it is checked at small depths instead of the initial state.
+Coefficient Builder::penalty_coefficient(const Field& field, const std::string& what, Zero zero,
+                                         const Contact& contact) {
+    expr::Graph& g = f_.graph;
+    const std::size_t own_gap = static_cast<std::size_t>(contact.row) - model_.constraints.size();
+    const bool formula = own_gap < f_.gaps.size();  // contacts of obstacles have no formula of their gap
+    const Expr depth = g.symbol("depth", expr::auxiliary), rate = g.symbol("rate", expr::auxiliary);
+    for (const auto& [name, symbol] : {std::pair{"depth", depth}, std::pair{"rate", rate}})
+        if (!parameter_index_.contains(name)) local_names_[name] = symbol;
+    const Expr law = parse(field, what, 0);
+    local_names_.clear();
+    if (!g.depends_on(law, expr::auxiliary)) return magnitude(field, what, zero);
+    if (!formula || has_points_)
+        throw Error(what + " depends on the depth, which is not possible in a model with mass points", field.place(),
+                    "give a constant");
+    const expr::Tape tape(g, std::array{law}, f_.p, std::array{depth, rate});
+    std::vector<double> scratch(tape.slot_count());
+    tape.prepare<double>(p_, scratch);
+    for (const double d : {1e-9, 1e-6, 1e-3})  // depths in m at which a contact force acts
+        for (const double r : {0.0, 1.0, -1.0}) {
+            double value = 0.0;
+            tape.evaluate<double>(std::array{d, r}, scratch, {&value, 1});
+            if (!std::isfinite(value) || value < 0.0 || (zero == Zero::refused && r == 0.0 && !(value > 0.0)))
+                throw Error(what + " is " + number_text(value) + " at depth " + number_text(d) + " and rate " +
+                                number_text(r) + ", it must be " +
+                                (std::isfinite(value) ? (zero == Zero::refused ? "> 0" : ">= 0") : "finite"),
+                            field.place(), "write a law that is defined for depth > 0");
+        }
+    const Expr gap = f_.gaps[own_gap];
+    const auto symbols = std::make_shared<expr::SymbolSets>(g);
+    Expr velocity = Derivative(g, f_.t, symbols)(gap);
+    for (std::size_t i = 0; i < f_.q.size(); ++i)
+        velocity = g.add(velocity, g.mul(Derivative(g, f_.q[i], symbols)(gap), f_.u[i]));
+    const std::vector<std::pair<Expr, Expr>> values{{depth, g.neg(gap)}, {rate, g.neg(velocity)}};
+    return coefficient(expr::Substitution(g, values)(law), what, -infinity, infinity, "", field.place());
 }
 
 void Builder::add_penalty() {
@@ -510,19 +552,25 @@ void Builder::add_penalty() {
         const std::size_t own = d_.contacts.size(), n = static_cast<std::size_t>(point_count_);
         return k < own ? std::pair(k, k + 1) : std::pair(own + (k - own) * n, own + (k - own + 1) * n);
     };
+    // A constant is one coefficient for all contacts. A function of the depth is another one for each contact.
+    const auto coefficient_of = [&](Coefficient c) { return f_.coefficients[static_cast<std::size_t>(c)]; };
     const auto assign = [&](const Field& common, const std::vector<Entry>& each, const std::string& what, Zero zero,
                             Coefficient Contact::*member) {
-        if (common.given) {
-            const Coefficient k = magnitude(common, what + " in [penalty]", zero);
-            for (Contact& c : model_.contacts) c.*member = k;
-        }
+        const auto give = [&](const Field& field, const std::string& name, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                Contact& c = model_.contacts[i];
+                const bool same = i > first && !f_.graph.depends_on(coefficient_of(model_.contacts[first].*member),
+                                                                    expr::position | expr::velocity);
+                c.*member = same ? model_.contacts[first].*member : penalty_coefficient(field, name, zero, c);
+            }
+        };
+        if (common.given) give(common, what + " in [penalty]", 0, model_.contacts.size());
         for (const Entry& e : each) {
             if (std::find(names.begin(), names.end(), e.name) == names.end())
                 throw Error("unknown contact '" + e.name + "' in [penalty] " + what, e.place,
                             did_you_mean(e.name, names));
-            const Coefficient k = magnitude(e.value, what + " of contact '" + e.name + "' in [penalty]", zero);
             const auto [first, last] = contacts_of(e.name);
-            for (std::size_t i = first; i < last; ++i) model_.contacts[i].*member = k;
+            give(e.value, what + " of contact '" + e.name + "' in [penalty]", first, last);
         }
     };
     if (!p.k.given && p.k_of.empty()) throw Error("[penalty] has no stiffness", p.place, "add k");
@@ -594,7 +642,7 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
             values[d_.q.size() + i] = f_.graph.constant((q ? points_.position : points_.velocity)[i]);
     for (const Entry& e : entries) {
         const int c = coordinate_of(e.name, "[initial] " + which, e.place);
-        if (c >= static_cast<int>(d_.q.size()))
+        if (has_points_ && c >= static_cast<int>(d_.q.size()))
             throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place,
                         "use positions, shear and velocity there");
         values[static_cast<std::size_t>(c)] = parse(e.value, "the initial " + which + " of " + quoted(e.name), 0);

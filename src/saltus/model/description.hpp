@@ -109,8 +109,13 @@ struct Gain {
 struct ControlDescription {
     std::vector<Coordinate> actuated;
     Gain Kp, Kv;
-    std::vector<Entry> reference;
+    std::vector<Entry> reference;      ///< desired value of an actuated coordinate; may depend on t
+    std::vector<Entry> feedforward;    ///< force added to the feedback, by actuated coordinate
+    Field saturation;                  ///< largest |u| of all actuators
+    std::vector<Entry> saturation_of;  ///< the same by actuated coordinate; overrides `saturation`
     Field shaping;
+    Choice velocity{"measured", {}};  ///< measured | estimated
+    Field bandwidth;                  ///< of the estimate of velocities, in 1/s
     Place place;
 };
 
@@ -118,6 +123,14 @@ struct ControlDescription {
 struct PenaltyDescription {
     Field k, d;                     ///< one value for all contacts
     std::vector<Entry> k_of, d_of;  ///< values by contact or obstacle; they override k and d
+    Place place;
+};
+
+/// One line of [output]: a derived quantity.
+struct OutputDescription {
+    std::string name;
+    Field value;
+    std::string unit;  ///< for tables and axes; may be empty
     Place place;
 };
 
@@ -252,6 +265,7 @@ struct Description {
     std::vector<SpringsDescription> springs;
     std::vector<VolumeDescription> volumes;
     std::vector<ObstacleDescription> obstacles;
+    std::vector<OutputDescription> outputs;
     std::optional<DrawDescription> draw;
 };
 

@@ -7,6 +7,7 @@
 
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/symbolic.hpp"
 
 namespace saltus::model {
 
@@ -102,6 +103,7 @@ constexpr std::array table{
     SupportException{sprung_equilibria, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
     SupportException{sprung_equilibria, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{sprung_equilibria, missing_stiffness, refused, "the contact force is k*depth"},
+    SupportException{sprung_equilibria, nonlinear_springs, refused, "its springs have a constant stiffness"},
     SupportException{sprung_equilibria, time_dependence, refused, equilibria_change_with_time},
 
     SupportException{regulation, contact_friction, condition, friction_makes_sets},
@@ -112,11 +114,12 @@ constexpr std::array table{
     SupportException{regulation, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{regulation, conditional_contacts, refused, about_lasting_contacts},
     SupportException{regulation, time_dependence, condition, equilibria_change_with_time},
-    SupportException{regulation, no_control, refused, "the theorem is about a controller"},
+    SupportException{regulation, no_control, refused, "the theorem is about a linear controller or a shaped potential"},
 
     SupportException{penalty_limit, no_contacts, refused, "without contacts there is nothing to compare"},
     SupportException{penalty_limit, missing_stiffness, refused, "the contact force is k*depth"},
     SupportException{penalty_limit, conditional_contacts, refused, searches_lasting_contacts},
+    SupportException{penalty_limit, nonlinear_springs, refused, "the penalty is k*depth^2/2 with a constant k"},
 
     SupportException{basin, time_dependence, approximate, "rest in one place need not last"},
     SupportException{basin, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
@@ -141,6 +144,15 @@ std::optional<std::string> first_friction(const Model& m, Condition condition) {
 
 const auto any = [](const auto&) { return true; };
 const auto has_friction = [](const auto& element) { return element.friction.present(); };
+
+/// Whether a coefficient depends on positions or velocities. Systems without formulas have constant coefficients.
+bool state_dependent(const Model& m, Coefficient c) {
+    const SymbolicEquations* const equations = m.system->symbolic();
+    if (c == no_coefficient || equations == nullptr) return false;
+    const Formulas& formulas = equations->formulas();
+    return formulas.graph.depends_on(formulas.coefficients[static_cast<std::size_t>(c)],
+                                     expr::position | expr::velocity);
+}
 
 /// The first element that has the feature, "" if it is a feature of the whole model; nullopt if the model does not have
 /// it.
@@ -173,6 +185,8 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case energy_impacts: return with_law(ImpactLaw::energy);
         case missing_stiffness:
             return first("contact", m.contacts, [](const Contact& c) { return c.penalty_k == no_coefficient; });
+        case nonlinear_springs:
+            return first("contact", m.contacts, [&](const Contact& c) { return state_dependent(m, c.penalty_k); });
         case varying_coefficients: return whole(!m.layout().coefficients_constant);
         case time_dependence: return whole(!m.scleronomic || !m.autonomous);
         case no_formulas: return whole(m.system->symbolic() == nullptr);
@@ -193,7 +207,8 @@ std::string remedy_for(Feature feature) {
     switch (feature) {
         case no_contacts: return "add a [[contact]]";
         case missing_stiffness: return "give the model a [penalty] with k";
-        case no_control: return "add a [control]";
+        case nonlinear_springs: return "give k as a number; --penalty k=... replaces it";
+        case no_control: return "add a [control] with measured velocities and without saturation";
         case no_derivatives: return "implement System::jacobians";
         default: return {};
     }
@@ -258,11 +273,12 @@ std::string_view to_string(Feature feature) {
         case poisson_impacts: return "Poisson's impact law";
         case energy_impacts: return "the energy impact law";
         case missing_stiffness: return "contacts without a stiffness k";
+        case nonlinear_springs: return "contact springs that are not linear";
         case varying_coefficients: return "coefficients that depend on time or state";
         case time_dependence: return "models that depend on the time";
         case no_formulas: return "equations that are not expressions";
         case no_derivatives: return "systems without derivatives";
-        case no_control: return "models without control";
+        case no_control: return "models without control, or with saturation or estimated velocities";
     }
     return "";
 }

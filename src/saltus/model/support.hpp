@@ -31,13 +31,14 @@ enum class Feature {
     poisson_impacts,       ///< a contact with Poisson's impact law
     energy_impacts,        ///< a contact with the energy law
     missing_stiffness,     ///< a contact without k in [penalty]
+    nonlinear_springs,     ///< a contact whose k in [penalty] depends on the depth
     varying_coefficients,  ///< a coefficient of a law that depends on time or state
     time_dependence,       ///< energies, forces, rows or gaps that depend explicitly on the time
     no_formulas,           ///< equations that are not all expressions: mass points, or a system written in C++
     no_derivatives,        ///< a system written in C++ without Jacobians
-    no_control,            ///< the model has no [control]
+    no_control,            ///< the model has no [control], or one that no theorem treats
 };
-inline constexpr std::size_t feature_count = 20;
+inline constexpr std::size_t feature_count = 21;
 
 /// A method of integration or an analysis.
 enum class Analysis {

@@ -7,6 +7,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::control {
 
@@ -88,6 +89,8 @@ GainStudy study_gains(const model::Description& description, const std::vector<s
     study.coordinates = nominal.coordinates;
     study.elements = element_names(nominal);
     study.constraints = nominal.constraints.size();
+    if (const model::Outputs* const outputs = model::outputs_of(nominal))
+        for (const model::Output& o : outputs->list) study.outputs.push_back(o.name);
     study.vary = vary;
     study.runs.resize(count);
     for (std::size_t r = 0; r < count; ++r) {

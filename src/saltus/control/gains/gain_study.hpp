@@ -48,7 +48,8 @@ StudiedRun studied_run(const model::Model& model, const RunOptions& options, con
 struct GainStudy {
     std::string model;
     std::vector<std::string> coordinates, elements;
-    std::size_t constraints = 0;  ///< number of constraints; Rest::lambda lists their forces first
+    std::vector<std::string> outputs;  ///< names of the derived quantities
+    std::size_t constraints = 0;       ///< number of constraints; Rest::lambda lists their forces first
     std::vector<sensitivity::Vary> vary;
     std::vector<StudiedRun> runs;  ///< all combinations of the values, the last parameter varies fastest
     bool complete = false;         ///< false: the study was interrupted

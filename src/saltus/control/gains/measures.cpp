@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/gauss.hpp"
+#include "saltus/integrate/outputs.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/ode/roots.hpp"
 
@@ -206,6 +207,10 @@ Measures measure(const model::Model& model, const Trajectory& motion, ContactMod
             m.peak_contact = phase.contact;
         }
     }
+    const trajectory::MotionSummary summary = integrate::summarise(model, motion);
+    m.outputs = summary.outputs;
+    m.impulse_rates = summary.impulse_rates;
+    m.tracking = summary.tracking;
     if (!options.steady) return m;
     m.steady.reason = statics_refusal(model, contacts);
     if (m.steady.reason.empty()) {

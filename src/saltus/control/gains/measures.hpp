@@ -7,6 +7,7 @@
 
 #include "saltus/control/rest.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/trajectory/summary.hpp"
 
 namespace saltus::control {
 
@@ -27,7 +28,10 @@ struct Measures {
     /// The time from which on ‖q − q_∞‖_M stays within the band. q_∞ is the equilibrium or, without one, the end of a
     /// motion that has come to rest. Nothing if the motion has not settled by its end, or there is no q_∞.
     std::optional<double> settling_time;
-    std::string not_settled;  ///< why there is no settling time
+    std::string not_settled;                             ///< why there is no settling time
+    std::vector<trajectory::OutputSummary> outputs;      ///< derived quantities of the model along the motion
+    std::vector<trajectory::ImpulseRate> impulse_rates;  ///< mean forces of contacts that were struck
+    std::vector<trajectory::Tracking> tracking;          ///< of references that move
 };
 
 struct MeasureOptions {

@@ -11,7 +11,9 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/parse.hpp"
 #include "saltus/expr/tape.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::control {
 
@@ -23,9 +25,22 @@ const char* const remedy = "write --target \"lambda(NAME) = 5\", or another equa
 
 /// A number of a run that a target may name.
 struct Symbol {
-    enum class What { time, position, velocity, parameter, force, settling, impacts, peak_impulse, peak_force };
+    enum class What {
+        time,
+        position,
+        velocity,
+        parameter,
+        force,
+        gap,
+        lowest,  ///< of an output along the motion
+        highest,
+        settling,
+        impacts,
+        peak_impulse,
+        peak_force
+    };
     What what = What::time;
-    int index = 0;      ///< of the coordinate, parameter or element
+    int index = 0;      ///< of the coordinate, parameter, element or output
     int component = 0;  ///< of a force: 0 is the normal force, 1, 2, ... are components of friction
     std::string name;
 };
@@ -37,90 +52,43 @@ std::string stripped(std::string text) {
     return text;
 }
 
-/// Dimension of the friction of an element, whose index is that of element_names.
-int friction_dimension(const model::Model& model, std::size_t element) {
-    if (element < model.contacts.size()) return model.contacts[element].friction.dimension;
-    element -= model.contacts.size();
-    if (element < model.constraints.size()) return model.constraints[element].friction.dimension;
-    element -= model.constraints.size();
-    return element < model.sliders.size() ? model.sliders[element].friction.dimension : 0;
+/// The functions that a target may call with a name.
+std::vector<std::string_view> called_functions() {
+    const auto quantities = model::quantity_functions();
+    std::vector<std::string_view> names(quantities.begin(), quantities.end());
+    names.insert(names.end(), {"highest", "lowest"});
+    return names;
 }
 
-enum class ForceKind { normal, friction };
-
-/// The symbol of lambda(inside) or lambdaT(inside). `inside` is the name of an element, with or without quotation
-/// marks; for friction a component may follow after a comma.
-Symbol force_symbol(const model::Model& model, std::string inside, ForceKind kind) {
-    const bool friction = kind == ForceKind::friction;
+/// The symbol of a call such as lambda(stop), gap(stop) or highest(strain).
+Symbol called_symbol(const model::NamedCall& call, const model::Model& model) {
+    using Quantity = model::ElementQuantity::What;
     Symbol symbol;
-    symbol.what = Symbol::What::force;
-    symbol.component = friction ? 1 : 0;
-    const std::vector<std::string> names = element_names(model);
-    inside = stripped(inside);
-    auto found = std::find(names.begin(), names.end(), inside);
-    if (found == names.end() && inside.size() > 1 && (inside[0] == '"' || inside[0] == '\'') &&
-        inside.back() == inside[0])
-        found = std::find(names.begin(), names.end(), inside.substr(1, inside.size() - 2));
-    if (const std::size_t comma = inside.rfind(','); found == names.end() && friction && comma != inside.npos) {
-        const std::string name = stripped(inside.substr(0, comma)), number = stripped(inside.substr(comma + 1));
-        const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), symbol.component);
-        if (error == std::errc() && end == number.data() + number.size() && symbol.component >= 1)
-            found = std::find(names.begin(), names.end(), name);
+    symbol.name = call.function + "(" + call.argument + ")";
+    if (call.function == "highest" || call.function == "lowest") {
+        symbol.what = call.function == "highest" ? Symbol::What::highest : Symbol::What::lowest;
+        std::vector<std::string> names;
+        if (const model::Outputs* const outputs = model::outputs_of(model))
+            for (const model::Output& o : outputs->list) names.push_back(o.name);
+        const auto found = std::find(names.begin(), names.end(), call.argument);
+        if (found == names.end())
+            throw Error("no output is called '" + call.argument + "'", call.place,
+                        names.empty() ? "the model has no [output]" : did_you_mean(call.argument, names));
+        symbol.index = static_cast<int>(found - names.begin());
+        return symbol;
     }
-    if (found == names.end())
-        throw Error("no contact or constraint is called '" + inside + "'", {"--target", 0, 0},
-                    names.empty() ? "the model has none" : did_you_mean(inside, names));
-    symbol.index = static_cast<int>(std::distance(names.begin(), found));
-    const int dimension = friction_dimension(model, static_cast<std::size_t>(symbol.index));
-    if (symbol.component > dimension)
-        throw Error("'" + *found + "' has " +
-                        (dimension == 0 ? "no friction"
-                                        : counted(static_cast<std::size_t>(dimension), "direction") + " of friction"),
-                    {"--target", 0, 0}, "lambda(" + *found + ") is its normal force");
+    const model::ElementQuantity quantity = *model::element_quantity(model, call.function, call.argument, call.place);
+    if (quantity.what == Quantity::impulse)
+        throw Error("a running impulse cannot be a target by itself", call.place,
+                    "name an output of it in [output], and write highest(NAME)");
+    symbol.what = quantity.what == Quantity::gap ? Symbol::What::gap : Symbol::What::force;
+    symbol.index = quantity.element;
+    symbol.component = quantity.component;
     return symbol;
 }
 
-/// A target in which each lambda(...) is replaced by a name of its own, which an expression may contain.
-struct PlainText {
-    std::string text;
-    std::vector<Symbol> forces;
-};
-
-PlainText replace_forces(const std::string& text, const model::Model& model) {
-    PlainText out;
-    for (std::size_t at = 0; at < text.size();) {
-        const bool in_word = at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '_');
-        std::size_t open = std::string::npos;
-        ForceKind kind = ForceKind::normal;
-        for (const char* const name : {"lambda", "lambdaN", "lambdaT"}) {
-            const std::size_t length = std::char_traits<char>::length(name);
-            if (in_word || text.compare(at, length, name) != 0) continue;
-            std::size_t k = at + length;
-            while (k < text.size() && text[k] == ' ') ++k;
-            if (k < text.size() && text[k] == '(') {
-                open = k;
-                kind = name[length - 1] == 'T' ? ForceKind::friction : ForceKind::normal;
-            }
-        }
-        if (open == std::string::npos) {
-            out.text += text[at++];
-            continue;
-        }
-        const std::size_t close = text.find(')', open);
-        if (close == std::string::npos) throw Error("'(' is not closed in the target", {"--target", 0, 0}, remedy);
-        Symbol symbol = force_symbol(model, text.substr(open + 1, close - open - 1), kind);
-        symbol.name = "lambda_" + std::to_string(out.forces.size()) + "_of_element";
-        out.text += " " + symbol.name + " ";
-        out.forces.push_back(std::move(symbol));
-        at = close + 1;
-    }
-    return out;
-}
-
 /// The symbol with this name, if there is one.
-std::optional<Symbol> find_symbol(std::string_view name, const std::vector<Symbol>& forces, const model::Model& model) {
-    for (const Symbol& symbol : forces)
-        if (symbol.name == name) return symbol;
+std::optional<Symbol> find_symbol(std::string_view name, const model::Model& model) {
     const std::string text_name(name);
     for (int i = 0; i < model.size(); ++i) {
         const std::string& q = model.coordinates[static_cast<std::size_t>(i)];
@@ -153,22 +121,30 @@ Target::~Target() = default;
 
 Target::Target(const std::string& text, const model::Model& model) : text_(text), parsed_(std::make_unique<Parsed>()) {
     Parsed& in = *parsed_;
-    const auto [plain, forces] = replace_forces(text, model);
-    const std::size_t equals = plain.find('=');
-    if (equals == std::string::npos || plain.find_first_of("<>!=", equals + 1) != std::string::npos ||
-        plain.find_first_of("<>!") != std::string::npos)
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || text.find_first_of("<>!=", equals + 1) != std::string::npos ||
+        text.find_first_of("<>!") != std::string::npos)
         throw Error("'" + text + "' is not an equation", {"--target", 0, 0}, remedy);
 
     expr::Scope scope;
-    const std::vector<Symbol>& force_symbols = forces;
-    scope.find = [&](std::string_view name) -> std::optional<Expr> {
-        for (std::size_t k = 0; k < in.symbols.size(); ++k)
-            if (in.symbols[k].name == name) return in.variables[k];
-        const std::optional<Symbol> symbol = find_symbol(name, force_symbols, model);
+    const auto variable = [&](const std::optional<Symbol>& symbol) -> std::optional<Expr> {
         if (!symbol) return {};
+        for (std::size_t k = 0; k < in.symbols.size(); ++k)
+            if (in.symbols[k].name == symbol->name) return in.variables[k];
         in.symbols.push_back(*symbol);
-        in.variables.push_back(in.graph.symbol(std::string(name), expr::Kind::parameter));
+        in.variables.push_back(in.graph.symbol(symbol->name, expr::Kind::parameter));
         return in.variables.back();
+    };
+    std::vector<model::NamedCall> calls;  // of the target and of the outputs
+    const auto without_calls = [&](const expr::Source& source) {
+        model::WithoutCalls plain = model::replace_calls(source, called_functions(), calls.size());
+        calls.insert(calls.end(), plain.calls.begin(), plain.calls.end());
+        return plain.source;
+    };
+    scope.find = [&](std::string_view name) -> std::optional<Expr> {
+        for (const model::NamedCall& call : calls)
+            if (call.symbol == name) return variable(called_symbol(call, model));
+        return variable(find_symbol(name, model));
     };
     scope.names = [&] {
         std::vector<std::string> names{"settling_time", "impacts", "peak_impulse", "peak_force"};
@@ -181,17 +157,21 @@ Target::Target(const std::string& text, const model::Model& model) : text_(text)
         return names;
     };
     scope.what = "the target";
+    // The names of [output] stand for their expressions, as those of [let] do.
+    std::vector<model::Definition> definitions = model.definitions;
+    if (const model::Outputs* const outputs = model::outputs_of(model))
+        for (const model::Output& o : outputs->list) definitions.push_back({o.name, without_calls(o.source)});
     const auto side = [&](const std::string& part) {
         if (stripped(part).empty()) throw Error("'" + text + "' is not an equation", {"--target", 0, 0}, remedy);
         expr::Source source;
         source.text = part;
         source.place = {"--target", 0, 0};
-        return expr::parse(in.graph, source, model::with_definitions(in.graph, model.definitions, scope));
+        return expr::parse(in.graph, without_calls(source), model::with_definitions(in.graph, definitions, scope));
     };
-    in.left = side(plain.substr(0, equals));
-    in.difference = in.graph.sub(in.left, side(plain.substr(equals + 1)));
+    in.left = side(text.substr(0, equals));
+    in.difference = in.graph.sub(in.left, side(text.substr(equals + 1)));
     std::vector<Expr> wanted{in.left, in.difference};
-    for (const Expr variable : in.variables) wanted.push_back(expr::Derivative(in.graph, variable)(in.difference));
+    for (const Expr by : in.variables) wanted.push_back(expr::Derivative(in.graph, by)(in.difference));
     in.tape = expr::Tape(in.graph, wanted, {}, in.variables);
 }
 
@@ -214,6 +194,14 @@ double steady_force(const model::Model& model, const Rest& rest, const Symbol& s
     return rest.lambda(model.constraints[i - model.contacts.size()].row);
 }
 
+double gap_at(const model::Model& model, const std::vector<double>& q, double t, int contact) {
+    model::Workspace workspace(model);
+    model::Terms terms(model.layout());
+    const std::vector<double> rest(q.size(), 0.0);
+    model::evaluate(model, workspace, t, q, rest, terms);
+    return terms.positions[static_cast<std::size_t>(model.contacts[static_cast<std::size_t>(contact)].row)];
+}
+
 /// The value of a symbol in a run; nothing if the motion has not settled.
 std::optional<double> number(const model::Model& model, const Measures& run, TargetAt at, const Symbol& s) {
     using What = Symbol::What;
@@ -228,6 +216,9 @@ std::optional<double> number(const model::Model& model, const Measures& run, Tar
         case What::impacts: return static_cast<double>(run.impacts);
         case What::peak_impulse: return run.peak_impulse;
         case What::peak_force: return run.peak_force;
+        case What::lowest: return run.outputs[i].lowest;
+        case What::highest: return run.outputs[i].highest;
+        case What::gap: return gap_at(model, steady ? run.steady.q : run.end.q, steady ? 0.0 : run.end.t, s.index);
         case What::force: break;
     }
     if (steady) return steady_force(model, run.steady, s);

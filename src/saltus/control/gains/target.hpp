@@ -16,7 +16,8 @@ enum class TargetAt { end, steady };
 
 /// An equation between numbers of a run, such as "lambda(stop) = 5". Its names are coordinates x, velocities x', t,
 /// parameters, normal forces lambda(contact) and friction forces lambdaT(contact), lambdaT(contact, 2) of contacts and
-/// constraints, and settling_time, impacts, peak_impulse, peak_force.
+/// constraints, gaps gap(contact), the outputs of the model and their extreme values lowest(output), highest(output),
+/// and settling_time, impacts, peak_impulse, peak_force.
 class Target {
 public:
     /// Parses an equation with the names of `model`. Throws Error.

@@ -146,6 +146,25 @@ void warn_of_endless_impacts(Certificate& t, const model::Model& m, const Rest& 
     }
 }
 
+/// ε and δ of Theorem 5, 1): starts with ‖q − q_R‖ < δ and ‖u‖ < δ stay within ε. V does not increase, and
+///     ½ min(a, b) (r² + ‖u‖²) ≤ V ≤ slope · r + ½ growth r² + ½ B ‖u‖²,
+/// so that δ is the root of slope · δ + ½ (growth + B) δ² = ½ min(a, b) ε². With s = slope and c = growth + B it is
+/// (√(s² + c min(a, b) ε²) − s)/c, written without cancellation below.
+void add_stability_margin(Certificate& t, const InertiaBounds& inertia, const PotentialBounds& bounds) {
+    const double least = std::min(bounds.lower, inertia.lower), c = bounds.growth + inertia.upper, s = bounds.slope;
+    if (!(least > 0.0) || !std::isfinite(c) || !(c > 0.0)) return;
+    for (const double epsilon : {1.0, 0.1, 0.01}) {
+        const double level = least * epsilon * epsilon;
+        t.values.emplace_back("delta for epsilon " + number_text(epsilon), level / (std::sqrt(s * s + c * level) + s));
+    }
+}
+
+/// Remark 2: the multipliers λ_i(0) are free, so that (q_R, 0, λ, γ) is a fixed point for every λ. γ_i = √g_i there.
+void add_fixed_points(Certificate& t, const model::Model& m, const Statics& statics) {
+    for (const model::Contact& c : m.contacts)
+        t.values.emplace_back("gamma " + c.name, std::sqrt(std::max(0.0, statics.positions()(c.row))));
+}
+
 /// Fewer coordinates are actuated than there are (p < n).
 bool under_actuated(const model::Model& m) { return static_cast<int>(m.control->actuated.size()) < m.size(); }
 
@@ -285,6 +304,11 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
                 {"a_lower", bounds.lower},
                 {"a_upper", bounds.upper},
                 {"actuated", static_cast<double>(m.control->actuated.size())}};
+    if (rest.found) {
+        if (out.rigid == Scope::global) add_stability_margin(t, inertia, bounds);
+        statics.at(rest.q);
+        add_fixed_points(t, m, statics);
+    }
     set_level(t, out.rigid, unique, pass,
               only_rest_undamped && inertia.holds && independence.verdict != Verdict::fails);
     certify_springs(domain, law, around, o.budget, out);

@@ -159,6 +159,7 @@ public:
         repeat_each(root, "springs", [&](const toml::table& t) { springs(t); });
         for_each(root, "volume", [&](const toml::table& t) { volume(t); });
         repeat_each(root, "obstacle", [&](const toml::table& t) { obstacle(t); });
+        if (const toml::table* t = table(root, "output")) outputs(*t);
         if (const toml::table* t = table(root, "draw")) draw(*t);
         return std::move(d_);
     }
@@ -579,7 +580,15 @@ private:
         c.Kp = gain("Kp");
         c.Kv = gain("Kv");
         c.reference = entries(t, "reference", where);
+        c.feedforward = entries(t, "feedforward", where);
+        const toml::node* const saturation = t.get("saturation");
+        if (saturation != nullptr && saturation->is_table())
+            c.saturation_of = entries(t, "saturation", where);
+        else
+            c.saturation = optional_field(t, "saturation", where);
         c.shaping = optional_field(t, "shaping", where);
+        choice(t, "velocity", where, c.velocity);
+        c.bandwidth = optional_field(t, "bandwidth", where);
         d_.control = std::move(c);
     }
 
@@ -598,6 +607,28 @@ private:
         read("k", p.k, p.k_of);
         read("d", p.d, p.d_of);
         d_.penalty = std::move(p);
+    }
+
+    void outputs(const toml::table& t) {
+        for (const auto& [key, node] : t) {
+            OutputDescription o;
+            o.name = std::string(key.str());
+            o.place = place_of(key.source());
+            const std::string where = "'" + o.name + "' of [output]";
+            if (const toml::table* entry = node.as_table()) {
+                check_keys(*entry, where, "output");
+                o.value = optional_field(*entry, "value", where);
+                o.unit = string(*entry, "unit", where);
+                if (!o.value.given) throw Error(where + " has no value", o.place, "add value = \"...\"");
+            } else {
+                o.value = field(node, where);
+            }
+            d_.outputs.push_back(std::move(o));
+        }
+        // The library sorts keys; the order of the file is that of their places.
+        std::stable_sort(d_.outputs.begin(), d_.outputs.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+        });
     }
 
     void perturbation(const toml::table& t) {

@@ -210,6 +210,7 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     curves(j, "q", v.q);
     curves(j, "u", v.u);
     curves(j, "gaps", v.gaps);
+    curves(j, "outputs", v.outputs);
     forces(j, v);
     curves(j, "energy", v.energy);
     curves(j, "work", t.stepped ? std::vector<Curve>{} : v.work);
@@ -221,7 +222,7 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     }
     j.close(']');
     events(j, t);
-    if (m != nullptr && m->drawing != nullptr) drawing(j, v, *m->drawing);
+    if (m != nullptr && m->drawing != nullptr && m->drawing->drawn) drawing(j, v, *m->drawing);
     j.close('}');
     return std::move(j).text();
 }

@@ -6,11 +6,13 @@
 #include <limits>
 
 #include "saltus/integrate/course.hpp"
+#include "saltus/integrate/outputs.hpp"
 #include "saltus/io/page/detail/least_energy.hpp"
 #include "saltus/model/description.hpp"
 #include "saltus/model/drawing.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::io {
 
@@ -113,6 +115,11 @@ private:
         for (const std::size_t i : elements_)
             if (t_.elements[i].kind == trajectory::ElementKind::contact)
                 view_.gaps.push_back({t_.elements[i].name, {}}), contacts_.push_back(i);
+        if (const model::Outputs* const outputs = model::outputs_of(*m_)) {
+            outputs_.emplace(*m_, t_);
+            for (const model::Output& o : outputs->list)
+                view_.outputs.push_back({o.unit.empty() ? o.name : o.name + " [" + o.unit + "]", {}});
+        }
         for (const char* const name : {"kinetic", "potential"}) view_.energy.push_back({name, {}});
         for (const char* const name : work_causes) view_.work.push_back({name, {}});
         for (const std::size_t i : elements_) {
@@ -129,7 +136,7 @@ private:
     /// Calls f with every curve, in the order in which `row` writes their values.
     template <class F>
     void for_each_curve(F f) {
-        for (auto* const list : {&view_.q, &view_.u, &view_.gaps, &view_.energy, &view_.work})
+        for (auto* const list : {&view_.q, &view_.u, &view_.gaps, &view_.outputs, &view_.energy, &view_.work})
             for (Curve& c : *list) f(c);
         for (ForceCurves& force : view_.forces) {
             f(force.N);
@@ -139,7 +146,8 @@ private:
     }
 
     /// Adds the row of a state and returns it.
-    std::vector<double>& row(double t, std::span<const double> q, std::span<const double> u) {
+    std::vector<double>& row(double t, std::span<const double> q, std::span<const double> u,
+                             integrate::Side side = integrate::Side::after) {
         Row r{t};
         for (const std::size_t i : coordinates_) r.push_back(q[i]);
         for (const std::size_t i : coordinates_) r.push_back(u[i]);
@@ -148,6 +156,11 @@ private:
             state_.insert(state_.end(), u.begin(), u.end());
             course_->evaluate(t, state_.data());
             for (const std::size_t i : contacts_) r.push_back(course_->gaps()[i]);
+            if (outputs_) {
+                const std::size_t first = r.size();
+                r.resize(first + outputs_->size());
+                outputs_->evaluate(t, side, q, u, {r.data() + first, outputs_->size()});
+            }
             r.push_back(course_->energy().kinetic);
             r.push_back(course_->energy().potential);
             works_at_ = r.size();
@@ -201,7 +214,8 @@ private:
                 x.resize(static_cast<std::size_t>(on.size()));
                 on.evaluate(at, x.data());
                 if (course_ && power.empty() && !first) power.push_back(power_before_);
-                std::vector<double>& r = row(at, {x.data(), n}, {x.data() + n, n});
+                const integrate::Side side = at > arc.t_begin ? integrate::Side::before : integrate::Side::after;
+                std::vector<double>& r = row(at, {x.data(), n}, {x.data() + n, n}, side);
                 if (!course_) continue;
                 power.push_back(powers());
                 add_work(power, (end - begin) / static_cast<double>(pieces), pieces);
@@ -330,7 +344,8 @@ private:
     const Trajectory& t_;
     const model::Model* m_;
     MotionView& view_;
-    std::optional<integrate::Course> course_;  ///< evaluates gaps, forces and energies; needs the model
+    std::optional<integrate::Course> course_;         ///< evaluates gaps, forces and energies; needs the model
+    std::optional<integrate::OutputCourse> outputs_;  ///< if the model has outputs
     std::vector<std::size_t> coordinates_, elements_, contacts_;  ///< those with curves
     std::size_t pieces_ = 2;                                      ///< intervals of one step
     std::size_t stride_ = 1;                                      ///< only every stride_-th step is sampled

@@ -56,8 +56,9 @@ struct MotionView {
     std::vector<std::size_t> breaks;  ///< k: an arc ends at sample k, the next begins at sample k + 1, at the same time
     std::vector<double> arcs;         ///< times at which arcs begin, without the first arc
     bool decimated = false;           ///< there were too many samples; only extremes are kept
-    std::vector<Curve> q, u;  ///< coordinates and velocities; if there are many, only some of them (docs/report.md)
-    std::vector<Curve> gaps;  ///< gap of each contact
+    std::vector<Curve> q, u;     ///< coordinates and velocities; if there are many, only some of them (docs/report.md)
+    std::vector<Curve> gaps;     ///< gap of each contact
+    std::vector<Curve> outputs;  ///< derived quantities of the model; the unit is part of the name
     std::vector<ForceCurves> forces;  ///< reactions of the elements; empty for time-stepping
     std::vector<Curve> energy;        ///< kinetic and potential energy, in J
     std::vector<Curve> work;          ///< work since the start by each cause, in J; the sum is the change of T + U

@@ -150,7 +150,10 @@ std::string certify_text(const CertifyReport& r) {
         std::string parts;
         for (const auto& [name, value] : c.rho_parts)
             parts += (parts.empty() ? "" : ", ") + name + " " + level_text(value);
-        if (!parts.empty()) text += "   the least of " + parts;
+        if (c.rho_parts.size() == 1)
+            text += "   the level of the " + c.rho_parts.front().first;
+        else if (!parts.empty())
+            text += "   the least of " + parts;
         text += "\n";
     }
     text += fmt::format("  verdict     {}, {}: {}\n", to_string(c.outcome), to_string(c.grade),

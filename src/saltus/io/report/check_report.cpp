@@ -9,6 +9,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::io {
 
@@ -144,6 +146,14 @@ std::string block_lines(const Model& m, const Inspection& i) {
                 ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
                 : fmt::format("shaped potential {}, ", m.control->shaping),
             matrix_text(m.control->Kv));
+        const model::Outputs* const outputs = model::outputs_of(m);
+        if (outputs != nullptr && !outputs->tracked.empty())
+            text += "              the reference moves; its value at t = 0 is shown\n";
+    }
+    if (const model::Outputs* const outputs = model::outputs_of(m)) {
+        std::vector<std::string> names;
+        for (const model::Output& o : outputs->list) names.push_back(o.name);
+        text += "  outputs     " + listing(names) + "\n";
     }
     std::size_t with_penalty = 0;
     double softest = 0.0, stiffest = 0.0;
@@ -153,7 +163,9 @@ std::string block_lines(const Model& m, const Inspection& i) {
             stiffest = std::max(stiffest, *s.penalty_k);
             ++with_penalty;
         }
-    if (with_penalty > 0)
+    if (with_penalty > 0 && model::has_feature(m, model::Feature::nonlinear_springs))
+        text += fmt::format("  penalty     for {}, k depends on the depth\n", counted(with_penalty, "contact"));
+    else if (with_penalty > 0)
         text += fmt::format(
             "  penalty     for {}, k {}\n", counted(with_penalty, "contact"),
             softest == stiffest ? fmt::format("{:.6g}", softest) : fmt::format("{:.6g} to {:.6g}", softest, stiffest));

@@ -19,8 +19,8 @@ using json::number;
 
 namespace {
 
-constexpr std::size_t max_runs = 60, max_forces = 4, max_coordinates = 6;  // of the text
-constexpr std::size_t max_steady_forces = 12;                              // of the text of a solution
+constexpr std::size_t max_runs = 60, max_forces = 4, max_coordinates = 6, max_outputs = 4;  // of the text
+constexpr std::size_t max_steady_forces = 12;                                               // of the text of a solution
 
 using Names = std::vector<std::string>;
 
@@ -37,6 +37,13 @@ double steady_force(const Rest& rest, const Names& elements, std::size_t element
     const std::size_t contacts = static_cast<std::size_t>(rest.lambda.size()) - constraints;
     if (element >= elements.size() || element >= static_cast<std::size_t>(rest.lambda.size())) return 0.0;
     return rest.lambda(static_cast<Eigen::Index>(element < contacts ? constraints + element : element - contacts));
+}
+
+/// The mean force of a contact with its impacts; null if it was not struck, or not often enough.
+const trajectory::ImpulseRate* mean_force(const Measures& m, std::size_t element) {
+    for (const trajectory::ImpulseRate& r : m.impulse_rates)
+        if (r.element == static_cast<int>(element)) return &r;
+    return nullptr;
 }
 
 Json steady_json(const Measures& m, const Names& coordinates, const Names& elements, std::size_t constraints) {
@@ -67,6 +74,19 @@ Json measures_json(const Measures& m, const Names& coordinates, const Names& ele
         {"forces", std::move(forces)},
         {"steady", steady_json(m, coordinates, elements, constraints)}};
     if (m.peak_force > 0.0) j["peak_force"] = number(m.peak_force);
+    for (const trajectory::ImpulseRate& r : m.impulse_rates)
+        j["impulse_rates"][elements[static_cast<std::size_t>(r.element)]] = {{"mean", number(r.mean)},
+                                                                             {"earlier", number(r.earlier)},
+                                                                             {"from", number(r.from)},
+                                                                             {"to", number(r.to)},
+                                                                             {"settled", r.settled}};
+    for (const trajectory::OutputSummary& o : m.outputs)
+        j["outputs"][o.name] = {{"unit", o.unit},
+                                {"final", number(o.final)},
+                                {"lowest", number(o.lowest)},
+                                {"highest", number(o.highest)},
+                                {"lowest_at", number(o.lowest_at)},
+                                {"highest_at", number(o.highest_at)}};
     if (!m.not_settled.empty()) j["not_settled"] = m.not_settled;
     if (!m.reason.empty()) j["reason"] = m.reason;
     return j;
@@ -100,6 +120,13 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
     if (springs) text += fmt::format(" {:>14}", "peak force");
     for (std::size_t i = 0; i < coordinates; ++i) text += fmt::format(" {:>14}", study.coordinates[i]);
     for (std::size_t e = 0; e < elements; ++e) text += fmt::format(" {:>14}", "N " + study.elements[e]);
+    std::vector<std::size_t> struck;
+    for (std::size_t e = 0; e < elements; ++e)
+        if (any([&](const StudiedRun& r) { return mean_force(r.measures, e) != nullptr; })) struck.push_back(e);
+    for (const std::size_t e : struck) text += fmt::format(" {:>16}", "mean " + study.elements[e]);
+    const std::size_t outputs = std::min(study.outputs.size(), max_outputs);
+    for (std::size_t k = 0; k < outputs; ++k)
+        text += fmt::format(" {:>14} {:>14} {:>14}", study.outputs[k], "lowest", "highest");
     for (std::size_t e = 0; steady && e < elements; ++e) text += fmt::format(" {:>16}", "steady " + study.elements[e]);
     text += "  status\n";
     for (std::size_t r = 0; r < std::min(study.runs.size(), max_runs); ++r) {
@@ -116,6 +143,14 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
         if (springs) text += fmt::format(" {:>14.8g}", m.peak_force);
         for (std::size_t i = 0; i < coordinates; ++i) text += fmt::format(" {:>14.8g}", m.end.q[i]);
         for (std::size_t e = 0; e < elements; ++e) text += fmt::format(" {:>14.8g}", normal_force(m, e));
+        for (const std::size_t e : struck) {
+            const trajectory::ImpulseRate* const rate = mean_force(m, e);
+            text += fmt::format(
+                " {:>16}", rate == nullptr ? "-" : fmt::format("{}{:.8g}", rate->settled ? "" : "~", rate->mean + 0.0));
+        }
+        for (std::size_t k = 0; k < outputs; ++k)
+            text += fmt::format(" {:>14.8g} {:>14.8g} {:>14.8g}", m.outputs[k].final, m.outputs[k].lowest,
+                                m.outputs[k].highest);
         for (std::size_t e = 0; steady && e < elements; ++e)
             text += m.steady.found
                         ? fmt::format(" {:>16.8g}", steady_force(m.steady, study.elements, e, study.constraints))
@@ -125,6 +160,11 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
     if (study.runs.size() > max_runs) text += fmt::format("    … {} runs in all\n", study.runs.size());
     if (any([](const StudiedRun& r) { return r.measures.accumulations > 0; }))
         text += "    +: and infinitely many more in an accumulation\n";
+    if (any([](const StudiedRun& r) {
+            return std::any_of(r.measures.impulse_rates.begin(), r.measures.impulse_rates.end(),
+                               [](const trajectory::ImpulseRate& rate) { return !rate.settled; });
+        }))
+        text += "    ~: a mean force that has not settled\n";
     if (!study.complete) text += "  interrupted\n";
     return text + warnings_text(head);
 }
@@ -157,6 +197,8 @@ std::string gain_study_csv(const GainStudy& study) {
     for (const std::string& e : study.elements) csv.cell("lambdaN " + e);
     for (const std::string& q : study.coordinates) csv.cell("steady " + q);
     for (const std::string& e : study.elements) csv.cell("steady lambdaN " + e);
+    for (const std::string& e : study.elements) csv.cell("mean lambdaN " + e);
+    for (const std::string& o : study.outputs) csv.cell(o).cell("lowest " + o).cell("highest " + o);
     csv.end_line();
     for (const StudiedRun& run : study.runs) {
         const Measures& m = run.measures;
@@ -173,6 +215,14 @@ std::string gain_study_csv(const GainStudy& study) {
         for (std::size_t e = 0; m.steady.found && e < study.elements.size(); ++e)
             steady.push_back(steady_force(m.steady, study.elements, e, study.constraints));
         csv.cells(steady, study.elements.size());
+        for (std::size_t e = 0; e < study.elements.size(); ++e) {
+            const trajectory::ImpulseRate* const rate = mean_force(m, e);
+            csv.cell(rate == nullptr ? std::optional<double>() : std::optional(rate->mean));
+        }
+        std::vector<double> outputs;
+        for (const trajectory::OutputSummary& o : m.outputs)
+            outputs.insert(outputs.end(), {o.final, o.lowest, o.highest});
+        csv.cells(outputs, 3 * study.outputs.size());
         csv.end_line();
     }
     return std::move(csv).text();

@@ -53,6 +53,32 @@ std::string line(const RegulationReport& r, const Rest& rest) {
     return text + "\n";
 }
 
+/// The values of a certificate whose name begins with `prefix`, by the rest of the name.
+std::vector<std::pair<std::string, double>> values_of(const proof::Certificate& c, const std::string& prefix) {
+    std::vector<std::pair<std::string, double>> list;
+    for (const auto& [name, value] : c.values)
+        if (name.starts_with(prefix)) list.emplace_back(name.substr(prefix.size()), value);
+    return list;
+}
+
+/// Starts that stay near q_R, and the fixed points of the equations with multipliers.
+std::string stability_lines(const RegulationReport& r) {
+    std::string text, near, gamma;
+    for (const auto& [epsilon, delta] : values_of(r.certificate.table, "delta for epsilon "))
+        near += fmt::format("{}{:.6g} for {}", near.empty() ? "" : ", ", delta, epsilon);
+    if (!near.empty())
+        text +=
+            "  stability   |q - q_R|, |q'| < delta at the start stay < epsilon (Theorem 5, 1): delta = " + near + "\n";
+    for (const auto& [contact, value] : values_of(r.certificate.table, "gamma "))
+        gamma += fmt::format("{}{} {:.6g}", gamma.empty() ? "" : ", ", contact, value);
+    if (!gamma.empty())
+        text += fmt::format(
+            "  fixed pts   (q_R, 0, lambda, gamma) for every lambda(0-), a manifold of dimension {} (Remark 2); gamma "
+            "{}\n",
+            r.contacts.size(), gamma);
+    return text;
+}
+
 }  // namespace
 
 std::string regulation_json(const RegulationReport& r) {
@@ -75,12 +101,18 @@ std::string regulation_json(const RegulationReport& r) {
     }
     penalty["solutions"] = solutions(r, c.spring_solutions);
     j["penalty"] = std::move(penalty);
+    Json delta = Json::array(), gamma = Json::object();
+    for (const auto& [epsilon, value] : values_of(c.table, "delta for epsilon "))
+        delta.push_back({{"epsilon", std::stod(epsilon)}, {"delta", number(value)}});
+    for (const auto& [contact, value] : values_of(c.table, "gamma ")) gamma[contact] = number(value);
+    j["epsilon_delta"] = std::move(delta);
+    j["fixed_points"] = {{"dimension", gamma.size()}, {"gamma", std::move(gamma)}};
     return json::document(j);
 }
 
 std::string regulation_text(const RegulationReport& r) {
     const RegulationCertificate& c = r.certificate;
-    std::string text = certify_text({r.model, r.coordinates, c.table});
+    std::string text = certify_text({r.model, r.coordinates, c.table}) + stability_lines(r);
     if (c.with_springs) {
         text += fmt::format("  springs     {}, {}: {}\n", to_string(c.springs), proof::to_string(c.spring_grade),
                             c.spring_summary);

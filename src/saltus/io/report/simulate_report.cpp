@@ -215,6 +215,85 @@ std::string force_lines(const Trajectory& t) {
     return text;
 }
 
+Json outputs_json(const std::vector<OutputSummary>& outputs) {
+    Json j = Json::object();
+    for (const OutputSummary& o : outputs)
+        j[o.name] = {{"unit", o.unit},       {"final", o.final},         {"lowest", o.lowest},
+                     {"highest", o.highest}, {"lowest_at", o.lowest_at}, {"highest_at", o.highest_at}};
+    return j;
+}
+
+Json impulse_rates_json(const Trajectory& t, const std::vector<ImpulseRate>& rates) {
+    Json j = Json::object();
+    for (const ImpulseRate& r : rates)
+        j[t.elements[static_cast<std::size_t>(r.element)].name] = {
+            {"mean", r.mean}, {"earlier", r.earlier}, {"from", r.from}, {"to", r.to}, {"settled", r.settled}};
+    return j;
+}
+
+Json tracking_json(const std::vector<Tracking>& list) {
+    Json j = Json::object();
+    for (const Tracking& k : list) {
+        Json stretches = Json::array();
+        for (const TrackingStretch& s : k.stretches)
+            stretches.push_back(
+                {{"from", s.from}, {"to", s.to}, {"largest", s.largest}, {"left", s.left}, {"closes", s.closes}});
+        j[k.coordinate] = {{"largest", k.largest}, {"final", k.final}, {"stretches", std::move(stretches)}};
+    }
+    return j;
+}
+
+/// "strain1 = 0.0726 mm/m, from -0.1 at t = 0.3 to 0.326 at t = 0.25".
+std::string output_lines(const std::vector<OutputSummary>& outputs) {
+    std::string text;
+    std::size_t width = 1;
+    for (const OutputSummary& o : outputs) width = std::max(width, o.name.size());
+    for (std::size_t k = 0; k < std::min(outputs.size(), long_list); ++k) {
+        const OutputSummary& o = outputs[k];
+        text += fmt::format("{:<14}{:<{}} = {:.10g}{}", k == 0 ? "  outputs" : "", o.name, width, o.final + 0.0,
+                            o.unit.empty() ? "" : " " + o.unit);
+        if (std::isfinite(o.lowest))
+            text += fmt::format(", from {:.10g} at t = {:.10g} to {:.10g} at t = {:.10g}", o.lowest + 0.0, o.lowest_at,
+                                o.highest + 0.0, o.highest_at);
+        text += "\n";
+    }
+    if (outputs.size() > long_list) text += fmt::format("              and {} more\n", outputs.size() - long_list);
+    return text;
+}
+
+/// The mean forces of contacts that were struck, with what they were before.
+std::string impulse_rate_lines(const Trajectory& t, const std::vector<ImpulseRate>& rates) {
+    std::string text;
+    for (std::size_t k = 0; k < std::min(rates.size(), long_list); ++k) {
+        const ImpulseRate& r = rates[k];
+        text += fmt::format("{:<14}{:<18} N {:.10g} with impacts, t = {:.6g} to {:.6g}; {:.10g} before: {}\n",
+                            k == 0 ? "  mean force" : "", t.elements[static_cast<std::size_t>(r.element)].name,
+                            r.mean + 0.0, r.from, r.to, r.earlier + 0.0, r.settled ? "settled" : "not settled");
+    }
+    return text;
+}
+
+/// How references that move are followed, and after which impacts the error does not die out.
+std::string tracking_lines(const std::vector<Tracking>& list) {
+    std::string text;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+        const Tracking& f = list[k];
+        const auto open = static_cast<std::size_t>(
+            std::count_if(f.stretches.begin(), f.stretches.end(), [](const TrackingStretch& s) { return !s.closes; }));
+        text += fmt::format(
+            "{:<14}{}: largest error {:.10g}, at the end {:.10g}; it closes on {} of {} between impacts\n",
+            k == 0 ? "  tracking" : "", f.coordinate, f.largest, f.final, f.stretches.size() - open,
+            f.stretches.size() == 1 ? std::string("1 stretch") : std::to_string(f.stretches.size()) + " stretches");
+        std::size_t shown = 0;
+        for (const TrackingStretch& s : f.stretches) {
+            if (s.closes || ++shown > 3) continue;
+            text += fmt::format("              open from t = {:.8g} to {:.8g}: {:.4g} is left of {:.4g}\n", s.from,
+                                s.to, s.left, s.largest);
+        }
+    }
+    return text;
+}
+
 Json balance_json(const LyapunovBalance& b) {
     return {{"V", {b.V.front(), b.V.back()}},
             {"damping", b.damping.back()},
@@ -277,8 +356,8 @@ void EventDigest::audit(const Event& e) {
     if (!worst || (!found && worse(e, *worst))) worst = e;
 }
 
-std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalance* balance,
-                          const EventDigest* events) {
+std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalance* balance, const EventDigest* events,
+                          const MotionSummary* summary) {
     const EventDigest digest = events != nullptr ? *events : EventDigest(t.events);
     std::string text = fmt::format("{}\n  method      {}", t.model, method_text(t));
     text += t.options.empty() ? "\n" : fmt::format("  ({})\n", t.options);
@@ -293,6 +372,11 @@ std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalan
     text += "  audit       " + audit_text(t, digest) + "\n";
     text += final_lines(t);
     text += force_lines(t);
+    if (summary != nullptr) {
+        text += impulse_rate_lines(t, summary->impulse_rates);
+        text += output_lines(summary->outputs);
+        text += tracking_lines(summary->tracking);
+    }
     for (std::size_t k = 0; k < std::min(t.warnings.size(), long_list); ++k)
         text += "  warning     " + t.warnings[k] + "\n";
     if (t.warnings.size() > long_list)
@@ -300,7 +384,8 @@ std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalan
     return text;
 }
 
-std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing) {
+std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing,
+                          const MotionSummary* summary) {
     std::vector<std::string> warnings = t.warnings;
     if (!t.reason.empty()) warnings.insert(warnings.begin(), t.reason);
     std::string text;
@@ -315,6 +400,10 @@ std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalan
     member("final",
            line({{"t", t.end.t}, {"q", by_name(t.coordinates, t.end.q)}, {"u", by_name(t.coordinates, t.end.u)}}));
     member("forces", line(reactions_json(t, t.forces)));
+    if (summary != nullptr && !summary->impulse_rates.empty())
+        member("impulse_rates", line(impulse_rates_json(t, summary->impulse_rates)));
+    if (summary != nullptr && !summary->outputs.empty()) member("outputs", line(outputs_json(summary->outputs)));
+    if (summary != nullptr && !summary->tracking.empty()) member("tracking", line(tracking_json(summary->tracking)));
     member("forces_unique", line(t.forces_unique ? Json(*t.forces_unique) : Json()));
     member("energy",
            line({{"initial", t.energy.initial}, {"final", t.energy.final}, {"balance_error", t.energy.balance_error}}));

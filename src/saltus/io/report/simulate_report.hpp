@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/integrate/outputs.hpp"
 #include "saltus/io/report/timing.hpp"
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
@@ -43,22 +44,30 @@ private:
 
 /// For a terminal. `t_end` is the time in s that was asked for; the motion may end before. The balance of the Lyapunov
 /// function V is shown if it is given and not empty. Long lists are cut and say so. `events` replaces the events of the
-/// trajectory, if it has not kept them.
+/// trajectory, if it has not kept them. `summary` adds outputs, mean forces and tracking.
 std::string simulate_text(const trajectory::Trajectory& trajectory, double t_end,
-                          const trajectory::LyapunovBalance* balance = nullptr, const EventDigest* events = nullptr);
+                          const trajectory::LyapunovBalance* balance = nullptr, const EventDigest* events = nullptr,
+                          const trajectory::MotionSummary* summary = nullptr);
 
 /// One JSON document (docs/results.md). Numbers that are not finite are null. If the run did not complete then the
 /// first entry of `warnings` is the reason. Computing times appear under `statistics` only.
 std::string simulate_json(const trajectory::Trajectory& trajectory, double t_end,
-                          const trajectory::LyapunovBalance* balance = nullptr, Timing timing = Timing::included);
+                          const trajectory::LyapunovBalance* balance = nullptr, Timing timing = Timing::included,
+                          const trajectory::MotionSummary* summary = nullptr);
 
 /// A line for each event: time, kind, names of the elements (with ';' between), work, energies, number of impacts,
 /// note; then q, the velocities before (`x'-`) and after (`x'+`), and the impulses of all elements.
 std::string events_csv(const trajectory::Trajectory& trajectory);
 
 /// t, q and u at `samples` ≥ 2 equidistant times, both ends included, and before and after each event. If the motion
-/// was computed without arcs then only the ends and the events have lines.
-std::string states_csv(const trajectory::Trajectory& trajectory, int samples);
+/// was computed without arcs then only the ends and the events have lines. `outputs` adds a column for each derived
+/// quantity; it must come from `output_curves` with the same trajectory and number of samples.
+std::string states_csv(const trajectory::Trajectory& trajectory, int samples,
+                       const trajectory::OutputCurves* outputs = nullptr);
+
+/// The derived quantities of the model at the times of `states_csv`.
+trajectory::OutputCurves output_curves(const trajectory::Trajectory& trajectory, int samples,
+                                       integrate::OutputCourse& outputs, const model::Model& model);
 
 /// The balance of V: a line for each time, a column for each cause.
 std::string balance_csv(const trajectory::LyapunovBalance& balance);

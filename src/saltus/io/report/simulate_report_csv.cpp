@@ -4,6 +4,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/simulate_report.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::io {
 
@@ -57,8 +59,27 @@ State stepped_state(const Trajectory& t, double at) {
     return t.left(at);
 }
 
-void state_line(double t, const std::vector<double>& q, const std::vector<double>& u, std::size_t n, Csv& csv) {
-    csv.cell(t).cells(q, n).cells(u, n).end_line();
+/// Calls `line(t, side, q, u)` for equidistant times and for both sides of each event, in order of time.
+template <class Line>
+void for_each_state(const Trajectory& t, int samples, Line line) {
+    using integrate::Side;
+    std::size_t next = t.stepped ? t.events.size() : 0;  // the first event that has no lines yet
+    double last = t.start.t - 1.0;
+    for (int k = 0; k < samples; ++k) {
+        const bool inside = k > 0 && k + 1 < samples;
+        if (inside && t.arcs.empty()) continue;
+        const double at = t.sample_time(k, samples - 1);
+        for (; next < t.events.size() && t.events[next].t <= at; ++next) {
+            const Event& e = t.events[next];
+            line(e.t, Side::before, e.q, e.u_minus);
+            line(e.t, Side::after, e.q, e.u_plus);
+            last = e.t;
+        }
+        if (at == last) continue;  // the lines of an event have this time already
+        const State s = k == 0 ? t.start : (inside ? (t.stepped ? stepped_state(t, at) : t.right(at)) : t.end);
+        line(at, Side::after, s.q, s.u);
+        last = at;
+    }
 }
 
 }  // namespace
@@ -96,31 +117,43 @@ std::string balance_csv(const trajectory::LyapunovBalance& b) {
     return std::move(csv).text();
 }
 
-std::string states_csv(const Trajectory& t, int samples) {
+OutputCurves output_curves(const Trajectory& t, int samples, integrate::OutputCourse& outputs,
+                           const model::Model& model) {
+    SALTUS_EXPECT(samples >= 2);
+    OutputCurves curves;
+    for (const model::Output& o : model::outputs_of(model)->list) {
+        curves.names.push_back(o.name);
+        curves.units.push_back(o.unit);
+    }
+    curves.values.resize(outputs.size());
+    std::vector<double> values(outputs.size());
+    for_each_state(t, samples,
+                   [&](double at, integrate::Side side, const std::vector<double>& q, const std::vector<double>& u) {
+                       outputs.evaluate(at, side, q, u, values);
+                       curves.t.push_back(at);
+                       for (std::size_t k = 0; k < values.size(); ++k) curves.values[k].push_back(values[k]);
+                   });
+    return curves;
+}
+
+std::string states_csv(const Trajectory& t, int samples, const OutputCurves* outputs) {
     SALTUS_EXPECT(samples >= 2);
     const std::size_t n = t.coordinates.size();
     Csv csv;
     csv.cell(std::string("t"));
     for (const std::string& x : t.coordinates) csv.cell(x);
     for (const std::string& x : t.coordinates) csv.cell(x + "'");
+    for (std::size_t k = 0; outputs != nullptr && k < outputs->names.size(); ++k) csv.cell(outputs->names[k]);
     csv.end_line();
-    std::size_t next = t.stepped ? t.events.size() : 0;  // the first event that has no lines yet
-    double last = t.start.t - 1.0;
-    for (int k = 0; k < samples; ++k) {
-        const bool inside = k > 0 && k + 1 < samples;
-        if (inside && t.arcs.empty()) continue;
-        const double at = t.sample_time(k, samples - 1);
-        for (; next < t.events.size() && t.events[next].t <= at; ++next) {
-            const Event& e = t.events[next];
-            state_line(e.t, e.q, e.u_minus, n, csv);
-            state_line(e.t, e.q, e.u_plus, n, csv);
-            last = e.t;
-        }
-        if (at == last) continue;  // the lines of an event have this time already
-        const State s = k == 0 ? t.start : (inside ? (t.stepped ? stepped_state(t, at) : t.right(at)) : t.end);
-        state_line(at, s.q, s.u, n, csv);
-        last = at;
-    }
+    std::size_t row = 0;
+    for_each_state(t, samples,
+                   [&](double at, integrate::Side, const std::vector<double>& q, const std::vector<double>& u) {
+                       csv.cell(at).cells(q, n).cells(u, n);
+                       for (std::size_t k = 0; outputs != nullptr && k < outputs->values.size(); ++k)
+                           csv.cell_if_finite(outputs->values[k][row]);
+                       csv.end_line();
+                       ++row;
+                   });
     return std::move(csv).text();
 }
 

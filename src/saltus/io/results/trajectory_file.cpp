@@ -34,7 +34,7 @@ namespace {
 
 void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*) { refuse(path); }
 void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory&, const LyapunovBalance*,
-                    const std::vector<double>&) {
+                    const std::vector<double>&, const trajectory::OutputCurves*) {
     refuse(folder.path() + "/" + name);
 }
 
@@ -43,6 +43,8 @@ Trajectory read_trajectory(const std::string& path) { refuse(path); }
 LyapunovBalance read_balance(const std::string& path) { refuse(path); }
 
 std::vector<double> read_resume(const std::string& path) { refuse(path); }
+
+trajectory::OutputCurves read_outputs(const std::string& path) { refuse(path); }
 
 #else
 
@@ -563,7 +565,7 @@ namespace {
 /// Makes the bytes of a trajectory file, and calls `use` with them.
 template <class Use>
 void make_file(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance,
-               const std::vector<double>& resume, Use use) {
+               const std::vector<double>& resume, const OutputCurves* outputs, Use use) {
     const Columns columns = columns_of(trajectory);
     const hdf5::Session session;
     TableWriter out(path);
@@ -590,6 +592,16 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
         out.attribute("", "resume", static_cast<std::int64_t>(resume.size()));
         out.column("resume/numbers", resume);
     }
+    if (outputs != nullptr && !outputs->names.empty()) {
+        out.group("outputs");
+        out.group("outputs/values");
+        out.attribute("", "outputs", static_cast<std::int64_t>(outputs->t.size()));
+        out.texts("outputs/name", outputs->names);
+        out.texts("outputs/unit", outputs->units);
+        out.column("outputs/t", outputs->t);
+        for (std::size_t k = 0; k < outputs->names.size(); ++k)
+            out.column("outputs/values/" + outputs->names[k], outputs->values[k]);
+    }
     ColumnAppender coefficients(out, "steps/coefficients",
                                 static_cast<std::uint64_t>(columns.steps.coefficients_offsets.back()));
     for (const Arc& arc : trajectory.arcs)
@@ -602,14 +614,14 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
 
 void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
     const std::filesystem::path target(path);
-    make_file(path, trajectory, balance, {}, [&](std::string_view bytes) {
+    make_file(path, trajectory, balance, {}, nullptr, [&](std::string_view bytes) {
         write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(), bytes);
     });
 }
 
 void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory& trajectory,
-                    const LyapunovBalance* balance, const std::vector<double>& resume) {
-    make_file(folder.path() + "/" + name, trajectory, balance, resume,
+                    const LyapunovBalance* balance, const std::vector<double>& resume, const OutputCurves* outputs) {
+    make_file(folder.path() + "/" + name, trajectory, balance, resume, outputs,
               [&](std::string_view bytes) { folder.add(name, bytes); });
 }
 
@@ -658,6 +670,26 @@ LyapunovBalance read_balance(const std::string& path) {
         fit.rows(name, column, static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)));
     });
     return balance;
+}
+
+OutputCurves read_outputs(const std::string& path) {
+    const hdf5::Session session;
+    const TableReader in(path);
+    check_format(in);
+    OutputCurves curves;
+    if (!in.has_attribute("", "outputs")) return curves;
+    in.texts("outputs/name", curves.names);
+    in.texts("outputs/unit", curves.units);
+    in.column("outputs/t", curves.t);
+    const Consistency fit(in);
+    fit.rows("outputs/unit", curves.units, curves.names.size());
+    curves.values.resize(curves.names.size());
+    for (std::size_t k = 0; k < curves.names.size(); ++k) {
+        const std::string name = "outputs/values/" + curves.names[k];
+        in.column(name, curves.values[k]);
+        fit.rows(name, curves.values[k], curves.t.size());
+    }
+    return curves;
 }
 
 std::vector<double> read_resume(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "saltus/trajectory/lyapunov.hpp"
+#include "saltus/trajectory/summary.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 /// Trajectories as HDF5 files; docs/trajectory-file.md describes the layout. If the library was built without HDF5
@@ -21,9 +22,10 @@ void write_trajectory(const std::string& path, const trajectory::Trajectory& tra
                       const trajectory::LyapunovBalance* balance = nullptr);
 
 /// Adds the same file to the results of a command (result_folder.hpp). `resume` are the numbers of a resume point
-/// (integrate/resume.hpp); empty: none.
+/// (integrate/resume.hpp); empty: none. `outputs` are derived quantities, if there are any.
 void add_trajectory(ResultFolder& folder, const std::string& name, const trajectory::Trajectory& trajectory,
-                    const trajectory::LyapunovBalance* balance = nullptr, const std::vector<double>& resume = {});
+                    const trajectory::LyapunovBalance* balance = nullptr, const std::vector<double>& resume = {},
+                    const trajectory::OutputCurves* outputs = nullptr);
 
 /// Reads a trajectory; every number is bit by bit the one that was written. Throws Error if the file is not a
 /// trajectory, is damaged, or has a layout of another version.
@@ -35,5 +37,8 @@ trajectory::LyapunovBalance read_balance(const std::string& path);
 /// Reads the numbers of the resume point in a trajectory file; empty if the file has none. Throws Error like
 /// `read_trajectory`.
 std::vector<double> read_resume(const std::string& path);
+
+/// Reads the derived quantities in a trajectory file; empty if the file has none. Throws Error like `read_trajectory`.
+trajectory::OutputCurves read_outputs(const std::string& path);
 
 }  // namespace saltus::io

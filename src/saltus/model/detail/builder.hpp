@@ -14,6 +14,8 @@
 
 namespace saltus::model {
 
+class Outputs;
+
 /// Coordinates of point i are named p<i>.x, .y, .z.
 inline constexpr std::string_view point_axes = "xyz";
 
@@ -34,6 +36,7 @@ private:
     // names.cpp: names of coordinates and parameters, and expressions that mention them. `what` is the subject of
     // messages, `allowed` the kinds of symbols that may occur.
     void declare_coordinates();
+    void declare_filters();
     void declare_parameters();
     void declare_definitions();
     void check_definitions();
@@ -78,6 +81,7 @@ private:
     Coefficient restitution(const Field& field, const std::string& what, double lowest);
     Coefficient friction_coefficient(const Field& field, const std::string& owner);
     Coefficient magnitude(const Field& field, const std::string& what, Zero zero);
+    Coefficient penalty_coefficient(const Field& field, const std::string& what, Zero zero, const Contact& contact);
     void contact_laws(Contact& contact, const Field& eN, const Field& eT, const Field& c, const Choice& impact,
                       const std::string& owner);
     Coefficient condition(const Field& field, const std::string& owner);
@@ -94,6 +98,10 @@ private:
     void shape_potential(const ControlDescription& control, std::size_t actuated);
     void describe_loop(const ControlDescription& control, const std::vector<std::vector<Expr>>& Kp,
                        const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference);
+    Expr filter_mass(const ControlDescription& control, Expr bandwidth, Expr Kv);
+    Expr bandwidth(const ControlDescription& control);
+    std::size_t actuator_of(const Entry& entry, const std::string& what) const;
+    std::vector<std::optional<Expr>> saturation_limits(const ControlDescription& control);
     void add_perturbation();
 
     // singular_mass.cpp: a mass matrix that only the constraints make regular
@@ -103,6 +111,9 @@ private:
     void refuse_jumps();
     void refuse_jump(Expr e, const std::string& what, const Place& place);
     bool uses_atan2(Expr e) const;
+
+    // outputs.cpp
+    std::shared_ptr<const Outputs> make_outputs();
 
     // drawing.cpp
     void add_drawing();
@@ -135,6 +146,11 @@ private:
         Place place;
     };
 
+    /// A reference of [control] that depends on the time.
+    struct TrackedReference {
+        std::string coordinate, text;
+    };
+
     const Description& d_;
     const BuildOptions& options_;
     std::vector<Entry> parameters_;  // of the description, with the values of the options
@@ -147,6 +163,7 @@ private:
     std::vector<double> p_;                         // values of f_.p
     std::vector<char> definition_used_;             // by definition of [let]
     std::vector<CoefficientCheck> coefficient_checks_;
+    std::vector<TrackedReference> tracked_;
     int point_count_ = 0;
 
     Formulas f_;

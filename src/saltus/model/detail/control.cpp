@@ -39,8 +39,8 @@ std::vector<std::vector<Expr>> Builder::gain(const Gain& gain, const std::string
     return K;
 }
 
-/// Closes the loop: u = −Kp (y − reference) − Kv ẏ on the actuated coordinates y, or with shaping
-/// u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ. [Tornambe] (42)–(44)
+/// Closes the loop: u = −Kp (y − r) − Kv (ẏ − ṙ) on the actuated coordinates y with the reference r(t), or with shaping
+/// u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ. [Tornambe] (42)–(44). With saturation the force is cut at its limit.
 /// With K = S + A (symmetric and skew part), −S_p(y − reference) is the force of the potential ½(y − r)ᵀS_p(y − r), and
 /// −S_v ẏ that of the dissipation ½ẏᵀS_v ẏ. These enter U and R. So T + U of the closed loop is the Lyapunov function
 /// of the theory. The skew parts enter the forces f.
@@ -49,6 +49,15 @@ void Builder::add_control() {
     const ControlDescription& c = *d_.control;
     expr::Graph& g = f_.graph;
     if (c.actuated.empty()) throw Error("[control] drives no coordinate", c.place, "add actuated = [\"...\"]");
+    if (c.velocity.word != "measured" && c.velocity.word != "estimated")
+        throw Error("unknown velocity '" + c.velocity.word + "' in [control]", c.velocity.place,
+                    "allowed are measured and estimated");
+    if (c.bandwidth.given && c.velocity.word != "estimated")
+        throw Error("bandwidth in [control] belongs to velocity = \"estimated\"", c.bandwidth.place(),
+                    "set velocity = \"estimated\", or remove it");
+    if (c.shaping.given && c.velocity.word == "estimated")
+        throw Error("velocity = \"estimated\" and shaping of [control] exclude each other", c.shaping.place(),
+                    "use Kp and Kv");
     const std::size_t n = c.actuated.size();
     std::vector<std::size_t> y;
     for (const Coordinate& a : c.actuated) {
@@ -57,20 +66,19 @@ void Builder::add_control() {
             throw Error("coordinate '" + a.name + "' is actuated twice", a.place, "remove one of them");
         y.push_back(local);
     }
-    std::vector<Expr> reference(n, g.constant(0.0));
-    for (const Entry& e : c.reference) {
-        const auto found =
-            std::find_if(c.actuated.begin(), c.actuated.end(), [&](const Coordinate& a) { return a.name == e.name; });
-        if (found == c.actuated.end()) {
-            std::vector<std::string> names;
-            for (const Coordinate& a : c.actuated) names.push_back(a.name);
-            throw Error("the reference of '" + e.name + "' has no actuated coordinate", e.place,
-                        did_you_mean(e.name, names));
-        }
-        reference[static_cast<std::size_t>(found - c.actuated.begin())] =
-            parse(e.value, "the reference of '" + e.name + "'", 0);
-    }
+    std::vector<Expr> reference(n, g.constant(0.0)), feedforward(n, g.constant(0.0));
+    for (const Entry& e : c.reference)
+        reference[actuator_of(e, "reference")] = parse(e.value, "the reference of '" + e.name + "'", expr::time);
+    for (const Entry& e : c.feedforward)
+        feedforward[actuator_of(e, "feedforward")] =
+            parse(e.value, "the feedforward of '" + e.name + "'", expr::time | expr::position | expr::velocity);
+    const std::vector<std::optional<Expr>> limit = saturation_limits(c);
     const std::vector<std::vector<Expr>> Kp = gain(c.Kp, "Kp", n), Kv = gain(c.Kv, "Kv", n);
+    for (std::size_t i = 0; i < n && c.velocity.word == "estimated"; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+            if (i != j && !g.is_zero(Kv[i][j]))
+                throw Error("velocity = \"estimated\" needs a diagonal Kv", c.velocity.place,
+                            "give one number, or a list");
     if (c.shaping.given) shape_potential(c, n);
     describe_loop(c, Kp, Kv, reference);
 
@@ -81,20 +89,107 @@ void Builder::add_control() {
     const auto skew = [&](const auto& K, std::size_t i, std::size_t j) {
         return K[i][j] == K[j][i] ? g.constant(0.0) : g.mul(half, g.sub(K[i][j], K[j][i]));
     };
-    for (std::size_t i = 0; i < n; ++i) {
-        const Expr error_i = g.sub(f_.q[y[i]], reference[i]);
-        const Expr rate_i = f_.u[y[i]];
-        for (std::size_t j = 0; j < n; ++j) {
-            const Expr error_j = g.sub(f_.q[y[j]], reference[j]);
-            const Expr rate_j = f_.u[y[j]];
-            if (!c.shaping.given) {
-                f_.U = g.add(f_.U, g.mul(g.mul(half, symmetric(Kp, i, j)), g.mul(error_i, error_j)));
-                f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(skew(Kp, i, j), error_j));
-            }
-            f_.R = g.add(f_.R, g.mul(g.mul(half, symmetric(Kv, i, j)), g.mul(rate_i, rate_j)));
-            f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(skew(Kv, i, j), rate_j));
+    const auto error = [&](std::size_t i) { return g.sub(f_.q[y[i]], reference[i]); };
+    const auto rate = [&](std::size_t i) { return g.sub(f_.u[y[i]], expr::Derivative(g, f_.t)(reference[i])); };
+    const bool estimated = c.velocity.word == "estimated";
+    const bool moves = std::any_of(reference.begin(), reference.end(), [&](Expr r) { return depends_on_time(r); });
+    std::vector<Expr> estimate(n, g.constant(0.0));  // of ẏ − ṙ
+    if (estimated) {
+        const Expr b = bandwidth(c);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t w = local_coordinate(*find_coordinate(c.actuated[i].name + "_filter"));
+            const Expr mass = filter_mass(c, b, Kv[i][i]);
+            f_.T = g.add(f_.T, g.mul(g.mul(half, mass), g.mul(f_.u[w], f_.u[w])));
+            f_.R = g.add(f_.R, g.mul(g.mul(half, g.mul(mass, b)), g.mul(f_.u[w], f_.u[w])));
+            f_.f[w] = g.sub(f_.f[w], g.mul(mass, rate(i)));
+            estimate[i] = g.neg(g.mul(b, f_.u[w]));
         }
     }
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!limit.empty() || moves) {
+            // A force that is cut has no potential, and that of a reference that moves stores no energy: all of it
+            // enters f, so that its work is counted.
+            Expr force = feedforward[i];
+            for (std::size_t j = 0; j < n; ++j)
+                force =
+                    g.sub(force, g.add(g.mul(Kp[i][j], error(j)), g.mul(Kv[i][j], estimated ? estimate[j] : rate(j))));
+            if (!limit.empty() && limit[i])
+                force = g.binary(expr::Op::max, g.binary(expr::Op::min, force, *limit[i]), g.neg(*limit[i]));
+            f_.f[y[i]] = g.add(f_.f[y[i]], force);
+            continue;
+        }
+        f_.f[y[i]] = g.add(f_.f[y[i]], feedforward[i]);
+        for (std::size_t j = 0; j < n; ++j) {
+            if (!c.shaping.given) {
+                f_.U = g.add(f_.U, g.mul(g.mul(half, symmetric(Kp, i, j)), g.mul(error(i), error(j))));
+                f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(skew(Kp, i, j), error(j)));
+            }
+            if (estimated) {
+                f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(Kv[i][j], estimate[j]));
+                continue;
+            }
+            f_.R = g.add(f_.R, g.mul(g.mul(half, symmetric(Kv, i, j)), g.mul(rate(i), rate(j))));
+            f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(skew(Kv, i, j), rate(j)));
+        }
+    }
+}
+
+/// An estimate of velocities. Let e = y − r be the error of an output and ξ a filter of it, ξ′ = b (e − ξ), with the
+/// bandwidth b. The estimate of e′ is v = b (e − ξ): it needs no measured velocity. The state of the filter is the
+/// velocity of a coordinate w of its own, w′ = ξ − e, so that
+///     w″ = −b w′ − e′,   v = −b w′.
+/// w itself has no meaning. w′ does not jump at impacts, because e and ξ do not. At rest w′ = 0.
+/// If w has the mass μ = Kv b then its equation μ w″ = −μ b w′ − μ e′ and the force −Kv v = μ w′ on y exchange power
+/// without loss (−μ e′ w′ + μ w′ e′ = 0 for a constant r), and the rest is the Rayleigh damping ½ μ b w′². So T + U of
+/// the loop is the Lyapunov function of output feedback: it falls by Kv v² and does not rise at impacts.
+Expr Builder::filter_mass(const ControlDescription& c, Expr b, Expr Kv) {
+    if (!(value_of(Kv) > 0.0))
+        throw Error("velocity = \"estimated\" needs a Kv > 0 of each actuated coordinate", c.velocity.place,
+                    "give Kv, or use measured velocities");
+    return f_.graph.mul(Kv, b);
+}
+
+Expr Builder::bandwidth(const ControlDescription& c) {
+    if (!c.bandwidth.given)
+        throw Error("velocity = \"estimated\" has no bandwidth", c.velocity.place, "add bandwidth = ..., in 1/s");
+    const Expr b = parse(c.bandwidth, "bandwidth in [control]", 0);
+    const double value = value_of(b);
+    if (!std::isfinite(value) || !(value > 0.0))
+        throw Error("bandwidth in [control] is " + number_text(value) + ", it must be > 0", c.bandwidth.place());
+    return b;
+}
+
+/// The actuator that an entry of [control] names.
+std::size_t Builder::actuator_of(const Entry& e, const std::string& what) const {
+    const std::vector<Coordinate>& actuated = d_.control->actuated;
+    const auto found =
+        std::find_if(actuated.begin(), actuated.end(), [&](const Coordinate& a) { return a.name == e.name; });
+    if (found != actuated.end()) return static_cast<std::size_t>(found - actuated.begin());
+    std::vector<std::string> names;
+    for (const Coordinate& a : actuated) names.push_back(a.name);
+    throw Error("the " + what + " of '" + e.name + "' has no actuated coordinate", e.place,
+                did_you_mean(e.name, names));
+}
+
+/// The largest force of each actuator, nothing for one that is not cut; empty if no actuator is.
+std::vector<std::optional<Expr>> Builder::saturation_limits(const ControlDescription& c) {
+    if (!c.saturation.given && c.saturation_of.empty()) return {};
+    if (c.shaping.given)
+        throw Error("saturation and shaping of [control] exclude each other", c.shaping.place(),
+                    "a force that is cut has no potential; use Kp and Kv");
+    const auto positive = [&](const Field& field, const std::string& what) {
+        const Expr limit = parse(field, what, 0);
+        const double value = value_of(limit);
+        if (!std::isfinite(value) || !(value > 0.0))
+            throw Error(what + " is " + number_text(value) + ", it must be > 0", field.place());
+        return limit;
+    };
+    std::vector<std::optional<Expr>> limit(c.actuated.size());
+    if (c.saturation.given)
+        std::fill(limit.begin(), limit.end(), std::optional(positive(c.saturation, "saturation in [control]")));
+    for (const Entry& e : c.saturation_of)
+        limit[actuator_of(e, "saturation")] = positive(e.value, "the saturation of '" + e.name + "'");
+    return limit;
 }
 
 /// Replaces U by Ũ. The expression of Ũ may mention the gains as Kp and Kv, unless parameters have these names.
@@ -130,7 +225,16 @@ void Builder::describe_loop(const ControlDescription& c, const std::vector<std::
             loop.Kp(i, j) = value_of(Kp[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
             loop.Kv(i, j) = value_of(Kv[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
         }
-    for (const Expr r : reference) loop.reference.push_back(value_of(r));
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+        const std::vector<std::pair<Expr, Expr>> start{{f_.t, f_.graph.constant(0.0)}};
+        loop.reference.push_back(value_of(expr::Substitution(f_.graph, start)(reference[i])));
+        if (!std::isfinite(loop.reference.back()))
+            throw Error("the reference of '" + c.actuated[i].name + "' is not finite at t = 0", c.place,
+                        "look for a division by zero");
+        if (!depends_on_time(reference[i])) continue;
+        for (const Entry& e : c.reference)
+            if (e.name == c.actuated[i].name) tracked_.push_back({e.name, e.value.source.text});
+    }
     loop.shaping = c.shaping.source.text;
     if (!c.Kp.given() && !c.Kv.given() && !c.shaping.given)
         model_.warnings.push_back("[control] has no gains: it does nothing");
@@ -140,6 +244,19 @@ void Builder::describe_loop(const ControlDescription& c, const std::vector<std::
     };
     if (!c.shaping.given) warn(loop.Kp, "Kp");
     warn(loop.Kv, "Kv");
+    if (c.velocity.word == "estimated") {
+        model_.warnings.push_back(
+            "[control] estimates velocities: the filter has the coordinates NAME_filter, of which only the velocities "
+            "have a meaning; certificates of regulation do not treat it");
+        return;
+    }
+    if (c.saturation.given || !c.saturation_of.empty()) {
+        // The loop of the model is a linear law or a shaped potential, and what judges it relies on that.
+        model_.warnings.push_back(
+            "[control] has saturation: its force is one of the other forces f and has no potential; certificates of "
+            "regulation do not treat it");
+        return;
+    }
     model_.control = std::move(loop);
 }
 

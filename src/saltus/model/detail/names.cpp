@@ -58,6 +58,26 @@ void Builder::declare_coordinates() {
         f_.f.push_back(f_.graph.constant(0.0));
         model_.coordinates.push_back(c.name);
     }
+    declare_filters();
+}
+
+/// The estimate of a velocity has a coordinate of its own for each actuated coordinate (control.cpp).
+void Builder::declare_filters() {
+    if (options_.open_loop || !d_.control || d_.control->velocity.word != "estimated") return;
+    if (d_.points)
+        throw Error("velocity = \"estimated\" is not possible with mass points", d_.control->velocity.place,
+                    "use measured velocities");
+    for (const Coordinate& a : d_.control->actuated) {
+        const std::string name = a.name + "_filter";
+        if (coordinate_index_.contains(name)) continue;  // actuated twice, which add_control refuses
+        check_new_name(name, "the coordinate of the estimate", a.place);
+        coordinate_index_[name] = static_cast<int>(f_.q.size());
+        f_.index.push_back(static_cast<int>(f_.q.size()));
+        f_.q.push_back(f_.graph.symbol(name, expr::position));
+        f_.u.push_back(f_.graph.symbol(name + "'", expr::velocity));
+        f_.f.push_back(f_.graph.constant(0.0));
+        model_.coordinates.push_back(name);
+    }
 }
 
 void Builder::declare_parameters() {

@@ -276,6 +276,8 @@ PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Sta
         const double largest =
             theorem.contacts == ContactModel::rigid ? eigenvalues(domain.hessian).upper : spring_curvature(domain);
         bounds.upper = linear ? Interval::infinity : largest;
+        bounds.slope = slope;
+        bounds.growth = largest;
         r.condition.verdict = Verdict::proved;
         r.condition.evidence = "a = " + text_of(bounds.lower) + ", the least curvature";
         if (linear)
@@ -290,6 +292,7 @@ PotentialRow potential_row(const TheoremRows& theorem, const Domain& domain, Sta
     }
     bounds.lower = survey.lower;
     bounds.upper = linear ? Interval::infinity : survey.upper;
+    if (!linear) bounds.growth = survey.upper;
     if (!survey.below.empty())
         return fails("the potential at the witness is not above that at q_R", survey.below, "U~ - U~(q_R)",
                      survey.below_value);

@@ -33,6 +33,9 @@ inline constexpr TheoremRows theorem6{ContactModel::springs, "6", "7", "R11", "R
 /// bounds it.
 struct PotentialBounds {
     double lower = std::numeric_limits<double>::quiet_NaN(), upper = std::numeric_limits<double>::quiet_NaN();
+    /// The comparison function slope · r + ½ growth r², which Ũ − Ũ(q_R) does not exceed. slope > 0 if reactions act at
+    /// q_R; then `upper` is infinite. growth is NaN if no such function is known.
+    double slope = 0.0, growth = std::numeric_limits<double>::quiet_NaN();
 };
 struct PotentialRow {
     Row row;

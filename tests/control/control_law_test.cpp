@@ -58,7 +58,8 @@ TEST(Tracking, ErrorClosesInFreeMotionAndNotWhileTheObstacleHoldsTheArm) {
 }
 
 TEST(Tracking, WithoutFeedforwardTheErrorHasItsForcedAmplitude) {
-    // I e″ + Kv e′ + Kp e = −I r″ = I A w² cos(w t): |e| = I A w²/√((Kp − I w²)² + (Kv w)²) when the start is forgotten.
+    // I e″ + Kv e′ + Kp e = −I r″ = I A w² cos(w t): |e| = I A w²/√((Kp − I w²)² + (Kv w)²) when the start is
+    // forgotten.
     model::Description d = description_of("tracking-arm");
     d.control->feedforward.clear();
     const Model arm = built(d, {{"q0", -3.0}});
@@ -227,8 +228,7 @@ TEST(Saturation, CutsTheForceUntilTheLinearLawIsBelowIt) {
     const Model arm = shipped("saturated-arm", {{"Kv", 0.0}});
     const Trajectory motion = motion_of(arm, 1.0);
     const double u = 0.6, t1 = std::sqrt(2.0 * I * (1.0 - u) / u), v1 = -u / I * t1, w = std::sqrt(1.0 / I);
-    for (const double t : {0.1, 0.2, t1})
-        EXPECT_NEAR(motion.right(t).q[0], 1.0 - 0.5 * u / I * t * t, 1e-9) << t;
+    for (const double t : {0.1, 0.2, t1}) EXPECT_NEAR(motion.right(t).q[0], 1.0 - 0.5 * u / I * t * t, 1e-9) << t;
     for (const double s : {0.01, 0.025})
         EXPECT_NEAR(motion.right(t1 + s).q[0], 0.6 * std::cos(w * s) + v1 / w * std::sin(w * s), 1e-9) << s;
     EXPECT_NEAR(events_of(motion, EventKind::impact)[0].t, 0.2746010128818971, 1e-9) << "0.6 cos + v1/w sin = 0.5";

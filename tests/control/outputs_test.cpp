@@ -141,8 +141,7 @@ TEST(Outputs, MayBeTargets) {
     EXPECT_NEAR(named(list, "strain1").highest, 0.25, 1e-6);
     // At the steady rest the derivative is exact: strain1 = F (l − x)/EI with F = Kp q/l.
     o.at = TargetAt::steady;
-    const GainSolution rest =
-        solve_for(description_of("flexible-arm"), unknown_from_text("Kp"), "strain1 = 0.1", o);
+    const GainSolution rest = solve_for(description_of("flexible-arm"), unknown_from_text("Kp"), "strain1 = 0.1", o);
     ASSERT_EQ(rest.status, SolveStatus::solved) << rest.reason;
     const double Kp = rest.value, F = Kp * 0.5 / (1.0 + Kp * 0.6 / (3.0 * 5.6)) / 0.6;
     EXPECT_NEAR(F * (0.6 - 0.095) / 5.6, 0.1, 1e-11);

@@ -1352,12 +1352,12 @@ TEST(ValidationOfControl, ControlEmptyGainIsRefused) {
               "block.toml:32:6: Kp of [control] is an empty list; give at least one value, or remove it");
 }
 
-TEST(ValidationOfControl, ControlReferenceOfTimeIsRefused) {
+TEST(ValidationOfControl, ControlReferenceOfACoordinateIsRefused) {
     EXPECT_EQ(refusal(block_with("[control]\n"
                                  R"(actuated = ["x"])"
                                  "\n"
-                                 R"#(reference = { x = "sin(t)" })#")),
-              "block.toml:32:24: 't' is not allowed in the reference of 'x'; it may depend on parameters only");
+                                 R"#(reference = { x = "sin(y)" })#")),
+              "block.toml:32:24: 'y' is not allowed in the reference of 'x'; it may depend on t and parameters");
 }
 
 // --- [perturbation]

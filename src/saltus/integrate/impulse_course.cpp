@@ -16,11 +16,10 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Rows of a model on which an element acts: its normal row and its friction.
-struct ActiveRows {
-    int element;
-    int normal = -1;  ///< index among the rows of this list, or −1
-    std::vector<int> rows;
+/// An element that holds after an accumulation.
+struct ActiveElement {
+    int element = 0;
+    int normal = -1;  ///< number of its normal row among the rows of all elements that hold, or −1
 };
 
 }  // namespace
@@ -51,8 +50,8 @@ ImpulseCourse::ImpulseCourse(const model::Model& model, const trajectory::Trajec
     for (const trajectory::Event& e : motion_.events) {
         const bool accumulation = e.kind == trajectory::EventKind::accumulation;
         if (e.impulses.empty() && !accumulation) continue;
-        const std::vector<double> more = accumulation && e.impulses.empty() ? accumulated(e)
-                                                                           : std::vector<double>(count, 0.0);
+        const std::vector<double> more =
+            accumulation && e.impulses.empty() ? accumulated(e) : std::vector<double>(count, 0.0);
         for (std::size_t k = 0; k < count; ++k) {
             jump[k] += more[k];
             for (const trajectory::Reaction& r : e.impulses)
@@ -94,20 +93,20 @@ std::vector<double> ImpulseCourse::accumulated(const trajectory::Event& event) c
     const std::size_t arc = arc_at(motion_, event.t, Side::after);
     if (arc == no_arc) return out;
     const std::vector<Mode>& modes = motion_.arcs[arc].modes;
-    std::vector<ActiveRows> active;
+    std::vector<ActiveElement> active;
     std::vector<int> rows;
     const auto add = [&](int element, int normal, const model::Friction* friction) {
-        const bool holds = static_cast<std::size_t>(element) < modes.size() &&
-                           modes[static_cast<std::size_t>(element)] != Mode::open;
+        const bool holds =
+            static_cast<std::size_t>(element) < modes.size() && modes[static_cast<std::size_t>(element)] != Mode::open;
         if (!holds) return;
-        ActiveRows e;
+        ActiveElement e;
         e.element = element;
         if (normal >= 0) {
             e.normal = static_cast<int>(rows.size());
             rows.push_back(normal);
         }
         for (int k = 0; friction != nullptr && k < friction->dimension; ++k) rows.push_back(friction->first_row + k);
-        active.push_back(std::move(e));
+        active.push_back(e);
     };
     int element = 0;
     for (const model::Contact& c : model_.contacts) add(element++, c.row, &c.friction);
@@ -126,11 +125,10 @@ std::vector<double> ImpulseCourse::accumulated(const trajectory::Event& event) c
     Vector change(n);
     for (Eigen::Index i = 0; i < n; ++i)
         change(i) = event.u_plus[static_cast<std::size_t>(i)] - event.u_minus[static_cast<std::size_t>(i)];
-    const Vector momentum =
-        M * change - (event.t_right - event.t_left) * Eigen::Map<const Vector>(terms.h.data(), n);
+    const Vector momentum = M * change - (event.t_right - event.t_left) * Eigen::Map<const Vector>(terms.h.data(), n);
     const Vector Lambda = least_squares(W, momentum);
     for (std::size_t k = 0; k < elements_.size(); ++k)
-        for (const ActiveRows& e : active)
+        for (const ActiveElement& e : active)
             if (e.element == elements_[k] && e.normal >= 0) out[k] = Lambda(e.normal);
     return out;
 }

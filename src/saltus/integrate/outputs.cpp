@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
 
 namespace saltus::integrate {
@@ -17,8 +17,8 @@ using model::ElementQuantity;
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr int samples_per_part = 8;      // of a part of a step, in the search for extrema
-constexpr int golden_sections = 45;      // shrink the bracket of an extremum by 0.618^45 = 4e-10
+constexpr int samples_per_part = 8;  // of a part of a step, in the search for extrema
+constexpr int golden_sections = 45;  // shrink the bracket of an extremum by 0.618^45 = 4e-10
 
 }  // namespace
 
@@ -161,6 +161,8 @@ namespace {
 
 /// Shares of the motion over which mean forces are taken and compared.
 constexpr double rate_share = 0.25;
+/// The mean over fewer impacts than this is no mean.
+constexpr std::ptrdiff_t least_impacts = 5;
 /// Two mean forces agree if they differ by at most this part of the larger one.
 constexpr double settled_rate = 0.02;
 /// An error has died out if it is at most this part of its largest value since the impact.
@@ -197,6 +199,12 @@ std::vector<trajectory::ImpulseRate> impulse_rates(const model::Model& model, co
         const std::optional<double> to = snap(motion.end.t), from = to ? snap(*to - length) : std::nullopt,
                                     before = from ? snap(*from - length) : std::nullopt;
         if (!before || !(*before < *from) || !(*from < *to)) continue;
+        const auto impacts = [&](double begin, double end) {
+            return std::upper_bound(times[k].begin(), times[k].end(), end) -
+                   std::upper_bound(times[k].begin(), times[k].end(), begin);
+        };
+        const bool held = *to == motion.end.t;  // the contact is closed at the end
+        if (!held && std::min(impacts(*before, *from), impacts(*from, *to)) < least_impacts) continue;
         const auto impulse = [&](double t) { return course.at(t, Side::after)[k]; };
         trajectory::ImpulseRate rate;
         rate.element = struck[k];
@@ -204,8 +212,8 @@ std::vector<trajectory::ImpulseRate> impulse_rates(const model::Model& model, co
         rate.to = *to;
         rate.mean = (impulse(*to) - impulse(*from)) / (*to - *from);
         rate.earlier = (impulse(*from) - impulse(*before)) / (*from - *before);
-        rate.settled = std::abs(rate.mean - rate.earlier) <=
-                       settled_rate * std::max(std::abs(rate.mean), std::abs(rate.earlier));
+        rate.settled =
+            std::abs(rate.mean - rate.earlier) <= settled_rate * std::max(std::abs(rate.mean), std::abs(rate.earlier));
         list.push_back(rate);
     }
     return list;
@@ -241,9 +249,8 @@ std::vector<trajectory::Tracking> tracking(const model::Model& model, const traj
                 for (const ode::StepPart part : ode::StepParts(step, arc.t_end)) {
                     x.resize(static_cast<std::size_t>(step.size()));
                     for (int k = 0; k <= samples_per_part; ++k) {
-                        const double t = k == samples_per_part
-                                             ? part.to
-                                             : part.from + (part.to - part.from) * k / samples_per_part;
+                        const double t =
+                            k == samples_per_part ? part.to : part.from + (part.to - part.from) * k / samples_per_part;
                         step.evaluate(t, x.data());
                         while (stretch + 1 < follow.stretches.size() && t > follow.stretches[stretch].to) ++stretch;
                         trajectory::TrackingStretch& s = follow.stretches[stretch];

@@ -45,8 +45,8 @@ private:
     std::vector<double> x_, quantities_;
 };
 
-/// What follows from the arcs of a motion: its outputs, the mean forces of contacts that were struck, and how a reference
-/// that moves is followed. Without arcs only the values of outputs at the ends and at events exist.
+/// What follows from the arcs of a motion: its outputs, the mean forces of contacts that were struck, and how a
+/// reference that moves is followed. Without arcs only the values of outputs at the ends and at events exist.
 trajectory::MotionSummary summarise(const model::Model& model, const trajectory::Trajectory& motion);
 
 }  // namespace saltus::integrate

@@ -512,8 +512,10 @@ Coefficient Builder::penalty_coefficient(const Field& field, const std::string& 
     for (const auto& [name, symbol] : {std::pair{"depth", depth}, std::pair{"rate", rate}})
         if (!parameter_index_.contains(name)) local_names_[name] = symbol;
     const Expr law = parse(field, what, 0);
+    const bool constant = !g.depends_on(law, expr::auxiliary);
+    const Coefficient shared = constant ? magnitude(field, what, zero) : no_coefficient;
     local_names_.clear();
-    if (!g.depends_on(law, expr::auxiliary)) return magnitude(field, what, zero);
+    if (constant) return shared;
     if (!formula || has_points_)
         throw Error(what + " depends on the depth, which is not possible in a model with mass points", field.place(),
                     "give a constant");

@@ -278,12 +278,23 @@ double Dynamics::reserve(int part_number) const {
     return 0.0;
 }
 
+namespace {
+
+/// k and d may be functions of the depth, such as its square root. When a contact begins or ends, rounding can make the
+/// depth slightly negative, where such a function or its derivative does not exist. The force vanishes there: a term
+/// without a value is left out.
+double or_zero(double term) { return std::isfinite(term) ? term : 0.0; }
+
+}  // namespace
+
 double Dynamics::spring_force(int element) const {
     const ElementLayout& e = layout_.elements[ix(element)];
     const model::Contact& c = model_.contacts[ix(e.rows.index)];
     const double depth = -terms_.positions[ix(e.rows.normal)], rate = -gamma_[ix(e.rows.normal)];
-    return stiffness_ * coefficient(coefficients_, c.penalty_k) * depth +
-           coefficient(coefficients_, c.penalty_d) * rate;
+    const double elastic = stiffness_ * coefficient(coefficients_, c.penalty_k) * depth;
+    const double viscous = coefficient(coefficients_, c.penalty_d) * rate;
+    if (depth > 0.0 || model_.layout().coefficients_constant) return elastic + viscous;
+    return or_zero(elastic) + or_zero(viscous);
 }
 
 bool Dynamics::damped(int element) const {
@@ -549,6 +560,8 @@ Eigen::RowVectorXd Dynamics::spring_derivative(int element, const Matrix& positi
         out -= stiffness_ * terms_.positions[ix(e.rows.normal)] * coefficient_derivative.row(c.penalty_k);
     if (c.penalty_d != model::no_coefficient)
         out -= gamma_[ix(e.rows.normal)] * coefficient_derivative.row(c.penalty_d);
+    if (!(terms_.positions[ix(e.rows.normal)] < 0.0) && !model_.layout().coefficients_constant)
+        out = out.unaryExpr([](double x) { return or_zero(x); });
     return out;
 }
 

@@ -280,6 +280,7 @@ expr::Scope Builder::scope(std::string what, Kinds allowed) {
         if ((allowed & expr::velocity) != 0)
             for (const std::string& c : coordinate_names()) names.push_back(c + "'");
         if ((allowed & expr::time) != 0) names.emplace_back("t");
+        for (const auto& [name, meaning] : local_names_) names.push_back(name);
         for (const Entry& e : parameters_) names.push_back(e.name);
         return names;
     };

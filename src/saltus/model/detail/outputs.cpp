@@ -19,7 +19,7 @@ namespace {
 /// An element of a model, for messages and checks.
 struct NamedElement {
     std::string name;
-    int friction = 0;     ///< number of friction components
+    int friction = 0;  ///< number of friction components
     bool contact = false;
     bool normal = false;  ///< has a normal force that is a reaction
 };
@@ -34,8 +34,7 @@ std::vector<NamedElement> named_elements(const Model& m) {
 }
 
 std::string_view without_quotes(std::string_view text) {
-    const bool quoted =
-        text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+    const bool quoted = text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
     return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
@@ -140,9 +139,8 @@ std::optional<ElementQuantity> element_quantity(const Model& model, std::string_
                     "write its expression FN, or lambdaT(" + e.name + ") for its friction");
     if (quantity.component > e.friction)
         throw Error("'" + e.name + "' has " +
-                        (e.friction == 0
-                             ? "no friction"
-                             : counted(static_cast<std::size_t>(e.friction), "direction") + " of friction"),
+                        (e.friction == 0 ? "no friction"
+                                         : counted(static_cast<std::size_t>(e.friction), "direction") + " of friction"),
                     place, "lambda(" + e.name + ") is its normal force");
     return quantity;
 }
@@ -229,9 +227,9 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         scope.what = "'" + o.name + "' of [output]";
         WithoutCalls plain = replace_calls(o.value.source, quantity_functions());
         calls = std::move(plain.calls);
-        values.push_back(expr::parse(graph, plain.source,
-                                     with_definitions(graph, model_.definitions, scope,
-                                                      [this](std::size_t k) { definition_used_[k] = 1; })));
+        values.push_back(expr::parse(
+            graph, plain.source,
+            with_definitions(graph, model_.definitions, scope, [this](std::size_t k) { definition_used_[k] = 1; })));
         outputs->list.push_back({o.name, o.unit, o.value.source});
     }
     std::vector<Expr> variables{t};

@@ -218,10 +218,12 @@ TEST(EnergyPlane, OfABouncingBallEndsAtTheFloor) {
     ASSERT_TRUE(p.least);
     for (int k = 0; k < p.nq; ++k) {
         const double y = p.q[0] + (p.q[1] - p.q[0]) * k / (p.nq - 1), u = p.u[0];
-        if (y < -1e-6)
-            EXPECT_TRUE(std::isnan(p.values[static_cast<std::size_t>(k)])) << y;
-        else if (y > 1e-6)
-            EXPECT_NEAR(p.values[static_cast<std::size_t>(k)], 9.81 * y + 0.5 * u * u, 1e-9) << y;
+        const double value = p.values[static_cast<std::size_t>(k)];
+        if (y < -1e-6) {
+            EXPECT_TRUE(std::isnan(value)) << y;
+        } else if (y > 1e-6) {
+            EXPECT_NEAR(value, 9.81 * y + 0.5 * u * u, 1e-9) << y;
+        }
     }
 }
 
@@ -253,7 +255,7 @@ TEST(Units, OfAModelAreThoseThatItGivesAndSiOtherwise) {
               "m.toml:4:10: unit of [system] names 'y', which is no coordinate; known are time, length, force, energy, "
               "x and phi");
     EXPECT_EQ(test::refusal_of([&] { units(text + "unit = { x = 1 }\n"); }),
-              "m.toml:4:14: the unit of 'x' is a number, it must be a text such as \"m\"");
+              "m.toml:4:14: the unit of 'x' is a number, not a text such as \"m\"");
 }
 
 TEST(Drawing, EveryShippedModelHasADrawing) {

@@ -295,6 +295,19 @@ await test("compare, sensitivity and solve show their plots", async () => {
     await p.close();
 });
 
+await test("a perturbed pair is drawn around its critical interval", async () => {
+    // The perturbed ball starts 1 cm higher.
+    const text = readFileSync(model("bouncing-ball"), "utf8").replace(/\[perturbation\][^[]*/, "[perturbation]\ninitial = { q = { y = 1e-2 } }\n\n");
+    writeFileSync(file("pair.toml"), text);
+    run("sensitivity", file("pair.toml"), "--t-end", "0.6", "--wrt", "y", "--quiet", "--report", file("pair.html"));
+    const p = await Page.open(browser, file("pair.html"));
+    const interval = (await p.series("y of both motions", "critical interval")).points.map((q) => q[0]);
+    near(Math.min(...interval), Math.sqrt(2 / 9.81), 1e-9, "impact of the nominal motion");
+    near(Math.max(...interval), Math.sqrt(2.02 / 9.81), 1e-9, "impact of the perturbed motion");
+    assert.equal((await p.series("y′ of both motions", "perturbed")).jumps, 1);
+    await p.close();
+});
+
 await test("basin, certify and equilibria show their plots", async () => {
     run("basin", model("rocking-bar"), "--grid", "phi=-0.1:0.1:5", "--grid", "phi'=-1:1:5", "--t-max", "1", "--quiet", "--report", file("basin.html"));
     let p = await Page.open(browser, file("basin.html"));
@@ -309,6 +322,15 @@ await test("basin, certify and equilibria show their plots", async () => {
     const tip = Math.atan(0.6 / 0.91); // (142): arctan(2μ₂/(1 − μ₁μ₂))
     const sets = (await p.series("Which set each start reaches", "equilibrium sets")).points.filter((q) => q).map((q) => q[0]);
     for (const end of [-tip, tip, Math.PI - tip, Math.PI + tip]) assert(sets.some((x) => Math.abs(x - end) < 1e-5), "tip " + end);
+    await p.close();
+    // Figure 11: V = −T − (U − U_e) of Theorem 2 vanishes on θ'² = 2 m g l (1 + cos θ)/(m l² + J_S).
+    run("certify", model("constrained-beam"), "--theorem", "instability", "--at", "theta=3.14159265358979,x=0,y=1", "--quiet", "--out", file("upper"));
+    run("basin", model("constrained-beam"), "--set", "theta0=0", "--grid", "theta=1:5:81", "--grid", "theta'=-5:5:81", "--t-max", "0.1", "--no-certify", "--quiet", "--out", file("plane"));
+    run("report", file("upper"), file("plane"), "-o", file("fig11.html"), "--quiet");
+    p = await Page.open(browser, file("fig11.html"));
+    const edge = (await p.series("Where V", "V = 0")).points.filter((q) => q);
+    assert(edge.length > 100);
+    for (const [theta, u] of edge) near((2 / 3) * u * u, 10 * (1 + Math.cos(theta)), 0.02, "V = 0 at theta " + theta);
     await p.close();
     // The equilibria of the beam lie on the arc y = −l cos θ.
     run("equilibria", model("constrained-beam"), "--quiet", "--report", file("arc.html"));

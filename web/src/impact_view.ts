@@ -13,6 +13,11 @@ function reactions(of: Record<string, { N: number | null; T: number[] }> | undef
         .join("; ");
 }
 
+/// An end of the interval of the contact work: a number, or infinite if the reason says that the work has no bound.
+function workEnd(value: unknown, why: string | undefined, infinite: string, energy: number): string {
+    return typeof value === "number" ? num(value, 10, energy) : why?.includes("without bound") ? infinite : "–";
+}
+
 /// One collision.
 export function impactView(data: any): HTMLElement {
     const names = Object.keys(data.u_minus);
@@ -30,7 +35,7 @@ export function impactView(data: any): HTMLElement {
                 ["u⁺", data.u_plus_from],
                 ["kinematic", el("span", {}, verdict(data.kinematic?.holds ? "holds" : "fails"), ` slack ${num(data.kinematic?.slack, 6, speed)}`)],
                 ["kinetic", el("span", {}, verdict(data.kinetic?.holds ? "holds" : "fails"), ` distance ${num(data.kinetic?.distance, 6, data.kinetic?.jump)}`)],
-                ["contact work", `${num(work.min, 10, energy)} to ${num(work.max, 10, energy)}`],
+                ["contact work", `${workEnd(work.min, work.why_min, "−∞", energy)} to ${workEnd(work.max, work.why_max, "∞", energy)}`],
                 ["energy", `changes by ${num(data.energy_change, 10, energy)}`],
                 ["consistent", verdict(String(data.consistent))],
                 ["Λ at the least work", reactions(work.Lambda_min)],
@@ -72,7 +77,7 @@ function lawTable(data: any, names: string[]): HTMLElement {
             const u: number[] | null = l.u_plus[k];
             if (!u) return [l.law, num(e), "no outcome", ...names.map(() => "")];
             const inside = ["dissipates", "may-dissipate"].includes(l.verdict[k]);
-            return [l.law, num(e), verdict(inside ? "yes" : "no"), ...u.map((x) => num(x))];
+            return [l.law, num(e), verdict(inside ? "yes" : "no"), ...u.map((x) => num(x, 6, largest(u)))];
         }),
     );
     return section(

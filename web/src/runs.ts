@@ -5,8 +5,9 @@ import { byUnit, forceName, withUnit } from "./motion_view";
 import type { Motion, Part } from "./report_document";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-/// The command that computed a part, as the reader calls it.
-const commandOf = (part: Part) => (part.kind === "motion" ? "simulate" : part.kind);
+/// The command that computed a part, as the reader calls it. Some commands have several kinds of results.
+const commandOf = (part: Part) => commands[part.kind] ?? part.kind;
+const commands: Record<string, string> = { motion: "simulate", springs: "compare --penalty", gains: "simulate --vary", audit: "impact --trajectory" };
 
 /// The options of a command line: "--set a=1" and "--t-end 5", each as one text. Words in quotes stay together.
 function optionsOf(command: string): string[] {
@@ -33,8 +34,10 @@ export function partNames(parts: Part[]): string[] {
         const own = optionsOf(part.command ?? "");
         const common = own.filter((o) => alike.every((p) => optionsOf(p.command ?? "").includes(o)));
         const special = own.filter((o) => !common.includes(o)).map(spoken);
-        const given = part.name && part.name !== command ? part.name : "";
         const options = special.join(", ");
+        // A name with digits abbreviates the options, which say it better.
+        const named = part.name && part.name !== command && !(options && /\d/.test(part.name));
+        const given = named ? part.name! : "";
         if (given || options) return `${command}: ${given && options ? `${given} (${options})` : given || options}`;
         return alike.indexOf(part) === 0 ? command : `${command} ${alike.indexOf(part) + 1}`;
     });
@@ -62,14 +65,14 @@ function overTime(m: Motion, values: (number | null)[]): (Point | null)[] {
     return points;
 }
 
-const max_coordinates = 6; // with plots of their own
+const max_coordinates = 4; // with plots of their own
 const max_contacts = 4;
 
 /// Several motions over the same axes: every coordinate, its velocity, gaps and normal forces, a curve for each run.
 export function runsView(parts: Part[], names: string[]): HTMLElement {
     const motions = parts.map((p) => p.data as Motion);
     const first = motions[0];
-    const labels = names.map((n) => n.replace(/^simulate:? ?/, "") || "as in the model");
+    const labels = names.map((n) => n.replace(/^simulate:? ?/, "") || "as in the model"); // without the command
     const t = withUnit("t", first.units?.time);
     const layers = (of: (m: Motion) => (number | null)[] | undefined): Layer[] =>
         motions.flatMap((m, k): Layer[] => {

@@ -2,7 +2,7 @@
 // The picture of a collision: admissible velocities P⁺, approaching velocities P⁻, what impulses reach, balls, the
 // consistency set. The space is `picture` of the JSON of `saltus impact`: a velocity u is drawn at p = map·u + offset, and
 // lengths are measured by `metric`.
-import { el, num, section } from "./dom";
+import { el, largest, num, section } from "./dom";
 import { cholesky, clippedBox, cross, faces, type HalfSpace, solveTransposed } from "./halfspaces";
 import { spaceView, type SpaceLayer } from "./space_view";
 import { type Layer, type Point, xyPlot } from "./xyplot";
@@ -23,6 +23,9 @@ interface Drawn {
     balls: { centre: Vector; radius: number; name: string }[];
     marks: { label: string; p: Vector; hue: number }[];
 }
+
+/// Whether a mark is a corner point of P⁺.
+const isCorner = (label: string) => /^b\d*( = b₀)?$/.test(label);
 
 /// "gammaN left" as the reader knows it.
 const axisName = (name: string) => name.replace(/^gammaN /, "γN ").replace(/^gammaT /, "γT ").replace(/'$/, "′");
@@ -47,7 +50,7 @@ function drawnOf(data: any): Drawn | null {
     if (Object.keys(data.impulse ?? {}).length) marks.push({ label: "z⁻", p: P.z_minus, hue: 7 });
     const b0 = data.work?.min == null ? null : listed(data.work?.b0);
     // b₀ is often one of the corner points; then both share a name.
-    const corner = b0 && marks.find((m) => m.p.every((x, k) => Math.abs(x - at(b0)[k]) <= 1e-9 * Math.max(1, Math.abs(x))));
+    const corner = b0 && marks.find((m) => isCorner(m.label) && m.p.every((x, k) => Math.abs(x - at(b0)[k]) <= 1e-9 * Math.max(1, Math.abs(x))));
     if (corner) corner.label += " = b₀";
     else mark("b₀", b0, 3);
     if (data.nearest?.distance > 1e-9) mark("nearest", listed(data.nearest?.u), 2);
@@ -172,7 +175,7 @@ function plane(data: any, d: Drawn): HTMLElement {
 
 /// Corner points share one layer, every other mark has its own.
 function markLayers(marks: { label: string; p: Point; hue: number }[]): Layer[] {
-    const corners = marks.filter((m) => /^b\d*( = b₀)?$/.test(m.label));
+    const corners = marks.filter((m) => isCorner(m.label));
     const layers: Layer[] = [];
     if (corners.length)
         layers.push({ label: "corner points", kind: "points", points: corners.map((m) => m.p), names: corners.map((m) => m.label), hue: 4 });
@@ -213,7 +216,7 @@ function line(data: any, d: Drawn): HTMLElement {
     ];
     const layers: Layer[] = rows.map((r, k) => ({
         label: r.range ? r.label : `${r.label}: empty`,
-        kind: "path",
+        kind: r.range && r.range[0] === r.range[1] ? "points" : "path",
         points: r.range ? [[r.range[0], rows.length - k], [r.range[1], rows.length - k]] : [],
         hue: r.hue,
         width: 9,
@@ -257,8 +260,8 @@ function space(data: any, d: Drawn): HTMLElement {
         layers.push({ label: `ball around ${b.name}`, hue: 4 + 2 * (k % 2), lines, dash: [4, 4], hidden: d.balls.length > 1 });
     });
     for (const l of laws) layers.push({ label: l.label, hue: l.hue, lines: [l.points.filter((p): p is Vector => !!p)] });
-    layers.push({ label: "corner points", hue: 4, marks: d.marks.filter((m) => /^b\d*( = b₀)?$/.test(m.label)).map((m) => ({ at: m.p, name: m.label })) });
-    for (const m of d.marks.filter((k) => !/^b\d*( = b₀)?$/.test(k.label))) layers.push({ label: m.label, hue: m.hue, marks: [{ at: m.p, name: m.label }] });
+    layers.push({ label: "corner points", hue: 4, marks: d.marks.filter((m) => isCorner(m.label)).map((m) => ({ at: m.p, name: m.label })) });
+    for (const m of d.marks.filter((k) => !isCorner(k.label))) layers.push({ label: m.label, hue: m.hue, marks: [{ at: m.p, name: m.label }] });
     const bounds = data.set?.volume_bounds;
     const volume = bounds && !data.picture.relative ? `, volume ${num(data.set.volume)} ± ${num((bounds[1] - bounds[0]) / 2, 2)}` : "";
     return spaceView({ title: title + volume, axes: d.axes, scale: d.scale, low, high, layers });
@@ -286,10 +289,12 @@ function coneFaces(d: Drawn, size: number): Vector[][] {
 
 /// The interval of the contact work on a line, with the allowed work.
 export function workLine(data: any): HTMLElement | null {
-    const work = data.work ?? {};
+    const size = largest([data.energy?.before, data.energy?.after, data.work?.min, data.work?.max]);
+    const clean = (x: unknown) => (typeof x === "number" && Math.abs(x) <= 1e-13 * size ? 0 : x);
+    const work = { ...data.work, min: clean(data.work?.min) as number | null, max: clean(data.work?.max) as number | null };
     const ends = [work.min, work.max];
     const finite = ends.filter((x: unknown): x is number => typeof x === "number");
-    const given = work.given?.work;
+    const given = clean(work.given?.work);
     const alpha = data.alpha ?? 0;
     if (!finite.length && !work.why_min && !work.why_max) return null;
     const all = [...finite, alpha, ...(typeof given === "number" ? [given] : [])];

@@ -9,6 +9,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/impact/work/detail/frictional_program.hpp"
+#include "saltus/impact/work/detail/remarks.hpp"
 
 namespace saltus::impact {
 
@@ -113,12 +114,13 @@ Verdict verdict_of(const FrictionalAudit& a, double alpha, double tolerance, dou
 }
 
 std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, double alpha) {
-    const double size = std::abs(a.least.work) + std::abs(a.greatest.work);
-    const bool unique = std::abs(a.greatest.work - a.least.work) <= cone_program_accuracy * size || size == 0.0;
-    const std::string interval = unique
-                                     ? fmt::format("the contact work, friction included, is {:.6g}", a.least.work)
-                                     : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}",
-                                                   a.least.work, a.greatest.work);
+    const double least = printed_work(a.least.work, a.energy_minus + a.energy_plus),
+                 greatest = printed_work(a.greatest.work, a.energy_minus + a.energy_plus);
+    const double size = std::abs(least) + std::abs(greatest);
+    const bool unique = std::abs(greatest - least) <= cone_program_accuracy * size || size == 0.0;
+    const std::string interval =
+        unique ? fmt::format("the contact work, friction included, is {:.6g}", least)
+               : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}", least, greatest);
     switch (a.verdict) {
         case Verdict::dissipates: return fmt::format("consistent: {}, no more than {:.6g}", interval, alpha);
         case Verdict::may_dissipate:

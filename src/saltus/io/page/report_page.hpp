@@ -18,7 +18,7 @@ struct ReportPart {
     std::string command;  ///< the command line that computed the result; empty if unknown
     std::string json;     ///< one JSON document; its layout depends on `kind`
     std::string title;    ///< the name of the model; empty if unknown
-    std::string name;     ///< the name of the run, which tells it from others; may be empty
+    std::string name{};   ///< the name of the run, which tells it from others; may be empty
 };
 
 /// A number that a paper states, beside the number that was computed. All members are shown as they are.

@@ -58,7 +58,7 @@ std::vector<PathStart> edge_starts(const PlaneAxes& p, int count) {
                                            : s < 2.0 ? std::array{1.0, r}
                                            : s < 3.0 ? std::array{1.0 - r, 1.0}
                                                      : std::array{0.0, 1.0 - r};
-        list.push_back({-1, {p.from[0] + unit[0] * p.width(0), p.from[1] + unit[1] * p.width(1)}});
+        list.push_back({-1, {std::lerp(p.from[0], p.to[0], unit[0]), std::lerp(p.from[1], p.to[1], unit[1])}});
     }
     return list;
 }

@@ -19,6 +19,10 @@ std::vector<Vector> in_order(std::vector<Vector> points) {
                                            });
         std::swap(points[k + 1], *next);
     }
+    // Samples may repeat the ends.
+    constexpr double same = 1e-12;
+    const auto repeats = [](const Vector& a, const Vector& b) { return (a - b).norm() <= same * (1.0 + a.norm()); };
+    points.erase(std::unique(points.begin(), points.end(), repeats), points.end());
     return points;
 }
 

@@ -222,10 +222,12 @@ std::string unbounded_sentence(const FrictionlessCollision& c, const Vector& ray
 
 std::string sentence_of(const FrictionlessCollision& c, const Audit& a, double alpha) {
     const auto interval = [&] {
-        const double size = std::abs(a.least.work) + std::abs(a.greatest.work);
-        return std::abs(a.greatest.work - a.least.work) <= equal_works * size || size == 0.0
-                   ? fmt::format("the contact work is {:.6g}", a.least.work)
-                   : fmt::format("the contact work is between {:.6g} and {:.6g}", a.least.work, a.greatest.work);
+        const double least = printed_work(a.least.work, a.energy_minus + a.energy_plus),
+                     greatest = printed_work(a.greatest.work, a.energy_minus + a.energy_plus);
+        const double size = std::abs(least) + std::abs(greatest);
+        return std::abs(greatest - least) <= equal_works * size || size == 0.0
+                   ? fmt::format("the contact work is {:.6g}", least)
+                   : fmt::format("the contact work is between {:.6g} and {:.6g}", least, greatest);
     };
     switch (a.verdict) {
         case Verdict::dissipates:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 #include "saltus/impact/kinetic_frame.hpp"
 #include "saltus/impact/work/work.hpp"
 
@@ -8,6 +10,12 @@ namespace saltus::impact {
 
 /// Recognises special cases of an audited collision and adds them to its remarks. Also sets `common_velocity`.
 void add_remarks(const FrictionlessCollision& collision, const KineticFrame& frame, Audit& audit);
+
+/// A work as it is printed: 0 if it is rounding residue of the kinetic energies from which it was computed.
+inline double printed_work(double work, double energies) {
+    constexpr double rounding = 1e-13;
+    return std::abs(work) <= rounding * energies ? 0.0 : work;
+}
 
 /// The verdict in words, with its numbers.
 std::string sentence_of(const FrictionlessCollision& collision, const Audit& audit, double alpha);

@@ -57,6 +57,7 @@ struct Certificate {
     Outcome outcome = Outcome::inconclusive;
     Grade grade = Grade::numerical;
     std::vector<Condition> conditions;
+    std::vector<Condition> further;        ///< statements that the outcome does not need, such as propositions
     std::vector<std::string> assumptions;  ///< what the outcome rests on without proof, by name
 
     bool has_rho = false;                                   ///< the next three fields have a meaning

@@ -86,6 +86,21 @@ struct Enclosure::Source {
 
     Expr half(Expr e) { return g.mul(g.constant(0.5), e); }
 
+    /// A smooth part of degree 2 as Σ ½H_ii u_i² + Σ H_ij u_i u_j, in which gyroscopic terms cancel. Otherwise e
+    /// itself.
+    Expr quadratic_form(Expr e) {
+        if (!expr::kinks(g, e, expr::velocity).empty()) return e;
+        Expr sum = g.constant(0.0);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j <= i; ++j) {
+                const Expr second = by_u[j](by_u[i](e));
+                if (g.depends_on(second, expr::velocity)) return e;
+                const Expr product = i == j ? half(g.powi(f.u[i], 2)) : g.mul(f.u[i], f.u[j]);
+                sum = g.add(sum, g.mul(second, product));
+            }
+        return sum;
+    }
+
     /// Appends entry(i, j) of the lower triangle, row by row.
     template <class Entry>
     void add_triangle(std::vector<Expr>& to, const Entry& entry) const {
@@ -231,7 +246,7 @@ void Enclosure::compile_power_terms(Source& s) {
     for (const auto& [p, x] : parts) {
         if (s.g.is_zero(x)) continue;
         power_degrees.push_back(p);
-        terms.push_back(x);
+        terms.push_back(p == 2.0 ? s.quadratic_form(x) : x);
     }
     compile(power_terms_, s.g, terms);
 }

@@ -83,13 +83,16 @@ std::string state(const CertifyReport& r, const std::vector<double>& x, const ch
 
 std::string certify_json(const CertifyReport& r) {
     const Certificate& c = r.certificate;
-    Json conditions = Json::array();
-    for (const Condition& row : c.conditions)
-        conditions.push_back({{"id", row.id},
-                              {"text", row.text},
-                              {"verdict", to_string(row.verdict)},
-                              {"evidence", row.evidence},
-                              {"witness", witness(r, row.witness)}});
+    const auto table = [&](const std::vector<Condition>& rows) {
+        Json list = Json::array();
+        for (const Condition& row : rows)
+            list.push_back({{"id", row.id},
+                            {"text", row.text},
+                            {"verdict", to_string(row.verdict)},
+                            {"evidence", row.evidence},
+                            {"witness", witness(r, row.witness)}});
+        return list;
+    };
     Json forces = Json::object();
     for (const ElementForce& f : c.forces) {
         Json T = Json::array();
@@ -103,7 +106,8 @@ std::string certify_json(const CertifyReport& r) {
            {"grade", to_string(c.grade)},
            {"assumptions", c.assumptions},
            {"summary", c.summary},
-           {"conditions", std::move(conditions)},
+           {"conditions", table(c.conditions)},
+           {"further", table(c.further)},
            {"rho", c.has_rho ? level(c.rho) : Json(nullptr)},
            {"rho_verified", c.has_rho ? level(c.rho_verified) : Json(nullptr)},
            {"rho_parts", named(c.rho_parts)},
@@ -133,7 +137,7 @@ std::string certify_text(const CertifyReport& r) {
         }
         if (!forces.empty()) text += "  forces      " + forces + "\n";
     }
-    for (const Condition& row : c.conditions) {
+    const auto add_row = [&](const Condition& row) {
         text += fmt::format("  {:>3} {:<12} {}\n", row.id, to_string(row.verdict), folded(row.text, indent, width));
         if (!row.evidence.empty()) text += std::string(indent, ' ') + folded(row.evidence, indent, width) + "\n";
         if (row.witness.given()) {
@@ -144,7 +148,10 @@ std::string certify_text(const CertifyReport& r) {
                 where += fmt::format("{}{} = {:.6g}", where.empty() ? "" : "   ", name, value);
             text += std::string(indent, ' ') + "witness: " + folded(where, indent, width) + "\n";
         }
-    }
+    };
+    for (const Condition& row : c.conditions) add_row(row);
+    if (!c.further.empty()) text += "  further statements, which the verdict does not need\n";
+    for (const Condition& row : c.further) add_row(row);
     if (c.has_rho) {
         text += "  rho*        " + level_text(c.rho);
         std::string parts;

@@ -15,6 +15,7 @@
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/known_levels.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
+#include "saltus/stability/certify/detail/motions/lossless_motion.hpp"
 #include "saltus/stability/certify/detail/propositions.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 
@@ -128,7 +129,17 @@ private:
         rows.push_back(condition_8_level_set(scope, levels, cover));
         rows.push_back(condition_9_invariance());
         report_levels(levels, cover, negative_damping);
-        conclude(levels, cover);
+        conclude(scope, levels, cover);
+        add_propositions(scope);
+    }
+
+    /// Propositions 1 to 4, where they apply.
+    void add_propositions(const ConditionScope& scope) {
+        const Condition* dissipation = certificate_.find("3");
+        for (Condition& row :
+             proposition_rows(scope, dissipation != nullptr && dissipation->verdict == Verdict::proved))
+            certificate_.further.push_back(std::move(row));
+        if (std::optional<Condition> row = proposition_4_row(scope)) certificate_.further.push_back(std::move(*row));
     }
 
     ConditionScope scope_of(const AdmissibleSet& set, const StationaryPoint& equilibrium, const StationaryBox& box,
@@ -475,7 +486,7 @@ private:
         return "the equilibrium set is attractive; " + starts + where + " belongs to its region of attraction";
     }
 
-    void conclude(const LevelSet& levels, const EquilibriumCover& cover) {
+    void conclude(const ConditionScope& scope, const LevelSet& levels, const EquilibriumCover& cover) {
         const std::vector<Condition>& rows = certificate_.conditions;
         certificate_.grade = grade_of(rows);
         certificate_.assumptions = assumptions_of(rows, "condition");
@@ -485,20 +496,42 @@ private:
             return;
         }
         // V is positive definite and does not grow: q_e is stable. If ℰ is the point q_e then ℰ is stable.
-        const std::vector<Condition> needed =
-            model_.contacts.empty() ? rows_of({"1", "2", "3"}) : rows_of({"1", "2", "3", "6", "7"});
+        const bool no_energy = impacts_create_no_energy(scope);
+        const std::vector<Condition> needed = model_.contacts.empty() ? rows_of({"1", "2", "3"})
+                                              : no_energy             ? rows_of({"1", "2", "3", "7"})
+                                                                      : rows_of({"1", "2", "3", "6", "7"});
         const bool single_point =
             cover.covers && cover.complete && cover.bounded &&
             cover.highest <=
                 point_level_ratio * (1.0 + (std::isfinite(levels.rho_verified) ? levels.rho_verified : 0.0));
-        if (all_hold(needed) && single_point) {
+        const bool stable = all_hold(needed);
+        const std::optional<LosslessMotion> lossless = stable ? lossless_motion(scope) : std::nullopt;
+        if (lossless)
+            certificate_.further.push_back(
+                {"A", "the equilibrium set is attractive", Verdict::fails, lossless->text, lossless->witness});
+        if (stable && (single_point || lossless)) {
             certificate_.outcome = Outcome::stable;
             certificate_.grade = grade_of(needed);
             certificate_.assumptions.clear();  // stability needs no invariance of limit sets
-            certificate_.summary = "the equilibrium is stable, V does not grow; whether it is attractive is not shown";
+            certificate_.summary =
+                std::string(single_point ? "the equilibrium is stable"
+                                         : "the equilibrium q_e is stable, a point of the equilibrium set") +
+                ", V does not grow; " +
+                (lossless ? "the set is not attractive: " + lossless->text : "whether it is attractive is not shown");
             return;
         }
         certificate_.summary = failure_summary(rows);
+    }
+
+    /// Newton's law with 0 <= e_N <= 1 and |e_T| <= 1 at all contacts. With condition 7 impacts then create no energy.
+    bool impacts_create_no_energy(const ConditionScope& scope) const {
+        const ContactCoefficients e = contact_coefficients(scope);
+        for (std::size_t k = 0; k < e.e_n.size(); ++k) {
+            if (model_.contacts[k].impact != model::ImpactLaw::newton) return false;
+            if (!(e.e_n[k].lo >= 0.0 && e.e_n[k].hi <= 1.0)) return false;
+            if (e.friction[k] && !(e.e_t[k].lo >= -1.0 && e.e_t[k].hi <= 1.0)) return false;
+        }
+        return true;
     }
 
     void classify_linear(const Enclosure& e) {

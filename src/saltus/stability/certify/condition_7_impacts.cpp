@@ -7,7 +7,12 @@
 // (c) no friction:          Λ_N >= 0 and complementarity suffice.
 // (b) one coefficient e:    D B = (1 − e)/(1 + e) D.
 // (a) small coefficients:   2e_max/(1 + e_max) < 1/cond(D) with all e >= 0 (Proposition 4; docs/papers.md adds e >= 0).
-// If (a) fails, its conclusion is proved directly: D B + B D is positive definite.
+// If (a) fails, its conclusion is proved directly: D B + B D is positive definite. If this fails too, it is enough that
+// Λᵀ D B Λ > 0 for the impulses that the laws allow: Λ_N >= 0 and |Λ_T| <= μ Λ_N. They are Σ x_k r_k with x_k >= 0 for
+// the rays r = (1, ±μ) of each contact, so that the matrix r_iᵀ D B r_j must be strictly copositive.
+//
+// With e_N = 1 the work can be 0. Impacts then do not create energy if the matrix is copositive; this is enough for
+// stability, and attractivity fails by condition 6.
 //
 // Proof: (b) and (c) by the bounds of the coefficients. (a) on a cover of the positions, for every set of gaps that may
 // close together. With bilateral constraints D is the Delassus matrix along the constraints.
@@ -48,6 +53,13 @@ bool all_equal(const ContactCoefficients& c) {
 struct Delassus {
     IntervalMatrix D;
     std::vector<Interval> e;
+    struct Cone {
+        int normal;  // row of Λ_N; the rows of Λ_T follow
+        int slips;   // number of rows of Λ_T
+        double mu;   // upper bound of the friction coefficient
+    };
+    std::vector<Cone> cones;  // one for each closed contact
+    bool planar = true;       // every friction law is Coulomb's with one or two slip directions
 };
 std::optional<Delassus> delassus(const ConditionScope& scope, const Box& q, const std::vector<int>& closed,
                                  const ContactCoefficients& c) {
@@ -58,6 +70,9 @@ std::optional<Delassus> delassus(const ConditionScope& scope, const Box& q, cons
     for (const int r : closed) {
         const auto k = static_cast<std::size_t>(r - e.constraints());
         const model::Friction& f = scope.model().contacts[k].friction;
+        const bool coulomb = f.law == model::FrictionLaw::coulomb && f.dimension <= 2;
+        result.planar = result.planar && (!c.friction[k] || coulomb);
+        result.cones.push_back({static_cast<int>(rows.size()), c.friction[k] ? f.dimension : 0, c.mu[k].hi});
         rows.push_back(r);
         result.e.push_back(c.e_n[k]);
         for (int j = 0; c.friction[k] && j < f.dimension; ++j) {
@@ -112,14 +127,120 @@ bool is_dissipative(const Delassus& d) {
     return positive_definite(S);
 }
 
+/// D B + B D is positive semidefinite: rows that are zero throughout (e = 1) are left out.
+bool creates_no_energy(const Delassus& d) {
+    std::vector<Interval> b;
+    for (const Interval& e : d.e) b.push_back((Interval(1.0) - e) / (Interval(1.0) + e));
+    IntervalMatrix S(d.D.rows(), d.D.cols());
+    std::vector<int> rows;
+    for (int i = 0; i < S.rows(); ++i) {
+        bool zero = true;
+        for (int j = 0; j < S.cols(); ++j) {
+            S(i, j) = d.D(i, j) * (b[static_cast<std::size_t>(i)] + b[static_cast<std::size_t>(j)]);
+            zero = zero && S(i, j).lo == 0.0 && S(i, j).hi == 0.0;
+        }
+        if (!zero) rows.push_back(i);
+    }
+    const IntervalMatrix rest = transpose(rows_of(transpose(rows_of(S, rows)), rows));
+    return rows.empty() || positive_definite(rest) || positive_semidefinite(rest);
+}
+
+/// Whether xᵀ A x is positive, or only not negative.
+enum class Sign { positive, not_negative };
+
+/// Proves the sign of xᵀAx for all x >= 0, x ≠ 0, and all symmetric matrices in A. On a simplex with the corners v_i, a
+/// point is a convex combination of the corners, so that v_iᵀ A v_j > 0 for all i and j is enough. A simplex on which
+/// this is not true is cut in two at the middle of its longest edge. False: not proved.
+bool copositive(const IntervalMatrix& A, Sign sign) {
+    constexpr int max_simplices = 400;
+    const int n = A.rows();
+    if (!A.finite()) return false;
+    using Corners = std::vector<std::vector<double>>;
+    const auto form = [&](const std::vector<double>& x, const std::vector<double>& y) {
+        Interval sum;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j) {
+                const double a = x[static_cast<std::size_t>(i)], b = y[static_cast<std::size_t>(j)];
+                if (a != 0.0 && b != 0.0) sum += A(i, j) * (Interval(a) * Interval(b));
+            }
+        return sum.lo;
+    };
+    Corners unit;
+    for (int i = 0; i < n; ++i) {
+        unit.emplace_back(static_cast<std::size_t>(n), 0.0);
+        unit.back()[static_cast<std::size_t>(i)] = 1.0;
+    }
+    std::vector<Corners> stack{unit};
+    for (int count = 0; !stack.empty(); ++count) {
+        if (count >= max_simplices) return false;
+        const Corners corners = std::move(stack.back());
+        stack.pop_back();
+        bool proved = true;
+        std::size_t from = 0, to = 0;
+        double longest = 0.0;
+        for (std::size_t i = 0; i < corners.size(); ++i)
+            for (std::size_t j = i; j < corners.size(); ++j) {
+                const double value = form(corners[i], corners[j]);
+                const bool holds = sign == Sign::positive ? value > 0.0 : value >= 0.0;
+                if (!holds && i == j) return false;  // a corner is itself such an x
+                proved = proved && holds;
+                double length = 0.0;
+                for (std::size_t k = 0; k < corners[i].size(); ++k)
+                    length = std::max(length, std::fabs(corners[i][k] - corners[j][k]));
+                if (!holds && length > longest) longest = length, from = i, to = j;
+            }
+        if (proved) continue;
+        std::vector<double> middle;
+        for (std::size_t k = 0; k < corners[from].size(); ++k)
+            middle.push_back(0.5 * corners[from][k] + 0.5 * corners[to][k]);
+        for (const std::size_t replaced : {from, to}) {
+            Corners half = corners;
+            half[replaced] = middle;
+            stack.push_back(std::move(half));
+        }
+    }
+    return true;
+}
+
+/// Λᵀ D B Λ has the sign for all impulses in the friction cones. A disk of friction impulses is enlarged to the square
+/// around it.
+bool sign_in_cones(const Delassus& d, Sign sign) {
+    constexpr std::size_t max_rays = 12;
+    if (!d.planar) return false;
+    std::vector<Vector> rays;
+    for (const Delassus::Cone& c : d.cones)
+        for (int corner = 0; corner < (1 << c.slips); ++corner) {
+            Vector ray = Vector::Zero(d.D.rows());
+            ray(c.normal) = 1.0;
+            for (int j = 0; j < c.slips; ++j) ray(c.normal + 1 + j) = (corner >> j & 1) != 0 ? -c.mu : c.mu;
+            rays.push_back(std::move(ray));
+        }
+    if (rays.size() > max_rays) return false;
+    std::vector<Interval> b;
+    for (const Interval& e : d.e) b.push_back((Interval(1.0) - e) / (Interval(1.0) + e));
+    const auto count = static_cast<int>(rays.size());
+    IntervalMatrix Q(count, count);
+    for (int i = 0; i < count; ++i)
+        for (int j = 0; j < count; ++j)
+            for (int k = 0; k < d.D.rows(); ++k)
+                for (int l = 0; l < d.D.cols(); ++l) {
+                    const double x = rays[static_cast<std::size_t>(i)](k), y = rays[static_cast<std::size_t>(j)](l);
+                    if (x == 0.0 || y == 0.0) continue;
+                    Q(i, j) += d.D(k, l) * (b[static_cast<std::size_t>(k)] + b[static_cast<std::size_t>(l)]) *
+                               (Interval(x) * Interval(y));
+                }
+    return copositive(Q, sign);
+}
+
 /// The proof of 7a, or of its conclusion, for all sets of gaps.
 struct ImpactProof {
     bool proved = false;
     bool by_7a = true;          // by 7a itself on every box
+    bool by_conclusion = true;  // by 7a or by its conclusion on every box
     Box box;                    // if not proved: where it failed; empty: too many gaps
     std::vector<int> together;  // and the gaps that close together there
 };
-ImpactProof prove_small_restitution(const ConditionScope& scope, const ContactCoefficients& e) {
+ImpactProof prove_small_restitution(const ConditionScope& scope, const ContactCoefficients& e, Sign sign) {
     const Enclosure& enclosure = scope.enclosure();
     const std::vector<double>& scale = scope.equilibrium.scale;
     std::vector<int> gaps;
@@ -131,11 +252,13 @@ ImpactProof prove_small_restitution(const ConditionScope& scope, const ContactCo
         const auto test = [&](const Box& q) {
             BoxTest t;
             const std::optional<Delassus> d = delassus(scope, q, closed, e);
-            const bool small = d && has_small_coefficients(*d);
-            t.proved = d && (small || is_dissipative(*d));
+            const bool small = d && has_small_coefficients(*d), definite = d && (small || is_dissipative(*d));
+            t.proved =
+                d && (definite || sign_in_cones(*d, sign) || (sign == Sign::not_negative && creates_no_energy(*d)));
             t.undecided = q;
             if (t.proved) {
                 result.by_7a = result.by_7a && small;
+                result.by_conclusion = result.by_conclusion && definite;
             } else {
                 t.side = decisive_side(q, scale, [&](const Box& b) {
                     const std::optional<Delassus> x = delassus(scope, b, closed, e);
@@ -204,6 +327,38 @@ void judge_failure(const ConditionScope& scope, const ContactCoefficients& e, co
 
 }  // namespace
 
+std::optional<Condition> proposition_4_row(const ConditionScope& scope) {
+    const ContactCoefficients e = contact_coefficients(scope);
+    const std::vector<int>& closed = scope.equilibrium.closed;
+    if (closed.empty() || !scope.box.proved() || !frictional_constraints(scope.enclosure()).empty())
+        return std::nullopt;
+    if (std::none_of(e.friction.begin(), e.friction.end(), [](bool f) { return f; }) || all_equal(e))
+        return std::nullopt;
+    const std::optional<Delassus> d = delassus(scope, scope.box.q, closed, e);
+    if (!d) return std::nullopt;
+    Vector coefficients(static_cast<Index>(d->e.size()));
+    for (std::size_t k = 0; k < d->e.size(); ++k) coefficients(static_cast<Index>(k)) = expr::midpoint(d->e[k]);
+    const impact::DissipationTest test = impact::dissipation_test({d->D.middle(), coefficients, true});
+    Condition c{"P4",
+                "Proposition 4 (condition 7a): D B is positive definite if 2e/(1 + e) < 1/cond(D) and all e >= 0",
+                Verdict::proved,
+                "",
+                {}};
+    c.evidence = "at the equilibrium 2e/(1 + e) = " + number(test.left) + ", 1/cond(D) = " + number(test.right);
+    if (has_small_coefficients(*d)) return c;
+    c.verdict = Verdict::not_examined;
+    const bool negative_e = std::any_of(d->e.begin(), d->e.end(), [](const Interval& x) { return x.hi < 0.0; });
+    constexpr double clearly = 1e-9;  // relative: the comparison is not a matter of rounding
+    if (negative_e || test.left > test.right * (1.0 + clearly)) {
+        c.verdict = Verdict::fails;
+        c.evidence +=
+            negative_e ? "; some e < 0, so that the proposition does not apply" : "; the proposition does not apply";
+        c.witness.q = list_of(scope.equilibrium.q);
+        c.witness.values = {{"2e/(1+e)", test.left}, {"1/cond(D)", test.right}};
+    }
+    return c;
+}
+
 Condition condition_7_impacts(const ConditionScope& scope) {
     Condition c{"7", condition_text::impacts, Verdict::proved, "", {}};
     const ContactCoefficients e = contact_coefficients(scope);
@@ -222,12 +377,24 @@ Condition condition_7_impacts(const ConditionScope& scope) {
         c.evidence = "(b): all coefficients are " + number(expr::midpoint(e.e_n.front()));
         return c;
     }
-    const ImpactProof proof = prove_small_restitution(scope, e);
+    const ImpactProof proof = prove_small_restitution(scope, e, Sign::positive);
     if (proof.proved) {
+        c.evidence = proof.by_7a ? "(a): 2e/(1 + e) < 1/cond(D), with every e >= 0, for all gaps that close in the "
+                                   "level set"
+                     : proof.by_conclusion
+                         ? "not (a) as written, but its conclusion: D B is positive definite for all gaps "
+                           "that close in the level set"
+                         : "not (a), but its purpose: D B is strictly copositive on the friction cones of all "
+                           "gaps that close in the level set";
+        return c;
+    }
+    const bool lossless = std::any_of(e.e_n.begin(), e.e_n.end(), [](const Interval& x) { return x.hi >= 1.0; });
+    const bool in_range =
+        std::all_of(e.e_n.begin(), e.e_n.end(), [](const Interval& x) { return x.lo >= 0.0 && x.hi <= 1.0; });
+    if (lossless && in_range && prove_small_restitution(scope, e, Sign::not_negative).proved) {
         c.evidence =
-            proof.by_7a ? "(a): 2e/(1 + e) < 1/cond(D), with every e >= 0, for all gaps that close in the level set"
-                        : "not (a) as written, but its conclusion: D B is positive definite for all gaps that close in "
-                          "the level set";
+            "impacts create no energy, but some lose none: L'DBL >= 0 with the impulses L for all gaps that close in "
+            "the level set";
         return c;
     }
     c.verdict = Verdict::not_examined;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "saltus/proof/certificate.hpp"
@@ -80,9 +81,13 @@ proof::Condition condition_8_level_set(const ConditionScope& scope, const LevelS
 /// Condition 9: every limit set is positively invariant. Always assumed.
 proof::Condition condition_9_invariance();
 
+/// Proposition 4 at the equilibrium, for models whose contacts have friction and different restitution coefficients.
+std::optional<proof::Condition> proposition_4_row(const ConditionScope& scope);
+
 /// The bounds of restitution and friction of all contacts over the scope, for conditions 6 and 7.
 struct ContactCoefficients {
     std::vector<proof::Interval> e_n, e_t;  ///< one for each contact
+    std::vector<proof::Interval> mu;        ///< the first friction coefficient of each contact
     std::vector<bool> friction;             ///< for each contact: it is not proved to be without friction
 };
 ContactCoefficients contact_coefficients(const ConditionScope& scope);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/propositions.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/proof/laws.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -105,6 +107,92 @@ RestitutionBound proposition_4(double condition_number) {
 RestitutionBound sharp_for_two_rows(double condition_number) {
     const double root = std::sqrt(condition_number), b = std::pow((root - 1.0) / (root + 1.0), 2);
     return {b, (1.0 - b) / (1.0 + b)};
+}
+
+namespace {
+
+bool is_zero(const proof::Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
+
+std::optional<proof::Condition> proposition_1_row(const ConditionScope& scope) {
+    const proof::Enclosure& e = scope.enclosure();
+    const ContactCoefficients coefficients = contact_coefficients(scope);
+    const bool rubs = std::any_of(coefficients.friction.begin(), coefficients.friction.end(), [](bool f) { return f; });
+    if (!rubs || !uncoupled(e, scope.domain)) return std::nullopt;
+    bool constant = e.quadratic_forces;
+    const std::vector<proof::IntervalMatrix> Z = e.curvatures(scope.domain);
+    for (int r = e.constraints(); r < e.positions(); ++r)
+        for (int i = 0; i < e.size(); ++i)
+            for (int j = 0; j < e.size(); ++j) constant = constant && is_zero(Z[static_cast<std::size_t>(r)](i, j));
+    return proof::Condition{"P1",
+                            "Proposition 1 (condition 4): friction does not act on the gaps, W_N'M^-1 W_T = 0",
+                            proof::Verdict::proved,
+                            constant ? "exactly zero over the level set; W_N is constant along motions, so that the "
+                                       "printed formula (89) holds"
+                                     : "exactly zero over the level set; the printed formula (89) omits the change of "
+                                       "W_N, with which condition 4 is decided",
+                            {}};
+}
+
+std::optional<proof::Condition> proposition_2_row(const ConditionScope& scope, bool dissipative) {
+    const proof::Enclosure& e = scope.enclosure();
+    if (!dissipative || !e.linear_damping) return std::nullopt;
+    const proof::IntervalMatrix C = e.damping(scope.domain);
+    bool present = false, symmetric = true;
+    for (int i = 0; i < e.size(); ++i)
+        for (int j = 0; j < e.size(); ++j) {
+            present = present || !is_zero(C(i, j));
+            symmetric = symmetric && (i == j || (is_point(C(i, j)) && is_point(C(j, i)) && C(i, j).lo == C(j, i).lo));
+        }
+    if (!present) return std::nullopt;
+    const Matrix at = e.damping(proof::point_box(list_of(scope.equilibrium.q))).middle();
+    return proof::Condition{"P2",
+                            "Proposition 2 (condition 5): the velocities without damping are ker(C + C')",
+                            proof::Verdict::proved,
+                            "C + C' >= 0 by condition 3; dimension " + std::to_string(proposition_2(at).cols()) +
+                                " at the equilibrium" +
+                                (symmetric ? "; C is symmetric, so that it is ker C as printed"
+                                           : "; C is not symmetric, and ker C is not it"),
+                            {}};
+}
+
+std::optional<proof::Condition> proposition_3_row(const ConditionScope& scope) {
+    const proof::Enclosure& e = scope.enclosure();
+    const model::Model& m = scope.model();
+    const proof::Box rest(static_cast<std::size_t>(e.size()), proof::Interval(0.0));
+    const proof::IntervalVector coefficients = e.coefficients(scope.domain, rest);
+    std::vector<int> rows;
+    bool inside = true;
+    std::vector<const model::Friction*> rubbing;
+    for (const int r : scope.equilibrium.closed)
+        rubbing.push_back(&m.contacts[static_cast<std::size_t>(r - e.constraints())].friction);
+    for (const model::Slider& s : m.sliders) {
+        rubbing.push_back(&s.friction);
+        inside = inside && (!s.friction.present() || proof::coefficient(coefficients, s.normal_force).lo > 0.0);
+    }
+    for (const model::Friction* f : rubbing) {
+        if (proof::without_friction(*f, coefficients)) continue;
+        inside = inside && proof::with_friction(*f, coefficients);
+        for (int j = 0; j < f->dimension; ++j) rows.push_back(f->first_row + j);
+    }
+    if (rows.empty() || !inside) return std::nullopt;
+    const proof::IntervalMatrix W = rows_of(e.row_matrix(proof::point_box(list_of(scope.equilibrium.q))), rows);
+    return proof::Condition{"P3",
+                            "Proposition 3 (condition 5): the velocities without friction are ker W_T', where all "
+                            "contacts are loaded",
+                            proof::Verdict::proved,
+                            "0 lies in the interior of all sets of friction forces; dimension " +
+                                std::to_string(proposition_3(W.middle().transpose()).cols()) + " at the equilibrium",
+                            {}};
+}
+
+}  // namespace
+
+std::vector<proof::Condition> proposition_rows(const ConditionScope& scope, bool dissipative) {
+    std::vector<proof::Condition> rows;
+    for (std::optional<proof::Condition> row :
+         {proposition_1_row(scope), proposition_2_row(scope, dissipative), proposition_3_row(scope)})
+        if (row) rows.push_back(std::move(*row));
+    return rows;
 }
 
 }  // namespace saltus::stability

@@ -5,12 +5,18 @@
 
 #include "saltus/model/fwd.hpp"
 #include "saltus/proof/enclosure.hpp"
+#include "saltus/stability/certify/detail/conditions.hpp"
 
 namespace saltus::stability {
 
 // The propositions of [Leine], which are simple sufficient tests for conditions of Theorem 1. Each is evaluated at one
-// state or for one matrix. The certificates do not rest on them, except on `uncoupled`. Not all hold as printed
-// (docs/papers.md); the tests compare both forms.
+// state or for one matrix. The certificates do not rest on them, except on `uncoupled`; they are printed as further
+// statements. Not all hold as printed (docs/papers.md); the tests compare both forms.
+
+/// Propositions 1 to 3 as rows P1 to P3, each if its hypotheses are proved over the scope: uncoupled normal and
+/// tangential directions, linear damping with C + Cᵀ >= 0 (`dissipative`: condition 3 is proved), friction at the
+/// equilibrium.
+std::vector<proof::Condition> proposition_rows(const ConditionScope& scope, bool dissipative);
 
 /// Proposition 1, for condition 4. If W_NᵀM⁻¹W_T = 0 then friction does not act on the gaps, and the accelerations of
 /// the open gaps (o) while the closed gaps (c) stay closed are

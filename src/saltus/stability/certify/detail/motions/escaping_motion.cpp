@@ -25,7 +25,7 @@
 //
 // The eigenvalue. Krawczyk's operator for the unknowns (v, l, σ) of (*) with one component of v held at 1, over the box
 // of p.
-#include "saltus/stability/certify/detail/escaping_motion.hpp"
+#include "saltus/stability/certify/detail/motions/escaping_motion.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>

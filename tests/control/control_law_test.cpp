@@ -83,6 +83,23 @@ TEST(Tracking, IsNotTreatedByTheCertificateOfRegulation) {
     EXPECT_EQ(c.rigid, control::Scope::inconclusive);
 }
 
+TEST(MovedPotential, PowerOfWhateverMovesItIsPartOfTheBalance) {
+    // A mass on a spring whose other end moves like sin t: x″ = −k (x − sin t). motion_of checks that the balance
+    // closes.
+    const Model model = from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"5*(x - sin(t))^2\"\n");
+    const Trajectory motion = motion_of(model, 3.0);
+    const double k = 10.0, w = std::sqrt(k), A = k / (k - 1.0);
+    EXPECT_NEAR(motion.end.q[0], A * std::sin(3.0) - A / w * std::sin(w * 3.0), 1e-9);
+    // Work of the hand that moves the end: ∫ −k (x − sin t) cos t dt = change of T + U.
+    double work = 0.0;
+    constexpr int n = 30000;
+    for (int i = 0; i < n; ++i) {
+        const double t = 3.0 * (i + 0.5) / n;
+        work -= 3.0 / n * k * (motion.right(t).q[0] - std::sin(t)) * std::cos(t);
+    }
+    EXPECT_NEAR(motion.energy.final - motion.energy.initial, work, 1e-6);
+}
+
 // What Theorem 5 says about the arm, as numbers.
 
 double value(const control::RegulationCertificate& c, const std::string& name) {

@@ -3,14 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "io/trajectories.hpp"
 #include "saltus/io/results/fnv1a.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "support.hpp"
 
 #if SALTUS_HDF5
@@ -241,6 +244,32 @@ TEST(TrajectoryFile, RefusesFilesThatAreNotTrajectories) {
     const std::string other = folder.file("other.h5");
     H5Fclose(H5Fcreate(other.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
     EXPECT_EQ(refusal(other), "is an HDF5 file, but not a trajectory of saltus; " + none);
+}
+
+TEST(TrajectoryFile, KeepsDerivedQuantities) {
+    const test::Folder folder;
+    trajectory::OutputCurves curves;
+    curves.names = {"strain", "force"};
+    curves.units = {"mm/m", ""};
+    curves.t = {0.0, 0.5, 0.5, 1.0};
+    curves.values = {{0.0, 1.0 / 3.0, 1.0 / 3.0, 2.0}, {1.0, 2.0, 3.0, std::numeric_limits<double>::quiet_NaN()}};
+    {
+        io::ResultFolder results(folder.file("out"), "simulate");
+        io::add_trajectory(results, "trajectory.h5", test::rich(), nullptr, {}, &curves);
+        results.publish();
+    }
+    const std::string path = folder.file("out/trajectory.h5");
+    const trajectory::OutputCurves back = io::read_outputs(path);
+    EXPECT_EQ(back.names, curves.names);
+    EXPECT_EQ(back.units, curves.units);
+    EXPECT_EQ(back.t, curves.t);
+    ASSERT_EQ(back.values.size(), 2U);
+    EXPECT_EQ(back.values[0], curves.values[0]);
+    EXPECT_EQ(back.values[1][2], 3.0);
+    EXPECT_TRUE(std::isnan(back.values[1][3]));
+    EXPECT_EQ(test::told(io::read_trajectory(path)), test::told(test::rich())) << "the motion itself is the same";
+    io::write_trajectory(folder.file("run.h5"), test::rich());
+    EXPECT_TRUE(io::read_outputs(folder.file("run.h5")).names.empty());
 }
 
 TEST(TrajectoryFile, DetectsThatAFileIsCutShort) {

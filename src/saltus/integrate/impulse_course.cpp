@@ -137,7 +137,7 @@ std::vector<double> ImpulseCourse::at(double t, Side side) {
     const std::size_t count = elements_.size();
     const std::size_t arc = arc_at(motion_, t, side);
     const bool known = !motion_.stepped && arc != no_arc && !motion_.arcs[arc].steps.empty();
-    if (!known) return std::vector<double>(count, t > motion_.start.t ? nan : 0.0);
+    if (!known) return std::vector<double>(count, nan);
     const std::vector<ode::Dense>& steps = motion_.arcs[arc].steps;
     const auto at = std::upper_bound(steps.begin(), steps.end(), t,
                                      [](double time, const ode::Dense& s) { return time < s.t_old(); });

@@ -68,6 +68,9 @@ Derived derive(Formulas& f) {
     }
     d.damping = sum_of_products(g, damping, f.u);
     d.applied = sum_of_products(g, f.f, f.u);
+    // A potential that depends explicitly on the time, such as a spring whose end is moved, takes the power ∂U/∂t from
+    // whatever moves it: dU/dt = u·∂U/∂q + ∂U/∂t, and −u·∂U/∂q is the power of the potential's own force.
+    if (g.depends_on(f.U, expr::time)) d.applied = g.add(d.applied, Derivative(g, f.t, symbols)(f.U));
 
     for (std::size_t k = 0; k < f.constraints.size(); ++k)
         d.velocity.push_back(f.velocity_constraint(k) ? f.constraints[k] : by_time(f.constraints[k]));

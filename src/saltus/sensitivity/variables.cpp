@@ -11,6 +11,7 @@
 #include "saltus/expr/tape.hpp"
 #include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::sensitivity {
 
@@ -176,8 +177,13 @@ Output output_of(const Model& model, const std::string& expression, double t, co
     expr::Source source;
     source.text = expression;
     source.place = {"--output", 0, 0};
-    const Expr value =
-        expr::parse(graph, source, model::with_definitions(graph, model.definitions, scope_of(model, s)));
+    // Outputs of the model that are functions of the state are known by their names too.
+    std::vector<model::Definition> definitions = model.definitions;
+    if (const model::Outputs* const outputs = model::outputs_of(model))
+        for (const model::Output& o : outputs->list)
+            if (model::replace_calls(o.source, model::quantity_functions()).calls.empty())
+                definitions.push_back({o.name, o.source});
+    const Expr value = expr::parse(graph, source, model::with_definitions(graph, definitions, scope_of(model, s)));
     std::vector<Expr> wanted{value};
     for (const Expr symbol : s.symbols) wanted.push_back(expr::Derivative(graph, symbol)(value));
     const expr::Tape tape(graph, wanted, {}, s.symbols);

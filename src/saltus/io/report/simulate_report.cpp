@@ -250,8 +250,10 @@ std::string output_lines(const std::vector<OutputSummary>& outputs) {
     for (const OutputSummary& o : outputs) width = std::max(width, o.name.size());
     for (std::size_t k = 0; k < std::min(outputs.size(), long_list); ++k) {
         const OutputSummary& o = outputs[k];
-        text += fmt::format("{:<14}{:<{}} = {:.10g}{}", k == 0 ? "  outputs" : "", o.name, width, o.final + 0.0,
-                            o.unit.empty() ? "" : " " + o.unit);
+        text += fmt::format("{:<14}{:<{}} = {}", k == 0 ? "  outputs" : "", o.name, width,
+                            std::isfinite(o.final)
+                                ? fmt::format("{:.10g}{}", o.final + 0.0, o.unit.empty() ? "" : " " + o.unit)
+                                : std::string("not known"));
         if (std::isfinite(o.lowest))
             text += fmt::format(", from {:.10g} at t = {:.10g} to {:.10g} at t = {:.10g}", o.lowest + 0.0, o.lowest_at,
                                 o.highest + 0.0, o.highest_at);

@@ -257,6 +257,15 @@ TEST(SimulateText, ShowsAccumulationsAndNotes) {
     EXPECT_TRUE(has_line(text, "              vertical groove    N -3 T 0.5"));
 }
 
+TEST(SimulateText, ShowsTheJumpsOfForceRatesAtALiftOff) {
+    const std::string text = io::simulate_text(test::rich(), 2.0);
+    EXPECT_NE(text.find("force rate jumps: floor 2.5, vertical groove -0.75"), std::string::npos) << text;
+    const Json lift_off = json_of(test::rich()).at("events").at(2);
+    EXPECT_EQ(lift_off.at("rate_jumps").at("floor").at("N"), 2.5);
+    EXPECT_EQ(lift_off.at("rate_jumps").at("vertical groove").at("T").at(0), 0.0);
+    EXPECT_FALSE(json_of(test::rich()).at("events").at(0).contains("rate_jumps"));
+}
+
 TEST(SimulateText, SaysWhichContactCreatesEnergy) {
     Trajectory t = test::ball();
     t.events[0].audit = {0.0, 0.0, 1.0, 0.0, 0, "newton, eN = 2"};
@@ -310,14 +319,17 @@ TEST(EventsCsv, HasALineForEachEvent) {
 TEST(EventsCsv, QuotesNamesAndLeavesMissingNumbersEmpty) {
     const Lines lines = lines_of(io::events_csv(test::rich()));
     ASSERT_EQ(lines.size(), 4U);
-    EXPECT_TRUE(
-        lines[0].ends_with(",y,y'-,y'+,LambdaN floor,LambdaT1 floor,LambdaT2 floor,LambdaN vertical groove,"
-                           "LambdaT vertical groove,\"LambdaT a,b\",LambdaN "));
+    EXPECT_TRUE(lines[0].ends_with(
+        ",y,y'-,y'+,LambdaN floor,LambdaT1 floor,LambdaT2 floor,LambdaN vertical groove,"
+        "LambdaT vertical groove,\"LambdaT a,b\",LambdaN ,rate jump lambdaN floor,rate jump lambdaT1 "
+        "floor,rate jump lambdaT2 floor,rate jump lambdaN vertical groove,"
+        "rate jump lambdaT vertical groove"));
     EXPECT_EQ(lines[1],
               "0.5,impact,\"floor;a,b;\",-6,8,2,0,two solutions; the one nearest to the last was taken,0,-4,2,1.5,0.25,"
-              "0,0,0,nan,5e-324");
+              "0,0,0,nan,5e-324,0,0,0,0,0");
     EXPECT_TRUE(lines[2].starts_with("1,accumulation,floor,-1.5,2,0.5,41,,0,-2,1,0,"));
-    EXPECT_EQ(lines[3], "1.25,lift-off,,-0.375,0.5,inf,0,\u03bb_N crosses zero,0,-1,,1.5,0,0,0,0,0,0");
+    EXPECT_EQ(lines[3],
+              "1.25,lift-off,,-0.375,0.5,inf,0,\u03bb_N crosses zero,0,-1,,1.5,0,0,0,0,0,0,2.5,0.5,-1,-0.75,0");
 }
 
 TEST(EventsCsv, DoublesQuotes) {

@@ -95,6 +95,7 @@ inline trajectory::Trajectory rich() {
     t.events[1].impulses.clear();
     t.events[2].kind = EventKind::lift_off;
     t.events[2].elements.clear();
+    t.events[2].rate_jumps = {{0, 2.5, {0.5, -1.0}}, {1, -0.75, {0.0}}};
     t.events[2].u_plus.clear();
     t.events[2].energy_after = HUGE_VAL;
     t.events[2].note = "\u03bb_N crosses zero";
@@ -132,6 +133,7 @@ inline void tell(std::string& text, const trajectory::State& s) { tell(text, s.t
 inline void tell(std::string& text, const trajectory::Event& e) {
     tell(text, e.kind), tell(text, e.t), tell(text, e.t_left), tell(text, e.t_right), tell(text, e.elements);
     tell(text, e.q), tell(text, e.u_minus), tell(text, e.u_plus), tell(text, e.impulses), tell(text, e.work);
+    tell(text, e.rate_jumps);
     tell(text, e.energy_before), tell(text, e.energy_after), tell(text, e.impacts), tell(text, e.note);
     tell(text, e.audit.tangential), tell(text, e.audit.obstacle_work), tell(text, e.audit.created);
     tell(text, e.audit.prevented), tell(text, e.audit.element), tell(text, e.audit.law);

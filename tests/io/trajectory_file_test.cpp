@@ -105,6 +105,7 @@ Trajectory random_trajectory(unsigned seed) {
                                 reals(n),
                                 reals(n),
                                 {},
+                                {},
                                 real(),
                                 real(),
                                 real(),
@@ -115,6 +116,7 @@ Trajectory random_trajectory(unsigned seed) {
             event.audit = {real(), real(), 1.0 + real(), real(), below(elements), "law " + std::to_string(e)};
         for (int k = below(3); k > 0; --k) event.elements.push_back(below(elements));
         for (int k = below(3); k > 0; --k) event.impulses.push_back(reaction());
+        for (int k = below(3); k > 0; --k) event.rate_jumps.push_back(reaction());
         t.events.push_back(event);
     }
     t.start = {real(), reals(n), reals(n)};
@@ -353,6 +355,7 @@ std::string after_offset(const char* name, std::int64_t value) {
 TEST(TrajectoryFile, NamesTheColumnThatDoesNotFit) {
     EXPECT_EQ(after_integer("events/elements", 4), "events/elements has 4, not in 0 ... 4 - 1");
     EXPECT_EQ(after_integer("impulses/element", -1), "impulses/element has -1, not in 0 ... 4 - 1");
+    EXPECT_EQ(after_integer("rate_jumps/element", 7), "rate_jumps/element has 7, not in 0 ... 4 - 1");
     EXPECT_EQ(after_integer("forces/element", 99), "forces/element has 99, not in 0 ... 4 - 1");
     EXPECT_EQ(after_offset("events/noted", 3), "events/noted has 3, not in 0 ... 3 - 1");
     EXPECT_EQ(after_offset("arcs/steps_offsets", 1), "arcs/steps_offsets does not ascend from 0 to 5");
@@ -385,7 +388,7 @@ TEST(TrajectoryFile, AsksForAnotherVersionIfTheLayoutIsLater) {
                   "later one");
 }
 
-/// Files of layout 1 have neither Taylor series nor a guarantee.
+/// Files of layout 1 have neither Taylor series nor a guarantee, nor jumps of rates.
 TEST(TrajectoryFile, ReadsTheFirstLayout) {
     const test::Folder folder;
     const std::string path = folder.file("run.h5");
@@ -396,6 +399,9 @@ TEST(TrajectoryFile, ReadsTheFirstLayout) {
     H5Awrite(layout, H5T_NATIVE_INT64, &first);
     H5Adelete(file, "guarantee");
     H5Ldelete(file, "steps/series", H5P_DEFAULT);
+    H5Adelete(file, "rate_jumps");
+    H5Ldelete(file, "rate_jumps", H5P_DEFAULT);
+    H5Ldelete(file, "events/rate_jumps_offsets", H5P_DEFAULT);
     H5Aclose(layout), H5Fclose(file);
     EXPECT_EQ(test::told(io::read_trajectory(path)), test::told(written));
 }

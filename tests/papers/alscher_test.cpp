@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
@@ -130,6 +131,87 @@ TEST(AlscherL1, LiftsOffAsTheClosedFormSays) {
         EXPECT_TRUE(matches(motion.events[0].t, sample["chat"], closed_form)) << sample["eps"].number();
         expect_difference(nominal, motion, sample["at"]);
     }
+}
+
+// --- (23): rates of forces jump at a lift-off
+// -------------------------------------------------------------------------
+
+/// The jump of the rate of an element's force at the only lift-off of a motion.
+double rate_jump(const Trajectory& motion, const std::string& element) {
+    double jump = std::numeric_limits<double>::quiet_NaN();
+    int lift_offs = 0;
+    for (const trajectory::Event& e : motion.events) {
+        if (e.kind != trajectory::EventKind::lift_off) continue;
+        ++lift_offs;
+        for (const trajectory::Reaction& r : e.rate_jumps)
+            if (motion.elements[static_cast<std::size_t>(r.element)].name == element) jump = r.N;
+    }
+    EXPECT_EQ(lift_offs, 1);
+    return jump;
+}
+
+integrate::Options with_rate_jumps(double t_end) {
+    integrate::Options o;
+    o.t_end = t_end;
+    o.rate_jumps = true;
+    return o;
+}
+
+TEST(AlscherEquation23, TheConstraintTakesOverWhatTheContactGivesUp) {
+    // Before: ν = 0 and λ = F0 (1 − t/c0). After: μ ẍ = f, ν = m β ẍ. Hence λ̇ jumps by +F0/c0 and ν̇ by
+    // +β F0/(c0 (1 + β²)); the sign printed in the paper is the opposite one.
+    const double F0 = 4.0, c0 = 0.8, beta = 0.5;
+    const Model m = from_text(bead("-4*(1 - t/0.8)", "0", "0", {}));
+    for (const bool series : {true, false}) {
+        EventDriven method = tight;
+        method.series = series;
+        const Trajectory motion = integrate::simulate(m, method, with_rate_jumps(1.6));
+        EXPECT_NEAR(rate_jump(motion, "wall"), F0 / c0, 1e-8) << series;
+        EXPECT_NEAR(rate_jump(motion, "line"), beta * F0 / (c0 * (1.0 + beta * beta)), 1e-8) << series;
+    }
+    integrate::Options without = with_rate_jumps(1.6);
+    without.rate_jumps = false;
+    EXPECT_TRUE(integrate::simulate(m, tight, without).events.back().rate_jumps.empty());
+}
+
+TEST(AlscherEquation23, TheOtherSupportOfABarTakesOver) {
+    // A bar on two supports at ±a, pressed by F and turned by the moment −k t: λ_left = (F − k t/a)/2 falls to zero.
+    // D⁺ Δλ̇_right = w_rightᵀ M⁻¹ w_left λ̇_left⁻ with w = (1, ±a): Δλ̇_right = (1/m − a²/J)/(1/m + a²/J) λ̇_left⁻.
+    const std::string text = R"toml(
+[system]
+name = "bar on two supports"
+q = ["y", "phi"]
+T = "m/2*y'^2 + J/2*phi'^2"
+f = { y = "-F", phi = "-k*t" }
+[parameters]
+m = 2.0
+J = 0.3
+a = 0.7
+F = 5.0
+k = 9.0
+[[contact]]
+name = "left"
+gN = "y - a*phi"
+[[contact]]
+name = "right"
+gN = "y + a*phi"
+)toml";
+    const double m = 2.0, J = 0.3, a = 0.7, F = 5.0, k = 9.0;
+    const Model model = from_text(text);
+    const Trajectory motion = integrate::simulate(model, tight, with_rate_jumps(F * a / k + 0.05));
+    const double falling = -k / (2.0 * a);
+    EXPECT_NEAR(motion.events.front().t, F * a / k, closed_form);
+    EXPECT_NEAR(rate_jump(motion, "left"), -falling, 1e-8);
+    EXPECT_NEAR(rate_jump(motion, "right"), (1.0 / m - a * a / J) / (1.0 / m + a * a / J) * falling, 1e-8);
+}
+
+TEST(AlscherEquation23, NothingIsRecordedWhereForcesThemselvesJump) {
+    // The force that presses the bead is switched off: λ jumps to zero, and (23) does not apply.
+    const Model m = from_text(bead("if(t < 0.5, -1, 1)", "0", "0", {}));
+    const Trajectory motion = integrate::simulate(m, tight, with_rate_jumps(1.0));
+    ASSERT_FALSE(motion.events.empty());
+    EXPECT_EQ(motion.events.front().kind, trajectory::EventKind::lift_off);
+    EXPECT_TRUE(motion.events.front().rate_jumps.empty());
 }
 
 // --- L2: two masses and a spring, the first leaves the wall ----------------------------------------------------------

@@ -87,6 +87,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     integrate::Options options;
     options.t_end = plan.t_end;
     options.energy = plan.energy;
+    options.rate_jumps = true;
     if (plan.restarted) options.start = plan.start;
     listen_for_interrupts();
     MemoryWatch memory(c.common.json);

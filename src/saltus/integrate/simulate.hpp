@@ -66,6 +66,8 @@ struct Options {
     double t_end = 1.0;                      ///< end of the motion, in s
     std::optional<trajectory::State> start;  ///< default: the model's initial state at t = 0
     EnergyRule energy = EnergyRule::report;
+    /// Event-driven method: compute trajectory::Event::rate_jumps at each lift-off. It costs two linearisations each.
+    bool rate_jumps = false;
     std::function<bool()> interrupted;       ///< called now and then; if it returns true, then the run ends there
     std::function<void(double t)> progress;  ///< called now and then with the time that was reached
 };

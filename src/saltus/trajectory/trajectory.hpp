@@ -57,7 +57,10 @@ struct Event {
     double t_left = 0.0, t_right = 0.0;  ///< the window in which it was found, t_left <= t <= t_right
     std::vector<int> elements;           ///< elements that take part: numbers in Trajectory::elements
     std::vector<double> q, u_minus, u_plus;
-    std::vector<Reaction> impulses;                  ///< empty if no impulses act
+    std::vector<Reaction> impulses;  ///< empty if no impulses act
+    /// Lift-offs: λ̇⁺ − λ̇⁻ of every element that was closed before, in N/s. The forces themselves are continuous.
+    /// Empty if it was not computed. [Alscher] (23)
+    std::vector<Reaction> rate_jumps;
     double work = 0.0;                               ///< work of the contacts, Σ ½(γ⁺ + γ⁻)·Λ, in J
     double energy_before = 0.0, energy_after = 0.0;  ///< T + U, in J
     int impacts = 0;                                 ///< accumulations: number of impacts seen before the limit

@@ -109,6 +109,21 @@ void Linearised::collect_following() {
     }
 }
 
+/// The slipping friction under the normal force of an equation: calls `use(row, ∂λ_row/∂λ_N)` for each friction row.
+template <class Use>
+void Linearised::each_friction_of(int equation, const Use& use) const {
+    const int owner = d_.equation_owner(equation);
+    if (owner < 0) return;
+    const double sign = d_.mode().elements[ix(owner)].reaction_sign;
+    for (const int p : d_.elements()[ix(owner)].part_numbers()) {
+        if (!d_.mode().parts[ix(p)].slips) continue;
+        const FrictionPart& part = d_.parts()[ix(p)];
+        double gradient[3];
+        d_.slip_gradient(part, d_.mode().parts[ix(p)].direction, d_.slip_velocity(p), gradient);
+        for (int r = 0; r < part.size; ++r) use(part.row + r, -sign * gradient[r]);
+    }
+}
+
 bool Linearised::evaluate(double t, const double* x) {
     if (!available() || !d_.evaluate(t, x)) return false;
     const model::Layout& layout = d_.model().layout();
@@ -145,18 +160,9 @@ bool Linearised::evaluate(double t, const double* x) {
     const Matrix multipliers = d_.solve_multipliers(right);
     acceleration_ += d_.equation_columns() * multipliers;
     for (Eigen::Index k = 0; k < m; ++k) {
-        const int row = rows[static_cast<std::size_t>(k)];
-        reactions_.row(row) += multipliers.row(k);
-        const int owner = d_.equation_owner(static_cast<int>(k));
-        if (owner < 0) continue;
-        const double sign = d_.mode().elements[ix(owner)].reaction_sign;
-        for (const int p : d_.elements()[ix(owner)].part_numbers()) {
-            if (!d_.mode().parts[ix(p)].slips) continue;
-            const FrictionPart& part = d_.parts()[ix(p)];
-            double gradient[3];
-            d_.slip_gradient(part, d_.mode().parts[ix(p)].direction, d_.slip_velocity(p), gradient);
-            for (int r = 0; r < part.size; ++r) reactions_.row(part.row + r) -= sign * gradient[r] * multipliers.row(k);
-        }
+        reactions_.row(rows[static_cast<std::size_t>(k)]) += multipliers.row(k);
+        each_friction_of(static_cast<int>(k),
+                         [&](int row, double per_load) { reactions_.row(row) += per_load * multipliers.row(k); });
     }
     return acceleration_.allFinite();
 }
@@ -298,6 +304,20 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
     }
     multipliers_.noalias() = right_ * inverse_.transpose();
     rates.noalias() -= multipliers_ * d_.equation_columns().transpose();
+}
+
+// δλ = −K⁻¹ (A M⁻¹ δR + δ(Au̇ + ζ)) for the equations; `along` leaves K⁻¹(…) in multipliers_. Forces that follow the
+// state have their own derivatives, and slipping friction follows the normal force.
+void Linearised::reactions_along(const Matrix& directions, Matrix& rates) {
+    const std::vector<int>& rows = d_.equation_rows();
+    rates.setZero(directions.rows(), d_.model().layout().row_count());
+    for (const Following& f : following_) rates.col(f.row) += directions * f.change.transpose();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto column = static_cast<Eigen::Index>(i);
+        rates.col(rows[i]) -= multipliers_.col(column);
+        each_friction_of(static_cast<int>(i),
+                         [&](int row, double per_load) { rates.col(row) -= per_load * multipliers_.col(column); });
+    }
 }
 
 void Linearised::against(const Vector& y, Vector& gradient) {

@@ -40,6 +40,8 @@ public:
     /// After prepare: rates = ∂u̇ · directions; `directions` has one direction per row (k × columns), `rates` one
     /// acceleration per row (k × n).
     void along(const Matrix& directions, Matrix& rates);
+    /// After `along` with the same directions: rates = ∂λ · directions, k × rows of the model.
+    void reactions_along(const Matrix& directions, Matrix& rates);
     /// After prepare: gradient = ∂u̇ᵀ · y; `y` has n components, `gradient` all columns.
     void against(const Vector& y, Vector& gradient);
 
@@ -87,6 +89,8 @@ private:
         const model::Pattern* pattern = nullptr;
         std::vector<double> values;
     };
+    template <class Use>
+    void each_friction_of(int equation, const Use& use) const;
     void fetch(model::Function f, Sparse& out);
     const Sparse& residual();
     model::At held() const;

@@ -73,6 +73,7 @@ Json event_json(const Trajectory& t, const Event& e) {
            {"energy_before", e.energy_before},
            {"energy_after", e.energy_after}};
     if (!e.impulses.empty()) j["audit"] = event_audit_json(t, e);
+    if (!e.rate_jumps.empty()) j["rate_jumps"] = reactions_json(t, e.rate_jumps);
     if (e.kind == EventKind::accumulation) j["impacts"] = e.impacts;
     if (!e.note.empty()) j["note"] = e.note;
     return j;
@@ -122,6 +123,23 @@ std::string status_text(const Trajectory& t, double t_end) {
     return told ? text : text + "\n              " + t.reason;
 }
 
+/// The rates of forces that jump most at a lift-off, "force rate jumps: floor 4, rod -1.2".
+std::string rate_jump_text(const Trajectory& t, const Event& e) {
+    constexpr double rounding = 1e-12;  // relative to the largest jump
+    std::vector<std::pair<double, std::string>> list;
+    double largest = 0.0;
+    for (const Reaction& r : e.rate_jumps) {
+        list.emplace_back(r.N, t.elements[static_cast<std::size_t>(r.element)].name);
+        largest = std::max(largest, std::abs(r.N));
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+    std::vector<std::string> parts;
+    for (const auto& [jump, name] : list)
+        if (std::abs(jump) > rounding * largest) parts.push_back(fmt::format("{} {:.6g}", name, jump));
+    return parts.empty() ? std::string() : "force rate jumps: " + some(parts);
+}
+
 /// The velocities that jump most, "y': -4.43 -> 3.54", and the note of the event.
 std::string jump_text(const Trajectory& t, const Event& e) {
     constexpr double rounding = 1e-12;  // |u⁺ − u⁻| ≤ this × the largest velocity is not a jump
@@ -137,6 +155,7 @@ std::string jump_text(const Trajectory& t, const Event& e) {
     for (const std::size_t k : jumped)
         parts.push_back(fmt::format("{}': {:.6g} -> {:.6g}", t.coordinates[k], e.u_minus[k] + 0.0, e.u_plus[k] + 0.0));
     std::string text = some(parts);
+    if (const std::string rates = rate_jump_text(t, e); !rates.empty()) text += (text.empty() ? "" : "; ") + rates;
     if (e.kind == EventKind::accumulation)
         text += (text.empty() ? "" : "; ") + counted(static_cast<std::size_t>(std::max(e.impacts, 0)), "impact") +
                 " before";

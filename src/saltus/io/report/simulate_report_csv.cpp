@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
@@ -21,20 +22,36 @@ std::string names_of(const Trajectory& t, const Event& e) {
 
 bool has_normal(const Element& e) { return e.kind != ElementKind::slider; }
 
-void impulse_columns(const Trajectory& t, Csv& csv) {
-    for (const Element& e : t.elements) {
-        if (has_normal(e)) csv.cell("LambdaN " + e.name);
+using Reactions = std::vector<Reaction> Event::*;
+
+/// Columns of one kind of reactions for the given elements.
+void reaction_columns(const Trajectory& t, const std::vector<std::size_t>& elements, const std::string& symbol,
+                      Csv& csv) {
+    for (const std::size_t number : elements) {
+        const Element& e = t.elements[number];
+        if (has_normal(e)) csv.cell(symbol + "N " + e.name);
         for (int k = 0; k < e.tangential; ++k)
-            csv.cell("LambdaT" + (e.tangential > 1 ? std::to_string(k + 1) : "") + " " + e.name);
+            csv.cell(symbol + "T" + (e.tangential > 1 ? std::to_string(k + 1) : "") + " " + e.name);
     }
 }
 
-/// The impulses of all elements at an event, 0 for those that did not take part.
-void impulse_cells(const Trajectory& t, const Event& event, Csv& csv) {
-    for (std::size_t k = 0; k < t.elements.size(); ++k) {
+/// The elements whose rates of reactions jump at some event.
+std::vector<std::size_t> elements_with_rate_jumps(const Trajectory& t) {
+    std::vector<std::size_t> list;
+    for (const Event& e : t.events)
+        for (const Reaction& r : e.rate_jumps) list.push_back(static_cast<std::size_t>(r.element));
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return list;
+}
+
+/// The reactions of the given elements at an event, 0 for those that did not take part.
+void reaction_cells(const Trajectory& t, const std::vector<std::size_t>& elements, const Event& event,
+                    Reactions reactions, Csv& csv) {
+    for (const std::size_t k : elements) {
         const Element& e = t.elements[k];
         Reaction sum{static_cast<int>(k), 0.0, std::vector<double>(static_cast<std::size_t>(e.tangential))};
-        for (const Reaction& r : event.impulses) {
+        for (const Reaction& r : event.*reactions) {
             if (r.element != sum.element) continue;
             sum.N += r.N;
             for (std::size_t i = 0; i < std::min(r.T.size(), sum.T.size()); ++i) sum.T[i] += r.T[i];
@@ -90,13 +107,18 @@ std::string events_csv(const Trajectory& t) {
     csv.cells({"t", "kind", "contacts", "work", "energy_before", "energy_after", "impacts", "note"});
     for (const char* const suffix : {"", "'-", "'+"})
         for (const std::string& x : t.coordinates) csv.cell(x + suffix);
-    impulse_columns(t, csv);
+    std::vector<std::size_t> all(t.elements.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const std::vector<std::size_t> kinked = elements_with_rate_jumps(t);
+    reaction_columns(t, all, "Lambda", csv);
+    reaction_columns(t, kinked, "rate jump lambda", csv);
     csv.end_line();
     for (const Event& e : t.events) {
         csv.cell(e.t).cell(std::string(to_string(e.kind))).cell(names_of(t, e));
         csv.cell(e.work).cell(e.energy_before).cell(e.energy_after).cell(e.impacts).cell(e.note);
         csv.cells(e.q, n).cells(e.u_minus, n).cells(e.u_plus, n);
-        impulse_cells(t, e, csv);
+        reaction_cells(t, all, e, &Event::impulses, csv);
+        reaction_cells(t, kinked, e, &Event::rate_jumps, csv);
         csv.end_line();
     }
     return std::move(csv).text();

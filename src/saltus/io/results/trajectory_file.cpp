@@ -123,7 +123,7 @@ struct Columns {
         std::vector<double> t, t_left, t_right, work, energy_before, energy_after, tangential_work, obstacle_work;
         Ragged<std::int32_t> elements;
         Ragged<double> q, u_minus, u_plus;
-        std::vector<std::int64_t> impulses_offsets{0};
+        std::vector<std::int64_t> impulses_offsets{0}, rate_jumps_offsets{0};
         std::vector<std::int32_t> impacts;
         std::vector<std::int64_t> noted;  ///< numbers of the events that have a note
         std::vector<std::string> note;
@@ -134,7 +134,7 @@ struct Columns {
         std::vector<std::int32_t> element;  ///< the element that created the energy; −1: no single one
         std::vector<std::string> law;
     } findings;  ///< events whose impulses created energy, or would have without repair
-    ReactionColumns impulses, forces;
+    ReactionColumns impulses, rate_jumps, forces;
     std::vector<double> start_q, start_u, end_q, end_u;
 };
 
@@ -196,6 +196,13 @@ void each_column(C& c, Visit& visit) {
     visit("start/u", c.start_u);
     visit("end/q", c.end_q);
     visit("end/u", c.end_u);
+}
+
+/// Columns that older files do not have.
+template <class C, class Visit>
+void each_rate_jump_column(C& c, Visit& visit) {
+    visit("events/rate_jumps_offsets", c.events.rate_jumps_offsets);
+    each_reaction_column("rate_jumps", c.rate_jumps, visit);
 }
 
 template <class T, class Visit>
@@ -271,6 +278,8 @@ void add_event(const Event& e, Columns& c) {
     c.events.u_plus.add(e.u_plus);
     for (const Reaction& r : e.impulses) add_reaction(r, c.impulses);
     c.events.impulses_offsets.push_back(static_cast<std::int64_t>(c.impulses.N.size()));
+    for (const Reaction& r : e.rate_jumps) add_reaction(r, c.rate_jumps);
+    c.events.rate_jumps_offsets.push_back(static_cast<std::int64_t>(c.rate_jumps.N.size()));
     c.events.work.push_back(e.work);
     c.events.energy_before.push_back(e.energy_before);
     c.events.energy_after.push_back(e.energy_after);
@@ -435,6 +444,7 @@ void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) 
     fit.ragged("events/u_minus", c.events.u_minus, events);
     fit.ragged("events/u_plus", c.events.u_plus, events);
     fit.offsets("events/impulses_offsets", c.events.impulses_offsets, events, c.impulses.N.size());
+    fit.offsets("events/rate_jumps_offsets", c.events.rate_jumps_offsets, events, c.rate_jumps.N.size());
     fit.rows("events/work", c.events.work, events);
     fit.rows("events/energy_before", c.events.energy_before, events);
     fit.rows("events/energy_after", c.events.energy_after, events);
@@ -451,6 +461,7 @@ void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) 
     fit.rows("events/note", c.events.note, c.events.noted.size());
     fit.below("events/noted", c.events.noted, events);
     check_reactions(fit, "impulses", c.impulses, elements);
+    check_reactions(fit, "rate_jumps", c.rate_jumps, elements);
     check_reactions(fit, "forces", c.forces, elements);
     fit.rows("start/q", c.start_q, n);
     fit.rows("start/u", c.start_u, n);
@@ -498,6 +509,8 @@ Event event_of(const Columns& c, std::size_t k) {
     c.events.u_plus.get(k, e.u_plus);
     for (std::int64_t i = c.events.impulses_offsets[k]; i < c.events.impulses_offsets[k + 1]; ++i)
         e.impulses.push_back(reaction_of(c.impulses, static_cast<std::size_t>(i)));
+    for (std::int64_t i = c.events.rate_jumps_offsets[k]; i < c.events.rate_jumps_offsets[k + 1]; ++i)
+        e.rate_jumps.push_back(reaction_of(c.rate_jumps, static_cast<std::size_t>(i)));
     e.work = c.events.work[k];
     e.energy_before = c.events.energy_before[k];
     e.energy_after = c.events.energy_after[k];
@@ -580,6 +593,9 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
         out.attribute("", "forces_unique", static_cast<std::int64_t>(*trajectory.forces_unique ? 1 : 0));
     WriteColumn write{out};
     each_column(columns, write);
+    out.group("rate_jumps");
+    out.attribute("", "rate_jumps", static_cast<std::int64_t>(columns.rate_jumps.N.size()));
+    each_rate_jump_column(columns, write);
     if (balance != nullptr && !balance->empty()) {
         out.group("balance");
         out.attribute("", "balance", static_cast<std::int64_t>(balance->size()));
@@ -646,6 +662,10 @@ Trajectory read_trajectory(const std::string& path) {
     Columns columns;
     ReadColumn read{in, its_layout};
     each_column(columns, read);
+    if (in.has_attribute("", "rate_jumps"))
+        each_rate_jump_column(columns, read);
+    else
+        columns.events.rate_jumps_offsets.assign(columns.events.t.size() + 1, 0);
     if (its_layout < 2) columns.steps.series.assign(columns.steps.terms.size(), 0);
     ColumnScanner coefficients(in, "steps/coefficients");
     check(in, columns, coefficients.count());

@@ -8,6 +8,7 @@
 #include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/event/detail/accumulation.hpp"
 #include "saltus/integrate/event/detail/precise_sum.hpp"
+#include "saltus/integrate/event/detail/rate_jumps.hpp"
 #include "saltus/integrate/event/detail/run_tools.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/detail/sparse_stages.hpp"
@@ -220,6 +221,7 @@ private:
     void record_changes(const SystemMode& before, Window window);
     void record_switches(Window window);
     void record_change(trajectory::EventKind kind, int element, Window window);
+    void record_rate_jumps(const SystemMode& before);
     struct PassedAccumulation {
         std::vector<double> before;   ///< state before the contacts came to rest
         std::vector<double> at_rest;  ///< state at the same time, at rest in the contacts
@@ -252,10 +254,11 @@ private:
     AccuracyCheck accuracy_;
     std::optional<ode::Explicit> explicit_;  // made when it is needed
     Linearised linearised_;
-    std::optional<SparseStages> sparse_;  // linear systems of implicit steps, if the system is large
-    std::optional<ode::Radau> implicit_;  // made when it is needed
-    bool stiff_ = false;                  // steps are implicit where that is possible
-    bool implicit_arc_ = false;           // the present arc is integrated implicitly
+    std::optional<SparseStages> sparse_;   // linear systems of implicit steps, if the system is large
+    std::optional<ode::Radau> implicit_;   // made when it is needed
+    std::optional<RateJumps> rate_jumps_;  // made when it is needed
+    bool stiff_ = false;                   // steps are implicit where that is possible
+    bool implicit_arc_ = false;            // the present arc is integrated implicitly
     /// Implicit steps that are tried because explicit ones are many.
     struct Trial {
         double began;          ///< time, in s

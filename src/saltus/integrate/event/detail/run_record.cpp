@@ -119,6 +119,17 @@ void EventRun::record_changes(const SystemMode& before, Window window) {
             if (was.slips && is.slips && along < 0.0) record_change(EventKind::reversal, element, window);
         }
     }
+    if (options_.rate_jumps && !d_.compliant()) record_rate_jumps(before);
+}
+
+/// Adds the jumps of the rates of reactions to the lift-off at the present time, if there is one.
+void EventRun::record_rate_jumps(const SystemMode& before) {
+    for (auto e = out_.events.rbegin(); e != out_.events.rend() && e->t == t_; ++e)
+        if (e->kind == EventKind::lift_off) {
+            if (!rate_jumps_) rate_jumps_.emplace(model_);
+            e->rate_jumps = rate_jumps_->at(t_, x_.data(), before, d_.mode());
+            return;
+        }
 }
 
 /// Records the contacts whose conditions switched.

@@ -169,6 +169,65 @@ TEST(StudyMessage, WithAnyPhaseEachFollowsItsOwnDerivative) {
     EXPECT_NEAR(answer(off, 0, Quantity::time).at_event.laws[2].exponents[0], 1.0, 0.01);
 }
 
+/// A bead that collides or leaves, with a perturbation of size `eps` in everything.
+std::string shrinking(const Bead& bead, bool closed) {
+    std::string text = bead_text(bead, {});
+    text = replaced(text, "b = 1.0", "b = 1.0\neps = 0.1");
+    text = text.substr(0, text.find("[perturbation]"));
+    text += "[perturbation]\ndelta = { x = \"0.5*eps*cos(t)\", y = \"-0.4*eps\" }\n";
+    text += "eta = { line = \"eps*(0.1 + 0.2*t - 0.15*t^2)\" }\ntheta = { wall = \"eps*(0.15 - 0.2*t + 0.2*t^2)\" }\n";
+    const std::string x = closed ? "0.15*eps" : "0.2*eps", u = closed ? "-0.2*eps" : "-0.3*eps";
+    text += "initial = { q = { x = \"" + x + "\", y = \"beta*" + x + " + 0.1*eps\" }, u = { x = \"" + u +
+            "\", y = \"beta*(" + u + ") + 0.2*eps\" } }\n";
+    return text;
+}
+
+TEST(StudyConstants, StayBoundedOverAFamilyOfShrinkingPerturbations) {
+    for (const bool closed : {false, true}) {
+        const EventStudy study = study_of(shrinking(closed ? pressed_bead : falling_bead, closed),
+                                          options_of(closed ? 1.2 : 0.6, {"eps=1e-5:1e-1:5:log"}));
+        ASSERT_FALSE(study.constants.empty());
+        EXPECT_EQ(study.constants[0].equation, "theorem");
+        for (const ConstantRange& range : study.constants) {
+            EXPECT_EQ(range.runs, 5) << range.equation;
+            EXPECT_NEAR(range.exponent, 0.0, 0.02) << range.equation;
+            EXPECT_LT(range.largest, 1.3 * range.smallest) << range.equation;
+        }
+        for (const EventStudyRun& run : study.runs) {
+            ASSERT_TRUE(run.pair.has_value());
+            EXPECT_EQ(run.pair->theorem, closed ? "3.5" : "3.3") << run.pair->reason;
+            EXPECT_NEAR(run.pair->size / run.values[0], study.runs[0].pair->size / study.runs[0].values[0], 1e-4);
+        }
+        const std::string text = io::study_text(study), csv = io::study_constants_csv(study);
+        EXPECT_NE(text.find("observed constants of the perturbed pairs"), std::string::npos);
+        EXPECT_NE(text.find("over 5 runs, C ~ K^"), std::string::npos) << text;
+        EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 6) << csv;
+        EXPECT_NE(io::study_json(study).find("\"bound_constants\""), std::string::npos);
+    }
+}
+
+TEST(StudyConstants, OfTheTheoremStayWhileThoseOfABoundByThePlaceOfTheObstacleGrow) {
+    // θ = a (1 − cos bt)/b² has θ̈ = a at the lift-off t = 0.8 if 0.8 b is a multiple of 2π. The event moves by c0 μ
+    // a/F0 for every b, while θ itself shrinks like 1/b²: no bound by |θ| exists.
+    std::string text = bead_text(pressed_bead, {});
+    text = text.substr(0, text.find("[perturbation]"));
+    text = replaced(text, "a = 0.0", "a = 0.001");
+    text += "[perturbation]\ntheta = { wall = \"a*(1 - cos(b*t))/b^2\" }\n";
+    const EventStudy study =
+        study_of(text, options_of(1.2, {"b=7.853981633974483,15.707963267948966,31.41592653589793"}));
+    double first_ratio = 0.0, factor = 1.0;
+    for (const EventStudyRun& run : study.runs) {
+        ASSERT_TRUE(run.pair.has_value());
+        EXPECT_EQ(run.pair->theorem, "3.5") << run.pair->reason;
+        EXPECT_NEAR(run.time_change[0], 0.8 * 1.25 * 0.001 / 4.0, 1e-6);
+        const double ratio = run.time_change[0] / run.theta_largest[0][0];
+        if (first_ratio == 0.0) first_ratio = ratio;
+        EXPECT_NEAR(ratio / first_ratio, factor, 0.01 * factor);
+        factor *= 4.0;
+        EXPECT_LT(run.pair->constant.value, 1.0);
+    }
+}
+
 TEST(Study, IsTheSameForAnyNumberOfThreads) {
     const std::string text = bead_at_moving_wall("a*cos(b*t)");
     const auto run = [&](int threads) {

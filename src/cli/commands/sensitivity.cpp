@@ -167,6 +167,8 @@ void add_files(io::ResultFolder& folder, const io::SensitivityReport& report) {
     }
     if (report.pair) folder.add("pair.csv", io::pair_csv(*report.pair));
     if (report.study) folder.add("event-study.csv", io::study_csv(*report.study));
+    if (report.study && report.study->perturbation)
+        folder.add("pair-study.csv", io::study_constants_csv(*report.study));
     folder.add("sensitivity.json", io::sensitivity_json(report, io::Timing::left_out));
 }
 

@@ -73,6 +73,18 @@ Json hypotheses(const std::vector<Hypothesis>& list) {
     return j;
 }
 
+Json estimates(const std::vector<PairEstimate>& list) {
+    Json j = Json::array();
+    for (const PairEstimate& e : list)
+        j.push_back({{"equation", e.equation},
+                     {"text", e.text},
+                     {"error", number(e.error)},
+                     {"bound", number(e.bound)},
+                     {"bound_constant", number(e.constant.value)},
+                     {"bound_time", number(e.constant.t)}});
+    return j;
+}
+
 Json piece_json(const Pair& pair, const PairPiece& p) {
     Json j{{"from", p.begin},
            {"to", p.end},
@@ -95,6 +107,8 @@ Json piece_json(const Pair& pair, const PairPiece& p) {
         j["bound_time"] = number(p.constant.t);
         j["by_region"] = {
             {"before", constant(p.before)}, {"critical", constant(p.critical)}, {"after", constant(p.after)}};
+        j["K"] = number(p.size);
+        j["estimates"] = estimates(p.estimates);
     }
     return j;
 }
@@ -155,6 +169,20 @@ std::string term_table(const Pair& pair, std::size_t number) {
     return text + "\n";
 }
 
+/// A table of the other estimates, at the time of the largest ratio.
+std::string estimate_table(const PairPiece& piece) {
+    if (piece.estimates.empty()) return {};
+    std::string text = fmt::format("    other estimates, K = {:.4g}\n      {:<5} {:>11} {:>11} {:>11} {:>11}  {}\n",
+                                   piece.size, "", "error", "bound / C", "observed C", "at t", "of what");
+    for (const PairEstimate& e : piece.estimates) {
+        const bool seen = e.constant.value > 0.0;
+        text += fmt::format("      {:<5} {:>11.4e} {:>11.4e} {:>11} {:>11}  {}\n", e.equation, e.error, e.bound,
+                            seen ? fmt::format("{:.4g}", e.constant.value) : "-",
+                            seen ? fmt::format("{:.6g}", e.constant.t) : "-", e.text);
+    }
+    return text;
+}
+
 std::string piece_text(const Pair& pair, std::size_t number) {
     const PairPiece& p = pair.pieces[number];
     std::string text = fmt::format("\n  t = {:.6g} to {:.6g}", p.begin, p.end);
@@ -182,7 +210,7 @@ std::string piece_text(const Pair& pair, std::size_t number) {
                         p.constant.value > 0.0 ? fmt::format(" at t = {:.8g}", p.constant.t) : "");
     text += fmt::format(" (before {:.4g}, critical {:.4g}, after {:.4g}){}\n", p.before.value, p.critical.value,
                         p.after.value, p.theorem.empty() ? "; no theorem guarantees that it stays bounded" : "");
-    return text + term_table(pair, number);
+    return text + term_table(pair, number) + estimate_table(p);
 }
 
 /// Both motions at the times of the points, for plots: {"nominal": {"x": [..], "x'": [..]}, "perturbed": {..}}. Null
@@ -231,8 +259,9 @@ std::string pair_json(const Pair& pair) {
         for (Json& h : hypotheses(p.hypotheses)) all.push_back(std::move(h));
     }
     Json error = Json::array(), bound = Json::array(), times = Json::array(), error_q = Json::array(),
-         error_u = Json::array(), h = Json::array(), phi = Json::array(), piece = Json::array(), region = Json::array(),
-         terms = Json::object();
+         error_u = Json::array(), error_lambda = Json::array(), error_nu = Json::array(),
+         bound_reactions = Json::array(), h = Json::array(), phi = Json::array(), piece = Json::array(),
+         region = Json::array(), terms = Json::object();
     for (const Term& term : all_terms) terms[term.name] = Json::array();
     for (const PairPoint& p : pair.points) {
         times.push_back(p.t);
@@ -240,6 +269,9 @@ std::string pair_json(const Pair& pair) {
         bound.push_back(number(p.bound));
         error_q.push_back(number(p.error_q));
         error_u.push_back(number(p.error_u));
+        error_lambda.push_back(number(p.error_lambda));
+        error_nu.push_back(number(p.error_nu));
+        bound_reactions.push_back(number(p.bound_reactions));
         h.push_back(number(p.h));
         phi.push_back(number(p.phi));
         piece.push_back(p.piece);
@@ -259,6 +291,9 @@ std::string pair_json(const Pair& pair) {
                  {"bound", std::move(bound)},
                  {"error_q", std::move(error_q)},
                  {"error_u", std::move(error_u)},
+                 {"error_lambda", std::move(error_lambda)},
+                 {"error_nu", std::move(error_nu)},
+                 {"bound_reactions", std::move(bound_reactions)},
                  {"h", std::move(h)},
                  {"phi", std::move(phi)},
                  {"terms", std::move(terms)},
@@ -272,6 +307,7 @@ std::string pair_json(const Pair& pair) {
 std::string pair_csv(const Pair& pair) {
     Csv csv;
     csv.cells({"t", "piece", "region", "error", "bound", "error_q", "error_u", "h", "phi"});
+    csv.cells({"error_lambda", "error_nu", "bound_reactions"});
     for (const Term& term : all_terms) csv.cell(std::string(term.name));
     for (const char* of : {"nominal ", "perturbed "}) {
         for (const std::string& q : pair.coordinates) csv.cell(of + q);
@@ -287,6 +323,9 @@ std::string pair_csv(const Pair& pair) {
         csv.cell(p.error_q).cell(p.error_u);
         csv.cell_if_finite(p.h);
         csv.cell_if_finite(p.phi);
+        csv.cell_if_finite(p.error_lambda);
+        csv.cell_if_finite(p.error_nu);
+        csv.cell_if_finite(p.bound_reactions);
         for (const Term& term : all_terms)
             p.region == Region::beyond ? csv.cell(std::string()) : csv.cell(p.terms.*(term.value));
         for (const trajectory::Trajectory* motion : {&pair.nominal, &pair.perturbed}) {

@@ -40,6 +40,12 @@ Json event_json(const EventStudy& study, const StudiedEvent& e) {
         {"kind", to_string(e.kind)}, {"contacts", names(study, e)}, {"t", number(e.t)}, {"impulse", number(e.impulse)}};
 }
 
+/// θ, θ̇, θ̈ of the obstacle for one event; null if the run was not compared.
+Json derivatives(const std::vector<std::array<double, 3>>& theta, std::size_t event) {
+    if (event >= theta.size()) return nullptr;
+    return {number(theta[event][0]), number(theta[event][1]), number(theta[event][2])};
+}
+
 Json law_json(const PowerLaw& law) {
     Json exponents = Json::object();
     for (std::size_t k = 0; k < law.of.size(); ++k) exponents[law.of[k]] = number(law.exponents[k]);
@@ -75,6 +81,68 @@ std::string local_text(const EventStudy& study, const std::vector<LocalExponent>
                             list.back(), list[list.size() / 2]);
     }
     return text.empty() ? text : "      local exponents\n" + text;
+}
+
+/// "C ~ K^0.01, 1.70 to 1.72 over 5 runs"
+std::string range_text(const ConstantRange& range) {
+    std::string text = fmt::format("{:.4g} to {:.4g} over {}", range.smallest, range.largest,
+                                   counted(static_cast<std::size_t>(range.runs), "run"));
+    if (std::isfinite(range.exponent)) text += fmt::format(", C ~ K^{:.3f}", range.exponent + 0.0);
+    return text;
+}
+
+/// The observed constants of the perturbed pairs of all runs, in the order of falling K.
+std::string constants_text(const EventStudy& study) {
+    std::vector<const EventStudyRun*> runs;
+    for (const EventStudyRun& run : study.runs)
+        if (run.pair && run.done) runs.push_back(&run);
+    if (runs.empty()) return {};
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const EventStudyRun* a, const EventStudyRun* b) { return a->pair->size > b->pair->size; });
+    std::string text = "  observed constants of the perturbed pairs, K is the size of the perturbation\n   ";
+    for (const Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
+    text += fmt::format(" {:>11} {:>11} {:>9}", "K", "error", "C");
+    for (std::size_t k = 1; k < study.constants.size(); ++k) text += fmt::format(" {:>9}", study.constants[k].equation);
+    text += "  theorem\n";
+    const auto cell = [](double value) {
+        return value > 0.0 ? fmt::format(" {:>9.4g}", value) : fmt::format(" {:>9}", "-");
+    };
+    for (std::size_t r = 0; r < std::min(runs.size(), max_runs); ++r) {
+        const StudiedPair& pair = *runs[r]->pair;
+        text += "   ";
+        for (const double v : runs[r]->values) text += fmt::format(" {:>12.6g}", v);
+        text += fmt::format(" {:>11.4e} {:>11.4e}", pair.size, pair.error) + cell(pair.constant.value);
+        for (std::size_t k = 1; k < study.constants.size(); ++k) {
+            double value = 0.0;
+            for (const PairEstimate& e : pair.estimates)
+                if (e.equation == study.constants[k].equation) value = e.constant.value;
+            text += cell(value);
+        }
+        text += "  " + (pair.theorem.empty() ? "none: " + pair.reason : pair.theorem) + "\n";
+    }
+    if (runs.size() > max_runs) text += fmt::format("    … {} runs in all\n", runs.size());
+    for (const ConstantRange& range : study.constants)
+        text += fmt::format("    {:<8} {}\n", range.equation, range_text(range));
+    if (study.constants.empty()) text += "    no theorem applies to any run\n";
+    return text;
+}
+
+Json pair_json(const StudiedPair& pair) {
+    Json estimates = Json::array();
+    for (const PairEstimate& e : pair.estimates)
+        estimates.push_back({{"equation", e.equation},
+                             {"text", e.text},
+                             {"error", number(e.error)},
+                             {"bound", number(e.bound)},
+                             {"bound_constant", number(e.constant.value)},
+                             {"bound_time", number(e.constant.t)}});
+    return {{"theorem", pair.theorem.empty() ? Json(nullptr) : Json(pair.theorem)},
+            {"reason", pair.reason},
+            {"K", number(pair.size)},
+            {"error", number(pair.error)},
+            {"bound_constant", number(pair.constant.value)},
+            {"bound_time", number(pair.constant.t)},
+            {"estimates", std::move(estimates)}};
 }
 
 std::string answer_text(const EventStudy& study, const EventResponse::Answer& a) {
@@ -122,6 +190,7 @@ std::string study_text(const EventStudy& study) {
                                                                           : "");
     }
     if (study.runs.size() > max_runs) text += fmt::format("    … {} runs in all\n", study.runs.size());
+    text += constants_text(study);
     if (!study.complete) text += "  interrupted: only the finished runs were fitted\n";
     return text;
 }
@@ -137,11 +206,14 @@ std::string study_json(const EventStudy& study) {
         for (std::size_t i = 0; i < study.nominal.size(); ++i)
             changes.push_back({{"t", number(run.time[i])},
                                {"dt", number(run.time_change[i])},
-                               {"dimpulse", number(run.impulse_change[i])}});
+                               {"dimpulse", number(run.impulse_change[i])},
+                               {"theta", derivatives(run.theta, i)},
+                               {"theta_largest", derivatives(run.theta_largest, i)}});
         runs.push_back({{"parameters", std::move(values)},
                         {"status", run.done ? std::string(to_string(run.status)) : "interrupted"},
                         {"events", std::move(own)},
                         {"changes", std::move(changes)}});
+        if (run.pair) runs.back()["pair"] = pair_json(*run.pair);
     }
     for (const EventResponse& e : study.events) {
         Json answers = Json::array();
@@ -163,9 +235,15 @@ std::string study_json(const EventStudy& study) {
         j["fits"] = std::move(answers);
         events.push_back(std::move(j));
     }
-    const Json j{{"model", study.model},       {"vary", std::move(vary)},       {"perturbed", study.perturbation},
-                 {"complete", study.complete}, {"nominal", std::move(nominal)}, {"events", std::move(events)},
-                 {"runs", std::move(runs)}};
+    Json j{{"model", study.model},       {"vary", std::move(vary)},       {"perturbed", study.perturbation},
+           {"complete", study.complete}, {"nominal", std::move(nominal)}, {"events", std::move(events)},
+           {"runs", std::move(runs)}};
+    for (const ConstantRange& c : study.constants)
+        j["bound_constants"].push_back({{"equation", c.equation},
+                                        {"runs", c.runs},
+                                        {"smallest", number(c.smallest)},
+                                        {"largest", number(c.largest)},
+                                        {"exponent", number(c.exponent)}});
     return json::fragment(j);
 }
 
@@ -194,6 +272,29 @@ std::string study_csv(const EventStudy& study) {
             for (std::size_t p = 0; p < parameters; ++p) csv.cell_if_finite(exponents[i][r * parameters + p]);
             csv.end_line();
         }
+    return std::move(csv).text();
+}
+
+std::string study_constants_csv(const EventStudy& study) {
+    Csv csv;
+    for (const Vary& v : study.vary) csv.cell(v.name);
+    csv.cells({"K", "error", "theorem", "bound_constant", "bound_time"});
+    for (std::size_t k = 1; k < study.constants.size(); ++k) csv.cell("bound_constant " + study.constants[k].equation);
+    csv.end_line();
+    for (const EventStudyRun& run : study.runs) {
+        if (!run.pair) continue;
+        for (const double v : run.values) csv.cell(v);
+        csv.cell_if_finite(run.pair->size);
+        csv.cell(run.pair->error).cell(run.pair->theorem).cell(run.pair->constant.value);
+        csv.cell_if_finite(run.pair->constant.t);
+        for (std::size_t k = 1; k < study.constants.size(); ++k) {
+            std::optional<double> value;
+            for (const PairEstimate& e : run.pair->estimates)
+                if (e.equation == study.constants[k].equation && e.constant.value > 0.0) value = e.constant.value;
+            csv.cell(value);
+        }
+        csv.end_line();
+    }
     return std::move(csv).text();
 }
 

@@ -17,4 +17,8 @@ std::string study_json(const sensitivity::EventStudy& study);
 /// A line for each event of each run: parameters, event, its time, the change from the nominal motion, local exponents.
 std::string study_csv(const sensitivity::EventStudy& study);
 
+/// A line for each run of a model with a perturbation: parameters, size K of the perturbation, error of the pair, and
+/// the observed constants of the theorem and of each estimate.
+std::string study_constants_csv(const sensitivity::EventStudy& study);
+
 }  // namespace saltus::io

@@ -144,7 +144,7 @@ double Bound::sum_h(double t, const std::vector<double>& weights) {
     double sum = 0.0;
     const PairFunctions::Values& v = functions_.at(t);
     for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] * std::abs(v.theta[k][2]);
-    for (const std::array<double, 3>& eta : v.eta) sum += std::abs(eta[2]);
+    for (const std::array<double, 4>& eta : v.eta) sum += std::abs(eta[2]);
     for (const double delta : v.delta) sum += std::abs(delta);
     return sum;
 }
@@ -189,7 +189,7 @@ BoundTerms Bound::at(double t, Region region) {
                 if (region == Region::after) terms.theta_rate += std::abs(v.theta[ix(f)][1]);
             }
         if (region == Region::after)
-            for (const std::array<double, 3>& eta : v.eta) terms.eta_rate += std::abs(eta[1]);
+            for (const std::array<double, 4>& eta : v.eta) terms.eta_rate += std::abs(eta[1]);
     }
     if (region == Region::after) terms.h_after = advance(since_, t, [&](double s) { return sum_h(s, after_); });
     return terms;

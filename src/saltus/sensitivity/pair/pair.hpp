@@ -40,6 +40,12 @@ struct PairPoint {
     int piece = 0;  ///< index in Pair::pieces
     Region region = Region::beyond;
     double error_q = 0.0, error_u = 0.0;  ///< Σ|q̂ − q̄|, Σ|û − ū|
+    /// Σ|λ̂ − λ̄| of the contacts and Σ|ν̂ − ν̄| of the constraints; NaN if a force is not unique or there is friction.
+    double error_lambda = std::numeric_limits<double>::quiet_NaN();
+    double error_nu = std::numeric_limits<double>::quiet_NaN();
+    /// Bound of each component of λ̂ − λ̄ and ν̂ − ν̄, without C: error_q + error_u + h. NaN if the motions have different
+    /// closed contacts. [Alscher] (42)
+    double bound_reactions = std::numeric_limits<double>::quiet_NaN();
     double h = std::numeric_limits<double>::quiet_NaN(), phi = std::numeric_limits<double>::quiet_NaN();  ///< see Bound
     BoundTerms terms;
     /// The error that the theorem bounds: error_q + error_u, but error_q alone in a collision's critical interval.
@@ -52,6 +58,15 @@ struct PairPoint {
 struct ObservedConstant {
     double value = 0.0;
     double t = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// One of the paper's estimates besides those of its theorems: error ≤ C · bound. Error and bound are those of the time
+/// at which their ratio, the observed constant, is largest.
+struct PairEstimate {
+    std::string equation;  ///< its number in [Alscher], for example "(42)"
+    std::string text;      ///< what is bounded, where, and by what
+    ObservedConstant constant;
+    double error = 0.0, bound = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The comparison of the motions between two cuts: with one event of both, with none, or the rest without a comparison
@@ -70,6 +85,11 @@ struct PairPiece {
     /// |ĉ − c̄|, and its bound without C: |q̂_p − q̄_p| + |θ_p| (collision) or |λ̂_p − λ̄_p| (lift-off) at c_min.
     /// [Alscher] (49), (63)
     double event_shift = 0.0, event_bound = std::numeric_limits<double>::quiet_NaN();
+    double initial_norm = 0.0;  ///< ‖q̂ − q̄‖ + ‖û − ū‖ at the beginning, in the maximum norm. [Alscher] (35)
+    /// K: the largest of the initial error, |θ|, |η|, |δ| and of the derivatives of θ and η up to order 2, on the
+    /// piece. For a lift-off up to order 3, and with |δ̇|. [Alscher] (34), (46), (61)
+    double size = std::numeric_limits<double>::quiet_NaN();
+    std::vector<PairEstimate> estimates;
 };
 
 /// A nominal and a perturbed motion of one model, and what the theorems of [Alscher] say about their difference.

@@ -39,8 +39,15 @@ void collect(expr::Graph& graph, const expr::Scope& scope, const std::vector<mod
 
 /// Bisections that close in on a jump: a slope over a cell leaves 2⁻⁴⁰ of its change.
 constexpr int jump_bisections = 40;
-/// A change that is left after the bisections is a jump if it is larger than this · (largest value on the interval).
-constexpr double jump_ratio = 1e-9;
+/// Refinements of the search for the largest value, and cells on each side of it.
+constexpr int max_zooms = 8, zoom_cells = 10;
+/// The values grow without bound if each of the last so many refinements increases them by this factor, at least.
+constexpr int zooms_of_a_pole = 4;
+constexpr double growth_of_a_pole = 1.2;
+/// A change that is left after the bisections is a jump if it is larger than this · (largest value on the interval),
+/// and if it has hardly become smaller in the second half of the bisections. Near the end of a root, as of max(t,
+/// 0)^0.5, the change shrinks like a power of the width, but is not small yet.
+constexpr double jump_ratio = 1e-9, shrinking = 0.5;
 
 /// The index of a name. Building the model has checked that it exists.
 int place_of(const std::string& name, const std::vector<std::string>& names) {
@@ -95,19 +102,21 @@ PairFunctions::PairFunctions(const model::Description& description, const model:
     compile(graph, t);
 }
 
-/// Compiles the outputs of the tape: f, ḟ, f̈ of each θ, then of each η, then each δ.
+/// Compiles the outputs of the tape: f and three derivatives of each θ, then of each η, then δ and δ̇ of each δ. Jumps
+/// are looked for in all but the last derivative of each function.
 void PairFunctions::compile(expr::Graph& graph, Expr t) {
     expr::Derivative derivative(graph, t);
     std::vector<Expr> outputs;
-    for (const std::vector<Expr>* list : {&theta_, &eta_})
-        for (const Expr f : *list) {
-            outputs.push_back(f);
-            outputs.push_back(derivative(outputs.back()));
+    const auto add = [&](Expr f, int derivatives) {
+        outputs.push_back(f);
+        for (int k = 0; k < derivatives; ++k) {
+            if (graph[outputs.back()].kinked || !graph[outputs.back()].total) kinked_.push_back(outputs.size() - 1);
             outputs.push_back(derivative(outputs.back()));
         }
-    outputs.insert(outputs.end(), delta_.begin(), delta_.end());
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-        if (graph[outputs[k]].kinked || !graph[outputs[k]].total) kinked_.push_back(k);
+    };
+    for (const std::vector<Expr>* list : {&theta_, &eta_})
+        for (const Expr f : *list) add(f, 3);
+    for (const Expr f : delta_) add(f, 1);
     const std::vector<Expr> variables{t};
     tape_ = expr::Tape(graph, outputs, {}, variables);
     scratch_.resize(tape_.slot_count());
@@ -116,16 +125,60 @@ void PairFunctions::compile(expr::Graph& graph, Expr t) {
     values_.theta.resize(theta_.size());
     values_.eta.resize(eta_.size());
     values_.delta.resize(delta_.size());
+    values_.delta_rate.resize(delta_.size());
 }
 
 const PairFunctions::Values& PairFunctions::at(double t) {
     tape_.evaluate<double>({&t, 1}, scratch_, out_);
     std::size_t next = 0;
     for (auto* list : {&values_.theta, &values_.eta})
-        for (std::array<double, 3>& f : *list)
+        for (std::array<double, 4>& f : *list)
             for (double& value : f) value = out_[next++];
-    for (double& value : values_.delta) value = out_[next++];
+    for (std::size_t k = 0; k < values_.delta.size(); ++k) {
+        values_.delta[k] = out_[next++];
+        values_.delta_rate[k] = out_[next++];
+    }
     return values_;
+}
+
+/// The largest absolute value at one time; infinite if a value is not finite.
+double PairFunctions::largest_at(double t, int order) {
+    double largest = 0.0;
+    const auto see = [&](double value) {
+        largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : std::numeric_limits<double>::infinity();
+    };
+    const Values& v = at(t);
+    for (const auto* list : {&v.theta, &v.eta})
+        for (const std::array<double, 4>& f : *list)
+            for (std::size_t k = 0; k <= static_cast<std::size_t>(order) && std::isfinite(largest); ++k) see(f[k]);
+    for (std::size_t k = 0; k < v.delta.size() && std::isfinite(largest); ++k) {
+        see(v.delta[k]);
+        if (order > 2 && std::isfinite(largest)) see(v.delta_rate[k]);
+    }
+    return largest;
+}
+
+double PairFunctions::largest_value(double from, double to, int order, int cells) {
+    double largest = 0.0, where = from, width = (to - from) / cells;
+    for (int i = 0; i <= cells; ++i) {
+        const double t = i == cells ? to : from + width * i, value = largest_at(t, order);
+        if (!std::isfinite(value)) return value;
+        if (value > largest) largest = value, where = t;
+    }
+    // Near a maximum the value hardly grows as the search closes in. It keeps growing if the function has a pole or the
+    // derivative of a root there: by a factor of refinement^s for |t − t₀|^(−s).
+    int growing = 0;
+    for (int zoom = 0; zoom < max_zooms; ++zoom) {
+        const double begin = std::max(from, where - width), end = std::min(to, where + width), before = largest;
+        for (int i = 0; i <= 2 * zoom_cells; ++i) {
+            const double t = begin + (end - begin) * i / (2 * zoom_cells), value = largest_at(t, order);
+            if (!std::isfinite(value)) return value;
+            if (value > largest) largest = value, where = t;
+        }
+        growing = largest > growth_of_a_pole * before ? growing + 1 : 0;
+        width /= zoom_cells;
+    }
+    return growing >= zooms_of_a_pole ? std::numeric_limits<double>::infinity() : largest;
 }
 
 double PairFunctions::largest_jump(double from, double to, int cells) {
@@ -145,14 +198,17 @@ double PairFunctions::largest_jump(double from, double to, int cells) {
             before = now, t_before = t;
         }
         for (auto [a, fa, b, fb] : steep) {
+            double half_way = 0.0;
             for (int i = 0; i < jump_bisections && std::abs(fb - fa) > jump_ratio * size; ++i) {
+                if (i == jump_bisections / 2) half_way = std::abs(fb - fa);
                 const double middle = 0.5 * (a + b), f = value(middle);
                 if (std::abs(f - fa) >= std::abs(fb - f))
                     b = middle, fb = f;
                 else
                     a = middle, fa = f;
             }
-            if (std::abs(fb - fa) > jump_ratio * size) worst = std::max(worst, std::abs(fb - fa));
+            if (std::abs(fb - fa) > std::max(jump_ratio * size, shrinking * half_way))
+                worst = std::max(worst, std::abs(fb - fa));
         }
     }
     return worst;

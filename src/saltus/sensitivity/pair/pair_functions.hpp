@@ -18,8 +18,8 @@ public:
     PairFunctions(const model::Description& description, const model::Model& model);
 
     struct Values {
-        std::vector<std::array<double, 3>> theta, eta;  ///< each function with its first and second derivative
-        std::vector<double> delta;
+        std::vector<std::array<double, 4>> theta, eta;  ///< each function with its first three derivatives
+        std::vector<double> delta, delta_rate;          ///< each function, and its first derivative
     };
 
     /// The values at a time; valid until the next call.
@@ -34,8 +34,15 @@ public:
     /// if a value is not finite. Jumps are searched between `cells` + 1 equidistant times and located by bisection.
     double largest_jump(double from, double to, int cells = 2000);
 
+    /// The largest |θ|, |η| or |δ| on an interval, with derivatives of θ and η up to the given order (2 or 3). With
+    /// order 3 the derivative of δ is included. Infinite if a value is not finite, or if the values grow without bound
+    /// towards some time. The largest of `cells` + 1 equidistant times is refined between its neighbours.
+    /// [Alscher] (34), (46), (61)
+    double largest_value(double from, double to, int order, int cells = 2000);
+
 private:
     void compile(expr::Graph& graph, expr::Expr t);
+    double largest_at(double t, int order);
 
     std::vector<expr::Expr> theta_, eta_, delta_;
     std::vector<int> theta_of_, delta_of_;  // contact → function, function → coordinate

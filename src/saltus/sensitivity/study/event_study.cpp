@@ -147,6 +147,60 @@ void compare_obstacles(const EventStudy& study, const std::vector<trajectory::Ev
     }
 }
 
+/// The largest constant of each estimate over the pieces of a pair.
+StudiedPair studied(const Pair& pair) {
+    StudiedPair out;
+    out.theorem = pair.theorem;
+    out.reason = pair.reason;
+    out.constant = pair.constant;
+    for (const PairPoint& p : pair.points)
+        if (p.region != Region::critical) out.error = std::max(out.error, p.error_q + p.error_u);
+    for (const PairPiece& piece : pair.pieces) {
+        if (piece.bounded) out.size = std::max(out.size, piece.size);
+        for (const PairEstimate& e : piece.estimates) {
+            const auto known = std::find_if(out.estimates.begin(), out.estimates.end(),
+                                            [&](const PairEstimate& k) { return k.equation == e.equation; });
+            if (known == out.estimates.end())
+                out.estimates.push_back(e);
+            else if (e.constant.value > known->constant.value)
+                *known = e;
+        }
+    }
+    return out;
+}
+
+/// The ranges of the observed constants over the runs to which a theorem applies.
+std::vector<ConstantRange> constant_ranges(const EventStudy& study) {
+    std::vector<std::string> equations{"theorem"};
+    for (const EventStudyRun& run : study.runs)
+        if (run.pair)
+            for (const PairEstimate& e : run.pair->estimates)
+                if (std::find(equations.begin(), equations.end(), e.equation) == equations.end())
+                    equations.push_back(e.equation);
+    std::vector<ConstantRange> list;
+    for (const std::string& equation : equations) {
+        ConstantRange range{equation, 0, 0.0, 0.0, nan};
+        std::vector<double> size, constant;
+        for (const EventStudyRun& run : study.runs) {
+            if (!run.pair || run.pair->theorem.empty()) continue;
+            double value = equation == "theorem" ? run.pair->constant.value : 0.0;
+            for (const PairEstimate& e : run.pair->estimates)
+                if (e.equation == equation) value = e.constant.value;
+            if (!(value > 0.0)) continue;  // the errors are below the accuracy of the motions
+            range.smallest = range.runs == 0 ? value : std::min(range.smallest, value);
+            range.largest = std::max(range.largest, value);
+            ++range.runs;
+            size.push_back(run.pair->size);
+            constant.push_back(value);
+        }
+        if (range.runs == 0) continue;
+        if (const PowerLaw law = fit_power_law({size}, constant); std::isfinite(law.rms))
+            range.exponent = law.exponents[0];
+        list.push_back(range);
+    }
+    return list;
+}
+
 }  // namespace
 
 Vary vary_from_text(const std::string& text) {
@@ -241,7 +295,21 @@ EventStudy study_events(const model::Description& description, const EventStudyO
         for (std::size_t p = 0; p < options.vary.size(); ++p)
             own.set.emplace_back(options.vary[p].name, number_text(run.values[p]));
         const model::Model model = built(description, own, options.vary, run.values);
-        const Trajectory t = integrate::simulate(model, method, run_options);
+        Trajectory t;
+        if (study.perturbation) {
+            PairOptions pair_options;
+            pair_options.set = own.set;
+            pair_options.project_initial = options.project_initial;
+            pair_options.t_end = options.t_end;
+            pair_options.method = options.method;
+            pair_options.threads = 1;
+            pair_options.interrupted = options.interrupted;
+            Pair pair = perturbed_pair(description, pair_options);
+            run.pair = studied(pair);
+            t = std::move(pair.perturbed);
+        } else {
+            t = integrate::simulate(model, method, run_options);
+        }
         run.status = t.status;
         run.reason = t.reason;
         run.events = events_of(t, contacts);
@@ -262,6 +330,7 @@ EventStudy study_events(const model::Description& description, const EventStudyO
             event.answers.push_back(answer_of(study, i, Quantity::impulse, options.resolution));
         study.events.push_back(std::move(event));
     }
+    study.constants = constant_ranges(study);
     return study;
 }
 

@@ -11,6 +11,7 @@
 
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
+#include "saltus/sensitivity/pair/pair.hpp"
 
 namespace saltus::sensitivity {
 
@@ -45,6 +46,16 @@ struct StudiedEvent {
     double impulse = 0.0;  ///< Σ Λ_N of the contacts
 };
 
+/// The perturbed pair of one run, reduced to what shows whether the constants of the theorems stay bounded.
+struct StudiedPair {
+    std::string theorem, reason;  ///< see Pair
+    double size = 0.0;            ///< K: the largest PairPiece::size
+    double error = 0.0;           ///< largest Σ|q̂ − q̄| + |û − ū| outside critical intervals
+    ObservedConstant constant;    ///< see Pair
+    /// For each equation of PairPiece::estimates the one with the largest constant, in the order of first appearance.
+    std::vector<PairEstimate> estimates;
+};
+
 /// One combination of parameter values, and its motion.
 struct EventStudyRun {
     std::vector<double> values;  ///< in the order of EventStudyOptions::vary
@@ -58,6 +69,8 @@ struct EventStudyRun {
     /// at its position of the nominal event. `theta`: at the time of the event; `theta_largest`: largest absolute
     /// values over the whole time.
     std::vector<std::array<double, 3>> theta, theta_largest;
+    /// With a perturbation: the motions with and without it, both with the parameters of this run.
+    std::optional<StudiedPair> pair;
 };
 
 enum class Quantity { time, impulse };
@@ -96,6 +109,16 @@ struct EventResponse {
     std::vector<Answer> answers;  ///< fits of the event time, and for impacts also of the impulse
 };
 
+/// The observed constants of one estimate over the runs of a study, against the size K of the perturbation.
+struct ConstantRange {
+    std::string equation;  ///< "theorem" for the bounds of Theorems 3.1, 3.3 and 3.5; otherwise see PairEstimate
+    int runs = 0;          ///< runs with a constant
+    double smallest = 0.0, largest = 0.0;  ///< constant
+    /// Constant ~ K^exponent by least squares of the logarithms. It stays bounded as K → 0 if the exponent is not
+    /// negative. NaN if there are fewer than two runs, or if all have the same K.
+    double exponent = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// The events of a motion over ranges of parameters.
 struct EventStudy {
     std::string model;
@@ -105,8 +128,9 @@ struct EventStudy {
     trajectory::Status nominal_status = trajectory::Status::completed;
     std::vector<StudiedEvent> nominal;
     std::vector<EventStudyRun> runs;
-    std::vector<EventResponse> events;  ///< one per nominal event
-    bool complete = false;              ///< false: interrupted
+    std::vector<EventResponse> events;     ///< one per nominal event
+    std::vector<ConstantRange> constants;  ///< with a perturbation; runs to which no theorem applies are left out
+    bool complete = false;                 ///< false: interrupted
 };
 
 /// Runs the model for all combinations of the parameter values. The nominal motion has the values of the description

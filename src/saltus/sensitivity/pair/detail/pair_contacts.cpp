@@ -60,24 +60,42 @@ void PairContacts::prepare(const State& state, const std::vector<int>& closed) {
     dynamics_.set_mode(mode, state.t, packed(state));
 }
 
-std::vector<double> PairContacts::forces(const State& state, const std::vector<int>& closed) {
+PairContacts::Reactions PairContacts::reactions(const State& state, const std::vector<int>& closed) {
     prepare(state, closed);
-    std::vector<double> out(model_.contacts.size(), 0.0);
+    Reactions out{std::vector<double>(model_.contacts.size(), 0.0), {}};
     const bool known = dynamics_.evaluate(state.t, x_.data());
-    for (const int k : closed) out[ix(k)] = known ? dynamics_.reactions()[ix(model_.contacts[ix(k)].row)] : nan;
+    for (const int k : closed) out.lambda[ix(k)] = known ? dynamics_.reactions()[ix(model_.contacts[ix(k)].row)] : nan;
+    for (const model::Constraint& c : model_.constraints)
+        out.nu.push_back(known ? dynamics_.reactions()[ix(c.row)] : nan);
+    return out;
+}
+
+/// u̇(t, q, u) and λ(t, q, u) are differentiated along the motion, in the direction (1, u, u̇).
+std::optional<PairContacts::Rates> PairContacts::rates(const State& state, const std::vector<int>& closed) {
+    if (!linearised_) linearised_ = std::make_unique<integrate::Linearised>(dynamics_, std::vector<int>{});
+    if (!linearised_->available()) return {};
+    prepare(state, closed);
+    if (!linearised_->prepare(state.t, x_.data())) return {};
+    const int n = model_.size();
+    Rates out;
+    out.acceleration.assign(dynamics_.acceleration().begin(), dynamics_.acceleration().end());
+    direction_.setZero(1, linearised_->columns());
+    direction_(0, 0) = 1.0;
+    for (int i = 0; i < n; ++i) {
+        direction_(0, 1 + i) = state.u[ix(i)];
+        direction_(0, 1 + n + i) = out.acceleration[ix(i)];
+    }
+    linearised_->along(direction_, jerk_);
+    linearised_->reactions_along(direction_, reaction_rates_);
+    for (int i = 0; i < n; ++i) out.jerk.push_back(jerk_(0, i));
+    out.lambda.assign(model_.contacts.size(), 0.0);
+    for (const int k : closed) out.lambda[ix(k)] = reaction_rates_(0, model_.contacts[ix(k)].row);
     return out;
 }
 
 double PairContacts::force_rate(const State& state, const std::vector<int>& closed, int contact) {
-    if (!linearised_) linearised_ = std::make_unique<integrate::Linearised>(dynamics_, std::vector<int>{});
-    if (!linearised_->available()) return nan;
-    prepare(state, closed);
-    if (!linearised_->evaluate(state.t, x_.data())) return nan;
-    const auto d = linearised_->reactions().row(model_.contacts[ix(contact)].row);
-    double rate = d(0);
-    for (int i = 0; i < model_.size(); ++i)
-        rate += d(1 + i) * state.u[ix(i)] + d(1 + model_.size() + i) * dynamics_.acceleration()[ix(i)];
-    return rate;
+    const std::optional<Rates> found = rates(state, closed);
+    return found ? found->lambda[ix(contact)] : nan;
 }
 
 std::vector<int> PairContacts::coordinates_of(const State& state, int contact) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -22,8 +23,22 @@ public:
     std::vector<double> velocities(const trajectory::State& state);
     /// The gap of a contact and its first two time derivatives while the body rests at q: the motion of the obstacle.
     std::array<double, 3> at_rest(double t, const std::vector<double>& q, int contact);
-    /// Normal forces of all contacts if the given ones are closed; NaN if the equations are singular.
-    std::vector<double> forces(const trajectory::State& state, const std::vector<int>& closed);
+    struct Reactions {
+        std::vector<double> lambda, nu;  ///< normal forces of all contacts, multipliers of all constraints
+    };
+    /// The reactions if the given contacts are closed; NaN if the equations are singular.
+    Reactions reactions(const trajectory::State& state, const std::vector<int>& closed);
+    /// Their normal forces alone.
+    std::vector<double> forces(const trajectory::State& state, const std::vector<int>& closed) {
+        return reactions(state, closed).lambda;
+    }
+    struct Rates {
+        std::vector<double> acceleration, jerk;  ///< u̇ and ü of all coordinates
+        std::vector<double> lambda;              ///< λ̇ of all contacts
+    };
+    /// The derivatives along the motion if the given contacts are closed, exact; empty if the equations are singular
+    /// or the model has no derivatives.
+    std::optional<Rates> rates(const trajectory::State& state, const std::vector<int>& closed);
     /// λ̇ = λ_t + λ_q u + λ_u u̇ of one contact along the motion, exact; NaN if the model has no derivatives.
     double force_rate(const trajectory::State& state, const std::vector<int>& closed, int contact);
     /// The coordinates in which the normal of a contact has a nonzero component.
@@ -41,6 +56,7 @@ private:
     integrate::Dynamics dynamics_;
     std::unique_ptr<integrate::Linearised> linearised_;
     std::vector<double> x_;
+    Matrix direction_, jerk_, reaction_rates_;  // of rates()
 };
 
 }  // namespace saltus::sensitivity

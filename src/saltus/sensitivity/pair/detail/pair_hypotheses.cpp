@@ -28,6 +28,11 @@ bool contains(const std::vector<int>& list, int k) { return std::find(list.begin
 
 /// The smaller of two values; NaN if `value` is NaN.
 double smaller_or_nan(double value, double least) { return value > least ? least : value; }
+/// The larger of two values; NaN if `value` is NaN.
+double larger_or_nan(double value, double largest) { return value < largest ? largest : value; }
+
+/// Limit of the relative error of a rate in the proof of Lemma 3.4.
+constexpr double largest_rate_error = 0.25;
 
 class Hypotheses {
 public:
@@ -42,7 +47,10 @@ public:
         smoothness();
         if (p_.event) one_contact();
         if (frictionless) sample();
-        if (frictionless && p_.event) p_.event->kind == PairEventKind::collision ? collision() : lift_off();
+        if (frictionless && p_.event) {
+            p_.event->kind == PairEventKind::collision ? collision() : lift_off();
+            smallness();
+        }
         if (frictionless) others();
         rank();
         return std::move(out_);
@@ -91,6 +99,36 @@ private:
         const double jump = v_.functions.largest_jump(p_.begin, p_.end);
         add("(46) smooth perturbation",
             "theta and eta twice continuously differentiable, delta continuous: largest jump", jump == 0.0, jump);
+        if (p_.event && p_.event->kind == PairEventKind::lift_off)
+            add("(61) third derivatives",
+                "third derivatives of theta and eta, first of delta are bounded: K, the largest of all derivatives",
+                std::isfinite(p_.size), p_.size);
+    }
+
+    /// The proof of Lemma 3.4: the event of the perturbed motion is unique if the rate of what decides the event (gap
+    /// or force of p) differs from the nominal rate by at most a quarter of it. This is how small K must be. (61)
+    /// bounds δ but not δ̇, which enters the rate of the force; without a bound of δ̇ the statement of Theorem 3.4 is
+    /// false.
+    void smallness() {
+        const EventPair& e = *p_.event;
+        const State bar = v_.nominal.left(e.c_min()), hat = v_.perturbed.left(e.c_min());
+        const bool is_collision = e.kind == PairEventKind::collision;
+        double worst = 0.0;
+        if (is_collision) {
+            const std::vector<double> a = v_.nominal_contacts.velocities(bar),
+                                      b = v_.perturbed_contacts.velocities(hat);
+            for (const int k : e.contacts) worst = larger_or_nan(std::abs(b[ix(k)] / a[ix(k)] - 1.0), worst);
+        } else {
+            for (const int k : e.contacts) {
+                const double a = v_.nominal_contacts.force_rate(bar, p_.closed_before, k),
+                             b = v_.perturbed_contacts.force_rate(hat, p_.closed_before, k);
+                worst = larger_or_nan(std::abs(b / a - 1.0), worst);
+            }
+        }
+        add(is_collision ? "(46) small enough" : "(61) small enough",
+            is_collision ? "relative error of p's approach velocity at c_min, at most 1/4 (Lemma 3.4)"
+                         : "relative error of the rate of p's force at c_min, at most 1/4 (Lemma 3.4)",
+            worst <= largest_rate_error, worst);
     }
 
     void one_contact() {

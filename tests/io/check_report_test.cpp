@@ -177,8 +177,9 @@ TEST(CheckJson, HasItsKeysInOrder) {
                              "energy",      "contacts",
                              "closed",      "constraints",
                              "sliders",     "clutches",
-                             "active",      "simulate",
-                             "start_moved", "warnings"}));
+                             "active",      "perturbation_index",
+                             "simulate",    "start_moved",
+                             "warnings"}));
     EXPECT_EQ(keys(j["initial"]), (Keys{"t", "q", "u"}));
     EXPECT_EQ(keys(j["mass"]), (Keys{"constant", "diagonal", "positive_definite", "smallest_eigenvalue",
                                      "largest_eigenvalue", "condition"}));
@@ -228,6 +229,18 @@ TEST(CheckJson, HasTheRightValues) {
     EXPECT_NEAR(j["active"]["redundant"][0]["combination"]["rail"].get<double>(), 3.0, 1e-14);
     EXPECT_EQ(j["warnings"], (Json{"parameter 'spare' is not used",
                                    "closed and approaching at the start: 'floor'; the motion begins with an impact"}));
+}
+
+TEST(CheckJson, TellsThePerturbationIndex) {
+    const auto index = [](const std::string& elements) {
+        const Json j = json_of("[system]\nname = \"m\"\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\n" + elements);
+        return std::pair(j["perturbation_index"]["free"].get<int>(), j["perturbation_index"]["largest"].get<int>());
+    };
+    EXPECT_EQ(index(""), std::pair(0, 0));
+    EXPECT_EQ(index("[[contact]]\nname = \"c\"\ngN = \"x\"\n"), std::pair(0, 3));
+    EXPECT_EQ(index("[[constraint]]\nname = \"c\"\ng = \"x - y\"\n"), std::pair(3, 3));
+    EXPECT_EQ(index("[[slider]]\nname = \"s\"\ngammaT = \"x'\"\nmu = 0.3\nFN = 1\n"), std::pair(0, 2));
+    EXPECT_EQ(index("[[clutch]]\nname = \"s\"\ngamma = \"x' - y'\"\n"), std::pair(0, 2));
 }
 
 TEST(CheckJson, EndsWithOneNewline) {

@@ -196,4 +196,15 @@ private:
 
 Inspection inspect(const Model& model) { return Inspector(model).inspect(); }
 
+PerturbationIndex perturbation_index(const Model& model) {
+    constexpr int of_positions = 3, of_velocities = 2;
+    PerturbationIndex index;
+    if (!model.constraints.empty()) index.free = of_positions;
+    if (!model.constraints.empty() || !model.contacts.empty())
+        index.largest = of_positions;
+    else if (!model.sliders.empty() || !model.clutches.empty())
+        index.largest = of_velocities;
+    return index;
+}
+
 }  // namespace saltus::model

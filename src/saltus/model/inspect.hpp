@@ -62,4 +62,15 @@ inline constexpr double closed_tolerance = 1e-9;
 /// Evaluates the model at its initial state.
 Inspection inspect(const Model& model);
 
+/// The perturbation index of the equations of motion: the smallest p such that the errors of positions, velocities and
+/// reactions are bounded by errors of the equations and their derivatives up to order p − 1; 0 for ordinary
+/// differential equations. Constraints on positions (g = η, or a closed contact g_N = θ) give 3, because η̈ and θ̈ enter
+/// the reactions; friction that sticks and locked clutches alone give 2, because they hold velocities. [Alscher]
+/// Remark 3.1
+struct PerturbationIndex {
+    int free = 0;     ///< while no contact is closed, nothing sticks and no clutch is locked
+    int largest = 0;  ///< over all modes of the motion
+};
+PerturbationIndex perturbation_index(const Model& model);
+
 }  // namespace saltus::model

@@ -122,6 +122,21 @@ std::string contact_lines(const Model& m, const Inspection& i) {
     return text;
 }
 
+/// "3 while a contact is closed, otherwise 0", and what this means.
+std::string index_text(const Model& m) {
+    const PerturbationIndex index = perturbation_index(m);
+    std::string text = std::to_string(index.largest);
+    if (index.free < index.largest)
+        text += fmt::format(" while {}, otherwise {}",
+                            !m.contacts.empty()  ? "a contact is closed"
+                            : !m.sliders.empty() ? "friction sticks"
+                                                 : "a clutch is locked",
+                            index.free);
+    if (index.largest == 3) return text + " (second derivatives of errors in constraints and gaps enter)";
+    if (index.largest == 2) return text + " (first derivatives of errors in the held velocities enter)";
+    return text + " (ordinary differential equations: no derivatives of errors enter)";
+}
+
 /// A gain matrix; one number if it is a multiple of the identity.
 std::string matrix_text(const Matrix& K) {
     const bool scalar = K.isDiagonal() && (K.diagonal().array() == K(0, 0)).all();
@@ -297,6 +312,7 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
         text += fmt::format("    redundant: '{}' = {}\n", i.redundant[k].name, combination_text(i.redundant[k]));
     if (i.redundant.size() > long_list)
         text += fmt::format("    and {} more redundant rows\n", i.redundant.size() - long_list);
+    text += "  index       perturbation index " + index_text(m) + "\n";
     text += block_lines(m, i);
     for (const std::string& w : i.warnings) text += "  warning     " + w + "\n";
     return text;
@@ -338,6 +354,8 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     j["clutches"] = std::move(clutches);
     j["active"] = {
         {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", redundant_json(i)}};
+    const PerturbationIndex index = perturbation_index(m);
+    j["perturbation_index"] = {{"free", index.free}, {"largest", index.largest}};
     if (m.control)
         j["control"] = {{"actuated", m.control->actuated},
                         {"Kp", matrix_json(m.control->Kp)},

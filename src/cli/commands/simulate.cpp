@@ -67,7 +67,7 @@ void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::Loa
     const LyapunovBalance& balance = results.balance;
     folder.add(model_name, loaded.file.text);
     std::optional<trajectory::OutputCurves> outputs;
-    if (model::outputs_of(loaded.model) != nullptr) {
+    if (loaded.model.outputs != nullptr) {
         integrate::OutputCourse course(loaded.model, t);
         outputs = io::output_curves(t, c.samples, course, loaded.model);
     }
@@ -92,8 +92,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     listen_for_interrupts();
     MemoryWatch memory(c.common.json);
     const bool with_balance = c.balance || !c.common.out.empty();
-    const bool keeps_events =
-        with_balance || c.common.json || !c.common.report.empty() || model::outputs_of(m) != nullptr;
+    const bool keeps_events = with_balance || c.common.json || !c.common.report.empty() || m.outputs != nullptr;
     options.interrupted = [&] { return interrupt_asked() || (keeps_events && memory.ends_run()); };
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };

@@ -23,7 +23,7 @@ constexpr int golden_sections = 45;  // shrink the bracket of an extremum by 0.6
 }  // namespace
 
 OutputCourse::OutputCourse(const model::Model& model, const trajectory::Trajectory& motion)
-    : model_(model), outputs_(*model::outputs_of(model)), motion_(motion) {
+    : model_(model), outputs_(*model.outputs), motion_(motion) {
     std::vector<int> impulse_elements;
     for (const ElementQuantity& q : outputs_.quantities) {
         if (q.what != ElementQuantity::What::gap) forces_ = true;
@@ -223,7 +223,7 @@ std::vector<trajectory::ImpulseRate> impulse_rates(const model::Model& model, co
 std::vector<trajectory::Tracking> tracking(const model::Model& model, const trajectory::Trajectory& motion,
                                            OutputCourse& outputs) {
     std::vector<trajectory::Tracking> list;
-    const model::Outputs& described = *model::outputs_of(model);
+    const model::Outputs& described = *model.outputs;
     if (described.tracked.empty()) return list;
     const std::size_t n = motion.coordinates.size();
     std::vector<double> borders{motion.start.t};
@@ -275,7 +275,7 @@ std::vector<trajectory::Tracking> tracking(const model::Model& model, const traj
 trajectory::MotionSummary summarise(const model::Model& model, const trajectory::Trajectory& motion) {
     trajectory::MotionSummary summary;
     summary.impulse_rates = impulse_rates(model, motion);
-    if (model::outputs_of(model) == nullptr) return summary;
+    if (model.outputs == nullptr) return summary;
     OutputCourse outputs(model, motion);
     summary.outputs = outputs.summary();
     if (!motion.arcs.empty()) summary.tracking = tracking(model, motion, outputs);

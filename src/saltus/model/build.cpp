@@ -63,6 +63,7 @@ Model Builder::build() {
     add_perturbation();
     add_defaults();
     shift_slip_rows();
+    model_.outputs = make_outputs();
     add_drawing();
     add_regions();
     initial_state(model_);

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "saltus/model/detail/builder.hpp"
-#include "saltus/model/outputs.hpp"
 
 namespace saltus::model {
 
@@ -178,11 +177,8 @@ std::array<double, 4> Builder::view_of(const std::vector<Field>& fields) {
 }
 
 void Builder::add_drawing() {
-    std::shared_ptr<const Outputs> outputs = make_outputs();
-    if (!d_.draw && !has_points_ && outputs == nullptr) return;
+    if (!d_.draw && !has_points_) return;
     Drawing drawing;
-    drawing.drawn = d_.draw.has_value() || has_points_;
-    drawing.outputs = std::move(outputs);
     Numbers* access = nullptr;
     Numbers numbers(
         [&](std::string_view name) -> std::optional<Expr> {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,14 +36,10 @@ struct PlaneMark {
     int offset = 0;  ///< index of a number of Drawing::evaluate
 };
 
-class Outputs;
-
-/// How a model is shown: shapes in the plane or in space, its mass points with their springs and obstacles, and derived
-/// quantities. Nothing of this influences the motion.
+/// How a model is drawn: shapes in the plane or in space, and its mass points with their springs and obstacles. A
+/// drawing does not influence the motion.
 class Drawing {
 public:
-    bool drawn = true;                          ///< false: there are no shapes, only outputs
-    std::shared_ptr<const Outputs> outputs;     ///< derived quantities (outputs.hpp); null if there are none
     int dimension = 2;                          ///< components of a point: 2 or 3
     std::optional<std::array<double, 4>> view;  ///< lowest x and y, highest x and y; none: all that the motion needs
     std::vector<Shape> shapes;

@@ -13,6 +13,7 @@
 namespace saltus::model {
 
 class Drawing;
+class Outputs;
 
 /// A mechanical system with its contact laws, parameter values and initial state. `build` (build.hpp) makes it. After
 /// that it is not changed: algorithms take `const Model&` and a Workspace (evaluate.hpp), so threads share one model.
@@ -39,6 +40,7 @@ struct Model {
     bool autonomous = true;            ///< scleronomic, and the forces do not depend explicitly on the time either
     std::vector<std::string> warnings;
     std::shared_ptr<const System> system;    ///< the equations; never null in a model that was built
+    std::shared_ptr<const Outputs> outputs;  ///< derived quantities (outputs.hpp); null if the model has none
     std::shared_ptr<const Drawing> drawing;  ///< null if the description does not say how to draw the model
 
     int size() const { return static_cast<int>(coordinates.size()); }

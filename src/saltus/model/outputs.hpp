@@ -82,7 +82,4 @@ private:
     std::vector<int> positions_, speeds_;  // indices of the coordinates and velocities that are mentioned
 };
 
-/// The outputs of a model; null if it has none.
-const Outputs* outputs_of(const Model& model);
-
 }  // namespace saltus::model

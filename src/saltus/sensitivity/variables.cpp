@@ -179,7 +179,7 @@ Output output_of(const Model& model, const std::string& expression, double t, co
     source.place = {"--output", 0, 0};
     // Outputs of the model that are functions of the state are known by their names too.
     std::vector<model::Definition> definitions = model.definitions;
-    if (const model::Outputs* const outputs = model::outputs_of(model))
+    if (const model::Outputs* const outputs = model.outputs.get())
         for (const model::Output& o : outputs->list)
             if (model::replace_calls(o.source, model::quantity_functions()).calls.empty())
                 definitions.push_back({o.name, o.source});

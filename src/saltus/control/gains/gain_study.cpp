@@ -89,7 +89,7 @@ GainStudy study_gains(const model::Description& description, const std::vector<s
     study.coordinates = nominal.coordinates;
     study.elements = element_names(nominal);
     study.constraints = nominal.constraints.size();
-    if (const model::Outputs* const outputs = model::outputs_of(nominal))
+    if (const model::Outputs* const outputs = nominal.outputs.get())
         for (const model::Output& o : outputs->list) study.outputs.push_back(o.name);
     study.vary = vary;
     study.runs.resize(count);

@@ -68,7 +68,7 @@ Symbol called_symbol(const model::NamedCall& call, const model::Model& model) {
     if (call.function == "highest" || call.function == "lowest") {
         symbol.what = call.function == "highest" ? Symbol::What::highest : Symbol::What::lowest;
         std::vector<std::string> names;
-        if (const model::Outputs* const outputs = model::outputs_of(model))
+        if (const model::Outputs* const outputs = model.outputs.get())
             for (const model::Output& o : outputs->list) names.push_back(o.name);
         const auto found = std::find(names.begin(), names.end(), call.argument);
         if (found == names.end())
@@ -159,7 +159,7 @@ Target::Target(const std::string& text, const model::Model& model) : text_(text)
     scope.what = "the target";
     // The names of [output] stand for their expressions, as those of [let] do.
     std::vector<model::Definition> definitions = model.definitions;
-    if (const model::Outputs* const outputs = model::outputs_of(model))
+    if (const model::Outputs* const outputs = model.outputs.get())
         for (const model::Output& o : outputs->list) definitions.push_back({o.name, without_calls(o.source)});
     const auto side = [&](const std::string& part) {
         if (stripped(part).empty()) throw Error("'" + text + "' is not an equation", {"--target", 0, 0}, remedy);

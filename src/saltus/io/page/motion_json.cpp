@@ -222,7 +222,7 @@ std::string motion_json(const MotionView& v, const model::Model* m) {
     }
     j.close(']');
     events(j, t);
-    if (m != nullptr && m->drawing != nullptr && m->drawing->drawn) drawing(j, v, *m->drawing);
+    if (m != nullptr && m->drawing != nullptr) drawing(j, v, *m->drawing);
     j.close('}');
     return std::move(j).text();
 }

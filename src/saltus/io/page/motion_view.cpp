@@ -115,7 +115,7 @@ private:
         for (const std::size_t i : elements_)
             if (t_.elements[i].kind == trajectory::ElementKind::contact)
                 view_.gaps.push_back({t_.elements[i].name, {}}), contacts_.push_back(i);
-        if (const model::Outputs* const outputs = model::outputs_of(*m_)) {
+        if (const model::Outputs* const outputs = m_->outputs.get()) {
             outputs_.emplace(*m_, t_);
             for (const model::Output& o : outputs->list)
                 view_.outputs.push_back({o.unit.empty() ? o.name : o.name + " [" + o.unit + "]", {}});

@@ -161,11 +161,11 @@ std::string block_lines(const Model& m, const Inspection& i) {
                 ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
                 : fmt::format("shaped potential {}, ", m.control->shaping),
             matrix_text(m.control->Kv));
-        const model::Outputs* const outputs = model::outputs_of(m);
+        const model::Outputs* const outputs = m.outputs.get();
         if (outputs != nullptr && !outputs->tracked.empty())
             text += "              the reference moves; its value at t = 0 is shown\n";
     }
-    if (const model::Outputs* const outputs = model::outputs_of(m)) {
+    if (const model::Outputs* const outputs = m.outputs.get()) {
         std::vector<std::string> names;
         for (const model::Output& o : outputs->list) names.push_back(o.name);
         text += "  outputs     " + listing(names) + "\n";

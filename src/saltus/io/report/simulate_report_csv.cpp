@@ -143,7 +143,7 @@ OutputCurves output_curves(const Trajectory& t, int samples, integrate::OutputCo
                            const model::Model& model) {
     SALTUS_EXPECT(samples >= 2);
     OutputCurves curves;
-    for (const model::Output& o : model::outputs_of(model)->list) {
+    for (const model::Output& o : model.outputs->list) {
         curves.names.push_back(o.name);
         curves.units.push_back(o.unit);
     }

@@ -8,7 +8,6 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/detail/builder.hpp"
-#include "saltus/model/drawing.hpp"
 
 namespace saltus::model {
 
@@ -52,8 +51,6 @@ std::optional<std::pair<std::string_view, int>> numbered(std::string_view text) 
 }
 
 }  // namespace
-
-const Outputs* outputs_of(const Model& model) { return model.drawing ? model.drawing->outputs.get() : nullptr; }
 
 std::span<const std::string_view> quantity_functions() {
     static constexpr std::array<std::string_view, 6> names{"gap", "lambda", "lambdaN", "lambdaT", "Lambda", "LambdaN"};

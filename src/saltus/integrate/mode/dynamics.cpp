@@ -140,7 +140,8 @@ void Dynamics::evaluate_terms(double t, const double* x) {
     if (known) return;
     evaluated_ = false;
     terms_t_ = t;
-    terms_x_.assign(x, x + 2 * n_);
+    terms_x_.resize(2 * ix(n_));
+    std::copy_n(x, 2 * n_, terms_x_.begin());
     model::evaluate(model_, workspace_, t, {x, ix(n_)}, {x + n_, ix(n_)}, terms_);
     const model::Pattern& rows = model_.layout().rows;
     for (int r = 0; r < rows.rows; ++r)

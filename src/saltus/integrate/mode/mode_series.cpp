@@ -193,6 +193,7 @@ bool ModeSeries::expand(double t, const double* x, int order) {
     }
     work_[0] = x[2 * n];
     double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
+    double probe = 0.0;  // not a number as soon as some acceleration of a free flight is not finite
     for (int k = 0; k < order; ++k) {
         equations_->evaluate_order(k);
         const double next = 1.0 / (k + 1);
@@ -200,6 +201,7 @@ bool ModeSeries::expand(double t, const double* x, int order) {
             const double* const* const h = equations_->h.data();
             for (int i = 0; i < n; ++i) {
                 const double a = inverse_mass_[ix(i)] * h[i][k];
+                probe += 0.0 * a;
                 series(a_, i)[k] = a;
                 q[i][k + 1] = u[i][k] * next;
                 u[i][k + 1] = a * next;
@@ -221,12 +223,7 @@ bool ModeSeries::expand(double t, const double* x, int order) {
     known_orders_ = order;
     equations_->evaluate_order(order);
     if (!moving_rows_.empty()) velocities(order);
-    if (free_flight_ && order > 1) {
-        double probe = 0.0;  // not a number as soon as some coefficient is not finite
-        for (int i = 0; i < n; ++i)
-            for (int k = 1; k < order; ++k) probe += 0.0 * series(a_, i)[k];
-        if (std::isnan(probe)) return false;
-    }
+    if (std::isnan(probe)) return false;
     // Not a number or infinite coefficients spread to the highest order of u.
     for (int i = 0; i < n; ++i)
         if (!std::isfinite(equations_->u[ix(i)][order])) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "saltus/base/index.hpp"
@@ -163,8 +164,9 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         h = watcher_.admissible_until(series_, h);
         if (!(t_ + h > t_)) return SeriesStep::impossible;
     }
-    std::optional<SwitchCrossing> crossing =
-        search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
+    std::optional<SwitchCrossing> crossing;
+    if (series_.switch_count() > 0)
+        crossing = search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
     const double before_switch = crossing ? crossing->tau : h;
     if (t_ + before_switch > t_) {
         // A quantity that has its zero where an expression switches crosses it a little later. A zero at the end of the
@@ -316,6 +318,20 @@ bool EventRun::accept_series_step(double h, double t) {
     return series_.t() != arc_began_ || reactions_are_admissible(measured_at, state_inside_.data());
 }
 
+namespace {
+
+/// A bound of the kinetic energy of the velocities u, for a mass matrix that is constant; otherwise infinite. From
+/// |M_ij| <= √(M_ii M_jj) follows ½ uᵀMu <= ½ (Σ √M_ii |u_i|)².
+double kinetic_bound(const model::Layout& layout, std::span<const double> M, const double* u) {
+    if (!layout.mass_constant) return std::numeric_limits<double>::infinity();
+    double sum = 0.0;
+    for (int i = 0; i < layout.coordinates; ++i)  // the diagonal ends its row
+        sum += std::sqrt(M[ix(layout.mass.start[ix(i) + 1] - 1)]) * std::abs(u[i]);
+    return 0.5 * sum * sum;
+}
+
+}  // namespace
+
 /// Measures gaps and constraints at a point of the last expansion that the method did not choose, within h after its
 /// start, and returns its time. Its positions and velocities are in state_inside_.
 double EventRun::measure_series(double h) {
@@ -325,6 +341,9 @@ double EventRun::measure_series(double h) {
     const double* const x = state_inside_.data();
     const std::size_t n = ix(d_.size());
     accuracy_.see_motion(t, {x, n}, {x + n, n}, d_.positions(t, x));
+    // The error of the balance is relative to the largest energy. A body may rest at both ends of a step.
+    if (!(kinetic_bound(model_.layout(), d_.terms().M, x + n) <= accuracy_.largest_energy()))
+        accuracy_.see_scale(d_.energy(t, x));
     return t;
 }
 

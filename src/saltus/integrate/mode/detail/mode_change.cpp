@@ -92,9 +92,11 @@ void ModeChange::clear_strike() {
     strike_.u_plus.clear();
     strike_.impulses.clear();
     strike_.elements.clear();
-    strike_.work = strike_.work_on_system = strike_.residual = 0.0;
+    strike_.work = strike_.work_on_system = strike_.residual = strike_.speed = 0.0;
     strike_.note.clear();
-    strike_.audit = {};
+    strike_.audit.tangential = strike_.audit.obstacle_work = strike_.audit.created = strike_.audit.prevented = 0.0;
+    strike_.audit.element = -1;
+    strike_.audit.law.clear();
     strike_.creation_reason.clear();
 }
 

@@ -84,11 +84,12 @@ public:
     std::span<const double> q(std::size_t i) const { return {&q_[i * ix(n_)], ix(n_)}; }
 
 private:
-    /// A series of the usual order 19 is at most 0.4 periods of an oscillation long: (ωh)^19/19! = 1e-10 gives ωh
-    /// = 2.4. So there are about 20 samples in a period.
-    static constexpr int max_parts = 8;
+    /// A step of a Taylor series covers at most ωh = 3.5 of an oscillation, a little more than half a period. So there
+    /// are about 20 samples in a period. Both numbers of parts are odd: if the search for events keeps a step short
+    /// because a gap touches zero, then the touch is at a quarter of the step, and no sample must be there.
+    static constexpr int max_parts = 11, parts_of_low_degree = 5;
 
-    static int parts_for(int degree) { return degree <= 5 ? max_parts / 2 : max_parts; }
+    static int parts_for(int degree) { return degree <= 5 ? parts_of_low_degree : max_parts; }
 
     /// Horner's scheme at all times at once: the processor need not wait for one product after the other. Terms that do
     /// not matter are left out.

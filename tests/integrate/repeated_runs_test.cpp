@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/detail/gauss_rule.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
@@ -56,6 +57,83 @@ TEST(RepeatedRuns, AreEqualToTheBitToSingleRunsWhateverRanBefore) {
             expect_same(runs.run(options), single);
             expect_same(runs.run(other), before);
         }
+    }
+}
+
+void expect_same_events(const trajectory::Trajectory& a, const trajectory::Trajectory& b) {
+    ASSERT_EQ(a.events.size(), b.events.size());
+    for (std::size_t k = 0; k < a.events.size(); ++k) {
+        const trajectory::Event &x = a.events[k], &y = b.events[k];
+        SCOPED_TRACE(x.t);
+        EXPECT_EQ(x.kind, y.kind);
+        EXPECT_EQ(x.t, y.t);
+        EXPECT_EQ(x.t_left, y.t_left);
+        EXPECT_EQ(x.t_right, y.t_right);
+        EXPECT_EQ(x.elements, y.elements);
+        EXPECT_EQ(x.q, y.q);
+        EXPECT_EQ(x.u_minus, y.u_minus);
+        EXPECT_EQ(x.u_plus, y.u_plus);
+        EXPECT_EQ(x.work, y.work);
+        EXPECT_EQ(x.impacts, y.impacts);
+        EXPECT_EQ(x.note, y.note);
+        EXPECT_EQ(x.audit.tangential, y.audit.tangential);
+        EXPECT_EQ(x.audit.obstacle_work, y.audit.obstacle_work);
+        EXPECT_EQ(x.audit.created, y.audit.created);
+        EXPECT_EQ(x.audit.element, y.audit.element);
+        EXPECT_EQ(x.audit.law, y.audit.law);
+        ASSERT_EQ(x.impulses.size(), y.impulses.size());
+        for (std::size_t i = 0; i < x.impulses.size(); ++i) {
+            EXPECT_EQ(x.impulses[i].element, y.impulses[i].element);
+            EXPECT_EQ(x.impulses[i].N, y.impulses[i].N);
+            EXPECT_EQ(x.impulses[i].T, y.impulses[i].T);
+        }
+        // Energies of up to 10 J, once from the model and once from the work of the impact.
+        EXPECT_NEAR(x.energy_before, y.energy_before, 1e-13);
+        EXPECT_NEAR(x.energy_after, y.energy_after, 1e-13);
+    }
+}
+
+TEST(RepeatedRuns, InTheMemoryOfAnotherMotionHaveNothingOfIt) {
+    EventDriven method;
+    Options options;
+    options.t_end = 3.0;
+    const model::Model other = shipped("woodpecker");
+    for (const char* const name : {"bouncing-ball", "impact-oscillator", "rocking-bar"}) {
+        SCOPED_TRACE(name);
+        const model::Model model = shipped(name);
+        const trajectory::Trajectory single = simulate(model, method, options);
+        ASSERT_FALSE(single.events.empty());
+        RepeatedRuns runs(model, method);
+        trajectory::Trajectory motion = simulate(other, method, options);  // more events, of other kinds
+        ASSERT_GT(motion.events.size(), single.events.size());
+        for (int k = 0; k < 3; ++k) {
+            runs.run(options, motion);
+            expect_same(motion, single);
+            expect_same_events(motion, single);
+            EXPECT_EQ(motion.model, single.model);
+            EXPECT_EQ(motion.coordinates, single.coordinates);
+            ASSERT_EQ(motion.elements.size(), single.elements.size());
+            EXPECT_EQ(motion.elements[0].name, single.elements[0].name);
+            EXPECT_EQ(motion.arcs.size(), single.arcs.size());
+            EXPECT_EQ(motion.forces.size(), single.forces.size());
+        }
+    }
+}
+
+// A recording needs the matrices of the contact problem, which the closed form of a lone impact does without.
+TEST(LoneImpacts, AreTheSameToTheBitInClosedFormAndByTheContactProblem) {
+    for (const char* const name : {"bouncing-ball", "impact-oscillator", "ball-on-moving-plane", "newtons-cradle"}) {
+        SCOPED_TRACE(name);
+        const model::Model model = shipped(name);
+        EventDriven method;
+        Options options;
+        options.t_end = 3.0;
+        const trajectory::Trajectory closed_form = simulate(model, method, options);
+        ASSERT_FALSE(closed_form.events.empty());
+        const trajectory::Trajectory by_problem = simulate_recorded(model, method, options).motion;
+        expect_same_events(closed_form, by_problem);
+        EXPECT_EQ(closed_form.end.q, by_problem.end.q);
+        EXPECT_EQ(closed_form.end.u, by_problem.end.u);
     }
 }
 

@@ -349,6 +349,11 @@ private:
                 return cover;
             }
         }
+        if (limit == inf && has_convex_statics(set.enclosure())) {
+            cover.convex = true;
+            cover.bounded = false;
+            return cover;
+        }
         double searched = inf;  // equilibria above this level are not known
         if (cap == inf) {
             request.budget = std::min(options_.budget, max_unbounded_cover_boxes);
@@ -387,6 +392,25 @@ private:
         part.boxes = cover.boxes;
         if (!cover.lowest_other_box.empty()) part.at = vector_of(centre(cover.lowest_other_box));
         return cover;
+    }
+
+    /// The equilibria are { q : ∇U(q) ∈ Σ w_i λ_i, λ in convex sets } with an affine ∇U and constant rows and bounds of
+    /// the forces. This is the preimage of a convex set under an affine map: one convex set. It may be unbounded, as
+    /// with clutches. Contacts and constraints with friction have other sets for each combination of closed gaps and
+    /// signs.
+    static bool has_convex_statics(const Enclosure& e) {
+        const model::Model& m = e.model();
+        if (!m.contacts.empty() || !frictional_constraints(e).empty() || !e.smooth || !e.forces_vanish_at_rest)
+            return false;
+        const Box all = whole_space(static_cast<std::size_t>(e.size()));
+        const IntervalMatrix H = e.hessian(all), W = e.row_matrix(all);
+        for (const IntervalMatrix* A : {&H, &W})
+            for (int i = 0; i < A->rows(); ++i)
+                for (int j = 0; j < A->cols(); ++j)
+                    if (!(*A)(i, j).defined || !is_point((*A)(i, j))) return false;
+        const IntervalVector coefficients = e.coefficients(all, Box(all.size(), Interval(0.0)));
+        return std::all_of(coefficients.begin(), coefficients.end(),
+                           [](const Interval& x) { return x.defined && is_point(x); });
     }
 
     /// Covers with finer and finer resolutions, until ℰ is separated from other sets and from the limit.

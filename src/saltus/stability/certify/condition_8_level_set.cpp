@@ -5,7 +5,8 @@
 //
 // Proof: cover.highest is an upper bound of Q over a cover of ℰ by boxes (level_set_equilibria.cpp);
 // levels.rho_verified is a lower bound of ρ* (level_set.cpp). Condition 8 is proved if cover.highest <
-// levels.rho_verified and the cover is bounded. Corollary 3 needs the same condition, although it is not printed there
+// levels.rho_verified and the cover is bounded. If ρ* is infinite and all equilibria form one convex set, the condition
+// holds for unbounded sets too (clutches). Corollary 3 needs the same condition, although it is not printed there
 // (docs/papers.md).
 #include <algorithm>
 #include <cmath>
@@ -44,6 +45,13 @@ Condition condition_8_level_set(const ConditionScope& scope, const LevelSet& lev
     }
     if (!(levels.rho_verified > 0.0)) {
         c.evidence = "there is no level rho* > 0 to compare with";
+        return c;
+    }
+    if (cover.convex && levels.rho_verified == Interval::infinity) {
+        // Every motion stays in a bounded set { V <= c }, and every equilibrium in it belongs to ℰ. V need not be
+        // bounded on ℰ.
+        c.verdict = Verdict::proved;
+        c.evidence = "all equilibria form one convex set, bounded or not; rho* = inf, so that it lies in the level set";
         return c;
     }
     c.evidence = "max V on E = " + number(cover.highest) +

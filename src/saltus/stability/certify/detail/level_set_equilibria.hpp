@@ -25,6 +25,7 @@ struct EquilibriumCover {
     bool covers = true;    ///< false: there are too many combinations of gaps and signs; nothing was covered
     bool complete = true;  ///< false: the budget was used up; the pieces cover all equilibria, but some are large
     bool bounded = true;   ///< all connected pieces are bounded
+    bool convex = false;   ///< all equilibria of the model form one convex set, which may be unbounded; no pieces
     double highest = 0.0;  ///< proved upper bound of Q on ℰ
     proof::Box highest_box;
     double lowest = 0.0;  ///< proved lower bound of Q on ℰ, if it was requested

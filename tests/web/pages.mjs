@@ -218,7 +218,7 @@ await test("a chain of three balls is drawn without its common motion", async ()
 await test("three velocities are drawn in space, which turns, with the volume of the set", async () => {
     run("impact", model("forklift-in-space"), "--u-plus", "y=1.9,phi=0.2,psi=0.1", "--quiet", "--report", file("space.html"));
     const p = await Page.open(browser, file("space.html"));
-    assert.match((await p.plot(velocities)).title, /volume 6\.1[78]\d* ± 0\.000/);
+    assert.match((await p.plot(velocities)).title, /volume 6\.1[78]\d* ± 0\.00[1-3]/);
     const corners = await points(p, "corner points");
     assert(samePoints(corners, [[1.3, 1.625, 0], [1.3, -1.625, 0], [1.3, 0, 2.6], [1.3, 0, -2.6]], 1e-9));
     for (const corner of corners) assert((await points(p, "P⁺, admissible u⁺")).some((q) => samePoints([q], [corner], 1e-9)), "a corner of the faces of P⁺");

@@ -29,8 +29,8 @@ constexpr double far_away = 1e3;
 
 /// The bounds of the volume are refined until they differ by at most this ratio, or until the number of triangles is
 /// reached.
-constexpr double volume_ratio = 1e-4;
-constexpr std::size_t max_volume_triangles = 60000;
+constexpr double volume_ratio = 1e-3;
+constexpr std::size_t max_volume_triangles = 20000;
 
 /// Tolerance of the edge length 2 of the icosahedron with corners (0, ±1, ±φ).
 constexpr double edge_tolerance = 1e-9;

@@ -36,6 +36,7 @@ struct Body {
     struct Spring {
         std::size_t i, j;
         double k, c, rest;
+        double k_swing = 0.0, rest_swing = 0.0;  ///< of a muscle: k (1 + k_swing sin 2t), rest + rest_swing cos 3t
     };
     std::vector<Spring> springs;
 };
@@ -43,7 +44,9 @@ struct Body {
 constexpr std::array<double, 3> gravity{0.1, 0.0, -9.81};
 constexpr double normal[3] = {0.0, 0.6, 0.8};
 
-Body body() {
+enum class With { springs, muscles };
+
+Body body(With what = With::springs) {
     std::mt19937 random(5);
     std::uniform_real_distribution<double> about(-0.1, 0.1);
     Body b;
@@ -58,11 +61,23 @@ Body body() {
         for (std::size_t j = i + 1; j < 8; j += 2) {
             const bool damper = (i + j) % 3 == 0, spring = (i + j) % 5 != 0;
             b.springs.push_back({i, j, spring ? 30.0 + 5.0 * static_cast<double>(i) : 0.0, damper ? 2.0 : 0.0, 0.8});
+            if (what == With::springs || !spring) continue;
+            // Muscles of each kind: both change, only the stiffness, only the rest length; some are springs.
+            b.springs.back().k_swing = (i + 2 * j) % 4 < 2 ? 0.3 : 0.0;
+            b.springs.back().rest_swing = (i + 2 * j) % 3 < 2 ? 0.1 : 0.0;
         }
     return b;
 }
 
 std::string text(double x) { return number_text(x); }
+
+std::string stiffness_text(const Body::Spring& s) {
+    return text(s.k) + (s.k_swing == 0.0 ? "" : "*(1 + " + text(s.k_swing) + "*sin(2*t))");
+}
+
+std::string rest_text(const Body::Spring& s) {
+    return text(s.rest) + (s.rest_swing == 0.0 ? "" : " + " + text(s.rest_swing) + "*cos(3*t)");
+}
 
 /// The body as mass points.
 std::string as_points(const Body& b) {
@@ -72,8 +87,8 @@ std::string as_points(const Body& b) {
     for (const double m : b.mass) out += text(m) + ", ";
     out += "]\ngravity = [" + text(gravity[0]) + ", " + text(gravity[1]) + ", " + text(gravity[2]) + "]\n";
     for (const Body::Spring& s : b.springs)
-        out += "[[springs]]\npairs = [[" + std::to_string(s.i) + ", " + std::to_string(s.j) + "]]\nk = " + text(s.k) +
-               "\nc = " + text(s.c) + "\nrest = " + text(s.rest) + "\n";
+        out += "[[springs]]\npairs = [[" + std::to_string(s.i) + ", " + std::to_string(s.j) + "]]\nk = \"" +
+               stiffness_text(s) + "\"\nc = " + text(s.c) + "\nrest = \"" + rest_text(s) + "\"\n";
     return out + R"toml(
 [[volume]]
 cells = [[0, 1, 2, 3, 4, 5, 6, 7]]
@@ -126,7 +141,7 @@ std::string as_formulas(const Body& b, const PointFormulas::Obstacle& floor, dou
             square += " + " + difference(s.i, s.j, axis) + "^2";
             rate += " + " + difference(s.i, s.j, axis) + "*" + difference(s.i, s.j, axis, "'");
         }
-        U += " + " + text(s.k / 2) + "*(sqrt(" + square + ") - " + text(s.rest) + ")^2";
+        U += " + (" + stiffness_text(s) + ")/2*(sqrt(" + square + ") - (" + rest_text(s) + "))^2";
         R += " + " + text(s.c / 2) + "*(" + rate + ")^2/(" + square + ")";
     }
     std::string out = "[parameters]\nA = 0.2\n[system]\nq = [" + names + "]\nT = \"" + T + "\"\nU = \"" + U +
@@ -214,8 +229,7 @@ void expect_equal_terms(const Model& a, const Model& b) {
     expect_equal(copy({one->damping, one->applied}), copy({two->damping, two->applied}), "power");
 }
 
-TEST(PointSeries, HasTheCoefficientsOfTheSameSystemAsFormulas) {
-    const Body b = body();
+void expect_terms_of_formulas(const Body& b) {
     const Model points = from_text(as_points(b));
     PointFormulas::Obstacle floor;
     floor.normal = {normal[0], normal[1], normal[2]};
@@ -233,6 +247,10 @@ TEST(PointSeries, HasTheCoefficientsOfTheSameSystemAsFormulas) {
         flat);
     expect_equal_terms(points, from_text(as_formulas(b, floor, volume)));
 }
+
+TEST(PointSeries, HasTheCoefficientsOfTheSameSystemAsFormulas) { expect_terms_of_formulas(body()); }
+
+TEST(PointSeries, OfMusclesHasTheCoefficientsAndThePowerOfFormulas) { expect_terms_of_formulas(body(With::muscles)); }
 
 /// A bar that turns, held by a spring given as a formula at one of two points, which a damped spring joins.
 TEST(PointSeries, OfBodiesAndPointsTogetherHasTheCoefficientsOfFormulas) {
@@ -285,7 +303,7 @@ using Complex = std::complex<double>;
 /// The terms of the body at a complex time, by plain arithmetic.
 struct ComplexTerms {
     std::vector<Complex> h, row, gaps;
-    Complex volume, curvature, damping;
+    Complex volume, curvature, damping, applied;
 };
 
 ComplexTerms evaluate(const Body& b, const std::vector<Complex>& q, const std::vector<Complex>& u, Complex t) {
@@ -298,8 +316,12 @@ ComplexTerms evaluate(const Body& b, const std::vector<Complex>& q, const std::v
             square += d * d;
             rate += d * (u[3 * s.j + axis] - u[3 * s.i + axis]);
         }
-        const Complex length = std::sqrt(square), pull = (s.k * (length - s.rest) + s.c * rate / length) / length;
+        const Complex k = s.k * (1.0 + s.k_swing * std::sin(2.0 * t)), rest = s.rest + s.rest_swing * std::cos(3.0 * t);
+        const Complex k_rate = s.k * s.k_swing * 2.0 * std::cos(2.0 * t);
+        const Complex rest_rate = -3.0 * s.rest_swing * std::sin(3.0 * t);
+        const Complex length = std::sqrt(square), pull = (k * (length - rest) + s.c * rate / length) / length;
         out.damping += s.c * rate * rate / square;
+        out.applied += 0.5 * k_rate * (length - rest) * (length - rest) - k * (length - rest) * rest_rate;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const Complex force = pull * (q[3 * s.j + axis] - q[3 * s.i + axis]);
             out.h[3 * s.i + axis] += force;
@@ -338,8 +360,8 @@ ComplexTerms evaluate(const Body& b, const std::vector<Complex>& q, const std::v
     return out;
 }
 
-TEST(PointSeries, BoundsHoldOnTheWholeDiskAndAreNotFarFromTheTruth) {
-    const Body b = body();
+void expect_bounds(With kind) {
+    const Body b = body(kind);
     const Model m = from_text(as_points(b));
     const auto series = m.system->series(everything(m.layout()), m.p);
     const auto motion = random_motion(m.q0, 8);
@@ -372,7 +394,7 @@ TEST(PointSeries, BoundsHoldOnTheWholeDiskAndAreNotFarFromTheTruth) {
         }
         const SeriesEquations::Radii& radii = series->bounds(R, q_radius, u_radius);
         std::vector<double> h(start.h.size()), row(start.row.size());
-        double volume = 0.0, curvature = 0.0, damping = 0.0, gap = 0.0;
+        double volume = 0.0, curvature = 0.0, damping = 0.0, applied = 0.0, gap = 0.0;
         for (int angle = 0; angle < 64; ++angle) {
             const ComplexTerms there = at(std::polar(R, 2.0 * 3.14159265358979 * angle / 64));
             for (std::size_t i = 0; i < h.size(); ++i) {
@@ -382,6 +404,7 @@ TEST(PointSeries, BoundsHoldOnTheWholeDiskAndAreNotFarFromTheTruth) {
             volume = std::max(volume, std::abs(there.volume - start.volume));
             curvature = std::max(curvature, std::abs(there.curvature - start.curvature));
             damping = std::max(damping, std::abs(there.damping - start.damping));
+            applied = std::max(applied, std::abs(there.applied - start.applied));
             gap = std::max(gap, std::abs(there.gaps[0] - start.gaps[0]));
         }
         const auto expect = [&](double bound, double truth, const char* what) {
@@ -396,9 +419,14 @@ TEST(PointSeries, BoundsHoldOnTheWholeDiskAndAreNotFarFromTheTruth) {
         expect(radii.positions[1], gap, "gap");
         expect(radii.zeta[0], curvature, "curvature");
         expect(radii.damping, damping, "damping");
+        if (kind == With::muscles) expect(radii.applied, applied, "power of muscles");
         for (const double r : radii.M) EXPECT_EQ(r, 0.0);
     }
 }
+
+TEST(PointSeries, BoundsHoldOnTheWholeDiskAndAreNotFarFromTheTruth) { expect_bounds(With::springs); }
+
+TEST(PointSeries, BoundsOfMusclesHoldOnTheWholeDiskAndAreNotFarFromTheTruth) { expect_bounds(With::muscles); }
 
 /// Two points that turn about each other: the length of the spring does not change, however long the disk is.
 TEST(PointSeries, BoundsOfASpringThatTurnsStayFiniteBeyondAQuarterTurn) {

@@ -10,6 +10,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/systems/detail/point_system.hpp"
+#include "support.hpp"
 
 namespace saltus {
 namespace {
@@ -282,6 +283,51 @@ TEST(Points, AFewDirectionsNeedNoMatrix) {
 }
 
 TEST(Points, JacobiansAgreeWithDifferences) { expect_exact_jacobians(build(io::parse_model(small_body, "body")), 3); }
+
+/// The small body with muscles along and across it.
+std::string muscular_body() {
+    std::string text = small_body;
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        text.replace(text.find(from), from.size(), to);
+    };
+    replace("k = \"kl\"\nc = \"cl\"", "k = \"kl*(1 + a*sin(b*t))\"\nc = \"cl\"");
+    replace("rest = \"rest\"", "rest = \"rest*(1 + a*cos(2*t))\"");
+    return text;
+}
+
+TEST(Points, JacobiansOfMusclesAgreeWithDifferences) {
+    const Model m = build(io::parse_model(muscular_body(), "body"));
+    EXPECT_FALSE(m.autonomous);
+    expect_exact_jacobians(m, 3);
+    // Along a direction, without the matrix.
+    const State s = random_state(m, 5);
+    const auto jacobians = m.system->jacobians_by(std::vector<int>{});
+    std::vector<double> values(jacobians->pattern(Function::residual).size());
+    jacobians->evaluate(Function::residual, at(m, s.t, s.q, s.u), s.a, s.lambda, values);
+    const Matrix J = dense(jacobians->pattern(Function::residual), values);
+    Matrix directions = Matrix::Zero(1, 1 + 2 * m.size());
+    for (Eigen::Index k = 0; k < directions.cols(); ++k) directions(0, k) = std::sin(1.0 + static_cast<double>(k));
+    Matrix out = Matrix::Zero(1, m.size());
+    ASSERT_TRUE(jacobians->residual_along(at(m, s.t, s.q, s.u), s.a, s.lambda, directions, out));
+    const Vector expected = J * directions.row(0).transpose();
+    EXPECT_LT((out.row(0).transpose() - expected).cwiseAbs().maxCoeff(), 1e-10 * expected.cwiseAbs().maxCoeff());
+}
+
+TEST(Points, RefusesAMuscleWithNegativeStiffnessOrRestLength) {
+    const auto refusal = [](const std::string& law) {
+        return test::refusal_of([&] {
+            build(
+                io::parse_model("[points]\npositions = [[0, 0, 0], [1, 0, 0]]\nmass = [1, 1]\n[[springs]]\npairs = "
+                                "[[0, 1]]\n" +
+                                    law + "\n[simulate]\nt_end = 2\n",
+                                "test"));
+        });
+    };
+    EXPECT_NE(refusal("k = \"1 - t\"").find("k of [[springs]] number 1 is -0.00"), std::string::npos);
+    EXPECT_NE(refusal("k = 1\nrest = \"cos(2*t)\"").find("it must be >= 0"), std::string::npos);
+    EXPECT_NE(refusal("k = 1\nc = \"t\""), "accepted");
+    EXPECT_EQ(refusal("k = \"1 + t\"\nrest = \"1 + sin(t)/2\""), "accepted");
+}
 
 TEST(Points, JacobiansOfAPerturbedBodyAgreeWithDifferences) {
     BuildOptions options;

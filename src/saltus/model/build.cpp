@@ -107,6 +107,7 @@ void Builder::judge_time() {
     forces.insert(forces.end(), f_.coefficients.begin(), f_.coefficients.end());
     for (const PointFormulas::Obstacle& o : points_.obstacles) kinematics.push_back(o.offset);
     for (const PointFormulas::Volume& v : points_.volumes) kinematics.push_back(v.eta);
+    for (const PointFormulas::SpringGroup& g : points_.groups) forces.insert(forces.end(), {g.k, g.rest});
     for (const Expr e : kinematics) model_.scleronomic = model_.scleronomic && !depends_on_time(e);
     model_.autonomous = model_.scleronomic;
     for (const Expr e : forces) model_.autonomous = model_.autonomous && !depends_on_time(e);

@@ -67,10 +67,9 @@ Derived derive(Formulas& f) {
         d.others.push_back(g.sub(f.f[ix(i)], damping[ix(i)]));
     }
     d.damping = sum_of_products(g, damping, f.u);
-    d.applied = sum_of_products(g, f.f, f.u);
-    // A potential that depends explicitly on the time, such as a spring whose end is moved, takes the power ∂U/∂t from
-    // whatever moves it: dU/dt = u·∂U/∂q + ∂U/∂t, and −u·∂U/∂q is the power of the potential's own force.
-    if (g.depends_on(f.U, expr::time)) d.applied = g.add(d.applied, Derivative(g, f.t, symbols)(f.U));
+    Derivative at_fixed_state(g, f.t, symbols);
+    d.driven = g.sub(at_fixed_state(f.U), at_fixed_state(f.T));
+    d.applied = g.add(sum_of_products(g, f.f, f.u), d.driven);
 
     for (std::size_t k = 0; k < f.constraints.size(); ++k)
         d.velocity.push_back(f.velocity_constraint(k) ? f.constraints[k] : by_time(f.constraints[k]));
@@ -80,6 +79,12 @@ Derived derive(Formulas& f) {
     std::vector<std::pair<Expr, Expr>> at_rest;
     for (const Expr u : f.u) at_rest.emplace_back(u, g.constant(0.0));
     expr::Substitution resting(g, at_rest);
+    // T₂ = u·∂T/∂u − T + T₀. A quadratic form is kept as it is written.
+    const Expr T0 = resting(f.T);
+    bool form = g.is_zero(T0);
+    for (const Expr p : momentum) form = form && g.is_zero(resting(p));
+    d.kinetic = form ? f.T : g.add(g.sub(sum_of_products(g, momentum, f.u), f.T), T0);
+    d.potential = form ? f.U : g.sub(f.U, T0);
     for (std::size_t r = 0; r < d.velocity.size(); ++r) {
         for (int j = 0; j < n; ++j) {
             const Expr w = by_u[ix(j)](d.velocity[r]);
@@ -110,7 +115,7 @@ SymbolicEquations::SymbolicEquations(Formulas formulas)
     of(Part::rows).insert(of(Part::rows).end(), d.chi.begin(), d.chi.end());
     of(Part::curvature) = d.zeta;
     of(Part::coefficients) = f.coefficients;
-    of(Part::energy) = {f.T, f.U, d.damping, d.applied};
+    of(Part::energy) = {d.kinetic, d.potential, d.damping, d.applied};
     for (const Part part : {Part::mass, Part::force, Part::positions, Part::rows, Part::curvature})
         of(Part::all).insert(of(Part::all).end(), of(part).begin(), of(part).end());
     for (std::size_t k = 0; k < part_count; ++k) tapes_[k] = Tape(f.graph, outputs[k], f.p, variables);

@@ -47,8 +47,13 @@ struct Derived {
     std::vector<expr::Expr> velocity;  ///< γ of every row: constraints, gaps, slips
     std::vector<Entry> rows;           ///< Wᵀ, row by row
     std::vector<expr::Expr> chi, zeta;
-    expr::Expr damping, applied;     ///< powers u·∂R/∂u and u·f
-    std::vector<expr::Expr> others;  ///< f − ∂R/∂u: the forces that these powers belong to, one per q
+    /// The energy T₂ − T₀ + U in two parts, T₂ and U − T₀, where T = T₂ + T₁ + T₀ by degree in u. It is T + U if T is
+    /// a quadratic form of u. Its rate is the power of the other forces plus `driven`, because
+    ///     d/dt(u·∂T/∂u − T + U) = u·(d/dt ∂T/∂u − ∂T/∂q + ∂U/∂q) + ∂U/∂t − ∂T/∂t.
+    expr::Expr kinetic, potential;
+    expr::Expr driven;            ///< ∂U/∂t − ∂T/∂t at fixed q and u: power of what changes U and T in time
+    expr::Expr damping, applied;  ///< powers u·∂R/∂u and u·f + driven
+    std::vector<expr::Expr> others;  ///< f − ∂R/∂u: the forces that the powers belong to, except `driven`; one per q
 };
 
 /// Differentiates the formulas. The new nodes are added to their graph.

@@ -205,7 +205,7 @@ Work::Work(const model::Model& m, double part)
         entries[k].list->push_back(entries[k].varying >= 0 ? &varying[static_cast<std::size_t>(entries[k].varying)]
                                                            : &constant[k]);
     }
-    const std::vector<expr::Expr> energies{f.T, f.U};
+    const std::vector<expr::Expr> energies{d.kinetic, d.potential};
     energy_tape = expr::Tape(f.graph, energies, f.p, variables);
     energy_out.resize(2, Lanes(0.0));
     std::vector<Lanes> p;

@@ -126,6 +126,7 @@ private:
     void set_masses();
     void set_velocities();
     void add_springs(const SpringsDescription& springs, std::size_t number);
+    void check_spring_law(Expr e, const std::string& what, const Place& place);
     std::vector<std::pair<int, int>> spring_pairs(const SpringsDescription& springs, const std::string& owner) const;
     void add_volume(const VolumeDescription& volume, std::size_t number);
     void add_obstacle(const ObstacleDescription& obstacle);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "saltus/base/index.hpp"
+#include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
 
 namespace saltus::model {
@@ -215,23 +216,43 @@ void Builder::set_velocities() {
     }
 }
 
+/// A coefficient of springs must be finite and not negative, at all times from 0 to the end of [simulate] if it depends
+/// on the time. It is tested at equidistant times.
+void Builder::check_spring_law(Expr e, const std::string& what, const Place& place) {
+    constexpr int times = 1000;
+    const expr::Tape tape(f_.graph, std::array{e}, f_.p, std::array{f_.t});
+    std::vector<double> scratch(tape.slot_count());
+    tape.prepare<double>(p_, scratch);
+    const bool varies = f_.graph.depends_on(e, expr::time);
+    const double end = d_.simulate.t_end.given ? number(d_.simulate.t_end, "t_end in [simulate]") : 1.0;
+    for (int k = 0; k <= (varies ? times : 0); ++k) {
+        const double t = end * k / times;
+        double value = 0.0;
+        tape.evaluate<double>({&t, 1}, scratch, {&value, 1});
+        if (value >= 0.0 && std::isfinite(value)) continue;
+        throw Error(what + " is " + number_text(value) + (varies ? " at t = " + number_text(t) : "") + ", it must be " +
+                        (std::isfinite(value) ? ">= 0" : "finite"),
+                    place, "change it, or the parameters in it");
+    }
+}
+
 void Builder::add_springs(const SpringsDescription& s, std::size_t number) {
     const std::string owner = "[[springs]] number " + std::to_string(number);
     PointFormulas::SpringGroup group{};
-    const auto coefficient_of = [&](const Field& field, const std::string& name) {
+    const auto coefficient_of = [&](const Field& field, const std::string& name, expr::Kinds allowed) {
         if (!field.given) return f_.graph.constant(0.0);
-        const Expr e = parse(field, name + " of " + owner, 0);
-        const double value = value_of(e);
-        if (!(value >= 0.0) || !std::isfinite(value))
-            throw Error(name + " of " + owner + " is " + number_text(value) + ", it must be " +
-                            (std::isfinite(value) ? ">= 0" : "finite"),
-                        field.place(), "change it, or the parameters in it");
+        const Expr e = parse(field, name + " of " + owner, allowed);
+        check_spring_law(e, name + " of " + owner, field.place());
         return e;
     };
-    group.k = coefficient_of(s.k, "k");
-    group.c = coefficient_of(s.c, "c");
-    group.rest = coefficient_of(s.rest, "rest");
+    group.k = coefficient_of(s.k, "k", expr::time);
+    group.c = coefficient_of(s.c, "c", 0);
+    group.rest = coefficient_of(s.rest, "rest", expr::time);
     group.rest_initial = !s.rest.given;
+    group.varies = f_.graph.depends_on(group.k, expr::time) || f_.graph.depends_on(group.rest, expr::time);
+    expr::Derivative by_time(f_.graph, f_.t);
+    group.k_rate = by_time(group.k);
+    group.rest_rate = by_time(group.rest);
     points_.groups.push_back(group);
     for (const auto& [i, j] : spring_pairs(s, owner)) {
         Triple d{};

@@ -166,10 +166,7 @@ SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNee
         if (needs.coefficients[c] != 0) add(Kind::coefficient, static_cast<int>(c), f.coefficients[c]);
     // The powers are products of forces and velocities; they are as smooth as their factors.
     const std::size_t judged = expressions.size();
-    // The power ∂U/∂t of a potential that is moved belongs to no force, so that the powers themselves are needed.
-    const bool all_coordinates = f.coordinates == static_cast<int>(f.q.size());
-    const bool moved_potential = all_coordinates && f.graph.depends_on(f.U, expr::time);
-    if (needs.forces_suffice && !moved_potential) {
+    if (needs.forces_suffice && f.graph.is_zero(d.driven)) {
         for (std::size_t i = 0; i < d.others.size(); ++i)
             if (!f.graph.is_zero(d.others[i])) add(Kind::other_force, static_cast<int>(i), d.others[i]);
     } else {

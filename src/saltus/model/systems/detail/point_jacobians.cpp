@@ -54,6 +54,8 @@ PointJacobians::PointJacobians(const PointFormulas& formulas, const std::vector<
     for (const PointFormulas::SpringGroup& g : f_.groups) {
         groups_.push_back({output(g.k), output(g.c), output(g.rest)});
         group_derived_.push_back({derived(g.k), derived(g.c), derived(g.rest)});
+        group_rates_.push_back(g.varies ? std::array{output(g.k_rate), output(g.rest_rate)} : std::array{-1, -1});
+        if (g.varies) time_columns_ = 1;
     }
     for (const PointFormulas::Obstacle& o : f_.obstacles) offsets_.push_back(signal(o.offset));
     for (const PointFormulas::Volume& v : f_.volumes) etas_.push_back(signal(v.eta));
@@ -123,7 +125,7 @@ void PointJacobians::build_residual_pattern() {
     std::vector<int> columns;
     for (std::size_t i = 0; i < n; ++i)
         for (int a = 0; a < 3; ++a) {
-            columns.clear();
+            columns.assign(static_cast<std::size_t>(time_columns_), 0);
             for (const int j : near_q_[i])
                 for (int b = 0; b < 3; ++b) columns.push_back(1 + f_.first_coordinate + 3 * j + b);
             for (const int j : near_u_[i])
@@ -141,10 +143,11 @@ void PointJacobians::find_blocks() {
         const std::vector<int>& near = velocity ? near_u_[point] : near_q_[point];
         const auto place = static_cast<int>(std::lower_bound(near.begin(), near.end(), j) - near.begin());
         const int skip = velocity ? 3 * static_cast<int>(near_q_[point].size()) : 0;
-        return pattern.start[static_cast<std::size_t>(f_.first_coordinate) + 3 * point] + skip + 3 * place;
+        return pattern.start[static_cast<std::size_t>(f_.first_coordinate) + 3 * point] + time_columns_ + skip +
+               3 * place;
     };
     for (std::size_t i = 0; i < f_.weight.size(); ++i)
-        row_length_.push_back(3 * static_cast<int>(near_q_[i].size() + near_u_[i].size()) +
+        row_length_.push_back(time_columns_ + 3 * static_cast<int>(near_q_[i].size() + near_u_[i].size()) +
                               static_cast<int>(residual_parameters_.size()));
     for (const PointFormulas::Spring& s : f_.springs) {
         std::array<int, 8> own{};
@@ -300,6 +303,12 @@ double PointJacobians::tension_by_parameter(const SpringState& s, std::size_t pa
     return s.stretch * by(0) + s.rate * by(1) + by_rest;
 }
 
+/// ∂s/∂t of the tension s = k(l − l₀) + c l̇ at a fixed state.
+double PointJacobians::tension_by_time(const SpringState& s) const {
+    const std::array<int, 2>& rates = group_rates_[s.group];
+    return s.stretch * value(rates[0]) - (f_.groups[s.group].rest_initial ? 0.0 : s.k * value(rates[1]));
+}
+
 /// A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and point j with
 /// −F. From ∂l/∂d = e, ∂e/∂d = (I − e eᵀ)/l and l̇ = e·w follow
 ///     ∂F/∂d = e (k eᵀ + c (w − l̇ e)ᵀ/l) + s (I − e eᵀ)/l,   ∂F/∂w = c e eᵀ,   d = x_j − x_i, w = u_j − u_i.
@@ -323,6 +332,15 @@ void PointJacobians::add_spring_derivatives(const double* q, const double* u, st
                 to[4][b] += by_w, to[5][b] -= by_w, to[6][b] -= by_w, to[7][b] += by_w;
             }
             for (std::size_t block = 0; block < 8; ++block) to[block] += block % 4 < 2 ? rows_i : rows_j;
+        }
+        if (f_.groups[s.group].varies) {
+            const Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
+            const double by_t = tension_by_time(s);
+            const auto first = static_cast<std::size_t>(f_.first_coordinate);
+            for (std::size_t r = 0; r < 3; ++r) {
+                values[static_cast<std::size_t>(pattern.start[first + s.i + r])] += by_t * e[r];
+                values[static_cast<std::size_t>(pattern.start[first + s.j + r])] -= by_t * e[r];
+            }
         }
         for (std::size_t m = 0; m < residual_parameters_.size(); ++m) {
             const double by_p = tension_by_parameter(s, static_cast<std::size_t>(residual_parameters_[m]));
@@ -384,7 +402,7 @@ double* PointJacobians::parameter_entries(std::span<double> values, int i, std::
     const Pattern& pattern = patterns_[static_cast<std::size_t>(Function::residual)];
     const auto first = static_cast<std::size_t>(f_.first_coordinate), point = static_cast<std::size_t>(i);
     return values.data() + static_cast<std::size_t>(pattern.start[first + 3 * point + row]) +
-           3 * (near_q_[point].size() + near_u_[point].size());
+           static_cast<std::size_t>(time_columns_) + 3 * (near_q_[point].size() + near_u_[point].size());
 }
 
 void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
@@ -416,6 +434,10 @@ bool PointJacobians::residual_along(const At& at, std::span<const double> a, std
         const SpringState s = spring_state(number, q, u);
         const double bent = s.tension / s.length, damped = s.c / s.length;
         std::array<double, max_directions> along{};  // δs − s e·δd/l
+        if (f_.groups[s.group].varies) {
+            const double by_t = tension_by_time(s);
+            for (std::size_t n = 0; n < count; ++n) along[n] += by_t * directions.data()[n];
+        }
         for (const int m : residual_parameters_) {
             const auto parameter = static_cast<std::size_t>(m);
             const double by_p = tension_by_parameter(s, parameter);

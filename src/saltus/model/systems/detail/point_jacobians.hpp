@@ -49,6 +49,7 @@ private:
     void evaluate_expressions(const At& at);
     SpringState spring_state(std::size_t number, const double* q, const double* u) const;
     double tension_by_parameter(const SpringState& s, std::size_t parameter) const;
+    double tension_by_time(const SpringState& s) const;
     void evaluate_residual(const At& at, std::span<const double> a, std::span<const double> lambda,
                            std::span<double> values);
     void add_spring_derivatives(const double* q, const double* u, std::span<double> values) const;
@@ -74,6 +75,8 @@ private:
     Derived mass_derived_;
     std::vector<std::array<int, 3>> groups_;  // k, c, rest
     std::vector<std::array<Derived, 3>> group_derived_;
+    std::vector<std::array<int, 2>> group_rates_;  // dk/dt, drest/dt; −1 for springs that do not depend on the time
+    int time_columns_ = 0;                         // 1 if some spring depends on the time: the first column of a row
     std::vector<Signal> offsets_, etas_;
     std::vector<int> coefficient_rate_;
     std::vector<Derived> coefficient_derived_;

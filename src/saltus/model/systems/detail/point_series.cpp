@@ -43,7 +43,8 @@ PointSeries::PointSeries(const PointFormulas& f, std::span<const Signal> offsets
     zero_ = storage_.add();
     damping_ = storage_.add();
     damping = damping_;
-    applied = zero_;
+    applied_ = storage_.add();
+    applied = applied_;
     add_points(f, layout);
     add_springs(f);
     add_volumes(f, layout, volume_points, needs);
@@ -85,12 +86,17 @@ void PointSeries::compile(const PointFormulas& f, std::span<const Signal> offset
         coefficient_numbers_.push_back(needs.coefficients[c] != 0 ? want(f.coefficients[c]) : -1);
     judge(f, outputs);
     mass_scale_ = want(f.mass_scale);
-    for (const PointFormulas::SpringGroup& g : f.groups) groups_.push_back({want(g.k), want(g.c), want(g.rest)});
+    for (const PointFormulas::SpringGroup& g : f.groups) {
+        groups_.push_back({want(g.k), want(g.c), want(g.rest), -1, -1});
+        if (!g.varies) continue;
+        groups_.back().k_rate = want(g.k_rate);
+        groups_.back().rest_rate = want(g.rest_rate);
+    }
     tape_ = expr::SeriesTape(f.graph, outputs, f.p, std::array{f.t}, f.t);
     signals_ = std::make_unique<expr::SeriesWorkspace<double>>(tape_, max_order);
     signals_->prepare(p);
     signals_->begin(0.0);
-    signals_->evaluate_order(0);  // masses and spring laws do not depend on the time
+    signals_->evaluate_order(0);  // masses and springs, except muscles, do not depend on the time
 }
 
 /// Sets `transparent` and `motion_degree`. `outputs` has all functions of time that are needed.
@@ -136,10 +142,22 @@ void PointSeries::add_springs(const PointFormulas& f) {
     std::vector<SpringSeries::Spring> springs;
     springs.reserve(f.springs.size());
     for (const PointFormulas::Spring& s : f.springs) {
-        const std::array<int, 3>& law = groups_[ix(s.group)];
-        const double rest = f.groups[ix(s.group)].rest_initial ? s.length : signal(law[2], 0);
-        springs.push_back(
-            {f.first_coordinate + 3 * s.i, f.first_coordinate + 3 * s.j, signal(law[0], 0), signal(law[1], 0), rest});
+        const GroupNumbers& law = groups_[ix(s.group)];
+        const PointFormulas::SpringGroup& group = f.groups[ix(s.group)];
+        const double rest = group.rest_initial ? s.length : signal(law.rest, 0);
+        SpringSeries::Spring spring{f.first_coordinate + 3 * s.i, f.first_coordinate + 3 * s.j, signal(law.k, 0),
+                                    signal(law.c, 0), rest};
+        if (group.varies) {
+            const auto of_time = [&](int number) {
+                return SpringSeries::Signal{0.0, signals_->output(number), number};
+            };
+            const SpringSeries::Signal initial{s.length, nullptr, -1}, zero{};
+            spring.stiffness = spring.rest = 0.0;
+            spring.muscle = true;
+            spring.law = {of_time(law.k), group.rest_initial ? initial : of_time(law.rest), of_time(law.k_rate),
+                          group.rest_initial ? zero : of_time(law.rest_rate)};
+        }
+        springs.push_back(spring);
     }
     springs_ = std::make_unique<SpringSeries>(springs);
 }
@@ -219,7 +237,9 @@ void PointSeries::evaluate_order(int k) {
     order_ = k;
     signals_->evaluate_order(k);
     for (std::size_t i = first_coordinate_; i < h_.size(); ++i) h_[i][k] = k == 0 ? weight_[i] : 0.0;
-    damping_[k] = springs_->add_order(k, q, u, h_);
+    const SpringSeries::Powers powers = springs_->add_order(k, q, u, h_);
+    damping_[k] = powers.damping;
+    applied_[k] = powers.supplied;
     for (VolumeRows& v : volumes_) {
         v.series.extend(k, q, u);
         if (v.position != nullptr)
@@ -250,7 +270,9 @@ const SeriesEquations::Radii& PointSeries::bounds(double R, std::span<const doub
     if (radii_.h.empty()) prepare_bounds();
     signals_->bounds(R, std::array{R}, signal_radius_, radii_.switches);
     std::fill(radii_.h.begin(), radii_.h.end(), 0.0);
-    radii_.damping = disk::enlarged(springs_->add_bounds(R, radii_.h));
+    const SpringSeries::Powers powers = springs_->add_bounds(R, signal_radius_, radii_.h);
+    radii_.damping = disk::enlarged(powers.damping);
+    radii_.applied = disk::enlarged(powers.supplied);
     for (double& radius : radii_.h) radius = disk::enlarged(radius);
     for (std::size_t c = 0; c < coefficients.size(); ++c)
         radii_.coefficients[c] = signal_radius(coefficient_numbers_[c]);

@@ -91,8 +91,12 @@ private:
     Rows storage_;
     expr::SeriesTape tape_;
     std::unique_ptr<expr::SeriesWorkspace<double>> signals_;
-    int mass_scale_ = -1;                     // numbers of outputs of the tape
-    std::vector<std::array<int, 3>> groups_;  // k, c, rest
+    int mass_scale_ = -1;  // numbers of outputs of the tape
+    /// Numbers of outputs of the tape. The rates are −1 for springs that do not depend on the time.
+    struct GroupNumbers {
+        int k, c, rest, k_rate, rest_rate;
+    };
+    std::vector<GroupNumbers> groups_;
     std::vector<SignalNumbers> offset_numbers_, eta_numbers_;
     std::vector<int> coefficient_numbers_;
     std::size_t first_coordinate_ = 0;
@@ -102,7 +106,7 @@ private:
     std::vector<VolumeRows> volumes_;
     std::vector<ObstacleRows> obstacles_;
     std::vector<Gap> gaps_;
-    double *zero_ = nullptr, *damping_ = nullptr;
+    double *zero_ = nullptr, *damping_ = nullptr, *applied_ = nullptr;
     bool transparent_ = false;
     int motion_degree_ = unlimited_degree;
     int order_ = 0;  // last order that was evaluated

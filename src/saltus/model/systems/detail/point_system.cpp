@@ -119,7 +119,8 @@ PointSystem::PointSystem(PointFormulas formulas) : f_(std::move(formulas)) {
         }
 
     std::vector<Expr> outputs{f_.mass_scale};
-    for (const PointFormulas::SpringGroup& g : f_.groups) outputs.insert(outputs.end(), {g.k, g.c, g.rest});
+    for (const PointFormulas::SpringGroup& g : f_.groups)
+        outputs.insert(outputs.end(), {g.k, g.c, g.rest, g.k_rate, g.rest_rate});
     Derivative by_time(f_.graph, f_.t);
     const auto add_signal = [&](Expr e, std::vector<Signal>& to) {
         const Expr first = by_time(e);
@@ -149,7 +150,7 @@ PointSystem::Signals PointSystem::signals(const At& at, std::span<double> scratc
         next += count;
         return std::span<const double>(out).subspan(next - count, count);
     };
-    s.groups = take(3 * f_.groups.size());
+    s.groups = take(law_size * f_.groups.size());
     s.offsets = take(3 * f_.obstacles.size());
     s.etas = take(3 * f_.volumes.size());
     s.coefficients = take(f_.coefficients.size());
@@ -171,7 +172,7 @@ void PointSystem::force(const At& at, std::span<double> scratch, std::span<doubl
     for (std::size_t i = 0; i < f_.weight.size(); ++i)
         for (std::size_t a = 0; a < 3; ++a) force[3 * i + a] = s.mass_scale * f_.weight[i] * f_.gravity[a];
     for (const PointFormulas::Spring& spring : f_.springs) {
-        const double* const law = s.groups.data() + 3 * static_cast<std::size_t>(spring.group);
+        const double* const law = s.groups.data() + law_size * static_cast<std::size_t>(spring.group);
         const double rest = f_.groups[static_cast<std::size_t>(spring.group)].rest_initial ? spring.length : law[2];
         const auto i = 3 * static_cast<std::size_t>(spring.i), j = 3 * static_cast<std::size_t>(spring.j);
         const double d0 = q[j] - q[i], d1 = q[j + 1] - q[i + 1], d2 = q[j + 2] - q[i + 2];
@@ -265,7 +266,7 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
             e.potential -= m * f_.gravity[a] * q[3 * i + a];
         }
     for (const PointFormulas::Spring& spring : f_.springs) {
-        const double* const law = s.groups.data() + 3 * static_cast<std::size_t>(spring.group);
+        const double* const law = s.groups.data() + law_size * static_cast<std::size_t>(spring.group);
         const double rest = f_.groups[static_cast<std::size_t>(spring.group)].rest_initial ? spring.length : law[2];
         double length2 = 0.0, rate = 0.0;
         for (std::size_t a = 0; a < 3; ++a) {
@@ -276,9 +277,12 @@ Energy PointSystem::energy(const At& at, std::span<double> scratch) const {
             length2 += d * d;
             rate += d * w;
         }
-        const double length = std::sqrt(length2), stretching = rate / length;
-        e.potential += 0.5 * law[0] * (length - rest) * (length - rest);
+        const double length = std::sqrt(length2), stretching = rate / length, stretch = length - rest;
+        e.potential += 0.5 * law[0] * stretch * stretch;
         e.damping += law[1] * stretching * stretching;
+        // A muscle does work on the system: ∂U/∂t of U = ½k(l − l₀)².
+        if (f_.groups[static_cast<std::size_t>(spring.group)].varies)
+            e.applied += 0.5 * law[3] * stretch * stretch - law[0] * stretch * law[4];
     }
     return e;
 }

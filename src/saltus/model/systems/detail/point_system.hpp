@@ -17,8 +17,10 @@ struct PointFormulas {
 
     /// Springs with the same law: tension k(l − l₀) + c l̇ along the line.
     struct SpringGroup {
-        expr::Expr k, c, rest;     ///< stiffness, damping, length l₀ without force
+        expr::Expr k, c, rest;     ///< stiffness, damping, length l₀ without force; k and l₀ may depend on the time
         bool rest_initial = true;  ///< l₀ is the initial length of each spring; `rest` is not read
+        bool varies = false;       ///< k or l₀ depends on the time: muscles
+        expr::Expr k_rate, rest_rate;  ///< dk/dt and dl₀/dt
     };
     struct Spring {
         int i, j, group;  ///< numbers of its points and of its group
@@ -99,11 +101,12 @@ private:
     /// Values of the expressions at one time.
     struct Signals {
         double mass_scale;
-        std::span<const double> groups;   // k, c, rest of each group
+        std::span<const double> groups;   // k, c, rest, dk/dt, drest/dt of each group
         std::span<const double> offsets;  // value, first and second time derivative of each obstacle
         std::span<const double> etas;     // value, first and second time derivative of η of each volume
         std::span<const double> coefficients;
     };
+    static constexpr std::size_t law_size = 5;  // numbers of a group in Signals::groups
     Signals signals(const At& at, std::span<double> scratch) const;
     std::size_t weight_count() const { return 3 * f_.weight.size(); }
     std::span<const double> own(std::span<const double> x) const {

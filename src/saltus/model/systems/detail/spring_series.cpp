@@ -12,18 +12,20 @@ namespace saltus::model {
 namespace disk = expr::disk;
 
 SpringSeries::SpringSeries(std::span<const Spring> springs) {
-    // Springs without dampers need fewer series. They get blocks of their own.
+    // Springs without dampers need fewer series, and muscles need more. They get blocks of their own.
     std::vector<Spring> sorted(springs.begin(), springs.end());
-    std::erase_if(sorted, [](const Spring& s) { return s.stiffness == 0.0 && s.damping == 0.0; });
-    const auto undamped =
-        std::stable_partition(sorted.begin(), sorted.end(), [](const Spring& s) { return s.damping != 0.0; });
-    const auto add = [&](std::span<const Spring> part) {
-        for (; !part.empty(); part = part.subspan(std::min(part.size(), ix(Quad::width))))
-            add_block(part.first(std::min(part.size(), ix(Quad::width))));
-    };
-    blocks_.reserve(sorted.size() / Quad::width + 2);
-    add({sorted.begin(), undamped});
-    add({undamped, sorted.end()});
+    std::erase_if(sorted, [](const Spring& s) { return !s.muscle && s.stiffness == 0.0 && s.damping == 0.0; });
+    const auto kind = [](const Spring& s) { return (s.muscle ? 2 : 0) + (s.damping != 0.0 ? 0 : 1); };
+    std::stable_sort(sorted.begin(), sorted.end(), [&](const Spring& a, const Spring& b) { return kind(a) < kind(b); });
+    blocks_.reserve(sorted.size() / Quad::width + 4);
+    for (std::size_t first = 0; first < sorted.size();) {
+        std::size_t count = 1;
+        while (count < ix(Quad::width) && first + count < sorted.size() &&
+               kind(sorted[first + count]) == kind(sorted[first]))
+            ++count;
+        add_block({sorted.data() + first, count});
+        first += count;
+    }
 }
 
 void SpringSeries::add_block(std::span<const Spring> springs) {
@@ -39,6 +41,10 @@ void SpringSeries::add_block(std::span<const Spring> springs) {
         b.damping.set(lane, exists ? spring.damping : 0.0);
         b.rest.set(lane, spring.rest);
     }
+    if (!springs.front().muscle) return;
+    b.muscle = static_cast<int>(muscles_.size());
+    Muscle& muscle = muscles_.emplace_back();
+    for (int lane = 0; lane < b.count; ++lane) muscle.law[ix(lane)] = springs[ix(lane)].law;
 }
 
 namespace {
@@ -70,10 +76,30 @@ void SpringSeries::extend(Block& b, int n, std::span<double* const> q, std::span
     }
 }
 
-double SpringSeries::add_order(int n, std::span<double* const> q, std::span<double* const> u,
-                               std::span<double* const> h) {
+/// Order n of φ without its damper, and of the power that the muscles of a block supply.
+Quad SpringSeries::muscle_order(Muscle& m, Block& b, int n, Powers& powers) {
+    for (int lane = 0; lane < b.count; ++lane)
+        for (std::size_t f = 0; f < 4; ++f) {
+            const Signal& signal = m.law[ix(lane)][f];
+            const double constant = n == 0 ? signal.constant : 0.0;
+            m.value[f][ix(n)].set(lane, signal.series != nullptr ? signal.series[n] : constant);
+        }
+    const Block::Series &k = m.value[0], &rest = m.value[1], &k_rate = m.value[2], &rest_rate = m.value[3];
+    m.kappa[ix(n)] = convolution(k.data(), rest.data(), n);
+    m.x[ix(n)] = convolution(b.s.data(), b.r.data(), n) - rest[ix(n)];
+    m.x2[ix(n)] = square_order(m.x.data(), n);
+    m.kx[ix(n)] = convolution(k.data(), m.x.data(), n);
+    const Quad supplied =
+        Quad(0.5) * convolution(k_rate.data(), m.x2.data(), n) - convolution(m.kx.data(), rest_rate.data(), n);
+    for (int lane = 0; lane < b.count; ++lane) powers.supplied += supplied[lane];
+    if (n == 0) return m.kx[0] * b.r[0];  // more accurate than k − κ r near l = l₀
+    return k[ix(n)] - convolution(m.kappa.data(), b.r.data(), n);
+}
+
+SpringSeries::Powers SpringSeries::add_order(int n, std::span<double* const> q, std::span<double* const> u,
+                                             std::span<double* const> h) {
     order_ = n;
-    double power = 0.0;
+    Powers powers;
     for (Block& b : blocks_) {
         extend(b, n, q, u);
         const Quad &s0 = b.s[0], one(1.0), half(0.5);
@@ -88,6 +114,7 @@ double SpringSeries::add_order(int n, std::span<double* const> q, std::span<doub
             b.r[ix(n)] = sum / (Quad(static_cast<double>(n)) * s0);
             phi = Quad() - b.stiffness * b.rest * b.r[ix(n)];
         }
+        if (b.muscle >= 0) phi = muscle_order(muscles_[ix(b.muscle)], b, n, powers);
         if (b.damped) {
             const Quad y = Quad(0.5 * (n + 1)) * b.s[ix(n + 1)];
             b.e[ix(n)] = (y - convolution(b.s.data(), b.e.data(), n, 1)) / s0;
@@ -95,7 +122,7 @@ double SpringSeries::add_order(int n, std::span<double* const> q, std::span<doub
             Quad sum, weight;  // order n of c y e
             for (int j = 0; j <= n; ++j) sum += (weight += half) * b.s[ix(j + 1)] * b.e[ix(n - j)];
             sum *= b.damping;
-            for (int lane = 0; lane < b.count; ++lane) power += sum[lane];
+            for (int lane = 0; lane < b.count; ++lane) powers.damping += sum[lane];
         }
         b.phi[ix(n)] = phi;
         for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -106,7 +133,7 @@ double SpringSeries::add_order(int n, std::span<double* const> q, std::span<doub
             }
         }
     }
-    return power;
+    return powers;
 }
 
 /// Bounds the scalar products s = d·d and y = d·w on the disk by their coefficients. Up to order N these are known, and
@@ -142,19 +169,43 @@ SpringSeries::Radii SpringSeries::radii(const Block& b, double R) const {
     return out;
 }
 
-double SpringSeries::add_bounds(double R, std::span<double> h_radius) const {
-    double power = 0.0;
+/// Bounds of a muscle on the disk: adds that of φ without its damper to `phi_radius`, and returns that of its power.
+SpringSeries::Powers SpringSeries::muscle_bounds(const Muscle& m, const Block& b, int lane, double s_radius,
+                                                 std::span<const double> signal_radius, double& phi_radius) const {
+    std::array<double, 4> at{}, radius{};
+    for (std::size_t f = 0; f < 4; ++f) {
+        const int number = m.law[ix(lane)][f].number;
+        at[f] = m.value[f][0][lane];
+        radius[f] = number < 0 ? 0.0 : disk::enlarged(signal_radius[ix(number)]);
+    }
+    const double s0 = b.s[0][lane], r0 = b.r[0][lane], x0 = m.x[0][lane];
+    const double r_radius = disk::enlarged(disk::inverse_sqrt_radius(s0, s_radius));
+    const double kappa_radius = disk::enlarged(disk::product_radius(at[0], radius[0], at[1], radius[1]));
+    phi_radius += radius[0] + disk::product_radius(m.kappa[0][lane], kappa_radius, r0, r_radius);
+    const double x_radius = disk::enlarged(disk::sqrt_radius(s0, s_radius) + radius[1]);
+    const double x2_radius = disk::enlarged(disk::product_radius(x0, x_radius, x0, x_radius));
+    const double kx_radius = disk::enlarged(disk::product_radius(at[0], radius[0], x0, x_radius));
+    return {0.0, 0.5 * disk::product_radius(at[2], radius[2], x0 * x0, x2_radius) +
+                     disk::product_radius(at[0] * x0, kx_radius, at[3], radius[3])};
+}
+
+SpringSeries::Powers SpringSeries::add_bounds(double R, std::span<const double> signal_radius,
+                                              std::span<double> h_radius) const {
+    Powers powers;
     for (const Block& b : blocks_) {
         const Radii radius = radii(b, R);
         for (int lane = 0; lane < b.count; ++lane) {
             const double s0 = b.s[0][lane], s_radius = disk::enlarged(radius.s[lane]);
             const double k_rest = b.stiffness[lane] * b.rest[lane];
             double phi_radius = k_rest > 0.0 ? k_rest * disk::enlarged(disk::inverse_sqrt_radius(s0, s_radius)) : 0.0;
+            if (b.muscle >= 0)
+                powers.supplied +=
+                    muscle_bounds(muscles_[ix(b.muscle)], b, lane, s_radius, signal_radius, phi_radius).supplied;
             if (b.damped) {
                 const double y0 = 0.5 * b.s[1][lane], y_radius = disk::enlarged(radius.y[lane]);
                 const double e_radius = disk::enlarged(disk::quotient_radius(y0, y_radius, s0, s_radius));
                 phi_radius += b.damping[lane] * e_radius;
-                power += b.damping[lane] * disk::product_radius(y0, y_radius, b.e[0][lane], e_radius);
+                powers.damping += b.damping[lane] * disk::product_radius(y0, y_radius, b.e[0][lane], e_radius);
             }
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 const double d_radius = disk::enlarged(radius.d[axis][lane]);
@@ -165,7 +216,7 @@ double SpringSeries::add_bounds(double R, std::span<double> h_radius) const {
             }
         }
     }
-    return power;
+    return powers;
 }
 
 }  // namespace saltus::model

@@ -361,20 +361,20 @@ TEST(PairHypotheses, AnUnboundedThirdDerivativeFails) {
 }
 
 TEST(PairHypotheses, ASmallForceWithALargeRateIsNotSmall) {
-    // |δ| = 1e-3 is small in the sense of (61), but its rate exceeds that of the contact force, 5: the perturbed bead
-    // leaves and strikes again many times. (61) must bound the rate of δ, too.
-    const std::string text =
-        replaced(bead_text(pressed_bead, {}), "delta = { x = 0,", "delta = { x = \"1e-3*sin(1e4*t)\",");
-    const Pair pair = pair_of(text, tight_pair(1.0));
+    // |δ| = 0.01 is small in the sense of (61), but its rate 20 exceeds that of the contact force, 5: the perturbed
+    // bead leaves and strikes again. (61) must bound the rate of δ, too.
+    const auto with_force = [](const std::string& delta) {
+        return replaced(bead_text(pressed_bead, {}), "delta = { x = 0,", "delta = { x = \"" + delta + "\",");
+    };
+    const Pair pair = pair_of(with_force("0.01*sin(2000*t)"), tight_pair(0.85));
     EXPECT_EQ(pair.c_bar.size(), 1U);
     EXPECT_GT(pair.c_hat.size(), 2U);
     EXPECT_EQ(pair.theorem, "");
-    // With a rate of 4 instead there is one event, but the force does not fall as the lemma requires.
-    const std::string slower =
-        replaced(bead_text(pressed_bead, {}), "delta = { x = 0,", "delta = { x = \"1e-3*sin(4e3*t)\",");
-    const Pair one = pair_of(slower, tight_pair(1.0));
+    // With the rate 4 there is one event, but the rate of the force changes by more than the proof allows.
+    const Pair one = pair_of(with_force("0.01*sin(400*t)"), tight_pair(0.85));
     ASSERT_EQ(one.c_hat.size(), 1U);
-    EXPECT_EQ(failing(one.pieces[0]).substr(0, 17), "(61) small enough");
+    EXPECT_EQ(failing(one.pieces[0]), "(61) small enough");
+    EXPECT_NEAR(value_of(one.pieces[0], "(61) small enough"), std::abs(4.0 * std::cos(400.0 * 0.8)) / 5.0, 1e-6);
     EXPECT_NEAR(one.pieces[0].size, 4.0, 1e-3);
 }
 

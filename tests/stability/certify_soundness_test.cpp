@@ -211,8 +211,15 @@ eN = 0.5
     for (const std::string& text : {falling, particle("-exp(-x)", steep, "0.0")})
         for (const Theorem theorem : {Theorem::attractivity, Theorem::instability}) {
             const Certificate c = certify(from_text(text), theorem);
-            EXPECT_NE(c.outcome, Outcome::unstable) << story(c);
             EXPECT_FALSE(c.conditions.empty());
+            if (c.outcome != Outcome::unstable) continue;
+            // Only the saddle on the contact: ∇U = λ (0.5, 1, 0.4) with λ = 6 + 2x > 0, and U falls along x.
+            ASSERT_TRUE(text == falling && theorem == Theorem::instability) << story(c);
+            const double x = c.q[0], y = c.q[1], z = c.q[2], lambda = 6.0 + 2.0 * x;
+            EXPECT_NEAR(72.0 * x * (x * x - 1.0) + 2.0 * y, 0.5 * lambda, 1e-9);
+            EXPECT_NEAR(2.0 * z, 0.4 * lambda, 1e-9);
+            EXPECT_NEAR(y + 0.5 * x + 0.4 * z, 0.0, 1e-12);
+            EXPECT_LT(72.0 * (3.0 * x * x - 1.0), 0.0);
         }
 }
 

@@ -602,20 +602,20 @@ std::optional<EscapingMotion> escaping_motion(const Enclosure& e, const Stationa
 }
 
 std::string mode_text(const model::Model& model, const EscapingMotion& motion) {
-    std::vector<std::string> parts;
-    const auto add = [&](const std::string& name, SlipState s) {
-        parts.push_back("'" + name + "' " +
-                        (s == SlipState::sticks           ? "sticks"
-                         : s == SlipState::slips_forwards ? "slips forwards"
-                                                          : "slips backwards"));
-    };
-    for (std::size_t k = 0; k < motion.closed.size(); ++k)
-        add(model.contacts[static_cast<std::size_t>(motion.closed[k] - static_cast<int>(model.constraints.size()))]
-                .name,
-            motion.contacts[k]);
-    for (std::size_t k = 0; k < motion.sliders.size(); ++k) add(model.sliders[k].name, motion.sliders[k]);
     std::string text;
-    for (const std::string& p : parts) text += (text.empty() ? "" : ", ") + p;
+    const auto add = [&](const std::string& name, const model::Friction& friction, SlipState s) {
+        text += (text.empty() ? "'" : ", '") + name + "' " +
+                (!friction.present()              ? "stays closed"
+                 : s == SlipState::sticks         ? "sticks"
+                 : s == SlipState::slips_forwards ? "slips forwards"
+                                                  : "slips backwards");
+    };
+    for (std::size_t k = 0; k < motion.closed.size(); ++k) {
+        const auto contact = static_cast<std::size_t>(motion.closed[k] - static_cast<int>(model.constraints.size()));
+        add(model.contacts[contact].name, model.contacts[contact].friction, motion.contacts[k]);
+    }
+    for (std::size_t k = 0; k < motion.sliders.size(); ++k)
+        add(model.sliders[k].name, model.sliders[k].friction, motion.sliders[k]);
     return text;
 }
 

@@ -382,6 +382,22 @@ TEST(RegulationRow, LawFailsForForcesWithoutPotential) {
     EXPECT_EQ(certify_regulation(loop.model()).rigid, Scope::global);
 }
 
+// A second well that is far away or narrow: samples around q_R do not see it, but starts in it end there.
+TEST(RegulationRow, Rows3And4GiveNoGlobalVerdictFromSamples) {
+    struct Case {
+        const char *potential, *gain;
+    };
+    for (const Case& c : {Case{"-5*exp(-(x - 50)^2/4)", "0.01"}, {"-20*exp(-200*(x - 7.77)^2)", "0.3"}}) {
+        const Model m =
+            from_text(std::string("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"") + c.potential +
+                      "\"\n[control]\nactuated = [\"x\"]\nKp = " + c.gain + "\nKv = 1\nreference = { x = 0 }\n");
+        const RegulationCertificate r = certify_regulation(m);
+        EXPECT_EQ(r.rigid, Scope::local) << c.potential << table(r);
+        EXPECT_NE(r.springs, Scope::global) << c.potential << table(r);
+        EXPECT_FALSE(r.table.has_rho && std::isinf(r.table.rho)) << c.potential;
+    }
+}
+
 TEST(RegulationRow, Rows3And4UseTheShapedPotential) {  // (42)
     const Model m = from_text(R"toml(
 [system]

@@ -49,14 +49,26 @@ std::optional<Rest> nearest_minimum(const std::vector<EquilibriumSolution>& solu
     return best;
 }
 
+/// Rows about all positions of an unbounded region: the equilibria, and the growth of the potential. Samples do not
+/// show that they hold, because a well may be narrow or far away.
+bool sampled_over_all_positions(const Row& row) {
+    const std::string& id = row.condition.id;
+    return row.condition.verdict == Verdict::numerical && (id == "3" || id == "4" || id == "6" || id == "7");
+}
+
 /// The rows of one theorem. Rows of `always` are required in any case. Rows of `whole` are about the whole region; if
-/// one of them fails then the row `local` about a neighbourhood of q_R may replace them all.
+/// one of them fails, or is known from samples alone, then the row `local` about a neighbourhood of q_R may replace
+/// them all.
 struct Table {
     std::vector<Row> always, whole;
     std::optional<Row> local;
 
     bool whole_fails() const {
         return std::any_of(whole.begin(), whole.end(), [](const Row& r) { return r.fails(); });
+    }
+    /// Nothing follows for the whole region.
+    bool whole_open() const {
+        return whole_fails() || std::any_of(whole.begin(), whole.end(), sampled_over_all_positions);
     }
 
     /// The narrowest scope of the rows that the conclusion needs.
@@ -65,7 +77,7 @@ struct Table {
         for (const Row& r : always) s = narrower(s, r.fails() ? Scope::inconclusive : r.scope);
         for (const Row& r : whole)
             s = narrower(s, r.fails() && r.scope != Scope::inconclusive ? Scope::global : r.scope);
-        if (!whole_fails()) return s;
+        if (!whole_open()) return s;
         return local && !local->fails() ? narrower(s, Scope::local) : Scope::inconclusive;
     }
 
@@ -73,7 +85,7 @@ struct Table {
     std::vector<Condition> needed() const {
         std::vector<Condition> rows;
         for (const Row& r : always) rows.push_back(r.condition);
-        if (whole_fails() && local)
+        if (whole_open() && local)
             rows.push_back(local->condition);
         else
             for (const Row& r : whole) rows.push_back(r.condition);
@@ -108,6 +120,16 @@ std::string failing(const Table& table) {
     return (ids.size() == 1 ? "row " : "rows ") + listing(ids) + (ids.size() == 1 ? " fails" : " fail");
 }
 
+/// "row 3 is known from samples alone"; "" if all rows about the whole region are proved.
+std::string sampled(const Table& table) {
+    std::vector<std::string> ids;
+    for (const Row& r : table.whole)
+        if (sampled_over_all_positions(r)) ids.push_back(r.condition.id);
+    if (ids.empty()) return "";
+    return (ids.size() == 1 ? "row " : "rows ") + listing(ids) + (ids.size() == 1 ? " is" : " are") +
+           " known from samples alone";
+}
+
 /// The first required row that is not decided, as a sentence.
 std::string open_rows(const Table& table) {
     for (const Row& r : table.always)
@@ -120,7 +142,8 @@ std::string sentence(const Table& table, Scope scope, const char* theorem, const
     switch (scope) {
         case Scope::global: return std::string("every admissible start ends at q_R (") + theorem + ")";
         case Scope::local: {
-            const std::string why = failing(table);
+            std::string why = failing(table);
+            if (why.empty()) why = sampled(table);
             return std::string("starts near q_R end there (") + theorem + " with " + remark + ")" +
                    (why.empty() ? "" : "; over the whole region " + why);
         }
@@ -198,10 +221,10 @@ void certify_springs(const Domain& domain, const Row& law, const std::vector<dou
         table.whole.push_back(std::move(potential.row));
         table.always.push_back(invariance_row(
             theorem6, only_rest_is_undamped(domain, statics, rest, ContactModel::springs), under_actuated(m)));
-        if (table.whole_fails()) table.local = local_row(theorem6, rest, unique, survey);
+        if (table.whole_open()) table.local = local_row(theorem6, rest, unique, survey);
         t.values.emplace_back("penalty_a_lower", potential.bounds.lower);
         t.values.emplace_back("penalty_a_upper", potential.bounds.upper);
-        if (table.whole_fails() && std::isfinite(survey.pass)) t.values.emplace_back("penalty_rho", survey.pass);
+        if (table.whole_open() && std::isfinite(survey.pass)) t.values.emplace_back("penalty_rho", survey.pass);
     }
     append(t, table, order6);
     out.springs = table.scope();
@@ -292,7 +315,7 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
         const Invariance invariance = only_rest_is_undamped(domain, statics, rest, ContactModel::rigid);
         only_rest_undamped = invariance.scope == Scope::global;
         table.always.push_back(invariance_row(theorem5, invariance, under_actuated(m)));
-        if (table.whole_fails()) table.local = local_row(theorem5, rest, unique, survey);
+        if (table.whole_open()) table.local = local_row(theorem5, rest, unique, survey);
     }
     append(t, table, order5);
     out.rigid = table.scope();

@@ -426,6 +426,17 @@ TEST(MotionJudge, FindsAFalseOutcomeOfPoissonsLaw) {
     }
 }
 
+TEST(MotionJudge, FindsAReversalOfAContactThatSlips) {
+    const Model model = sliding_block();
+    for (const std::string kind : {"reversal", "contact"}) {
+        Motion motion = told_motion(model, 2.0, 0.0, 0.0);
+        const Point at = motion.arcs[0].back();
+        motion.events = {{kind, at, at, nlohmann::json::object(), {"floor"}}};
+        motion.arcs.push_back({at});
+        EXPECT_EQ(found(judge_laws(model, motion), "event-at-rest"), kind == "reversal");
+    }
+}
+
 // A mass of 1 that meets a spring of stiffness 100 with the speed 2 leaves it after π/10 s with the same speed.
 TEST(PenaltyJudge, FindsAFalseEnd) {
     Model model = point_masses(1, 1.0);

@@ -40,7 +40,8 @@ void read_motion(const Table& table, const Model& model, Motion& motion) {
         motion.arcs.back().push_back(point);
         if (!starts_pair || event >= events.size()) continue;
         const Point after = point_of(table, row + 1, model);
-        motion.events.push_back({events[event].at("kind"), point, after, events[event].at("Lambda")});
+        motion.events.push_back({events[event].at("kind"), point, after, events[event].at("Lambda"),
+                                 events[event].at("contacts").get<std::vector<std::string>>()});
         motion.arcs.push_back({after});
         ++event, ++row;
     }
@@ -321,12 +322,29 @@ void judge_impact(const Mechanics& mechanics, const Event& event, const Scales& 
             judge_contact_law(mechanics, c, event, largest, scales.velocity, findings);
 }
 
+/// Friction sticks, begins to slip and reverses only at rest. Laws with several parts are left out: an event is about
+/// one of them.
+void judge_rest(const Mechanics& mechanics, const Event& event, const Scales& scales, Findings& findings) {
+    if (event.kind != "stick" && event.kind != "slip" && event.kind != "reversal") return;
+    for (std::size_t e = 0; e < mechanics.elements(); ++e) {
+        const FrictionLaw& law = mechanics.friction(e);
+        if (std::ranges::find(event.contacts, mechanics.name(e)) == event.contacts.end()) continue;
+        if (law.parts().size() != 1 || law.parts()[0].count != law.directions()) continue;
+        const double speed = norm(mechanics.slip(e, event.before));
+        findings.check(speed <= 1e-6 * (1e-2 + scales.velocity), "event-at-rest", [&] {
+            return fmt::format("'{}' of '{}' at t = {}, but it slips with {}", event.kind, mechanics.name(e),
+                               event.before.t, speed);
+        });
+    }
+}
+
 void judge_events(const Mechanics& mechanics, const Motion& motion, const Scales& scales, Findings& findings) {
     for (const Event& event : motion.events) {
         findings.check(
             size_of(plus(event.after.q, event.before.q, -1.0)) <= 1e-7 * (1.0 + scales.position), "position-jump", [&] {
                 return fmt::format("positions jump at t = {}: {} -> {}", event.before.t, event.before.q, event.after.q);
             });
+        judge_rest(mechanics, event, scales, findings);
         if (event.kind == "impact") {
             judge_impact(mechanics, event, scales, findings);
         } else if (event.kind != "accumulation" && event.kind != "painleve") {

@@ -18,7 +18,8 @@ namespace trials {
 struct Event {
     std::string kind;
     Point before, after;
-    nlohmann::json impulses;  ///< {"contact": {"N": .., "T": [..]}}
+    nlohmann::json impulses;                 ///< {"contact": {"N": .., "T": [..]}}
+    std::vector<std::string> contacts = {};  ///< names of the elements that the event is about
 };
 
 /// A motion as the program tells it: arcs of samples between events.

@@ -114,6 +114,7 @@ TEST(CheckText, SummarisesTheModel) {
   clutch      freewheel          gamma 1
   active      3 rows (constraints and closed contacts), rank 2
     redundant: 'second rail' = 3 'rail'
+  index       perturbation index 3 (second derivatives of errors in constraints and gaps enter)
   warning     parameter 'spare' is not used
   warning     closed and approaching at the start: 'floor'; the motion begins with an impact
 )");

@@ -252,7 +252,11 @@ TEST(SimulateText, ShowsTheLargestJumpsAndCountsTheOthers) {
 TEST(SimulateText, ShowsAccumulationsAndNotes) {
     const std::string text = io::simulate_text(test::rich(), 2.0);
     EXPECT_NE(text.find("y': -2 -> 1; 41 impacts before\n"), std::string::npos);
-    EXPECT_NE(text.find("lift-off                   \u03bb_N crosses zero\n"), std::string::npos) << text;
+    EXPECT_NE(
+        text.find(
+            "lift-off                   force rate jumps: floor 2.5, vertical groove -0.75; \u03bb_N crosses zero\n"),
+        std::string::npos)
+        << text;
     EXPECT_TRUE(has_line(text, "  forces      floor              N 9.81 T 0.1, -0.2"));
     EXPECT_TRUE(has_line(text, "              vertical groove    N -3 T 0.5"));
 }

@@ -312,7 +312,7 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
         text += fmt::format("    redundant: '{}' = {}\n", i.redundant[k].name, combination_text(i.redundant[k]));
     if (i.redundant.size() > long_list)
         text += fmt::format("    and {} more redundant rows\n", i.redundant.size() - long_list);
-    text += "  index       perturbation index " + index_text(m) + "\n";
+    if (m.perturbable || !m.constraints.empty()) text += "  index       perturbation index " + index_text(m) + "\n";
     text += block_lines(m, i);
     for (const std::string& w : i.warnings) text += "  warning     " + w + "\n";
     return text;

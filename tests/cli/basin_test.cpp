@@ -59,6 +59,14 @@ TEST(Basin, OfTheRockingBarHasTheKeysThatOthersRead) {
     EXPECT_GT(j["statistics"]["trajectory_steps_per_second"].get<double>(), 0.0);
 }
 
+/// The rod can rest at every x: the set has no middle in this direction.
+TEST(Basin, NamesCoordinatesInWhichASetHasNoBounds) {
+    const Outcome r = run(model("painleve-rod") + "--t-max 0.02 --no-certify --grid x=-2:2:3");
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_NE(r.out.find("x any, y = "), std::string::npos) << r.out;
+    EXPECT_EQ(r.out.find("nan"), std::string::npos) << r.out;
+}
+
 TEST(Basin, SaysWhereThereIsNoLevelSet) {
     const std::string grid = "--grid phi=-0.4:0.4:3 --t-max 5 ";
     const Json without = json_of(bar + grid + "--no-certify");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every command on every shipped model with random valid options and parameters of every magnitude. Whatever the
-// numbers are, the program must end within its time limit with one of its exit codes and complete output, and no number
-// of a completed motion is infinite. The environment variable
+// numbers are, the program must end within its time limit with one of its exit codes and complete output, no number
+// of a completed motion is infinite, and no result file contains "nan". The environment variable
 // SALTUS_RANDOM_OPTIONS is the number of runs (long campaigns), SALTUS_RANDOM_OPTIONS_FROM the number of the first one.
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ private:
     std::string state(const Shipped& m) { return pick(m.coordinates) + (chance(0.4) ? "'" : ""); }
 
     std::string command(const Shipped& m) {
-        switch (index(9)) {
+        switch (index(10)) {
             case 0: return "check";
             case 1: return "simulate --t-end " + near_one(-3.0, 0.5) + method();
             case 2: return "compare --refinements 1 --t-end " + near_one(-3.0, 0.0) + " --h " + near_one(-3.0, -1.0);
@@ -100,13 +100,21 @@ private:
             case 7:
                 return "basin --no-certify --t-max " + near_one(-2.0, 0.0) + " --grid \"" + state(m) + "=-" +
                        near_one(-2.0, 1.0) + ":" + near_one(-2.0, 1.0) + ":3\"";
+            case 8:
+                return "simulate --t-end " + near_one(-2.0, 0.3) +
+                       (m.parameters.empty()
+                            ? ""
+                            : " --solve-for " + pick(m.parameters) + " --target \"" + state(m) + "=" + number() + "\"");
             default:
                 return "simulate --t-end " + near_one(-2.0, 0.3) +
                        (m.parameters.empty() ? "" : " --vary " + pick(m.parameters) + "=" + number() + "," + number());
         }
     }
     std::string method() {
-        switch (index(4)) {
+        switch (index(7)) {
+            case 4: return " --implicit";
+            case 5: return " --method penalty";
+            case 6: return " --repair-energy";
             case 0: return " --method moreau --h " + near_one(-3.0, 0.0);
             case 1: return " --rtol " + near_one(-14.0, 0.0) + " --atol " + near_one(-16.0, 0.0);
             case 2: return " --max-step " + near_one(-3.0, 1.0);
@@ -129,6 +137,20 @@ bool all_finite(const Json& j) {
     return numbers.find("null") == std::string::npos;
 }
 
+/// Names of the result files that contain "nan". Numbers without a value are empty in tables and null in JSON.
+std::vector<std::string> files_with_nan(const fs::path& folder) {
+    std::vector<std::string> names;
+    if (!fs::exists(folder)) return names;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const std::string ending = entry.path().extension().string();
+        if (ending != ".csv" && ending != ".json") continue;
+        const std::string text = test::content_of(entry.path());
+        for (const char* const word : {",nan", ",-nan", ": nan", "= nan", "= -nan"})
+            if (text.find(word) != std::string::npos) names.push_back(entry.path().filename().string());
+    }
+    return names;
+}
+
 TEST(RandomOptions, EndWithAnExitCodeAndCompleteOutput) {
     const int runs = number_from("SALTUS_RANDOM_OPTIONS", 120), from = number_from("SALTUS_RANDOM_OPTIONS_FROM", 0);
     const std::vector<Shipped> models = shipped_models();
@@ -139,8 +161,9 @@ TEST(RandomOptions, EndWithAnExitCodeAndCompleteOutput) {
         const std::string line = lines.next();
         // A motion with extreme numbers can take long. After two seconds the time limit must end it (exit code 130);
         // the program is killed (137) if it does not, with much time for a busy machine.
-        const std::string limited =
-            "timeout -s KILL 60 " + std::string(SALTUS_EXE) + " " + line + " --json --seconds 2";
+        const std::string limited = "timeout -s KILL 60 " + std::string(SALTUS_EXE) + " " + line +
+                                    " --json --seconds 2" + (k % 3 == 0 ? " --out run" : "");
+        fs::remove_all(folder.path() / "run");
         const test::Outcome r = test::shell(limited, folder.path());
         const bool known = r.code == 0 || r.code == 2 || r.code == 3 || r.code == 130;
         EXPECT_TRUE(known) << "run " << k << ": exit code " << r.code << "\n  saltus " << line << "\n  "
@@ -152,6 +175,8 @@ TEST(RandomOptions, EndWithAnExitCodeAndCompleteOutput) {
             EXPECT_FALSE(j.is_discarded()) << "run " << k << ": incomplete JSON\n  saltus " << line;
             if (r.code == 0) {
                 EXPECT_TRUE(all_finite(j)) << "run " << k << ": infinite numbers\n  saltus " << line;
+                EXPECT_EQ(files_with_nan(folder.path() / "run"), std::vector<std::string>{})
+                    << "run " << k << "\n  saltus " << line;
             }
         }
     }

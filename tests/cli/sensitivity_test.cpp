@@ -80,6 +80,18 @@ TEST(SensitivityCommand, PrintsDerivativesThatDifferencesConfirm) {
 }
 
 /// With the command's own tolerances, over many changes between sticking and slipping.
+/// The jam of the rod at the start has no time that could vary: its cells stay empty.
+TEST(SensitivityCommand, LeavesCellsWithoutAValueEmpty) {
+    const test::Folder folder;
+    const std::string rod = std::string(SALTUS_SOURCE_DIR) + "/models/painleve-rod.toml";
+    EXPECT_EQ(test::shell(std::string(SALTUS_EXE) + " sensitivity " + rod + " --t-end 0.001 --wrt m --quiet --out run",
+                          folder.path())
+                  .code,
+              0);
+    const std::string csv = test::content_of(folder.path() / "run" / "event-times.csv");
+    EXPECT_NE(csv.find("\n0,painleve,tip,,"), std::string::npos) << csv;
+}
+
 TEST(SensitivityCommand, StickAndSlipAgreeWithDifferencesToTheEnd) {
     const Json j = json_of(shipped("friction-oscillator") + " --check");
     EXPECT_GE(j["events"].size(), 8U);

@@ -43,11 +43,15 @@ std::vector<double> times(const Basin& b, int label) {
     return t;
 }
 
-/// "x = 1, y in [0, 2]"
+/// "x = 1, y in [0, 2], z any" (a set that has no bounds in z)
 std::string extent_text(const BasinReport& r, const std::vector<double>& low, const std::vector<double>& high) {
     std::string text;
     for (std::size_t i = 0; i < r.coordinates.size() && i < max_coordinates; ++i) {
         text += (i > 0 ? ", " : "") + r.coordinates[i];
+        if (!std::isfinite(low[i]) && !std::isfinite(high[i])) {
+            text += " any";
+            continue;
+        }
         const double middle = 0.5 * (low[i] + high[i]);
         if (high[i] - low[i] <= point_extent * (1.0 + std::abs(low[i])))
             text += fmt::format(" = {:.6g}", std::abs(middle) < shown_zero ? 0.0 : middle);

@@ -272,8 +272,8 @@ std::string sensitivity_events_csv(const SensitivityReport& r) {
     for (const EventSensitivity& e : s.events) {
         const trajectory::Event& event = s.motion.events[e.event];
         csv.cell(event.t).cell(std::string(to_string(event.kind)));
-        csv.cell(listing(contact_names(s, e), "and", "", 1000)).cell(e.transversality);
-        for (const double dt : e.dt) csv.cell(dt);
+        csv.cell(listing(contact_names(s, e), "and", "", 1000)).cell_if_finite(e.transversality);
+        for (const double dt : e.dt) csv.cell_if_finite(dt);
         csv.end_line();
     }
     return std::move(csv).text();

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interrupt.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <future>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "saltus/base/text.hpp"
 
@@ -23,7 +29,44 @@ constexpr Clock::rep no_limit = 0;
 std::atomic<Clock::rep> deadline = no_limit;  ///< in ticks of the clock since its epoch
 std::atomic<double> limit_seconds = 0.0;      ///< the limit as it was given, for messages
 
+std::atomic<int> deliveries = 0;  ///< number of Delivering values
+
 extern "C" void ask(int) { asked = 1; }
+
+constexpr int exit_code_of_interrupt = 130;
+
+/// Processor time of the program so far, in s.
+double processor_seconds() {
+    timespec time{};
+    constexpr double nanosecond = 1e-9;
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + nanosecond * static_cast<double>(time.tv_nsec);
+}
+
+/// The thread of guard_interrupts. It allocates no memory, because there may be none left.
+void* guard(void*) {
+    using namespace std::chrono_literals;
+    constexpr auto between_polls = 50ms;
+    constexpr double patience = 2.0;  // in s: longer than `grace` of finishes()
+    constexpr auto longest_wait = 10s;
+    for (;;) {
+        std::this_thread::sleep_for(between_polls);
+        if (!interrupt_asked() || deliveries > 0) continue;
+        const Clock::time_point since = Clock::now();
+        const double processor_since = processor_seconds();
+        while (deliveries == 0) {
+            std::this_thread::sleep_for(between_polls);
+            const std::chrono::duration<double> waited = Clock::now() - since;
+            const bool computes_on = processor_seconds() - processor_since > patience && waited.count() > patience;
+            if (!computes_on && waited < longest_wait) continue;
+            constexpr std::string_view message =
+                "saltus: the time limit or an interrupt ended the command before it had results; nothing was written, "
+                "earlier results remain\n";
+            [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+            std::_Exit(exit_code_of_interrupt);
+        }
+    }
+}
 
 }  // namespace
 
@@ -47,6 +90,23 @@ bool interrupt_asked() {
     const Clock::rep end = deadline;
     return end != no_limit && Clock::now().time_since_epoch().count() >= end;
 }
+
+void guard_interrupts() {
+    static std::atomic<bool> started = false;
+    if (started.exchange(true)) return;
+    // A small stack, because the memory of the program may be limited.
+    constexpr std::size_t stack = std::size_t{1} << 18U;
+    pthread_attr_t attributes;
+    pthread_t thread{};
+    if (::pthread_attr_init(&attributes) != 0) return;
+    ::pthread_attr_setstacksize(&attributes, stack);
+    ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    ::pthread_create(&thread, &attributes, guard, nullptr);
+    ::pthread_attr_destroy(&attributes);
+}
+
+Delivering::Delivering() { ++deliveries; }
+Delivering::~Delivering() { --deliveries; }
 
 bool finishes(const std::function<void()>& work) {
     using namespace std::chrono_literals;

@@ -23,6 +23,21 @@ bool interrupt_asked();
 /// caller prints what it has and ends the program with abandon(). For work that cannot be interrupted.
 bool finishes(const std::function<void()>& work);
 
+/// Watches this program from now on. If interrupt_asked() becomes true, and the command neither ends nor delivers its
+/// results within two seconds, then the program ends with a message and the exit code of an interrupt. For computations
+/// that do not ask, such as the building of a large model. On a busy machine the two seconds are time of the processor,
+/// at most ten seconds in all.
+void guard_interrupts();
+
+/// While such a value exists, the command delivers its results: guard_interrupts lets it.
+class Delivering {
+public:
+    Delivering();
+    ~Delivering();
+    Delivering(const Delivering&) = delete;
+    Delivering& operator=(const Delivering&) = delete;
+};
+
 /// Ends the program at once with this exit code, after writing out all streams.
 [[noreturn]] void abandon(int code);
 

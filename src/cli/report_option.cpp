@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands/report.hpp"
+#include "cli/interrupt.hpp"
 
 namespace saltus::cli {
 
@@ -45,6 +46,7 @@ int with_report(OutputOptions& options, const std::function<int()>& run) {
     if (!out.empty()) {
         const int code = run();
         page.results = {out};
+        const Delivering now;
         return cli::report(page) == done ? code : failed;
     }
     const TemporaryFolder folder;
@@ -52,6 +54,7 @@ int with_report(OutputOptions& options, const std::function<int()>& run) {
     const int code = run();
     page.results = {out};
     page.hide_sources = true;
+    const Delivering now;
     return cli::report(page) == done ? code : failed;
 }
 

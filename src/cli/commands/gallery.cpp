@@ -125,6 +125,7 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
         card.failure += "not finished: " + interrupt_reason();
         return card;
     }
+    const Delivering now;
     io::Report report;
     for (std::size_t k = 0; k < folders.size(); ++k) {
         io::Report part = io::read_results({folders[k]});
@@ -199,6 +200,7 @@ int gallery(const GalleryCommand& c) {
                      cards[k].failure.empty() ? "" : ": ", cards[k].failure.c_str());
     };
     ensemble::parallel_for(g.studies.size(), work, parallel);
+    const Delivering now;
     const std::vector<io::GalleryDocument> docs = documents();
     io::write_file(".", "index.html", io::gallery_index(g, cards, docs));
     if (!c.quiet) print((fs::path(c.out) / "index.html").string() + "\n");

@@ -74,7 +74,8 @@ constexpr std::array table{
     SupportException{attractivity, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{attractivity, conditional_contacts, refused, about_lasting_contacts},
 
-    SupportException{instability, contacts, condition, "the theorem is about motions without impacts"},
+    SupportException{instability, contacts, condition,
+                     "a motion with fixed sticking and slipping contacts must be found that leaves the set"},
     SupportException{instability, clutches, condition, "the theorem is about motions without impacts"},
     SupportException{instability, time_dependence, condition, "the theorem is about autonomous systems"},
     SupportException{instability, no_formulas, refused, bounds_need_expressions},

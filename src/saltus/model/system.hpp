@@ -71,7 +71,7 @@ private:
 struct Energy {
     double kinetic = 0.0, potential = 0.0;
     double damping = 0.0;  ///< u·∂R/∂u: power that Rayleigh damping takes out
-    double applied = 0.0;  ///< u·f: power that the other forces f supply
+    double applied = 0.0;  ///< u·f + ∂U/∂t − ∂T/∂t: power of the other forces f, and of what changes U and T in time
 };
 
 /// The equations of one mechanical system: M(t,q) u̇ = h(t,q,u) + W λ. Everything that an algorithm knows of the

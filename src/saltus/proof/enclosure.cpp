@@ -221,12 +221,6 @@ void Enclosure::compile_damping(Source& s) {
     compile_power_terms(s);
     compile(dissipation_, s.g, {s.f.R});
     compile(coefficients_, s.g, s.f.coefficients);
-    std::vector<Expr> coefficient_slopes;
-    for (const Expr c : s.f.coefficients) {
-        for (Derivative& by : s.by_q) coefficient_slopes.push_back(by(c));
-        for (Derivative& by : s.by_u) coefficient_slopes.push_back(by(c));
-    }
-    compile(coefficient_slopes_, s.g, coefficient_slopes);
 }
 
 /// D^nc = −u·f + u·∂R/∂u. A part R_p of degree p has u·∂R_p/∂u = p R_p (Euler), which is bounded better than the sum of
@@ -286,9 +280,6 @@ void Enclosure::find_kinks(Source& s) {
     for (const Expr e : s.d.h) quadratic_forces = quadratic_forces && expr::kinks(s.g, e, expr::velocity).empty();
     for (const Expr e : s.smooth_forces) smooth_damping = smooth_damping && expr::kinks(s.g, e, expr::velocity).empty();
     linear_damping = linear_damping && smooth_damping;
-    for (const Expr e : s.f.coefficients)
-        for (const std::string& name : expr::kinks(s.g, e, position_or_velocity))
-            if (name != "abs" && name != "min" && name != "max" && name != "hypot") lipschitz_coefficients = false;
     quadratic_rayleigh = quadratic_rayleigh && expr::kinks(s.g, s.f.R, expr::velocity).empty();
 }
 
@@ -387,10 +378,6 @@ IntervalVector Enclosure::coefficients(const Box& q, const Box& u) const { retur
 IntervalVector Enclosure::power_terms(const Box& q, const Box& u) const { return evaluate(power_terms_, q, &u); }
 IntervalMatrix Enclosure::damping_slopes(const Box& q, const Box& u) const {
     return rectangle(evaluate(damping_slopes_, q, &u), 0, n_, n_);
-}
-IntervalMatrix Enclosure::coefficient_slopes(const Box& q, const Box& u) const {
-    const std::vector<Interval>& all = evaluate(coefficient_slopes_, q, &u);
-    return rectangle(all, 0, static_cast<int>(all.size()) / (2 * n_), 2 * n_);
 }
 IntervalVector Enclosure::regions(const Box& q, const Box& u) const { return evaluate(regions_, q, &u); }
 IntervalVector Enclosure::kinetic_rest(const Box& q) const { return evaluate(kinetic_rest_, q); }

@@ -83,9 +83,6 @@ public:
 
     /// All coefficients of the model (μ, e_N, e_T, radii, normal forces), in the order of the model.
     IntervalVector coefficients(const Box& q, const Box& u) const;
-    /// The derivatives of all coefficients with respect to q, then u: one row for each coefficient. Valid only if
-    /// `lipschitz_coefficients`.
-    IntervalMatrix coefficient_slopes(const Box& q, const Box& u) const;
     /// The slack of each region of the model file; positive inside the region.
     IntervalVector regions(const Box& q, const Box& u) const;
     /// The slack of one region by powers of u at u = 0: value, gradient, lower triangle of half the Hessian.
@@ -100,7 +97,6 @@ public:
     bool quadratic_forces = true;          ///< h is at most quadratic in u
     bool linear_damping = true;            ///< f^nc is linear in u
     bool smooth_damping = true;            ///< f^nc has no kinks in u
-    bool lipschitz_coefficients = true;    ///< coefficients have no jumps in q and u
     std::vector<double> power_degrees;     ///< degrees of `power_terms`, ascending
     bool quadratic_rayleigh = true;        ///< R is a quadratic form in u and f = 0, so that D^nc = 2R
     bool smooth = true;                    ///< T, U, g and g_N have no kinks: bounds of second derivatives are valid
@@ -138,7 +134,7 @@ private:
     std::vector<expr::Expr> parameters_, variables_;
     Group potential_, gradient_, hessian_, positions_group_, rows_group_, chi_group_, position_hessians_, mass_,
         forces_, curvatures_, force_, curvature_, rest_forces_, damping_, damping_power_, dissipation_, coefficients_,
-        power_terms_, damping_slopes_, coefficient_slopes_, regions_, region_terms_, kinetic_rest_;
+        power_terms_, damping_slopes_, regions_, region_terms_, kinetic_rest_;
 };
 
 }  // namespace saltus::proof

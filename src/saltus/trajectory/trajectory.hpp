@@ -98,8 +98,8 @@ std::string_view guarantee_text(bool events_certain);
 struct EnergyBalance {
     double initial = 0.0, final = 0.0;
     double work = 0.0;  ///< work of applied forces, damping, reactions and impulses together, in J
-    /// Largest |T + U − initial − work so far| at the end and at points inside the steps, relative to the largest
-    /// energy seen.
+    /// Largest |T + U − initial − work so far| at the points where it was measured (docs/simulate.md: at the ends of
+    /// steps that are Taylor series, inside other steps), relative to the largest energy seen.
     double balance_error = 0.0;
 };
 

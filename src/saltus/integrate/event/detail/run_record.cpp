@@ -65,6 +65,7 @@ void empty(trajectory::Event& event) {
     event.u_minus.clear();
     event.u_plus.clear();
     event.impulses.clear();
+    event.rate_jumps.clear();
     event.work = event.energy_before = event.energy_after = 0.0;
     event.impacts = 0;
     event.note.clear();

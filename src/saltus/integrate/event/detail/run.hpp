@@ -235,6 +235,7 @@ private:
     void hand_over_events(double before);
     long event_count() const { return events_handed_over_ + static_cast<long>(out_.events.size()); }
     void keep(const ode::Dense& step, double until);
+    std::span<const double> measured_positions(double t, const double* x);
     void measure(double t, const double* x);
     void measure_dense(double until);
     trajectory::Mode mode_of(std::size_t element) const;
@@ -303,7 +304,7 @@ private:
     std::vector<std::pair<int, bool>> switched_;    // contacts with a condition that switched, and whether they exist
     bool started_ = false;                          // the first mode has been entered
     bool has_conditions_ = false;                   // some contact has a condition
-    std::vector<double> measured_positions_;        // of `measure`
+    std::vector<double> measured_positions_;        // memory of measured_positions
     std::vector<char> struck_without_restitution_;  // per contact: struck although its eN was not given
     ModeSeries::Release release_;                   // of the event that ended the last arc
     double arc_began_ = 0.0;

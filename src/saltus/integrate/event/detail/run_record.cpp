@@ -276,18 +276,20 @@ void EventRun::keep(const ode::Dense& step, double until) {
     arc->steps.push_back(step);
 }
 
+/// Constraints and gaps at a state, to be measured. A contact that does not exist cannot be penetrated: its gap is 0.
+std::span<const double> EventRun::measured_positions(double t, const double* x) {
+    const std::span<const double> positions = d_.positions(t, x);
+    if (!has_conditions_) return positions;
+    measured_positions_.assign(positions.begin(), positions.end());
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i)
+        if (!d_.mode().elements[i].exists) measured_positions_[ix(model_.contacts[i].row)] = 0.0;
+    return measured_positions_;
+}
+
 /// Measures violations and the energy balance at a state of the motion.
 void EventRun::measure(double t, const double* x) {
     const std::size_t n = ix(d_.size());
-    std::span<const double> positions = d_.positions(t, x);
-    if (has_conditions_) {
-        // A contact that does not exist cannot be penetrated.
-        measured_positions_.assign(positions.begin(), positions.end());
-        for (std::size_t i = 0; i < model_.contacts.size(); ++i)
-            if (!d_.mode().elements[i].exists) measured_positions_[ix(model_.contacts[i].row)] = 0.0;
-        positions = measured_positions_;
-    }
-    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + work_.value(), positions);
+    accuracy_.see(t, {x, n}, {x + n, n}, d_.energy(t, x), x[2 * n] + work_.value(), measured_positions(t, x));
 }
 
 /// Measures at a point of the last step that the method did not choose, before the time `until`.
@@ -347,7 +349,7 @@ void EventRun::finish() {
     out_.energy.final = energy.kinetic + energy.potential;
     const std::span<const double> x = x_;
     accuracy_.see(t_, x.first(ix(n)), x.subspan(ix(n), ix(n)), energy, x_[ix(2 * n)] + work_.value(),
-                  d_.positions(t_, x_.data()));
+                  measured_positions(t_, x_.data()));
     work_.add(x_[ix(2 * n)]);
     out_.energy.work = work_.value();
     d_.evaluate_terms(t_, x_.data());

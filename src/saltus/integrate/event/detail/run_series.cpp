@@ -346,7 +346,7 @@ double EventRun::measure_series(double h) {
     series_.motion(tau, state_inside_.data());
     const double* const x = state_inside_.data();
     const std::size_t n = ix(d_.size());
-    accuracy_.see_motion(t, {x, n}, {x + n, n}, d_.positions(t, x));
+    accuracy_.see_motion(t, {x, n}, {x + n, n}, measured_positions(t, x));
     // The error of the balance is relative to the largest energy. A body may rest at both ends of a step.
     if (!(kinetic_bound(model_.layout(), d_.terms().M, x + n) <= accuracy_.largest_energy()))
         accuracy_.see_scale(d_.energy(t, x));

@@ -116,7 +116,9 @@ TEST(Check, AcceptsEveryShippedModel) {
         for (const Json& c : j["constraints"]) {
             EXPECT_NE(c.contains("g"), c.contains("gamma")) << c["name"];
             for (const char* const key : {"g", "rate", "gamma"})
-                if (c.contains(key)) EXPECT_LE(std::abs(c[key].get<double>()), 1e-9) << c["name"];
+                if (c.contains(key)) {
+                    EXPECT_LE(std::abs(c[key].get<double>()), 1e-9) << c["name"];
+                }
         }
         for (const Json& w : j["warnings"]) EXPECT_EQ(w.get<std::string>().find("is not used"), std::string::npos) << w;
     }

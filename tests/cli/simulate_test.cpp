@@ -108,8 +108,9 @@ TEST(Simulate, MovesEveryShippedModel) {
         const Json j = simulated(arguments);
         EXPECT_EQ(j["status"], "completed");
         EXPECT_EQ(j["t_end"], j["final"]["t"]);
-        EXPECT_LT(j["energy"]["balance_error"].get<double>(), 1e-8);
-        EXPECT_LT(j["violation"]["gap"].get<double>(), 1e-10);
+        const bool rigid_events = j["method"] == "event";  // contact springs and time-stepping penetrate
+        EXPECT_LT(j["energy"]["balance_error"].get<double>(), j["method"] == "moreau" ? 1e-3 : 1e-8);
+        EXPECT_LT(j["violation"]["gap"].get<double>(), rigid_events ? 1e-10 : 1e-2);
         EXPECT_LT(j["violation"]["constraint"].get<double>(), 1e-10);
         // Every impact is audited, and one model alone has one that creates energy.
         const bool creates = entry.path().filename() == "rough-double-pendulum.toml";

@@ -84,6 +84,7 @@ TEST(ModeSeries, SatisfiesTheEquationsOfMotionInEveryModeOfTheShippedModels) {
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         const std::string name = file.path().stem().string();
         const model::Model m = model::build(io::read_model(file.path().string()), {});
+        if (m.simulate.method == "moreau") continue;  // event-driven it takes a minute
         Options options;
         options.t_end = std::min(m.simulate.t_end.value_or(1.0), 2.0);
         const RecordedMotion r = simulate_recorded(m, EventDriven{}, options);

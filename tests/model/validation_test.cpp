@@ -371,7 +371,7 @@ TEST(ValidationOfTheFile, ContactEntryIsANumberIsRefused) {
 
 TEST(ValidationOfTheFile, UnknownKeyInSystemIsRefused) {
     EXPECT_EQ(refusal(block(R"(R = "d/2)", R"(W = "d/2)")),
-              "block.toml:6:1: unknown key 'W' in [system]; allowed are name, q, T, U, R and f");
+              "block.toml:6:1: unknown key 'W' in [system]; allowed are name, q, T, U, R, f and unit");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInConstraintIsRefused) {

@@ -151,7 +151,7 @@ TEST(SensitivityCommand, StudiesEventTimesOverParameters) {
     EXPECT_EQ(fits[1]["at_event"]["feels"], "|theta'|");
     EXPECT_EQ(json_of(vary + " --threads 3"), j);
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml", "run", "run/contents.json", "run/event-study.csv",
-                                                        "run/sensitivity.json"}));
+                                                        "run/pair-study.csv", "run/sensitivity.json"}));
     EXPECT_TRUE(json_of(vary + " --wrt F").contains("pair"));
     const Outcome page = test::command("report " + folder.file("run") + " -o " + folder.file("page.html"));
     EXPECT_EQ(page.code, 0) << page.out;

@@ -36,7 +36,8 @@ int compare_with_dynamics(const model::Model& m, const RecordedArc& arc, bool co
     ModeSeries series(d);
     if (!series.begin_mode(everything(m)) || !series.expand(arc.t_begin, x.data(), 16)) return 0;
     // Well inside the radius of convergence the series is exact to rounding.
-    const double h = std::min(0.3 * series.step_length({1e-12, 1e-12, {}}, 16), 1.0);
+    const double h =
+        std::min({0.3 * series.step_length({1e-12, 1e-12, {}}, 16), 1.0, arc.steps.front().t_new() - arc.t_begin});
     int compared = 0;
     const int n = d.size();
     ode::Dense dense;

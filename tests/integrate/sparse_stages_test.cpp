@@ -28,8 +28,8 @@ model::Model skeleton(int segments, int planes = 1, const std::string& friction 
         text += std::string("[[springs]]\nover = \"") + over + "\"\nk = 200.0\nc = " + damping + "\n";
     text += "[[volume]]\ncells = \"all\"\n";
     for (int k = 0; k < planes; ++k)
-        text += "[[obstacle]]\nname = \"wall" + std::to_string(k) + "\"\nnormal = [1.0, 0.0, 0.0]\noffset = \"8\"\n" +
-                friction;
+        text += "[[obstacle]]\nname = \"wall" + std::to_string(k) +
+                "\"\nnormal = [1.0, 0.0, 0.0]\noffset = \"8\"\neN = 0\n" + friction;
     return model_of(text);
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -56,6 +57,7 @@ std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, con
 }
 
 void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery) {
+    const Delivering now;
     std::optional<Error> not_written;
     try {
         if (folder != nullptr) {
@@ -65,14 +67,16 @@ void deliver(const OutputOptions& options, io::ResultFolder* folder, const Deliv
     } catch (const Error& e) {
         not_written = e;
     }
-    if (options.json)
+    if (options.json && delivery.json_pieces)
+        delivery.json_pieces([](std::string_view piece) { print_document(piece); });
+    else if (options.json)
         print_document(delivery.json());
     else if (!options.quiet)
         print(delivery.text());
     if (not_written) throw *not_written;
 }
 
-void print_document(const std::string& bytes) {
+void print_document(std::string_view bytes) {
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
         throw std::runtime_error("standard output cannot be written");
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,8 @@ std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, con
 struct Delivery {
     std::function<void(io::ResultFolder&)> files;  ///< adds the result files
     std::function<std::string()> json, text;       ///< for standard output
+    /// In place of `json`, for long documents: gives the document to its argument, piece by piece.
+    std::function<void(const std::function<void(std::string_view)>&)> json_pieces{};
 };
 
 /// Publishes the files in `folder` if it is not null, and prints the JSON document or the text, as the options say. If
@@ -82,7 +85,7 @@ int run(const std::vector<std::string>& words);
 void print(const std::string& text);
 
 /// The same for a document, byte by byte.
-void print_document(const std::string& bytes);
+void print_document(std::string_view bytes);
 
 /// Writes a line for people to standard error, with control characters made visible.
 void tell(const std::string& line);

@@ -559,25 +559,80 @@ constexpr bool sanitized = false;
 
 const std::string elastic_ball = " simulate " + (models / "bouncing-ball.toml").string() + " --set e=1 ";
 
-/// A motion that does not fit into memory ends with what there is, and can be continued.
-TEST(Simulate, AMotionThatDoesNotFitIntoMemoryIsKeptAsFarAsItGoes) {
+/// The events and arcs of a long motion go to the disk while it runs.
+TEST(Simulate, AMotionThatIsWrittenFitsIntoLittleMemory) {
     if (!io::has_hdf5() || sanitized) GTEST_SKIP();
     const test::Folder folder;
-    const std::string limited = "ulimit -v 300000; '" + std::string(SALTUS_EXE) + "'" + elastic_ball;
-    const Outcome run = test::shell(limited + "--t-end 1e6 --out run", folder.path());
+    const std::string limited = "ulimit -v 200000; '" + std::string(SALTUS_EXE) + "'" + elastic_ball;
+    const Outcome run = test::shell(limited + "--t-end 100000 --out run --json > run.json", folder.path());
+    ASSERT_EQ(run.code, 0) << run.err;
+    const Outcome restarted = test::shell(limited + "--restart run/trajectory.h5 --t-end 100001", folder.path());
+    EXPECT_EQ(restarted.code, 2);
+    EXPECT_NE(restarted.err.find("run/trajectory.h5: needs about 0.4 GiB of memory"), std::string::npos)
+        << restarted.err;
+    const trajectory::Trajectory motion = io::read_trajectory(folder.file("run/trajectory.h5"));
+    EXPECT_EQ(motion.status, trajectory::Status::completed);
+    EXPECT_GT(motion.events.size(), 100000U);
+    EXPECT_EQ(motion.arcs.size(), motion.events.size() + 1);
+    const std::string events = test::content_of(folder.file("run/events.csv"));
+    EXPECT_EQ(static_cast<std::size_t>(std::count(events.begin(), events.end(), '\n')), motion.events.size() + 1);
+    EXPECT_EQ(Json::parse(test::content_of(folder.file("run.json")))["events"].size(), motion.events.size());
+}
+
+/// Outputs need the whole motion. One that does not fit into memory ends with what there is, and can be continued.
+TEST(Simulate, AMotionWithOutputsThatDoesNotFitIntoMemoryIsKeptAsFarAsItGoes) {
+    if (!io::has_hdf5() || sanitized) GTEST_SKIP();
+    const test::Folder folder;
+    folder.write("a.toml", test::content_of(models / "bouncing-ball.toml") + "\n[output]\nheight = \"y\"\n");
+    const std::string ball = "'" + std::string(SALTUS_EXE) + "' simulate a.toml --set e=1 ";
+    const Outcome run = test::shell("ulimit -v 300000; " + ball + "--t-end 1e6 --out run --json", folder.path());
     EXPECT_EQ(run.code, 3);
     EXPECT_NE(run.err.find("the memory is nearly used up at t = "), std::string::npos) << run.err;
     EXPECT_NE(run.err.find("what exists is written"), std::string::npos) << run.err;
     const trajectory::Trajectory first = io::read_trajectory(folder.file("run/trajectory.h5"));
     EXPECT_EQ(first.status, trajectory::Status::interrupted);
     EXPECT_GT(first.events.size(), 1000U);
-    const std::string t_end = number_text(first.end.t + 10.0), exe = "'" + std::string(SALTUS_EXE) + "'" + elastic_ball;
-    ASSERT_EQ(test::shell(exe + "--restart run/trajectory.h5 --out rest --t-end " + t_end, folder.path()).code, 0);
-    ASSERT_EQ(test::shell(exe + "--out whole --t-end " + t_end, folder.path()).code, 0);
+    EXPECT_EQ(Json::parse(run.out)["events"].size(), first.events.size());
+    const trajectory::OutputCurves curves = io::read_outputs(folder.file("run/trajectory.h5"));
+    ASSERT_EQ(curves.names, std::vector<std::string>{"height"});
+    EXPECT_EQ(curves.values[0].back(), first.end.q[0]);
+    const std::string t_end = number_text(first.end.t + 10.0);
+    ASSERT_EQ(test::shell(ball + "--restart run/trajectory.h5 --out rest --t-end " + t_end, folder.path()).code, 0);
+    ASSERT_EQ(test::shell(ball + "--out whole --t-end " + t_end, folder.path()).code, 0);
     const trajectory::Trajectory rest = io::read_trajectory(folder.file("rest/trajectory.h5")),
                                  whole = io::read_trajectory(folder.file("whole/trajectory.h5"));
     EXPECT_EQ(rest.end.q, whole.end.q);
     EXPECT_EQ(rest.end.u, whole.end.u);
+}
+
+/// Mean forces need all arcs in memory: a long motion has none.
+TEST(Simulate, ReportsMeanForcesOfShortMotions) {
+    const std::string ball = "'" + std::string(SALTUS_EXE) + "'" + elastic_ball + "--json --t-end ";
+    const Outcome brief = test::shell(ball + "3000"), lengthy = test::shell(ball + "60000");
+    ASSERT_EQ(brief.code, 0) << brief.err;
+    ASSERT_EQ(lengthy.code, 0) << lengthy.err;
+    const Json rates = Json::parse(brief.out).value("impulse_rates", Json::object());
+    ASSERT_TRUE(rates.contains("floor")) << rates;
+    constexpr double weight = 9.81;  // m g
+    EXPECT_NEAR(rates.at("floor").at("mean").get<double>(), weight, 1e-6 * weight);
+    EXPECT_FALSE(Json::parse(lengthy.out).contains("impulse_rates"));
+}
+
+TEST(Simulate, RefusesMoreSamplesThanATableCanHave) {
+    const Outcome r = test::shell("'" + std::string(SALTUS_EXE) + "'" + elastic_ball + "--samples 2000000000");
+    EXPECT_EQ(r.code, 2);
+    EXPECT_NE(r.err.find("it must be at most 10000000"), std::string::npos) << r.err;
+}
+
+/// If the disk is full while a motion runs then it ends there. What is known is printed, and no file remains.
+TEST(Simulate, AMotionThatDoesNotFitOntoTheDiskIsPrinted) {
+    const test::Folder folder;
+    const std::string limited = "ulimit -f 2000; '" + std::string(SALTUS_EXE) + "'" + elastic_ball;
+    const Outcome run = test::shell(limited + "--t-end 1e7 --out run", folder.path());
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.err.find("cannot be written: File too large"), std::string::npos) << run.err;
+    EXPECT_NE(run.out.find("because its files cannot be written"), std::string::npos) << run.out;
+    EXPECT_EQ(folder.names(), std::vector<std::string>{});
 }
 
 /// Without --out a motion keeps what is printed: its memory does not grow with the number of its events.

@@ -13,7 +13,6 @@
 
 #include "io/trajectories.hpp"
 #include "saltus/io/results/fnv1a.hpp"
-#include "saltus/io/results/result_folder.hpp"
 #include "support.hpp"
 
 #if SALTUS_HDF5
@@ -255,12 +254,8 @@ TEST(TrajectoryFile, KeepsDerivedQuantities) {
     curves.units = {"mm/m", ""};
     curves.t = {0.0, 0.5, 0.5, 1.0};
     curves.values = {{0.0, 1.0 / 3.0, 1.0 / 3.0, 2.0}, {1.0, 2.0, 3.0, std::numeric_limits<double>::quiet_NaN()}};
-    {
-        io::ResultFolder results(folder.file("out"), "simulate");
-        io::add_trajectory(results, "trajectory.h5", test::rich(), nullptr, {}, &curves);
-        results.publish();
-    }
-    const std::string path = folder.file("out/trajectory.h5");
+    const std::string path = folder.file("trajectory.h5");
+    io::write_trajectory(path, test::rich(), nullptr, &curves);
     const trajectory::OutputCurves back = io::read_outputs(path);
     EXPECT_EQ(back.names, curves.names);
     EXPECT_EQ(back.units, curves.units);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/simulate.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/commands/gain_study.hpp"
 #include "cli/commands/simulate_plan.hpp"
@@ -16,9 +20,9 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/simulate_report.hpp"
+#include "saltus/io/results/motion_files.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
-#include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/model/outputs.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
@@ -31,90 +35,154 @@ namespace {
 
 constexpr const char* model_name = "model.toml";  // the copy of the model file
 
-/// Ends a run before its memory is used up, so that what exists can be written and printed.
+/// Ends a run whose motion stays in memory before the memory is used up, so that what exists can be written.
 class MemoryWatch {
 public:
-    /// `json`: the document of all events is printed.
-    explicit MemoryWatch(bool json) : parts_for_results_(json ? 8.0 : 2.5) {}
     /// Whether the run has to end. It looks only now and then.
     bool ends_run() {
         constexpr int calls_between_looks = 64;
-        if (++calls_ % calls_between_looks == 0) ended_ = available_memory() < parts_for_results_ * used_memory();
+        if (++calls_ % calls_between_looks == 0) ended_ = available_memory() < parts_for_results * used_memory();
         return ended_;
     }
     bool ended() const { return ended_; }
 
 private:
-    /// Writing results needs memory: at most so many times what the run uses. Too small: the results do not fit into
-    /// memory and are lost. Measured for 1e4 to 1e6 impacts.
-    double parts_for_results_;
+    /// Outputs and files need memory: at most so many times what the run uses. Too small: the results do not fit into
+    /// memory and are lost.
+    static constexpr double parts_for_results = 2.5;
     int calls_ = 0;
     bool ended_ = false;
 };
 
 /// What a run gives besides its motion.
 struct Results {
-    LyapunovBalance balance;  ///< empty if it is not wanted
+    LyapunovBalance balance;  ///< first and last row, and errors; empty if it is not wanted
     integrate::ResumePoint resume;
-    std::optional<io::EventDigest> events;  ///< if the motion has not kept its events
-    trajectory::MotionSummary summary;      ///< what follows from the arcs
-    bool out_of_memory = false;             ///< the motion ended early because of its size
+    trajectory::MotionSummary summary;               ///< what follows from the arcs
+    std::optional<trajectory::OutputCurves> curves;  ///< derived quantities of the model, for the files
+    std::optional<Error> not_written;  ///< a temporary file could not be written, and the motion ended there
+    bool out_of_memory = false;        ///< the motion ended early because of its size
 };
 
 /// The model goes with its motion, so that a report can draw it.
-void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::LoadedModel& loaded, const Trajectory& t,
-               double t_end, const Results& results) {
-    const LyapunovBalance& balance = results.balance;
-    folder.add(model_name, loaded.file.text);
-    std::optional<trajectory::OutputCurves> outputs;
-    if (loaded.model.outputs != nullptr) {
-        integrate::OutputCourse course(loaded.model, t);
-        outputs = io::output_curves(t, c.samples, course, loaded.model);
-    }
-    const trajectory::OutputCurves* const curves = outputs ? &*outputs : nullptr;
-    if (io::has_hdf5())
-        io::add_trajectory(folder, trajectory_name, t, &balance, results.resume.numbers, curves);
-    else if (!c.common.quiet)
-        std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", trajectory_name);
-    folder.add("states.csv", io::states_csv(t, c.samples, curves));
-    folder.add("events.csv", io::events_csv(t));
-    if (!balance.empty()) folder.add("balance.csv", io::balance_csv(balance));
-    folder.add("simulate.json", io::simulate_json(t, t_end, &balance, io::Timing::left_out, &results.summary));
+void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::ModelFile& file, const Trajectory& t,
+               double t_end, const Results& results, io::MotionFiles& files) {
+    if (results.not_written) throw Error(*results.not_written);
+    folder.add(model_name, file.text);
+    if (!io::has_hdf5() && !c.common.quiet)
+        std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", io::trajectory_name);
+    files.write(t, t_end, results.balance, results.summary, results.resume, c.samples,
+                results.curves ? &*results.curves : nullptr);
 }
 
-Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, Results& results) {
+/// The arcs and events of a motion that is short enough to be summed up in memory.
+class ShortMotion {
+public:
+    /// Without a limit the motion may be long.
+    explicit ShortMotion(bool limited) : limited_(limited) {}
+    void add(integrate::MotionPart part) {
+        constexpr std::size_t max_bytes = std::size_t{64} << 20U;  // larger: longer motions, and more memory
+        for (const trajectory::Arc& arc : part.arcs)
+            for (const ode::Dense& step : arc.steps) bytes_ += integrate::bytes_of(step);
+        bytes_ += part.events.size() * integrate::bytes_of_event(static_cast<int>(part.start.q.size()));
+        if (limited_ && bytes_ > max_bytes) {
+            arcs_ = {};
+            events_ = {};
+            return;
+        }
+        auto arc = part.arcs.begin();
+        if (part.continues_arc && arc != part.arcs.end() && !arcs_.empty()) {
+            trajectory::Arc& last = arcs_.back();
+            last.t_end = arc->t_end;
+            last.modes = arc->modes;
+            std::move(arc->steps.begin(), arc->steps.end(), std::back_inserter(last.steps));
+            ++arc;
+        }
+        std::move(arc, part.arcs.end(), std::back_inserter(arcs_));
+        std::move(part.events.begin(), part.events.end(), std::back_inserter(events_));
+    }
+    /// `t` has everything but arcs and events. Without arcs, or if the motion is too long, nothing is known.
+    trajectory::MotionSummary summary(const model::Model& m, Trajectory& t) {
+        if (arcs_.empty()) return {};
+        std::swap(t.arcs, arcs_);
+        std::swap(t.events, events_);
+        trajectory::MotionSummary out = integrate::summarise(m, t);
+        std::swap(t.arcs, arcs_);
+        std::swap(t.events, events_);
+        return out;
+    }
+
+private:
+    bool limited_;
+    std::size_t bytes_ = 0;  // of the whole motion
+    std::vector<trajectory::Arc> arcs_;
+    std::vector<trajectory::Event> events_;
+};
+
+/// Runs the motion. Its parts go to `files` while it runs. Outputs of the model need the whole motion: it then stays in
+/// memory, and goes to `files` at the end.
+Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, io::MotionFiles& files,
+               Results& results) {
     const model::Model& m = loaded.model;
+    const bool has_outputs = m.outputs != nullptr;
     integrate::Options options;
     options.t_end = plan.t_end;
     options.energy = plan.energy;
     options.rate_jumps = true;
     if (plan.restarted) options.start = plan.start;
     listen_for_interrupts();
-    MemoryWatch memory(c.common.json);
-    const bool with_balance = c.balance || !c.common.out.empty();
-    const bool keeps_events = with_balance || c.common.json || !c.common.report.empty() || m.outputs != nullptr;
-    options.interrupted = [&] { return interrupt_asked() || (keeps_events && memory.ends_run()); };
+    MemoryWatch memory;
+    options.interrupted = [&] {
+        return interrupt_asked() || results.not_written || (has_outputs && memory.ends_run());
+    };
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
-    integrate::EventSink sink;
-    if (!keeps_events) {
-        results.events.emplace();
-        sink = [&](const trajectory::Event& event) { results.events->add(event); };
-    }
+    const bool with_balance = c.balance || !c.common.out.empty();
+    stability::LyapunovAccount account(m);
+    ShortMotion kept(!has_outputs);
+    const integrate::MotionSink sink = [&](integrate::MotionPart part) {
+        if (results.not_written) return;
+        try {
+            files.add(part, with_balance ? account.add(part) : LyapunovBalance{});
+        } catch (const Error& e) {
+            const Place place{c.common.out.empty() ? e.place().file : c.common.out, 0, 0};
+            results.not_written = Error(e.message(), place, e.remedy());
+        }
+        kept.add(std::move(part));
+    };
     integrate::ResumableMotion made = integrate::simulate_resumable(
         m, plan.method, options, with_balance ? integrate::Record::yes : integrate::Record::no,
-        plan.earlier ? &*plan.earlier : nullptr, sink);
+        plan.earlier ? &*plan.earlier : nullptr, has_outputs ? integrate::MotionSink() : sink);
+    const Delivering now;
     results.out_of_memory = memory.ended();
     results.resume = std::move(made.resume);
-    if (with_balance) results.balance = stability::lyapunov_balance(m, made.motion.motion, made.motion.recording);
     Trajectory t = std::move(made.motion.motion);
-    if (results.out_of_memory)
+    if (has_outputs) {
+        if (!c.common.out.empty()) {
+            integrate::OutputCourse course(m, t);
+            results.curves = io::output_curves(t, c.samples, course, m);
+        }
+        integrate::MotionPart part;
+        part.start = t.start;
+        part.arcs = std::exchange(t.arcs, {});
+        part.events = std::exchange(t.events, {});
+        part.recording = std::move(made.motion.recording);
+        sink(std::move(part));
+    }
+    results.balance = account.ends();
+    if (results.not_written) {
+        t.status = trajectory::Status::failed;
+        t.reason = has_outputs
+                       ? "the files of the motion cannot be written, and its events are not complete here"
+                       : "the motion ends at t = " + number_text(t.end.t) + " because its files cannot be written";
+    } else if (results.out_of_memory) {
         t.reason = "the memory is nearly used up at t = " + number_text(t.end.t) + ": the motion ends here; " +
                    (c.common.out.empty() ? "what exists is printed, nothing is written without --out"
                                          : "what exists is written, and --restart continues it to the same bits");
+    }
     io::record_provenance(t, loaded, plan.method, options, c.restart);
     t.warnings.insert(t.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
-    results.summary = integrate::summarise(m, t);
+    results.summary = kept.summary(m, t);
     return t;
 }
 
@@ -122,24 +190,34 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
 
 int simulate(const SimulateCommand& c) {
     if (!c.vary.empty() || !c.solve_for.empty() || !c.target.empty()) return gain_study(c);
+    constexpr int max_samples = 10'000'000;  // states.csv has some GB then; writing it is not interrupted
     if (c.samples < 2)
         throw Error("samples is " + std::to_string(c.samples) + ", it must be at least 2", {"--samples", 0, 0});
+    if (c.samples > max_samples)
+        throw Error("samples is " + std::to_string(c.samples) + ", it must be at most " + std::to_string(max_samples),
+                    {"--samples", 0, 0}, "trajectory.h5 has the motion at all times");
     const io::LoadedModel loaded = load(c.common, c.perturbed);
     if (c.perturbed && !loaded.model.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, loaded);
     const auto out = open_results(c.common, "simulate", {c.common.model, c.restart});
-    for (const char* const name : {model_name, trajectory_name})
+    for (const char* const name : {model_name, io::trajectory_name})
         if (out) out->refuse_name(name);
+    io::MotionFiles files(loaded.model, out.get(), c.common.json);
     Results results;
-    const Trajectory t = run(c, loaded, plan, results);
-    deliver(c.common, out.get(),
-            {[&](io::ResultFolder& folder) { add_files(folder, c, loaded, t, plan.t_end, results); },
-             [&] { return io::simulate_json(t, plan.t_end, &results.balance, io::Timing::included, &results.summary); },
-             [&] {
-                 return io::simulate_text(t, plan.t_end, &results.balance, results.events ? &*results.events : nullptr,
-                                          &results.summary);
-             }});
+    const Trajectory t = run(c, loaded, plan, files, results);
+    Delivery delivery;
+    delivery.files = [&](io::ResultFolder& folder) {
+        add_files(folder, c, loaded.file, t, plan.t_end, results, files);
+    };
+    delivery.json_pieces = [&](const io::TakeText& take) {
+        files.json(t, plan.t_end, results.balance, results.summary, io::Timing::included, take);
+    };
+    delivery.text = [&] {
+        return io::simulate_text(t, plan.t_end, &results.balance, &files.events(), &results.summary);
+    };
+    deliver(c.common, out.get(), delivery);
+    if (results.not_written) throw Error(*results.not_written);
     if (results.out_of_memory) tell("saltus: failure: " + t.reason);
     return results.out_of_memory ? failed : exit_code(t.status);
 }

@@ -10,9 +10,6 @@
 
 namespace saltus::cli {
 
-/// Name of the stored motion in a result folder.
-inline constexpr const char* trajectory_name = "trajectory.h5";
-
 /// One run with every value decided: from the command line, else the model's [simulate] table, else the method.
 struct Plan {
     std::string method_name;

@@ -24,9 +24,30 @@ struct Continued {
     std::vector<trajectory::Event> events;  ///< events of the earlier motion
 };
 
-/// Takes the events of a motion one after the other, as soon as they are final. The motion then keeps none of them, so
-/// that its memory does not grow with their number. Only for Record::no: a recording refers to the events.
-using EventSink = std::function<void(const trajectory::Event&)>;
+/// A part of a motion that is final. The parts of a motion follow each other in time.
+struct MotionPart {
+    trajectory::State start;                ///< start of the whole motion, the same in every part
+    std::vector<trajectory::Arc> arcs;      ///< empty if the method does not keep arcs
+    std::vector<trajectory::Event> events;  ///< in order of time
+    std::size_t first_event = 0;            ///< number of events[0] in the motion
+    Recording recording;  ///< what Record::yes keeps, without RecordedArc::reactions; events have their numbers in the
+                          ///< motion
+    /// The first arc, and the first recorded arc, continue the last ones of the part before: they have further steps,
+    /// another end, and the modes of the whole arc.
+    bool continues_arc = false;
+};
+
+/// Takes the parts of a motion one after the other. The motion itself then keeps neither events nor arcs nor a
+/// recording, so that its memory does not grow with its length. A part has a few MiB.
+using MotionSink = std::function<void(MotionPart)>;
+
+/// Size of the parts that a run collects before it gives them to a MotionSink, in bytes. Larger: more memory. Smaller:
+/// more calls.
+inline constexpr std::size_t motion_part_bytes = std::size_t{1} << 22U;
+
+/// Memory of a step or an event in a part, in bytes. Estimates, for motion_part_bytes.
+std::size_t bytes_of(const ode::Dense& step);
+std::size_t bytes_of_event(int coordinates);
 
 /// A motion, and where it can be resumed.
 struct ResumableMotion {
@@ -46,7 +67,9 @@ struct ResumableMotion {
 /// A resume point is made every so many arcs or steps (Thresholds), and no more once the end of the run has influenced
 /// a decision: a longer run would decide otherwise. Throws Error if the resume point does not fit the model or the
 /// method, or is damaged.
+///
+/// With `sink` the motion goes there in parts, and the result has neither events nor arcs with steps nor a recording.
 ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
-                                   Record record, const Continued* earlier = nullptr, const EventSink& sink = {});
+                                   Record record, const Continued* earlier = nullptr, const MotionSink& sink = {});
 
 }  // namespace saltus::integrate

@@ -37,6 +37,14 @@ RecordedMotion timed(const model::Model& model, const Method& method, const Opti
 
 }  // namespace
 
+std::size_t bytes_of(const ode::Dense& step) { return sizeof(step) + sizeof(double) * step.coefficients().size(); }
+
+std::size_t bytes_of_event(int coordinates) {
+    constexpr std::size_t lists = 3;             // q, u_minus, u_plus
+    constexpr std::size_t with_impulses = 2048;  // a recorded impact with its laws, rounded up
+    return with_impulses + lists * sizeof(double) * static_cast<std::size_t>(coordinates);
+}
+
 trajectory::Trajectory simulate(const model::Model& model, const Method& method, const Options& options) {
     return std::move(timed(model, method, options, Record::no).motion);
 }
@@ -46,12 +54,19 @@ RecordedMotion simulate_recorded(const model::Model& model, const Method& method
 }
 
 ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
-                                   Record record, const Continued* earlier, const EventSink& sink) {
-    SALTUS_EXPECT(!sink || record == Record::no);
+                                   Record record, const Continued* earlier, const MotionSink& sink) {
     const auto start = std::chrono::steady_clock::now();
     if (std::holds_alternative<Penalty>(method)) model::refuse_unsupported(model, model::Analysis::penalty);
+    std::string infinite;  // what is not finite in the parts that are given to the sink
+    MotionSink examined;
+    if (sink)
+        examined = [&](MotionPart part) {
+            if (infinite.empty()) infinite = infinite_event(part.events);
+            sink(std::move(part));
+        };
     ResumableMotion out =
-        std::visit([&](const auto& m) { return run_resumable(model, m, options, record, earlier, sink); }, method);
+        std::visit([&](const auto& m) { return run_resumable(model, m, options, record, earlier, examined); }, method);
+    fail_if_not_finite(out.motion.motion, infinite);
     out.motion.motion.statistics.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return out;

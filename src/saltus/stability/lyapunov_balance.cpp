@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "saltus/base/gauss.hpp"
 #include "saltus/base/index.hpp"
@@ -45,37 +48,39 @@ struct Parts {
     double change() const { return supplied() - damping - friction - springs - impact_friction - impact_restitution; }
 };
 
+/// Follows a motion, part by part, and sums up the works.
 class Balancer {
 public:
-    Balancer(const model::Model& model, const trajectory::Trajectory& motion, const integrate::Recording& recording)
-        : model_(model), motion_(motion), recording_(recording), d_(model, recording.compliant, recording.stiffness) {}
+    Balancer(const model::Model& model, bool compliant, double stiffness)
+        : model_(model), compliant_(compliant), d_(model, compliant, stiffness), x_(ix(d_.state_size()), 0.0) {}
 
-    LyapunovBalance run() {
-        x_.assign(ix(d_.state_size()), 0.0);
-        std::copy(motion_.start.q.begin(), motion_.start.q.end(), x_.begin());
-        std::copy(motion_.start.u.begin(), motion_.start.u.end(), x_.begin() + d_.size());
-        if (!recording_.steps.empty()) return of_steps();
-        row(motion_.start.t, energy(motion_.start.t, x_));
-        bool in_accumulation = false;
-        for (const auto& piece : recording_.pieces) {
+    /// The pieces of an event-driven motion. `events` are those that the pieces refer to; the first one has the number
+    /// `first_event`. `continues`: the first piece is the rest of the last arc.
+    void follow(const trajectory::State& start, std::span<const integrate::RecordedPiece> pieces,
+                std::span<const Event> events, std::size_t first_event, bool continues) {
+        if (!begun_) {
+            std::copy(start.q.begin(), start.q.end(), x_.begin());
+            std::copy(start.u.begin(), start.u.end(), x_.begin() + d_.size());
+            row(start.t, energy(start.t, x_));
+        }
+        for (const auto& piece : pieces) {
             if (const auto* const arc = std::get_if<RecordedArc>(&piece)) {
+                if (!continues) left_out_ = in_accumulation_;
                 // The arc to the limit of an accumulation belongs to the energy change of the accumulation.
-                if (!in_accumulation) follow(*arc);
-                in_accumulation = false;
+                if (!left_out_) follow(*arc, continues);
+                in_accumulation_ = false;
             } else {
                 const auto& change = std::get<RecordedChange>(piece);
-                pass(change);
-                in_accumulation = !change.rest.empty() && change.limit > change.t;
+                pass(change, events, first_event);
+                in_accumulation_ = !change.rest.empty() && change.limit > change.t;
             }
+            continues = false;
         }
-        close();
-        return std::move(out_);
     }
 
-private:
     /// Time-stepping: the works are recorded with the steps.
-    LyapunovBalance of_steps() {
-        for (const integrate::RecordedStep& step : recording_.steps) {
+    void follow(std::span<const integrate::RecordedStep> steps) {
+        for (const integrate::RecordedStep& step : steps) {
             largest_ = std::max(largest_, step.size);
             sum_.damping += step.works.damping;
             sum_.friction += step.works.friction;
@@ -85,8 +90,46 @@ private:
             sum_.driven += step.works.driven;
             row(step.t, step.V);
         }
-        close();
-        return std::move(out_);
+    }
+
+    /// The rows since the last call, without the errors.
+    LyapunovBalance take_rows() { return std::exchange(out_, {}); }
+
+    /// The first and the last row.
+    LyapunovBalance ends() const {
+        LyapunovBalance out;
+        if (!begun_) return out;
+        append(first_, out);
+        append(last_, out);
+        set_errors(out);
+        return out;
+    }
+
+    /// The largest error of the balance, and the largest increase of V that no supplied work explains, both relative to
+    /// the largest energy.
+    void set_errors(LyapunovBalance& out) const {
+        const double scale = std::max(largest_, smallest_energy_scale);
+        out.error = error_ / scale;
+        out.largest_increase = largest_increase_ / scale;
+    }
+
+private:
+    /// One time, V, and the works so far.
+    struct Row {
+        double t = 0.0, V = 0.0;
+        Parts parts;
+    };
+
+    static void append(const Row& row, LyapunovBalance& out) {
+        out.t.push_back(row.t);
+        out.V.push_back(row.V);
+        out.damping.push_back(row.parts.damping);
+        out.friction.push_back(row.parts.friction);
+        out.springs.push_back(row.parts.springs);
+        out.impact_friction.push_back(row.parts.impact_friction);
+        out.impact_restitution.push_back(row.parts.impact_restitution);
+        out.applied.push_back(row.parts.applied);
+        out.driven.push_back(row.parts.driven);
     }
 
     /// V at a state; also updates the largest energy.
@@ -96,22 +139,25 @@ private:
         return e.kinetic + e.potential;
     }
 
-    /// Appends V and the works so far.
+    /// Appends V and the works so far, and judges the balance up to here.
     void row(double t, double V) {
-        out_.t.push_back(t);
-        out_.V.push_back(V);
-        out_.damping.push_back(sum_.damping);
-        out_.friction.push_back(sum_.friction);
-        out_.springs.push_back(sum_.springs);
-        out_.impact_friction.push_back(sum_.impact_friction);
-        out_.impact_restitution.push_back(sum_.impact_restitution);
-        out_.applied.push_back(sum_.applied);
-        out_.driven.push_back(sum_.driven);
+        const Row before = last_;
+        last_ = {t, V, sum_};
+        append(last_, out_);
+        if (!std::exchange(begun_, true)) {
+            first_ = last_;
+            return;
+        }
+        error_ = std::max(error_, std::abs(V - first_.V - sum_.change()));
+        const double supplied = std::max(0.0, sum_.applied - before.parts.applied) +
+                                std::max(0.0, sum_.driven - before.parts.driven) +
+                                std::max(0.0, before.parts.springs - sum_.springs);
+        largest_increase_ = std::max(largest_increase_, V - before.V - supplied);
     }
 
     /// Nothing but conservative forces does work in this mode.
     bool conservative(const RecordedArc& arc) const {
-        if (model_.layout().powered || !model_.scleronomic || recording_.compliant) return false;
+        if (model_.layout().powered || !model_.scleronomic || compliant_) return false;
         for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
             if (arc.mode.elements[i].active && d_.elements()[i].parts > 0) return false;  // it may stick to a belt
         return true;
@@ -141,12 +187,14 @@ private:
                            [row](const model::Clutch& c) { return c.row == row; });
     }
 
-    /// Integrates the powers along an arc, step by step.
-    void follow(const RecordedArc& arc) {
+    /// Integrates the powers along an arc, step by step. `continues`: the steps are the rest of an arc.
+    void follow(const RecordedArc& arc, bool continues) {
         if (arc.steps.empty()) return;
         const bool no_work = conservative(arc);
-        arc.steps.front().evaluate(arc.t_begin, x_.data());
-        if (!no_work) d_.set_mode(arc.mode, arc.t_begin, x_.data());
+        if (!continues) {
+            arc.steps.front().evaluate(arc.t_begin, x_.data());
+            if (!no_work) d_.set_mode(arc.mode, arc.t_begin, x_.data());
+        }
         for (const ode::Dense& step : arc.steps) {
             for (const auto [from, end] : ode::StepParts(step, arc.t_end)) {
                 if (end <= arc.t_begin) continue;  // the first step of a continued motion may begin before the arc
@@ -171,12 +219,13 @@ private:
     }
 
     /// Adds the works of the impacts and accumulations of one change of mode.
-    void pass(const RecordedChange& change) {
+    void pass(const RecordedChange& change, std::span<const Event> events, std::size_t first_event) {
         std::size_t impact = 0;
-        for (std::size_t k = change.events_from; k < change.events_to && k < motion_.events.size(); ++k) {
-            const Event& e = motion_.events[k];
+        for (std::size_t k = std::max(change.events_from, first_event);
+             k < change.events_to && k - first_event < events.size(); ++k) {
+            const Event& e = events[k - first_event];
             if (e.kind == EventKind::accumulation) {
-                row(out_.t.back(), e.energy_before);
+                row(last_.t, e.energy_before);
                 sum_.impact_restitution += e.energy_before - e.energy_after;
                 row(e.t, e.energy_after);
             } else if (!e.impulses.empty()) {
@@ -215,38 +264,54 @@ private:
         return taken;
     }
 
-    /// The largest error of the balance, and the largest increase of V that no supplied work explains, both relative to
-    /// the largest energy.
-    void close() {
-        const double scale = std::max(largest_, smallest_energy_scale);
-        for (std::size_t k = 0; k < out_.size(); ++k) {
-            Parts p{out_.damping[k],         out_.friction[k],           out_.springs[k],
-                    out_.impact_friction[k], out_.impact_restitution[k], out_.applied[k],
-                    out_.driven[k]};
-            out_.error = std::max(out_.error, std::abs(out_.V[k] - out_.V[0] - p.change()) / scale);
-            if (k == 0) continue;
-            const double supplied = std::max(0.0, out_.applied[k] - out_.applied[k - 1]) +
-                                    std::max(0.0, out_.driven[k] - out_.driven[k - 1]) +
-                                    std::max(0.0, out_.springs[k - 1] - out_.springs[k]);
-            out_.largest_increase = std::max(out_.largest_increase, (out_.V[k] - out_.V[k - 1] - supplied) / scale);
-        }
-    }
-
     const model::Model& model_;
-    const trajectory::Trajectory& motion_;
-    const integrate::Recording& recording_;
+    const bool compliant_;
     Dynamics d_;
     std::vector<double> x_;
     Parts sum_;
-    LyapunovBalance out_;
-    double largest_ = 0.0;  // largest |T|, |U| of the motion
+    LyapunovBalance out_;  // rows that were not taken yet
+    Row first_, last_;
+    bool begun_ = false;                           // there is a row
+    bool in_accumulation_ = false;                 // the next arc leads to the limit of an accumulation
+    bool left_out_ = false;                        // the present arc does
+    double largest_ = 0.0;                         // largest |T|, |U| of the motion
+    double error_ = 0.0, largest_increase_ = 0.0;  // see LyapunovBalance, in J
 };
 
 }  // namespace
 
 LyapunovBalance lyapunov_balance(const model::Model& model, const trajectory::Trajectory& trajectory,
                                  const integrate::Recording& recording) {
-    return Balancer(model, trajectory, recording).run();
+    Balancer balancer(model, recording.compliant, recording.stiffness);
+    if (recording.steps.empty())
+        balancer.follow(trajectory.start, recording.pieces, trajectory.events, 0, false);
+    else
+        balancer.follow(recording.steps);
+    LyapunovBalance out = balancer.take_rows();
+    balancer.set_errors(out);
+    return out;
 }
+
+struct LyapunovAccount::Work {
+    std::optional<Balancer> balancer;  // made with the first part
+};
+
+LyapunovAccount::LyapunovAccount(const model::Model& model) : model_(model), work_(std::make_unique<Work>()) {}
+LyapunovAccount::~LyapunovAccount() = default;
+
+LyapunovBalance LyapunovAccount::add(const integrate::MotionPart& part) {
+    const integrate::Recording& recording = part.recording;
+    if (!work_->balancer) {
+        work_->balancer.emplace(model_, recording.compliant, recording.stiffness);
+        stepped_ = !recording.steps.empty();
+    }
+    if (stepped_)
+        work_->balancer->follow(recording.steps);
+    else
+        work_->balancer->follow(part.start, recording.pieces, part.events, part.first_event, part.continues_arc);
+    return work_->balancer->take_rows();
+}
+
+LyapunovBalance LyapunovAccount::ends() const { return work_->balancer ? work_->balancer->ends() : LyapunovBalance{}; }
 
 }  // namespace saltus::stability

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/resume.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/lyapunov.hpp"
 #include "saltus/trajectory/trajectory.hpp"
@@ -19,5 +22,28 @@ namespace saltus::stability {
 /// `recording` must belong to `trajectory`, and both to `model`.
 trajectory::LyapunovBalance lyapunov_balance(const model::Model& model, const trajectory::Trajectory& trajectory,
                                              const integrate::Recording& recording);
+
+/// The same balance of a motion that comes in parts (integrate/resume.hpp), to the bit. Its memory does not grow with
+/// the motion.
+class LyapunovAccount {
+public:
+    explicit LyapunovAccount(const model::Model& model);
+    ~LyapunovAccount();
+    LyapunovAccount(const LyapunovAccount&) = delete;
+    LyapunovAccount& operator=(const LyapunovAccount&) = delete;
+
+    /// Adds a part with its recording. Returns the rows of the part; their errors are 0, because they belong to the
+    /// whole motion.
+    trajectory::LyapunovBalance add(const integrate::MotionPart& part);
+
+    /// The first and the last row of the motion so far, and its errors. Empty if there is no part.
+    trajectory::LyapunovBalance ends() const;
+
+private:
+    struct Work;
+    const model::Model& model_;
+    std::unique_ptr<Work> work_;
+    bool stepped_ = false;  ///< the motion is one of time-stepping
+};
 
 }  // namespace saltus::stability

@@ -32,8 +32,7 @@ bool finite(const trajectory::Event& e) {
 /// What is not finite; empty if everything is.
 std::string infinite_quantity(const trajectory::Trajectory& t) {
     if (!finite(t.start) || !finite(t.end)) return "the state";
-    for (const trajectory::Event& e : t.events)
-        if (!finite(e)) return "the event at t = " + number_text(e.t);
+    if (std::string event = infinite_event(t.events); !event.empty()) return event;
     if (!finite(t.forces)) return "a reaction at the end";
     if (!std::isfinite(t.energy.initial) || !std::isfinite(t.energy.final) || !std::isfinite(t.energy.work))
         return "the energy";
@@ -44,9 +43,15 @@ std::string infinite_quantity(const trajectory::Trajectory& t) {
 
 }  // namespace
 
-void fail_if_not_finite(trajectory::Trajectory& motion) {
+std::string infinite_event(const std::vector<trajectory::Event>& events) {
+    for (const trajectory::Event& e : events)
+        if (!finite(e)) return "the event at t = " + number_text(e.t);
+    return "";
+}
+
+void fail_if_not_finite(trajectory::Trajectory& motion, const std::string& infinite) {
     if (motion.status == trajectory::Status::failed) return;
-    const std::string what = infinite_quantity(motion);
+    const std::string what = infinite.empty() ? infinite_quantity(motion) : infinite;
     if (what.empty()) return;
     motion.status = trajectory::Status::failed;
     motion.reason = what + " is too large for floating-point numbers";

@@ -79,8 +79,7 @@ Json event_json(const Trajectory& t, const Event& e) {
     return j;
 }
 
-Json audit_json(const Trajectory& t) {
-    const EventDigest a(t.events);
+Json audit_json(const Trajectory& t, const EventDigest& a) {
     Json worst;
     if (a.worst) worst = {{"t", a.worst->t}, {"contacts", names_of(t, a.worst->elements)}};
     if (a.worst) worst.update(event_audit_json(t, *a.worst));
@@ -100,13 +99,6 @@ Json statistics_json(const Statistics& s, Timing timing) {
            {"worst_contact_residual", s.worst_contact_residual}};
     if (timing == Timing::included) j["seconds"] = s.seconds;
     return j;
-}
-
-/// The list of events, written line by line. One JSON document of many events would need much memory.
-std::string events_json(const Trajectory& t) {
-    std::string text = "[";
-    for (const Event& e : t.events) text += (text.size() > 1 ? ",\n    " : "\n    ") + line(event_json(t, e));
-    return text + (t.events.empty() ? "]" : "\n  ]");
 }
 
 // ---- for people
@@ -405,19 +397,30 @@ std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalan
     return text;
 }
 
-std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing,
-                          const MotionSummary* summary) {
+std::string event_entry(const Trajectory& t, const Event& e, bool first) {
+    return (first ? "\n    " : ",\n    ") + line(event_json(t, e));
+}
+
+/// The list of events is written line by line. One JSON document of many events would need much memory.
+void simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing,
+                   const EventDigest& digest, const std::function<void(const TakeText&)>& entries, const TakeText& take,
+                   const MotionSummary* summary) {
     std::vector<std::string> warnings = t.warnings;
     if (!t.reason.empty()) warnings.insert(warnings.begin(), t.reason);
     std::string text;
+    bool first = true;
     const auto member = [&](const char* name, const std::string& value) {
-        text += fmt::format("{}  \"{}\": {}", text.empty() ? "{\n" : ",\n", name, value);
+        text += fmt::format("{}  \"{}\": {}", first ? "{\n" : ",\n", name, value);
+        first = false;
     };
     member("model", line(t.model));
     member("method", line(t.method));
     member("t_end", line(t_end));
     member("status", line(to_string(t.status)));
-    member("events", events_json(t));
+    member("events", "[");
+    take(text);
+    entries(take);
+    text = digest.count() == 0 ? "]" : "\n  ]";
     member("final",
            line({{"t", t.end.t}, {"q", by_name(t.coordinates, t.end.q)}, {"u", by_name(t.coordinates, t.end.u)}}));
     member("forces", line(reactions_json(t, t.forces)));
@@ -437,10 +440,22 @@ std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalan
                                    {"error", t.inaccuracy.error},
                                    {"allowed", t.inaccuracy.allowed},
                                    {"remedy", t.inaccuracy.remedy}}));
-    member("audit", line(audit_json(t)));
+    member("audit", line(audit_json(t, digest)));
     member("warnings", line(warnings));
     member("statistics", line(statistics_json(t.statistics, timing)));
-    return text + "\n}\n";
+    take(text + "\n}\n");
+}
+
+std::string simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing,
+                          const MotionSummary* summary) {
+    std::string text;
+    const auto entries = [&](const TakeText& take) {
+        for (const Event& e : t.events) take(event_entry(t, e, &e == t.events.data()));
+    };
+    simulate_json(
+        t, t_end, balance, timing, EventDigest(t.events), entries, [&](std::string_view piece) { text += piece; },
+        summary);
+    return text;
 }
 
 }  // namespace saltus::io

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "saltus/integrate/outputs.hpp"
@@ -54,6 +58,45 @@ std::string simulate_text(const trajectory::Trajectory& trajectory, double t_end
 std::string simulate_json(const trajectory::Trajectory& trajectory, double t_end,
                           const trajectory::LyapunovBalance* balance = nullptr, Timing timing = Timing::included,
                           const trajectory::MotionSummary* summary = nullptr);
+
+// The same documents for a motion that does not fit into memory: its events come one by one. `motion` has the names of
+// its coordinates and elements, and at the end everything but events and arcs.
+
+/// Takes a document piece by piece.
+using TakeText = std::function<void(std::string_view)>;
+
+/// An entry of the list of events in the JSON document, with the line break and the comma before it.
+std::string event_entry(const trajectory::Trajectory& motion, const trajectory::Event& event, bool first);
+
+/// The document. `entries` calls its argument with the entries of all events; `digest` sums them up.
+void simulate_json(const trajectory::Trajectory& motion, double t_end, const trajectory::LyapunovBalance* balance,
+                   Timing timing, const EventDigest& digest, const std::function<void(const TakeText&)>& entries,
+                   const TakeText& take, const trajectory::MotionSummary* summary = nullptr);
+
+/// The first line of events_csv. `with_rate_jumps`: the elements whose rates of reactions jump at some event of the
+/// motion; only they have columns of rate jumps.
+std::string events_csv_head(const trajectory::Trajectory& motion, const std::set<int>& with_rate_jumps);
+/// The cells of an event without its rate jumps. They can be made before the whole motion is known.
+std::string events_csv_cells(const trajectory::Trajectory& motion, const trajectory::Event& event);
+/// The rest of the line of an event: its rate jumps, and the line break.
+std::string events_csv_rate_jumps(const trajectory::Trajectory& motion, const std::set<int>& with_rate_jumps,
+                                  const std::vector<trajectory::Reaction>& rate_jumps);
+/// Adds the elements whose rates of reactions jump at an event.
+void collect_rate_jumps(const trajectory::Event& event, std::set<int>& elements);
+
+/// The first line of balance_csv, and the lines of some rows.
+std::string balance_csv_head();
+std::string balance_csv_lines(const trajectory::LyapunovBalance& rows);
+
+/// Where the lines of states_csv come from.
+struct StateSource {
+    std::uint64_t events = 0;
+    std::function<trajectory::Event(std::uint64_t)> event;  ///< time, positions and velocities of an event
+    bool has_arcs = false;
+    std::function<trajectory::State(double)> state;  ///< between the ends; the velocity is the one after events
+};
+void states_csv(const trajectory::Trajectory& motion, const StateSource& source, int samples, const TakeText& take,
+                const trajectory::OutputCurves* outputs = nullptr);
 
 /// A line for each event: time, kind, names of the elements (with ';' between), work, energies, number of impacts,
 /// note; then q, the velocities before (`x'-`) and after (`x'+`), and the impulses of all elements.

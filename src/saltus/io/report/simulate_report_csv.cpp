@@ -5,6 +5,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/simulate_report.hpp"
+#include "saltus/io/results/detail/trajectory_stream.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
 
@@ -22,8 +23,6 @@ std::string names_of(const Trajectory& t, const Event& e) {
 
 bool has_normal(const Element& e) { return e.kind != ElementKind::slider; }
 
-using Reactions = std::vector<Reaction> Event::*;
-
 /// Columns of one kind of reactions for the given elements.
 void reaction_columns(const Trajectory& t, const std::vector<std::size_t>& elements, const std::string& symbol,
                       Csv& csv) {
@@ -35,23 +34,13 @@ void reaction_columns(const Trajectory& t, const std::vector<std::size_t>& eleme
     }
 }
 
-/// The elements whose rates of reactions jump at some event.
-std::vector<std::size_t> elements_with_rate_jumps(const Trajectory& t) {
-    std::vector<std::size_t> list;
-    for (const Event& e : t.events)
-        for (const Reaction& r : e.rate_jumps) list.push_back(static_cast<std::size_t>(r.element));
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    return list;
-}
-
 /// The reactions of the given elements at an event, 0 for those that did not take part.
-void reaction_cells(const Trajectory& t, const std::vector<std::size_t>& elements, const Event& event,
-                    Reactions reactions, Csv& csv) {
+void reaction_cells(const Trajectory& t, const std::vector<std::size_t>& elements,
+                    const std::vector<Reaction>& reactions, Csv& csv) {
     for (const std::size_t k : elements) {
         const Element& e = t.elements[k];
         Reaction sum{static_cast<int>(k), 0.0, std::vector<double>(static_cast<std::size_t>(e.tangential))};
-        for (const Reaction& r : event.*reactions) {
+        for (const Reaction& r : reactions) {
             if (r.element != sum.element) continue;
             sum.N += r.N;
             for (std::size_t i = 0; i < std::min(r.T.size(), sum.T.size()); ++i) sum.T[i] += r.T[i];
@@ -61,74 +50,111 @@ void reaction_cells(const Trajectory& t, const std::vector<std::size_t>& element
     }
 }
 
-/// The state of a motion by time-stepping, which is a pair (q, u) at the ends of the steps. The velocity between two
-/// ends is that of the later one. A time that rounding has moved past the end of a step belongs to that end.
+/// The state of a motion by time-stepping (detail/trajectory_stream.hpp).
 State stepped_state(const Trajectory& t, double at) {
-    constexpr double rounding_of_time = 1e-9;  // relative to the length of the step
     for (const Arc& arc : t.arcs) {
         const auto step = std::lower_bound(arc.steps.begin(), arc.steps.end(), at,
                                            [](const ode::Dense& d, double s) { return d.t_new() < s; });
         if (step == arc.steps.end()) continue;
-        const bool at_end_before = at - step->t_old() <= rounding_of_time * (step->t_new() - step->t_old());
-        if (at_end_before && step->t_old() >= t.start.t) return t.left(step->t_old());
+        if (belongs_to_step_before(at, step->t_old(), step->t_new()) && step->t_old() >= t.start.t)
+            return t.left(step->t_old());
         break;
     }
     return t.left(at);
 }
 
-/// Calls `line(t, side, q, u)` for equidistant times and for both sides of each event, in order of time.
+StateSource source_of(const Trajectory& t) {
+    return {t.events.size(), [&t](std::uint64_t k) { return t.events[static_cast<std::size_t>(k)]; }, !t.arcs.empty(),
+            [&t](double at) { return t.stepped ? stepped_state(t, at) : t.right(at); }};
+}
+
+/// Calls `line(t, side, q, u)` for equidistant times and for both sides of each event, in order of time. `t` has both
+/// ends of the motion.
 template <class Line>
-void for_each_state(const Trajectory& t, int samples, Line line) {
+void for_each_state(const Trajectory& t, const StateSource& source, int samples, Line line) {
     using integrate::Side;
-    std::size_t next = t.stepped ? t.events.size() : 0;  // the first event that has no lines yet
+    // The next event that has no lines yet. Time-stepping has no lines of events.
+    std::uint64_t next = t.stepped ? source.events : 0;
+    Event event;
+    if (next < source.events) event = source.event(next);
     double last = t.start.t - 1.0;
     for (int k = 0; k < samples; ++k) {
         const bool inside = k > 0 && k + 1 < samples;
-        if (inside && t.arcs.empty()) continue;
+        if (inside && !source.has_arcs) continue;
         const double at = t.sample_time(k, samples - 1);
-        for (; next < t.events.size() && t.events[next].t <= at; ++next) {
-            const Event& e = t.events[next];
-            line(e.t, Side::before, e.q, e.u_minus);
-            line(e.t, Side::after, e.q, e.u_plus);
-            last = e.t;
+        while (next < source.events && event.t <= at) {
+            line(event.t, Side::before, event.q, event.u_minus);
+            line(event.t, Side::after, event.q, event.u_plus);
+            last = event.t;
+            if (++next < source.events) event = source.event(next);
         }
         if (at == last) continue;  // the lines of an event have this time already
-        const State s = k == 0 ? t.start : (inside ? (t.stepped ? stepped_state(t, at) : t.right(at)) : t.end);
+        const State s = k == 0 ? t.start : (inside ? source.state(at) : t.end);
         line(at, Side::after, s.q, s.u);
         last = at;
     }
 }
 
+std::vector<std::size_t> all_elements(const Trajectory& t) {
+    std::vector<std::size_t> all(t.elements.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
 }  // namespace
 
-std::string events_csv(const Trajectory& t) {
-    const std::size_t n = t.coordinates.size();
+std::string events_csv_head(const Trajectory& t, const std::set<int>& with_rate_jumps) {
     Csv csv;
     csv.cells({"t", "kind", "contacts", "work", "energy_before", "energy_after", "impacts", "note"});
     for (const char* const suffix : {"", "'-", "'+"})
         for (const std::string& x : t.coordinates) csv.cell(x + suffix);
-    std::vector<std::size_t> all(t.elements.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    const std::vector<std::size_t> kinked = elements_with_rate_jumps(t);
-    reaction_columns(t, all, "Lambda", csv);
-    reaction_columns(t, kinked, "rate jump lambda", csv);
+    reaction_columns(t, all_elements(t), "Lambda", csv);
+    reaction_columns(t, {with_rate_jumps.begin(), with_rate_jumps.end()}, "rate jump lambda", csv);
     csv.end_line();
-    for (const Event& e : t.events) {
-        csv.cell(e.t).cell(std::string(to_string(e.kind))).cell(names_of(t, e));
-        csv.cell(e.work).cell(e.energy_before).cell(e.energy_after).cell(e.impacts).cell(e.note);
-        csv.cells(e.q, n).cells(e.u_minus, n).cells(e.u_plus, n);
-        reaction_cells(t, all, e, &Event::impulses, csv);
-        reaction_cells(t, kinked, e, &Event::rate_jumps, csv);
-        csv.end_line();
-    }
     return std::move(csv).text();
 }
 
-std::string balance_csv(const trajectory::LyapunovBalance& b) {
+std::string events_csv_cells(const Trajectory& t, const Event& e) {
+    const std::size_t n = t.coordinates.size();
+    Csv csv;
+    csv.cell(e.t).cell(std::string(to_string(e.kind))).cell(names_of(t, e));
+    csv.cell(e.work).cell(e.energy_before).cell(e.energy_after).cell(e.impacts).cell(e.note);
+    csv.cells(e.q, n).cells(e.u_minus, n).cells(e.u_plus, n);
+    reaction_cells(t, all_elements(t), e.impulses, csv);
+    return std::move(csv).text();
+}
+
+std::string events_csv_rate_jumps(const Trajectory& t, const std::set<int>& with_rate_jumps,
+                                  const std::vector<Reaction>& rate_jumps) {
+    Csv csv;
+    reaction_cells(t, {with_rate_jumps.begin(), with_rate_jumps.end()}, rate_jumps, csv);
+    std::string cells = std::move(csv).text();
+    return (cells.empty() ? "" : ",") + cells + "\n";
+}
+
+void collect_rate_jumps(const Event& e, std::set<int>& elements) {
+    for (const Reaction& r : e.rate_jumps) elements.insert(r.element);
+}
+
+std::string events_csv(const Trajectory& t) {
+    std::set<int> with_rate_jumps;
+    for (const Event& e : t.events) collect_rate_jumps(e, with_rate_jumps);
+    std::string text = events_csv_head(t, with_rate_jumps);
+    for (const Event& e : t.events)
+        text += events_csv_cells(t, e) + events_csv_rate_jumps(t, with_rate_jumps, e.rate_jumps);
+    return text;
+}
+
+std::string balance_csv_head() {
     Csv csv;
     csv.cells(
         {"t", "V", "damping", "friction", "springs", "impact_friction", "impact_restitution", "applied", "driven"});
     csv.end_line();
+    return std::move(csv).text();
+}
+
+std::string balance_csv_lines(const trajectory::LyapunovBalance& b) {
+    Csv csv;
     for (std::size_t k = 0; k < b.size(); ++k) {
         for (const std::vector<double>* const column :
              {&b.t, &b.V, &b.damping, &b.friction, &b.springs, &b.impact_friction, &b.impact_restitution, &b.applied,
@@ -138,6 +164,8 @@ std::string balance_csv(const trajectory::LyapunovBalance& b) {
     }
     return std::move(csv).text();
 }
+
+std::string balance_csv(const trajectory::LyapunovBalance& b) { return balance_csv_head() + balance_csv_lines(b); }
 
 OutputCurves output_curves(const Trajectory& t, int samples, integrate::OutputCourse& outputs,
                            const model::Model& model) {
@@ -149,7 +177,7 @@ OutputCurves output_curves(const Trajectory& t, int samples, integrate::OutputCo
     }
     curves.values.resize(outputs.size());
     std::vector<double> values(outputs.size());
-    for_each_state(t, samples,
+    for_each_state(t, source_of(t), samples,
                    [&](double at, integrate::Side side, const std::vector<double>& q, const std::vector<double>& u) {
                        outputs.evaluate(at, side, q, u, values);
                        curves.t.push_back(at);
@@ -158,7 +186,8 @@ OutputCurves output_curves(const Trajectory& t, int samples, integrate::OutputCo
     return curves;
 }
 
-std::string states_csv(const Trajectory& t, int samples, const OutputCurves* outputs) {
+void states_csv(const Trajectory& t, const StateSource& source, int samples, const TakeText& take,
+                const OutputCurves* outputs) {
     SALTUS_EXPECT(samples >= 2);
     const std::size_t n = t.coordinates.size();
     Csv csv;
@@ -167,16 +196,24 @@ std::string states_csv(const Trajectory& t, int samples, const OutputCurves* out
     for (const std::string& x : t.coordinates) csv.cell(x + "'");
     for (std::size_t k = 0; outputs != nullptr && k < outputs->names.size(); ++k) csv.cell(outputs->names[k]);
     csv.end_line();
+    take(csv.take());
     std::size_t row = 0;
-    for_each_state(t, samples,
+    for_each_state(t, source, samples,
                    [&](double at, integrate::Side, const std::vector<double>& q, const std::vector<double>& u) {
                        csv.cell(at).cells(q, n).cells(u, n);
                        for (std::size_t k = 0; outputs != nullptr && k < outputs->values.size(); ++k)
                            csv.cell_if_finite(outputs->values[k][row]);
                        csv.end_line();
+                       take(csv.take());
                        ++row;
                    });
-    return std::move(csv).text();
+}
+
+std::string states_csv(const Trajectory& t, int samples, const OutputCurves* outputs) {
+    std::string text;
+    states_csv(
+        t, source_of(t), samples, [&](std::string_view piece) { text += piece; }, outputs);
+    return text;
 }
 
 }  // namespace saltus::io

@@ -124,12 +124,11 @@ void write_boundary(const hdf5::TableWriter& out, const BasinReport& r) {
     out.column("boundary/above", above);
 }
 
-}  // namespace
-
-void add_basin(ResultFolder& folder, const std::string& name, const BasinReport& r) {
+/// Writes the file.
+void write_basin(const std::string& target, int descriptor, const BasinReport& r) {
     const Basin& b = r.basin;
     const hdf5::Session session;
-    hdf5::TableWriter out(folder.path() + "/" + name);
+    hdf5::TableWriter out(target, descriptor);
     out.attribute("", "format", std::string("saltus basin"));
     out.attribute("", "layout", std::int64_t{1});
     out.attribute("", "model", r.model);
@@ -155,7 +154,13 @@ void add_basin(ResultFolder& folder, const std::string& name, const BasinReport&
     }
     write_motions(out, r);
     if (r.options.boundary > 0.0) write_boundary(out, r);
-    folder.add(name, out.finish());
+    out.finish();
+}
+
+}  // namespace
+
+void add_basin(ResultFolder& folder, const std::string& name, const BasinReport& r) {
+    folder.add(name, [&](int descriptor) { write_basin(folder.path() + "/" + name, descriptor, r); });
 }
 
 #endif

@@ -23,21 +23,25 @@ namespace {
                 "check free space and permissions");
 }
 
-/// Writes everything and closes the file. Returns 0, or the number of the system's error.
-int write_and_close(int descriptor, std::string_view content) {
-    int error = 0;
-    while (!content.empty() && error == 0) {
-        const ssize_t written = ::write(descriptor, content.data(), content.size());
-        if (written >= 0)
-            content.remove_prefix(static_cast<std::size_t>(written));
-        else if (errno != EINTR)
-            error = errno;
-    }
-    if (::close(descriptor) != 0 && error == 0) error = errno;  // some file systems report a full disk only here
-    return error;
+/// A writer of these bytes.
+FileWriter writer_of(const std::string& path, std::string_view content) {
+    return [&path, content](int descriptor) {
+        if (const int error = write_all(descriptor, content); error != 0) cannot_be_written(path, error);
+    };
 }
 
 }  // namespace
+
+int write_all(int descriptor, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        if (written >= 0)
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
 
 void refuse_special_file(const std::string& path) {
     std::error_code error;
@@ -62,16 +66,32 @@ void make_folder(const std::string& folder) {
 }
 
 void write_new_file(const std::string& path, std::string_view content) {
+    write_new_file(path, writer_of(path, content));
+}
+
+void write_new_file(const std::string& path, const FileWriter& write) {
     constexpr int permissions = 0666;  // less the user's mask
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
     if (descriptor < 0) cannot_be_written(path, errno);
-    if (const int error = write_and_close(descriptor, content); error != 0) {
+    try {
+        write(descriptor);
+    } catch (...) {
+        ::close(descriptor);
         ::unlink(path.c_str());
-        cannot_be_written(path, error);
+        throw;
     }
+    if (::close(descriptor) == 0) return;  // some file systems report a full disk only here
+    const int error = errno;
+    ::unlink(path.c_str());
+    cannot_be_written(path, error);
 }
 
 void write_file(const std::string& folder, const std::string& name, std::string_view content) {
+    const std::string target = (fs::path(folder) / name).string();
+    write_file(folder, name, writer_of(target, content));
+}
+
+void write_file(const std::string& folder, const std::string& name, const FileWriter& write) {
     make_folder(folder);
     const std::string target = (fs::path(folder) / name).string();
     refuse_special_file(target);
@@ -81,7 +101,7 @@ void write_file(const std::string& folder, const std::string& name, std::string_
     const std::string draft = drafts + "/draft";
     int error = 0;
     try {
-        write_new_file(draft, content);
+        write_new_file(draft, write);
         if (::rename(draft.c_str(), target.c_str()) != 0) error = errno;
     } catch (const Error& e) {
         ::rmdir(drafts.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +13,19 @@ namespace saltus::io {
 /// then no neighbour file remains.
 void write_file(const std::string& folder, const std::string& name, std::string_view content);
 
+/// Writes the content of a file that is open for reading and writing. Throws Error if that is impossible.
+using FileWriter = std::function<void(int descriptor)>;
+
+/// The same, with a content that `write` makes.
+void write_file(const std::string& folder, const std::string& name, const FileWriter& write);
+
 /// Writes a new file at `path`. Throws Error if something has this name already, or if the file cannot be written; then
 /// no part of it remains.
 void write_new_file(const std::string& path, std::string_view content);
+void write_new_file(const std::string& path, const FileWriter& write);
+
+/// Writes all bytes at the present place of an open file. Returns 0, or the number of the system's error.
+int write_all(int descriptor, std::string_view bytes);
 
 /// Throws Error if `path` exists and is not a plain file: a folder, a device, a FIFO or a symbolic link. Such a thing
 /// must not be replaced by a result.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ constexpr const char* contents_name = "contents.json";
 constexpr const char* drafts_prefix = ".saltus-set-";          // drafts of a command that still computes
 constexpr const char* complete_name = ".saltus-complete-set";  // drafts that are being published
 
-std::string sum_text(std::string_view bytes) { return fmt::format("{:016x}", fnv1a(bytes)); }
+std::string sum_text(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
 
 /// The bytes of a plain file; no value if there is none.
 std::optional<std::string> bytes_of(const fs::path& path) {
@@ -40,6 +41,32 @@ std::optional<std::string> bytes_of(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) return std::nullopt;
     return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// The checksum of what an open file contains, as text. It is read in pieces, because a motion may be larger than the
+/// memory. No value if it cannot be read.
+std::optional<std::string> sum_of(int descriptor) {
+    std::vector<char> piece(std::size_t{1} << 20U);
+    std::uint64_t sum = fnv1a_start;
+    for (off_t at = 0;;) {
+        const ssize_t got = ::pread(descriptor, piece.data(), piece.size(), at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return std::nullopt;
+        if (got == 0) return sum_text(sum);
+        sum = fnv1a({piece.data(), static_cast<std::size_t>(got)}, sum);
+        at += got;
+    }
+}
+
+/// The checksum of a plain file; no value if there is none.
+std::optional<std::string> sum_of(const fs::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return std::nullopt;
+    struct stat status {};
+    std::optional<std::string> sum;
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) sum = sum_of(descriptor);
+    ::close(descriptor);
+    return sum;
 }
 
 /// One file that contents.json lists.
@@ -84,8 +111,8 @@ void move_complete_set(const fs::path& folder) {
         const std::vector<Listed> before = read_contents(folder / contents_name);
         const std::vector<Listed> now = read_contents(drafts / contents_name);
         for (const Listed& f : before) {
-            const std::optional<std::string> bytes = lists(now, f.name) ? std::nullopt : bytes_of(folder / f.name);
-            if (bytes && sum_text(*bytes) == f.sum) fs::remove(folder / f.name, error);  // a changed file is the user's
+            if (lists(now, f.name)) continue;
+            if (sum_of(folder / f.name) == f.sum) fs::remove(folder / f.name, error);  // a changed file is the user's
         }
         for (const Listed& f : now)
             if (fs::exists(drafts / f.name, error)) fs::rename(drafts / f.name, folder / f.name, error);
@@ -166,7 +193,24 @@ void ResultFolder::add(const std::string& name, std::string_view content) {
     } catch (const Error& e) {
         throw Error(e.message(), {(fs::path(folder_) / name).string(), 0, 0}, e.remedy());
     }
-    entries_.push_back({name, sum_text(content)});
+    entries_.push_back({name, sum_text(fnv1a(content))});
+}
+
+void ResultFolder::add(const std::string& name, const std::function<void(int descriptor)>& write) {
+    SALTUS_EXPECT(is_plain_name(name) && !drafts_.empty());
+    refuse_name(name);
+    const std::string target = (fs::path(folder_) / name).string();
+    std::optional<std::string> sum;
+    try {
+        write_new_file((fs::path(drafts_) / name).string(), [&](int descriptor) {
+            write(descriptor);
+            sum = sum_of(descriptor);
+        });
+    } catch (const Error& e) {
+        throw Error(e.message(), {target, 0, 0}, e.remedy());
+    }
+    if (!sum) throw Error("cannot be read again", {target, 0, 0}, "check the disk");
+    entries_.push_back({name, *sum});
 }
 
 std::string ResultFolder::contents_with_new_set() const {
@@ -205,8 +249,8 @@ void check_results(const std::string& folder) {
         move_complete_set(folder);
     }
     for (const Listed& f : read_contents(fs::path(folder) / contents_name)) {
-        const std::optional<std::string> bytes = bytes_of(fs::path(folder) / f.name);
-        if (bytes && sum_text(*bytes) != f.sum)
+        const std::optional<std::string> sum = sum_of(fs::path(folder) / f.name);
+        if (sum && *sum != f.sum)
             throw Error("is not the file that 'saltus " + f.command + "' wrote together with the others of this folder",
                         {(fs::path(folder) / f.name).string(), 0, 0},
                         "run the command again, or remove " + std::string(contents_name) + " to accept the files");

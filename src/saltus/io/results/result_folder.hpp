@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,6 +50,12 @@ public:
 
     /// Adds a file to the set. Throws Error if it cannot be written, or for the reasons of `refuse_name`.
     void add(const std::string& name, std::string_view content);
+
+    /// The same for a long file: `write` writes its content (files.hpp), which need not fit into memory.
+    void add(const std::string& name, const std::function<void(int descriptor)>& write);
+
+    /// Where temporary files of the command can be: on the disk of the folder, and removed with the drafts.
+    const std::string& temporary() const { return drafts_; }
 
     /// Replaces the earlier set. To be called once, after the last `add`.
     void publish();

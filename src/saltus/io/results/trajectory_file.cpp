@@ -2,7 +2,8 @@
 #include "saltus/io/results/trajectory_file.hpp"
 
 #include "saltus/base/error.hpp"
-#include "saltus/io/results/result_folder.hpp"
+#include "saltus/io/results/detail/trajectory_stream.hpp"
+#include "saltus/io/results/detail/write_stream.hpp"
 
 #if SALTUS_HDF5
 
@@ -10,7 +11,9 @@
 #include <array>
 #include <filesystem>
 
+#include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/io/results/detail/trajectory_columns.hpp"
 #include "saltus/io/results/detail/trajectory_file_table.hpp"
 #include "saltus/io/results/files.hpp"
 
@@ -19,6 +22,7 @@
 namespace saltus::io {
 
 using trajectory::LyapunovBalance;
+using trajectory::OutputCurves;
 using trajectory::Trajectory;
 
 #if !SALTUS_HDF5
@@ -32,10 +36,12 @@ namespace {
 
 }  // namespace
 
-void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*) { refuse(path); }
-void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory&, const LyapunovBalance*,
-                    const std::vector<double>&, const trajectory::OutputCurves*) {
-    refuse(folder.path() + "/" + name);
+void write_trajectory(const std::string& path, const Trajectory&, const LyapunovBalance*, const OutputCurves*) {
+    refuse(path);
+}
+void write_stream(const std::string& target, int, TrajectoryStream&, const Trajectory&, const LyapunovBalance*,
+                  const std::vector<double>&, const OutputCurves*) {
+    refuse(target);
 }
 
 Trajectory read_trajectory(const std::string& path) { refuse(path); }
@@ -44,305 +50,24 @@ LyapunovBalance read_balance(const std::string& path) { refuse(path); }
 
 std::vector<double> read_resume(const std::string& path) { refuse(path); }
 
-trajectory::OutputCurves read_outputs(const std::string& path) { refuse(path); }
+OutputCurves read_outputs(const std::string& path) { refuse(path); }
 
 #else
 
 namespace {
 
 using namespace trajectory;
-using hdf5::Codes;
-using hdf5::ColumnAppender;
+using namespace layout;
 using hdf5::ColumnScanner;
 using hdf5::TableReader;
 using hdf5::TableWriter;
-
-constexpr std::string_view format = "saltus trajectory";
-constexpr std::int64_t layout = 2;         // to be increased when older programs could no longer read the file
-constexpr std::int64_t oldest_layout = 1;  // the oldest that is read; layout 1 has no steps as Taylor series
-
-// The words of the file, in the order of the enumerators.
-constexpr std::array<std::string_view, 4> element_words{"contact", "constraint", "slider", "clutch"};
-constexpr std::array<std::string_view, 5> mode_words{"open", "closed", "stick", "slip", "pressed"};
-constexpr std::array<std::string_view, 9> event_words{"impact",   "contact",      "lift-off", "stick", "slip",
-                                                      "reversal", "accumulation", "painleve", "switch"};
-
-template <class Enumerator>
-std::uint8_t code(Enumerator e) {
-    return static_cast<std::uint8_t>(e);
-}
-
-/// A column whose rows are lists of different lengths. Row k is values[offsets[k]] … values[offsets[k+1] − 1].
-template <class T>
-struct Ragged {
-    std::vector<std::int64_t> offsets{0};
-    std::vector<T> values;
-
-    template <class Row>
-    void add(const Row& row) {
-        for (const auto& value : row) values.push_back(static_cast<T>(value));
-        offsets.push_back(static_cast<std::int64_t>(values.size()));
-    }
-    template <class U>
-    void get(std::size_t k, std::vector<U>& row) const {
-        row.clear();
-        for (std::int64_t i = offsets[k]; i < offsets[k + 1]; ++i)
-            row.push_back(static_cast<U>(values[static_cast<std::size_t>(i)]));
-    }
-};
-
-/// A list of reactions: number of the element, normal and tangential components.
-struct ReactionColumns {
-    std::vector<std::int32_t> element;
-    std::vector<double> N;
-    Ragged<double> T;
-};
-
-/// A trajectory in columns, as in the file. The coefficients of the integration steps are missing here; they are the
-/// bulk of the data and go directly from the trajectory to the file and back.
-struct Columns {
-    std::vector<std::string> coordinates, warnings;
-    struct {
-        Codes kind;
-        std::vector<std::string> name;
-        std::vector<std::int32_t> tangential;
-    } elements;
-    struct {
-        std::vector<double> t_begin, t_end;
-        std::vector<std::int64_t> steps_offsets{0};
-        Ragged<std::uint8_t> modes;
-    } arcs;
-    struct {
-        std::vector<double> t_old, t_new;
-        std::vector<std::int32_t> components, terms;
-        std::vector<std::int32_t> series;  ///< 1: a Taylor series; 0: a polynomial by its ends (ode::Dense::Form)
-        std::vector<std::int64_t> coefficients_offsets{0};
-    } steps;
-    struct {
-        Codes kind;
-        std::vector<double> t, t_left, t_right, work, energy_before, energy_after, tangential_work, obstacle_work;
-        Ragged<std::int32_t> elements;
-        Ragged<double> q, u_minus, u_plus;
-        std::vector<std::int64_t> impulses_offsets{0}, rate_jumps_offsets{0};
-        std::vector<std::int32_t> impacts;
-        std::vector<std::int64_t> noted;  ///< numbers of the events that have a note
-        std::vector<std::string> note;
-    } events;
-    struct {
-        std::vector<std::int64_t> event;
-        std::vector<double> created, prevented;
-        std::vector<std::int32_t> element;  ///< the element that created the energy; −1: no single one
-        std::vector<std::string> law;
-    } findings;  ///< events whose impulses created energy, or would have without repair
-    ReactionColumns impulses, rate_jumps, forces;
-    std::vector<double> start_q, start_u, end_q, end_u;
-};
-
-constexpr std::array<const char*, 12> groups{"elements", "arcs",  "steps", "events", "findings",  "impulses",
-                                             "forces",   "start", "end",   "energy", "violation", "statistics"};
-
-// The layout of the file, once for writing and reading: `visit` gets the name of a column and the column.
-
-template <class C, class Visit>
-void each_reaction_column(const std::string& group, C& c, Visit& visit) {
-    visit(group + "/element", c.element);
-    visit(group + "/N", c.N);
-    visit.ragged(group + "/T", c.T);
-}
-
-template <class C, class Visit>
-void each_column(C& c, Visit& visit) {
-    visit("coordinates", c.coordinates);
-    visit("warnings", c.warnings);
-    visit.words("elements/kind", c.elements.kind, element_words);
-    visit("elements/name", c.elements.name);
-    visit("elements/tangential", c.elements.tangential);
-    visit("arcs/t_begin", c.arcs.t_begin);
-    visit("arcs/t_end", c.arcs.t_end);
-    visit("arcs/steps_offsets", c.arcs.steps_offsets);
-    visit("arcs/modes_offsets", c.arcs.modes.offsets);
-    visit.words("arcs/modes", c.arcs.modes.values, mode_words);
-    visit("steps/t_old", c.steps.t_old);
-    visit("steps/t_new", c.steps.t_new);
-    visit("steps/components", c.steps.components);
-    visit("steps/terms", c.steps.terms);
-    visit.since_layout_2("steps/series", c.steps.series);
-    visit("steps/coefficients_offsets", c.steps.coefficients_offsets);
-    visit.words("events/kind", c.events.kind, event_words);
-    visit("events/t", c.events.t);
-    visit("events/t_left", c.events.t_left);
-    visit("events/t_right", c.events.t_right);
-    visit.ragged("events/elements", c.events.elements);
-    visit.ragged("events/q", c.events.q);
-    visit.ragged("events/u_minus", c.events.u_minus);
-    visit.ragged("events/u_plus", c.events.u_plus);
-    visit("events/impulses_offsets", c.events.impulses_offsets);
-    visit("events/work", c.events.work);
-    visit("events/energy_before", c.events.energy_before);
-    visit("events/energy_after", c.events.energy_after);
-    visit("events/impacts", c.events.impacts);
-    visit("events/tangential_work", c.events.tangential_work);
-    visit("events/obstacle_work", c.events.obstacle_work);
-    visit("findings/event", c.findings.event);
-    visit("findings/created", c.findings.created);
-    visit("findings/prevented", c.findings.prevented);
-    visit("findings/element", c.findings.element);
-    visit("findings/law", c.findings.law);
-    visit("events/noted", c.events.noted);
-    visit("events/note", c.events.note);
-    each_reaction_column("impulses", c.impulses, visit);
-    each_reaction_column("forces", c.forces, visit);
-    visit("start/q", c.start_q);
-    visit("start/u", c.start_u);
-    visit("end/q", c.end_q);
-    visit("end/u", c.end_u);
-}
-
-/// Columns that older files do not have.
-template <class C, class Visit>
-void each_rate_jump_column(C& c, Visit& visit) {
-    visit("events/rate_jumps_offsets", c.events.rate_jumps_offsets);
-    each_reaction_column("rate_jumps", c.rate_jumps, visit);
-}
-
-template <class T, class Visit>
-void each_attribute(T& t, Visit visit) {
-    visit("", "model", t.model);
-    visit("", "method", t.method);
-    visit("", "version", t.version);
-    visit("", "options", t.options);
-    visit("", "model_hash", t.model_hash);
-    visit("", "stepped", t.stepped);
-    visit("", "reason", t.reason);
-    visit("start", "t", t.start.t);
-    visit("end", "t", t.end.t);
-    visit("energy", "initial", t.energy.initial);
-    visit("energy", "final", t.energy.final);
-    visit("energy", "work", t.energy.work);
-    visit("energy", "balance_error", t.energy.balance_error);
-    visit("violation", "gap", t.violation.gap);
-    visit("violation", "constraint", t.violation.constraint);
-    visit("statistics", "steps", t.statistics.steps);
-    visit("statistics", "rejected", t.statistics.rejected);
-    visit("statistics", "evaluations", t.statistics.evaluations);
-    visit("statistics", "contact_solves", t.statistics.contact_solves);
-    visit("statistics", "projections", t.statistics.projections);
-    visit("statistics", "worst_contact_residual", t.statistics.worst_contact_residual);
-}
-
-template <class B, class Visit>
-void each_balance_column(B& b, Visit visit) {
-    visit("balance/t", b.t);
-    visit("balance/V", b.V);
-    visit("balance/damping", b.damping);
-    visit("balance/friction", b.friction);
-    visit("balance/springs", b.springs);
-    visit("balance/impact_friction", b.impact_friction);
-    visit("balance/impact_restitution", b.impact_restitution);
-    visit("balance/applied", b.applied);
-    visit("balance/driven", b.driven);
-}
-
-// ---- writing
-
-void add_reaction(const Reaction& r, ReactionColumns& columns) {
-    columns.element.push_back(r.element);
-    columns.N.push_back(r.N);
-    columns.T.add(r.T);
-}
-
-void add_arc(const Arc& arc, Columns& c) {
-    c.arcs.t_begin.push_back(arc.t_begin);
-    c.arcs.t_end.push_back(arc.t_end);
-    c.arcs.modes.add(arc.modes);
-    for (const ode::Dense& step : arc.steps) {
-        c.steps.t_old.push_back(step.t_old());
-        c.steps.t_new.push_back(step.t_new());
-        c.steps.components.push_back(step.size());
-        c.steps.terms.push_back(step.terms());
-        c.steps.series.push_back(step.form() == ode::Dense::Form::series ? 1 : 0);
-        c.steps.coefficients_offsets.push_back(c.steps.coefficients_offsets.back() +
-                                               static_cast<std::int64_t>(step.coefficients().size()));
-    }
-    c.arcs.steps_offsets.push_back(static_cast<std::int64_t>(c.steps.t_old.size()));
-}
-
-void add_event(const Event& e, Columns& c) {
-    c.events.kind.push_back(code(e.kind));
-    c.events.t.push_back(e.t);
-    c.events.t_left.push_back(e.t_left);
-    c.events.t_right.push_back(e.t_right);
-    c.events.elements.add(e.elements);
-    c.events.q.add(e.q);
-    c.events.u_minus.add(e.u_minus);
-    c.events.u_plus.add(e.u_plus);
-    for (const Reaction& r : e.impulses) add_reaction(r, c.impulses);
-    c.events.impulses_offsets.push_back(static_cast<std::int64_t>(c.impulses.N.size()));
-    for (const Reaction& r : e.rate_jumps) add_reaction(r, c.rate_jumps);
-    c.events.rate_jumps_offsets.push_back(static_cast<std::int64_t>(c.rate_jumps.N.size()));
-    c.events.work.push_back(e.work);
-    c.events.energy_before.push_back(e.energy_before);
-    c.events.energy_after.push_back(e.energy_after);
-    c.events.impacts.push_back(e.impacts);
-    c.events.tangential_work.push_back(e.audit.tangential);
-    c.events.obstacle_work.push_back(e.audit.obstacle_work);
-    if (!(e.audit.created == 0.0 && e.audit.prevented == 0.0)) {
-        c.findings.event.push_back(static_cast<std::int64_t>(c.events.t.size()) - 1);
-        c.findings.created.push_back(e.audit.created);
-        c.findings.prevented.push_back(e.audit.prevented);
-        c.findings.element.push_back(e.audit.element);
-        c.findings.law.push_back(e.audit.law);
-    }
-    if (e.note.empty()) return;
-    c.events.noted.push_back(static_cast<std::int64_t>(c.events.t.size()) - 1);
-    c.events.note.push_back(e.note);
-}
-
-Columns columns_of(const Trajectory& t) {
-    Columns c;
-    c.coordinates = t.coordinates;
-    c.warnings = t.warnings;
-    for (const Element& e : t.elements) {
-        c.elements.kind.push_back(code(e.kind));
-        c.elements.name.push_back(e.name);
-        c.elements.tangential.push_back(e.tangential);
-    }
-    for (const Arc& arc : t.arcs) add_arc(arc, c);
-    for (const Event& e : t.events) add_event(e, c);
-    for (const Reaction& r : t.forces) add_reaction(r, c.forces);
-    c.start_q = t.start.q;
-    c.start_u = t.start.u;
-    c.end_q = t.end.q;
-    c.end_u = t.end.u;
-    return c;
-}
-
-/// A visitor of `each_column` that writes.
-struct WriteColumn {
-    const TableWriter& out;
-
-    template <class T>
-    void operator()(const std::string& name, const std::vector<T>& column) const {
-        out.column(name, column);
-    }
-    void operator()(const std::string& name, const std::vector<std::string>& texts) const { out.texts(name, texts); }
-    void since_layout_2(const std::string& name, const std::vector<std::int32_t>& column) const {
-        out.column(name, column);
-    }
-    void words(const std::string& name, const Codes& codes, hdf5::Words words) const { out.words(name, codes, words); }
-    template <class T>
-    void ragged(const std::string& name, const Ragged<T>& column) const {
-        out.column(name + "_offsets", column.offsets);
-        out.column(name, column.values);
-    }
-};
 
 // ---- reading
 
 /// A visitor of `each_column` that reads.
 struct ReadColumn {
     const TableReader& in;
-    std::int64_t layout;  ///< of the file
+    std::int64_t its_layout;  ///< of the file
 
     template <class T>
     void operator()(const std::string& name, std::vector<T>& column) const {
@@ -351,7 +76,7 @@ struct ReadColumn {
     void operator()(const std::string& name, std::vector<std::string>& texts) const { in.texts(name, texts); }
     /// A column that older files do not have: it stays empty.
     void since_layout_2(const std::string& name, std::vector<std::int32_t>& column) const {
-        if (layout >= 2) in.column(name, column);
+        if (its_layout >= 2) in.column(name, column);
     }
     void words(const std::string& name, Codes& codes, hdf5::Words words) const { in.words(name, codes, words); }
     template <class T>
@@ -554,11 +279,20 @@ std::int64_t check_format(const TableReader& in) {
                 "give a trajectory.h5 that saltus simulate --out wrote");
     std::int64_t its_layout = 0;
     in.attribute("", "layout", its_layout);
-    if (its_layout < oldest_layout || its_layout > layout)
+    if (its_layout < oldest_layout || its_layout > newest_layout)
         in.fail("has layout " + std::to_string(its_layout) + ", and this saltus reads layouts " +
-                    std::to_string(oldest_layout) + " to " + std::to_string(layout),
+                    std::to_string(oldest_layout) + " to " + std::to_string(newest_layout),
                 "use the version of saltus that wrote it, or a later one");
     return its_layout;
+}
+
+/// Throws Error if a trajectory does not fit into memory.
+void refuse_too_large(const std::string& path) {
+    constexpr double memory_per_byte = 2.5;  // columns, and the motion made from them; measured for 1e5 impacts
+    const double needed = memory_per_byte * static_cast<double>(std::filesystem::file_size(path));
+    if (needed <= available_memory()) return;
+    throw Error("needs about " + gibibytes(needed) + " of memory, and " + gibibytes(available_memory()) + " are left",
+                {path, 0, 0}, "use a machine with more memory, or simulate in parts with --restart");
 }
 
 Status read_status(const TableReader& in) {
@@ -575,30 +309,78 @@ Status read_status(const TableReader& in) {
 
 namespace {
 
-/// Makes the bytes of a trajectory file, and calls `use` with them.
-template <class Use>
-void make_file(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance,
-               const std::vector<double>& resume, const OutputCurves* outputs, Use use) {
-    const Columns columns = columns_of(trajectory);
+/// A visitor of `each_column` that writes what a stream has collected.
+struct WriteColumn {
+    const TableWriter& out;
+    TrajectoryStream& stream;
+
+    static TableWriter::Pieces pieces(const Spool& spool) {
+        return [&spool](const TableWriter::Take& take) { spool.each_piece(take); };
+    }
+    void operator()(const std::string& name, const std::vector<double>&) const {
+        const Spool& column = stream.numbers(name);
+        out.column_of_doubles(name, column.count<double>(), pieces(column));
+    }
+    void operator()(const std::string& name, const std::vector<std::int32_t>&) const {
+        const Spool& column = stream.numbers(name);
+        out.column_of_int32(name, column.count<std::int32_t>(), pieces(column));
+    }
+    void operator()(const std::string& name, const std::vector<std::int64_t>&) const {
+        const Spool& column = stream.numbers(name);
+        out.column_of_int64(name, column.count<std::int64_t>(), pieces(column));
+    }
+    void operator()(const std::string& name, const std::vector<std::string>&) const {
+        const TextSpool& column = stream.texts(name);
+        out.texts(name, column.count(), column.longest(),
+                  [&](const TableWriter::Take& take) { column.each_piece(take); });
+    }
+    void since_layout_2(const std::string& name, const std::vector<std::int32_t>& column) const {
+        (*this)(name, column);
+    }
+    void words(const std::string& name, const Codes&, hdf5::Words words) const {
+        const Spool& column = stream.numbers(name);
+        out.words(name, column.count<std::uint8_t>(), pieces(column), words);
+    }
+    template <class T>
+    void ragged(const std::string& name, const Ragged<T>& column) const {
+        (*this)(name + "_offsets", column.offsets);
+        (*this)(name, column.values);
+    }
+};
+
+/// Adds a whole trajectory to a stream.
+void add_all(const Trajectory& trajectory, const LyapunovBalance* balance, TrajectoryStream& stream) {
+    for (const Arc& arc : trajectory.arcs) stream.add(arc);
+    for (const Event& event : trajectory.events) stream.add(event);
+    if (balance != nullptr) stream.add(*balance);
+    stream.finish(trajectory);
+}
+
+}  // namespace
+
+void write_stream(const std::string& target, int descriptor, TrajectoryStream& stream, const Trajectory& trajectory,
+                  const LyapunovBalance* balance, const std::vector<double>& resume, const OutputCurves* outputs) {
     const hdf5::Session session;
-    TableWriter out(path);
+    TableWriter out(target, descriptor);
     for (const char* const group : groups) out.group(group);
     out.attribute("", "format", std::string(format));
-    out.attribute("", "layout", layout);
+    out.attribute("", "layout", newest_layout);
     out.attribute("", "status", std::string(to_string(trajectory.status)));
     each_attribute(trajectory,
                    [&](const char* group, const char* name, const auto& value) { out.attribute(group, name, value); });
     out.attribute("", "guarantee", std::string(trajectory::guarantee_text(trajectory.events_certain)));
     if (trajectory.forces_unique)
         out.attribute("", "forces_unique", static_cast<std::int64_t>(*trajectory.forces_unique ? 1 : 0));
-    WriteColumn write{out};
+    WriteColumn write{out, stream};
+    const Columns columns;  // for the names and types of the columns
     each_column(columns, write);
     out.group("rate_jumps");
-    out.attribute("", "rate_jumps", static_cast<std::int64_t>(columns.rate_jumps.N.size()));
+    out.attribute("", "rate_jumps", static_cast<std::int64_t>(stream.numbers("rate_jumps/N").count<double>()));
     each_rate_jump_column(columns, write);
-    if (balance != nullptr && !balance->empty()) {
+    const auto rows = static_cast<std::int64_t>(stream.numbers("balance/t").count<double>());
+    if (balance != nullptr && rows > 0) {
         out.group("balance");
-        out.attribute("", "balance", static_cast<std::int64_t>(balance->size()));
+        out.attribute("", "balance", rows);
         out.attribute("balance", "error", balance->error);
         out.attribute("balance", "largest_increase", balance->largest_increase);
         each_balance_column(*balance, write);
@@ -618,33 +400,26 @@ void make_file(const std::string& path, const Trajectory& trajectory, const Lyap
         for (std::size_t k = 0; k < outputs->names.size(); ++k)
             out.column("outputs/values/" + outputs->names[k], outputs->values[k]);
     }
-    ColumnAppender coefficients(out, "steps/coefficients",
-                                static_cast<std::uint64_t>(columns.steps.coefficients_offsets.back()));
-    for (const Arc& arc : trajectory.arcs)
-        for (const ode::Dense& step : arc.steps) coefficients.append(step.coefficients());
-    coefficients.finish();
-    use(out.finish());
+    write("steps/coefficients", std::vector<double>());
+    out.finish();
 }
 
-}  // namespace
-
-void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance) {
+void write_trajectory(const std::string& path, const Trajectory& trajectory, const LyapunovBalance* balance,
+                      const OutputCurves* outputs) {
     const std::filesystem::path target(path);
-    make_file(path, trajectory, balance, {}, nullptr, [&](std::string_view bytes) {
-        write_file(target.has_parent_path() ? target.parent_path().string() : ".", target.filename().string(), bytes);
+    const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
+    write_file(folder, target.filename().string(), [&](int descriptor) {
+        TrajectoryStream stream(folder);
+        add_all(trajectory, balance, stream);
+        write_stream(path, descriptor, stream, trajectory, balance, {}, outputs);
     });
-}
-
-void add_trajectory(ResultFolder& folder, const std::string& name, const Trajectory& trajectory,
-                    const LyapunovBalance* balance, const std::vector<double>& resume, const OutputCurves* outputs) {
-    make_file(folder.path() + "/" + name, trajectory, balance, resume, outputs,
-              [&](std::string_view bytes) { folder.add(name, bytes); });
 }
 
 Trajectory read_trajectory(const std::string& path) {
     const hdf5::Session session;
     const TableReader in(path);
     const std::int64_t its_layout = check_format(in);
+    refuse_too_large(path);
     Trajectory trajectory;
     trajectory.status = read_status(in);
     each_attribute(trajectory,

@@ -13,19 +13,12 @@
 /// at a time, and the others wait.
 namespace saltus::io {
 
-class ResultFolder;  // result_folder.hpp
-
-/// Writes a trajectory, and the balance of the Lyapunov function V if it is given and not empty. The file appears
-/// complete or not at all (see files.hpp). Creates the folder if necessary. Equal trajectories give equal bytes. Throws
-/// Error if the file cannot be written.
+/// Writes a trajectory, the balance of the Lyapunov function V if it is given and not empty, and derived quantities if
+/// they are given. The file appears complete or not at all (see files.hpp). Creates the folder if necessary. Equal
+/// trajectories give equal bytes. Throws Error if the file cannot be written.
 void write_trajectory(const std::string& path, const trajectory::Trajectory& trajectory,
-                      const trajectory::LyapunovBalance* balance = nullptr);
-
-/// Adds the same file to the results of a command (result_folder.hpp). `resume` are the numbers of a resume point
-/// (integrate/resume.hpp); empty: none. `outputs` are derived quantities, if there are any.
-void add_trajectory(ResultFolder& folder, const std::string& name, const trajectory::Trajectory& trajectory,
-                    const trajectory::LyapunovBalance* balance = nullptr, const std::vector<double>& resume = {},
-                    const trajectory::OutputCurves* outputs = nullptr);
+                      const trajectory::LyapunovBalance* balance = nullptr,
+                      const trajectory::OutputCurves* outputs = nullptr);
 
 /// Reads a trajectory; every number is bit by bit the one that was written. Throws Error if the file is not a
 /// trajectory, is damaged, or has a layout of another version.

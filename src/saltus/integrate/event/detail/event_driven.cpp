@@ -64,6 +64,10 @@ trajectory::Trajectory emptied(trajectory::Trajectory& old, std::vector<trajecto
     return out;
 }
 
+// Models with at least so many coordinates ask at every step whether the run is to end: 64 implicit steps of 264
+// coordinates take six seconds.
+constexpr int coordinates_asking_every_step = 64;
+
 // If fewer steps of the present length remain, then the end of the run shapes the next step: the rest is halved if it
 // is shorter than two steps (ode::stride_towards). Larger than 2, for rounding.
 constexpr double steps_that_end_shapes = 2.1;
@@ -71,7 +75,7 @@ constexpr double steps_that_end_shapes = 2.1;
 }  // namespace
 
 EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
-                   const Continued* earlier, const EventSink& sink)
+                   const Continued* earlier, const MotionSink& sink)
     : model_(model),
       settings_(settings),
       options_(options),
@@ -138,7 +142,7 @@ void EventRun::execute() {
             case ArcEnd::no_step: leave_mode_without_step(step_status_); break;
             case ArcEnd::finished: finished = true; break;
         }
-        if (!ended_ && !finished && event_count() > settings_.max_events)
+        if (!ended_ && !finished && event_count() > static_cast<std::size_t>(settings_.max_events))
             fail("more than " + std::to_string(settings_.max_events) + " events");
         if (!ended_ && !finished) make_resume_point();
     }
@@ -333,7 +337,9 @@ bool EventRun::outgrows_jacobian(ode::Radau& stepper, const ode::Problem& proble
 }
 
 bool EventRun::asked_to_stop() {
-    if (++steps_since_start_ % Thresholds::steps_between_calls != 0) return false;
+    // Steps of a large model are slow: each of them asks.
+    const bool large = d_.size() >= coordinates_asking_every_step;
+    if (++steps_since_start_ % Thresholds::steps_between_calls != 0 && !large) return false;
     if (options_.interrupted && options_.interrupted()) {
         out_.status = trajectory::Status::interrupted;
         out_.reason = "interrupted" + at_time();
@@ -572,7 +578,7 @@ RunSettings settings_of(const Penalty& m, Record record) {
 }
 
 ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
-                    const Continued* earlier, const EventSink& sink) {
+                    const Continued* earlier, const MotionSink& sink) {
     EventRun run(model, settings, options, tools, earlier, sink);
     ResumableMotion out{run.run(), {}};
     out.motion.motion.method = settings.compliant ? "penalty" : "event";
@@ -581,7 +587,7 @@ ResumableMotion run(const model::Model& model, const RunSettings& settings, cons
 }
 
 ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options,
-                    const Continued* earlier, const EventSink& sink) {
+                    const Continued* earlier, const MotionSink& sink) {
     RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
     return run(model, settings, options, tools, earlier, sink);
 }
@@ -607,12 +613,12 @@ RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Op
 }
 
 ResumableMotion run_resumable(const model::Model& model, const EventDriven& m, const Options& options, Record record,
-                              const Continued* earlier, const EventSink& sink) {
+                              const Continued* earlier, const MotionSink& sink) {
     return run(model, settings_of(m, record), options, earlier, sink);
 }
 
 ResumableMotion run_resumable(const model::Model& model, const Penalty& m, const Options& options, Record record,
-                              const Continued* earlier, const EventSink& sink) {
+                              const Continued* earlier, const MotionSink& sink) {
     return run(model, settings_of(m, record), options, earlier, sink);
 }
 

@@ -13,9 +13,9 @@ RecordedMotion run_event_driven(const model::Model& model, const EventDriven& me
 
 /// The same with a resume point, or continued from one (resume.hpp).
 ResumableMotion run_resumable(const model::Model& model, const EventDriven& method, const Options& options,
-                              Record record, const Continued* earlier, const EventSink& sink = {});
+                              Record record, const Continued* earlier, const MotionSink& sink = {});
 ResumableMotion run_resumable(const model::Model& model, const Penalty& method, const Options& options, Record record,
-                              const Continued* earlier, const EventSink& sink = {});
+                              const Continued* earlier, const MotionSink& sink = {});
 
 struct RunTools;
 /// The same with tools that were made before, for this model and method.

@@ -68,7 +68,7 @@ public:
     /// `tools` must be new or reset, and made for this model and these settings. With `earlier` the run continues a
     /// motion (resume.hpp).
     EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
-             const Continued* earlier = nullptr, const EventSink& sink = {});
+             const Continued* earlier = nullptr, const MotionSink& sink = {});
     /// Runs to the end. Call it once.
     RecordedMotion run();
     /// The same; take_motion gives the motion.
@@ -210,6 +210,7 @@ private:
     void note_continued_start(const ode::Dense& step, double until);
     bool start_is_due(double until) const { return earlier_ != nullptr && !continued_ && until > earlier_->end; }
     void leave_out_earlier_motion();
+    void leave_out_earlier_parts();
     void leave_out_earlier_recording(std::size_t events);
     /// The end of the run has influenced a decision, or may have: a longer run would go on otherwise.
     void end_matters() { end_mattered_ = true; }
@@ -232,8 +233,11 @@ private:
     void open_record(const std::vector<Found>& found, Cause cause);
     void record_impact(bool jam, const Strike& strike);
     void close_record();
-    void hand_over_events(double before);
-    long event_count() const { return events_handed_over_ + static_cast<long>(out_.events.size()); }
+    enum class PartEnd { in_arc, end_of_motion };
+    void hand_over_if_large(double until);
+    void hand_over(double before, PartEnd end);
+    /// Number of events since the start of the motion.
+    std::size_t event_count() const { return events_handed_over_ + out_.events.size(); }
     void keep(const ode::Dense& step, double until);
     std::span<const double> measured_positions(double t, const double* x);
     void measure(double t, const double* x);
@@ -337,8 +341,11 @@ private:
     long arcs_begun_ = 0;              // since the start of the motion
     ode::Statistics forgotten_steps_;  // of implicit steppers that were replaced
 
-    EventSink sink_;  // empty: the trajectory keeps its events
-    long events_handed_over_ = 0;
+    MotionSink sink_;  // empty: the trajectory keeps its events and arcs
+    std::size_t events_handed_over_ = 0;
+    std::size_t kept_bytes_ = 0;                    // of the steps since the last part
+    bool handed_over_ = false;                      // a part was given to the sink
+    bool earlier_left_out_ = false;                 // leave_out_earlier_parts was called
     std::vector<trajectory::Event>& spare_events_;  // memory of events that are no longer needed
     Recording recording_;
     std::optional<RecordedChange> change_record_;  // record of the change of mode in progress

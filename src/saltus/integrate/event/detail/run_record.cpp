@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
@@ -212,7 +214,7 @@ void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     record.corner = cause == Cause::corner;
     record.mode_before = d_.mode();
     record.before = x_;
-    record.events_from = out_.events.size();
+    record.events_from = event_count();
     for (const Found& f : found) record.found.push_back(watcher_.watches()[ix(f.watch)]);
     record.unavoidable = cause == Cause::violation || made_by_an_impact(record.found, d_, t_, x_.data());
 }
@@ -246,21 +248,51 @@ void EventRun::close_record() {
     if (!change_record_) return;
     change_record_->mode_after = d_.mode();
     change_record_->after = x_;
-    change_record_->events_to = out_.events.size();
+    change_record_->events_to = event_count();
     change_record_->failed = ended_;
     recording_.pieces.emplace_back(std::move(*change_record_));
     change_record_.reset();
 }
 
-/// Gives the events before a time to the sink. Later ones are not final: further elements may join them.
-void EventRun::hand_over_events(double before) {
-    if (!sink_) return;
+/// If enough has collected: gives a part of the motion to the sink. The present arc reaches to `until`.
+void EventRun::hand_over_if_large(double until) {
+    if (!sink_ || change_record_) return;
+    if (kept_bytes_ + out_.events.size() * bytes_of_event(d_.size()) < motion_part_bytes) return;
+    const bool in_recorded_arc =
+        !recording_.pieces.empty() && std::holds_alternative<RecordedArc>(recording_.pieces.back());
+    if (!settings_.record || in_recorded_arc) hand_over(until, PartEnd::in_arc);
+}
+
+/// Gives everything to the sink that is final: the events before a time (further elements may join later ones), all
+/// steps, and the recording. Within an arc, the arc and its record go on without their steps.
+void EventRun::hand_over(double before, PartEnd end) {
+    if (!sink_ || (earlier_ != nullptr && !continued_)) return;  // all of it belongs to the earlier motion
+    if (earlier_ != nullptr) leave_out_earlier_parts();
+    MotionPart part;
+    part.start = earlier_ != nullptr ? continued_->state : out_.start;
+    part.first_event = events_handed_over_;
+    part.continues_arc = std::exchange(handed_over_, true);
     const auto later = std::find_if(out_.events.begin(), out_.events.end(),
                                     [&](const trajectory::Event& event) { return !(event.t < before); });
-    for (auto event = out_.events.begin(); event != later; ++event)
-        if (earlier_ == nullptr || event->t > earlier_->end) sink_(*event);
-    events_handed_over_ += later - out_.events.begin();
+    part.events.assign(std::make_move_iterator(out_.events.begin()), std::make_move_iterator(later));
     out_.events.erase(out_.events.begin(), later);
+    events_handed_over_ += part.events.size();
+    if (settings_.keep_arcs) part.arcs = std::exchange(out_.arcs, {});
+    part.recording.compliant = recording_.compliant;
+    part.recording.stiffness = recording_.stiffness;
+    part.recording.pieces = std::exchange(recording_.pieces, {});
+    if (end == PartEnd::in_arc) {
+        if (!part.arcs.empty()) {
+            const trajectory::Arc& arc = part.arcs.back();
+            out_.arcs.push_back({arc.t_begin, arc.t_end, {}, arc.modes});
+        }
+        if (settings_.record) {
+            const auto& arc = std::get<RecordedArc>(part.recording.pieces.back());
+            recording_.pieces.emplace_back(RecordedArc{arc.t_begin, arc.t_end, arc.mode, arc.implicit, {}});
+        }
+    }
+    kept_bytes_ = 0;
+    sink_(std::move(part));
 }
 
 /// Keeps a step of the last arc up to a time. The recording of a change has its own arc over an accumulation.
@@ -268,12 +300,18 @@ void EventRun::keep(const ode::Dense& step, double until) {
     note_continued_start(step, until);
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
-    if (settings_.keep_arcs) out_.arcs.back().steps.push_back(step);
-    if (!settings_.record || change_record_) return;
-    auto* const arc = std::get_if<RecordedArc>(&recording_.pieces.back());
-    if (arc == nullptr) return;
-    arc->t_end = until;
-    arc->steps.push_back(step);
+    if (settings_.keep_arcs) {
+        out_.arcs.back().steps.push_back(step);
+        kept_bytes_ += bytes_of(step);
+    }
+    if (settings_.record && !change_record_) {
+        auto* const arc = std::get_if<RecordedArc>(&recording_.pieces.back());
+        if (arc == nullptr) return;
+        arc->t_end = until;
+        arc->steps.push_back(step);
+        kept_bytes_ += bytes_of(step);
+    }
+    hand_over_if_large(until);
 }
 
 /// Constraints and gaps at a state, to be measured. A contact that does not exist cannot be penetrated: its gap is 0.
@@ -371,7 +409,7 @@ void EventRun::finish() {
     out_.statistics.contact_solves = change_.solves;
     if (watcher_.unresolved) warn("some event functions could not be resolved on a step; events may be missing");
     if (earlier_ != nullptr) leave_out_earlier_motion();
-    hand_over_events(std::numeric_limits<double>::infinity());
+    hand_over(std::numeric_limits<double>::infinity(), PartEnd::end_of_motion);
 }
 
 }  // namespace saltus::integrate

@@ -99,7 +99,6 @@ void EventRun::forget_history() {
 
 /// After every so many arcs, and after an arc that was very long: a resume point.
 void EventRun::make_resume_point() {
-    hand_over_events(t_);
     const bool after_long_arc = std::exchange(resume_point_due_, false);
     if ((++arcs_begun_ % arcs_between_resume_points != 0 && !after_long_arc) || trial_) return;
     forget_history();
@@ -152,10 +151,16 @@ void EventRun::leave_out_earlier_motion() {
         const double energy = out_.energy.final;
         continued_ = {out_.end, energy, out_.energy.work};
     }
-    const double begin = continued_->state.t;
     out_.start = continued_->state;
     out_.energy.initial = continued_->energy;
     out_.energy.work -= continued_->work;
+    leave_out_earlier_parts();
+}
+
+/// Leaves out arcs, events and the recording of the earlier motion, once.
+void EventRun::leave_out_earlier_parts() {
+    if (std::exchange(earlier_left_out_, true)) return;
+    const double begin = continued_->state.t;
     const auto first =
         std::find_if(out_.arcs.begin(), out_.arcs.end(), [&](const trajectory::Arc& arc) { return arc.t_end > begin; });
     out_.arcs.erase(out_.arcs.begin(), first);
@@ -169,7 +174,7 @@ void EventRun::leave_out_earlier_motion() {
 
 /// The same for the recording; `events` is the number of events that were left out.
 void EventRun::leave_out_earlier_recording(std::size_t events) {
-    const double begin = out_.start.t;
+    const double begin = continued_->state.t;
     const auto is_new = [&](const RecordedPiece& piece) {
         const auto* const arc = std::get_if<RecordedArc>(&piece);
         return arc != nullptr ? arc->t_end > begin : std::get<RecordedChange>(piece).t > begin;

@@ -365,16 +365,16 @@ model::Energy EventRun::measure_balance() {
 void EventRun::keep_series(double until) {
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
-    if (!settings_.keep_arcs && !settings_.record && !start_is_due(until)) return;
+    if (!settings_.keep_arcs && !settings_.record && !start_is_due(until)) return hand_over_if_large(until);
     series_.dense(until, dense_);
     dense_.set_end(x_);
     keep(dense_, until);
     keep_reactions(until);
 }
 
-/// Keeps the reactions of the step that was just kept, if the arc is recorded.
+/// Keeps the reactions of the step that was just kept, if the arc is recorded. Parts for a sink have none.
 void EventRun::keep_reactions(double until) {
-    if (!settings_.record || change_record_ || recording_.pieces.empty() || d_.equation_rows().empty()) return;
+    if (sink_ || !settings_.record || change_record_ || recording_.pieces.empty() || d_.equation_rows().empty()) return;
     auto* const arc = std::get_if<RecordedArc>(&recording_.pieces.back());
     if (arc != nullptr) series_.dense_reactions(until, arc->reactions.emplace_back());
 }

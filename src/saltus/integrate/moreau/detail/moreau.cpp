@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
@@ -54,7 +55,7 @@ constexpr double negligible_law_work = 1e-3;
 class Run {
 public:
     Run(const model::Model& model, const Moreau& method, const Options& options, Record record,
-        const Continued* earlier, const EventSink& sink)
+        const Continued* earlier, const MotionSink& sink)
         : model_(model),
           method_(method),
           options_(options),
@@ -85,6 +86,7 @@ public:
             equal_steps();
         finish();
         if (earlier_ != nullptr) leave_out_earlier_motion();
+        hand_over();
         return {{std::move(out_), std::move(recording_)}, std::move(resume_)};
     }
 
@@ -172,6 +174,12 @@ private:
         }
         out_.start = *begin_;
         out_.energy.work -= work_before_;
+        leave_out_earlier_parts(begin);
+    }
+
+    /// Leaves out steps, events and the recording before the start of a continued motion, once.
+    void leave_out_earlier_parts(double begin) {
+        if (std::exchange(earlier_left_out_, true)) return;
         std::vector<ode::Dense>& steps = out_.arcs.front().steps;
         out_.arcs.front().t_begin = begin;
         std::erase_if(steps, [&](const ode::Dense& step) { return step.t_new() <= begin; });
@@ -295,17 +303,32 @@ private:
         }
         if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
-        hand_over_events();
         out_.arcs.back().t_end = to.t;
-        if (method_.keep_arcs) out_.arcs.back().steps.push_back(dense_of(from, to));
+        if (method_.keep_arcs) {
+            out_.arcs.back().steps.push_back(dense_of(from, to));
+            kept_bytes_ += bytes_of(out_.arcs.back().steps.back());
+        }
+        if (record_ == Record::yes) kept_bytes_ += sizeof(RecordedStep);
+        if (kept_bytes_ + out_.events.size() * bytes_of_event(model_.size()) >= motion_part_bytes) hand_over();
     }
 
-    /// Gives the events to the sink.
-    void hand_over_events() {
-        if (!sink_) return;
-        for (const trajectory::Event& event : out_.events)
-            if (earlier_ == nullptr || event.t_right > earlier_->end) sink_(event);
-        out_.events.clear();
+    /// Gives everything so far to the sink. The arc goes on without its steps.
+    void hand_over() {
+        if (!sink_ || (earlier_ != nullptr && !begin_)) return;  // all of it belongs to the earlier motion
+        if (earlier_ != nullptr) leave_out_earlier_parts(begin_->t);
+        MotionPart part;
+        part.start = begin_ ? *begin_ : out_.start;
+        part.first_event = events_handed_over_;
+        part.continues_arc = std::exchange(handed_over_, true);
+        part.events = std::exchange(out_.events, {});
+        events_handed_over_ += part.events.size();
+        part.recording = std::exchange(recording_, {});
+        if (method_.keep_arcs) {
+            trajectory::Arc& arc = out_.arcs.back();
+            part.arcs.push_back({arc.t_begin, arc.t_end, std::exchange(arc.steps, {}), arc.modes});
+        }
+        kept_bytes_ = 0;
+        sink_(std::move(part));
     }
 
     /// Measures violations and the energy balance at the end of a step.
@@ -551,8 +574,12 @@ private:
     long step_ = 1;                           // number k of the next step
     const Continued* earlier_;                // the motion that is continued; null: the motion begins with this run
     std::optional<trajectory::State> begin_;  // start of a continued motion
-    EventSink sink_;                          // empty: the trajectory keeps its events
-    double work_before_ = 0.0;                // work before the first step of a continued motion, in J
+    MotionSink sink_;                         // empty: the trajectory keeps its events and arcs
+    std::size_t kept_bytes_ = 0;              // of the steps since the last part
+    std::size_t events_handed_over_ = 0;
+    bool handed_over_ = false;       // a part was given to the sink
+    bool earlier_left_out_ = false;  // leave_out_earlier_parts was called
+    double work_before_ = 0.0;       // work before the first step of a continued motion, in J
     ResumePoint resume_;
     long asked_ = 0;
     bool told_stiff_ = false;
@@ -561,7 +588,7 @@ private:
 }  // namespace
 
 ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
-                              const Continued* earlier, const EventSink& sink) {
+                              const Continued* earlier, const MotionSink& sink) {
     SALTUS_EXPECT(method.h > 0.0 && method.theta >= 0.0 && method.theta <= 1.0);
     SALTUS_EXPECT(earlier == nullptr || !method.adaptive);
     return Run(model, method, options, record, earlier, sink).go();

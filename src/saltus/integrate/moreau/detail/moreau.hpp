@@ -46,6 +46,6 @@ RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const
 
 /// The same with a resume point, or continued from one (resume.hpp). Adaptive steps have none.
 ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
-                              const Continued* earlier, const EventSink& sink = {});
+                              const Continued* earlier, const MotionSink& sink = {});
 
 }  // namespace saltus::integrate

@@ -55,6 +55,8 @@ public:
         begun_ = false;
     }
     std::string text() && { return std::move(text_); }
+    /// What was written since the last call, for tables that do not fit into memory. Call it between two lines.
+    std::string take() { return std::exchange(text_, {}); }
 
 private:
     void separate() {

@@ -3,8 +3,11 @@
 
 #include "saltus/io/results/detail/trajectory_file_table.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -21,7 +24,7 @@ namespace {
 static_assert(std::endian::native ==
               std::endian::little);  // columns are hashed as they lie in memory, and stored little-endian
 
-constexpr std::size_t piece = std::size_t{1} << 17U;  // numbers of a long column that are written or read at a time
+constexpr std::size_t piece = std::size_t{1} << 17U;  // numbers of a long column that are read at a time
 
 const char* const damaged = "it may be cut short or damaged; run the simulation again";
 
@@ -55,28 +58,17 @@ std::string full_name(const std::string& group, const std::string& name) {
     return "attribute " + (group.empty() ? "" : group + "/") + name;
 }
 
-// Callbacks through which HDF5 manages an Image. HDF5 must not free the bytes: they belong to the Image.
-void* resize(void*, std::size_t size, H5FD_file_image_op_t, void* of) {
-    constexpr std::size_t growth = std::size_t{1} << 22U;  // bytes: 4 MiB, so that reallocations are rare
-    Image& image = *static_cast<Image*>(of);
-    if (size <= image.capacity) return image.bytes;
-    const std::size_t capacity = (size / growth + 1) * growth;
-    void* const moved = std::realloc(image.bytes, capacity);
-    if (moved == nullptr) return nullptr;
-    image.capacity = capacity;
-    return image.bytes = moved;
-}
-herr_t leave(void*, H5FD_file_image_op_t, void*) { return 0; }
-void* same_image(void* image) { return image; }
-herr_t leave_image(void*) { return 0; }
-
 }  // namespace
 
 // ---- writing
 
-TableWriter::TableWriter(const std::string& target) : target_(target), file_(create(), H5Fclose) {}
+TableWriter::TableWriter(const std::string& target, int descriptor)
+    : target_(target), to_{descriptor}, file_(create(), H5Fclose) {}
 
 void TableWriter::check(bool done) const {
+    if (to_.error != 0)
+        throw Error("cannot be written: " + std::generic_category().message(to_.error), {target_, 0, 0},
+                    "check free space and permissions");
     if (!done) throw Error("cannot be written: HDF5 refused", {target_, 0, 0}, "is there enough memory?");
 }
 
@@ -84,21 +76,21 @@ void TableWriter::check(bool done) const {
 // checksums.
 hid_t TableWriter::create() {
     const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5FD_file_image_callbacks_t callbacks{nullptr, nullptr, resize, leave, same_image, leave_image, &image_};
     check(H5Pset_obj_track_times(creation.get(), false) >= 0);
     check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0);
-    check(H5Pset_fapl_core(access.get(), 1, false) >= 0);
-    check(H5Pset_file_image_callbacks(access.get(), &callbacks) >= 0);
-    const char* const nowhere = "/dev/null/image";  // HDF5 would read an existing file; this path cannot exist
-    const hid_t file = H5Fcreate(nowhere, H5F_ACC_TRUNC, creation.get(), access.get());
+    check(write_to_descriptor(access.get(), to_));
+    const hid_t file = H5Fcreate("descriptor", H5F_ACC_TRUNC, creation.get(), access.get());
     check(file >= 0);
     return file;
 }
 
-std::string_view TableWriter::finish() {
+void TableWriter::finish() {
     hsize_t size = 0;
-    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) >= 0 && H5Fget_filesize(file_.get(), &size) >= 0 && file_.close());
-    return {static_cast<const char*>(image_.bytes), size};
+    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) >= 0 && H5Fget_filesize(file_.get(), &size) >= 0);
+    to_.complete = true;
+    check(file_.close());
+    if (::ftruncate(to_.descriptor, static_cast<off_t>(size)) != 0) to_.error = errno;
+    check(true);
 }
 
 void TableWriter::group(const std::string& name) const {
@@ -187,29 +179,44 @@ void TableWriter::texts(const std::string& name, const std::vector<std::string>&
     column(name, type.get(), values.size(), block.data());
 }
 
-ColumnAppender::ColumnAppender(const TableWriter& out, const std::string& name, std::uint64_t count)
-    : out_(out), count_(count), set_(out.dataset(name, H5T_IEEE_F64LE, {&count_, 1}), H5Dclose) {}
-
-void ColumnAppender::append(std::span<const double> values) {
-    waiting_.insert(waiting_.end(), values.begin(), values.end());
-    if (waiting_.size() >= piece) flush();
+void TableWriter::column(const std::string& name, hid_t type, std::uint64_t count, const Pieces& pieces) const {
+    const Id set(dataset(name, type, {&count, 1}), H5Dclose);
+    const std::size_t width = H5Tget_size(type);
+    std::uint64_t checksum = fnv1a_start;
+    hsize_t written = 0;  // values
+    pieces([&](std::string_view bytes) {
+        const hsize_t size = bytes.size() / width, all = count;
+        SALTUS_EXPECT(size * width == bytes.size() && written + size <= count);
+        if (size == 0) return;
+        const Id in_file(H5Screate_simple(1, &all, nullptr), H5Sclose);
+        const Id in_memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+        check(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &written, nullptr, &size, nullptr) >= 0 &&
+              H5Dwrite(set.get(), type, in_memory.get(), in_file.get(), H5P_DEFAULT, bytes.data()) >= 0);
+        checksum = fnv1a(bytes, checksum);
+        written += size;
+    });
+    SALTUS_EXPECT(written == count);
+    seal(set, checksum);
 }
 
-void ColumnAppender::flush() {
-    const hsize_t first = written_, size = waiting_.size(), all = count_;
-    const Id in_file(H5Screate_simple(1, &all, nullptr), H5Sclose);
-    const Id in_memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
-    out_.check(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &first, nullptr, &size, nullptr) >= 0 &&
-               H5Dwrite(set_.get(), H5T_IEEE_F64LE, in_memory.get(), in_file.get(), H5P_DEFAULT, waiting_.data()) >= 0);
-    checksum_ = fnv1a(bytes_of(waiting_.data(), size), checksum_);
-    written_ += size;
-    waiting_.clear();
+void TableWriter::column_of_doubles(const std::string& name, std::uint64_t count, const Pieces& pieces) const {
+    column(name, H5T_IEEE_F64LE, count, pieces);
+}
+void TableWriter::column_of_int32(const std::string& name, std::uint64_t count, const Pieces& pieces) const {
+    column(name, H5T_STD_I32LE, count, pieces);
+}
+void TableWriter::column_of_int64(const std::string& name, std::uint64_t count, const Pieces& pieces) const {
+    column(name, H5T_STD_I64LE, count, pieces);
 }
 
-void ColumnAppender::finish() {
-    SALTUS_EXPECT(written_ + waiting_.size() == count_);
-    if (!waiting_.empty()) flush();
-    out_.seal(set_, checksum_);
+void TableWriter::words(const std::string& name, std::uint64_t count, const Pieces& pieces, Words words) const {
+    const Id type(word_type(words), H5Tclose);
+    column(name, type.get(), count, pieces);
+}
+
+void TableWriter::texts(const std::string& name, std::uint64_t count, std::size_t length, const Pieces& pieces) const {
+    const Id type(text_type(length), H5Tclose);
+    column(name, type.get(), count, pieces);
 }
 
 // ---- reading

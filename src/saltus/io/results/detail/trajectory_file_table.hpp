@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/io/results/detail/hdf5_descriptor.hpp"
 #include "saltus/io/results/detail/hdf5_session.hpp"
 #include "saltus/io/results/fnv1a.hpp"
 
@@ -21,22 +22,12 @@ namespace saltus::io::hdf5 {
 using Words = std::span<const std::string_view>;
 using Codes = std::vector<std::uint8_t>;
 
-/// The bytes of a file in memory. HDF5 reallocates them through callbacks as the file grows.
-struct Image {
-    void* bytes = nullptr;
-    std::size_t capacity = 0;
-
-    Image() = default;
-    ~Image() { std::free(bytes); }
-    Image(const Image&) = delete;
-    Image& operator=(const Image&) = delete;
-};
-
-/// Builds a file in memory. HDF5 itself does not write to disk, because it does not survive a full disk. All functions
-/// throw Error if HDF5 refuses; the message names the target.
+/// Writes an open, empty file. HDF5 writes through detail/hdf5_descriptor.hpp, because it does not survive a full disk
+/// otherwise. All functions throw Error if HDF5 refuses; the message names the target.
 class TableWriter {
 public:
-    explicit TableWriter(const std::string& target);  ///< `target`: the path of the file to be, for messages
+    /// `target`: the path of the file to be, for messages.
+    TableWriter(const std::string& target, int descriptor);
 
     void group(const std::string& name) const;
     void attribute(const std::string& group, const std::string& name, const std::string& text) const;
@@ -53,14 +44,23 @@ public:
     void words(const std::string& name, const Codes& codes, Words words) const;
     void texts(const std::string& name, const std::vector<std::string>& values) const;
 
-    /// Closes the file and returns its bytes. They are valid as long as the writer lives. Nothing can be added
-    /// afterwards.
-    std::string_view finish();
+    // Long columns come in pieces. `pieces` calls its argument with the bytes of the column, piece by piece.
+    using Take = std::function<void(std::string_view bytes)>;
+    using Pieces = std::function<void(const Take&)>;
+    void column_of_doubles(const std::string& name, std::uint64_t count, const Pieces& pieces) const;
+    void column_of_int32(const std::string& name, std::uint64_t count, const Pieces& pieces) const;
+    void column_of_int64(const std::string& name, std::uint64_t count, const Pieces& pieces) const;
+    void words(const std::string& name, std::uint64_t count, const Pieces& pieces, Words words) const;
+    /// Texts of `length` bytes each, padded with zeros.
+    void texts(const std::string& name, std::uint64_t count, std::size_t length, const Pieces& pieces) const;
+
+    /// Closes the file. Throws Error if it could not be written. Nothing can be added afterwards.
+    void finish();
 
 private:
-    friend class ColumnAppender;
     void check(bool done) const;  ///< throws Error if `done` is false
     hid_t create();
+    void column(const std::string& name, hid_t type, std::uint64_t count, const Pieces& pieces) const;
     void attribute(const std::string& group, const std::string& name, hid_t stored, hid_t native,
                    const void* value) const;
     hid_t dataset(const std::string& name, hid_t stored, std::span<const std::uint64_t> shape) const;
@@ -71,25 +71,8 @@ private:
     }
 
     std::string target_;
-    Image image_;
+    DescriptorTarget to_;
     Id file_;
-};
-
-/// Writes a long column piece by piece, so that its numbers are not all in memory a second time. Exactly `count`
-/// numbers must be appended before `finish`.
-class ColumnAppender {
-public:
-    ColumnAppender(const TableWriter& out, const std::string& name, std::uint64_t count);
-    void append(std::span<const double> values);
-    void finish();
-
-private:
-    void flush();
-
-    const TableWriter& out_;
-    std::uint64_t count_, written_ = 0, checksum_ = fnv1a_start;
-    Id set_;
-    std::vector<double> waiting_;
 };
 
 /// Reads a file that TableWriter made. All functions throw Error with the path of the file if data are missing, have

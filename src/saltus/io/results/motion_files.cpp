@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/results/motion_files.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <system_error>
+
+#include "saltus/base/error.hpp"
+#include "saltus/integrate/mode/elements.hpp"
+#include "saltus/io/problem/fclib.hpp"
+#include "saltus/io/results/detail/trajectory_stream.hpp"
+#include "saltus/io/results/detail/write_stream.hpp"
+#include "saltus/io/results/files.hpp"
+#include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
+
+namespace saltus::io {
+
+using trajectory::LyapunovBalance;
+using trajectory::Trajectory;
+
+/// What has been collected.
+struct MotionFiles::Spools {
+    Spools(const std::string& folder, bool with_entries)
+        : stream(folder),
+          event_cells(folder),
+          event_cells_ends(folder),
+          balance_csv(folder),
+          entries(folder),
+          has_entries(with_entries) {}
+
+    Trajectory names;  ///< coordinates and elements only
+    EventDigest digest;
+    TrajectoryStream stream;
+    Spool event_cells;              ///< cells of events.csv without rate jumps, of one event after the other
+    Spool event_cells_ends;         ///< where the cells of each event end, in bytes
+    std::set<int> with_rate_jumps;  ///< elements that have columns of rate jumps
+    Spool balance_csv;
+    Spool entries;  ///< events of the JSON document
+    bool has_entries;
+    bool has_balance = false;
+};
+
+namespace {
+
+std::string place_for_spools(const ResultFolder* folder) {
+    if (folder != nullptr) return folder->temporary();
+    std::error_code error;
+    const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+    return error ? "." : temporary.string();
+}
+
+/// Writes a text piece by piece to an open file.
+class TextFile {
+public:
+    explicit TextFile(int descriptor) : descriptor_(descriptor) {}
+    void operator()(std::string_view piece) {
+        constexpr std::size_t block = std::size_t{1} << 16U;
+        waiting_ += piece;
+        if (waiting_.size() >= block) flush();
+    }
+    void flush() {
+        if (const int error = write_all(descriptor_, waiting_); error != 0)
+            throw Error("cannot be written: " + std::generic_category().message(error), {},
+                        "check free space and permissions");
+        waiting_.clear();
+    }
+
+private:
+    int descriptor_;
+    std::string waiting_;
+};
+
+/// Adds a text to the folder. `write` gives it to its argument, piece by piece.
+void add_text(ResultFolder& folder, const char* name, const std::function<void(const TakeText&)>& write) {
+    folder.add(name, [&](int descriptor) {
+        TextFile file(descriptor);
+        write([&](std::string_view piece) { file(piece); });
+        file.flush();
+    });
+}
+
+}  // namespace
+
+MotionFiles::MotionFiles(const model::Model& model, ResultFolder* folder, bool json)
+    : folder_(folder), spools_(std::make_unique<Spools>(place_for_spools(folder), json || folder != nullptr)) {
+    spools_->names.coordinates = model.coordinates;
+    spools_->names.elements = integrate::elements_of(model);
+}
+
+MotionFiles::~MotionFiles() = default;
+
+const EventDigest& MotionFiles::events() const { return spools_->digest; }
+
+void MotionFiles::add(const integrate::MotionPart& part, const LyapunovBalance& balance) {
+    Spools& to = *spools_;
+    for (const trajectory::Event& event : part.events) {
+        if (to.has_entries) to.entries.append(event_entry(to.names, event, to.digest.count() == 0));
+        to.digest.add(event);
+    }
+    if (folder_ == nullptr) return;
+    bool continues = part.continues_arc;
+    for (const trajectory::Arc& arc : part.arcs) to.stream.add(arc, std::exchange(continues, false));
+    for (const trajectory::Event& event : part.events) {
+        to.stream.add(event);
+        to.event_cells.append(events_csv_cells(to.names, event));
+        const std::uint64_t end = to.event_cells.size();
+        to.event_cells_ends.append(std::span<const std::uint64_t>(&end, 1));
+        collect_rate_jumps(event, to.with_rate_jumps);
+    }
+    if (balance.empty()) return;
+    to.has_balance = true;
+    to.stream.add(balance);
+    to.balance_csv.append(balance_csv_lines(balance));
+}
+
+void MotionFiles::write(const Trajectory& motion, double t_end, const LyapunovBalance& balance,
+                        const trajectory::MotionSummary& summary, const integrate::ResumePoint& resume, int samples,
+                        const trajectory::OutputCurves* outputs) {
+    SALTUS_EXPECT(folder_ != nullptr);
+    Spools& from = *spools_;
+    from.stream.finish(motion);
+    if (has_hdf5())
+        folder_->add(trajectory_name, [&](int descriptor) {
+            write_stream(folder_->path() + "/" + trajectory_name, descriptor, from.stream, motion, &balance,
+                         resume.numbers, outputs);
+        });
+    const StateSource states{
+        from.stream.events(), [&](std::uint64_t k) { return from.stream.state_at_event(k); }, from.stream.has_arcs(),
+        [&](double t) { return motion.stepped ? from.stream.stepped(motion, t) : from.stream.right(motion, t); }};
+    add_text(*folder_, "states.csv", [&](const TakeText& take) { states_csv(motion, states, samples, take, outputs); });
+    add_text(*folder_, "events.csv", [&](const TakeText& take) {
+        take(events_csv_head(motion, from.with_rate_jumps));
+        std::string cells;
+        std::uint64_t begin = 0;
+        for (std::uint64_t k = 0; k < from.stream.events(); ++k) {
+            const auto end = from.event_cells_ends.value<std::uint64_t>(k);
+            cells.resize(static_cast<std::size_t>(end - begin));
+            from.event_cells.read(begin, cells.data(), cells.size());
+            take(cells);
+            take(events_csv_rate_jumps(motion, from.with_rate_jumps, from.stream.rate_jumps_at_event(k)));
+            begin = end;
+        }
+    });
+    if (from.has_balance)
+        add_text(*folder_, "balance.csv", [&](const TakeText& take) {
+            take(balance_csv_head());
+            from.balance_csv.each_piece(take);
+        });
+    add_text(*folder_, "simulate.json",
+             [&](const TakeText& take) { json(motion, t_end, balance, summary, Timing::left_out, take); });
+}
+
+void MotionFiles::json(const Trajectory& motion, double t_end, const LyapunovBalance& balance,
+                       const trajectory::MotionSummary& summary, Timing timing, const TakeText& take) const {
+    simulate_json(
+        motion, t_end, &balance, timing, spools_->digest,
+        [&](const TakeText& entry) { spools_->entries.each_piece(entry); }, take, &summary);
+}
+
+}  // namespace saltus::io

@@ -462,6 +462,7 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
     // A step that an event has cut is short and needs few terms.
     int last = 2;
     for (int i = 0; i <= 2 * n && last < order_; ++i) last = visible_order(component(i), t_new - t_, last, order_);
+    last = order_of_work(last, t_new - t_);
     out.reset_series(t_, t_new, 2 * n + 1, last);
     double power = 1.0;
     for (int k = 0; k <= last; ++k, power *= t_new - t_) {
@@ -478,6 +479,29 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
         for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
             if (const double* const F = equations_->other_forces[i]; F != nullptr)
                 out.term(k + 1)[ix(2 * n)] += convolution(equations_->u[i], F, k) / (k + 1) * power;
+}
+
+/// The order of a polynomial on a step of length h whose motion needs the order `last`. The work of the other forces
+/// may need more: the power is a product, whose degree is the sum of the degrees of force and velocity. Ends at two
+/// terms in a row that are invisible, because every other term of an even or odd function is zero.
+int ModeSeries::order_of_work(int last, double h) const {
+    constexpr double invisible = 1e-17;  // as in visible_order
+    const auto power_term = [&](int k) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
+            if (const double* const F = equations_->other_forces[i]; F != nullptr)
+                sum += convolution(equations_->u[i], F, k);
+        return std::abs(sum);
+    };
+    if (last >= order_ || equations_->other_forces.empty()) return last;
+    const double limit = invisible * std::max(power_term(0), power_term(1) * h);
+    double scale = 1.0;
+    for (int k = 0; k < last; ++k) scale *= h;
+    for (int k = last, unseen = 0; k < order_ && unseen < 2; ++k, scale *= h) {
+        unseen = power_term(k) * scale <= limit ? unseen + 1 : 0;
+        if (unseen == 0) last = k + 1;
+    }
+    return last;
 }
 
 void ModeSeries::dense_reactions(double t_new, ode::Dense& out) const {

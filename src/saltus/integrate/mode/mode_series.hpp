@@ -117,6 +117,7 @@ public:
     void clear_sides() { equations_->clear_sides(); }
 
 private:
+    int order_of_work(int last, double h) const;
     struct SlipPart {
         int part, element;
         int equation;          // of the normal whose reaction it scales with; -1 if the load is known

@@ -45,9 +45,10 @@ Eigen::RowVectorXd Tangent::columns_of(const Vector& all) const {
 }
 
 bool Tangent::velocity_field(double t, const double* x, Vector& f) {
-    rates_.resize(static_cast<std::size_t>(dynamics.state_size()));
-    if (!dynamics.derivative(t, x, rates_.data())) return false;
-    f = Eigen::Map<const Vector>(rates_.data(), 2 * n());
+    if (!dynamics.evaluate(t, x)) return false;
+    f.resize(2 * n());
+    std::copy_n(x + n(), n(), f.data());
+    std::copy_n(dynamics.acceleration().begin(), n(), f.data() + n());
     return f.allFinite();
 }
 

@@ -45,12 +45,16 @@ public:
 
 private:
     const std::vector<int> parameters_;  // columns among the model's independent parameters, ascending
-    std::vector<double> rates_;
 
 public:
     /// Refers to `dynamics` and follows its mode. Ask `linearised.available()` once before any derivative is evaluated.
     integrate::Linearised linearised;
     const std::unique_ptr<ImpactMemory> impact_memory;  ///< of impact_map.cpp
+    /// Memory of the search for grazing gaps (grazing.cpp), kept from arc to arc.
+    struct GrazingMemory {
+        std::vector<int> open;
+        std::vector<double> state, positions, values;
+    } grazing_memory;
 };
 
 }  // namespace saltus::sensitivity

@@ -232,6 +232,7 @@ private:
     void record_accumulation(const Accumulation::Limit& limit, const PassedAccumulation& passed);
     void open_record(const std::vector<Found>& found, Cause cause);
     void record_impact(bool jam, const Strike& strike);
+    void record_lone_impact(const Strike& strike);
     void close_record();
     enum class PartEnd { in_arc, end_of_motion };
     void hand_over_if_large(double until);

@@ -251,8 +251,7 @@ void EventRun::note_missing_restitution(const Strike& strike) {
 /// separates again. The mode stays as it is, and no contact problem has to be solved. False if this is not the case;
 /// then nothing has changed.
 bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
-    if (cause != Cause::event || found.size() != 1 || settings_.record || d_.compliant() || !d_.parts().empty() ||
-        has_conditions_)
+    if (cause != Cause::event || found.size() != 1 || d_.compliant() || !d_.parts().empty() || has_conditions_)
         return false;
     const Watch& watch = watcher_.watches()[ix(found.front().watch)];
     if (watch.what != Watch::What::gap) return false;
@@ -270,6 +269,7 @@ bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
     const Strike* const strike = change_.strike_alone(t_, x_.data(), watch.element, before);
     if (strike == nullptr) return false;
     out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike->residual);
+    record_lone_impact(*strike);
     record_strike(*strike, EventKind::impact, {found.front().left, found.front().right});
     note_missing_restitution(*strike);
     if (ended_) return true;

@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
+#include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 
 namespace saltus::integrate {
@@ -208,6 +209,8 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
 
 void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     if (!settings_.record) return;
+    constexpr std::size_t usual_pieces = 32;  // room that saves copies of the first pieces
+    if (recording_.pieces.empty()) recording_.pieces.reserve(usual_pieces);
     RecordedChange& record = change_record_.emplace();
     record.t = t_;
     record.first = cause == Cause::start;
@@ -242,6 +245,21 @@ void EventRun::record_impact(bool jam, const Strike& strike) {
         impact.held = outcome.held;
     }
     change_record_->impacts.push_back(std::move(impact));
+}
+
+/// Records an impact of one frictionless contact (strike_alone): one block of one row under Newton's law.
+void EventRun::record_lone_impact(const Strike& strike) {
+    if (!change_record_) return;
+    const int element = strike.elements.front();
+    RecordedImpact& impact = change_record_->impacts.emplace_back();
+    impact.rows = {d_.elements()[ix(element)].rows.normal};
+    impact.start = {0, 1};
+    impact.owner = {element};
+    impact.laws = {plain_law(solvers::LawKind::unilateral)};
+    impact.e = {strike.restitution};
+    impact.Lambda = {strike.impulses.front().N};
+    impact.u_minus = strike.u_minus;
+    impact.u_plus = strike.u_plus;
 }
 
 void EventRun::close_record() {

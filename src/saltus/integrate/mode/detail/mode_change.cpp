@@ -318,6 +318,7 @@ const Strike* ModeChange::strike_alone(double t, double* x, int element, const m
     }
     ++solves;
     strike_.speed = gamma_plus;
+    strike_.restitution = e;
     strike_.u_plus.assign(x + n, x + 2 * n);
     strike_.residual = impulse->residual;
     strike_.audit.obstacle_work = obstacle_work;

@@ -44,6 +44,7 @@ struct Strike {
     std::string note;
     trajectory::EnergyAudit audit;
     double speed = 0.0;           ///< of strike_alone: speed at which the contact separates, in m/s
+    double restitution = 0.0;     ///< of strike_alone: the coefficient of the contact
     std::string creation_reason;  ///< why the impact creates energy, or would have; empty if it does not
 };
 

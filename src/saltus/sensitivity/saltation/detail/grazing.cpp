@@ -40,7 +40,9 @@ struct Gap {
 /// Evaluates gaps along a motion.
 class OpenGaps {
 public:
-    explicit OpenGaps(integrate::Dynamics& dynamics) : d_(dynamics), state_(ix(d_.state_size())) {}
+    OpenGaps(integrate::Dynamics& dynamics, std::vector<double>& memory) : d_(dynamics), state_(memory) {
+        state_.resize(ix(d_.state_size()));
+    }
 
     /// Evaluates gaps and their rates at a time.
     void look(const ode::Dense& step, double t) {
@@ -63,13 +65,13 @@ public:
 
 private:
     integrate::Dynamics& d_;
-    std::vector<double> state_;
+    std::vector<double>& state_;
 };
 
 /// Positions q at times that cut a step into equal parts.
 class SampledPositions {
 public:
-    explicit SampledPositions(int n) : n_(n), q_(ix(n) * (max_parts + 1)) {}
+    SampledPositions(int n, std::vector<double>& memory) : n_(n), q_(memory) { q_.resize(ix(n) * (max_parts + 1)); }
 
     /// Samples a step of the form `series` up to a time. A polynomial of low degree needs fewer parts.
     void sample(const ode::Dense& step, double until) {
@@ -77,7 +79,12 @@ public:
         order_ = significant_order(step, n_);
         parts_ = to > from ? parts_for(order_) : 0;
         for (int i = 0; i <= parts_; ++i) times_[ix(i)] = i == parts_ ? to : from + (to - from) * i / parts_;
-        evaluate_all(step);
+        if (parts_ == max_parts)
+            evaluate_all<max_parts + 1>(step);
+        else if (parts_ == parts_of_low_degree)
+            evaluate_all<parts_of_low_degree + 1>(step);
+        else
+            evaluate_all<1>(step);
     }
 
     std::span<const double> times() const { return {times_.data(), ix(parts_ + 1)}; }
@@ -93,23 +100,26 @@ private:
 
     /// Horner's scheme at all times at once: the processor need not wait for one product after the other. Terms that do
     /// not matter are left out.
+    template <std::size_t Count>
     void evaluate_all(const ode::Dense& step) {
-        std::array<double, max_parts + 2> theta{}, value{};
-        for (std::size_t i = 0; i < times().size(); ++i)
-            theta[i] = (times_[i] - step.t_old()) / (step.t_new() - step.t_old());
+        std::array<double, Count> theta, value;
+        const double duration = step.t_new() - step.t_old();
+        for (std::size_t i = 0; i < Count; ++i) theta[i] = (times_[i] - step.t_old()) / duration;
+        const double* const all = step.coefficients().data();
+        const int size = step.size();
         for (int component = 0; component < n_; ++component) {
             value.fill(0.0);
             for (int k = order_; k >= 0; --k) {
-                const double c = step.coefficients()[ix(k * step.size() + component)];
-                for (std::size_t i = 0; i < value.size(); ++i) value[i] = value[i] * theta[i] + c;
+                const double c = all[k * size + component];
+                for (std::size_t i = 0; i < Count; ++i) value[i] = value[i] * theta[i] + c;
             }
-            for (std::size_t i = 0; i < times().size(); ++i) q_[i * ix(n_) + ix(component)] = value[i];
+            for (std::size_t i = 0; i < Count; ++i) q_[i * ix(n_) + ix(component)] = value[i];
         }
     }
 
     int n_, order_ = 0, parts_ = 0;
     std::array<double, max_parts + 1> times_{};
-    std::vector<double> q_;
+    std::vector<double>& q_;
 };
 
 /// The minimum of a gap in a step of which the rate is negative at `from` and positive at `to`, by bisection of the
@@ -146,7 +156,13 @@ bool may_graze(std::span<const double> gap, std::size_t i) {
 class GrazingSearch {
 public:
     GrazingSearch(Tangent& tangent, const integrate::RecordedArc& arc)
-        : x_(tangent), arc_(arc), gaps_(tangent.dynamics), samples_(tangent.n()) {
+        : x_(tangent),
+          arc_(arc),
+          gaps_(tangent.dynamics, tangent.grazing_memory.state),
+          samples_(tangent.n(), tangent.grazing_memory.positions),
+          open_(tangent.grazing_memory.open),
+          values_(tangent.grazing_memory.values) {
+        open_.clear();
         for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
             if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active &&
                 arc.mode.elements[i].exists)
@@ -232,10 +248,10 @@ private:
     const integrate::RecordedArc& arc_;
     OpenGaps gaps_;
     SampledPositions samples_;
-    std::vector<int> open_;                                        // elements
+    std::vector<int>& open_;                                       // elements
     std::vector<Gap> before_, after_;                              // at the ends of a short step, one per open gap
     double before_at_ = std::numeric_limits<double>::quiet_NaN();  // time of before_
-    std::vector<double> values_;                                   // samples of one open gap after the other
+    std::vector<double>& values_;                                  // samples of one open gap after the other
 };
 
 }  // namespace

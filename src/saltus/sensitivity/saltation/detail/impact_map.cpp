@@ -535,7 +535,114 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Whether one contact strikes under Newton's law and nothing else takes part. Its coefficient e does not depend on the
+/// velocity, and it has no friction or friction along a line.
+bool strikes_alone(const Tangent& tangent, const RecordedImpact& impact) {
+    if (impact.owner.size() != 1 || impact.law != ImpactLaw::newton || impact.jam || impact.repaired) return false;
+    const ElementLayout& e = tangent.dynamics.elements()[ix(impact.owner[0])];
+    if (e.rows.kind != ElementKind::contact || impact.rows[0] != e.rows.normal || !(impact.Lambda[0] > 0.0) ||
+        tangent.model().contacts[ix(e.rows.index)].c != model::no_coefficient)
+        return false;
+    if (impact.rows.size() == 1) return e.parts == 0;
+    if (impact.rows.size() != 2 || e.parts != 1) return false;
+    const FrictionPart& part = tangent.dynamics.parts()[ix(*e.part_numbers().begin())];
+    return part.size == 1 && part.shape == FrictionPart::Shape::disk && part.row == impact.rows[1];
+}
+
+/// M⁻¹ times a row of the model.
+void solve_row(const Tangent& tangent, int row, std::vector<double>& out) {
+    const model::Pattern& W = tangent.model().layout().rows;
+    const integrate::Dynamics& d = tangent.dynamics;
+    out.assign(ix(tangent.n()), 0.0);
+    for (int k = W.start[ix(row)]; k < W.start[ix(row) + 1]; ++k) out[ix(W.column[ix(k)])] += d.terms().W[ix(k)];
+    d.mass().solve(out);
+}
+
+// The most frequent impact, in closed form: one contact with the row w = ∂γ_N/∂u, and perhaps friction that slips along
+// the row w_T. Slip has Λ_T = −sμΛ with the normal impulse Λ and s = sign ξ_T, so δΛ_T = −sμ δΛ − sΛ δμ. With
+// f = w − sμ w_T and the notation of ImpactDifferentiator::phase:
+//     known = δu⁻ + M⁻¹ ∂(wΛ + w_T Λ_T − M a)|_{Λ, Λ_T, a} − sΛ M⁻¹w_T δμ,
+//     δξ    = γ_x⁺ + e γ_x⁻ + w·known + e w·δu⁻ + γ⁻ δe,
+//     δΛ    = −δξ/K with K = w·M⁻¹f,     δu⁺ = known + M⁻¹f δΛ.
+// Here γ_x are the derivatives of γ_N by t, q and p at u⁺ and at u⁻. They are affine in u, because γ = w·u + χ is. So
+//     γ_x⁺ + e γ_x⁻ = (1 + e) γ_x at the velocity (u⁺ + e u⁻)/(1 + e) = u⁻ + a/(1 + e) with a = u⁺ − u⁻.
+// False if friction sticks or K is nearly zero or negative: that is left to the general case.
+bool differentiate_lone(Tangent& tangent, double t, const double* q, const RecordedImpact& impact, Matrix& du) {
+    integrate::Dynamics& d = tangent.dynamics;
+    integrate::Linearised& linearised = tangent.linearised;
+    ImpactMemory& m = *tangent.impact_memory;
+    const model::Model& model = tangent.model();
+    const model::Pattern& W = model.layout().rows;
+    const int n = tangent.n(), row = impact.rows[0];
+    const bool rubs = impact.rows.size() > 1;
+    const double e = impact.e[0], Lambda = impact.Lambda[0];
+    const ElementLayout& element = d.elements()[ix(impact.owner[0])];
+    m.state.assign(ix(2 * n + 1), 0.0);
+    std::copy_n(q, n, m.state.begin());
+    std::copy_n(impact.u_minus.begin(), n, m.state.begin() + n);
+    d.evaluate_terms(t, m.state.data());
+    if (!d.factorise_mass()) return false;
+    std::vector<double>&column = m.column, &tangential = m.tangential_column;
+    solve_row(tangent, row, column);
+    const double D = model::row_dot(W, d.terms().W, row, column), gamma = d.row_velocity(row);
+    m.acceleration.assign(ix(n), 0.0);
+    m.reactions.assign(ix(model.layout().row_count()), 0.0);
+    linearised.gather(Function::residual, t, m.state.data(), m.acceleration, m.reactions, m.without_load);
+    for (std::size_t i = 0; i < ix(n); ++i) m.acceleration[i] = Lambda * column[i];
+    m.reactions[ix(row)] = Lambda;
+    double sign = 0.0;  // s
+    model::Coefficient friction = model::no_coefficient;
+    if (rubs) {
+        const FrictionPart& part = d.parts()[ix(*element.part_numbers().begin())];
+        friction = part.axes[0];
+        solve_row(tangent, part.row, tangential);
+        for (std::size_t i = 0; i < ix(n); ++i) m.acceleration[i] += impact.Lambda[1] * tangential[i];
+        m.reactions[ix(part.row)] = impact.Lambda[1];
+        const double slip = d.row_velocity(part.row);
+        const double xi = (1.0 + impact.e[1]) * slip + model::row_dot(W, d.terms().W, part.row, m.acceleration);
+        const double largest = std::max({std::abs(gamma), std::abs(slip), smallest_divisor});
+        if (!(std::abs(xi) > negligible_velocity_ratio * largest)) return false;
+        sign = xi < 0.0 ? -1.0 : 1.0;
+        for (std::size_t i = 0; i < ix(n); ++i) column[i] -= sign * part.mu * tangential[i];  // M⁻¹f
+    }
+    const double K = model::row_dot(W, d.terms().W, row, column);
+    if (!(K > singular_pivot_ratio * D && std::isfinite(K))) return false;
+
+    // The difference with and without the impulses removes ∂h from the derivative of the residual h + Wλ − M a.
+    linearised.gather(Function::residual, t, m.state.data(), m.acceleration, m.reactions, du);
+    du -= m.without_load;
+    const model::Coefficient e_n = model.contacts[ix(element.rows.index)].e_n;
+    const bool e_varies = e_n != model::no_coefficient, friction_varies = friction != model::no_coefficient;
+    if (e_varies || friction_varies) linearised.gather(Function::coefficient, t, m.state.data(), {}, {}, m.coefficient);
+    for (std::size_t i = 0; i < ix(n); ++i) m.state[ix(n) + i] += m.acceleration[i] / (1.0 + e);
+    linearised.gather(Function::velocity, t, m.state.data(), {}, {}, m.velocity);
+    for (Eigen::Index c = 0; c < du.cols(); ++c) {
+        double* const known = du.col(c).data();
+        if (std::any_of(known, known + n, [](double v) { return v != 0.0; })) d.mass().solve({known, ix(n)});
+        const auto velocity = static_cast<int>(c) - 1 - n;  // the number of the velocity whose column this is
+        const bool is_velocity = velocity >= 0 && velocity < n;
+        if (is_velocity) known[velocity] += 1.0;
+        if (friction_varies && m.coefficient(friction, c) != 0.0)
+            for (int i = 0; i < n; ++i) known[i] -= sign * Lambda * m.coefficient(friction, c) * tangential[ix(i)];
+        // In the column of a velocity, the entry of m.velocity is the entry of w, and w·known has that of γ⁺ already.
+        double dxi = (is_velocity ? e : 1.0 + e) * m.velocity(row, c);
+        dxi += model::row_dot(W, d.terms().W, row, {known, ix(n)});
+        if (e_varies) dxi += gamma * m.coefficient(e_n, c);
+        const double dLambda = -dxi / K;
+        for (int i = 0; i < n; ++i) known[i] += column[ix(i)] * dLambda;
+    }
+    return true;
+}
+
+}  // namespace
+
 ImpactDerivative differentiate(Tangent& tangent, double t, const double* q, const RecordedImpact& impact) {
+    if (strikes_alone(tangent, impact)) {
+        ImpactDerivative lone;
+        if (differentiate_lone(tangent, t, q, impact, lone.velocity) && lone.velocity.allFinite()) return lone;
+    }
     ImpactDerivative none;
     none.exists = false;
     if (impact.jam) {

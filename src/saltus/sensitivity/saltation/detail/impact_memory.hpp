@@ -46,6 +46,7 @@ struct PhaseSystem {
 /// allocations would cost more than the arithmetic.
 struct ImpactMemory {
     std::vector<double> state, acceleration, reactions;
+    std::vector<double> column, tangential_column;  ///< of a lone impact: M⁻¹ times its forces
     Matrix with_load, without_load;  ///< ∂ of the residual of the equations of motion with and without Λ and a
     Matrix velocity;                 ///< ∂γ of all rows of the model
     Matrix coefficient;              ///< ∂ of the coefficients μ, e, …

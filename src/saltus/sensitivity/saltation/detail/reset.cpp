@@ -84,7 +84,11 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest) {
         r.map.bottomRows(n) = d.velocity * inner;
     }
     x.set_mode(change.mode_after, change.t, change.after.data());
-    if (arrest == Arrest::always || !change.impacts.empty() || newly_sticks_in_a_plane(x, change)) {
+    // Without closed contacts and other equations nothing is arrested.
+    const bool holds = !x.dynamics.equation_rows().empty() ||
+                       std::any_of(change.mode_after.elements.begin(), change.mode_after.elements.end(),
+                                   [](const integrate::ElementMode& e) { return e.active; });
+    if (holds && (arrest == Arrest::always || !change.impacts.empty() || newly_sticks_in_a_plane(x, change))) {
         const Matrix free = r.map.bottomRows(n);
         const double* const u = change.impacts.empty() ? change.before.data() + n : change.impacts.back().u_plus.data();
         r.map.bottomRows(n) =

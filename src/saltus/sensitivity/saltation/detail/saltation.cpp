@@ -375,7 +375,7 @@ double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const Event
     for (const ode::Dense& step : arc.steps) {
         const double end = std::min(step.t_new(), arc.t_end);
         for (const double t : {0.5 * (step.t_old() + end), end}) {
-            step.evaluate(t, state.data());
+            step.evaluate(t, state.data(), x.n());  // a gap depends on positions and time alone
             largest = std::max(largest, x.dynamics.positions(t, state.data())[ix(row)]);
         }
     }

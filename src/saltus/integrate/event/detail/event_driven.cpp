@@ -180,6 +180,10 @@ ArcEnd EventRun::arc() {
              "law of friction or pull");
         return ArcEnd::finished;
     }
+    if (stays_at_rest()) {
+        rest_until_end();
+        return ArcEnd::finished;
+    }
     const int n = d_.size();
     const auto f = [this](double t, const double* x, double* dx) { return d_.derivative(t, x, dx); };
     const auto jacobian = [this, n](double t, const double* x, Matrix& J) {
@@ -269,6 +273,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
         ++method_steps_;
         if (changes_method(stepper)) return ArcEnd::same_mode;
         if (method_steps_ >= steps_between_resume_points && !trial_) {
+            if (steps_follow_without_end(method_steps_)) return ArcEnd::finished;
             next_step_ = stepper.next_step();
             resume_point_due_ = true;
             return ArcEnd::same_mode;

@@ -105,6 +105,12 @@ private:
     void become_implicit();
     bool can_be_implicit();
 
+    // Long runs (run_rest.cpp).
+    bool stays_at_rest();
+    void rest_until_end();
+    bool steps_follow_without_end(int steps);
+    double finite_step(double h);
+
     // Arcs as Taylor series (run_series.cpp).
     /// What a step by Taylor series led to.
     enum class SeriesStep {

@@ -327,8 +327,9 @@ bool EventRun::changes_follow_without_end() {
     if (!(span < Thresholds::quiet_change_span * (options_.t_end - out_.start.t))) return false;
     fail(std::to_string(Thresholds::max_quiet_changes) + " changes of mode within " + number_text(span) + " s" +
          at_time() +
-         ": contacts or friction change without end; look for a formula that oscillates ever faster here, "
-         "or use --method moreau");
+         ": contacts or friction change without end, or far too often for a run to t = " + number_text(options_.t_end) +
+         "; look for a formula that oscillates ever faster here, choose an earlier end (--t-end), or use --method "
+         "moreau");
     return true;
 }
 

@@ -33,6 +33,7 @@ std::optional<ArcEnd> EventRun::integrate_series() {
         switch (series_step(advance)) {
             case SeriesStep::accepted:
                 if (steps < steps_between_resume_points || nudge_ > 0.0 || series_limit_ < ode::no_limit) break;
+                if (steps_follow_without_end(steps)) return ArcEnd::finished;
                 resume_point_due_ = true;
                 return ArcEnd::same_mode;
             case SeriesStep::event: return ArcEnd::events;
@@ -156,7 +157,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     const double wish = series_.step_length(tolerances_, series_.linear() ? linear_order_ : mode_order_),
                  remaining = options_.t_end - t_;
     const double free = std::min({wish, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
-    const double longest = std::min(remaining, free);
+    const double longest = finite_step(std::min(remaining, free));
     if (remaining <= free) end_matters();
     double h = series_.proved_length(longest, tolerances_);
     const bool singular = !(wish > Thresholds::series_giving_up * longest_series_step_) ||

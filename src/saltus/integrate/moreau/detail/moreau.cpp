@@ -80,6 +80,7 @@ public:
         if (method_.implicit && !stepper_.become_implicit())
             out_.warnings.push_back("the system gives no derivatives: forces are explicit");
         if (earlier_ != nullptr) resume();
+        refuse_endless_run();
         if (method_.adaptive)
             adaptive_steps();
         else
@@ -91,6 +92,16 @@ public:
     }
 
 private:
+    /// Fails before the first step if the run cannot end. A step takes about a microsecond at least, so that 1e13 of
+    /// them take 100 days; beside a much later end time, steps would vanish by rounding.
+    void refuse_endless_run() {
+        constexpr double max_steps = 1e13;
+        if (!((options_.t_end - at_.t) / method_.h > max_steps)) return;
+        out_.status = trajectory::Status::failed;
+        out_.reason = "more than " + number_text(max_steps) + " steps of " + number_text(method_.h) +
+                      " s are left to the end of the run; choose an earlier end (--t-end) or longer steps (--h)";
+    }
+
     void start() {
         at_.t = options_.start ? options_.start->t : 0.0;
         at_.q = options_.start ? options_.start->q : model_.q0;

@@ -299,11 +299,41 @@ void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, cons
     grow_scale();
 }
 
+/// Whether the system rests on the whole arc, and all its variations rest, too. EventRun::rest_until_end makes such
+/// arcs: one constant step with u = 0, in a mode whose equations A u + χ = 0 have the rank n, without influence of the
+/// time. Variations obey A δu + (A u + χ)_q δq + χ_p δp = 0 with u = 0. If the derivatives of the rows A u + χ by q and
+/// p are zero then δu = 0, and δq is constant, however long the arc is. (They are not zero if p is the velocity of a
+/// belt.)
+bool ArcFlow::rests(const integrate::RecordedArc& arc) {
+    const ode::Dense& step = arc.steps.front();
+    if (arc.steps.size() != 1 || step.form() != ode::Dense::Form::ends || step.terms() != 2) return false;
+    const std::span<const double> c = step.coefficients();
+    const auto width = ix(step.size()), n = ix(n_);
+    if (!std::equal(c.begin(), c.begin() + static_cast<std::ptrdiff_t>(width),
+                    c.begin() + static_cast<std::ptrdiff_t>(width)))
+        return false;
+    if (std::any_of(&c[n], &c[n] + n, [](double u) { return u != 0.0; })) return false;
+    ++evaluations;
+    Matrix velocity;
+    x_.linearised.gather(model::Function::velocity, arc.t_begin, c.data(), {}, {}, velocity);
+    for (const int row : x_.dynamics.equation_rows())
+        if (!velocity.row(row).segment(1, n_).isZero(0.0) || !velocity.row(row).tail(x_.parameters()).isZero(0.0))
+            return false;
+    return true;
+}
+
 bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix& directions,
                        const std::function<void(double)>& at) {
     steps_.clear();
     if (arc.steps.empty() || arc.t_end <= arc.t_begin) return true;
     begin(arc, probe, directions);
+    if (rests(arc)) {
+        for (Matrix* rows : {&probe, &directions})
+            if (rows->rows() > 0) rows->middleCols(1 + n_, n_).setZero();
+        steps_.push_back({arc.t_begin, arc.t_end, false, true});
+        if (at) at(arc.t_end);
+        return true;
+    }
     // Orders of the error estimates: Radau with three nodes 5 (local error 6), Gauss with five nodes 10, explicit 8.
     const double order = !collocates(arc) ? 8.0 : arc.implicit ? 6.0 : 10.0;
     const auto factor = [&](double error) {
@@ -410,6 +440,10 @@ bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Ste
     if (steps.empty()) return true;
     motion_.begin(arc);
     for (std::size_t k = steps.size(); k-- > 0;) {
+        if (steps[k].rests) {
+            gradients.middleCols(n_, n_).setZero();
+            continue;
+        }
         const bool possible = steps[k].straight ? straight_back(steps[k], gradients)
                               : collocates(arc) ? collocated_back(steps[k], fine_nodes(arc), gradients)
                                                 : explicit_back(steps[k], gradients);

@@ -25,6 +25,7 @@ public:
     struct Step {
         double t, end;
         bool straight = false;  ///< the last part of an arc, in one Euler step (see straight_from)
+        bool rests = false;     ///< a whole arc at rest: see ArcFlow::rests
     };
 
     /// Whether steps may be Taylor series. These have no transpose for `backwards`.
@@ -62,6 +63,7 @@ private:
         double error = 0.0;  // relative to the tolerance; infinite if the step could not be evaluated
     };
 
+    bool rests(const integrate::RecordedArc& arc);
     void begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions);
     bool carry_series(const integrate::RecordedArc& arc, std::size_t step, double t, double end);
     Trial take(const integrate::RecordedArc& arc, double t, double end);

@@ -5,11 +5,14 @@
 
 #include <cmath>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/detail/gauss_rule.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
@@ -120,20 +123,55 @@ TEST(RepeatedRuns, InTheMemoryOfAnotherMotionHaveNothingOfIt) {
     }
 }
 
-// A recording needs the matrices of the contact problem, which the closed form of a lone impact does without.
+/// The same model with contacts that exist under a condition which always holds. Their impacts go through the contact
+/// problem.
+model::Model shipped_with_conditions(const std::string& name) {
+    model::Description description = io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml");
+    for (auto& contact : description.contacts) contact.condition = "t > -1";
+    return model::build(description, {});
+}
+
+std::vector<RecordedImpact> impacts_of(const Recording& recording) {
+    std::vector<RecordedImpact> all;
+    for (const RecordedPiece& piece : recording.pieces)
+        if (const auto* change = std::get_if<RecordedChange>(&piece))
+            all.insert(all.end(), change->impacts.begin(), change->impacts.end());
+    return all;
+}
+
 TEST(LoneImpacts, AreTheSameToTheBitInClosedFormAndByTheContactProblem) {
     for (const char* const name : {"bouncing-ball", "impact-oscillator", "ball-on-moving-plane", "newtons-cradle"}) {
         SCOPED_TRACE(name);
-        const model::Model model = shipped(name);
+        const model::Model model = shipped(name), conditional = shipped_with_conditions(name);
         EventDriven method;
         Options options;
         options.t_end = 3.0;
         const trajectory::Trajectory closed_form = simulate(model, method, options);
         ASSERT_FALSE(closed_form.events.empty());
-        const trajectory::Trajectory by_problem = simulate_recorded(model, method, options).motion;
-        expect_same_events(closed_form, by_problem);
-        EXPECT_EQ(closed_form.end.q, by_problem.end.q);
-        EXPECT_EQ(closed_form.end.u, by_problem.end.u);
+        const RecordedMotion recorded = simulate_recorded(model, method, options);
+        const RecordedMotion by_problem = simulate_recorded(conditional, method, options);
+        for (const trajectory::Trajectory* const other : {&recorded.motion, &by_problem.motion}) {
+            expect_same_events(closed_form, *other);
+            EXPECT_EQ(closed_form.end.q, other->end.q);
+            EXPECT_EQ(closed_form.end.u, other->end.u);
+        }
+        const std::vector<RecordedImpact> a = impacts_of(recorded.recording), b = impacts_of(by_problem.recording);
+        ASSERT_FALSE(a.empty());
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t k = 0; k < a.size(); ++k) {
+            EXPECT_EQ(a[k].jam, b[k].jam);
+            EXPECT_EQ(a[k].repaired, b[k].repaired);
+            EXPECT_EQ(a[k].law, b[k].law);
+            EXPECT_EQ(a[k].rows, b[k].rows);
+            EXPECT_EQ(a[k].start, b[k].start);
+            EXPECT_EQ(a[k].owner, b[k].owner);
+            ASSERT_EQ(a[k].laws.size(), b[k].laws.size());
+            for (std::size_t i = 0; i < a[k].laws.size(); ++i) EXPECT_EQ(a[k].laws[i].kind, b[k].laws[i].kind);
+            EXPECT_EQ(a[k].e, b[k].e);
+            EXPECT_EQ(a[k].Lambda, b[k].Lambda);
+            EXPECT_EQ(a[k].u_minus, b[k].u_minus);
+            EXPECT_EQ(a[k].u_plus, b[k].u_plus);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/interrupt.hpp"
@@ -68,7 +69,12 @@ int compare(const CompareCommand& c) {
             {[&](io::ResultFolder& folder) { folder.add("compare.json", json()); }, json,
              [&] { return io::compare_text(result); }});
     if (interrupt_asked()) return interrupted;
-    return result.event.status == trajectory::Status::completed ? done : failed;
+    const auto has_failed = [](const integrate::ComparedRun& run) {
+        return run.trajectory.status == trajectory::Status::failed;
+    };
+    const bool any_failed = std::any_of(result.moreau.begin(), result.moreau.end(), has_failed) ||
+                            std::any_of(result.penalty.begin(), result.penalty.end(), has_failed);
+    return result.event.status == trajectory::Status::completed && !any_failed ? done : failed;
 }
 
 }  // namespace saltus::cli

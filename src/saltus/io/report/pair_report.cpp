@@ -241,7 +241,14 @@ Json motions_json(const Pair& pair) {
 }  // namespace
 
 std::string pair_text(const Pair& pair) {
-    std::string text = fmt::format("{}: nominal and perturbed motion\n", pair.model) + event_table(pair);
+    std::string text = fmt::format("{}: nominal and perturbed motion\n", pair.model);
+    const auto tell = [&](const char* which, const trajectory::Trajectory& motion) {
+        if (motion.status != trajectory::Status::completed)
+            text += fmt::format("  the {} motion ended at t = {:.10g}: {}\n", which, motion.end.t, motion.reason);
+    };
+    tell("nominal", pair.nominal);
+    tell("perturbed", pair.perturbed);
+    text += event_table(pair);
     for (std::size_t k = 0; k < std::min(pair.pieces.size(), max_pieces); ++k) text += piece_text(pair, k);
     if (pair.pieces.size() > max_pieces) text += fmt::format("\n  … {} pieces in all\n", pair.pieces.size());
     if (pair.applies())

@@ -38,7 +38,7 @@ constexpr double overflow_reduction = 1e-4;
 /// The longest step of the present series, at most h, whose terms do not overflow. Terms are products c_k h^k, so that
 /// h² must not overflow either: no step is longer than about 1e154 s.
 double EventRun::finite_step(double h) {
-    while (h > overflow_step) {
+    while (h > overflow_step && t_ + h > t_) {
         series_.dense(t_ + h, dense_);
         bool small = true;
         const auto width = ix(dense_.size());

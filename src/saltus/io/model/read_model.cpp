@@ -422,7 +422,8 @@ private:
     /// "2*i + 1".
     long long index_number(const toml::node& node, const std::string& what) const {
         const std::string& text = node.as_string()->get();
-        const auto& [index, value] = index_.front();
+        const std::string& index = index_.front().first;  // no structured binding: clang 14 cannot capture it
+        const auto& value = index_.front().second;
         const auto refuse = [&]() -> long long {
             throw Error(what + " has \"" + text + "\", which is no whole number", place_of(node),
                         "write a sum of whole numbers and multiples of the index, such as \"" + index + "\" or \"2*" +

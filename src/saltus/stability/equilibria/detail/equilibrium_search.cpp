@@ -15,7 +15,6 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 
 // Lengths are in units of 1 + |q_i|, gaps relative to their position_scale, depths as RestingManifold::depth.

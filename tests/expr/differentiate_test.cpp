@@ -434,16 +434,16 @@ TEST(SymbolSets, ContainEverySymbolThatAnExpressionDependsOn) {
 
 /// Σ (x_k − x_{k−1})²: the derivative by x_k has the terms that contain x_k, and no others.
 TEST(Derivative, OfASumOfManyTermsContainsOnlyTheTermsWithTheSymbol) {
-    constexpr int n = 2000;
+    constexpr std::size_t n = 2000;
     Graph g;
     std::vector<Expr> x;
     std::vector<double> values;
-    for (int k = 0; k < n; ++k) x.push_back(g.symbol("x" + std::to_string(k), Kind::position));
-    for (int k = 0; k < n; ++k) values.push_back(std::sin(k));
+    for (std::size_t k = 0; k < n; ++k) x.push_back(g.symbol("x" + std::to_string(k), Kind::position));
+    for (std::size_t k = 0; k < n; ++k) values.push_back(std::sin(static_cast<double>(k)));
     Expr sum = g.constant(0.0);
-    for (int k = 1; k < n; ++k) sum = g.add(sum, g.powi(g.sub(x[k], x[k - 1]), 2));
+    for (std::size_t k = 1; k < n; ++k) sum = g.add(sum, g.powi(g.sub(x[k], x[k - 1]), 2));
     const auto sets = std::make_shared<SymbolSets>(g);
-    for (int k = 1; k + 1 < n; ++k) {
+    for (std::size_t k = 1; k + 1 < n; ++k) {
         const Expr d = Derivative(g, x[k], sets)(sum);
         EXPECT_LE(reachable(g, {&d, 1}).size(), 12U);
         EXPECT_NEAR(testing::evaluate(g, d, values), 2 * (values[k] - values[k - 1]) - 2 * (values[k + 1] - values[k]),

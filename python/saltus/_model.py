@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models, and the questions that can be asked of them."""
+
+import csv
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from . import _core
+from ._error import Error
+from ._motion import Motion
+from ._program import option_words, run
+from ._result import Result
+
+
+def _value(value):
+    """A parameter value as the program reads it."""
+    if hasattr(value, "item"):
+        value = value.item()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+class Model:
+    """A model. `load` and `model` make one.
+
+    `name`, `coordinates`, `parameters` (values), `initial` (q and u at the start), `text` (the model file)
+    """
+
+    def __init__(self, text, file="model.toml", **parameters):
+        self.text, self.file = text, file
+        self._set = {name: _value(value) for name, value in parameters.items()}
+        self._core = _core.load(text, file, list(self._set.items()))
+
+    @property
+    def name(self):
+        return self._core.name
+
+    @property
+    def coordinates(self):
+        return list(self._core.coordinates)
+
+    @property
+    def parameters(self):
+        return dict(self._core.parameters)
+
+    @property
+    def initial(self):
+        """The initial state: two dictionaries, positions and velocities."""
+        q, u = self._core.initial
+        return dict(zip(self.coordinates, q)), dict(zip(self.coordinates, u))
+
+    def with_(self, **parameters):
+        """The same model with other parameter values: `m.with_(mu=0.9)`."""
+        return Model(self.text, self.file, **{**self._set, **parameters})
+
+    def __repr__(self):
+        changes = "".join(f", {name}={value}" for name, value in self._set.items())
+        return f"<saltus model '{self.name}', coordinates {', '.join(self.coordinates)}{changes}>"
+
+    def __reduce__(self):
+        return _build, (self.text, self.file, self._set)
+
+    # The questions, in the order of the program's commands.
+
+    def check(self, **options):
+        """What the model is: `saltus check`."""
+        return self._ask("check", options)
+
+    def simulate(self, t_end=None, *, samples=1001, progress=False, perturbed=False, project_initial=False,
+                 **options):
+        """How does it move? A `Motion`. Options are those of `saltus simulate`: method, h, theta, rtol, atol,
+        max_step, implicit, restitution, strict_energy, repair_energy, seconds. Ctrl-C ends the motion, which keeps
+        what exists with the status "interrupted"."""
+        if samples < 2:
+            raise Error(f"samples is {samples}, it must be at least 2")
+        command = _core.SimulateOptions()
+        command.file = self.file
+        given = {"t_end": t_end, **options}
+        for key, value in given.items():
+            if value is None:
+                continue
+            if key not in _simulate_options:
+                raise TypeError(f"simulate() has no option '{key}'; it has {', '.join(sorted(_simulate_options))}")
+            setattr(command, key, os.fspath(value) if key == "restart" else value)
+        core = self._core
+        if perturbed or project_initial:
+            core = _core.load(self.text, self.file, list(self._set.items()), perturbed, project_initial)
+        shown = {**given, "perturbed": perturbed, "project_initial": project_initial}
+        return Motion(_core.simulate(core, command, _bar() if progress else None), self, shown, samples)
+
+    def sensitivity(self, wrt=None, **options):
+        """How sensitive is the motion? `saltus sensitivity`; `at_end` are the derivatives of the final state,
+        `event_times` those of the event times."""
+        words = {"wrt": ",".join([wrt] if isinstance(wrt, str) else wrt) if wrt else None, **options}
+        document, code, command = self._run("sensitivity", words)
+        return Sensitivity(document, code, command)
+
+    def impact(self, **options):
+        """Do impacts create energy? One collision of the model: `saltus impact`. Velocities and positions are
+        dictionaries: u_minus={"x": -1}."""
+        return self._ask("impact", options)
+
+    def equilibria(self, **options):
+        """Where can it rest? `saltus equilibria`."""
+        return self._ask("equilibria", options)
+
+    def certify(self, **options):
+        """Is rest attractive? `saltus certify`; for a model with [control]: does the controller reach its goal?"""
+        return self._ask("certify", options)
+
+    def compare(self, **options):
+        """Event-driven, Moreau and penalty side by side: `saltus compare`."""
+        return self._ask("compare", options)
+
+    def basin(self, grid=None, **options):
+        """Which equilibrium set each start reaches: `saltus basin`. The grid is a dictionary, or keywords that are
+        names of coordinates: `m.basin(phi=(-1.4, 1.4, 200), **{"phi'": (-4, 4, 200)}, t_max=20)`. A number fixes a
+        coordinate."""
+        grid = dict(grid or {})
+        states = [*self.coordinates, *(name + "'" for name in self.coordinates)]
+        for name in [key for key in options if key in states]:
+            grid[name] = options.pop(name)
+        words = dict(options)
+        if grid:
+            words["grid"] = [f"{name}={':'.join(map(_value, v)) if isinstance(v, (tuple, list)) else _value(v)}"
+                             for name, v in grid.items()]
+        with tempfile.TemporaryDirectory() as out:
+            document, code, command = self._run("basin", {**words, "out": str(Path(out) / "basin")})
+            return Basin(document, code, command, Path(out) / "basin" / "basin.csv")
+
+    def _words(self, command, options, folder):
+        """The words of a command line. The model is written into the folder."""
+        file = Path(folder) / (Path(self.file).name or "model.toml")
+        file.write_text(self.text, encoding="utf-8")
+        words = [command, str(file)]
+        for name, value in self._set.items():
+            words += ["--set", f"{name}={value}"]
+        return words + option_words(options)
+
+    def _run(self, command, options):
+        options = dict(options)
+        progress = options.pop("progress", False)
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                document, code = run(self._words(command, options, folder), show_progress=progress)
+            except Error as e:  # name the user's file, not its copy
+                if e.file.startswith(folder):
+                    raise Error(e.message, self.file, e.line, e.column, e.remedy) from None
+                raise
+        if str(document.get("file", "")).startswith(folder):
+            document["file"] = self.file
+        shown = {key: value for key, value in options.items() if key != "out"}
+        return document, code, lambda place: self._words(command, shown, place)
+
+    def _ask(self, command, options):
+        return Result(*self._run(command, options))
+
+
+_simulate_options = {"t_end", "h", "theta", "rtol", "atol", "method", "restitution", "max_step", "implicit",
+                     "strict_energy", "repair_energy", "restart", "seconds"}
+
+
+class Sensitivity(Result):
+    """Derivatives of a motion."""
+
+    @property
+    def at_end(self):
+        """Derivatives of the final state: at_end["x"]["mu"], at_end["x'"]["mu"]."""
+        final = self._document["final"]
+        return {**final["q"], **{name + "'": value for name, value in final["u"].items()}}
+
+    @property
+    def event_times(self):
+        """A list with an entry for each event: its time `t`, its `kind`, and `dt`, the derivatives of the time."""
+        return [{"t": e["t"], "kind": e["kind"], "dt": e.get("dt")} for e in self._document["events"]]
+
+
+class Basin(Result):
+    """Which equilibrium set each start reaches. `starts` has one row for each start (columns `columns`), `label` its
+    label, `time` the time at which it got there."""
+
+    def __init__(self, document, code, command, table):
+        super().__init__(document, code, command)
+        with open(table, newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        head = rows[0]
+        label = head.index("label")
+        self.columns = head[:label]
+        self.starts = np.array([[float(x) for x in row[:label]] for row in rows[1:]]).reshape(-1, label)
+        self.label = np.array([int(row[label]) for row in rows[1:]])
+        self.time = np.array([float(row[label + 1] or "nan") for row in rows[1:]])
+
+    def plot(self, ax=None):
+        """Draws the labels over the first two coordinates with matplotlib. Returns the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.gca()
+        y = self.starts[:, 1] if len(self.columns) > 1 else np.zeros(len(self.starts))
+        for label in np.unique(self.label):
+            chosen = self.label == label
+            ax.plot(self.starts[chosen, 0], y[chosen], "s", label=self._document["labels"].get(str(label), str(label)))
+        ax.set_xlabel(self.columns[0])
+        ax.set_ylabel(self.columns[1] if len(self.columns) > 1 else "")
+        ax.legend()
+        return ax
+
+
+def _bar():
+    """A function that shows the progress of a motion on standard error."""
+    def show(t, t_end):
+        sys.stderr.write(f"\rt = {t:.6g} of {t_end:.6g} ")
+        sys.stderr.flush()
+    return show
+
+
+def _build(text, file, parameters):
+    return Model(text, file, **parameters)
+
+
+def load(path, **parameters):
+    """Reads a model file. Keywords change parameters: `saltus.load("rocking-bar.toml", mu=0.4)`."""
+    path = os.fspath(path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as e:
+        reason = e.strerror if isinstance(e, OSError) else "it is not UTF-8 text"
+        raise Error(f"cannot be read: {reason}", path) from None
+    return Model(text, path, **parameters)
+
+
+def model(text, **parameters):
+    """A model from the text of a model file."""
+    return Model(text, "model.toml", **parameters)

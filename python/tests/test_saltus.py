@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module against closed forms and against the program."""
+
+import csv
+import json
+import math
+import os
+import pickle
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus import _program
+
+models = Path(os.environ["SALTUS_SOURCE_DIR"]) / "models"
+
+BALL = """
+[system]
+name = "ball"
+q = ["y"]
+T = "m*y'^2/2"
+U = "m*g*y"
+[parameters]
+m = 1
+g = 10
+e = 0.5
+[[contact]]
+name = "floor"
+gN = "y"
+eN = "e"
+[initial]
+q = { y = 5 }
+[simulate]
+t_end = 1.5
+"""
+
+
+def program(*words, **options):
+    return subprocess.run([_program.program(), *map(str, words)], capture_output=True, text=True, **options)
+
+
+def without_times(document):
+    document = json.loads(json.dumps(document))
+    document.pop("statistics", None)
+    return document
+
+
+def test_a_motion_has_the_closed_form():
+    r = saltus.model(BALL).simulate()
+    assert r.status == "completed"
+    assert r.events[0].kind == "impact"
+    assert r.events[0].t == pytest.approx(1.0, abs=1e-12)
+    assert r.at(1.0, before=True)["y'"] == pytest.approx(-10.0, abs=1e-9)
+    assert r.at(1.0)["y'"] == pytest.approx(5.0, abs=1e-9)
+    assert r.at(0.5)["y"] == pytest.approx(5 - 10 * 0.25 / 2, abs=1e-9)
+    times = np.array([0.1, 1.25])
+    np.testing.assert_allclose(r.at(times)["y"], [4.95, 5 * 0.25 - 10 * 0.25**2 / 2], atol=1e-9)
+
+
+def test_arrays_are_views_that_cannot_be_written():
+    r = saltus.model(BALL).simulate()
+    assert r.q.base is not None and not r.q.flags.owndata
+    with pytest.raises(ValueError):
+        r.q[0, 0] = 1.0
+    q = r.q
+    del r  # the array keeps its memory alive
+    assert q[0, 0] == 5.0
+
+
+@pytest.mark.parametrize("name", ["bouncing-ball", "rocking-bar", "woodpecker"])
+def test_states_are_those_of_states_csv(name, tmp_path):
+    out = tmp_path / "run"
+    assert program("simulate", models / f"{name}.toml", "--t-end", "1", "--samples", "101", "--out", out,
+                   "--quiet").returncode == 0
+    with open(out / "states.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    r = saltus.load(models / f"{name}.toml").simulate(t_end=1, samples=101)
+    names = ["t", *r.coordinates, *(c + "'" for c in r.coordinates)]
+    expected = np.array([[float(x) for x in row[: len(names)]] for row in rows[1:]])
+    np.testing.assert_array_equal(r.t, expected[:, 0])
+    for k, key in enumerate(rows[0][1: len(names)], start=1):
+        np.testing.assert_array_equal(r[key], expected[:, k], err_msg=key)
+
+
+def test_the_document_is_that_of_the_program():
+    path = models / "rocking-bar.toml"
+    told = json.loads(program("simulate", path, "--t-end", "1", "--set", "mu=0.4", "--json", "--quiet").stdout)
+    r = saltus.load(path, mu=0.4).simulate(t_end=1)
+    mine = without_times(r.to_dict())
+    mine.pop("balance", None)  # the program computes it only if it is asked for
+    told.pop("balance", None)
+    assert mine == without_times(told)
+
+
+def test_all_questions_answer_as_the_program_does():
+    path = models / "rocking-bar.toml"
+    m = saltus.load(path, mu=0.4)
+    for answer, words in [
+        (m.equilibria(), ["equilibria"]),
+        (m.certify(), ["certify"]),
+        (m.check(), ["check"]),
+        (m.sensitivity(wrt=["mu"], t_end=0.5), ["sensitivity", "--wrt", "mu", "--t-end", "0.5"]),
+    ]:
+        told = json.loads(program(words[0], path, *words[1:], "--set", "mu=0.4", "--json", "--quiet").stdout)
+        assert without_times(answer.to_dict()) == without_times(told)
+    assert isinstance(m.certify().verdict, str)
+
+
+def test_derivatives_of_event_times():
+    # y(t) = h - g t^2/2: the impact is at sqrt(2 h/g), its derivative by g is -t/(2 g).
+    d = saltus.model(BALL).sensitivity(wrt="g", t_end=0.5)
+    assert d.at_end["y"]["g"] == pytest.approx(-0.125, abs=1e-9)
+    d = saltus.model(BALL).sensitivity(wrt=["g", "e"], t_end=1.2)
+    assert d.event_times[0]["dt"]["g"] == pytest.approx(-1 / 20, abs=1e-9)
+
+
+def test_forces_and_gaps():
+    text = BALL.replace("y = 5", "y = 0").replace("t_end = 1.5", "t_end = 1")
+    r = saltus.model(text).simulate(samples=11)
+    np.testing.assert_allclose(r.contact("floor").N, 10.0, atol=1e-9)
+    np.testing.assert_allclose(r.contact("floor").gap, 0.0, atol=1e-9)
+    with pytest.raises(KeyError, match="floor"):
+        r.contact("flor")
+
+
+def test_basin_labels():
+    b = saltus.load(models / "rocking-bar.toml").basin(phi=(-1.2, 1.2, 3), **{"phi'": (-4, 4, 3)}, t_max=5)
+    assert b.columns == ["phi", "phi'"]
+    assert b.starts.shape == (9, 2) and b.label.shape == (9,)
+    assert sum(b.counts.to_dict().values()) == 9
+
+
+def test_parameters_change_by_with():
+    m = saltus.model(BALL, e=0.25)
+    assert m.parameters["e"] == 0.25
+    assert m.with_(g=20).parameters == {"m": 1.0, "g": 20.0, "e": 0.25}
+
+
+def test_errors_have_place_and_remedy():
+    with pytest.raises(saltus.Error) as e:
+        saltus.model(BALL.replace('"m*g*y"', '"m*g*z"'))
+    assert e.value.line == 6 and e.value.column > 0 and "z" in e.value.message
+    with pytest.raises(saltus.Error) as e:
+        saltus.load("no-such-file.toml")
+    assert e.value.file == "no-such-file.toml"
+    with pytest.raises(saltus.Error, match="t_end"):
+        saltus.model(BALL).simulate(t_end=-1)
+    with pytest.raises(saltus.Error, match="theorem"):
+        saltus.model(BALL).certify(theorem="nonsense")
+    with pytest.raises(TypeError, match="tolerance"):
+        saltus.model(BALL).simulate(tolerance=1)
+    with pytest.raises(saltus.Error):
+        saltus.model(BALL, nonsense=1)
+    assert pickle.loads(pickle.dumps(saltus.Error("a", "b", 1, 2, "c"))).remedy == "c"
+
+
+def test_times_outside_the_motion_are_refused():
+    with pytest.raises(ValueError, match="not within the motion"):
+        saltus.model(BALL).simulate().at(99.0)
+
+
+def test_failures_are_a_status():
+    r = saltus.model(BALL).simulate(method="moreau", h=0.5, t_end=10)
+    assert r.status == "inaccurate" and r.exit_code == 3
+    with pytest.raises(saltus.Failure):
+        r.raise_if_failed()
+    good = saltus.model(BALL).simulate()
+    assert good.raise_if_failed() is good
+
+
+def test_ctrl_c_keeps_what_exists():
+    m = saltus.model(BALL, e=1)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    r = m.simulate(t_end=1e9)
+    assert r.status == "interrupted"
+    assert 0 < r.t[-1] < 1e9
+
+
+def test_other_threads_run_during_a_motion():
+    count = 0
+    done = False
+
+    def counting():
+        nonlocal count
+        while not done:
+            count += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=counting)
+    thread.start()
+    saltus.model(BALL, e=1).simulate(t_end=1e9, seconds=0.5)
+    done = True
+    thread.join()
+    assert count > 20
+
+
+def test_motions_and_models_are_pickled():
+    m = saltus.model(BALL, e=0.3)
+    r = m.simulate()
+    copy = pickle.loads(pickle.dumps(r))
+    np.testing.assert_array_equal(copy.t, r.t)
+    np.testing.assert_array_equal(copy.q, r.q)
+    assert copy.to_dict() == r.to_dict()
+    assert pickle.loads(pickle.dumps(m)).parameters == m.parameters
+
+
+def test_stored_results_are_opened(tmp_path):
+    out = tmp_path / "run"
+    assert program("simulate", models / "bouncing-ball.toml", "--out", out, "--quiet").returncode == 0
+    stored = saltus.open(out)
+    r = saltus.load(models / "bouncing-ball.toml").simulate()
+    np.testing.assert_array_equal(stored.q, r.q)
+    with pytest.raises(saltus.Error, match="results"):
+        saltus.open(tmp_path)
+
+
+def test_a_system_from_expressions():
+    m = saltus.System(q=["y"], T="m*y'^2/2", U="m*g*y", parameters={"m": 1, "g": 10, "e": 0.5},
+                      contacts=[{"name": "floor", "gN": "y", "eN": "e"}], initial={"y": 5},
+                      simulate={"t_end": 1.5})
+    np.testing.assert_array_equal(m.simulate().q, saltus.model(BALL).simulate().q)
+
+
+def test_a_system_from_sympy():
+    sympy = pytest.importorskip("sympy")
+    y, v, g = sympy.Symbol("y"), sympy.Symbol("y'"), sympy.Symbol("g")
+    m = saltus.System(q=[y], T=v**2 / 2, U=g * y, parameters={"g": 10}, initial={"y": 5})
+    assert m.simulate(t_end=1).at(1.0)["y"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_linear_system():
+    # A mass on a spring, released at 1 and struck by a stop at -0.5: x = cos t, and the impact is at acos(-0.5).
+    m = saltus.linear([[1.0]], [[0.0]], [[1.0]], [[1.0]], e=0.5, gap=0.5, q0=[1.0])
+    r = m.simulate(t_end=2.5)
+    assert r.events[0].t == pytest.approx(math.acos(-0.5), abs=1e-10)
+    assert r.at(r.events[0].t)["q1'"] == pytest.approx(0.5 * math.sin(math.acos(-0.5)), abs=1e-8)
+    with pytest.raises(saltus.Error, match="symmetric"):
+        saltus.linear(np.eye(2), [[0, 1], [-1, 0]], np.eye(2), np.zeros((0, 2)))
+    with pytest.raises(saltus.Error, match="shape"):
+        saltus.linear(np.eye(2), np.eye(3), np.eye(2), np.zeros((0, 2)))
+
+
+def test_linear_with_friction_slides_and_stops():
+    # A block on a table: x' = 1 - mu g t, and it stops after x = 1/(2 mu g).
+    m = saltus.linear(np.eye(2), np.zeros((2, 2)), np.zeros((2, 2)), [[0, 1]], mu=0.5, HT=[[1, 0]], f=[0, -10],
+                      u0=[1, 0])
+    assert m.simulate(t_end=1).at(1.0)["q1"] == pytest.approx(0.1, abs=1e-9)
+
+
+def test_pages_in_notebooks():
+    page = saltus.model(BALL).simulate()._repr_html_()
+    assert page.startswith("<iframe") and "ball" in page
+    assert "<iframe" in saltus.load(models / "rocking-bar.toml").equilibria()._repr_html_()
+
+
+def test_tables_and_plots():
+    r = saltus.model(BALL).simulate()
+    pandas = pytest.importorskip("pandas")
+    assert list(r.to_dataframe().columns) == ["t", "y", "y'"]
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert r.plot("y", "y'").get_xlabel() == "t"
+    assert pandas is not None
+
+
+def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
+    page = (models.parent / "docs" / "python.md").read_text(encoding="utf-8")
+    blocks = [part.split("```")[0] for part in page.split("```python\n")[1:]]
+    assert len(blocks) >= 5
+    (tmp_path / "models").symlink_to(models)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)
+    assert names["r"].status == "completed"
+    assert abs(names["block"].simulate(t_end=1).at(1.0)["q1"] - 0.1) < 1e-9

@@ -31,6 +31,7 @@
 #include "saltus/base/version.hpp"
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/model_keys.hpp"
+#include "saltus/io/model/model_schema.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/proof/theorem.hpp"
 
@@ -289,6 +290,12 @@ CLI::App* add_completion(CLI::App& app, std::string& kind) {
     return command;
 }
 
+CLI::App* add_schema(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of the model file, for editors");
+    command->footer("Example:  saltus schema > model.schema.json");
+    return command;
+}
+
 // ---- the command line as a value, for help texts, completion and the manual page
 
 cli::OptionHelp option_help(const CLI::Option& option) {
@@ -417,6 +424,12 @@ int parse_and_run(const std::vector<std::string>& words) {
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
         {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},
+        {add_schema(app),
+         [] {
+             cli::print_document(io::model_schema());
+             return int{cli::done};
+         },
+         nullptr},
         {add_completion(app, completion_kind), [&] { return print_completion(app, completion_kind); }, nullptr},
     };
     try {

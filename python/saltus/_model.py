@@ -111,6 +111,10 @@ class Model:
         """Is rest attractive? `saltus certify`; for a model with [control]: does the controller reach its goal?"""
         return self._ask("certify", options)
 
+    def orbit(self, **options):
+        """What does it do in the long run? A periodic orbit and its multipliers: `saltus orbit`."""
+        return self._ask("orbit", options)
+
     def compare(self, **options):
         """Event-driven, Moreau and penalty side by side: `saltus compare`."""
         return self._ask("compare", options)

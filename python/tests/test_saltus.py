@@ -136,6 +136,21 @@ def test_basin_labels():
     assert sum(b.counts.to_dict().values()) == 9
 
 
+def test_orbits_have_multipliers():
+    # x = exp(-t/10)-damped oscillator driven at w = 1: one period later a disturbance is exp(-0.05 2 pi) as large.
+    text = """
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+R = "0.05*x'^2"
+f = { x = "cos(t)" }
+"""
+    o = saltus.model(text).orbit(period="2*pi")
+    assert o.status == "converged" and o.stable is True
+    assert math.hypot(*o.multipliers[0]) == pytest.approx(math.exp(-0.05 * 2 * math.pi), abs=1e-9)
+
+
 def test_parameters_change_by_with():
     m = saltus.model(BALL, e=0.25)
     assert m.parameters["e"] == 0.25

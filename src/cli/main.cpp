@@ -21,6 +21,7 @@
 #include "cli/commands/equilibria.hpp"
 #include "cli/commands/gallery.hpp"
 #include "cli/commands/impact.hpp"
+#include "cli/commands/orbit.hpp"
 #include "cli/commands/report.hpp"
 #include "cli/commands/sensitivity.hpp"
 #include "cli/commands/simulate.hpp"
@@ -241,6 +242,24 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     return command;
 }
 
+CLI::App* add_orbit(CLI::App& app, cli::OrbitCommand& c) {
+    CLI::App* command =
+        app.add_subcommand("orbit", "What does it do in the long run? A periodic orbit and its multipliers");
+    add_common(*command, c.common);
+    command->add_option("--period", c.period, "Period of the excitation, an expression of parameters: \"2*pi/w\"");
+    command->add_option("--section", c.section,
+                        "Without excitation: where the orbit begins, \"x = 0\", passed upwards");
+    command->add_option("--multiple", c.multiple, "The orbit closes after so many periods, or returns (1)");
+    command->add_option("--settle", c.settle, "The guess is the end of a motion of this length");
+    command->add_option("--guess", c.guess, "State at t = 0, x=1,x'=2; default: the initial state")
+        ->allow_extra_args(false);
+    command->add_option("--search", c.search, "Search from this many starts, and list all orbits found");
+    command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-12)");
+    command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-14)");
+    command->footer("Example:  saltus orbit models/ball-on-moving-plane.toml --period \"2*pi/w\" --settle 2");
+    return command;
+}
+
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
@@ -391,7 +410,7 @@ std::string recorded_line(const std::vector<std::string>& words) {
 }
 
 int parse_and_run(const std::vector<std::string>& words) {
-    CLI::App app{"Saltus: nonsmooth mechanics. One model, five questions.", "saltus"};
+    CLI::App app{"Saltus: nonsmooth mechanics. One model, six questions.", "saltus"};
     app.set_version_flag("--version", "saltus " + library_version());
     app.require_subcommand(1);
     app.formatter(std::make_shared<Help>());
@@ -405,6 +424,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     cli::SensitivityCommand sensitivity_options;
     cli::BasinCommand basin_options;
     cli::CertifyCommand certify_options;
+    cli::OrbitCommand orbit_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
     cli::GalleryCommand gallery_options;
@@ -421,6 +441,7 @@ int parse_and_run(const std::vector<std::string>& words) {
          &sensitivity_options.common},
         {add_basin(app, basin_options), [&] { return cli::basin(basin_options); }, &basin_options.common},
         {add_certify(app, certify_options), [&] { return cli::certify(certify_options); }, &certify_options.common},
+        {add_orbit(app, orbit_options), [&] { return cli::orbit(orbit_options); }, &orbit_options.common},
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
         {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},

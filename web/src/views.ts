@@ -5,6 +5,7 @@ import { compareView, springsView } from "./compare_view";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { impactView } from "./impact_view";
 import type { Known } from "./motion_view";
+import { orbitView } from "./orbit_view";
 import { sensitivityView } from "./sensitivity_view";
 import { solveView } from "./solve_view";
 import { basinView, certifyView, equilibriaView } from "./stability_view";
@@ -25,6 +26,7 @@ export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     audit: auditView,
     check: checkView,
     gains: gainsView,
+    orbit: orbitView,
     document: documentView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
 };

@@ -25,6 +25,7 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     out.with_respect_to = with_respect_to;
     integrate::Options run;
     run.t_end = options.t_end;
+    run.start = options.start;
     run.interrupted = options.interrupted;
     run.progress = options.progress;
     const bool time_stepping = std::holds_alternative<integrate::Moreau>(options.method);

@@ -17,7 +17,8 @@ struct Options {
     /// The simulation method. Only the event-driven method and the penalty method resolve their events; Moreau's
     /// time-stepping gives a result with `available = false`.
     integrate::Method method = integrate::EventDriven{};
-    double t_end = 1.0;  ///< end of the motion, in s
+    double t_end = 1.0;                      ///< end of the motion, in s
+    std::optional<trajectory::State> start;  ///< default: the model's initial state at t = 0
     /// Tolerance of the linearised equations on one arc. The local error of a derivative is kept below
     /// tolerance · (largest derivative of the same kind so far on the arc).
     double tolerance = 1e-11;

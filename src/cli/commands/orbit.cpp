@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/orbit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cli/assignments.hpp"
+#include "cli/interrupt.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/outputs.hpp"
+#include "saltus/integrate/resume.hpp"
+#include "saltus/io/model/load_model.hpp"
+#include "saltus/io/report/orbit/orbit_report.hpp"
+#include "saltus/io/results/motion_files.hpp"
+#include "saltus/io/results/provenance.hpp"
+#include "saltus/io/results/result_folder.hpp"
+#include "saltus/orbit/orbit.hpp"
+#include "saltus/sensitivity/variables.hpp"
+
+namespace saltus::cli {
+
+namespace {
+
+/// The value of an expression of the parameters. Throws an Error that names `option`.
+double value_of(const model::Model& m, const std::string& expression, const char* option) {
+    try {
+        const sensitivity::Output out = sensitivity::output_of(m, expression, 0.0, m.q0, m.u0);
+        const Vector by_state = out.gradient.head(1 + 2 * m.size());
+        if ((by_state.array() != 0.0).any())
+            throw Error("'" + expression + "' depends on the state or on time", {option, 0, 0}, "use parameters alone");
+        return out.value;
+    } catch (const Error& e) {
+        throw Error(e.message(), {option, 0, 0}, e.remedy());
+    }
+}
+
+/// "x = 0" or "x' = 0.1*l" as an expression that is zero there.
+std::string section_of(const model::Model& m, const std::string& equation) {
+    const std::size_t equals = equation.find('=');
+    if (equals == std::string::npos || equation.find('=', equals + 1) != std::string::npos)
+        throw Error("'" + equation + "' is not an equation", {"--section", 0, 0}, "write --section \"x = 0\"");
+    const std::string expression = "(" + equation.substr(0, equals) + ") - (" + equation.substr(equals + 1) + ")";
+    try {
+        (void)sensitivity::output_of(m, expression, 0.0, m.q0, m.u0);
+    } catch (const Error& e) {
+        throw Error(e.message(), {"--section", 0, 0}, e.remedy());
+    }
+    return expression;
+}
+
+orbit::Options options_of(const OrbitCommand& c, const model::Model& m) {
+    orbit::Options options;
+    if (c.multiple < 1)
+        throw Error("multiple is " + std::to_string(c.multiple) + ", it must be at least 1", {"--multiple", 0, 0});
+    options.multiple = c.multiple;
+    if (!c.period.empty()) options.period = positive("--period", value_of(m, c.period, "--period"));
+    if (!c.section.empty()) options.section = section_of(m, c.section);
+    if (c.settle) options.settle = positive("--settle", *c.settle);
+    if (c.rtol) options.method.rtol = positive("--rtol", *c.rtol);
+    if (c.atol) options.method.atol = positive("--atol", *c.atol);
+    if (!c.guess.empty()) {
+        std::vector<std::string> states = m.coordinates;
+        for (const std::string& name : m.coordinates) states.push_back(name + "'");
+        std::vector<double> values = m.q0;
+        values.insert(values.end(), m.u0.begin(), m.u0.end());
+        for (const Assigned& a : assigned(c.guess, "--guess")) {
+            const auto at = std::find(states.begin(), states.end(), a.name);
+            if (at == states.end())
+                throw Error("unknown coordinate '" + a.name + "'", {"--guess", 0, 0}, did_you_mean(a.name, states));
+            if (a.values.size() != 1) throw Error("'" + a.name + "' needs one number", {"--guess", 0, 0});
+            values[static_cast<std::size_t>(at - states.begin())] = a.values[0];
+        }
+        const auto n = static_cast<std::ptrdiff_t>(m.coordinates.size());
+        options.guess =
+            trajectory::State{0.0, {values.begin(), values.begin() + n}, {values.begin() + n, values.end()}};
+    }
+    options.interrupted = interrupt_asked;
+    return options;
+}
+
+/// The first and the last row of a balance.
+trajectory::LyapunovBalance ends_of(const trajectory::LyapunovBalance& all) {
+    trajectory::LyapunovBalance ends = all;
+    for (std::vector<double>* column : {&ends.t, &ends.V, &ends.damping, &ends.friction, &ends.springs,
+                                        &ends.impact_friction, &ends.impact_restitution, &ends.applied, &ends.driven})
+        if (column->size() > 2) *column = {column->front(), column->back()};
+    return ends;
+}
+
+/// The motion of one period as `saltus simulate` writes it, so that pages show it.
+void add_motion(io::ResultFolder& folder, const io::LoadedModel& loaded, const orbit::Options& options,
+                const orbit::Orbit& o) {
+    constexpr int samples = 1001;
+    io::MotionFiles files(loaded.model, &folder, false);
+    trajectory::Trajectory motion = o.motion;
+    integrate::Options run;
+    run.t_end = motion.end.t;
+    io::record_provenance(motion, loaded, options.method, run);
+    const trajectory::MotionSummary summary = integrate::summarise(loaded.model, motion);
+    integrate::MotionPart part;
+    part.start = motion.start;
+    part.arcs = std::exchange(motion.arcs, {});
+    part.events = std::exchange(motion.events, {});
+    files.add(part, o.energy);
+    folder.add("model.toml", loaded.file.text);
+    files.write(motion, motion.end.t, ends_of(o.energy), summary, {}, samples);
+}
+
+int code_of(const orbit::Orbit& o) {
+    if (interrupt_asked() || o.status == orbit::Status::interrupted) return interrupted;
+    return o.status == orbit::Status::converged ? done : failed;
+}
+
+}  // namespace
+
+int orbit(const OrbitCommand& c) {
+    const io::LoadedModel loaded = load(c.common);
+    const model::Model& m = loaded.model;
+    const orbit::Options options = options_of(c, m);
+    if (c.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
+    const auto out = open_results(c.common, "orbit", {c.common.model});
+    listen_for_interrupts();
+    io::OrbitReport report;
+    report.model = m.name;
+    report.autonomous = !options.period;
+    report.searched = c.search > 0;
+    if (report.searched) {
+        report.orbits = orbit::find_orbits(m, options, c.search);
+        if (!report.orbits.empty())
+            report.orbit = report.orbits.front();
+        else
+            report.orbit.reason = "none of the starts leads to an orbit";
+    } else {
+        report.orbit = orbit::find_orbit(m, options);
+    }
+    const auto json = [&] { return io::orbit_json(report); };
+    deliver(c.common, out.get(),
+            {[&](io::ResultFolder& folder) {
+                 folder.add("orbit.json", json());
+                 if (report.orbit.converged()) add_motion(folder, loaded, options, report.orbit);
+             },
+             json, [&] { return io::orbit_text(report); }});
+    return code_of(report.orbit);
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace saltus::cli {
+
+/// `saltus orbit`.
+struct OrbitCommand {
+    Common common;
+    std::string period, section;  ///< an expression of the parameters; an equation of the state
+    int multiple = 1;
+    std::optional<double> settle;
+    std::vector<std::string> guess;  ///< x=1,x'=2
+    int search = 0;                  ///< number of starts; 0: one search from the guess
+    std::optional<double> rtol, atol;
+};
+
+/// Runs the command and returns the exit code.
+int orbit(const OrbitCommand& command);
+
+}  // namespace saltus::cli

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/orbit/detail/return_map.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "saltus/model/model.hpp"
+#include "saltus/sensitivity/sensitivity.hpp"
+
+namespace saltus::orbit {
+
+namespace {
+
+std::vector<sensitivity::Variable> initial_values(const model::Model& model) {
+    using Kind = sensitivity::Variable::Kind;
+    std::vector<sensitivity::Variable> list;
+    for (const Kind kind : {Kind::position, Kind::velocity})
+        for (int i = 0; i < model.size(); ++i)
+            list.push_back(
+                {kind, i, model.coordinates[static_cast<std::size_t>(i)] + (kind == Kind::velocity ? "'" : ""), 0.0});
+    return list;
+}
+
+}  // namespace
+
+Vector vector_of(const trajectory::State& state) {
+    const auto n = static_cast<Eigen::Index>(state.q.size());
+    Vector x(2 * n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+        x(i) = state.q[static_cast<std::size_t>(i)];
+        x(n + i) = state.u[static_cast<std::size_t>(i)];
+    }
+    return x;
+}
+
+trajectory::State state_of(double t, const Vector& x) {
+    const Eigen::Index n = x.size() / 2;
+    return {t, {x.data(), x.data() + n}, {x.data() + n, x.data() + 2 * n}};
+}
+
+Vector rate_at_end(const trajectory::Trajectory& motion) {
+    const auto n = static_cast<Eigen::Index>(motion.coordinates.size());
+    for (auto arc = motion.arcs.rbegin(); arc != motion.arcs.rend(); ++arc) {
+        if (arc->steps.empty()) continue;
+        Vector all(arc->steps.back().size());
+        arc->steps.back().derivative(arc->t_end, all.data());
+        return all.head(2 * n);
+    }
+    return Vector::Zero(2 * n);
+}
+
+ReturnMap::ReturnMap(const model::Model& model, const integrate::EventDriven& method, std::function<bool()> interrupted)
+    : model_(model), method_(method), interrupted_(std::move(interrupted)) {
+    method_.keep_arcs = true;
+}
+
+trajectory::Trajectory ReturnMap::motion(double t, const Vector& x, double duration) const {
+    integrate::Options options;
+    options.start = state_of(t, x);
+    options.t_end = t + duration;
+    options.interrupted = interrupted_;
+    return integrate::simulate(model_, method_, options);
+}
+
+Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
+    Return out;
+    sensitivity::Options options;
+    options.method = method_;
+    options.start = state_of(t, x);
+    options.t_end = t + duration;
+    options.interrupted = interrupted_;
+    const std::vector<sensitivity::Variable> variables = initial_values(model_);
+    sensitivity::Sensitivity derivative = sensitivity::sensitivity(model_, variables, options);
+    out.motion = std::move(derivative.motion);
+    if (!derivative.available) {
+        out.failure = derivative.reason.empty() ? "the motion has no derivative" : derivative.reason;
+        return out;
+    }
+    out.end = vector_of(out.motion.end);
+    out.rate = rate_at_end(out.motion);
+    out.slope = std::move(derivative.final);
+    for (Eigen::Index j = 0; j < out.slope.cols(); ++j) {
+        if (out.slope.col(j).allFinite()) continue;
+        out.missing.push_back(variables[static_cast<std::size_t>(j)].name);
+        out.slope.col(j).setZero();
+    }
+    return out;
+}
+
+PhaseCondition section_of(const model::Model& model, const std::string& expression) {
+    const auto evaluate = [&model, expression](const Vector& x) {
+        const trajectory::State s = state_of(0.0, x);
+        return sensitivity::output_of(model, expression, 0.0, s.q, s.u);
+    };
+    return {[=](const Vector& x) { return evaluate(x).value; },
+            [=](const Vector& x) { return Vector(evaluate(x).gradient.segment(1, x.size())); }};
+}
+
+PhaseCondition plane_across(const Vector& x, const Vector& rate) {
+    const double length = rate.norm();
+    const Vector normal = length > 0.0 ? Vector(rate / length) : Vector(Vector::Zero(x.size()));
+    return {[=](const Vector& y) { return normal.dot(y - x); }, [=](const Vector&) { return normal; }};
+}
+
+std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section) {
+    constexpr int samples_per_part = 4;
+    constexpr int bisections = 60;  // to rounding
+    std::vector<Passage> list;
+    const auto n = static_cast<Eigen::Index>(motion.coordinates.size());
+    Vector x(2 * n);
+    for (const trajectory::Arc& arc : motion.arcs) {
+        for (const ode::Dense& step : arc.steps) {
+            const auto at = [&](double t) {
+                step.evaluate(t, x.data(), static_cast<int>(2 * n));
+                return section.value(x);
+            };
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end)) {
+                double from = part.from, before = at(from);
+                for (int k = 1; k <= samples_per_part; ++k) {
+                    const double to =
+                        k == samples_per_part ? part.to : part.from + (part.to - part.from) * k / samples_per_part;
+                    const double after = at(to);
+                    if (before < 0.0 && after >= 0.0) {
+                        double low = from, high = to;
+                        for (int b = 0; b < bisections && low < high; ++b) {
+                            const double middle = 0.5 * (low + high);
+                            (at(middle) < 0.0 ? low : high) = middle;
+                        }
+                        at(high);
+                        list.push_back({high, x});
+                    }
+                    from = to;
+                    before = after;
+                }
+            }
+        }
+    }
+    return list;
+}
+
+}  // namespace saltus::orbit

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/orbit/orbit.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/resume.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/stability/lyapunov_balance.hpp"
+
+namespace saltus::orbit {
+
+namespace {
+
+/// Relative residual at which an orbit counts as found. Newton's method then usually goes on to rounding.
+constexpr double accepted_residual = 1e-9;
+/// Newton's method ends at once below this residual: rounding of the motion.
+constexpr double rounding_residual = 1e-13;
+/// A multiplier below this part of the largest one (or of 1) is a zero of a map that loses rank exactly.
+constexpr double zero_multiplier = 1e-11;
+/// Multipliers are known to about this error; closer to the unit circle nothing is decided.
+constexpr double multiplier_error = 1e-8;
+/// A gap that is violated by more than this part of the size of the orbit is reported.
+constexpr double admissible_violation = 1e-7;
+/// How often a Newton step is halved before the search is given up.
+constexpr int max_halvings = 10;
+
+/// Largest magnitudes of all components along a motion; 1 for components that are always 0.
+Vector sizes(const trajectory::Trajectory& motion) {
+    Vector size = vector_of(motion.start).cwiseAbs().cwiseMax(vector_of(motion.end).cwiseAbs());
+    constexpr int samples = 200;
+    for (int k = 1; k < samples; ++k)
+        size = size.cwiseMax(vector_of(motion.right(motion.sample_time(k, samples))).cwiseAbs());
+    for (double& s : size)
+        if (!(s > 0.0)) s = 1.0;
+    return size;
+}
+
+/// Derivatives of a shift that nothing depends on are those of the identity to this error.
+constexpr double shift_error = 1e-7;
+
+/// The problem that Newton's method solves, and its iterate.
+struct Search {
+    const model::Model& model;
+    const Options& options;
+    ReturnMap map;
+    std::optional<PhaseCondition> section;  ///< autonomous systems
+    double t = 0.0;                         ///< time of the start
+    Vector x;                               ///< state at the start
+    double duration = 0.0;                  ///< of the whole orbit
+    Return found;                           ///< the motion from x
+    Orbit orbit;
+    bool allow_drift = true;               ///< positions that nothing depends on need not return
+    std::vector<Eigen::Index> drifting{};  ///< those positions
+
+    /// Largest |Φ(x) − x| of a component that must return, relative to its size.
+    double residual_of(const Return& r, const Vector& start, const Vector& size) const {
+        Vector difference = (r.end - start).cwiseAbs().cwiseQuotient(size);
+        for (const Eigen::Index j : drifting) difference(j) = 0.0;
+        return difference.maxCoeff();
+    }
+
+    /// Positions whose change moves the end of the motion by the same amount and changes nothing else.
+    void find_drifting(const Vector& size) {
+        drifting.clear();
+        if (!allow_drift) return;
+        for (Eigen::Index j = 0; j < x.size() / 2; ++j) {
+            Vector column = found.slope.col(j);
+            column(j) -= 1.0;
+            const bool shifts = (column.cwiseAbs().cwiseQuotient(size) * size(j)).maxCoeff() <= shift_error;
+            const bool returns = std::abs(found.end(j) - x(j)) <= shift_error * size(j);
+            if (shifts && !returns) drifting.push_back(j);
+        }
+    }
+
+    bool stop() const { return options.interrupted && options.interrupted(); }
+
+    bool fail(Status status, std::string why) {
+        orbit.status = stop() ? Status::interrupted : status;
+        orbit.reason = std::move(why);
+        return false;
+    }
+
+    /// The correction of x, and of the duration if the system is autonomous: Newton's equations
+    ///     (Φ' − I) δx + f δT = x − Φ(x),   ∇s·δx = −s(x)
+    /// in the sense of least squares, scaled by the size of the components.
+    std::pair<Vector, double> correction(const Vector& size) const {
+        const Eigen::Index m = x.size();
+        const Eigen::Index extra = section ? 1 : 0;
+        Matrix A = Matrix::Zero(m + extra, m + extra);
+        Vector b = Vector::Zero(m + extra);
+        A.topLeftCorner(m, m) = found.slope - Matrix::Identity(m, m);
+        b.head(m) = x - found.end;
+        for (Eigen::Index i = 0; i < m; ++i) A.row(i) /= size(i), b(i) /= size(i);
+        for (const Eigen::Index j : drifting) {
+            A.row(j) = Vector::Unit(m + extra, j).transpose() / size(j);
+            b(j) = 0.0;
+        }
+        if (section) {
+            A.col(m).head(m) = found.rate.cwiseQuotient(size) * duration;
+            for (const Eigen::Index j : drifting) A(j, m) = 0.0;
+            const Vector gradient = section->gradient(x);
+            const double scale = std::max(gradient.cwiseAbs().dot(size), std::numeric_limits<double>::min());
+            A.row(m).head(m) = gradient.transpose() / scale;
+            b(m) = -section->value(x) / scale;
+        }
+        for (Eigen::Index i = 0; i < m; ++i) A.col(i) *= size(i);
+        Vector step = least_squares(A, b);
+        for (Eigen::Index i = 0; i < m; ++i) step(i) *= size(i);
+        return {step.head(m), section ? step(m) * duration : 0.0};
+    }
+
+    /// Newton's method from (t, x, duration).
+    bool solve() {
+        found = map(t, x, duration);
+        if (!found.available()) return fail(Status::no_orbit, found.failure);
+        Vector size = sizes(found.motion);
+        find_drifting(size);
+        double residual = residual_of(found, x, size);
+        orbit.residuals = {residual};
+        for (int k = 0; k < options.max_iterations && residual > rounding_residual; ++k) {
+            if (stop()) return fail(Status::interrupted, "interrupted");
+            const auto [dx, dT] = correction(size);
+            double fraction = 1.0;
+            bool better = false;
+            for (int halving = 0; halving <= max_halvings && !better; ++halving, fraction *= 0.5) {
+                const Vector next = x + fraction * dx;
+                const double length = duration + fraction * dT;
+                if (!next.allFinite() || !(length > 0.0)) continue;
+                Return r = attempt(next, length);
+                if (!r.available()) continue;
+                const Vector new_size = sizes(r.motion);
+                const double smaller = residual_of(r, next, new_size);
+                if (!(smaller < residual)) continue;
+                better = true;
+                x = next, duration = length, found = std::move(r), size = new_size, residual = smaller;
+            }
+            if (!better) break;
+            orbit.residuals.push_back(residual);
+        }
+        orbit.residual = residual;
+        if (residual <= accepted_residual) return true;
+        return fail(Status::no_orbit, "Newton's method stopped at the residual " + number_text(residual) +
+                                          "; try another guess, or --settle");
+    }
+
+    /// A state that penetrates an obstacle has no motion.
+    Return attempt(const Vector& next, double length) const {
+        try {
+            return map(t, next, length);
+        } catch (const Error& e) {
+            Return none;
+            none.failure = e.message();
+            return none;
+        }
+    }
+};
+
+/// Where the motion is in its simplest mode: the middle of the longest arc with the fewest closed elements. Derivatives
+/// by the state exist there.
+double calm_time(const trajectory::Trajectory& motion) {
+    double best = 0.5 * (motion.start.t + motion.end.t), length = 0.0;
+    std::size_t closed = std::numeric_limits<std::size_t>::max();
+    for (const trajectory::Arc& arc : motion.arcs) {
+        if (arc.steps.empty()) continue;
+        const auto held =
+            static_cast<std::size_t>(std::count_if(arc.modes.begin(), arc.modes.end(), [](trajectory::Mode m) {
+                return m != trajectory::Mode::open && m != trajectory::Mode::slip;
+            }));
+        const double duration = arc.t_end - arc.t_begin;
+        if (held > closed || (held == closed && duration <= length)) continue;
+        best = 0.5 * (arc.t_begin + arc.t_end), length = duration, closed = held;
+    }
+    return best;
+}
+
+bool at_rest(const trajectory::Trajectory& motion) {
+    return std::all_of(motion.end.u.begin(), motion.end.u.end(), [](double u) { return u == 0.0; }) &&
+           (motion.events.empty() || motion.events.back().t < motion.end.t);
+}
+
+/// Sets start and duration of the search for an excited system.
+bool prepare_excited(Search& s) {
+    const double period = *s.options.period;
+    s.duration = period * s.options.multiple;
+    // The guess belongs to t = 0 of the period; settling takes whole periods.
+    trajectory::State start = s.options.guess.value_or(trajectory::State{0.0, s.model.q0, s.model.u0});
+    start.t = 0.0;
+    double t = 0.0;
+    Vector x = vector_of(start);
+    if (s.options.settle > 0.0) {
+        t = period * std::ceil(s.options.settle / period);
+        const trajectory::Trajectory settled = s.map.motion(0.0, x, t);
+        if (settled.status != trajectory::Status::completed)
+            return s.fail(Status::no_orbit, "the motion from the guess ended early: " + settled.reason);
+        x = vector_of(settled.end);
+    }
+    const trajectory::Trajectory first = s.map.motion(0.0, x, s.duration);
+    if (first.status != trajectory::Status::completed)
+        return s.fail(Status::no_orbit, "the motion from the guess ended early: " + first.reason);
+    s.t = calm_time(first);
+    s.x = vector_of(first.right(s.t));
+    return true;
+}
+
+/// Sets start, duration and section of the search for an autonomous system.
+bool prepare_autonomous(Search& s) {
+    trajectory::State start = s.options.guess.value_or(trajectory::State{0.0, s.model.q0, s.model.u0});
+    Vector x = vector_of(start);
+    if (s.options.settle > 0.0) {
+        const trajectory::Trajectory settled = s.map.motion(0.0, x, s.options.settle);
+        if (settled.status != trajectory::Status::completed)
+            return s.fail(Status::no_orbit, "the motion from the guess ended early: " + settled.reason);
+        if (at_rest(settled))
+            return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(settled.end.t));
+        x = vector_of(settled.end);
+    }
+    const double wait = s.options.search_time > 0.0 ? s.options.search_time
+                        : s.options.settle > 0.0    ? s.options.settle
+                                                    : s.model.simulate.t_end.value_or(0.0);
+    if (!(wait > 0.0))
+        throw Error("the time in which the motion returns is not known", {"--settle", 0, 0}, "give --settle");
+    const trajectory::Trajectory motion = s.map.motion(0.0, x, wait);
+    if (motion.status != trajectory::Status::completed)
+        return s.fail(Status::no_orbit, "the motion from the guess ended early: " + motion.reason);
+    if (s.options.section.empty()) {
+        const double t = calm_time(motion);
+        const trajectory::State here = motion.right(t);
+        s.section = plane_across(vector_of(here), rate_at_end(s.map.motion(0.0, x, t)));
+    } else {
+        s.section = section_of(s.model, s.options.section);
+    }
+    const std::vector<Passage> list = passages(motion, *s.section);
+    const auto needed = static_cast<std::size_t>(s.options.multiple) + 1;
+    if (list.size() < needed) {
+        if (at_rest(motion))
+            return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(motion.end.t));
+        return s.fail(Status::no_orbit, "the motion passes the section " + std::to_string(list.size()) +
+                                            " times within " + number_text(wait) + " s; " + std::to_string(needed) +
+                                            " are needed");
+    }
+    // The last returns are nearest to the orbit.
+    const Passage& first = list[list.size() - needed];
+    s.x = first.x;
+    s.duration = list.back().t - first.t;
+    return true;
+}
+
+/// Whether the motion from a start that is shifted by the drift of one and of three periods is the same one, shifted.
+/// If it is not, then something depends on the position, such as an obstacle that the drift leads to.
+bool drift_repeats(const Search& s) {
+    for (const double periods : {1.0, 3.0}) {
+        Vector start = s.x, expected = s.found.end;
+        for (const Eigen::Index j : s.drifting) {
+            const double shift = periods * (s.found.end(j) - s.x(j));
+            start(j) += shift;
+            expected(j) += shift;
+        }
+        const trajectory::Trajectory motion = s.map.motion(s.t, start, s.duration);
+        if (motion.status != trajectory::Status::completed || motion.events.size() != s.found.motion.events.size())
+            return false;
+        const Vector size = sizes(motion).cwiseMax(sizes(s.found.motion));
+        if ((vector_of(motion.end) - expected).cwiseAbs().cwiseQuotient(size).maxCoeff() > accepted_residual)
+            return false;
+    }
+    return true;
+}
+
+/// Whether the only direction without a derivative is the one that leaves the only closed contact. Disturbances in that
+/// direction are not admissible: the map loses rank exactly, and the multiplier is 0.
+bool leaves_one_contact(const Return& r) {
+    if (r.missing.size() != 1 || r.missing[0].ends_with('\'') || r.motion.arcs.empty()) return false;
+    const std::vector<trajectory::Mode>& modes = r.motion.arcs.front().modes;
+    std::size_t closed = 0;
+    for (std::size_t k = 0; k < modes.size(); ++k)
+        if (r.motion.elements[k].kind != trajectory::ElementKind::slider && modes[k] != trajectory::Mode::open)
+            ++closed;
+    return closed == 1;
+}
+
+/// Multipliers, stability, and the trivial multiplier of autonomous systems.
+void judge_stability(Search& s) {
+    Orbit& o = s.orbit;
+    // A position that drifts is left out: nothing depends on it.
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index i = 0; i < s.x.size(); ++i)
+        if (std::find(s.drifting.begin(), s.drifting.end(), i) == s.drifting.end()) kept.push_back(i);
+    const Matrix slope = s.found.slope(kept, kept);
+    for (const Eigen::Index j : s.drifting) {
+        const std::string& name = s.model.coordinates[static_cast<std::size_t>(j)];
+        o.drift.emplace_back(name, s.found.end(j) - s.x(j));
+        o.remarks.push_back(name + " does not return: nothing depends on it, and it changes by " +
+                            number_text(o.drift.back().second) + " in a period; its multiplier is left out");
+    }
+    const Eigen::EigenSolver<Matrix> solver(slope, false);
+    for (Eigen::Index i = 0; i < solver.eigenvalues().size(); ++i) o.multipliers.push_back(solver.eigenvalues()(i));
+    std::stable_sort(o.multipliers.begin(), o.multipliers.end(),
+                     [](const auto& a, const auto& b) { return std::abs(a) > std::abs(b); });
+    const double largest = o.multipliers.empty() ? 1.0 : std::max(1.0, std::abs(o.multipliers[0]));
+    for (auto& m : o.multipliers)
+        if (std::abs(m) <= zero_multiplier * largest) m = 0.0;
+    std::optional<std::size_t> trivial;
+    if (s.section && !o.multipliers.empty()) {
+        const auto nearest =
+            std::min_element(o.multipliers.begin(), o.multipliers.end(),
+                             [](const auto& a, const auto& b) { return std::abs(a - 1.0) < std::abs(b - 1.0); });
+        trivial = static_cast<std::size_t>(nearest - o.multipliers.begin());
+        o.trivial_error = std::abs(*nearest - 1.0);
+    }
+    const bool unknown = !s.found.missing.empty() && !leaves_one_contact(s.found);
+    bool undecided = unknown;
+    for (std::size_t k = 0; k < o.multipliers.size(); ++k) {
+        if (trivial && *trivial == k) continue;
+        const double distance = std::abs(o.multipliers[k]) - 1.0;
+        if (distance > multiplier_error * largest)
+            ++o.unstable_count;
+        else if (distance > -multiplier_error * largest)
+            undecided = true;
+    }
+    if (!s.found.missing.empty())
+        o.remarks.push_back(
+            "the derivatives by " + listing(s.found.missing) +
+            " do not exist at the start, because the motion touches or sticks there; multipliers in these "
+            "directions are not known");
+    if (o.trivial_error && *o.trivial_error > 1e-6)
+        o.remarks.push_back("the multiplier that must be 1 has the error " + number_text(*o.trivial_error));
+    o.stability = o.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
+}
+
+/// The orbit from t = 0 of the period, its events, energies, and whether it obeys the gaps.
+void describe(Search& s) {
+    Orbit& o = s.orbit;
+    o.period = s.duration;
+    double begin = s.t;
+    Vector x = s.x;
+    if (!s.section) {
+        // From the calm time to the next multiple of the period, and one orbit from there.
+        const double period = *s.options.period;
+        const double next = period * std::ceil(s.t / period);
+        if (next > s.t) x = vector_of(s.map.motion(s.t, s.x, next - s.t).end);
+        begin = 0.0;
+    }
+    integrate::Options run;
+    run.start = state_of(begin, x);
+    run.t_end = begin + s.duration;
+    integrate::EventDriven method = s.options.method;
+    method.keep_arcs = true;
+    integrate::RecordedMotion recorded = integrate::simulate_recorded(s.model, method, run);
+    o.energy = stability::lyapunov_balance(s.model, recorded.motion, recorded.recording);
+    o.motion = std::move(recorded.motion);
+    o.state = o.motion.start;
+    const double unit = s.section ? s.duration : *s.options.period;
+    const auto impact = std::find_if(o.motion.events.begin(), o.motion.events.end(), [](const trajectory::Event& e) {
+        return e.kind == trajectory::EventKind::impact;
+    });
+    if (!o.motion.events.empty()) {
+        const double t = (impact != o.motion.events.end() ? *impact : o.motion.events.front()).t - begin;
+        o.phase = 2.0 * std::numbers::pi * std::fmod(t / unit, 1.0);
+    }
+    const double size = sizes(o.motion).head(s.model.size()).maxCoeff();
+    o.status = Status::converged;
+    if (o.motion.status != trajectory::Status::completed) {
+        o.status = Status::violates;
+        o.reason = "the motion of one period: " + o.motion.reason;
+    } else if (o.motion.violation.gap > admissible_violation * size) {
+        o.status = Status::violates;
+        o.reason = "a gap is violated by " + number_text(o.motion.violation.gap);
+    }
+}
+
+}  // namespace
+
+const char* to_string(Status status) {
+    switch (status) {
+        case Status::converged: return "converged";
+        case Status::no_orbit: return "no orbit";
+        case Status::rests: return "rests";
+        case Status::violates: return "violates";
+        case Status::interrupted: return "interrupted";
+    }
+    return "no orbit";
+}
+
+Orbit find_orbit(const model::Model& model, const Options& options) {
+    if (!options.period && !model.autonomous)
+        throw Error("the model depends on time, and the period of its excitation is not given", {"--period", 0, 0},
+                    "give it, as in --period \"2*pi/w\"");
+    if (options.period && !options.section.empty())
+        throw Error("a section is for systems without a given period", {"--section", 0, 0},
+                    "give --period or --section");
+    Search s{model, options, ReturnMap(model, options.method, options.interrupted), {}, 0.0, {}, 0.0, {}, {}};
+    s.orbit.multiple = options.multiple;
+    const bool prepared = options.period ? prepare_excited(s) : prepare_autonomous(s);
+    bool solved = prepared && s.solve();
+    if (prepared && !s.drifting.empty() && !(solved && drift_repeats(s))) {
+        options.period ? prepare_excited(s) : prepare_autonomous(s);
+        s.allow_drift = false;
+        solved = s.solve();
+    }
+    if (solved) {
+        describe(s);
+        judge_stability(s);
+    }
+    return std::move(s.orbit);
+}
+
+namespace {
+
+/// Number k of the van der Corput sequence in a base, in (0, 1).
+double spread(int k, int base) {
+    double value = 0.0, digit = 1.0 / base;
+    for (; k > 0; k /= base, digit /= base) value += digit * (k % base);
+    return value;
+}
+
+/// The k-th prime number, for independent sequences of the components.
+int prime(int k) {
+    int p = 2;
+    for (int found = 0;; ++p) {
+        bool divided = false;
+        for (int d = 2; d * d <= p && !divided; ++d) divided = p % d == 0;
+        if (!divided && found++ == k) return p;
+    }
+}
+
+/// Whether two orbits are the same motion: equal periods and equal states at t = 0. Orbits of autonomous systems may
+/// begin anywhere on the section.
+bool same(const Orbit& a, const Orbit& b) {
+    constexpr double equal = 1e-6;
+    const Vector x = vector_of(a.state), y = vector_of(b.state);
+    const Vector size = sizes(a.motion);
+    return std::abs(a.period - b.period) <= equal * a.period &&
+           ((x - y).cwiseAbs().array() <= equal * size.array()).all();
+}
+
+}  // namespace
+
+std::vector<Orbit> find_orbits(const model::Model& model, const Options& options, int count) {
+    const ReturnMap map(model, options.method, options.interrupted);
+    const trajectory::State start = options.guess.value_or(trajectory::State{0.0, model.q0, model.u0});
+    const double wait = options.settle > 0.0 ? options.settle
+                        : options.period     ? 10.0 * *options.period * options.multiple
+                                             : model.simulate.t_end.value_or(1.0);
+    const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
+    Vector low = vector_of(visit.start), high = low;
+    constexpr int samples = 400;
+    for (int k = 0; k <= samples; ++k) {
+        const Vector x = vector_of(visit.right(visit.sample_time(k, samples)));
+        low = low.cwiseMin(x), high = high.cwiseMax(x);
+    }
+    std::vector<Orbit> orbits;
+    for (int k = 1; k <= count && !(options.interrupted && options.interrupted()); ++k) {
+        Vector x(low.size());
+        for (Eigen::Index i = 0; i < x.size(); ++i)
+            x(i) = low(i) + (high(i) - low(i)) * spread(k, prime(static_cast<int>(i)));
+        Options from_here = options;
+        from_here.guess = state_of(0.0, x);
+        from_here.settle = 0.0;
+        from_here.search_time = wait;
+        Orbit orbit;
+        try {
+            orbit = find_orbit(model, from_here);
+        } catch (const Error&) {
+            continue;  // a start that penetrates an obstacle
+        }
+        if (!orbit.converged()) continue;
+        if (std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, orbit); }))
+            orbits.push_back(std::move(orbit));
+    }
+    std::stable_sort(orbits.begin(), orbits.end(),
+                     [](const Orbit& a, const Orbit& b) { return a.motion.energy.initial < b.motion.energy.initial; });
+    return orbits;
+}
+
+}  // namespace saltus::orbit

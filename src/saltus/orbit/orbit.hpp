@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "saltus/integrate/simulate.hpp"
+#include "saltus/model/fwd.hpp"
+#include "saltus/trajectory/lyapunov.hpp"
+#include "saltus/trajectory/trajectory.hpp"
+
+/// Motions that repeat: what a system does in the long run.
+namespace saltus::orbit {
+
+/// Which periodic motion is looked for, and from where.
+struct Options {
+    /// Period of the excitation, in s. Required for models that depend on time; without it the system is autonomous and
+    /// its period is found.
+    std::optional<double> period;
+    int multiple = 1;  ///< the orbit repeats after this many periods, or after this many returns to the section
+    std::string
+        section;  ///< autonomous systems: an expression of the state that is zero once in a return; "": automatic
+    std::optional<trajectory::State> guess;  ///< default: the model's initial state
+    double settle = 0.0;                     ///< the guess is the end of a motion of this length from the start, in s
+    double search_time = 0.0;  ///< autonomous systems: how long a return is waited for, in s; 0: as long as `settle`
+    integrate::EventDriven method = accurate();
+    int max_iterations = 30;  ///< of Newton's method
+    std::function<bool()> interrupted;
+
+    /// Tolerances at which multipliers have about ten digits.
+    static integrate::EventDriven accurate() {
+        integrate::EventDriven m;
+        m.rtol = 1e-12;
+        m.atol = 1e-14;
+        return m;
+    }
+};
+
+enum class Status {
+    converged,
+    no_orbit,     ///< Newton's method found none; Orbit::reason says why
+    rests,        ///< the motion comes to rest instead
+    violates,     ///< a periodic motion whose gaps are violated
+    interrupted,  ///< ended by the caller
+};
+/// The name of a status in files.
+const char* to_string(Status status);
+
+/// Whether small disturbances of an orbit die out.
+enum class Stability { stable, unstable, undecided };
+
+/// A periodic motion and what is known about it.
+struct Orbit {
+    Status status = Status::no_orbit;
+    std::string reason;   ///< why there is none; empty if converged
+    double period = 0.0;  ///< of the whole orbit, in s
+    int multiple = 1;
+    double residual = 0.0;  ///< largest |x(T) − x(0)| of a component, relative to its largest magnitude on the orbit
+    std::vector<double> residuals;  ///< of all iterations
+    trajectory::State state;        ///< at t = 0 of the period (excited systems) or on the section
+    double phase = 0.0;  ///< phase of the first impact, or else of the first event: 2π t/period of the excitation
+    trajectory::Trajectory motion;                  ///< one period, from `state` on
+    std::vector<std::complex<double>> multipliers;  ///< largest modulus first; values below rounding are exactly 0
+    std::optional<double> trivial_error;            ///< autonomous systems: |1 − the multiplier that must be 1|
+    Stability stability = Stability::undecided;
+    int unstable_count = 0;  ///< multipliers outside the unit circle
+    /// Positions that nothing depends on and that do not return, such as the height of a toy that climbs down a pole,
+    /// and how far they move in a period.
+    std::vector<std::pair<std::string, double>> drift;
+    std::vector<std::string> remarks;    ///< about multipliers that are not known, and other limits of the statement
+    trajectory::LyapunovBalance energy;  ///< balance of T + U over one period
+    bool converged() const { return status == Status::converged || status == Status::violates; }
+};
+
+/// Finds a periodic orbit near the guess by Newton's method on the return map. The derivative of the map is exact: it
+/// goes through all arcs and events (sensitivity). Every motion in it is simulated, so that the orbit obeys all contact
+/// laws. Throws Error if the options do not fit the model.
+Orbit find_orbit(const model::Model& model, const Options& options);
+
+/// Orbits from `count` starts that fill the box of the states that a motion visits, evenly and always in the same
+/// order. Equal orbits are listed once, those with the least energy first.
+std::vector<Orbit> find_orbits(const model::Model& model, const Options& options, int count);
+
+}  // namespace saltus::orbit

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/orbit/orbit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "saltus/base/error.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/model/build.hpp"
+
+namespace saltus::orbit {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+model::Model shipped(const std::string& name, const model::BuildOptions& options = {}) {
+    return model::build(io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml"), options);
+}
+
+model::Model of_text(const std::string& text) { return model::build(io::parse_model(text, "test.toml")); }
+
+/// x'' + 0.1 x' + x = A cos t with a stop at x = 1 and e = 0.8.
+std::string stopped_oscillator(double A) {
+    return "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nR = \"0.05*x'^2\"\nf = { x = \"" + std::to_string(A) +
+           "*cos(t)\" }\n[[contact]]\nname = \"stop\"\ngN = \"1 - x\"\neN = 0.8\n";
+}
+
+const trajectory::Event* first_impact(const Orbit& o) {
+    for (const trajectory::Event& e : o.motion.events)
+        if (e.kind == trajectory::EventKind::impact) return &e;
+    return nullptr;
+}
+
+/// The bouncing ball with one bounce in a period: cos φ = π(1−e)/((1+e)Γ), trace 1 + e² − (1+e)²Γ sin φ, determinant
+/// e².
+TEST(Orbit, OfABallOnAShakenTableHasTheMultipliersOfTheExactMap) {
+    for (const double Gamma : {1.1, 1.3, 1.5, 1.6, 2.0}) {
+        model::BuildOptions build;
+        build.set = {{"Gamma", std::to_string(Gamma)}};
+        const model::Model m = shipped("ball-on-moving-plane", build);
+        const double e = 0.5, period = 0.1, w = 2 * pi / period, g = 9.81;
+        const double phase = std::acos(pi * (1 - e) / ((1 + e) * Gamma));
+        // Just after the impact at the phase: the ball leaves the table with the velocity g·period/2.
+        const double A = Gamma * g / (w * w), t = 0.25 * period;
+        const double v = g * period / 2, since = t - phase / w;
+        Options options;
+        options.period = period;
+        // The same motion at t = 0 of the period, a little off.
+        const double back = period - phase / w;
+        options.guess = trajectory::State{
+            0.0, {1.002 * (A * std::sin(phase) + v * back - g * back * back / 2)}, {0.998 * (v - g * back)}};
+        ASSERT_GT(since, 0.0);
+        const Orbit o = find_orbit(m, options);
+        ASSERT_EQ(o.status, Status::converged) << Gamma << " " << o.reason;
+        EXPECT_NEAR(o.phase, phase, 1e-10) << Gamma;
+        const std::complex<double> trace = o.multipliers[0] + o.multipliers[1],
+                                   det = o.multipliers[0] * o.multipliers[1];
+        EXPECT_NEAR(trace.real(), 1 + e * e - (1 + e) * (1 + e) * Gamma * std::sin(phase), 1e-9) << Gamma;
+        EXPECT_NEAR(det.real(), e * e, 1e-10) << Gamma;
+        // Period doubling at Γ² = (π(1−e)/(1+e))² + (2(1+e²)/(1+e)²)².
+        const double doubling = std::hypot(pi * (1 - e) / (1 + e), 2 * (1 + e * e) / ((1 + e) * (1 + e)));
+        EXPECT_EQ(o.stability, Gamma < doubling ? Stability::stable : Stability::unstable) << Gamma;
+        EXPECT_LE(o.residuals.size(), 8U);
+    }
+}
+
+TEST(Orbit, OfAnOscillatorWithAStopMatchesIndependentValues) {
+    Options options;
+    options.period = 2 * pi;
+    options.settle = 100;
+    const Orbit o = find_orbit(of_text(stopped_oscillator(1.0)), options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    EXPECT_NEAR(o.phase, 0.075952164938, 1e-11);
+    ASSERT_NE(first_impact(o), nullptr);
+    EXPECT_NEAR(first_impact(o)->u_plus[0], -1.356586350076, 1e-11);
+    EXPECT_NEAR(o.multipliers[0].real(), -0.58429531434, 1e-10);
+    EXPECT_NEAR(std::abs(o.multipliers[0].imag()), 0.00560035149, 1e-10);
+    EXPECT_NEAR((o.multipliers[0] * o.multipliers[1]).real(), 0.64 * std::exp(-0.2 * pi), 1e-11);
+    EXPECT_EQ(o.stability, Stability::stable);
+}
+
+/// Without impacts, below the amplitude 0.1 at which the mass grazes the stop, the multipliers are those of the flow.
+TEST(Orbit, BelowGrazingHasNoImpacts) {
+    Options options;
+    options.period = 2 * pi;
+    const Orbit o = find_orbit(of_text(stopped_oscillator(0.0999)), options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    EXPECT_TRUE(o.motion.events.empty());
+    EXPECT_NEAR(std::abs(o.multipliers[0]), std::exp(-0.05 * 2 * pi), 1e-11);
+}
+
+/// Den Hartog's oscillator without stops: amplitude √(1/(1−ω²)² − f²U²).
+TEST(Orbit, OfAnOscillatorWithDryFrictionHasDenHartogsAmplitude) {
+    const double w = 0.8, f = 0.3;
+    Options options;
+    options.period = 2 * pi / w;
+    options.settle = 100;
+    const Orbit o =
+        find_orbit(of_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"cos(0.8*t)\" }\n"
+                           "[[slider]]\ngammaT = \"x'\"\nmu = 0.3\nFN = 1\n[initial]\nq = { x = 1 }\n"),
+                   options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    const double U = std::sin(pi / w) / (w * (1 + std::cos(pi / w)));
+    double amplitude = 0.0;
+    for (const trajectory::Event& e : o.motion.events) amplitude = std::max(amplitude, std::abs(e.q[0]));
+    EXPECT_NEAR(amplitude, std::sqrt(1 / std::pow(1 - w * w, 2) - f * f * U * U), 1e-10);
+}
+
+/// Symmetric orbits of a particle in a shaken box: ρ cos p + 2 sin p = −D/A with ρ = π(1+e)/(1−e); the multipliers of
+/// the map of half a period have the modulus e.
+TEST(Orbit, OfAParticleInAShakenBoxIsFoundAmongSeveral) {
+    const model::Model m = of_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[[contact]]\nname = \"left\"\ngN = \"x + 2 - sin(t)\"\neN = 0.7\n"
+        "[[contact]]\nname = \"right\"\ngN = \"2 - x + sin(t)\"\neN = 0.7\n[initial]\nq = { x = 0.5 }\nu = { x = 1 }\n"
+        "[simulate]\nt_end = 10\n");
+    Options options;
+    options.period = 2 * pi;
+    const std::vector<Orbit> orbits = find_orbits(m, options, 20);
+    bool found = false, unstable = false;
+    for (const Orbit& o : orbits) {
+        unstable = unstable || o.stability == Stability::unstable;
+        if (o.stability != Stability::stable || o.motion.events.size() != 2) continue;
+        found = true;
+        EXPECT_NEAR(o.phase, 1.907854821706, 1e-10);
+        EXPECT_NEAR(std::abs(o.multipliers[0]), 0.49, 1e-10);
+    }
+    EXPECT_TRUE(found);
+    EXPECT_TRUE(unstable);
+}
+
+/// Van der Pol's oscillator with ε = 1.
+TEST(Orbit, OfAnAutonomousSystemHasItsPeriodAndATrivialMultiplier) {
+    const model::Model m = of_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"(1 - x^2)*x'\" }\n"
+        "[initial]\nq = { x = 1 }\n");
+    for (const char* const section : {"x", ""}) {
+        Options options;
+        options.section = section;
+        options.settle = 40;
+        const Orbit o = find_orbit(m, options);
+        ASSERT_EQ(o.status, Status::converged) << o.reason;
+        EXPECT_NEAR(o.period, 6.6632868593231, 1e-10);
+        ASSERT_TRUE(o.trivial_error.has_value());
+        EXPECT_LT(*o.trivial_error, 1e-10);
+        EXPECT_NEAR(o.multipliers[1].real(), 0.000859695063, 1e-10);
+        EXPECT_EQ(o.stability, Stability::stable);
+    }
+}
+
+TEST(Orbit, OfTheWoodpeckerDriftsDownThePole) {
+    Options options;
+    options.settle = 2;
+    const Orbit o = find_orbit(shipped("woodpecker"), options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    ASSERT_EQ(o.drift.size(), 1U);
+    EXPECT_EQ(o.drift[0].first, "y");
+    EXPECT_LT(o.drift[0].second, 0.0);
+    EXPECT_EQ(o.stability, Stability::stable);
+    EXPECT_LT(*o.trivial_error, 1e-9);
+    // One more period of the motion is the same one.
+    EXPECT_LT(o.residual, 1e-11);
+}
+
+TEST(Orbit, IsNotClaimedWhereTheMotionComesToRest) {
+    Options options;
+    options.settle = 10;
+    const Orbit o = find_orbit(shipped("bouncing-ball"), options);
+    EXPECT_EQ(o.status, Status::rests);
+    EXPECT_FALSE(o.reason.empty());
+}
+
+/// A particle that moves towards a wall is not a periodic motion with a drift.
+TEST(Orbit, DoesNotTakeADriftTowardsAWallForAPeriod) {
+    const model::Model m = of_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = \"0*t\" }\n[[contact]]\nname = \"wall\"\n"
+        "gN = \"3 - x\"\neN = 0.5\n[initial]\nu = { x = 1 }\n");
+    Options options;
+    options.period = 1.0;
+    const Orbit o = find_orbit(m, options);
+    EXPECT_TRUE(o.drift.empty());
+    EXPECT_TRUE(o.status == Status::no_orbit || o.state.u[0] == 0.0);
+}
+
+TEST(Orbit, RefusesOptionsThatDoNotFit) {
+    EXPECT_THROW(find_orbit(shipped("ball-on-moving-plane"), {}), Error);
+    Options both;
+    both.period = 1.0;
+    both.section = "x";
+    EXPECT_THROW(find_orbit(shipped("bouncing-ball"), both), Error);
+}
+
+}  // namespace
+}  // namespace saltus::orbit

@@ -277,6 +277,52 @@ await test("several runs are named by their options and drawn over each other", 
     await p.close();
 });
 
+await test("every coordinate of several runs can be shown", async () => {
+    const n = 10;
+    const names = Array.from({ length: n }, (_, k) => `x${k}`);
+    const text = `[system]\nname = "ten"\nq = [${names.map((x) => `"${x}"`)}]\nT = "(${names.map((x) => `${x}'^2`).join(" + ")})/2"\nf = { ${names.map((x) => `${x} = "a"`)} }\n[parameters]\na = 1.0\n[simulate]\nt_end = 1.0\n`;
+    writeFileSync(file("ten.toml"), text);
+    run("simulate", file("ten.toml"), "--quiet", "--out", file("ten-first"));
+    run("simulate", file("ten.toml"), "--set", "a=2", "--quiet", "--out", file("ten-second"));
+    run("report", file("ten-first"), file("ten-second"), "-o", file("ten.html"), "--quiet");
+    const p = await Page.open(browser, file("ten.html"));
+    near((await p.series("x7 of all runs", "ten-second (a = 2)")).max, 1, 1e-9, "the last coordinate that is open");
+    await p.page.locator("#runs select").selectOption("all");
+    near((await p.series("x9 of all runs", "ten-second (a = 2)")).max, 1, 1e-9, "a t²/2");
+    assert.equal(await p.page.locator("#runs select").count(), 0, "nothing is left to choose");
+    await p.close();
+});
+
+await test("places along the normal of a moving obstacle are drawn with the obstacle", async () => {
+    // A point flies towards the plane x = 1 + a cos(b t) and stays on it while the plane does not leave it.
+    const text = `[system]\nname = "plane"\n[parameters]\na = 0.01\nb = 40.0\n[points]\npositions = [[2.0, 0.0, 0.0]]\nmass = [1.0]\nvelocity = [-1.0, 0.0, 0.0]\ngravity = [-9.81, 0.0, 0.0]\n[[obstacle]]\nname = "wall"\nnormal = [1.0, 0.0, 0.0]\noffset = "1 + a*cos(b*t)"\neN = 0\n[simulate]\nt_end = 1.0\n`;
+    writeFileSync(file("plane.toml"), text);
+    run("simulate", file("plane.toml"), "--quiet", "--out", file("moving"));
+    run("simulate", file("plane.toml"), "--set", "a=0", "--quiet", "--out", file("fixed"));
+    run("report", file("moving"), file("fixed"), "-o", file("plane.html"), "--quiet");
+    const p = await Page.open(browser, file("plane.html"));
+    const wall = await p.series("Places along the normal of wall", "obstacle wall");
+    near(wall.max, 1.01, 1e-5, "highest place of the obstacle");
+    near(wall.min, 0.99, 1e-4, "lowest place of the obstacle");
+    const labels = (await p.plot("Place of wall.p0 along the normal")).series.map((s) => s.label);
+    for (const label of ["moving", "fixed (a = 0)", "wall: moving", "wall: fixed (a = 0)"]) assert(labels.includes(label), `${label} in ${labels}`);
+    const fixed = await p.series("Place of wall.p0 along the normal", "fixed (a = 0)");
+    near(Math.min(...fixed.points.filter((q) => q).map((q) => q[1])), 1, 1e-9, "the point stays on the plane");
+    await p.close();
+});
+
+await test("event times are drawn over products of two parameters, with fits", async () => {
+    // The obstacle accelerates the point by a b²: it leaves when a b² cos(b t) = g at the latest.
+    run("sensitivity", file("plane.toml"), "--vary", "a=0.004:0.01:4", "--vary", "b=45:60:4", "--quiet", "--report", file("products.html"));
+    const p = await Page.open(browser, file("products.html"));
+    const titles = await p.page.evaluate(() => window.saltus.plots.map((q) => q.title));
+    for (const name of ["a", "b"]) assert(titles.includes(`Event times over ${name}`), `${name} in ${titles}`);
+    const product = titles.find((t) => /^Event times over a(\^2)? b/.test(t));
+    assert(product, "a product of both in " + titles);
+    assert((await p.plot(product)).series.some((s) => s.label.startsWith("fit, rms")), "fits");
+    await p.close();
+});
+
 await test("compare, sensitivity and solve show their plots", async () => {
     run("compare", model("bouncing-ball"), "--t-end", "0.6", "--h", "0.01", "--refinements", "2", "--quiet", "--report", file("compare.html"));
     let p = await Page.open(browser, file("compare.html"));
@@ -306,6 +352,14 @@ await test("a perturbed pair is drawn around its critical interval", async () =>
     near(Math.max(...interval), Math.sqrt(2.02 / 9.81), 1e-9, "impact of the perturbed motion");
     assert.equal((await p.series("y′ of both motions", "perturbed")).jumps, 1);
     await p.close();
+    // The errors of the reactions and the other estimates, each with its constant.
+    run("sensitivity", model("perturbed-bead"), "--wrt", "F", "--quiet", "--report", file("bead.html"));
+    const q = await Page.open(browser, file("bead.html"));
+    const labels = (await q.plot("Errors of the reactions and their bound")).series.map((s) => s.label);
+    for (const label of ["error of λ", "error of ν", "bound (C = 1)"]) assert(labels.includes(label), `${label} in ${labels}`);
+    const cells = await q.page.locator("section", { hasText: "Estimates of λ, ν and u⁺" }).locator("td").allInnerTexts();
+    for (const equation of ["(42)", "(47)", "(64)", "(65)"]) assert(cells.includes(equation), equation);
+    await q.close();
 });
 
 await test("basin, certify and equilibria show their plots", async () => {

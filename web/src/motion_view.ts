@@ -47,6 +47,7 @@ export function motionView(m: Motion, known: Known): HTMLElement {
         plots.append(timePlot(group, title("Velocities", g.rate), curves(u, "′"), { label: withUnit(listed(u.map((c) => c.name + "′")), g.rate) }));
     }
     if (m.gaps.length) plots.append(timePlot(group, "Gaps", curves(m.gaps), { label: withUnit("gap gN", m.units?.length) }));
+    for (const o of obstacles(m)) plots.append(normalPlot(group, m, o));
     // Quantities of one unit share an axis.
     const unitOf = (name: string): string => /\[(.*)\]$/.exec(name)?.[1] ?? "";
     const units = [...new Set((m.outputs ?? []).map((c) => unitOf(c.name)))];
@@ -66,6 +67,42 @@ export function motionView(m: Motion, known: Known): HTMLElement {
     for (const p of phasePlanes(m, known)) planes.append(p);
     view.append(planes);
     return view;
+}
+
+/// An obstacle of mass points, with its place K + θ(t) and those of points along its normal.
+export interface Obstacle {
+    name: string;
+    place: number[];
+    points: { name: string; values: (number | null)[] }[];
+}
+
+/// The obstacles of a motion of mass points. A point's place along the normal n is n·x = gap + place of the obstacle.
+export function obstacles(m: Motion): Obstacle[] {
+    return (m.drawing?.planes ?? []).flatMap((plane): Obstacle[] => {
+        const offset = m.drawing!.values[plane.offset];
+        const place = m.t.map((_, k) => (typeof offset === "number" ? offset : offset[k]));
+        const points = m.gaps
+            .filter((g) => g.name.startsWith(plane.name))
+            .map((g) => ({ name: g.name, values: g.values.map((v, k) => (v == null ? null : v + place[k])) }));
+        return points.length ? [{ name: plane.name, place, points }] : [];
+    });
+}
+
+/// A range along the normal in which the motion of the obstacle can be seen; undefined if the obstacle does not move.
+export function nearObstacle(places: number[][]): [number, number] | undefined {
+    const all = places.flat().filter(Number.isFinite);
+    const [lo, hi] = [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const width = hi - lo;
+    return width > 0 ? [lo - width, hi + 4 * width] : undefined;
+}
+
+const visible_points = 4; // of a plot along a normal; the others can be switched on
+
+/// Places along the normal of an obstacle, on an axis of their own, with the motion of the obstacle. [Alscher] Figure 2
+function normalPlot(group: TimeGroup, m: Motion, o: Obstacle): HTMLElement {
+    const lines: Line[] = o.points.map((c, k) => ({ label: c.name, values: c.values, hidden: k >= visible_points }));
+    lines.push({ label: `obstacle ${o.name}`, values: o.place, hue: 7, dash: [5, 4] });
+    return timePlot(group, `Places along the normal of ${o.name}`, lines, { label: withUnit("n·x", m.units?.length), range: nearObstacle([o.place]) });
 }
 
 /// "x in m"; the name alone if the unit is unknown.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of the results of a page, and the view that draws several motions of one model over each other.
 import { el, largest } from "./dom";
-import { byUnit, forceName, withUnit } from "./motion_view";
+import { byUnit, forceName, nearObstacle, obstacles, withUnit } from "./motion_view";
 import type { Motion, Part } from "./report_document";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
@@ -65,7 +65,7 @@ function overTime(m: Motion, values: (number | null)[]): (Point | null)[] {
     return points;
 }
 
-const max_coordinates = 4; // with plots of their own
+const max_open = 8; // coordinates with plots that are shown at once; those of the others appear on demand
 const max_contacts = 4;
 
 /// Several motions over the same axes: every coordinate, its velocity, gaps and normal forces, a curve for each run.
@@ -85,12 +85,44 @@ export function runsView(parts: Part[], names: string[]): HTMLElement {
     const add = (title: string, y: string, of: (m: Motion) => (number | null)[] | undefined) => {
         if (motions.some((m) => largest(of(m) ?? []) > 0)) view.append(xyPlot({ title: `${title} of all runs`, x: t, y, layers: layers(of) }));
     };
-    for (const g of byUnit(first))
-        for (const k of g.curves.slice(0, max_coordinates)) {
-            const name = first.q[k].name;
-            add(name, withUnit(name, g.unit), (m) => m.q[k]?.values);
-            add(name + "′", withUnit(name + "′", g.rate), (m) => m.u[k]?.values);
+    // The places of points on an obstacle, with the motion of the obstacle in each run. [Alscher] Figure 2
+    for (const o of obstacles(first))
+        for (const point of o.points.slice(0, max_contacts)) {
+            const own = motions.map((m) => obstacles(m).find((x) => x.name === o.name));
+            const paths = layers((m) => own[motions.indexOf(m)]?.points.find((c) => c.name === point.name)?.values);
+            const walls = motions.flatMap((m, k): Layer[] =>
+                own[k] ? [{ label: `${o.name}: ${labels[k]}`, kind: "path", points: overTime(m, own[k]!.place), hue: k, width: 1, dash: [2, 3] }] : [],
+            );
+            // If the obstacle moves then the plot begins a little before the first contact and shows its neighbourhood.
+            const near = nearObstacle(own.map((x) => x?.place ?? []));
+            const end = Math.max(...motions.map((m) => m.t_end));
+            const contact = Math.min(...motions.map((m) => m.events[0]?.t ?? m.t_begin));
+            const range: [Point, Point] | undefined = near && [[contact - 0.1 * (end - contact), end], near];
+            view.append(xyPlot({ title: `Place of ${point.name} along the normal, of all runs`, x: t, y: withUnit("n·x", first.units?.length), layers: [...walls, ...paths], range }));
         }
+    const coordinates = byUnit(first).flatMap((g) => g.curves.map((k) => ({ k, ...g })));
+    const addCoordinate = ({ k, unit, rate }: (typeof coordinates)[0]) => {
+        const name = first.q[k].name;
+        add(name, withUnit(name, unit), (m) => m.q[k]?.values);
+        add(name + "′", withUnit(name + "′", rate), (m) => m.u[k]?.values);
+    };
+    coordinates.slice(0, max_open).forEach(addCoordinate);
+    const others = coordinates.slice(max_open);
+    if (others.length) {
+        const choice = el("select", { "aria-label": "further coordinates" }, el("option", { value: "" }, `${others.length} further coordinates …`), el("option", { value: "all" }, "all of them"));
+        others.forEach((c, i) => choice.append(el("option", { value: String(i) }, first.q[c.k].name)));
+        choice.onchange = () => {
+            const chosen = choice.value === "all" ? others : others.filter((_, i) => String(i) === choice.value);
+            const before = view.childElementCount;
+            chosen.forEach(addCoordinate);
+            // New plots come behind the choice and not behind the plots of contacts.
+            [...view.children].slice(before).reverse().forEach((plot) => choice.parentElement!.after(plot));
+            for (const c of chosen) choice.querySelector(`option[value="${others.indexOf(c)}"]`)?.remove();
+            if (choice.value === "all" || choice.options.length === 2) choice.parentElement!.remove();
+            else choice.value = "";
+        };
+        view.append(el("section", { class: "panel" }, el("h3", {}, "Coordinates"), choice));
+    }
     for (const gap of first.gaps.slice(0, max_contacts)) {
         add(`Gap ${gap.name}`, withUnit(`gN ${gap.name}`, first.units?.length), (m) => m.gaps.find((c) => c.name === gap.name)?.values);
     }

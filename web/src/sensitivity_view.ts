@@ -69,6 +69,8 @@ function pairView(pair: any): HTMLElement {
     layers.push({ label: "positions", kind: "path", points: curve(pair.error_q), hue: 4, hidden: true });
     layers.push({ label: "velocities", kind: "path", points: curve(pair.error_u), hue: 3, hidden: true });
     view.append(xyPlotLogY("Error of the perturbed motion and its bound", layers));
+    const reactions = reactionErrors(pair, curve);
+    if (reactions) view.append(reactions);
     for (const plot of pairMotions(pair, t)) view.append(plot);
     view.append(
         section(
@@ -86,8 +88,46 @@ function pairView(pair: any): HTMLElement {
                 (pair.c_bar ?? []).map((c: number, k: number) => [num(c, 10), num(pair.c_hat?.[k], 10), num((pair.c_hat?.[k] ?? NaN) - c, 4)]),
             ),
         ),
+        estimateTable(pair),
     );
     return view;
+}
+
+/// The errors of the reactions λ and ν with their bound (37), (47). The constant is the largest ratio of error and bound.
+function reactionErrors(pair: any, curve: (values: (number | null)[] | undefined) => (Point | null)[]): HTMLElement | null {
+    const bound: (number | null)[] = pair.bound_reactions ?? [];
+    const errors = ([["λ", pair.error_lambda], ["ν", pair.error_nu]] as const).filter(([, e]) => (e ?? []).some((v: number | null) => v != null && v > 0));
+    if (!errors.length || !bound.some((b) => b != null && b > 0)) return null;
+    // An error may vanish at single times, which would stretch the logarithmic axis without end.
+    const least = 1e-3 * Math.min(...bound.filter((b): b is number => b != null && b > 0));
+    const shown = (e: (number | null)[]) => curve(e.map((v) => (v != null && v < least ? null : v)));
+    const layers: Layer[] = errors.map(([name, e], k) => ({ label: `error of ${name}`, kind: "path", points: shown(e), hue: 1 + k }));
+    layers.push({ label: "bound (C = 1)", kind: "path", points: curve(bound), hue: 0 });
+    errors.forEach(([name, e], k) => {
+        const C = Math.max(...e.map((v: number | null, i: number) => (v != null && bound[i] != null && bound[i]! > 0 ? v / bound[i]! : 0)));
+        if (C > 0)
+            layers.push({ label: `C·bound of ${name}, C = ${num(C, 4)}`, kind: "path", points: curve(bound.map((b) => (b == null ? null : C * b))), hue: 1 + k, dash: [5, 4], width: 1 });
+    });
+    return xyPlotLogY("Errors of the reactions and their bound", layers);
+}
+
+/// The estimates of a pair piece by piece: equation, error, bound, observed constant.
+function estimateTable(pair: any): HTMLElement | string {
+    const rows = (pair.pieces ?? []).flatMap((p: any) =>
+        (p.estimates ?? []).map((e: any) => [
+            `${num(p.from, 5)} – ${num(p.to, 5)}`, e.equation, e.text, num(e.error, 4), num(e.bound, 4),
+            e.bound_constant > 0 ? num(e.bound_constant, 4) : "–", e.bound_constant > 0 ? num(e.bound_time, 6) : "–",
+        ]),
+    );
+    if (!rows.length) return "";
+    return section(
+        "Estimates of λ, ν and u⁺",
+        el("p", {}, "Each error is at most C times its bound; the observed C is the largest ratio of both on the piece."),
+        table(
+            [{ title: "t", left: true }, { title: "equation", left: true }, { title: "of what", left: true }, { title: "error" }, { title: "bound / C" }, { title: "observed C" }, { title: "at t" }],
+            rows.slice(0, 200),
+        ),
+    );
 }
 
 /// Both motions around the first event that they do not have at the same time: every coordinate and velocity over a few

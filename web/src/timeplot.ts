@@ -62,7 +62,7 @@ export function timePlot(
     group: TimeGroup,
     title: string,
     lines: Line[],
-    options: { stems?: Stem[]; stemLabel?: string; height?: number; label?: string } = {},
+    options: { stems?: Stem[]; stemLabel?: string; height?: number; label?: string; range?: [number, number] } = {}, // range of y
 ): HTMLElement {
     const { t, breaks } = group;
     // Rounding residue is drawn as 0, so that an axis never magnifies it.
@@ -187,7 +187,7 @@ export function timePlot(
         legend: { live: true },
         scales: {
             x: { time: false },
-            y: { range: stems.length ? withZero : around },
+            y: { range: options.range ?? (stems.length ? withZero : around) },
             ...(stems.length ? { stem: { from: "y", range: multiple } } : {}),
         },
         series: [

@@ -107,6 +107,22 @@ TEST(ReportCommand, RefusesWhatIsNoResult) {
     EXPECT_FALSE(fs::exists(folder.path() / "report.html"));
 }
 
+TEST(ReportCommand, StaticPageOfAnImpactShowsTheAdmissibleVelocities) {
+    const test::Folder folder;
+    ASSERT_EQ(run("impact " + model("forklift") + " --out run --quiet", folder.path()).code, 0);
+    ASSERT_EQ(run("report run --static -o page.html", folder.path()).code, 0);
+    const std::string html = test::content_of(folder.file("page.html"));
+    for (const char* const part : {"P⁺, admissible u⁺", "P⁻, approaching u⁻", "u⁻ plus impulses", "consistent u⁺",
+                                   "ball left, fork", "ball fork, right", ">b1 = b₀<", ">b2<", ">u⁻<", ">u⁺<"})
+        EXPECT_NE(html.find(part), std::string::npos) << part;
+    EXPECT_EQ(html.find("<script"), std::string::npos);
+    // One velocity is drawn on a line.
+    ASSERT_EQ(
+        run("impact " + model("bouncing-ball") + " --q y=0 --u-minus y=-1 --out ball --quiet", folder.path()).code, 0);
+    ASSERT_EQ(run("report ball --static -o ball.html", folder.path()).code, 0);
+    EXPECT_NE(test::content_of(folder.file("ball.html")).find("P⁻, approaching u⁻"), std::string::npos);
+}
+
 /// Removes or replaces one value after the other in results of several commands. No page may be made by an abort, and a
 /// refusal names the file.
 TEST(ReportCommand, RefusesDamagedDocuments) {

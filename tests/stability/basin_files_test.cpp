@@ -181,7 +181,8 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
     r.basin.label = {0, 1, 2, 1, 1, 0};
     r.basin.record.append(6, 1);
     const IndexedImage image = decoded(basin_png(r));
-    EXPECT_EQ(image.width, 600);
+    constexpr int plane = 600;  // pixels of the plane; the legend stands to its right
+    EXPECT_GT(image.width, plane);
     EXPECT_EQ(image.height, 400);
     IndexedImage copy = image;
     EXPECT_EQ(copy.at(50, 350), 0);  // below left: the first point
@@ -190,8 +191,21 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
     EXPECT_EQ(copy.at(50, 50), 1);
     EXPECT_EQ(copy.at(550, 50), 0);
     const auto with = [&](const IndexedImage& i, Colour c) {
-        return std::count_if(i.pixel.begin(), i.pixel.end(), [&](std::uint8_t p) { return i.palette[p] == c; });
+        long count = 0;
+        for (std::size_t k = 0; k < i.pixel.size(); ++k)
+            if (static_cast<int>(k) % i.width < plane && i.palette[i.pixel[k]] == c) ++count;
+        return count;
     };
+    // The legend has a swatch for each label and text in black on white.
+    const auto in_legend = [&](const IndexedImage& i, std::uint8_t p) {
+        long count = 0;
+        for (std::size_t k = 0; k < i.pixel.size(); ++k)
+            if (static_cast<int>(k) % i.width >= plane && i.pixel[k] == p) ++count;
+        return count;
+    };
+    for (const std::uint8_t label : {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{2}})
+        EXPECT_EQ(in_legend(image, label), 12 * 12) << "inside of the swatch of label " << int{label};
+    EXPECT_GT(in_legend(image, 4), 500) << "text";
     EXPECT_EQ(with(image, {255, 255, 255}), 0);
     EXPECT_EQ(with(image, {0, 0, 0}), 0);
     r.options.level.emplace();

@@ -10,6 +10,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/page/detail/basin_png.hpp"
+#include "saltus/io/page/detail/pixel_font.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
 
 namespace saltus::io {
@@ -177,6 +178,72 @@ void draw(IndexedImage& image, const Plane& p, const Segment& s, std::uint8_t co
     }
 }
 
+/// A line of the legend: a colour of the palette and what it means. Without a colour it is text alone.
+struct LegendLine {
+    int colour;  ///< −1: none
+    std::string text;
+};
+
+/// The picture with a legend to its right, on white. `ink` is the colour of the text, `paper` that of the ground.
+IndexedImage with_legend(const IndexedImage& picture, const std::vector<LegendLine>& lines, std::uint8_t ink,
+                         std::uint8_t paper) {
+    constexpr int scale = 2, margin = 12, swatch = 14, line = 24;  // in pixels
+    int widest = 0;
+    for (const LegendLine& l : lines)
+        widest = std::max(widest, text_width(l.text, scale) + (l.colour < 0 ? 0 : swatch + margin));
+    IndexedImage image;
+    image.palette = picture.palette;
+    image.width = picture.width + widest + 2 * margin;
+    image.height = std::max(picture.height, line * static_cast<int>(lines.size()) + 2 * margin);
+    image.pixel.assign(ix(image.width) * ix(image.height), paper);
+    for (int y = 0; y < picture.height; ++y)
+        std::copy_n(picture.pixel.begin() + static_cast<std::ptrdiff_t>(y) * picture.width, picture.width,
+                    image.pixel.begin() + static_cast<std::ptrdiff_t>(y) * image.width);
+    int y = margin;
+    for (const LegendLine& l : lines) {
+        int x = picture.width + margin;
+        if (l.colour >= 0) {
+            for (int v = 0; v < swatch; ++v)
+                for (int u = 0; u < swatch; ++u) {
+                    const bool edge = u == 0 || v == 0 || u == swatch - 1 || v == swatch - 1;
+                    image.at(x + u, y + v) = edge ? ink : static_cast<std::uint8_t>(l.colour);
+                }
+            x += swatch + margin;
+        }
+        draw_text(image, x, y, l.text, ink, scale);
+        y += line;
+    }
+    return image;
+}
+
+/// What the colours and lines of a picture mean: labels that occur, level set, equilibrium sets, axes.
+std::vector<LegendLine> legend_lines(const BasinReport& r, const Plane& p, bool level, bool sets, int line) {
+    constexpr std::size_t max_lines = 24;  // of labels; the rest is counted
+    std::vector<LegendLine> lines;
+    std::size_t more = 0;
+    const std::vector<BasinLabel>& labels = r.basin.labels;
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+        const bool occurs = std::find(p.label->begin(), p.label->end(), static_cast<int>(k)) != p.label->end();
+        if (!occurs) continue;
+        if (lines.size() < max_lines && static_cast<int>(k) < line)
+            lines.push_back(
+                {static_cast<int>(k), labels[k].text.empty() ? "label " + std::to_string(k) : labels[k].text});
+        else
+            ++more;
+    }
+    if (more > 0) lines.push_back({-1, "and " + counted(more, "further label")});
+    if (level)
+        lines.push_back({line, fmt::format("V = {:.6g}, {}", r.options.level->rho,
+                                           r.options.level->proved ? "proved" : "numerical")});
+    if (sets) lines.push_back({line + 1, "equilibria"});
+    lines.push_back({-1, ""});
+    const char* const directions[] = {"right", "up"};
+    for (const int a : {0, 1})
+        lines.push_back({-1, fmt::format("{}: {}, {:.6g} to {:.6g}", directions[a], r.options.axes[p.axis[a]].name,
+                                         p.from[a], p.to[a])});
+    return lines;
+}
+
 // --- svg
 
 // Places in the picture, in units of the SVG: corner and size of the plane, left edge of the legend.
@@ -270,9 +337,11 @@ std::string basin_png(const BasinReport& r) {
     const auto line = static_cast<std::uint8_t>(image.palette.size());
     image.palette.push_back(white);
     image.palette.push_back(black);
-    for (const Segment& s : level_edge(r, p)) draw(image, p, s, line, 0);
-    for (const Segment& s : equilibria(r, p)) draw(image, p, s, static_cast<std::uint8_t>(line + 1), 1);
-    return png(image);
+    const std::vector<Segment> edge = level_edge(r, p), sets = equilibria(r, p);
+    const auto ink = static_cast<std::uint8_t>(line + 1);
+    for (const Segment& s : edge) draw(image, p, s, line, 0);
+    for (const Segment& s : sets) draw(image, p, s, ink, 1);
+    return png(with_legend(image, legend_lines(r, p, !edge.empty(), !sets.empty(), line), ink, line));
 }
 
 std::string basin_svg(const BasinReport& r) {

@@ -13,7 +13,8 @@ bool has_basin_image(const BasinReport& report);
 
 /// A PNG file. Each start is a square in the colour of its label; the first of the two axes points to the right, the
 /// second upwards. If the grid was refined then the refined labels are drawn. The boundary of the level set is white,
-/// equilibrium sets are black. Needs `has_basin_image`.
+/// equilibrium sets are black. A legend stands to the right of the plane, whose longer side has at most 600 pixels.
+/// Needs `has_basin_image`.
 std::string basin_png(const BasinReport& report);
 
 /// The same as an SVG file with axes and legend. Needs `has_basin_image`.

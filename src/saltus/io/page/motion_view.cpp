@@ -26,6 +26,7 @@ constexpr std::size_t max_coordinates = 24, few_coordinates = 12;  // more than 
 constexpr std::size_t max_elements = 16, few_elements = 8;         // more than 16 elements: 8 of them have curves
 constexpr std::size_t candidates = 6000;                           // samples before thinning, about
 constexpr std::size_t candidates_large = 700;                      // the same for more than `max_coordinates`
+constexpr double least_samples = 400.0;                            // before thinning, if no step is left out
 constexpr std::size_t max_samples = 4000;                          // after thinning; more are decimated
 constexpr std::size_t max_numbers = 60000;  // samples × curves; more are thinned with a larger tolerance
 constexpr std::size_t point_frames = 140;   // times at which mass points are stored
@@ -115,7 +116,7 @@ private:
         for (const std::size_t i : elements_)
             if (t_.elements[i].kind == trajectory::ElementKind::contact)
                 view_.gaps.push_back({t_.elements[i].name, {}}), contacts_.push_back(i);
-        if (const model::Outputs* const outputs = m_->outputs.get()) {
+        if (const model::Outputs* const outputs = m_->outputs.get(); model::has_outputs(*m_)) {
             outputs_.emplace(*m_, t_);
             for (const model::Output& o : outputs->list)
                 view_.outputs.push_back({o.unit.empty() ? o.name : o.name + " [" + o.unit + "]", {}});
@@ -189,6 +190,13 @@ private:
         return {p.applied, p.damping, p.friction, p.springs, p.obstacles};
     }
 
+    /// Samples of a step so that the whole motion has at least least_samples of them. A step may be long because the
+    /// motion is simple, while an obstacle goes on moving fast.
+    std::size_t pieces_by_length(double length) const {
+        const double whole = t_.end.t - t_.start.t;
+        return whole > 0.0 ? static_cast<std::size_t>(std::ceil(least_samples * length / whole)) : 1;
+    }
+
     /// Adds the rows of an arc. If there are many steps then only every stride_-th step gives a row.
     void sample_arc(std::size_t a) {
         const trajectory::Arc& arc = t_.arcs[a];
@@ -205,7 +213,7 @@ private:
             const ode::Dense& final = last ? arc.steps.back() : arc.steps[s + stride_ - 1];
             const double begin = std::max(step.t_old(), arc.t_begin);
             const double end = std::min(final.t_new(), arc.t_end);
-            const std::size_t pieces = stride_ > 1 ? 1 : pieces_;
+            const std::size_t pieces = stride_ > 1 ? 1 : std::max(pieces_, pieces_by_length(end - begin));
             std::vector<Powers> power;  // at the nodes of this step
             for (std::size_t k = first ? 0 : 1; k <= pieces; ++k) {
                 const double at =

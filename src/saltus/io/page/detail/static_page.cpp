@@ -121,7 +121,7 @@ svg{background:var(--panel);border:1px solid var(--grid);border-radius:6px}svg.s
 .title{font:600 13px system-ui;fill:var(--text)}.tick{font:11px system-ui;fill:var(--muted)}.grid{stroke:var(--grid);fill:none}
 .curve{fill:none;stroke-width:1.4}.area{fill-opacity:.2;stroke-width:1.4}.dashed{stroke-dasharray:5 4}
 .c0{stroke:#0b62a8}.c1{stroke:#c8500b}.c2{stroke:#0a7f58}.c3{stroke:#a8326e}.c4{stroke:#8a6d00}.c5{stroke:#3a8fd0}.c6{stroke:#6a4fb0}.c7{stroke:#555f6b}
-.area.c0{fill:#0b62a8}.area.c1{fill:#c8500b}.area.c2{fill:#0a7f58}
+.area.c0{fill:#0b62a8}.area.c1{fill:#c8500b}.area.c2{fill:#0a7f58}.area.c3{fill:#a8326e}.area.c4{fill:#8a6d00}.area.c5{fill:#3a8fd0}.area.c6{fill:#6a4fb0}.area.c7{fill:#555f6b}
 .f0{fill:#b9c1ca}.f1{fill:#3a8fd0}.f2{fill:#e08a3c}.f3{fill:#3aa57e}.f4{fill:#c86a9c}.f5{fill:#c9ad3d}.f6{fill:#8f78c9}.f7{fill:#6b7683}
 .body{stroke:var(--body);fill:var(--fill);stroke-width:2}.segment.body{stroke-width:3}.spring,.segment{fill:none}.ground{stroke:var(--ground);fill:var(--grid)}.line{stroke:var(--ground);fill:none}
 table{border-collapse:collapse;font-size:.85rem}td,th{text-align:left;padding:2px 10px;border-bottom:1px solid var(--grid);vertical-align:top}

@@ -2,8 +2,8 @@
 #include "saltus/io/page/detail/static_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "saltus/io/page/detail/static_velocity.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
 
 namespace saltus::io {
@@ -38,44 +38,11 @@ std::string compare_section(const Json& j) {
     return plot.svg() + tables;
 }
 
-/// Points on the boundary of a consistency set: ends of segments, and points centre + cos φ first + sin φ second of
-/// elliptic arcs.
-SvgPlot::Points set_outline(const Json& set) {
-    SvgPlot::Points points;
-    for (const Json& piece : set.value("pieces", Json::array())) {
-        if (piece.at("kind") != "arc") {
-            points.emplace_back(number_of(piece.at("from").at(0)), number_of(piece.at("from").at(1)));
-            continue;
-        }
-        const double from = number_of(piece.at("phi").at(0)), to = number_of(piece.at("phi").at(1));
-        constexpr int arc_points = 40;
-        for (int k = 0; k < arc_points; ++k) {
-            const double phi = from + (to - from) * k / static_cast<double>(arc_points);
-            const auto at = [&](std::size_t c) {
-                return number_of(piece.at("centre").at(c)) + std::cos(phi) * number_of(piece.at("first").at(c)) +
-                       std::sin(phi) * number_of(piece.at("second").at(c));
-            };
-            points.emplace_back(at(0), at(1));
-        }
-    }
-    return points;
-}
-
 std::string impact_section(const Json& j) {
     std::string text = "<p>" + escaped(word(j, "text")) + "</p>";
     std::vector<std::string> names;
     for (const auto& [name, value] : j.at("u_minus").items()) names.push_back(name);
-    if (names.size() == 2) {
-        SvgPlot plot("Velocities", names[0] + "'", names[1] + "'");
-        if (j.contains("set") && j.at("set").is_object()) plot.area("consistent", set_outline(j.at("set")));
-        SvgPlot::Points corners;
-        for (const Json& c : j.value("corner_points", Json::array()))
-            corners.emplace_back(number_of(c[0]), number_of(c[1]));
-        if (!corners.empty()) plot.marks("corner points", corners);
-        for (const char* const key : {"u_minus", "u_plus"})
-            plot.marks(key, {{number_of(j[key][names[0]]), number_of(j[key][names[1]])}});
-        text += plot.svg(420, 380);
-    }
+    text += static_velocity_picture(j);
     std::vector<std::vector<std::string>> rows;
     for (const std::string& n : names)
         rows.push_back({n + "'", short_number(j.at("u_minus").at(n)), short_number(j.at("u_plus").at(n))});

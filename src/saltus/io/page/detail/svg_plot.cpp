@@ -51,8 +51,8 @@ SvgPlot& SvgPlot::curve(std::string name, Points points, bool dashed) {
     layers_.push_back({Kind::curve, std::move(name), std::move(points), dashed});
     return *this;
 }
-SvgPlot& SvgPlot::marks(std::string name, Points points) {
-    layers_.push_back({Kind::marks, std::move(name), std::move(points)});
+SvgPlot& SvgPlot::marks(std::string name, Points points, std::vector<std::string> labels) {
+    layers_.push_back({Kind::marks, std::move(name), std::move(points), false, std::move(labels)});
     return *this;
 }
 SvgPlot& SvgPlot::stems(std::string name, Points points) {
@@ -89,6 +89,10 @@ SvgPlot::Axis SvgPlot::axis(Direction direction, double from, double to) const {
         see(vertical ? c.y : c.x);
         see(vertical ? c.y + c.height : c.x + c.width);
     }
+    if (!range_.empty()) {
+        low = vertical ? range_[0].second : range_[0].first;
+        high = vertical ? range_[1].second : range_[1].first;
+    }
     if (!(low <= high)) low = 0.1, high = 1.0;
     if (log_) {
         a.low = std::pow(10.0, std::floor(std::log10(low) - log_tolerance));
@@ -97,7 +101,7 @@ SvgPlot::Axis SvgPlot::axis(Direction direction, double from, double to) const {
         return a;
     }
     if (high == low) low -= std::abs(low) * 0.1 + least_margin, high += std::abs(high) * 0.1 + least_margin;
-    const double margin = vertical && cells_.empty() ? 0.05 * (high - low) : 0.0;
+    const double margin = vertical && cells_.empty() && range_.empty() ? 0.05 * (high - low) : 0.0;
     a.low = low - margin;
     a.high = high + margin;
     // About five ticks, at multiples of 1, 2 or 5 times a power of ten.
@@ -158,8 +162,18 @@ std::string SvgPlot::svg(int width, int height) const {
         }
         if (l.kind == Kind::area) path += 'Z';
         const char* const classes[] = {"curve", "curve", "curve", "area"};
+        // With given ranges a picture inside the picture cuts the layers at the frame of the axes.
+        if (!range_.empty())
+            text += fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">",
+                                left, top, width - left - right, height - top - bottom);
         text += fmt::format("<path class=\"{} c{}{}\" d=\"{}\"/>\n", classes[static_cast<int>(l.kind)], k % colors,
                             l.dashed ? " dashed" : "", path);
+        for (std::size_t i = 0; i < l.labels.size() && i < l.points.size(); ++i)
+            if (shown(l.points[i]))
+                text +=
+                    fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                                x.at(l.points[i].first) + 6.0, y.at(l.points[i].second) - 5.0, escaped(l.labels[i]));
+        if (!range_.empty()) text += "</svg>\n";
         const double lx = left + (width - left - right) / columns * static_cast<double>(k % columns),
                      ly = height + row * std::floor(static_cast<double>(k) / columns) + 8;
         text += fmt::format(

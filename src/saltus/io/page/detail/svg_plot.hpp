@@ -29,11 +29,17 @@ public:
         return *this;
     }
     SvgPlot& curve(std::string name, Points points, bool dashed = false);
-    SvgPlot& marks(std::string name, Points points);
+    /// Circles; each may have a label beside it.
+    SvgPlot& marks(std::string name, Points points, std::vector<std::string> labels = {});
     SvgPlot& stems(std::string name, Points points);  ///< vertical lines from y = 0
     SvgPlot& area(std::string name, Points corners);
     /// A filled rectangle with corner (x, y) and a size in units of the axes, in one of eight colours.
     SvgPlot& cell(double x, double y, double width, double height, int color);
+    /// The ranges of both axes, from the lower left to the upper right corner. Layers are cut there.
+    SvgPlot& range(std::pair<double, double> low, std::pair<double, double> high) {
+        range_ = {low, high};
+        return *this;
+    }
     bool empty() const { return layers_.empty() && cells_.empty(); }
 
     /// The picture, of this size in pixels; the legend below adds to the height.
@@ -46,6 +52,7 @@ private:
         std::string name;
         Points points;
         bool dashed = false;
+        std::vector<std::string> labels = {};  ///< of the points, if they are marks
     };
     struct Cell {
         double x, y, width, height;
@@ -57,6 +64,7 @@ private:
 
     std::string title_, x_, y_;
     bool log_ = false;
+    Points range_;  // two corners; empty: the ranges follow from the layers
     std::vector<Layer> layers_;
     std::vector<Cell> cells_;
 };

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "saltus/io/report/detail/json.hpp"
+
+namespace saltus::io {
+
+/// The picture of a collision in a static page: admissible velocities P⁺, approaching velocities P⁻, what impulses
+/// reach, balls and the consistency set, for one or two velocities. Takes the JSON of `saltus impact`. A sentence if
+/// there is no picture.
+std::string static_velocity_picture(const json::Json& impact);
+
+}  // namespace saltus::io

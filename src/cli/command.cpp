@@ -11,6 +11,7 @@
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/support.hpp"
 
 namespace saltus::cli {
 
@@ -28,12 +29,18 @@ std::vector<std::pair<std::string, std::string>> assignments(const Common& optio
     return list;
 }
 
-io::LoadedModel load(const Common& options, bool perturbed) {
+io::LoadedModel load(const Common& options, bool perturbed, const std::string& method) {
     model::BuildOptions build;
     build.project_initial = options.project_initial;
     build.perturbed = perturbed;
     build.set = assignments(options);
-    return io::load_model(options.model, build);
+    io::LoadedModel loaded = io::load_model(options.model, build);
+    if ((method.empty() ? loaded.model.simulate.method : method) != "penalty" ||
+        !model::has_feature(loaded.model, model::Feature::damping_left_out))
+        return loaded;
+    loaded.build.penalty = true;
+    loaded.model = model::build(loaded.file.description, loaded.build);
+    return loaded;
 }
 
 double positive(const char* option, double value) {

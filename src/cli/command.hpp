@@ -45,8 +45,9 @@ struct Common : OutputOptions {
 std::vector<std::pair<std::string, std::string>> assignments(const Common& options);
 
 /// Reads and builds the model of a command, with --set and --project-initial applied; `perturbed` applies the model's
-/// [perturbation] too. The file is read once, here. Throws Error for bad input.
-io::LoadedModel load(const Common& options, bool perturbed = false);
+/// [perturbation] too. The method of integration ("": that of the model) decides whether D and D_hat of [penalty] act.
+/// The file is read once, here. Throws Error for bad input.
+io::LoadedModel load(const Common& options, bool perturbed = false, const std::string& method = "event");
 
 /// The message of a motion without an end time.
 inline constexpr const char* no_end_time = "no end time is given";

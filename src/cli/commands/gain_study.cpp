@@ -21,6 +21,7 @@ control::RunOptions run_options(const SimulateCommand& c, const Plan& plan) {
     o.build.project_initial = c.common.project_initial;
     o.build.perturbed = c.perturbed;
     o.build.set = assignments(c.common);
+    o.build.penalty = std::holds_alternative<integrate::Penalty>(plan.method);
     o.method = plan.method;
     o.t_end = plan.t_end;
     o.energy = plan.energy;
@@ -95,7 +96,7 @@ int gain_study(const SimulateCommand& c) {
                     "write --solve-for Kp --target \"lambda(stop) = 5\"");
     if (!c.solve_for.empty() && !c.vary.empty())
         throw Error("cannot be combined with --solve-for", {"--vary", 0, 0}, "give one of the two");
-    const io::LoadedModel loaded = load(c.common, c.perturbed);
+    const io::LoadedModel loaded = load(c.common, c.perturbed, c.method);
     const model::Model& m = loaded.model;
     if (c.perturbed && !m.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");

@@ -197,7 +197,7 @@ void write(const SensitivityCommand& c, const io::SensitivityReport& report, io:
 
 int sensitivity(const SensitivityCommand& c) {
     Question q;
-    const io::LoadedModel loaded = load(c.common);
+    const io::LoadedModel loaded = load(c.common, false, c.method);
     const model::Model& m = loaded.model;
     q.description = loaded.file.description;
     q.build = loaded.build;

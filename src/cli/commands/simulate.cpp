@@ -124,7 +124,7 @@ private:
 Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& plan, io::MotionFiles& files,
                Results& results) {
     const model::Model& m = loaded.model;
-    const bool has_outputs = m.outputs != nullptr;
+    const bool has_outputs = model::has_outputs(m);
     integrate::Options options;
     options.t_end = plan.t_end;
     options.energy = plan.energy;
@@ -196,7 +196,7 @@ int simulate(const SimulateCommand& c) {
     if (c.samples > max_samples)
         throw Error("samples is " + std::to_string(c.samples) + ", it must be at most " + std::to_string(max_samples),
                     {"--samples", 0, 0}, "trajectory.h5 has the motion at all times");
-    const io::LoadedModel loaded = load(c.common, c.perturbed);
+    const io::LoadedModel loaded = load(c.common, c.perturbed, c.method);
     if (c.perturbed && !loaded.model.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, loaded);

@@ -275,7 +275,7 @@ std::vector<trajectory::Tracking> tracking(const model::Model& model, const traj
 trajectory::MotionSummary summarise(const model::Model& model, const trajectory::Trajectory& motion) {
     trajectory::MotionSummary summary;
     summary.impulse_rates = impulse_rates(model, motion);
-    if (model.outputs == nullptr) return summary;
+    if (!model::has_outputs(model)) return summary;
     OutputCourse outputs(model, motion);
     summary.outputs = outputs.summary();
     if (!motion.arcs.empty()) summary.tracking = tracking(model, motion, outputs);

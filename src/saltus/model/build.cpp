@@ -59,6 +59,7 @@ Model Builder::build() {
     add_clutches();
     for (const ObstacleDescription& o : d_.obstacles) add_obstacle(o);
     add_penalty();
+    add_penalty_damping();
     if (!options_.open_loop) add_control();
     add_perturbation();
     add_defaults();
@@ -111,6 +112,7 @@ void Builder::judge_time() {
     for (const Expr e : kinematics) model_.scleronomic = model_.scleronomic && !depends_on_time(e);
     model_.autonomous = model_.scleronomic;
     for (const Expr e : forces) model_.autonomous = model_.autonomous && !depends_on_time(e);
+    if (sampled_) model_.autonomous = false;  // the times of the samples are fixed
 }
 
 void Builder::make_system() {
@@ -580,6 +582,71 @@ void Builder::add_penalty() {
     if (!p.k.given && p.k_of.empty()) throw Error("[penalty] has no stiffness", p.place, "add k");
     assign(p.k, p.k_of, "k", Zero::refused, &Contact::penalty_k);
     assign(p.d, p.d_of, "d", Zero::allowed, &Contact::penalty_d);
+}
+
+/// A matrix of damping over all coordinates of the description. It must be symmetric and positive semidefinite.
+std::vector<std::vector<Expr>> Builder::damping_matrix(const Gain& gain, const std::string& what, const Place& place) {
+    const std::size_t n = d_.q.size();
+    std::vector<std::vector<Expr>> D = square_matrix(gain, what, n, counted(n, "coordinate"), place);
+    Matrix values(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+            values(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value_of(D[i][j]);
+    if (values != values.transpose()) throw Error(what + " is not symmetric", place, "make it symmetric");
+    // Eigenvalues have rounding errors of about n ε ‖D‖.
+    const double rounding = 16.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * values.norm();
+    if (symmetric_spectrum(values).smallest < -rounding)
+        throw Error(what + " is not positive semidefinite: it would create energy", place, "change its entries");
+    return D;
+}
+
+/// Damping that differs in and out of contact, [Tornambe] Remark 12: R = Σ R_i with
+///     R_i = ½ uᵀD_i u if g_Ni > 0,   ½ uᵀD̂_i u if g_Ni <= 0.
+/// It belongs to the penalty method: contacts that are rigid have an impact law instead.
+void Builder::add_penalty_damping() {
+    if (!d_.penalty || !d_.penalty->has_damping()) return;
+    const PenaltyDescription& p = *d_.penalty;
+    if (has_points_)
+        throw Error("D and D_hat of [penalty] are not possible with mass points", p.place,
+                    "damp the springs instead: c of [[springs]]");
+    if ((p.D.given() || p.D_hat.given()) && d_.contacts.size() != 1)
+        throw Error("D and D_hat of [penalty] belong to one contact each, but the model has " +
+                        std::to_string(d_.contacts.size()),
+                    p.place, "give them by contact: D_hat = { name = ... }");
+    expr::Graph& g = f_.graph;
+    std::vector<std::string> names;
+    for (const ContactDescription& c : d_.contacts) names.push_back(c.name);
+    std::vector<std::array<Expr, 2>> dissipation(names.size(), {g.constant(0.0), g.constant(0.0)});
+    const auto add = [&](std::size_t contact, std::size_t side, const Gain& gain, const std::string& what,
+                         const Place& place) {
+        const std::vector<std::vector<Expr>> D = damping_matrix(gain, what, place);
+        Expr& R = dissipation[contact][side];
+        for (std::size_t i = 0; i < D.size(); ++i)
+            for (std::size_t j = 0; j < D.size(); ++j)
+                R = g.add(R, g.mul(g.mul(g.constant(0.5), D[i][j]), g.mul(f_.u[i], f_.u[j])));
+    };
+    const std::pair<const Gain*, const char*> common[] = {{&p.D, "D"}, {&p.D_hat, "D_hat"}};
+    for (std::size_t side = 0; side < 2; ++side)
+        if (common[side].first->given())
+            add(0, side, *common[side].first, std::string(common[side].second) + " in [penalty]", p.place);
+    const std::pair<const std::vector<ContactMatrix>*, const char*> each[] = {{&p.D_of, "D"}, {&p.D_hat_of, "D_hat"}};
+    for (std::size_t side = 0; side < 2; ++side)
+        for (const ContactMatrix& m : *each[side].first) {
+            const auto at = std::find(names.begin(), names.end(), m.contact);
+            if (at == names.end())
+                throw Error("unknown contact '" + m.contact + "' in [penalty] " + each[side].second, m.place,
+                            did_you_mean(m.contact, names));
+            add(static_cast<std::size_t>(at - names.begin()), side, m.matrix,
+                std::string(each[side].second) + " of contact '" + m.contact + "' in [penalty]", m.place);
+        }
+    if (!options_.penalty) return;  // checked, but without effect
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t own_gap = static_cast<std::size_t>(model_.contacts[i].row) - model_.constraints.size();
+        const Expr open = g.binary(expr::Op::less, g.constant(0.0), f_.gaps[own_gap]);
+        f_.R =
+            g.add(f_.R, dissipation[i][0] == dissipation[i][1] ? dissipation[i][0]
+                                                               : g.select(open, dissipation[i][0], dissipation[i][1]));
+    }
 }
 
 void Builder::add_defaults() {

@@ -15,6 +15,7 @@ struct BuildOptions {
                                    ///< admissible one; otherwise such a state is an Error
     bool perturbed = false;        ///< apply the perturbation: δ, η, θ and the initial offsets
     bool open_loop = false;        ///< leave out the control
+    bool penalty = false;          ///< the model is for the penalty method: D and D_hat of [penalty] act
 };
 
 }  // namespace saltus::model

@@ -96,7 +96,8 @@ struct ClutchDescription {
     Place place;
 };
 
-/// A gain of the feedback: one number for all outputs, a list (the diagonal), or a square matrix.
+/// A gain of the feedback, or a matrix of damping: one number for the whole diagonal, a list (the diagonal), or a
+/// square matrix.
 struct Gain {
     std::vector<std::vector<Field>> rows;  ///< a number or a list is a single row
     bool matrix = false;                   ///< written as a list of lists
@@ -116,14 +117,26 @@ struct ControlDescription {
     Field shaping;
     Choice velocity{"measured", {}};  ///< measured | estimated
     Field bandwidth;                  ///< of the estimate of velocities, in 1/s
+    Field period;                     ///< of sampling, in s; not given: the law acts continuously
+    Place place;
+};
+
+/// A matrix of damping of one contact.
+struct ContactMatrix {
+    std::string contact;
+    Gain matrix;
     Place place;
 };
 
 /// [penalty]: springs and dampers that replace rigid contacts.
 struct PenaltyDescription {
-    Field k, d;                     ///< one value for all contacts
-    std::vector<Entry> k_of, d_of;  ///< values by contact or obstacle; they override k and d
+    Field k, d;                                 ///< one value for all contacts
+    std::vector<Entry> k_of, d_of;              ///< values by contact or obstacle; they override k and d
+    Gain D, D_hat;                              ///< damping of all coordinates, of a model with one contact
+    std::vector<ContactMatrix> D_of, D_hat_of;  ///< the same by contact
     Place place;
+
+    bool has_damping() const { return D.given() || D_hat.given() || !D_of.empty() || !D_hat_of.empty(); }
 };
 
 /// One line of [output]: a derived quantity.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +53,30 @@ WithoutCalls replace_calls(const expr::Source& source, std::span<const std::stri
 /// The functions of `element_quantity`.
 std::span<const std::string_view> quantity_functions();
 
+/// A feedback law that is evaluated at the times 0, T, 2T, ... and held in between (zero-order hold). The held force of
+/// an actuated coordinate is the position of a coordinate of its own, whose velocity is 0 and on which nothing acts. It
+/// jumps at each sample.
+class SampledLaw {
+public:
+    double period = 0.0;                      ///< T, in s
+    std::vector<int> held;                    ///< coordinates of the held forces
+    std::vector<ElementQuantity> quantities;  ///< measured quantities that the law mentions
+
+    /// Writes the force of each entry of `held`, from the state just before the sample. `values` are those of
+    /// `quantities`.
+    void evaluate(double t, std::span<const double> q, std::span<const double> u, std::span<const double> values,
+                  std::span<double> out) const;
+    /// The time of sample k, and the number of the first sample after a time. Times within a rounding error of a
+    /// sample count as the sample.
+    double time(long k) const { return static_cast<double>(k) * period; }
+    long first_after(double t) const;
+
+private:
+    friend class Builder;
+    expr::Tape tape_;  // variables: t, coordinates, velocities, quantities
+    std::vector<double> p_;
+};
+
 /// A derived quantity of [output].
 struct Output {
     std::string name;
@@ -59,11 +84,13 @@ struct Output {
     expr::Source source;
 };
 
-/// The derived quantities of a model. They do not influence the motion.
+/// The derived quantities of a model, and what else is read off a motion. Only `sampled` influences the motion.
 class Outputs {
 public:
-    std::vector<Output> list;
-    std::vector<ElementQuantity> quantities;  ///< those that the expressions mention
+    std::vector<Output> list;                   ///< may be empty
+    std::shared_ptr<const SampledLaw> sampled;  ///< the control, if it samples; otherwise null
+    bool damping_left_out = false;              ///< [penalty] has D or D_hat, and the model was built without them
+    std::vector<ElementQuantity> quantities;    ///< those that the expressions mention
 
     /// Writes all values. q and u are those of the whole model; `values` are those of `quantities`.
     void evaluate(double t, std::span<const double> q, std::span<const double> u, std::span<const double> values,
@@ -81,5 +108,10 @@ private:
     expr::Tape tape_;                      // variables: t, coordinates, velocities, quantities
     std::vector<int> positions_, speeds_;  // indices of the coordinates and velocities that are mentioned
 };
+
+/// The sampled control of a model, or null.
+const SampledLaw* sampled_law(const Model& model);
+/// Whether the model has derived quantities.
+bool has_outputs(const Model& model);
 
 }  // namespace saltus::model

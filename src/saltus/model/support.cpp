@@ -7,6 +7,7 @@
 
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::model {
@@ -28,6 +29,11 @@ constexpr std::string_view equilibria_fill_manifolds =
 constexpr std::string_view about_holonomic_constraints = "the theorem is about constraints of positions";
 constexpr std::string_view about_lasting_contacts = "the theorem is about contacts that always exist";
 constexpr std::string_view searches_lasting_contacts = "it takes all contacts to exist everywhere";
+constexpr std::string_view hold_is_no_equilibrium =
+    "the held force is a state that changes only at samples, so that the equations between samples do not tell";
+constexpr std::string_view damping_is_for_simulate =
+    "the model was built for rigid contacts, which have no such damping; only `simulate --method penalty` builds it "
+    "for springs";
 constexpr std::string_view equilibria_change_with_time = "an equilibrium at one time need not be one at another";
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
@@ -40,10 +46,13 @@ constexpr std::array table{
     SupportException{moreau_lanes, conditional_contacts, refused, "lanes take all contacts to exist"},
     SupportException{moreau_lanes, Feature::velocity_constraints, refused,
                      "lanes project positions onto all constraints"},
+    SupportException{moreau_lanes, sampled_control, refused, "lanes do not sample"},
 
     SupportException{Analysis::penalty, missing_stiffness, refused, "the contact force is k*depth + d*rate"},
+    SupportException{Analysis::penalty, Feature::damping_left_out, refused, damping_is_for_simulate},
 
     SupportException{sensitivity, no_derivatives, refused, "the variational equation needs them"},
+    SupportException{sensitivity, sampled_control, refused, "the derivative of a held force is not computed"},
 
     SupportException{perturbed_pair, contact_friction, condition, about_frictionless_events},
     SupportException{perturbed_pair, constraint_friction, condition, about_frictionless_events},
@@ -51,6 +60,7 @@ constexpr std::array table{
     SupportException{perturbed_pair, clutches, condition, about_frictionless_events},
     SupportException{perturbed_pair, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{perturbed_pair, conditional_contacts, refused, about_lasting_contacts},
+    SupportException{perturbed_pair, sampled_control, refused, "the theorems are about forces that do not jump"},
 
     SupportException{impact_audit, contensou_friction, approximate,
                      "the patch has no second-order cone, so only the impulses of the law are judged"},
@@ -61,6 +71,7 @@ constexpr std::array table{
     SupportException{equilibrium_sets, no_derivatives, refused, "the search for sets needs them"},
     SupportException{equilibrium_sets, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
     SupportException{equilibrium_sets, conditional_contacts, refused, searches_lasting_contacts},
+    SupportException{equilibrium_sets, sampled_control, refused, hold_is_no_equilibrium},
 
     SupportException{enclosure, no_formulas, refused, "interval bounds are computed from expressions"},
     SupportException{enclosure, Feature::velocity_constraints, refused, "its constraints are those of positions"},
@@ -73,6 +84,7 @@ constexpr std::array table{
     SupportException{attractivity, no_formulas, refused, bounds_need_expressions},
     SupportException{attractivity, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{attractivity, conditional_contacts, refused, about_lasting_contacts},
+    SupportException{attractivity, sampled_control, refused, hold_is_no_equilibrium},
 
     SupportException{instability, contacts, condition,
                      "a motion with fixed sticking and slipping contacts must be found that leaves the set"},
@@ -81,6 +93,7 @@ constexpr std::array table{
     SupportException{instability, no_formulas, refused, bounds_need_expressions},
     SupportException{instability, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{instability, conditional_contacts, refused, about_lasting_contacts},
+    SupportException{instability, sampled_control, refused, hold_is_no_equilibrium},
 
     SupportException{linear_classification, contacts, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, constraints, refused, "the system must be linear between stick and slip"},
@@ -88,6 +101,7 @@ constexpr std::array table{
     SupportException{linear_classification, clutches, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, time_dependence, refused, "the criterion is for constant matrices"},
     SupportException{linear_classification, no_formulas, refused, bounds_need_expressions},
+    SupportException{linear_classification, sampled_control, refused, hold_is_no_equilibrium},
 
     SupportException{equilibrium_points, contact_friction, refused, friction_makes_sets},
     SupportException{equilibrium_points, constraint_friction, refused, friction_makes_sets},
@@ -96,6 +110,7 @@ constexpr std::array table{
     SupportException{equilibrium_points, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
     SupportException{equilibrium_points, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{equilibrium_points, time_dependence, refused, equilibria_change_with_time},
+    SupportException{equilibrium_points, sampled_control, refused, hold_is_no_equilibrium},
 
     SupportException{sprung_equilibria, contact_friction, refused, friction_makes_sets},
     SupportException{sprung_equilibria, constraint_friction, refused, friction_makes_sets},
@@ -106,6 +121,7 @@ constexpr std::array table{
     SupportException{sprung_equilibria, missing_stiffness, refused, "the contact force is k*depth"},
     SupportException{sprung_equilibria, nonlinear_springs, refused, "its springs have a constant stiffness"},
     SupportException{sprung_equilibria, time_dependence, refused, equilibria_change_with_time},
+    SupportException{sprung_equilibria, sampled_control, refused, hold_is_no_equilibrium},
 
     SupportException{regulation, contact_friction, condition, friction_makes_sets},
     SupportException{regulation, constraints, condition, "the theorem is about systems without constraints"},
@@ -121,10 +137,13 @@ constexpr std::array table{
     SupportException{penalty_limit, missing_stiffness, refused, "the contact force is k*depth"},
     SupportException{penalty_limit, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{penalty_limit, nonlinear_springs, refused, "the penalty is k*depth^2/2 with a constant k"},
+    SupportException{penalty_limit, Feature::damping_left_out, refused, damping_is_for_simulate},
+    SupportException{penalty_limit, sampled_control, refused, "its paths of stationary action have no memory"},
 
     SupportException{basin, time_dependence, approximate, "rest in one place need not last"},
     SupportException{basin, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
     SupportException{basin, conditional_contacts, refused, searches_lasting_contacts},
+    SupportException{basin, sampled_control, refused, hold_is_no_equilibrium},
 };
 
 /// Kind and name of the first element that satisfies the condition; nullopt if no element does.
@@ -193,6 +212,8 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case no_formulas: return whole(m.system->symbolic() == nullptr);
         case no_derivatives: return whole(m.system->jacobians() == nullptr);
         case no_control: return whole(!m.control);
+        case sampled_control: return whole(sampled_law(m) != nullptr);
+        case Feature::damping_left_out: return whole(m.outputs != nullptr && m.outputs->damping_left_out);
     }
     misuse("a feature", __FILE__, __LINE__);
 }
@@ -209,7 +230,9 @@ std::string remedy_for(Feature feature) {
         case no_contacts: return "add a [[contact]]";
         case missing_stiffness: return "give the model a [penalty] with k";
         case nonlinear_springs: return "give k as a number; --penalty k=... replaces it";
-        case no_control: return "add a [control] with measured velocities and without saturation";
+        case no_control: return "add a [control] with measured velocities, without saturation and without a period";
+        case sampled_control: return "remove period of [control] for a law that acts continuously";
+        case Feature::damping_left_out: return "remove D and D_hat of [penalty], or use simulate --method penalty";
         case no_derivatives: return "implement System::jacobians";
         default: return {};
     }
@@ -279,7 +302,9 @@ std::string_view to_string(Feature feature) {
         case time_dependence: return "models that depend on the time";
         case no_formulas: return "equations that are not expressions";
         case no_derivatives: return "systems without derivatives";
-        case no_control: return "models without control, or with saturation or estimated velocities";
+        case no_control: return "models without control, or with saturation, estimated velocities or sampling";
+        case sampled_control: return "sampled control";
+        case Feature::damping_left_out: return "D or D_hat of [penalty]";
     }
     return "";
 }

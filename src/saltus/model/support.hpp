@@ -37,8 +37,10 @@ enum class Feature {
     no_formulas,           ///< equations that are not all expressions: mass points, or a system written in C++
     no_derivatives,        ///< a system written in C++ without Jacobians
     no_control,            ///< the model has no [control], or one that no theorem treats
+    sampled_control,       ///< a [control] with a period: its force is held between samples
+    damping_left_out,      ///< D or D_hat of [penalty], in a model that was built for rigid contacts
 };
-inline constexpr std::size_t feature_count = 21;
+inline constexpr std::size_t feature_count = 23;
 
 /// A method of integration or an analysis.
 enum class Analysis {

@@ -9,6 +9,7 @@
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::integrate {
 
@@ -48,7 +49,8 @@ private:
         worst = std::max(worst, std::isnan(defect) ? defect_of_nan : defect);
     }
 
-    /// Checks that q is continuous between arcs, and u too unless an event happens at that time.
+    /// Checks that q is continuous between arcs, and u too unless an event happens at that time. The held forces of a
+    /// control that samples are positions that may jump at an event.
     void check_joint(std::size_t a) {
         if (a == 0 || t_.arcs[a].steps.empty() || t_.arcs[a - 1].steps.empty()) return;
         const double time = t_.arcs[a].t_begin;
@@ -61,8 +63,13 @@ private:
                                          [](const trajectory::Event& e, double t) { return e.t < t; });
         const bool event = at != t_.events.end() && at->t == time;
         double q = 0.0, u = 0.0, speed = 1.0;
+        const model::SampledLaw* const sampled = model::sampled_law(m_);
+        const auto held = [&](std::size_t i) {
+            return event && sampled != nullptr &&
+                   std::find(sampled->held.begin(), sampled->held.end(), static_cast<int>(i)) != sampled->held.end();
+        };
         for (std::size_t i = 0; i < n; ++i) {
-            q = std::max(q, std::abs(after[i] - before[i]) / (1.0 + std::abs(before[i])));
+            if (!held(i)) q = std::max(q, std::abs(after[i] - before[i]) / (1.0 + std::abs(before[i])));
             u = std::max(u, std::abs(after[n + i] - before[n + i]));
             speed = std::max(speed, std::abs(before[n + i]));
         }

@@ -568,18 +568,20 @@ private:
         d_.clutches.push_back({string(t, "name", where), optional_field(t, "gamma", where), place_of(t)});
     }
 
+    /// A number, a list (the diagonal) or a list of lists (the matrix).
+    Gain gain(const toml::table& t, const char* key, const std::string& where) const {
+        const toml::array* list = t.get(key) != nullptr ? t.get(key)->as_array() : nullptr;
+        return Gain{rows_of(t, key, where), list != nullptr && !list->empty() && (*list)[0].is_array()};
+    }
+
     void control(const toml::table& t) {
         ControlDescription c;
         const std::string where = "[control]";
         check_keys(t, where, "control");
         c.place = place_of(t);
         c.actuated = names(t, "actuated", where);
-        const auto gain = [&](const char* key) {
-            const toml::array* list = t.get(key) != nullptr ? t.get(key)->as_array() : nullptr;
-            return Gain{rows_of(t, key, where), list != nullptr && !list->empty() && (*list)[0].is_array()};
-        };
-        c.Kp = gain("Kp");
-        c.Kv = gain("Kv");
+        c.Kp = gain(t, "Kp", where);
+        c.Kv = gain(t, "Kv", where);
         c.reference = entries(t, "reference", where);
         c.feedforward = entries(t, "feedforward", where);
         const toml::node* const saturation = t.get("saturation");
@@ -590,6 +592,7 @@ private:
         c.shaping = optional_field(t, "shaping", where);
         choice(t, "velocity", where, c.velocity);
         c.bandwidth = optional_field(t, "bandwidth", where);
+        c.period = optional_field(t, "period", where);
         d_.control = std::move(c);
     }
 
@@ -607,6 +610,21 @@ private:
         };
         read("k", p.k, p.k_of);
         read("d", p.d, p.d_of);
+        const auto read_matrix = [&](const char* key, Gain& common, std::vector<ContactMatrix>& each) {
+            const toml::node* node = t.get(key);
+            if (node == nullptr || !node->is_table()) {
+                common = gain(t, key, where);
+                return;
+            }
+            const toml::table& by_contact = *node->as_table();
+            for (const auto& [contact, matrix] : by_contact) {
+                const std::string name(contact.str());
+                each.push_back({name, gain(by_contact, name.c_str(), std::string(key) + " of " + where),
+                                place_of(contact.source())});
+            }
+        };
+        read_matrix("D", p.D, p.D_of);
+        read_matrix("D_hat", p.D_hat, p.D_hat_of);
         d_.penalty = std::move(p);
     }
 

@@ -165,7 +165,7 @@ std::string block_lines(const Model& m, const Inspection& i) {
         if (outputs != nullptr && !outputs->tracked.empty())
             text += "              the reference moves; its value at t = 0 is shown\n";
     }
-    if (const model::Outputs* const outputs = m.outputs.get()) {
+    if (const model::Outputs* const outputs = m.outputs.get(); model::has_outputs(m)) {
         std::vector<std::string> names;
         for (const model::Output& o : outputs->list) names.push_back(o.name);
         text += "  outputs     " + listing(names) + "\n";

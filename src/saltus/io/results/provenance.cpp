@@ -89,6 +89,7 @@ model::BuildOptions build_options_in(std::string_view options) {
     const std::vector<std::string> words = split_words(options);
     for (std::size_t k = 0; k < words.size(); ++k) {
         if (words[k] == "--perturbed") build.perturbed = true;
+        if (words[k] == "--method" && k + 1 < words.size()) build.penalty = words[k + 1] == "penalty";
         if (words[k] != "--set" || k + 1 == words.size()) continue;
         const std::size_t equals = words[k + 1].find('=');
         if (equals != std::string::npos)

@@ -15,6 +15,7 @@
 namespace saltus::model {
 
 class Outputs;
+class SampledLaw;
 
 /// Coordinates of point i are named p<i>.x, .y, .z.
 inline constexpr std::string_view point_axes = "xyz";
@@ -37,6 +38,8 @@ private:
     // messages, `allowed` the kinds of symbols that may occur.
     void declare_coordinates();
     void declare_filters();
+    void declare_holds();
+    void declare_state(const std::string& name, const std::string& what, const Place& place);
     void declare_parameters();
     void declare_definitions();
     void check_definitions();
@@ -65,6 +68,8 @@ private:
     void add_sliders();
     void add_clutches();
     void add_penalty();
+    void add_penalty_damping();
+    std::vector<std::vector<Expr>> damping_matrix(const Gain& gain, const std::string& what, const Place& place);
     void add_defaults();
     void shift_slip_rows();
     void add_regions();
@@ -95,6 +100,8 @@ private:
     // control.cpp, perturbation.cpp
     void add_control();
     std::vector<std::vector<Expr>> gain(const Gain& gain, const std::string& name, std::size_t n);
+    std::vector<std::vector<Expr>> square_matrix(const Gain& gain, const std::string& what, std::size_t n,
+                                                 const std::string& fits, const Place& place);
     void shape_potential(const ControlDescription& control, std::size_t actuated);
     void describe_loop(const ControlDescription& control, const std::vector<std::vector<Expr>>& Kp,
                        const std::vector<std::vector<Expr>>& Kv, const std::vector<Expr>& reference);
@@ -102,6 +109,10 @@ private:
     Expr bandwidth(const ControlDescription& control);
     std::size_t actuator_of(const Entry& entry, const std::string& what) const;
     std::vector<std::optional<Expr>> saturation_limits(const ControlDescription& control);
+    Expr measured_feedforward(const Entry& entry);
+    void check_sampling(const ControlDescription& control);
+    void add_hold(std::size_t actuator, std::size_t coordinate, Expr force);
+    void finish_sampling();
     void add_perturbation();
 
     // singular_mass.cpp: a mass matrix that only the constraints make regular
@@ -165,6 +176,9 @@ private:
     std::vector<char> definition_used_;             // by definition of [let]
     std::vector<CoefficientCheck> coefficient_checks_;
     std::vector<TrackedReference> tracked_;
+    std::shared_ptr<SampledLaw> sampled_;  // the law of [control] if it samples
+    std::vector<Expr> sampled_forces_;     // of each entry of SampledLaw::held
+    std::vector<Expr> measured_;           // symbols of SampledLaw::quantities
     int point_count_ = 0;
 
     Formulas f_;

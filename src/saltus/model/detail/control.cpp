@@ -4,25 +4,32 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::model {
 
 using expr::Expr;
 
-/// A gain as a square matrix: a scalar for all outputs, a list for the diagonal, or the whole matrix.
+/// A gain of [control] as a square matrix.
 std::vector<std::vector<Expr>> Builder::gain(const Gain& gain, const std::string& name, std::size_t n) {
+    return square_matrix(gain, name + " in [control]", n, counted(n, "actuated coordinate"), d_.control->place);
+}
+
+/// A square matrix of n rows: a scalar for the whole diagonal, a list for the diagonal, or the whole matrix. `fits`
+/// says in messages what n is the number of; `otherwise` is the place if the entries have none.
+std::vector<std::vector<Expr>> Builder::square_matrix(const Gain& gain, const std::string& what, std::size_t n,
+                                                      const std::string& fits, const Place& otherwise) {
     const std::vector<std::vector<Field>>& rows = gain.rows;
     const Expr zero = f_.graph.constant(0.0);
     std::vector<std::vector<Expr>> K(n, std::vector<Expr>(n, zero));
     if (rows.empty()) return K;
-    const Place place = rows[0].empty() ? d_.control->place : rows[0][0].place();
-    const std::string what = name + " in [control]";
+    const Place place = rows[0].empty() ? otherwise : rows[0][0].place();
     const bool scalar = gain.scalar();
     const bool list = !gain.matrix && rows.size() == 1 && rows[0].size() == n;
     const bool matrix = gain.matrix && rows.size() == n &&
                         std::all_of(rows.begin(), rows.end(), [&](const auto& r) { return r.size() == n; });
     if (!scalar && !list && !matrix)
-        throw Error(what + " does not fit " + counted(n, "actuated coordinate"), place,
+        throw Error(what + " does not fit " + fits, place,
                     "give one number, a list of " + std::to_string(n) + " or a " + std::to_string(n) + " x " +
                         std::to_string(n) + " matrix");
     for (std::size_t i = 0; i < n; ++i)
@@ -69,9 +76,8 @@ void Builder::add_control() {
     std::vector<Expr> reference(n, g.constant(0.0)), feedforward(n, g.constant(0.0));
     for (const Entry& e : c.reference)
         reference[actuator_of(e, "reference")] = parse(e.value, "the reference of '" + e.name + "'", expr::time);
-    for (const Entry& e : c.feedforward)
-        feedforward[actuator_of(e, "feedforward")] =
-            parse(e.value, "the feedforward of '" + e.name + "'", expr::time | expr::position | expr::velocity);
+    check_sampling(c);
+    for (const Entry& e : c.feedforward) feedforward[actuator_of(e, "feedforward")] = measured_feedforward(e);
     const std::vector<std::optional<Expr>> limit = saturation_limits(c);
     const std::vector<std::vector<Expr>> Kp = gain(c.Kp, "Kp", n), Kv = gain(c.Kv, "Kv", n);
     for (std::size_t i = 0; i < n && c.velocity.word == "estimated"; ++i)
@@ -106,16 +112,19 @@ void Builder::add_control() {
         }
     }
     for (std::size_t i = 0; i < n; ++i) {
-        if (!limit.empty() || moves) {
-            // A force that is cut has no potential, and that of a reference that moves stores no energy: all of it
-            // enters f, so that its work is counted.
+        if (!limit.empty() || moves || sampled_) {
+            // A force that is cut or held has no potential, and that of a reference that moves stores no energy: all
+            // of it enters f, so that its work is counted.
             Expr force = feedforward[i];
             for (std::size_t j = 0; j < n; ++j)
                 force =
                     g.sub(force, g.add(g.mul(Kp[i][j], error(j)), g.mul(Kv[i][j], estimated ? estimate[j] : rate(j))));
             if (!limit.empty() && limit[i])
                 force = g.binary(expr::Op::max, g.binary(expr::Op::min, force, *limit[i]), g.neg(*limit[i]));
-            f_.f[y[i]] = g.add(f_.f[y[i]], force);
+            if (sampled_)
+                add_hold(i, y[i], force);
+            else
+                f_.f[y[i]] = g.add(f_.f[y[i]], force);
             continue;
         }
         f_.f[y[i]] = g.add(f_.f[y[i]], feedforward[i]);
@@ -132,6 +141,81 @@ void Builder::add_control() {
             f_.f[y[i]] = g.sub(f_.f[y[i]], g.mul(skew(Kv, i, j), rate(j)));
         }
     }
+    if (sampled_) finish_sampling();
+}
+
+/// The feedforward of an actuator. A sampled law may mention lambda(contact) and the like: reactions that are measured
+/// at the sample. A continuous law may not, because the reaction at a time depends on the force of the law at that
+/// time.
+Expr Builder::measured_feedforward(const Entry& e) {
+    const std::string what = "the feedforward of '" + e.name + "'";
+    constexpr expr::Kinds of_state = expr::time | expr::position | expr::velocity;
+    const WithoutCalls plain = replace_calls(e.value.source, quantity_functions(), measured_.size());
+    if (plain.calls.empty()) return parse(e.value, what, of_state);
+    for (const NamedCall& call : plain.calls) {
+        if (!sampled_)
+            throw Error(what + " mentions " + call.function + "(" + call.argument +
+                            "), which depends on the force of the law itself at the same time",
+                        call.place, "add period = ... to [control]: a sampled law measures before it acts");
+        const ElementQuantity quantity = *element_quantity(model_, call.function, call.argument, call.place);
+        if (quantity.what == ElementQuantity::What::impulse)
+            throw Error(what + " mentions " + call.function + "(" + call.argument + "), which is not measured",
+                        call.place, "use lambda(" + call.argument + "), the force at the sample");
+        sampled_->quantities.push_back(quantity);
+        measured_.push_back(f_.graph.symbol(call.function + "(" + call.argument + ")", expr::auxiliary));
+        local_names_[call.symbol] = measured_.back();
+    }
+    const Expr value = parse(Field(plain.source), what, of_state);
+    local_names_.clear();
+    return value;
+}
+
+/// Reads the period of a law that samples.
+void Builder::check_sampling(const ControlDescription& c) {
+    if (!c.period.given) return;
+    if (c.shaping.given)
+        throw Error("period and shaping of [control] exclude each other", c.period.place(),
+                    "a force that is held has no potential; use Kp and Kv");
+    const double period = number(c.period, "period in [control]");
+    if (!(period > 0.0))
+        throw Error("period in [control] is " + number_text(period) + ", it must be > 0", c.period.place());
+    sampled_ = std::make_shared<SampledLaw>();
+    sampled_->period = period;
+}
+
+/// The zero-order hold of an actuator. The held force F acts on the coordinate y between samples. It is the position of
+/// a coordinate with the mass 1, whose velocity is 0 and on which no force acts: it stays constant, has no kinetic
+/// energy, and jumps at each sample.
+void Builder::add_hold(std::size_t actuator, std::size_t coordinate, Expr force) {
+    expr::Graph& g = f_.graph;
+    const int w = *find_coordinate(d_.control->actuated[actuator].name + "_hold");
+    const std::size_t local = local_coordinate(w);
+    // What jumps with the held force would have no lawful motion or energy.
+    const std::vector<std::pair<Expr, Expr>> other{{f_.q[local], g.constant(1.0)}};
+    expr::Substitution replaced(g, other);
+    const auto refuse = [&](Expr e, const char* what) {
+        if (replaced(e) != e)
+            throw Error(std::string(what) + " mentions '" + model_.coordinates[static_cast<std::size_t>(w)] +
+                            "', the held force of [control], which jumps at samples",
+                        d_.control->period.place(), "remove it there");
+    };
+    for (const auto& [list, what] : {std::pair{&f_.gaps, "a gap"}, std::pair{&f_.constraints, "a constraint"},
+                                     std::pair{&f_.slips, "a slip velocity"}})
+        for (const Expr e : *list) refuse(e, what);
+    for (const auto& [e, what] : {std::pair{f_.T, "T"}, std::pair{f_.U, "U"}, std::pair{f_.R, "R"}}) refuse(e, what);
+    f_.T = g.add(f_.T, g.mul(g.constant(0.5), g.mul(f_.u[local], f_.u[local])));
+    f_.f[coordinate] = g.add(f_.f[coordinate], f_.q[local]);
+    sampled_->held.push_back(w);
+    sampled_forces_.push_back(force);
+}
+
+/// Compiles the sampled law. Parameters keep their values.
+void Builder::finish_sampling() {
+    std::vector<Expr> variables{f_.t};
+    for (const std::vector<Expr>* const list : {&f_.q, &f_.u, &measured_})
+        variables.insert(variables.end(), list->begin(), list->end());
+    sampled_->tape_ = expr::Tape(f_.graph, sampled_forces_, f_.p, variables);
+    sampled_->p_ = p_;
 }
 
 /// An estimate of velocities. Let e = y − r be the error of an output and ξ a filter of it, ξ′ = b (e − ξ), with the
@@ -244,6 +328,12 @@ void Builder::describe_loop(const ControlDescription& c, const std::vector<std::
     };
     if (!c.shaping.given) warn(loop.Kp, "Kp");
     warn(loop.Kv, "Kv");
+    if (c.period.given) {
+        model_.warnings.push_back(
+            "[control] samples: its force is held between samples, as the position of the coordinates NAME_hold; "
+            "certificates of regulation do not treat it");
+        return;
+    }
     if (c.velocity.word == "estimated") {
         model_.warnings.push_back(
             "[control] estimates velocities: the filter has the coordinates NAME_filter, of which only the velocities "

@@ -59,6 +59,28 @@ void Builder::declare_coordinates() {
         model_.coordinates.push_back(c.name);
     }
     declare_filters();
+    declare_holds();
+}
+
+/// A coordinate that a controller adds to those of the description.
+void Builder::declare_state(const std::string& name, const std::string& what, const Place& place) {
+    if (coordinate_index_.contains(name)) return;  // actuated twice, which add_control refuses
+    check_new_name(name, what, place);
+    coordinate_index_[name] = static_cast<int>(f_.q.size());
+    f_.index.push_back(static_cast<int>(f_.q.size()));
+    f_.q.push_back(f_.graph.symbol(name, expr::position));
+    f_.u.push_back(f_.graph.symbol(name + "'", expr::velocity));
+    f_.f.push_back(f_.graph.constant(0.0));
+    model_.coordinates.push_back(name);
+}
+
+/// The held force of a sampled law is the position of a coordinate of its own (control.cpp).
+void Builder::declare_holds() {
+    if (options_.open_loop || !d_.control || !d_.control->period.given) return;
+    if (d_.points)
+        throw Error("sampling is not possible with mass points", d_.control->period.place(), "remove period");
+    for (const Coordinate& a : d_.control->actuated)
+        declare_state(a.name + "_hold", "the coordinate of the held force", a.place);
 }
 
 /// The estimate of a velocity has a coordinate of its own for each actuated coordinate (control.cpp).
@@ -67,17 +89,8 @@ void Builder::declare_filters() {
     if (d_.points)
         throw Error("velocity = \"estimated\" is not possible with mass points", d_.control->velocity.place,
                     "use measured velocities");
-    for (const Coordinate& a : d_.control->actuated) {
-        const std::string name = a.name + "_filter";
-        if (coordinate_index_.contains(name)) continue;  // actuated twice, which add_control refuses
-        check_new_name(name, "the coordinate of the estimate", a.place);
-        coordinate_index_[name] = static_cast<int>(f_.q.size());
-        f_.index.push_back(static_cast<int>(f_.q.size()));
-        f_.q.push_back(f_.graph.symbol(name, expr::position));
-        f_.u.push_back(f_.graph.symbol(name + "'", expr::velocity));
-        f_.f.push_back(f_.graph.constant(0.0));
-        model_.coordinates.push_back(name);
-    }
+    for (const Coordinate& a : d_.control->actuated)
+        declare_state(a.name + "_filter", "the coordinate of the estimate", a.place);
 }
 
 void Builder::declare_parameters() {

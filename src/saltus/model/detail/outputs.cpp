@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/detail/builder.hpp"
@@ -142,6 +143,26 @@ std::optional<ElementQuantity> element_quantity(const Model& model, std::string_
     return quantity;
 }
 
+void SampledLaw::evaluate(double t, std::span<const double> q, std::span<const double> u,
+                          std::span<const double> values, std::span<double> out) const {
+    std::vector<double> scratch(tape_.slot_count()), variables{t};
+    for (const std::span<const double> part : {q, u, values})
+        variables.insert(variables.end(), part.begin(), part.end());
+    tape_.prepare<double>(p_, scratch);
+    tape_.evaluate<double>(variables, scratch, out);
+}
+
+long SampledLaw::first_after(double t) const {
+    constexpr double rounding = 1e-9;  // part of a period by which a time may miss its sample
+    return static_cast<long>(std::floor(t / period + rounding)) + 1;
+}
+
+const SampledLaw* sampled_law(const Model& model) {
+    return model.outputs != nullptr ? model.outputs->sampled.get() : nullptr;
+}
+
+bool has_outputs(const Model& model) { return model.outputs != nullptr && !model.outputs->list.empty(); }
+
 void Outputs::evaluate(double t, std::span<const double> q, std::span<const double> u, std::span<const double> values,
                        std::span<double> out) const {
     std::vector<double> scratch(tape_.slot_count()), variables{t};
@@ -170,7 +191,9 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         outputs->tracked.push_back({r.coordinate, described.size()});
         described.push_back(std::move(o));
     }
-    if (described.empty()) return nullptr;
+    outputs->sampled = sampled_;
+    outputs->damping_left_out = d_.penalty && d_.penalty->has_damping() && !options_.penalty;
+    if (described.empty() && !outputs->sampled && !outputs->damping_left_out) return nullptr;
     expr::Graph graph;
     const Expr t = graph.symbol("t", expr::time);
     std::vector<Expr> positions, speeds, quantities, values;

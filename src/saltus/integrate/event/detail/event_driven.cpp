@@ -90,6 +90,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       series_order_(series_order(tolerances_.relative)),
       linear_order_(linear_series_order(tolerances_.relative)),
       just_crossed_(tools.memory.just_crossed),
+      sampled_(model::sampled_law(model)),
       x_(tools.memory.x),
       found_(tools.memory.found),
       known_(tools.memory.known),
@@ -140,8 +141,9 @@ void EventRun::execute() {
             case ArcEnd::violated: change_mode(found_, Cause::violation); break;
             case ArcEnd::same_mode: break;
             case ArcEnd::no_step: leave_mode_without_step(step_status_); break;
-            case ArcEnd::finished: finished = true; break;
+            case ArcEnd::finished: finished = !sample_is_due(); break;
         }
+        if (!ended_ && !finished && sample_is_due()) take_sample();
         if (!ended_ && !finished && event_count() > static_cast<std::size_t>(settings_.max_events))
             fail("more than " + std::to_string(settings_.max_events) + " events");
         if (!ended_ && !finished) make_resume_point();
@@ -160,6 +162,10 @@ void EventRun::start_at(const trajectory::State& state) {
     accuracy_.start(state.q, energy);
     remember_start();
     change_mode({}, Cause::start);
+    if (sampled_ == nullptr || ended_) return;
+    sample_ = sampled_->first_after(t_) - 1;
+    take_sample();
+    out_.start.q.assign(x_.begin(), x_.begin() + d_.size());  // with the held forces of the first sample
 }
 
 /// A smooth arc in the mode in force, up to its first event. If it ends by events, then found_ holds them, and t_ and
@@ -242,7 +248,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
     while (ode::usable(step_status_)) {
         if (asked_to_stop()) return ArcEnd::finished;
         if (options_.t_end - t_ < steps_that_end_shapes * stepper.next_step()) end_matters();
-        step_status_ = stepper.step(problem, options_.t_end);
+        step_status_ = stepper.step(problem, stretch_end());
         if (!ode::usable(step_status_)) break;
         if (outgrows_jacobian(stepper, problem)) continue;
         if (!stepper.dense(problem, dense_)) {
@@ -268,7 +274,7 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
         }
         if (stays_in_a_jump(stepper.t(), advance)) return ArcEnd::finished;
         if (!accept_step(stepper.t(), stepper.x())) return ArcEnd::finished;
-        if (t_ >= options_.t_end) return ArcEnd::finished;
+        if (t_ >= stretch_end()) return ArcEnd::finished;
         if (became_redundant(stepper.next_step(), advance)) return ArcEnd::same_mode;
         ++method_steps_;
         if (changes_method(stepper)) return ArcEnd::same_mode;
@@ -366,7 +372,7 @@ void EventRun::stop_at_event(double step_end, double next_step) {
     t = std::min(t, step_end);
     measure_dense(t);
     dense_.evaluate(t, x_.data());
-    next_step_ = std::min(next_step, options_.t_end - t);
+    next_step_ = std::min(next_step, stretch_end() - t);
     if (next_step_ < next_step) end_matters();
     t_ = t;
     keep(dense_, t_);
@@ -388,7 +394,7 @@ bool EventRun::stop_at_change_of_shape(double step_end, double next_step) {
         (changed_at(middle) ? right : left) = middle;
     t_ = right;
     dense_.evaluate(t_, x_.data());
-    next_step_ = std::min(next_step, options_.t_end - t_);
+    next_step_ = std::min(next_step, stretch_end() - t_);
     if (next_step_ < next_step) end_matters();
     keep(dense_, t_);
     return true;

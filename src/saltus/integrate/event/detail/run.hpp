@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/ode/explicit.hpp"
 #include "saltus/ode/radau.hpp"
 
@@ -104,6 +106,15 @@ private:
     bool changes_method(const ode::Radau& stepper);
     void become_implicit();
     bool can_be_implicit();
+
+    // Control that samples (run_sample.cpp).
+    void take_sample();
+    double measured(const model::ElementQuantity& quantity);
+    bool sample_is_due() const;
+    /// Whether the arc ends at the next sample and not at the end of the run.
+    bool ends_at_sample() const { return next_sample_ < options_.t_end; }
+    /// The end of the present stretch: the next sample, or the end of the run.
+    double stretch_end() const { return ends_at_sample() ? next_sample_ : options_.t_end; }
 
     // Long runs (run_rest.cpp).
     bool stays_at_rest();
@@ -297,6 +308,10 @@ private:
     double longest_series_step_ = 0.0;     // of the arc
     long series_steps_ = 0;
     long arcs_without_series_ = 0;  // arcs that another method has integrated, at least in part
+
+    const model::SampledLaw* sampled_;                              // the control, if it samples; otherwise null
+    long sample_ = 0;                                               // number of the next sample
+    double next_sample_ = std::numeric_limits<double>::infinity();  // its time, in s
 
     double t_ = 0.0;
     std::vector<double>& x_;                  // (q, u, work)

@@ -48,7 +48,7 @@ double EventRun::forbidden_velocity(double t, const double* x) {
 /// On a Taylor series: if the velocity of a row has jumped until the time tau after the start of the step, which lies
 /// behind a switch, then takes the state there.
 bool EventRun::stop_at_corner(double tau) {
-    if (!(t_ + tau < options_.t_end)) return false;
+    if (!(t_ + tau < stretch_end())) return false;
     state_inside_.resize(x_.size());
     series_.motion(tau, state_inside_.data());
     if (!(forbidden_velocity(t_ + tau, state_inside_.data()) > 1.0)) return false;
@@ -86,7 +86,7 @@ void EventRun::stop_at_sampled_corner(double corner, double step_end, double nex
     measure_dense(t);
     dense_.evaluate(t, x_.data());
     t_ = t;
-    next_step_ = std::min(next_step, options_.t_end - t_);
+    next_step_ = std::min(next_step, stretch_end() - t_);
     keep(dense_, t_);
 }
 

@@ -227,7 +227,7 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
 EventRun::StrikeResult EventRun::after_strike(const Strike& strike, double speed, const SystemMode& known) {
     const std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
     if (limit && !(limit->t < options_.t_end)) end_matters();
-    if (!limit || !(limit->t < options_.t_end)) return StrikeResult::struck;
+    if (!limit || !(limit->t < stretch_end())) return StrikeResult::struck;
     if (limit->irregular && impacts_follow_without_end(*limit)) return StrikeResult::ended;
     pass_accumulation(*limit, SystemMode(known));  // a copy, because `known` may be the mode in force
     return StrikeResult::mode_entered;

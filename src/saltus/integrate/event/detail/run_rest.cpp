@@ -81,7 +81,8 @@ bool EventRun::stays_at_rest() {
     return watcher_.worst_reaction(t_, state_inside_.data()).excess <= Thresholds::hold_acceleration;
 }
 
-/// Makes one step at rest, up to the end of the run.
+/// Makes one step at rest, up to the end of the run. A control that samples depends on the time, so that no sample is
+/// due before.
 void EventRun::rest_until_end() {
     const int n = d_.size();
     std::fill_n(x_.begin() + n, n, 0.0);

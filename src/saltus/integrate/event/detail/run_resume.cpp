@@ -58,9 +58,14 @@ void EventRun::remember(Archive& archive) {
     accumulation_.remember(archive);
     accuracy_.remember(archive);
     work_.remember(archive);
+    if (sampled_ != nullptr) {
+        archive(sample_);
+        next_sample_ = sampled_->time(sample_);
+    }
     if constexpr (!Archive::writes) {
         archive.expect_end();
         if (!std::isfinite(t_) || !finite(x_) || !(out_.start.t <= t_) || !(t_ <= earlier_->end)) archive.fail();
+        if (sampled_ != nullptr && !(next_sample_ > t_)) archive.fail();
         d_.set_redundancy(redundancy);
         d_.set_mode(mode, t_, x_.data());
     }

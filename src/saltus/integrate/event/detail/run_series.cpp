@@ -155,10 +155,10 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (d_.redundant()) return SeriesStep::redundant;
     }
     const double wish = series_.step_length(tolerances_, series_.linear() ? linear_order_ : mode_order_),
-                 remaining = options_.t_end - t_;
+                 remaining = stretch_end() - t_;
     const double free = std::min({wish, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
     const double longest = finite_step(std::min(remaining, free));
-    if (remaining <= free) end_matters();
+    if (remaining <= free && !ends_at_sample()) end_matters();
     double h = series_.proved_length(longest, tolerances_);
     const bool singular = !(wish > Thresholds::series_giving_up * longest_series_step_) ||
                           !(h > Thresholds::series_giving_up * longest) || !(t_ + h > t_);
@@ -199,12 +199,12 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (crossing && stop_at_corner(behind(*crossing))) return SeriesStep::corner;
         h = std::min(reach, before_switch);
         longest_series_step_ = std::max(longest_series_step_, h);
-        if (!accept_series_step(h, h == remaining ? options_.t_end : t_ + h)) return SeriesStep::finished;
+        if (!accept_series_step(h, h == remaining ? stretch_end() : t_ + h)) return SeriesStep::finished;
         std::fill(just_crossed_.begin(), just_crossed_.end(), 0);
         nudge_ = 0.0;
         switches_at_one_time_ = 0;
         advance.step(h, options_.t_end - out_.start.t);
-        if (stays_in_a_jump(t_, advance) || t_ >= options_.t_end) return SeriesStep::finished;
+        if (stays_in_a_jump(t_, advance) || t_ >= stretch_end()) return SeriesStep::finished;
     } else if (crossing && stop_at_corner(behind(*crossing))) {
         return SeriesStep::corner;
     }
@@ -279,13 +279,13 @@ void EventRun::stop_at_series_event(double h) {
         const bool at_zero = what == Watch::What::gap || what == Watch::What::depth || what == Watch::What::clutch;
         tau = std::max(tau, at_zero ? event.tau : event.tau_right);
     }
-    const double remaining = options_.t_end - t_;
+    const double remaining = stretch_end() - t_;
     tau = std::min({std::max(tau, nudge_), h, remaining});
     measure_series(tau);
     series_.state(tau, x_.data());
     largest_acceleration_ = std::max(largest_acceleration_, series_.acceleration_scale());
     next_step_ = ode::automatic_step;
-    t_ = tau == remaining ? options_.t_end : t_ + tau;
+    t_ = tau == remaining ? stretch_end() : t_ + tau;
     end_energy_ = measure_balance();
     end_energy_known_ = true;
     if (series_.t() < t_) keep_series(t_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "saltus/base/error.hpp"
@@ -15,6 +16,7 @@
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
@@ -63,6 +65,7 @@ public:
           elements_(element_rows(model)),
           stepper_(model, method),
           accuracy_(model, stepping_accuracy(), true),
+          sampled_(model::sampled_law(model)),
           earlier_(earlier),
           sink_(sink) {
         out_.model = model.name;
@@ -124,13 +127,59 @@ private:
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = at_.t;
         out_.arcs.push_back(std::move(arc));
+        if (sampled_ != nullptr && earlier_ == nullptr) {
+            sample_ = sampled_->first_after(at_.t) - 1;
+            take_sample();
+            out_.start.q = at_.q;
+        }
+    }
+
+    /// Evaluates the law of a control that samples, and holds its forces. The measured force of a contact is its
+    /// impulse in the last step divided by the step: impacts are part of it.
+    void take_sample() {
+        using What = model::ElementQuantity::What;
+        std::vector<double> values, forces(sampled_->held.size());
+        const std::span<const double> positions = stepper_.positions_at(at_.t, at_.q, at_.u);
+        for (const model::ElementQuantity& quantity : sampled_->quantities) {
+            const ElementRows& rows = elements_[ix(quantity.element)];
+            const int row = quantity.what == What::friction ? rows.first_slip + quantity.component - 1 : rows.normal;
+            if (quantity.what == What::gap)
+                values.push_back(positions[ix(row)]);
+            else
+                values.push_back(at_.h > 0.0 ? at_.Lambda[ix(row)] / at_.h : 0.0);
+        }
+        sampled_->evaluate(at_.t, at_.q, at_.u, values, forces);
+        for (std::size_t k = 0; k < forces.size(); ++k) {
+            if (!std::isfinite(forces[k])) {
+                out_.status = trajectory::Status::failed;
+                out_.reason = "the force of [control] on " + model_.coordinates[ix(sampled_->held[k])] +
+                              " is not finite at t = " + number_text(at_.t);
+                return;
+            }
+            at_.q[ix(sampled_->held[k])] = forces[k];
+        }
+        ++sample_;
+        next_sample_ = sampled_->time(sample_);
+        trajectory::Event& e = out_.events.emplace_back();
+        e.kind = EventKind::switched;
+        e.t = e.t_left = e.t_right = at_.t;
+        e.q = at_.q;
+        e.u_minus = e.u_plus = at_.u;
+        e.energy_before = e.energy_after = stepper_.total_energy(at_.t, at_.q, at_.u);
+        e.note = "[control] samples";
+    }
+
+    /// The end of a step that would end at t: not later than the next sample. A sample within rounding of t is the end.
+    double cut_at_sample(double t, double h) const {
+        return next_sample_ < t + last_step_ratio * h ? std::min(next_sample_, options_.t_end) : t;
     }
 
     void equal_steps() {
         const double h = method_.h;
-        for (; at_.t < options_.t_end && may_continue(); ++step_) {
-            double t = t_0_ + static_cast<double>(step_) * h;
-            if (t > options_.t_end - last_step_ratio * h) t = options_.t_end;
+        while (at_.t < options_.t_end && may_continue()) {
+            const double end = t_0_ + static_cast<double>(step_) * h;
+            double t = end > options_.t_end - last_step_ratio * h ? options_.t_end : end;
+            t = cut_at_sample(t, h);
             const bool at_resume_point = (step_ - 1) % steps_between_resume_points == 0;
             if (at_resume_point) {
                 stepper_.forget_stiffness();
@@ -141,6 +190,9 @@ private:
             if (!stepper_.step(at_, t, next_)) return fail();
             keep(at_, next_);
             std::swap(at_, next_);
+            // A step that a sample has cut is followed by the rest of it.
+            if (t > end - last_step_ratio * h || t == options_.t_end) ++step_;
+            if (at_.t >= next_sample_ && at_.t < options_.t_end) take_sample();
         }
     }
 
@@ -152,9 +204,14 @@ private:
                 resting_, idle_, struck_without_restitution_);
         accuracy_.remember(archive);
         archive(out_.energy.work);
+        if (sampled_ != nullptr) {
+            archive(sample_);
+            next_sample_ = sampled_->time(sample_);
+        }
         if constexpr (!Archive::writes) {
             archive.expect_end();
             if (!std::isfinite(at_.t) || !(at_.t <= earlier_->end) || step_ < 1) archive.fail();
+            if (sampled_ != nullptr && !(next_sample_ > at_.t)) archive.fail();
             if (implicit && !stepper_.implicit()) stepper_.become_implicit();
         }
     }
@@ -256,7 +313,7 @@ private:
         while (at_.t < options_.t_end && may_continue()) {
             const double rest = options_.t_end - at_.t;
             const bool last = rest <= h * (1.0 + last_step_ratio);
-            const double t = last ? options_.t_end : at_.t + h;
+            const double t = cut_at_sample(last ? options_.t_end : at_.t + h, h);
             const bool made = stepper_.step(at_, t, full_) && stepper_.step(at_, at_.t + 0.5 * (t - at_.t), half_) &&
                               stepper_.step(half_, t, next_);
             const double error = made ? estimated_error() : std::numeric_limits<double>::infinity();
@@ -274,6 +331,7 @@ private:
             keep(at_, half_);
             keep(half_, next_);
             std::swap(at_, next_);
+            if (at_.t >= next_sample_ && at_.t < options_.t_end) take_sample();
             h = std::min(
                 method_.h,
                 h * (error > 0.0 ? std::clamp(step_safety / std::sqrt(error), largest_shrink, largest_growth) : 1.0));
@@ -580,9 +638,12 @@ private:
     std::vector<int> idle_;                         // of each contact: steps that a resting one was open or leaving
     std::vector<Change> change_ = std::vector<Change>(model_.contacts.size(), Change::none);
     AccuracyCheck accuracy_;
-    std::optional<Stepper> probe_;            // makes steps again in halves
-    double t_0_ = 0.0;                        // start of the motion: equal steps end at t_0 + k h
-    long step_ = 1;                           // number k of the next step
+    std::optional<Stepper> probe_;                                  // makes steps again in halves
+    double t_0_ = 0.0;                                              // start of the motion: equal steps end at t_0 + k h
+    long step_ = 1;                                                 // number k of the next step
+    const model::SampledLaw* sampled_;                              // the control, if it samples; otherwise null
+    long sample_ = 0;                                               // number of the next sample
+    double next_sample_ = std::numeric_limits<double>::infinity();  // its time, in s
     const Continued* earlier_;                // the motion that is continued; null: the motion begins with this run
     std::optional<trajectory::State> begin_;  // start of a continued motion
     MotionSink sink_;                         // empty: the trajectory keeps its events and arcs
